@@ -1,0 +1,93 @@
+// What a scaled format is: elements on a grid of scales, value[i] = element[i] * scale[i / block].
+#pragma once
+
+#include "octavo/Format/ElementFormat.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace octavo::format {
+
+/// How a scale is chosen from the amax of its block, for E8M0 scales (powers of two). With
+/// amax = m * 2^k (1 <= m < 2), M trailing significand bits and emax of the element format, the
+/// scale is 2^e, e clamped to what the scale format has. docs/semantics.md states every corner.
+enum class ScaleRule : std::uint8_t {
+  Floor,    ///< e = k - emax (OCP MX 6.3)
+  Ceil,     ///< e = k - emax, plus 1 if m > 1
+  Even,     ///< amax is first rounded to M + 1 significand bits, half up, then as Floor
+  RoundUp,  ///< smallest e with 2^e >= amax / max (cuBLAS, Transformer Engine, DeepSeek's ue8m0)
+  Nearest,  ///< amax / 2^emax rounded to nearest, ties up (XLA's __op$quantize); for a scale format
+            ///< that has a significand: amax / max rounded to nearest, the only rule it has
+};
+
+struct ScaleRuleRow {
+  ScaleRule rule;
+  std::string_view name;
+};
+inline constexpr auto kScaleRules = std::to_array<ScaleRuleRow>({
+    {ScaleRule::Floor, "floor"},
+    {ScaleRule::Ceil, "ceil"},
+    {ScaleRule::Even, "even"},
+    {ScaleRule::RoundUp, "round-up"},
+    {ScaleRule::Nearest, "nearest"},
+});
+
+/// A block extent that stands for the whole extent of the axis.
+inline constexpr std::int64_t kWholeAxis = 0;
+
+/// One scaled format. A row says how a matrix is blocked: `along` elements on the axis that a
+/// product contracts, `across` on the other axes of the tensor taken one by one.
+struct ScaledFormat {
+  std::string_view name;
+  const ElementFormat* element;
+  const ElementFormat* scale;
+  std::int64_t across;    ///< block extent on the last axis that is not contracted; 1 on the others
+  std::int64_t along;     ///< block extent on the contracted axis
+  bool hasOuterScale;     ///< one f32 for the whole tensor on top (NVFP4)
+  ScaleRule rule;         ///< the rule when none is asked for
+  std::string_view activation;  ///< the scaled format of activations that meet such weights
+  std::string_view source;
+
+  /// Bits per value of a tensor of that shape with its scales, the outer one included.
+  /// `contracted` is the axis of `along`.
+  double bitsPerValue(std::span<const std::int64_t> shape, int contracted) const;
+};
+
+/// The table. Adding a scaled format is adding a row here.
+inline constexpr auto kScaledFormats = std::to_array<ScaledFormat>({
+    // clang-format off
+    //  name             element             scale                across      along       outer   rule                activation        source
+    {"mxfp8_e4m3",  &element("e4m3fn"), &element("e8m0fnu"),          1,         32, false, ScaleRule::Floor,   "mxfp8_e4m3", "OCP MX 5.2, table 1"},
+    {"mxfp8_e5m2",  &element("e5m2"),   &element("e8m0fnu"),          1,         32, false, ScaleRule::Floor,   "mxfp8_e5m2", "OCP MX 5.2, table 1"},
+    {"mxfp6_e3m2",  &element("e3m2fn"), &element("e8m0fnu"),          1,         32, false, ScaleRule::Floor,   "mxfp6_e3m2", "OCP MX 5.2, table 1"},
+    {"mxfp6_e2m3",  &element("e2m3fn"), &element("e8m0fnu"),          1,         32, false, ScaleRule::Floor,   "mxfp6_e2m3", "OCP MX 5.2, table 1"},
+    {"mxfp4",       &element("e2m1fn"), &element("e8m0fnu"),          1,         32, false, ScaleRule::Floor,   "mxfp4",      "OCP MX 5.2, table 1"},
+    {"mxint8",      &element("int8"),   &element("e8m0fnu"),          1,         32, false, ScaleRule::Floor,   "mxint8",     "OCP MX 5.2, table 1"},
+    {"nvfp4",       &element("e2m1fn"), &element("e4m3fn"),           1,         16, true,  ScaleRule::Nearest, "nvfp4",      "NVIDIA Transformer Engine, NVFP4 recipe"},
+    {"fp8_tensor",  &element("e4m3fn"), &element("f32"),     kWholeAxis, kWholeAxis, false, ScaleRule::Nearest, "fp8_tensor", "XLA discussion 22 (FP8 RFC), Scaling"},
+    {"fp8_row",     &element("e4m3fn"), &element("f32"),              1, kWholeAxis, false, ScaleRule::Nearest, "fp8_row",    "cuBLAS, OUTER_VEC_32F"},
+    {"fp8_block",   &element("e4m3fn"), &element("f32"),            128,        128, false, ScaleRule::Nearest, "fp8_group",  "DeepSeek-V3, weights"},
+    {"fp8_group",   &element("e4m3fn"), &element("f32"),              1,        128, false, ScaleRule::Nearest, "fp8_group",  "DeepSeek-V3, activations"},
+    // clang-format on
+});
+
+/// The row of that name; null if there is none.
+const ScaledFormat* findScaledFormat(std::string_view name);
+
+/// The rule of that name; nothing if there is none.
+std::optional<ScaleRule> findScaleRule(std::string_view name);
+std::string_view scaleRuleName(ScaleRule rule);
+
+/// Block shape of `format` for a tensor of `shape` whose axis `contracted` is blocked along. An
+/// extent is at most the tensor's own, and at least 1: a zero-sized axis has blocks of 1.
+std::vector<std::int64_t> blockShape(const ScaledFormat& format,
+                                     std::span<const std::int64_t> shape, int contracted);
+
+/// Shape of the grid of scales: ceil(shape / block), a short last block included.
+std::vector<std::int64_t> scaleShape(std::span<const std::int64_t> shape,
+                                     std::span<const std::int64_t> block);
+
+} // namespace octavo::format
