@@ -1,0 +1,52 @@
+# The two commands of the README. Each installs what is missing, builds, and does its job; a second
+# run starts in seconds.
+
+BUILD := build/release
+VENV  := .venv
+BIN   := $(BUILD)/bin
+
+.PHONY: demo test build asan check-tree formats clean help
+
+help:
+	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
+	@echo "make test   build, run all tests"
+	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
+	@echo "make clean  remove what was built"
+
+demo: build $(VENV)/demo.stamp
+	$(VENV)/bin/python examples/minilm/demo.py --octavo $(BIN)/octavo
+
+test: check-tree build $(VENV)/test.stamp
+	ctest --preset release
+
+asan: $(VENV)/test.stamp build/packages.stamp
+	cmake --preset asan -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python
+	cmake --build --preset asan
+	ctest --preset asan
+
+build: build/packages.stamp
+	@cmake --preset release -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python > build/configure.log \
+	  || { cat build/configure.log; exit 1; }
+	cmake --build --preset release
+
+build/packages.stamp: packages.txt scripts/install-packages
+	scripts/install-packages packages.txt
+	@mkdir -p build && touch $@
+
+$(VENV)/bin/python: build/packages.stamp
+	/usr/bin/python3 -m venv $(VENV)
+
+$(VENV)/demo.stamp: examples/minilm/requirements.txt | $(VENV)/bin/python
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
+
+$(VENV)/test.stamp: test/requirements.txt $(VENV)/demo.stamp
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
+
+check-tree:
+	scripts/check-layers
+	scripts/check-tests
+
+clean:
+	rm -rf build out
