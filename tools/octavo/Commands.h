@@ -1,0 +1,44 @@
+// The subcommands of `octavo`: one file each, one function each, which adds the subcommand, its
+// options and its callback to the application.
+//
+// A callback that cannot do its work throws CommandError; main prints "octavo: error: " and the
+// message to stderr, and exits with the code. Results go to stdout, everything else to stderr.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace octavo::tools {
+
+enum class ExitCode : int {
+  Success = 0,
+  CheckFailed = 1, ///< the command did its work and the answer is no: a check did not hold, ...
+  BadUsage = 2,    ///< the command line: unknown option or subcommand, unknown format name, ...
+  BadInput = 3,    ///< a file, a program, weights or inputs
+};
+
+/// What a subcommand throws. The message has no "error:" and no newline at its end; it says what,
+/// where, what was expected, what was found, and what to do.
+class CommandError : public std::runtime_error {
+public:
+  CommandError(const std::string& message, ExitCode exitCode)
+      : std::runtime_error(message), code(exitCode) {}
+  ExitCode exitCode() const { return code; }
+
+private:
+  ExitCode code;
+};
+
+/// The message for a name that does not exist: `no KIND "NAME"`, the names near it, and all that
+/// exist where they are few enough to read (at most 40).
+std::string unknownName(const std::string& kind, const std::string& name,
+                        const std::vector<std::string>& known);
+
+void addFormatsCommand(CLI::App& app);
+void addQuantizeCommand(CLI::App& app);
+void addRunCommand(CLI::App& app);
+
+} // namespace octavo::tools

@@ -1,0 +1,111 @@
+// octavo: the command line. The subcommands are in the files beside this one.
+
+#include "tools/octavo/Commands.h"
+
+#include "octavo/Runtime/NearNames.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace octavo::tools {
+
+std::string unknownName(const std::string& kind, const std::string& name,
+                        const std::vector<std::string>& known) {
+  std::string message = fmt::format("no {} \"{}\"", kind, name);
+  const std::vector<std::string> near = runtime::nearNames(name, known);
+  if (!near.empty())
+    message += fmt::format("; did you mean {}?", fmt::join(near, ", "));
+  if (!known.empty() && known.size() <= 40)
+    message += fmt::format("\n  there are: {}", fmt::join(known, ", "));
+  return message;
+}
+
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  octavo formats                                      the element and scaled formats
+  octavo quantize model.mlir --format mxfp8_e4m3 --explain
+  octavo run model.mlir --weights model.safetensors --input ids.npy
+  octavo run model.mlir --weights model.safetensors --input ids.npy --quantize nvfp4 --compare f32
+`octavo SUBCOMMAND --help` says more.)";
+
+/// The innermost subcommand that was named, or the application itself.
+const CLI::App& selected(const CLI::App& app) {
+  const CLI::App* current = &app;
+  while (!current->get_subcommands().empty())
+    current = current->get_subcommands().front();
+  return *current;
+}
+
+/// What the command line says wrong, in one sentence, with the names near a name that is unknown.
+std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = selected(app);
+  const std::vector<std::string> extras = command.remaining();
+  if (extras.empty())
+    return error.what();
+
+  const std::string& unknown = extras.front();
+  std::vector<std::string> known;
+  if (unknown.rfind('-', 0) == 0) {
+    for (const CLI::Option* option : command.get_options())
+      for (const std::string& name : option->get_lnames())
+        known.push_back("--" + name);
+    return unknownName(command.get_parent() ? "option of " + command.get_name() : "option",
+                       unknown.substr(0, unknown.find('=')), known);
+  }
+  for (const CLI::App* subcommand : command.get_subcommands({}))
+    known.push_back(subcommand->get_name());
+  if (known.empty())
+    return fmt::format("{} does not take the argument \"{}\"", command.get_name(), unknown);
+  return unknownName("subcommand", unknown, known);
+}
+
+int report(const std::string& message, ExitCode code) {
+  fmt::print(stderr, "octavo: error: {}\n", message);
+  return static_cast<int>(code);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"A compiler, runtime and checkpoint toolkit for tensor programs in narrow floats.",
+               "octavo"};
+  app.set_version_flag("--version", "octavo " OCTAVO_VERSION);
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  addRunCommand(app);
+
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return static_cast<int>(ExitCode::BadUsage);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) { // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& command = selected(app);
+    return report(usageMessage(app, error) +
+                      fmt::format("\n  try: octavo {}{}--help",
+                                  command.get_parent() ? command.get_name() : "",
+                                  command.get_parent() ? " " : ""),
+                  ExitCode::BadUsage);
+  } catch (const CommandError& error) {
+    return report(error.what(), error.exitCode());
+  } catch (const std::bad_alloc&) {
+    return report("out of memory; run on a machine with more, or on a smaller input",
+                  ExitCode::BadInput);
+  } catch (const std::exception& error) {
+    return report(fmt::format("{}; this is a defect of octavo, please report it with the command "
+                              "line and its input",
+                              error.what()),
+                  ExitCode::BadInput);
+  }
+  return static_cast<int>(ExitCode::Success);
+}
+
+} // namespace
+} // namespace octavo::tools
+
+int main(int argc, char** argv) { return octavo::tools::run(argc, argv); }
