@@ -1,0 +1,31 @@
+#include "octavo/Runtime/Argument.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace octavo::runtime {
+
+std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape) {
+  return fmt::format("{}[{}]", type.name(), fmt::join(shape, ", "));
+}
+
+std::string Argument::describe() const {
+  if (!isScaled())
+    return runtime::describe(std::get<numerics::ElementType>(type), shape);
+  const numerics::ScaledType& scaled = std::get<ScaledArgument>(type).type;
+  return fmt::format("{}[{}] scaled by {} a block of [{}]{}", scaled.element->name,
+                     fmt::join(shape, ", "), scaled.scale->name, fmt::join(scaled.block, ", "),
+                     scaled.hasOuterScale ? " and one f32" : "");
+}
+
+std::uint64_t storedBits(const TensorValue& value) {
+  if (const auto* tensor = std::get_if<numerics::Tensor>(&value)) {
+    const int width = tensor->type.isBoolean() ? 8 : tensor->type.width();
+    return static_cast<std::uint64_t>(tensor->size()) * width;
+  }
+  const auto& scaled = std::get<numerics::ScaledTensor>(value);
+  return scaled.elements.size() * scaled.type.element->width() +
+         scaled.scales.size() * scaled.type.scale->width() + (scaled.type.hasOuterScale ? 32 : 0);
+}
+
+} // namespace octavo::runtime

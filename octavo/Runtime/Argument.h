@@ -1,0 +1,41 @@
+// What a program takes: its arguments by name and type, without MLIR.
+#pragma once
+
+#include "octavo/Numerics/Scaled.h"
+#include "octavo/Numerics/Tensor.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace octavo::runtime {
+
+/// An argument that is a scaled tensor: a float tensor bound to it is quantized with these options.
+struct ScaledArgument {
+  numerics::ScaledType type;
+  numerics::QuantizeOptions options;
+};
+
+struct Argument {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::variant<numerics::ElementType, ScaledArgument> type;
+  bool isParameter = false; ///< a weight: bound by name only, never by position
+
+  bool isScaled() const { return std::holds_alternative<ScaledArgument>(type); }
+  /// `f32[384, 384]`, or `e2m1fn[384, 384] scaled by e8m0fnu a block of [1, 32]`.
+  std::string describe() const;
+};
+
+/// What an argument is bound to, or a result is.
+using TensorValue = std::variant<numerics::Tensor, numerics::ScaledTensor>;
+
+/// `f32[384, 384]`.
+std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape);
+
+/// Bits that a value takes when codes are packed: elements, scales, and the outer scale. A boolean
+/// takes a byte.
+std::uint64_t storedBits(const TensorValue& value);
+
+} // namespace octavo::runtime

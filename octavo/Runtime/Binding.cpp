@@ -1,0 +1,320 @@
+#include "octavo/Runtime/Binding.h"
+
+#include "octavo/Checkpoint/Npy.h"
+#include "octavo/Checkpoint/Safetensors.h"
+#include "octavo/Runtime/Comparison.h"
+#include "octavo/Runtime/NearNames.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+namespace octavo::runtime {
+
+namespace {
+
+using checkpoint::SafetensorsEntry;
+using checkpoint::SafetensorsFile;
+using format::element;
+using numerics::ElementType;
+using numerics::Tensor;
+
+llvm::Error failure(const std::string& message) {
+  return llvm::createStringError(llvm::Twine(message));
+}
+
+/// Where the value of one argument comes from: an entry of a mapped file, or a .npy file.
+struct Origin {
+  const SafetensorsFile* file = nullptr;
+  const SafetensorsEntry* entry = nullptr;
+  std::filesystem::path npy = {};
+
+  /// `FILE: tensor "T"`, or `FILE`.
+  std::string describe() const {
+    return file ? fmt::format("{}: tensor {}", file->name(), checkpoint::inQuotes(entry->name))
+                : npy.string();
+  }
+};
+
+/// A tensor's values as f32, without a copy where the file has them so.
+class FloatValues {
+public:
+  FloatValues(std::span<const float> inPlace) : values(inPlace) {}
+  FloatValues(const Tensor& tensor) : storage(static_cast<std::size_t>(tensor.size())) {
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      storage[i] = static_cast<float>(valueOf(tensor, i));
+    values = storage;
+  }
+  FloatValues(const FloatValues&) = delete;
+
+  std::span<const float> get() const { return values; }
+
+private:
+  std::vector<float> storage;
+  std::span<const float> values;
+};
+
+class Binder {
+public:
+  Binder(std::span<const Argument> arguments, const Sources& sources, const std::string& program)
+      : arguments(arguments), sources(sources), program(program), origins(arguments.size()) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      index.try_emplace(arguments[i].name, i);
+      names.push_back(arguments[i].name);
+    }
+  }
+
+  llvm::Expected<std::vector<TensorValue>> bind() {
+    for (const std::filesystem::path& path : sources.weights) {
+      if (path.extension() != ".safetensors")
+        return failure(fmt::format("{}: weights are read from .safetensors files; give a single "
+                                   "array with --input NAME=FILE.npy",
+                                   path.string()));
+      if (llvm::Error error = addSafetensors(path))
+        return error;
+    }
+    for (const InputFile& input : sources.inputs)
+      if (llvm::Error error = addInput(input))
+        return error;
+    for (const std::filesystem::path& path : positional)
+      if (llvm::Error error = addPositional(path))
+        return error;
+    if (llvm::Error error = checkComplete())
+      return error;
+    return readAll();
+  }
+
+private:
+  llvm::Error addSafetensors(const std::filesystem::path& path) {
+    auto file = SafetensorsFile::open(path);
+    if (!file)
+      return failure(file.error().message());
+    files.push_back(std::move(*file));
+    for (const SafetensorsEntry& entry : files.back().entries()) {
+      const Origin origin{&files.back(), &entry};
+      const auto found = index.find(entry.name);
+      if (found == index.end())
+        unused.push_back(origin);
+      else if (llvm::Error error = assign(found->second, origin))
+        return error;
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Error addInput(const InputFile& input) {
+    if (input.path.extension() == ".safetensors") {
+      if (!input.argument.empty())
+        return failure(fmt::format(
+            "{}: a .safetensors file binds its tensors by their own names; give it without "
+            "\"{}=\", or give {}=FILE.npy",
+            input.path.string(), input.argument, input.argument));
+      return addSafetensors(input.path);
+    }
+    if (input.path.extension() != ".npy")
+      return failure(fmt::format("{}: cannot tell what it is: expected a name that ends in .npy or "
+                                 ".safetensors",
+                                 input.path.string()));
+    if (input.argument.empty()) {
+      positional.push_back(input.path);
+      return llvm::Error::success();
+    }
+    const auto found = index.find(input.argument);
+    if (found == index.end())
+      return failure(fmt::format("{}: {} has no argument {}{}\n  there are: {}",
+                                 input.path.string(), program, checkpoint::inQuotes(input.argument),
+                                 near(input.argument, names), someOf(names)));
+    return assign(found->second, Origin{.npy = input.path});
+  }
+
+  llvm::Error addPositional(const std::filesystem::path& path) {
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (!origins[i] && !arguments[i].isParameter)
+        return assign(i, Origin{.npy = path});
+    return failure(fmt::format("{}: no argument of {} is left for it: all that are not parameters "
+                               "have a value; leave it out, or name its argument (NAME={})",
+                               path.string(), program, path.string()));
+  }
+
+  llvm::Error assign(std::size_t argument, Origin origin) {
+    if (origins[argument])
+      return failure(fmt::format("argument {} of {} has two values:\n  {}\n  {}\n  leave one out",
+                                 checkpoint::inQuotes(arguments[argument].name), program,
+                                 origins[argument]->describe(), origin.describe()));
+    origins[argument] = std::move(origin);
+    return llvm::Error::success();
+  }
+
+  static std::string near(const std::string& name, const std::vector<std::string>& known) {
+    const std::vector<std::string> found = nearNames(name, known);
+    return found.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(found, ", "));
+  }
+
+  static std::string someOf(const std::vector<std::string>& names) {
+    constexpr std::size_t kMost = 12;
+    if (names.size() <= kMost)
+      return fmt::format("{}", fmt::join(names, ", "));
+    return fmt::format("{}, ... ({} in all)", fmt::join(names.begin(), names.begin() + kMost, ", "),
+                       names.size());
+  }
+
+  /// Every argument has a value, every tensor an argument. Both lists go into one message: a name
+  /// that is spelled wrongly stands in both.
+  llvm::Error checkComplete() const {
+    constexpr std::size_t kMostLines = 10;
+    std::vector<std::string> unusedNames, missingNames;
+    for (const Origin& origin : unused)
+      unusedNames.push_back(origin.entry->name);
+    std::vector<std::string> missing, extra;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (!origins[i]) {
+        missingNames.push_back(arguments[i].name);
+        missing.push_back(fmt::format("  {} {}{}", checkpoint::inQuotes(arguments[i].name),
+                                      arguments[i].describe(),
+                                      near(arguments[i].name, unusedNames)));
+      }
+    if (sources.unused == UnusedTensors::Refuse)
+      for (const Origin& origin : unused)
+        extra.push_back(
+            fmt::format("  {} {}[{}]{}", origin.describe(), origin.entry->dtype->name,
+                        fmt::join(origin.entry->shape, ", "),
+                        near(origin.entry->name, missingNames.empty() ? names : missingNames)));
+    const auto listed = [](std::vector<std::string> lines) {
+      const std::size_t count = lines.size();
+      if (count > kMostLines) {
+        lines.resize(kMostLines);
+        lines.push_back(fmt::format("  ... and {} more", count - kMostLines));
+      }
+      return fmt::format("{}", fmt::join(lines, "\n"));
+    };
+    std::string message;
+    if (!missing.empty())
+      message += fmt::format("{} argument{} of {} no value:\n{}\n  give a weight in a --weights "
+                             "file, an input with --input NAME=FILE.npy",
+                             missing.size(), missing.size() == 1 ? "" : "s",
+                             program + (missing.size() == 1 ? " has" : " have"), listed(missing));
+    if (!extra.empty())
+      message += fmt::format("{}{} tensor{} no argument of {}:\n{}\n  take {} out of the file, or "
+                             "pass --ignore-unused",
+                             message.empty() ? "" : "\n", extra.size(),
+                             extra.size() == 1 ? " is" : "s are", program, listed(extra),
+                             extra.size() == 1 ? "it" : "them");
+    return message.empty() ? llvm::Error::success() : failure(message);
+  }
+
+  llvm::Expected<std::vector<TensorValue>> readAll() {
+    std::vector<std::optional<TensorValue>> values(arguments.size());
+    std::vector<std::string> errors(arguments.size());
+    tbb::parallel_for(std::size_t{0}, arguments.size(), [&](std::size_t i) {
+      llvm::Expected<TensorValue> value = read(arguments[i], *origins[i]);
+      if (value)
+        values[i] = std::move(*value);
+      else
+        errors[i] = llvm::toString(value.takeError());
+    });
+    std::vector<TensorValue> result;
+    result.reserve(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!values[i])
+        return failure(errors[i]);
+      result.push_back(std::move(*values[i]));
+    }
+    return result;
+  }
+
+  llvm::Expected<TensorValue> read(const Argument& argument, const Origin& origin) const {
+    if (!origin.file) {
+      auto tensor = checkpoint::readNpy(origin.npy);
+      if (!tensor)
+        return failure(tensor.error().message());
+      if (llvm::Error error = checkType(argument, origin, tensor->type, tensor->shape))
+        return error;
+      if (!argument.isScaled())
+        return TensorValue(std::move(*tensor));
+      return quantize(argument, origin, FloatValues(*tensor));
+    }
+    const SafetensorsEntry& entry = *origin.entry;
+    // A dtype without a type in memory is refused by the read below, in its own words.
+    if (entry.dtype->type)
+      if (llvm::Error error = checkType(argument, origin, *entry.dtype->type, entry.shape))
+        return error;
+    const std::span<const std::byte> bytes = origin.file->bytes(entry);
+    const bool isAligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0;
+    if (argument.isScaled() && entry.dtype->type == ElementType(element("f32")) && isAligned)
+      return quantize(argument, origin,
+                      FloatValues(std::span(reinterpret_cast<const float*>(bytes.data()),
+                                            bytes.size() / sizeof(float))));
+    auto tensor = origin.file->read(entry);
+    if (!tensor)
+      return failure(tensor.error().message());
+    if (!argument.isScaled())
+      return TensorValue(std::move(*tensor));
+    return quantize(argument, origin, FloatValues(*tensor));
+  }
+
+  llvm::Error checkType(const Argument& argument, const Origin& origin, const ElementType& type,
+                        const std::vector<std::int64_t>& shape) const {
+    const std::string what = fmt::format("{}: cannot be argument {} of {}: ", origin.describe(),
+                                         checkpoint::inQuotes(argument.name), program);
+    const std::string both =
+        fmt::format("expected {}, found {}", argument.describe(), runtime::describe(type, shape));
+    if (shape != argument.shape) {
+      std::vector<std::int64_t> found = shape, expected = argument.shape;
+      std::sort(found.begin(), found.end());
+      std::sort(expected.begin(), expected.end());
+      return failure(what + "wrong shape: " + both + (found == expected ? "; transpose it" : ""));
+    }
+    if (!argument.isScaled() && type != std::get<ElementType>(argument.type))
+      return failure(what + "wrong element type: " + both + "; convert it first");
+    const bool isQuantizable = type == ElementType(element("f32")) ||
+                               type == ElementType(element("f16")) ||
+                               type == ElementType(element("bf16"));
+    if (argument.isScaled() && !isQuantizable)
+      return failure(what + "wrong element type: " + both +
+                     "; it is quantized from f32, f16 or bf16: convert it to one");
+    return llvm::Error::success();
+  }
+
+  llvm::Expected<TensorValue> quantize(const Argument& argument, const Origin& origin,
+                                       const FloatValues& values) const {
+    const auto& scaled = std::get<ScaledArgument>(argument.type);
+    numerics::QuantizeResult result =
+        numerics::quantize(values.get(), argument.shape, scaled.type, scaled.options);
+    if (!result.refused)
+      return TensorValue(std::move(result.tensor));
+    return failure(fmt::format("{}: cannot be quantized to {}: element [{}] is {}; mend the "
+                               "weight, or choose what becomes "
+                               "of it: --non-finite propagate makes its block NaN, --non-finite "
+                               "saturate takes an infinity "
+                               "for the largest value",
+                               origin.describe(), argument.describe(),
+                               fmt::join(indexOf(argument.shape, result.refused->index), ", "),
+                               result.refused->value));
+  }
+
+  std::span<const Argument> arguments;
+  const Sources& sources;
+  const std::string& program;
+  llvm::StringMap<std::size_t> index;
+  std::vector<std::string> names;
+  std::deque<SafetensorsFile> files; // origins point into it
+  std::vector<std::filesystem::path> positional;
+  std::vector<std::optional<Origin>> origins;
+  std::vector<Origin> unused;
+};
+
+} // namespace
+
+llvm::Expected<std::vector<TensorValue>> bindArguments(std::span<const Argument> arguments,
+                                                       const Sources& sources,
+                                                       const std::string& program) {
+  return Binder(arguments, sources, program).bind();
+}
+
+} // namespace octavo::runtime

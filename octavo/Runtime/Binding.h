@@ -1,0 +1,46 @@
+// Binding: files of tensors meet the arguments of a program, by name or by position.
+#pragma once
+
+#include "octavo/Runtime/Argument.h"
+
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octavo::runtime {
+
+/// A file given for one argument (.npy), or for those that it names (.safetensors).
+struct InputFile {
+  std::filesystem::path path;
+  std::string argument = {}; ///< its name; empty: by position (.npy) or by the names in the file
+};
+
+/// What a tensor in a file that no argument asks for is.
+enum class UnusedTensors : std::uint8_t {
+  Refuse,
+  Ignore,
+};
+
+struct Sources {
+  std::vector<std::filesystem::path> weights = {}; ///< .safetensors
+  std::vector<InputFile> inputs = {};
+  UnusedTensors unused = UnusedTensors::Refuse;
+};
+
+/// Values for every argument, in their order. A file's tensors are copied once, straight to the
+/// value or through quantization; the files are closed again.
+///
+/// First everything with a name is bound, then the files without one, in their order, to the
+/// arguments that are left and are not parameters. The error names the file and the argument: an
+/// argument without a value, a tensor without an argument (each with the names near it), two values
+/// for one argument, a wrong shape or element type, NaN or Inf where the quantization refuses them,
+/// or what is wrong with a file. `program` stands for the function in messages.
+llvm::Expected<std::vector<TensorValue>> bindArguments(std::span<const Argument> arguments,
+                                                       const Sources& sources,
+                                                       const std::string& program);
+
+} // namespace octavo::runtime

@@ -1,0 +1,73 @@
+#include "octavo/Runtime/Comparison.h"
+
+#include "octavo/Numerics/Conversion.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace octavo::runtime {
+
+using numerics::Tensor;
+
+std::vector<std::int64_t> indexOf(std::span<const std::int64_t> shape, std::int64_t i) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = i % shape[axis];
+    i /= shape[axis];
+  }
+  return index;
+}
+
+double valueOf(const Tensor& tensor, std::int64_t i) {
+  const std::uint64_t code = tensor.code(i);
+  if (tensor.type.isFloat())
+    return numerics::decode(tensor.type.format(), code);
+  const numerics::IntegerType type = tensor.type.integer();
+  if (type.isUnsigned || type.width == 1)
+    return static_cast<double>(code);
+  const int unused = 64 - type.width;
+  return static_cast<double>(static_cast<std::int64_t>(code << unused) >> unused);
+}
+
+Comparison compare(const Tensor& reference, const Tensor& value) {
+  assert(reference.shape == value.shape);
+  const std::int64_t n = reference.size();
+  Comparison result{.cosine = 1, .relative = 0, .maximum = 0, .where = {}};
+  // Squares of large f64 overflow: everything is taken relative to the largest magnitude.
+  double largest = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double a = valueOf(reference, i), b = valueOf(value, i);
+    if (std::isfinite(a) && std::isfinite(b))
+      largest = std::max({largest, std::fabs(a), std::fabs(b)});
+    else if (!(a == b || (std::isnan(a) && std::isnan(b))))
+      ++result.nonFinite;
+  }
+  if (largest == 0)
+    return result;
+  double aa = 0, bb = 0, ab = 0, dd = 0;
+  std::int64_t where = -1;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double a = valueOf(reference, i) / largest, b = valueOf(value, i) / largest;
+    if (!std::isfinite(a) || !std::isfinite(b))
+      continue;
+    const double d = std::fabs(b - a);
+    aa += a * a;
+    bb += b * b;
+    ab += a * b;
+    dd += d * d;
+    if (const double difference = d * largest; difference > result.maximum) {
+      result.maximum = difference;
+      where = i;
+    }
+  }
+  result.cosine = aa == 0 || bb == 0 ? 0 : std::clamp(ab / std::sqrt(aa * bb), -1.0, 1.0);
+  if (dd > 0)
+    result.relative = aa == 0 ? std::numeric_limits<double>::infinity() : std::sqrt(dd / aa);
+  if (where >= 0)
+    result.where = indexOf(reference.shape, where);
+  return result;
+}
+
+} // namespace octavo::runtime

@@ -1,0 +1,31 @@
+// How far a tensor is from a reference.
+#pragma once
+
+#include "octavo/Numerics/Tensor.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace octavo::runtime {
+
+/// Distance of a tensor from a reference, in f64 over the decoded values. Elements of which either
+/// is NaN or infinite are left out of the three figures; those of them that are not the same in
+/// both (NaN is the same as NaN) are counted in `nonFinite`.
+struct Comparison {
+  double cosine;   ///< of the two as vectors; 1 if both are zero, 0 if one is
+  double relative; ///< |value - reference| / |reference|, 2-norms; infinite for a zero reference
+  double maximum;  ///< largest |value - reference|
+  std::vector<std::int64_t> where; ///< index of the first element that has it; empty for no element
+  std::int64_t nonFinite = 0;
+};
+
+/// Requires that the shapes are equal. Integers and booleans count as their values.
+Comparison compare(const numerics::Tensor& reference, const numerics::Tensor& value);
+
+/// The index of row-major element `i`.
+std::vector<std::int64_t> indexOf(std::span<const std::int64_t> shape, std::int64_t i);
+
+/// The value of element `i`; integers beyond 2^53 are rounded.
+double valueOf(const numerics::Tensor& tensor, std::int64_t i);
+
+} // namespace octavo::runtime

@@ -1,0 +1,99 @@
+#include "octavo/Runtime/Comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace octavo::runtime {
+namespace {
+
+using format::element;
+using numerics::IntegerType;
+using numerics::Tensor;
+
+Tensor f64(std::vector<std::int64_t> shape, std::vector<double> values) {
+  Tensor tensor = Tensor::zeros(element("f64"), std::move(shape));
+  std::copy(values.begin(), values.end(), tensor.as<double>().begin());
+  return tensor;
+}
+
+// By hand: a = (3, 4), b = (4, 3): cosine 24 / 25, |a - b| = sqrt 2, |a| = 5.
+TEST(Comparison, figuresOfTwoVectors) {
+  const Comparison c = compare(f64({1, 2}, {3, 4}), f64({1, 2}, {4, 3}));
+  EXPECT_DOUBLE_EQ(c.cosine, 0.96);
+  EXPECT_DOUBLE_EQ(c.relative, std::sqrt(2.0) / 5);
+  EXPECT_DOUBLE_EQ(c.maximum, 1);
+  EXPECT_EQ(c.where, (std::vector<std::int64_t>{0, 0}));
+  EXPECT_EQ(c.nonFinite, 0);
+}
+
+TEST(Comparison, equalTensors) {
+  const Tensor a = f64({2, 2}, {1, -2, 1e300, 4});
+  const Comparison c = compare(a, a);
+  EXPECT_DOUBLE_EQ(c.cosine, 1);
+  EXPECT_EQ(c.relative, 0);
+  EXPECT_EQ(c.maximum, 0);
+  EXPECT_TRUE(c.where.empty());
+}
+
+TEST(Comparison, largeValuesDoNotOverflow) {
+  const Comparison c = compare(f64({2}, {3e200, 4e200}), f64({2}, {4e200, 3e200}));
+  EXPECT_DOUBLE_EQ(c.cosine, 0.96);
+  EXPECT_DOUBLE_EQ(c.maximum, 1e200);
+}
+
+TEST(Comparison, zeros) {
+  EXPECT_EQ(compare(f64({2}, {0, 0}), f64({2}, {0, -0.0})).cosine, 1);
+  const Comparison c = compare(f64({2}, {0, 0}), f64({2}, {0, 1}));
+  EXPECT_EQ(c.cosine, 0);
+  EXPECT_TRUE(std::isinf(c.relative));
+  EXPECT_EQ(c.where, std::vector<std::int64_t>{1});
+  EXPECT_EQ(compare(f64({2}, {0, 1}), f64({2}, {0, 0})).relative, 1);
+}
+
+TEST(Comparison, noElements) {
+  const Comparison c = compare(f64({0, 3}, {}), f64({0, 3}, {}));
+  EXPECT_EQ(c.cosine, 1);
+  EXPECT_EQ(c.relative, 0);
+  EXPECT_EQ(c.maximum, 0);
+}
+
+TEST(Comparison, nanAndInfinityAreCountedWhereTheyDiffer) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  const Comparison c =
+      compare(f64({6}, {nan, inf, -inf, nan, 1, 2}), f64({6}, {nan, inf, inf, 1, 1, inf}));
+  EXPECT_EQ(c.nonFinite, 3);
+  EXPECT_EQ(c.maximum, 0);
+  EXPECT_DOUBLE_EQ(c.cosine, 1);
+}
+
+TEST(Comparison, narrowFloatsAndIntegersCountAsTheirValues) {
+  Tensor f8 = Tensor::zeros(element("e4m3fn"), {1});
+  f8.setCode(0, 0x38); // 1.0
+  EXPECT_EQ(valueOf(f8, 0), 1.0);
+  Tensor i8 = Tensor::zeros(IntegerType{8, false}, {1});
+  i8.setCode(0, 0xff);
+  EXPECT_EQ(valueOf(i8, 0), -1.0);
+  Tensor u8 = Tensor::zeros(IntegerType{8, true}, {1});
+  u8.setCode(0, 0xff);
+  EXPECT_EQ(valueOf(u8, 0), 255.0);
+  Tensor i4 = Tensor::zeros(IntegerType{4, false}, {1});
+  i4.setCode(0, 0x9);
+  EXPECT_EQ(valueOf(i4, 0), -7.0);
+  Tensor i1 = Tensor::zeros(IntegerType{1, false}, {1});
+  i1.setCode(0, 1);
+  EXPECT_EQ(valueOf(i1, 0), 1.0);
+}
+
+TEST(Comparison, indexOfAnElement) {
+  const std::vector<std::int64_t> shape = {2, 3, 4};
+  EXPECT_EQ(indexOf(shape, 23), (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(indexOf(shape, 5), (std::vector<std::int64_t>{0, 1, 1}));
+  EXPECT_TRUE(indexOf({}, 0).empty());
+}
+
+} // namespace
+} // namespace octavo::runtime

@@ -1,0 +1,33 @@
+#include "octavo/Runtime/NearNames.h"
+
+#include <gtest/gtest.h>
+
+namespace octavo::runtime {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(NearNames, nearestFirst) {
+  EXPECT_EQ(nearNames("mxfp8_e4m4", {"nvfp4", "mxfp8_e5m2", "mxfp8_e4m3"}),
+            (Names{"mxfp8_e4m3", "mxfp8_e5m2"}));
+}
+
+TEST(NearNames, caseDoesNotCount) { EXPECT_EQ(nearNames("MXFP4", {"mxfp4"}), Names{"mxfp4"}); }
+
+TEST(NearNames, partsCount) {
+  EXPECT_EQ(nearNames("query.weight", {"encoder.layer.0.attention.self.query.weight", "bias"}),
+            Names{"encoder.layer.0.attention.self.query.weight"});
+}
+
+TEST(NearNames, nothingNear) {
+  EXPECT_TRUE(nearNames("abc", {"something", "else"}).empty());
+  EXPECT_TRUE(nearNames("", {"something"}).empty());
+  EXPECT_TRUE(nearNames("abc", {}).empty());
+}
+
+TEST(NearNames, atMostTheLimit) {
+  EXPECT_EQ(nearNames("a1", {"a2", "a3", "a4", "a5"}, 2), (Names{"a2", "a3"}));
+}
+
+} // namespace
+} // namespace octavo::runtime
