@@ -72,10 +72,13 @@ std::uint64_t convert(const ElementFormat& format, double value,
 std::uint64_t convertInteger(const ElementFormat& format, bool negative, std::uint64_t magnitude,
                              const Conversion& conversion = {});
 
-/// StableHLO reduce_precision: `value` of `source` rounded (ties to even) to a float with the given
-/// field widths, IEEE-like (gradual underflow, overflow to Inf), then returned in `source`.
+/// StableHLO reduce_precision: `value`, a value of `source`, with its significand rounded (ties to
+/// even) to the given width and then, where exponentBits is less than the source's, flushed to a
+/// signed zero below the smallest normal exponent of an IEEE-like field of that width (not to its
+/// subnormals, as the specification says) and turned into Inf above the largest.
 /// exponentBits >= 1, trailingSignificandBits >= 0 (constraints C1, C2 of the specification).
-double reducePrecision(double value, int exponentBits, int trailingSignificandBits);
+double reducePrecision(const ElementFormat& source, double value, int exponentBits,
+                       int trailingSignificandBits);
 
 /// Value of largest magnitude, smallest positive normal and subnormal value of a format.
 double maxValue(const ElementFormat& format);

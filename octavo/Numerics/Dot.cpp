@@ -1,0 +1,58 @@
+#include "octavo/Numerics/Dot.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace octavo::numerics {
+
+/// An exact sum of products of narrow floats, in units of the product of the two quanta. The widest
+/// pair, E5M2 FNUZ with itself, has products below 2^66 units, so 2^20 of them stay below 2^86.
+using ExactSum = __int128;
+
+/// |units| < 2^127, rounded once to f64. The hardware's conversion does that.
+static double toDouble(ExactSum units, int exponent) {
+  return std::ldexp(static_cast<double>(units), exponent);
+}
+
+/// A finite decoded value as a number of its format's quanta.
+static std::int64_t quanta(const ElementFormat& format, double value) {
+  return static_cast<std::int64_t>(std::ldexp(value, -format.quantumExponent()));
+}
+
+double elementDot(const ElementFormat& a, std::span<const std::uint8_t> x, const ElementFormat& b,
+                  std::span<const std::uint8_t> y) {
+  assert(x.size() == y.size() && a.hasZero() && b.hasZero() && a.isNarrow() && b.isNarrow());
+  ExactSum sum = 0;
+  double special = 0; // carries Inf and NaN as IEEE 754 adds and multiplies them
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double u = decode(a, x[i]);
+    const double v = decode(b, y[i]);
+    if (std::isfinite(u) && std::isfinite(v))
+      sum += static_cast<ExactSum>(quanta(a, u)) * quanta(b, v);
+    else
+      special += u * v;
+  }
+  if (special != 0) // NaN compares unequal
+    return special;
+  return toDouble(sum, a.quantumExponent() + b.quantumExponent());
+}
+
+float dot(const ScaledVector& x, const ScaledVector& y) {
+  assert(x.elements.size() == y.elements.size());
+  const auto size = static_cast<std::int64_t>(x.elements.size());
+  float sum = 0;
+  for (std::int64_t begin = 0; begin < size;) {
+    const std::int64_t end = std::min({size, (begin / x.blockSize + 1) * x.blockSize,
+                                       (begin / y.blockSize + 1) * y.blockSize});
+    const double elements = elementDot(*x.element, x.elements.subspan(begin, end - begin),
+                                       *y.element, y.elements.subspan(begin, end - begin));
+    const double scales = decode(*x.scale, x.scales[begin / x.blockSize]) *
+                          decode(*y.scale, y.scales[begin / y.blockSize]);
+    sum += static_cast<float>(elements * scales);
+    begin = end;
+  }
+  return x.outer == 1 && y.outer == 1 ? sum : sum * (x.outer * y.outer);
+}
+
+} // namespace octavo::numerics
