@@ -1,6 +1,6 @@
 """The example's sentences and the token ids that the encoder reads.
 
-    python encoder_inputs.py FOLDER    writes FOLDER/input_ids.npy and FOLDER/attention_mask.npy
+    python encoder_inputs.py    writes input_ids.npy and attention_mask.npy
 """
 
 import argparse
@@ -52,7 +52,7 @@ def tokenize(texts, tokens=TOKENS):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("--folder", type=Path, default=HERE, help="where the files go")
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     input_ids, attention_mask = tokenize(sentences())
