@@ -10,7 +10,8 @@ namespace octavo::runtime {
 std::vector<std::string> nearNames(std::string_view name, const std::vector<std::string>& known,
                                    std::size_t limit) {
   const std::string wanted = llvm::StringRef(name).lower();
-  const auto furthest = static_cast<unsigned>(std::max<std::size_t>(2, wanted.size() / 3));
+  const auto furthest =
+      static_cast<unsigned>(wanted.size() <= 3 ? 1 : std::max<std::size_t>(2, wanted.size() / 3));
   std::vector<std::tuple<unsigned, std::string>> near;
   for (const std::string& candidate : known) {
     const std::string lower = llvm::StringRef(candidate).lower();

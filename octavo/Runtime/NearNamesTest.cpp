@@ -19,6 +19,10 @@ TEST(NearNames, partsCount) {
             Names{"encoder.layer.0.attention.self.query.weight"});
 }
 
+TEST(NearNames, shortNamesAreNotAllAlike) {
+  EXPECT_EQ(nearNames("id", {"x", "ids", "ab"}), Names{"ids"});
+}
+
 TEST(NearNames, nothingNear) {
   EXPECT_TRUE(nearNames("abc", {"something", "else"}).empty());
   EXPECT_TRUE(nearNames("", {"something"}).empty());

@@ -1,0 +1,136 @@
+#include "octavo/Runtime/Program.h"
+
+#include "octavo/Dialect/Register.h"
+#include "octavo/Runtime/NearNames.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+
+namespace octavo::runtime {
+
+namespace {
+
+llvm::Error failure(const std::string& message) {
+  return llvm::createStringError(llvm::Twine(message));
+}
+
+/// The name that a location carries; empty if none.
+std::string nameOf(mlir::Location location) {
+  if (auto named = mlir::dyn_cast<mlir::NameLoc>(location))
+    return named.getName().str();
+  if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(location))
+    for (mlir::Location each : fused.getLocations())
+      if (std::string name = nameOf(each); !name.empty())
+        return name;
+  return "";
+}
+
+/// Names where they are said and nobody else has them, `stem` and the position elsewhere.
+std::vector<std::string> uniqueNames(std::vector<std::string> names, llvm::StringRef stem) {
+  llvm::StringMap<int> count;
+  for (const std::string& name : names)
+    ++count[name];
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i].empty() || count[names[i]] > 1)
+      names[i] = fmt::format("{}{}", stem.str(), i);
+  return names;
+}
+
+} // namespace
+
+std::unique_ptr<mlir::MLIRContext> makeContext() {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  auto context =
+      std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> loadProgram(const std::filesystem::path& path,
+                                                              mlir::MLIRContext& context) {
+  auto buffer = llvm::MemoryBuffer::getFile(path.string(), /*IsText=*/true);
+  if (!buffer)
+    return failure(
+        fmt::format("{}: cannot be read: {}", path.string(), buffer.getError().message()));
+  if ((*buffer)->getBuffer().starts_with("ML\xefR"))
+    return failure(fmt::format("{}: is MLIR bytecode, which is not read yet; write the program as "
+                               "text (mlir-opt, or jax's lowered.as_text())",
+                               path.string()));
+  std::string diagnostics;
+  llvm::raw_string_ostream stream(diagnostics);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler diagnosticHandler(sources, &context, stream);
+  auto program = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!program)
+    return failure(fmt::format("{}: not a program that octavo can read; it reads StableHLO as MLIR "
+                               "text:\n{}",
+                               path.string(), llvm::StringRef(diagnostics).rtrim().str()));
+  return program;
+}
+
+llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::StringRef name) {
+  std::vector<mlir::func::FuncOp> publicFunctions;
+  std::vector<std::string> names;
+  for (auto function : program.getOps<mlir::func::FuncOp>()) {
+    names.push_back(function.getName().str());
+    const bool isPublic = function.isPublic() && !function.isExternal();
+    if (name.empty() ? function.getName() == "main" && isPublic : function.getName() == name)
+      return function;
+    if (isPublic)
+      publicFunctions.push_back(function);
+  }
+  if (names.empty())
+    return failure("the program has no function; it needs a func.func @main");
+  if (!name.empty()) {
+    const std::vector<std::string> near = nearNames(name.str(), names);
+    return failure(
+        fmt::format("the program has no function @{}{}\n  there are: {}", name.str(),
+                    near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
+                    fmt::join(names, ", ")));
+  }
+  if (publicFunctions.size() == 1)
+    return publicFunctions.front();
+  return failure(fmt::format("the program has no function @main and {} public ones; choose one "
+                             "with --function\n  there are: {}",
+                             publicFunctions.size(), fmt::join(names, ", ")));
+}
+
+std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program) {
+  std::vector<mlir::func::FuncOp> functions;
+  for (auto function : program.getOps<mlir::func::FuncOp>()) {
+    if (function.getNumArguments() != 0 || function.isExternal())
+      continue;
+    const auto found = function.walk([](mlir::Operation* op) {
+      return op->getName().getStringRef().starts_with("check.expect_")
+                 ? mlir::WalkResult::interrupt()
+                 : mlir::WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      functions.push_back(function);
+  }
+  return functions;
+}
+
+std::vector<std::string> resultNames(mlir::func::FuncOp function) {
+  std::vector<std::string> names(function.getNumResults());
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    for (const char* attribute : {"octavo.name", "jax.result_info"})
+      if (auto name = function.getResultAttrOfType<mlir::StringAttr>(i, attribute);
+          name && names[i].empty())
+        names[i] = name.str();
+  return uniqueNames(std::move(names), "output");
+}
+
+} // namespace octavo::runtime

@@ -1,0 +1,45 @@
+// A program in memory: read from a file, verified, with its functions' arguments and results named.
+#pragma once
+
+#include "octavo/Runtime/Argument.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace octavo::runtime {
+
+/// A context in which every dialect of the project can be read. It has no threads of its own.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// Reads and verifies a program in MLIR's text form. The error names the file and says what the
+/// parser or the verifier found, and where.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> loadProgram(const std::filesystem::path& path,
+                                                              mlir::MLIRContext& context);
+
+/// The function of that name; without one, the public function @main, or else the only public
+/// function. The error lists the functions that there are.
+llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::StringRef name = {});
+
+/// The functions that check themselves: those that have operations check.expect_* and take no
+/// arguments, in the order of the program.
+std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program);
+
+/// The arguments of a function. Their names: the attribute `octavo.name`, else the name that the
+/// location gives, as JAX writes it, where no other argument has the same, else `argN`. Fails on
+/// two arguments with one `octavo.name`, and on types that are not tensors of static shape.
+llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function);
+
+/// The results' names: the attribute `octavo.name`, else `jax.result_info` where no other result
+/// has the same, else `outputN`.
+std::vector<std::string> resultNames(mlir::func::FuncOp function);
+
+} // namespace octavo::runtime
