@@ -1,0 +1,187 @@
+// The scalar operations of the elementwise family: what each computes on doubles and on integers.
+// Integers come extended to 64 bits and are truncated to their type afterwards (Map.h), which is
+// wrapping. Rules are those of docs/semantics.md, section Interpreter.
+#pragma once
+
+#include "octavo/Reference/Elements.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace octavo::reference {
+
+struct Add {
+  static double real(double x, double y) { return x + y; }
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    return type.width == 1 ? x | y : x + y;
+  }
+};
+struct Subtract {
+  static double real(double x, double y) { return x - y; }
+  static std::uint64_t integer(IntegerType, std::uint64_t x, std::uint64_t y) { return x - y; }
+};
+struct Multiply {
+  static double real(double x, double y) { return x * y; }
+  static std::uint64_t integer(IntegerType, std::uint64_t x, std::uint64_t y) { return x * y; }
+};
+
+/// Rule I6: x / 0 has all bits set, x rem 0 is x, and lowest / -1 wraps.
+struct Divide {
+  static double real(double x, double y) { return x / y; }
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    if (y == 0)
+      return ~std::uint64_t{0};
+    if (type.isUnsigned || type.width == 1)
+      return x / y;
+    if (y == ~std::uint64_t{0})
+      return -x;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(x) / static_cast<std::int64_t>(y));
+  }
+};
+struct Remainder {
+  static double real(double x, double y) { return std::fmod(x, y); }
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    if (y == 0)
+      return x;
+    if (type.isUnsigned || type.width == 1)
+      return x % y;
+    if (y == ~std::uint64_t{0})
+      return 0;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(x) % static_cast<std::int64_t>(y));
+  }
+};
+
+/// Rule I6: by repeated multiplication, wrapping; a negative exponent gives the integer part of the
+/// quotient 1 / x^-y, and 0 where x is 0.
+struct Power {
+  static double real(double x, double y) { return std::pow(x, y); }
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    if (isNegative(type, y)) {
+      const bool isOdd = (y & 1) != 0;
+      return x == 1 ? 1 : x != ~std::uint64_t{0} ? 0 : isOdd ? x : 1;
+    }
+    std::uint64_t result = 1;
+    for (; y != 0; y >>= 1, x *= x)
+      if ((y & 1) != 0)
+        result *= x;
+    return result;
+  }
+};
+
+/// Rule I5: NaN if either is NaN; -0 is less than +0.
+struct Maximum {
+  static double real(double x, double y) {
+    if (x != x || y != y)
+      return std::numeric_limits<double>::quiet_NaN();
+    return x == y ? (std::signbit(x) ? y : x) : x > y ? x : y;
+  }
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    return isLess(type, x, y) ? y : x;
+  }
+  static bool isLess(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    return type.isUnsigned || type.width == 1
+               ? x < y
+               : static_cast<std::int64_t>(x) < static_cast<std::int64_t>(y);
+  }
+};
+struct Minimum {
+  static double real(double x, double y) {
+    if (x != x || y != y)
+      return std::numeric_limits<double>::quiet_NaN();
+    return x == y ? (std::signbit(x) ? x : y) : x < y ? x : y;
+  }
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    return Maximum::isLess(type, x, y) ? x : y;
+  }
+};
+
+struct And {
+  static std::uint64_t integer(IntegerType, std::uint64_t x, std::uint64_t y) { return x & y; }
+};
+struct Or {
+  static std::uint64_t integer(IntegerType, std::uint64_t x, std::uint64_t y) { return x | y; }
+};
+struct Xor {
+  static std::uint64_t integer(IntegerType, std::uint64_t x, std::uint64_t y) { return x ^ y; }
+};
+struct Not {
+  static std::uint64_t integer(IntegerType, std::uint64_t x) { return ~x; }
+};
+
+struct Negate {
+  static double real(double x) { return -x; }
+  static std::uint64_t integer(IntegerType, std::uint64_t x) { return -x; }
+};
+struct Abs {
+  static double real(double x) { return std::fabs(x); }
+  static std::uint64_t integer(IntegerType type, std::uint64_t x) {
+    return isNegative(type, x) ? -x : x;
+  }
+};
+struct Sign {
+  static double real(double x) { return x == 0.0 || x != x ? x : std::copysign(1.0, x); }
+  static std::uint64_t integer(IntegerType type, std::uint64_t x) {
+    return isNegative(type, x) ? ~std::uint64_t{0} : x != 0;
+  }
+};
+
+struct Exponential {
+  static double real(double x) { return std::exp(x); }
+};
+struct ExponentialMinusOne {
+  static double real(double x) { return std::expm1(x); }
+};
+struct Log {
+  static double real(double x) { return std::log(x); }
+};
+struct LogPlusOne {
+  static double real(double x) { return std::log1p(x); }
+};
+struct Logistic {
+  static double real(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+};
+struct Tanh {
+  static double real(double x) { return std::tanh(x); }
+};
+struct Sine {
+  static double real(double x) { return std::sin(x); }
+};
+struct Cosine {
+  static double real(double x) { return std::cos(x); }
+};
+struct Tangent {
+  static double real(double x) { return std::tan(x); }
+};
+struct Atan2 {
+  static double real(double x, double y) { return std::atan2(x, y); }
+};
+struct Sqrt {
+  static double real(double x) { return std::sqrt(x); }
+};
+struct Rsqrt {
+  static double real(double x) { return 1.0 / std::sqrt(x); }
+};
+struct Cbrt {
+  static double real(double x) { return std::cbrt(x); }
+};
+struct Floor {
+  static double real(double x) { return std::floor(x); }
+};
+struct Ceil {
+  static double real(double x) { return std::ceil(x); }
+};
+struct RoundAwayFromZero {
+  static double real(double x) { return std::round(x); }
+};
+/// The rounding mode of the process is never changed, so this rounds ties to even.
+struct RoundToEven {
+  static double real(double x) { return std::nearbyint(x); }
+};
+struct Erf {
+  static double real(double x) { return std::erf(x); }
+};
+struct Erfc {
+  static double real(double x) { return std::erfc(x); }
+};
+
+} // namespace octavo::reference

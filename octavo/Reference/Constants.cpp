@@ -1,0 +1,67 @@
+#include "octavo/Reference/Constants.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <cstring>
+
+namespace octavo::reference {
+
+namespace {
+
+/// Copies `n` codes from `raw`, one a container as in Tensor; a splat has one code in it.
+/// MLIR keeps every element in whole bytes, except i1: eight to a byte, lowest bit first.
+llvm::Error copyCodes(mlir::Operation* op, llvm::ArrayRef<char> raw, bool isSplat, Tensor& tensor) {
+  const std::int64_t n = tensor.size();
+  const std::int64_t stored = isSplat ? (n == 0 ? 0 : 1) : n;
+  const bool isPacked = tensor.type.isBoolean();
+  const std::int64_t needed = isPacked ? (stored + 7) / 8 : stored * tensor.type.bytes();
+  if (static_cast<std::int64_t>(raw.size()) < needed)
+    return failure(op, "the constant holds " + llvm::Twine(raw.size()) + " bytes; " +
+                           llvm::Twine(needed) + " are needed");
+  if (!isPacked && !isSplat && tensor.type.width() == tensor.type.bytes() * 8) {
+    if (needed != 0)
+      std::memcpy(tensor.bytes.data(), raw.data(), static_cast<std::size_t>(needed));
+    return llvm::Error::success();
+  }
+  const int width = tensor.type.width();
+  const std::uint64_t mask = width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t from = isSplat ? 0 : i;
+    std::uint64_t code = 0;
+    if (isPacked) {
+      // A splat of true is a byte of all ones.
+      code = static_cast<unsigned char>(raw[from / 8]) >> (from % 8);
+    } else {
+      std::memcpy(&code, raw.data() + from * tensor.type.bytes(),
+                  static_cast<std::size_t>(tensor.type.bytes()));
+    }
+    tensor.setCode(i, code & mask);
+  }
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<Tensor> constantTensor(mlir::Operation* op, mlir::ElementsAttr attribute) {
+  llvm::Expected<TensorShape> type = tensorShape(op, attribute.getType());
+  if (!type)
+    return type.takeError();
+  Tensor tensor = Tensor::zeros(type->type, type->shape);
+  if (auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(attribute)) {
+    if (llvm::Error error = copyCodes(op, dense.getRawData(), dense.isSplat(), tensor))
+      return error;
+    return tensor;
+  }
+  if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(attribute)) {
+    mlir::AsmResourceBlob* blob = resource.getRawHandle().getBlob();
+    if (blob == nullptr)
+      return failure(op, "the resource '" + resource.getRawHandle().getKey() +
+                             "' is not in the program");
+    if (llvm::Error error = copyCodes(op, blob->getData(), false, tensor))
+      return error;
+    return tensor;
+  }
+  return failure(op, "the constant is neither dense nor a dense resource");
+}
+
+} // namespace octavo::reference

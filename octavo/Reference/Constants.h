@@ -1,0 +1,15 @@
+// Elements attributes as tensors.
+#pragma once
+
+#include "octavo/Reference/Evaluator.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace octavo::reference {
+
+/// The tensor that a dense attribute (splat, dense or resource) of `op` holds. An error for `op`
+/// where the attribute is of another kind, its element type is none of octavo's, or a resource has
+/// not the bytes that its type needs.
+llvm::Expected<Tensor> constantTensor(mlir::Operation* op, mlir::ElementsAttr attribute);
+
+} // namespace octavo::reference

@@ -1,0 +1,22 @@
+// Conversions between element types that a whole tensor takes.
+#pragma once
+
+#include "octavo/Reference/Elements.h"
+
+namespace octavo::reference {
+
+/// stablehlo.convert (rule I7). Float to float: one rounding as `conversion` says; a format to
+/// itself keeps its codes. Integer to float: one rounding. Float to integer: toward zero, saturated,
+/// NaN to 0. Integer to integer wraps. To boolean: whether it differs from zero.
+Tensor convertElements(const Tensor& tensor, const ElementType& type,
+                       const numerics::Conversion& conversion = {});
+
+/// stablehlo.reduce_precision: a float tensor rounded to the given field widths, in its own type.
+Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSignificandBits);
+
+/// stablehlo.bitcast_convert (rule I8): the same bits as elements of another width, the lowest bits
+/// first along a new or vanishing last axis. `shape` is the result's; the total width must agree.
+Tensor bitcastElements(const Tensor& tensor, const ElementType& type,
+                       std::vector<std::int64_t> shape);
+
+} // namespace octavo::reference

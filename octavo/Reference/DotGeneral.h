@@ -1,0 +1,21 @@
+// dot_general on plain tensors (rule I12).
+#pragma once
+
+#include "octavo/Reference/Elements.h"
+#include "octavo/Reference/OperandLayout.h"
+
+namespace octavo::reference {
+
+/// The product of two float tensors, or of two integer tensors. Floats: operands decoded to the
+/// accumulation type, products and sums rounded in it, in increasing row-major order of the
+/// contracted index from +0, one rounding to `result` at the end. Integers wrap in `result`; on
+/// booleans the product is `and`, the sum `or`. `accumulation` is f32 or f64; defaultAccumulation
+/// gives the one that applies where a program names none.
+Tensor dotGeneral(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
+                  const ElementType& result, const ElementType& accumulation);
+
+/// f64 if any of the three is f64, else f32.
+ElementType defaultAccumulation(const ElementType& lhs, const ElementType& rhs,
+                                const ElementType& result);
+
+} // namespace octavo::reference

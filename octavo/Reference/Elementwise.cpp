@@ -1,0 +1,176 @@
+// StableHLO, elementwise family: each element of the result from the elements at the same place.
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Reference/Arithmetic.h"
+#include "octavo/Reference/Conversions.h"
+#include "octavo/Reference/ElementwiseEvaluator.h"
+#include "octavo/Reference/Map.h"
+#include "octavo/Reference/Movement.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace octavo::reference {
+
+namespace {
+
+/// Position of a code in the total order of IEEE 754, 5.10: -NaN, -Inf, ..., -0, +0, ..., Inf, NaN.
+/// A NaN whose format gives it no sign is positive.
+std::int64_t totalOrder(const ElementFormat& format, std::uint64_t code) {
+  if (format.specials == format::Specials::UnsignedZero && format.isNan(code))
+    return std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t magnitude = code & ~format.signMask() & format.codeMask();
+  const bool negative = (code & format.signMask()) != 0;
+  return negative ? ~static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+}
+
+template <typename T> bool holds(stablehlo::ComparisonDirection direction, T x, T y) {
+  switch (direction) {
+  case stablehlo::ComparisonDirection::EQ:
+    return x == y;
+  case stablehlo::ComparisonDirection::NE:
+    return x != y;
+  case stablehlo::ComparisonDirection::GE:
+    return x >= y;
+  case stablehlo::ComparisonDirection::GT:
+    return x > y;
+  case stablehlo::ComparisonDirection::LE:
+    return x <= y;
+  case stablehlo::ComparisonDirection::LT:
+    return x < y;
+  }
+  return false;
+}
+
+llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& operands,
+                                      Evaluation&) {
+  const Tensor& lhs = operands[0].tensor();
+  const Tensor& rhs = operands[1].tensor();
+  const stablehlo::ComparisonDirection direction = op.getComparisonDirection();
+  Tensor result = Tensor::zeros(kBoolean, lhs.shape);
+  const auto fill = [&](const auto& x, const auto& y) {
+    for (std::size_t i = 0; i < x.size(); ++i)
+      result.setCode(static_cast<std::int64_t>(i), holds(direction, x[i], y[i]));
+  };
+  if (lhs.type.isFloat() && op.getCompareType() == stablehlo::ComparisonType::TOTALORDER) {
+    const ElementFormat& format = lhs.type.format();
+    for (std::int64_t i = 0; i < lhs.size(); ++i)
+      result.setCode(i, holds(direction, totalOrder(format, lhs.code(i)),
+                              totalOrder(format, rhs.code(i))));
+  } else if (lhs.type.isFloat()) {
+    fill(decodeElements(lhs), decodeElements(rhs));
+  } else {
+    // With the sign bit flipped, signed order is unsigned order.
+    const IntegerType type = lhs.type.integer();
+    const std::uint64_t flip =
+        type.isUnsigned || type.width == 1 ? 0 : std::uint64_t{1} << 63;
+    std::vector<std::uint64_t> x = decodeIntegers(lhs), y = decodeIntegers(rhs);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      result.setCode(static_cast<std::int64_t>(i), holds(direction, x[i] ^ flip, y[i] ^ flip));
+  }
+  return Value(std::move(result));
+}
+
+/// An operand that may be a scalar for the whole shape.
+Tensor spread(const Tensor& tensor, const std::vector<std::int64_t>& shape) {
+  return tensor.shape.empty() && !shape.empty() ? broadcastScalar(tensor, shape) : tensor;
+}
+
+llvm::Expected<Value> evaluateSelect(stablehlo::SelectOp op, const Operands& operands,
+                                     Evaluation&) {
+  const Tensor& onTrue = operands[1].tensor();
+  const Tensor& onFalse = operands[2].tensor();
+  const Tensor predicate = spread(operands[0].tensor(), onTrue.shape);
+  Tensor result = onFalse;
+  for (std::int64_t i = 0; i < result.size(); ++i)
+    if (predicate.code(i) != 0)
+      result.setCode(i, onTrue.code(i));
+  return Value(std::move(result));
+}
+
+llvm::Expected<Value> evaluateClamp(stablehlo::ClampOp op, const Operands& operands, Evaluation&) {
+  const Tensor& x = operands[1].tensor();
+  const Tensor low = spread(operands[0].tensor(), x.shape);
+  const Tensor high = spread(operands[2].tensor(), x.shape);
+  return Value(map<Minimum>(map<Maximum>(x, low), high));
+}
+
+llvm::Expected<Value> evaluateConvert(stablehlo::ConvertOp op, const Operands& operands,
+                                      Evaluation&) {
+  llvm::Expected<TensorShape> result = resultShape(op);
+  if (!result)
+    return result.takeError();
+  return Value(convertElements(operands[0].tensor(), result->type));
+}
+
+llvm::Expected<Value> evaluateReducePrecision(stablehlo::ReducePrecisionOp op,
+                                              const Operands& operands, Evaluation&) {
+  return Value(reducePrecision(operands[0].tensor(), static_cast<int>(op.getExponentBits()),
+                               static_cast<int>(op.getMantissaBits())));
+}
+
+llvm::Expected<Value> evaluateBitcastConvert(stablehlo::BitcastConvertOp op,
+                                             const Operands& operands, Evaluation&) {
+  llvm::Expected<TensorShape> result = resultShape(op);
+  if (!result)
+    return result.takeError();
+  const Tensor& x = operands[0].tensor();
+  const std::int64_t from = x.size() * x.type.width();
+  const std::int64_t to = numerics::elementCount(result->shape) * result->type.width();
+  const int narrow = std::min(x.type.width(), result->type.width());
+  const int wide = std::max(x.type.width(), result->type.width());
+  if (from != to || wide % narrow != 0)
+    return failure(op, "cannot take " + x.type.name() + " apart, or put it together, as " +
+                           result->type.name() + " of these shapes");
+  return Value(bitcastElements(x, result->type, std::move(result->shape)));
+}
+
+llvm::Expected<Value> evaluateIsFinite(stablehlo::IsFiniteOp op, const Operands& operands,
+                                       Evaluation&) {
+  const Tensor& x = operands[0].tensor();
+  Tensor result = Tensor::zeros(kBoolean, x.shape);
+  const std::vector<double> values = decodeElements(x);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    result.setCode(static_cast<std::int64_t>(i), std::isfinite(values[i]));
+  return Value(std::move(result));
+}
+
+} // namespace
+
+void registerElementwise(EvaluatorTable& table) {
+  table.add("stablehlo.abs", evaluateUnary<Abs>);
+  table.add("stablehlo.ceil", evaluateUnary<Ceil>);
+  table.add("stablehlo.cosine", evaluateUnary<Cosine>);
+  table.add("stablehlo.exponential", evaluateUnary<Exponential>);
+  table.add("stablehlo.floor", evaluateUnary<Floor>);
+  table.add("stablehlo.log", evaluateUnary<Log>);
+  table.add("stablehlo.logistic", evaluateUnary<Logistic>);
+  table.add("stablehlo.negate", evaluateUnary<Negate>);
+  table.add("stablehlo.not", evaluateUnary<Not>);
+  table.add("stablehlo.rsqrt", evaluateUnary<Rsqrt>);
+  table.add("stablehlo.sign", evaluateUnary<Sign>);
+  table.add("stablehlo.sine", evaluateUnary<Sine>);
+  table.add("stablehlo.sqrt", evaluateUnary<Sqrt>);
+  table.add("stablehlo.tanh", evaluateUnary<Tanh>);
+
+  table.add("stablehlo.add", evaluateBinary<Add>);
+  table.add("stablehlo.and", evaluateBinary<And>);
+  table.add("stablehlo.divide", evaluateBinary<Divide>);
+  table.add("stablehlo.maximum", evaluateBinary<Maximum>);
+  table.add("stablehlo.minimum", evaluateBinary<Minimum>);
+  table.add("stablehlo.multiply", evaluateBinary<Multiply>);
+  table.add("stablehlo.or", evaluateBinary<Or>);
+  table.add("stablehlo.power", evaluateBinary<Power>);
+  table.add("stablehlo.remainder", evaluateBinary<Remainder>);
+  table.add("stablehlo.subtract", evaluateBinary<Subtract>);
+  table.add("stablehlo.xor", evaluateBinary<Xor>);
+
+  table.add<evaluateBitcastConvert>();
+  table.add<evaluateClamp>();
+  table.add<evaluateCompare>();
+  table.add<evaluateConvert>();
+  table.add<evaluateIsFinite>();
+  table.add<evaluateReducePrecision>();
+  table.add<evaluateSelect>();
+}
+
+} // namespace octavo::reference

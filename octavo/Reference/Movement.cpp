@@ -1,0 +1,226 @@
+#include "octavo/Reference/Movement.h"
+
+#include "octavo/Reference/Conversions.h"
+
+#include <algorithm>
+
+namespace octavo::reference {
+
+namespace {
+
+bool contains(std::span<const std::int64_t> axes, std::int64_t axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+template <typename Container>
+void pickElements(const Tensor& tensor, Tensor& result, std::int64_t base,
+                  std::span<const std::int64_t> strides) {
+  const auto source = tensor.as<Container>();
+  const auto target = result.as<Container>();
+  const std::size_t rank = result.shape.size();
+  const std::int64_t inner = rank == 0 ? 1 : result.shape.back();
+  const std::int64_t step = rank == 0 ? 0 : strides.back();
+  const std::span<const std::int64_t> outerShape(result.shape.data(), rank == 0 ? 0 : rank - 1);
+  std::vector<std::int64_t> index(outerShape.size(), 0);
+  std::int64_t written = 0;
+  do {
+    std::int64_t offset = base;
+    for (std::size_t axis = 0; axis < index.size(); ++axis)
+      offset += index[axis] * strides[axis];
+    for (std::int64_t i = 0; i < inner; ++i)
+      target[written++] = source[offset + i * step];
+  } while (nextIndex(index, outerShape));
+}
+
+} // namespace
+
+std::vector<std::int64_t> rowMajorStrides(std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t axis = shape.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * shape[axis];
+  return strides;
+}
+
+bool nextIndex(std::vector<std::int64_t>& index, std::span<const std::int64_t> shape) {
+  for (std::size_t axis = index.size(); axis-- > 0;) {
+    if (++index[axis] < shape[axis])
+      return true;
+    index[axis] = 0;
+  }
+  return false;
+}
+
+Tensor pick(const Tensor& tensor, std::vector<std::int64_t> shape, std::int64_t base,
+            std::span<const std::int64_t> strides) {
+  Tensor result = Tensor::zeros(tensor.type, std::move(shape));
+  if (result.size() == 0)
+    return result;
+  switch (tensor.type.bytes()) {
+  case 1:
+    pickElements<std::uint8_t>(tensor, result, base, strides);
+    break;
+  case 2:
+    pickElements<std::uint16_t>(tensor, result, base, strides);
+    break;
+  case 4:
+    pickElements<std::uint32_t>(tensor, result, base, strides);
+    break;
+  default:
+    pickElements<std::uint64_t>(tensor, result, base, strides);
+    break;
+  }
+  return result;
+}
+
+Tensor transpose(const Tensor& tensor, std::span<const std::int64_t> permutation) {
+  const std::vector<std::int64_t> from = rowMajorStrides(tensor.shape);
+  std::vector<std::int64_t> shape, strides;
+  for (std::int64_t axis : permutation) {
+    shape.push_back(tensor.shape[axis]);
+    strides.push_back(from[axis]);
+  }
+  return pick(tensor, std::move(shape), 0, strides);
+}
+
+Tensor broadcastInDim(const Tensor& tensor, std::vector<std::int64_t> shape,
+                      std::span<const std::int64_t> dimensions) {
+  const std::vector<std::int64_t> from = rowMajorStrides(tensor.shape);
+  std::vector<std::int64_t> strides(shape.size(), 0);
+  for (std::size_t axis = 0; axis < dimensions.size(); ++axis)
+    if (tensor.shape[axis] != 1)
+      strides[dimensions[axis]] = from[axis];
+  return pick(tensor, std::move(shape), 0, strides);
+}
+
+Tensor broadcastScalar(const Tensor& scalar, std::vector<std::int64_t> shape) {
+  return broadcastInDim(scalar, std::move(shape), {});
+}
+
+Tensor reshape(const Tensor& tensor, std::vector<std::int64_t> shape) {
+  return {tensor.type, std::move(shape), tensor.bytes};
+}
+
+Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
+             std::span<const std::int64_t> limit, std::span<const std::int64_t> strides) {
+  const std::vector<std::int64_t> from = rowMajorStrides(tensor.shape);
+  std::vector<std::int64_t> shape, steps;
+  std::int64_t base = 0;
+  for (std::size_t axis = 0; axis < from.size(); ++axis) {
+    shape.push_back((limit[axis] - start[axis] + strides[axis] - 1) / strides[axis]);
+    steps.push_back(strides[axis] * from[axis]);
+    base += start[axis] * from[axis];
+  }
+  return pick(tensor, std::move(shape), base, steps);
+}
+
+Tensor pad(const Tensor& tensor, const Tensor& value, std::vector<std::int64_t> shape,
+           std::span<const std::int64_t> low, std::span<const std::int64_t> interior) {
+  Tensor result = broadcastScalar(value, std::move(shape));
+  if (tensor.size() == 0)
+    return result;
+  const std::vector<std::int64_t> to = rowMajorStrides(result.shape);
+  std::vector<std::int64_t> index(tensor.shape.size(), 0);
+  std::int64_t read = 0;
+  do {
+    std::int64_t offset = 0;
+    bool isInside = true;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+      const std::int64_t at = low[axis] + index[axis] * (interior[axis] + 1);
+      isInside &= at >= 0 && at < result.shape[axis];
+      offset += at * to[axis];
+    }
+    if (isInside)
+      result.setCode(offset, tensor.code(read));
+    ++read;
+  } while (nextIndex(index, tensor.shape));
+  return result;
+}
+
+Tensor concatenate(std::span<const Tensor* const> inputs, std::vector<std::int64_t> shape,
+                   std::int64_t dimension) {
+  Tensor result = Tensor::zeros(inputs.front()->type, std::move(shape));
+  std::int64_t outer = 1, inner = result.type.bytes();
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(result.shape.size()); ++axis)
+    (axis < dimension ? outer : inner) *= axis == dimension ? 1 : result.shape[axis];
+  std::int64_t written = 0;
+  for (std::int64_t i = 0; i < outer; ++i)
+    for (const Tensor* input : inputs) {
+      const std::int64_t run = input->shape[dimension] * inner;
+      std::copy_n(input->bytes.begin() + i * run, run, result.bytes.begin() + written);
+      written += run;
+    }
+  return result;
+}
+
+Tensor iota(const ElementType& type, std::vector<std::int64_t> shape, std::int64_t dimension) {
+  const std::vector<std::int64_t> line{shape[dimension]};
+  std::vector<std::uint64_t> indices(static_cast<std::size_t>(line.front()));
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    indices[i] = i;
+  const Tensor counted =
+      convertElements(encodeIntegers(IntegerType{64, false}, line, indices), type);
+  const std::int64_t axes[] = {dimension};
+  return broadcastInDim(counted, std::move(shape), axes);
+}
+
+Tensor gather(const Tensor& operand, const Tensor& startIndices, const GatherDimensions& dimensions,
+              std::span<const std::int64_t> sliceSizes, std::vector<std::int64_t> shape) {
+  Tensor result = Tensor::zeros(operand.type, std::move(shape));
+  if (result.size() == 0)
+    return result;
+  const std::vector<std::uint64_t> starts = decodeIntegers(startIndices);
+  const std::vector<std::int64_t> operandStrides = rowMajorStrides(operand.shape);
+  const std::vector<std::int64_t> startStrides = rowMajorStrides(startIndices.shape);
+  const auto startRank = static_cast<std::int64_t>(startIndices.shape.size());
+  // An index vector dimension equal to the rank stands for a trailing axis of 1.
+  const std::int64_t vectorStride =
+      dimensions.indexVectorDim < startRank ? startStrides[dimensions.indexVectorDim] : 0;
+
+  std::vector<std::int64_t> batchDims, offsetOperandDims;
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(result.shape.size()); ++axis)
+    if (!contains(dimensions.offsetDims, axis))
+      batchDims.push_back(axis);
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(operand.shape.size()); ++axis)
+    if (!contains(dimensions.collapsedSliceDims, axis) &&
+        !contains(dimensions.operandBatchingDims, axis))
+      offsetOperandDims.push_back(axis);
+  // Axis of the start indices that each batch axis of the result counts: all but the index vector.
+  std::vector<std::int64_t> startAxes;
+  for (std::int64_t axis = 0; axis < startRank; ++axis)
+    if (axis != dimensions.indexVectorDim)
+      startAxes.push_back(axis);
+
+  std::vector<std::int64_t> index(result.shape.size(), 0);
+  std::vector<std::int64_t> at(operand.shape.size());
+  std::int64_t written = 0;
+  do {
+    std::int64_t start = 0;
+    for (std::size_t i = 0; i < batchDims.size(); ++i)
+      start += index[batchDims[i]] * startStrides[startAxes[i]];
+    std::fill(at.begin(), at.end(), 0);
+    for (std::size_t i = 0; i < dimensions.startIndexMap.size(); ++i) {
+      const std::int64_t axis = dimensions.startIndexMap[i];
+      const std::uint64_t raw = starts[start + static_cast<std::int64_t>(i) * vectorStride];
+      const std::int64_t last = operand.shape[axis] - sliceSizes[axis];
+      at[axis] = isNegative(startIndices.type.integer(), raw) ? 0
+                 : raw > static_cast<std::uint64_t>(last)
+                     ? last
+                     : static_cast<std::int64_t>(raw);
+    }
+    for (std::size_t i = 0; i < dimensions.operandBatchingDims.size(); ++i) {
+      const std::int64_t startAxis = dimensions.startIndicesBatchingDims[i];
+      const std::int64_t position =
+          startAxis - (dimensions.indexVectorDim < startAxis ? 1 : 0);
+      at[dimensions.operandBatchingDims[i]] = index[batchDims[position]];
+    }
+    for (std::size_t i = 0; i < offsetOperandDims.size(); ++i)
+      at[offsetOperandDims[i]] += index[dimensions.offsetDims[i]];
+    std::int64_t offset = 0;
+    for (std::size_t axis = 0; axis < at.size(); ++axis)
+      offset += at[axis] * operandStrides[axis];
+    result.setCode(written++, operand.code(offset));
+  } while (nextIndex(index, result.shape));
+  return result;
+}
+
+} // namespace octavo::reference
