@@ -1,5 +1,6 @@
 #include "octavo/Runtime/Program.h"
 
+#include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Register.h"
 #include "octavo/Runtime/NearNames.h"
 
@@ -44,6 +45,20 @@ std::vector<std::string> uniqueNames(std::vector<std::string> names, llvm::Strin
     if (names[i].empty() || count[names[i]] > 1)
       names[i] = fmt::format("{}{}", stem.str(), i);
   return names;
+}
+
+/// Type of argument `i`; the caller gives it its name.
+llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
+  const mlir::Type type = function.getArgumentTypes()[i];
+  if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type); tensor && tensor.hasStaticShape())
+    if (const auto element = elementType(tensor.getElementType()))
+      return Argument{"", tensor.getShape().vec(), *element};
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return failure(
+      fmt::format("argument {} of @{} cannot be bound: expected a tensor of static shape "
+                  "and an element type that octavo has, found {}",
+                  i, function.getName().str(), text));
 }
 
 } // namespace
@@ -121,6 +136,33 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program) {
       functions.push_back(function);
   }
   return functions;
+}
+
+llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
+  const unsigned count = function.getNumArguments();
+  std::vector<std::string> located(count);
+  for (unsigned i = 0; i < count && !function.isExternal(); ++i)
+    located[i] = nameOf(function.getArgument(i).getLoc());
+  std::vector<std::string> names = uniqueNames(std::move(located), "arg");
+
+  std::vector<Argument> arguments;
+  llvm::StringMap<unsigned> said;
+  for (unsigned i = 0; i < count; ++i) {
+    if (auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "octavo.name")) {
+      if (const auto [at, isNew] = said.try_emplace(name.getValue(), i); !isNew)
+        return failure(fmt::format("two arguments of @{} have the name \"{}\": {} and {}; give one "
+                                   "another octavo.name",
+                                   function.getName().str(), name.str(), at->second, i));
+      names[i] = name.str();
+    }
+    llvm::Expected<Argument> argument = argumentOf(function, i);
+    if (!argument)
+      return argument.takeError();
+    argument->name = names[i];
+    argument->isParameter = function.getArgAttr(i, "octavo.parameter") != nullptr;
+    arguments.push_back(std::move(*argument));
+  }
+  return arguments;
 }
 
 std::vector<std::string> resultNames(mlir::func::FuncOp function) {

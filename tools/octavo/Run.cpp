@@ -1,11 +1,214 @@
-// octavo run: binds weights and inputs to a program and runs it.
+// octavo run: binds weights and inputs to a program and runs it (docs/commands/run.md).
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/RunChecks.h"
+#include "tools/octavo/RunReport.h"
+
+#include "octavo/Numerics/Scaled.h"
+#include "octavo/Reference/Interpreter.h"
+#include "octavo/Runtime/Binding.h"
+#include "octavo/Runtime/Outputs.h"
+#include "octavo/Runtime/Program.h"
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
 
 namespace octavo::tools {
 
+namespace {
+
+using numerics::Tensor;
+
+struct RunOptions {
+  std::string program;
+  std::string function;
+  std::vector<std::string> weights;
+  std::vector<std::string> inputs;
+  bool ignoresUnused = false;
+  std::string backend = "reference";
+  std::string compare;
+  std::string output;
+  bool isJson = false;
+  unsigned threads = 0;
+};
+
+template <typename T> T orThrow(llvm::Expected<T> value, const std::string& where = "") {
+  if (value)
+    return std::move(*value);
+  throw CommandError((where.empty() ? "" : where + ": ") + llvm::toString(value.takeError()),
+                     ExitCode::BadInput);
+}
+
+runtime::Sources sourcesOf(const RunOptions& options) {
+  runtime::Sources sources;
+  sources.weights.assign(options.weights.begin(), options.weights.end());
+  for (const std::string& input : options.inputs) {
+    // A file whose own name has a '=' is given as ./FILE=... only with its argument's name.
+    const std::size_t equals = input.find('=');
+    if (equals == std::string::npos)
+      sources.inputs.push_back({input});
+    else
+      sources.inputs.push_back({input.substr(equals + 1), input.substr(0, equals)});
+  }
+  sources.unused =
+      options.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  return sources;
+}
+
+/// The outputs of one run of a function, each a plain tensor.
+struct Outputs {
+  std::vector<std::string> names;
+  std::vector<reference::Value> values;
+
+  void add(const std::string& name, const reference::Value& value) {
+    if (value.isTuple()) {
+      for (std::size_t i = 0; i < value.elements().size(); ++i)
+        add(fmt::format("{}.{}", name, i), value.elements()[i]);
+      return;
+    }
+    names.push_back(name);
+    if (value.isTensor()) {
+      values.push_back(value);
+      return;
+    }
+    const std::vector<float> dequantized = numerics::dequantize(value.scaled());
+    Tensor tensor = Tensor::zeros(format::element("f32"), value.scaled().shape);
+    std::copy(dequantized.begin(), dequantized.end(), tensor.as<float>().begin());
+    values.emplace_back(std::move(tensor));
+  }
+};
+
+struct Run {
+  Outputs outputs;
+  WeightSizes weights;
+  RunTimes times;
+  reference::CheckReport checks;
+};
+
+Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
+  Run run;
+  const std::string name = function.getName().str();
+  const std::vector<runtime::Argument> arguments =
+      orThrow(runtime::argumentsOf(function), options.program);
+  std::vector<reference::Value> values;
+  {
+    const ElapsedTime time("binding weights and inputs");
+    std::vector<runtime::TensorValue> bound =
+        orThrow(runtime::bindArguments(arguments, sourcesOf(options), "@" + name));
+    run.weights = weightSizes(arguments, bound);
+    for (runtime::TensorValue& value : bound)
+      values.push_back(
+          std::visit([](auto& each) { return reference::Value(std::move(each)); }, value));
+    run.times.bind = time.seconds();
+  }
+  const ElapsedTime time(fmt::format("evaluating @{}", name));
+  const std::vector<reference::Value> results = orThrow(reference::evaluate(
+      function->getParentOfType<mlir::ModuleOp>(), name, std::move(values), &run.checks));
+  run.times.evaluate = time.seconds();
+  const std::vector<std::string> names = runtime::resultNames(function);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    run.outputs.add(names[i], results[i]);
+  return run;
+}
+
+void compareOutputs(const Outputs& reference, RunReport& report) {
+  for (std::size_t i = 0; i < report.outputs.size(); ++i) {
+    const Tensor& expected = reference.values[i].tensor();
+    if (expected.shape != report.outputs[i].tensor->shape)
+      throw CommandError(fmt::format("output {} has another shape than in f32: {} and {}",
+                                     report.outputs[i].name,
+                                     runtime::describe(report.outputs[i].tensor->type,
+                                                       report.outputs[i].tensor->shape),
+                                     runtime::describe(expected.type, expected.shape)),
+                         ExitCode::BadInput);
+    report.outputs[i].comparison = runtime::compare(expected, *report.outputs[i].tensor);
+  }
+}
+
+void runProgram(const RunOptions& options) {
+  std::optional<tbb::global_control> limit;
+  if (options.threads > 0)
+    limit.emplace(tbb::global_control::max_allowed_parallelism, options.threads);
+  if (options.backend != "reference")
+    throw CommandError(unknownName("backend", options.backend, {"reference"}), ExitCode::BadUsage);
+
+  const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
+  const auto program = orThrow(runtime::loadProgram(options.program, *context));
+  const bool isSelfCheck = options.function.empty() && !runtime::selfChecks(*program).empty();
+  if (isSelfCheck) {
+    runChecks(*program, options.program, options.isJson ? ReportFormat::Json : ReportFormat::Text);
+    return;
+  }
+
+  auto function = orThrow(runtime::findFunction(*program, options.function), options.program);
+  RunReport report{
+      .program = options.program, .function = function.getName().str(), .backend = options.backend};
+  const Run run = runFunction(function, options);
+  report.weights = run.weights;
+  report.times = run.times;
+  for (std::size_t i = 0; i < run.outputs.names.size(); ++i)
+    report.outputs.push_back({run.outputs.names[i], &run.outputs.values[i].tensor(), {}});
+
+  if (!options.output.empty()) {
+    std::vector<runtime::NamedOutput> named;
+    for (const OutputReport& output : report.outputs)
+      named.push_back({output.name, output.tensor});
+    if (llvm::Error error = runtime::writeOutputs(options.output, named))
+      throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
+  }
+  fmt::print("{}", options.isJson ? json(report) : text(report));
+  if (!run.checks.failures.empty()) {
+    for (const reference::CheckFailure& failure : run.checks.failures)
+      fmt::print(stderr, "{}\n", failure.message());
+    throw CommandError(fmt::format("{} of {} checks did not hold", run.checks.failures.size(),
+                                   run.checks.failures.size() + run.checks.held),
+                       ExitCode::CheckFailed);
+  }
+}
+
+} // namespace
+
 void addRunCommand(CLI::App& app) {
-  app.add_subcommand("run", "Bind weights and inputs to a program, run it, compare it");
+  CLI::App* command =
+      app.add_subcommand("run", "Bind weights and inputs to a program, run it, compare it");
+  auto options = std::make_shared<RunOptions>();
+  command->add_option("PROGRAM", options->program, "StableHLO as MLIR text")->required();
+  command
+      ->add_option("--weights", options->weights,
+                   "Tensors for the arguments of their names; may be given several times")
+      ->type_name("FILE.safetensors")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--input", options->inputs,
+                   "One array for an argument, by name or for the next that is not a weight; or "
+                   "tensors by their names. May be given several times")
+      ->type_name("NAME=FILE.npy|FILE.npy|FILE.safetensors")
+      ->allow_extra_args(false);
+  command->add_flag("--ignore-unused", options->ignoresUnused,
+                    "Leave out tensors that no argument asks for");
+  command->add_option("--function", options->function, "The function to run, not @main")
+      ->type_name("NAME");
+  command
+      ->add_option("--compare", options->compare,
+                   "Run the program without quantization too, and compare")
+      ->type_name("f32");
+  command->add_option("--output", options->output, "Write the outputs")
+      ->type_name("FILE.safetensors|FILE.npy|FOLDER");
+  command->add_option("--backend", options->backend, "What evaluates the program")
+      ->capture_default_str();
+  command->add_flag("--json", options->isJson, "Print JSON");
+  command->add_option("--threads", options->threads, "At most so many threads")->type_name("N");
+  command->footer(R"(Examples:
+  octavo run model.mlir --weights model.safetensors --input ids=ids.npy --output out.npy
+  octavo run model.mlir --weights model.safetensors --input ids.npy --quantize mxfp4 --compare f32
+  octavo run test.mlir            a program that checks itself: exits 0 when every check held)");
+  command->callback([options] { runProgram(*options); });
 }
 
 } // namespace octavo::tools

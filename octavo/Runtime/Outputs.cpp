@@ -1,0 +1,68 @@
+#include "octavo/Runtime/Outputs.h"
+
+#include "octavo/Checkpoint/Npy.h"
+#include "octavo/Checkpoint/Safetensors.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <system_error>
+
+namespace octavo::runtime {
+
+namespace {
+
+llvm::Error failure(const std::string& message) {
+  return llvm::createStringError(llvm::Twine(message));
+}
+
+llvm::Error checked(const tl::expected<void, checkpoint::Error>& written) {
+  return written ? llvm::Error::success() : failure(written.error().message());
+}
+
+std::string fileName(const std::string& name) {
+  std::string result = name.empty() ? "_" : name;
+  for (char& c : result)
+    if (!llvm::isAlnum(c) && c != '.' && c != '-' && c != '_')
+      c = '_';
+  return result + ".npy";
+}
+
+} // namespace
+
+llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const NamedOutput> outputs) {
+  if (path.extension() == ".safetensors") {
+    std::vector<checkpoint::NamedTensor> tensors;
+    for (const NamedOutput& output : outputs)
+      tensors.push_back({output.name, output.tensor});
+    return checked(checkpoint::writeSafetensors(path, tensors));
+  }
+  if (path.extension() == ".npy") {
+    if (outputs.size() != 1)
+      return failure(fmt::format("{}: a .npy file holds one array, and there are {} outputs; write "
+                                 "a .safetensors file or a folder",
+                                 path.string(), outputs.size()));
+    return checked(checkpoint::writeNpy(path, *outputs.front().tensor));
+  }
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path))
+    return failure(fmt::format("{}: cannot be made a folder for the outputs{}; choose another "
+                               "place, or a name that ends in .safetensors or .npy",
+                               path.string(), error ? ": " + error.message() : ""));
+  std::map<std::string, std::string> written;
+  for (const NamedOutput& output : outputs) {
+    const std::string name = fileName(output.name);
+    if (const auto [at, isNew] = written.emplace(name, output.name); !isNew)
+      return failure(fmt::format("{}: the outputs \"{}\" and \"{}\" would both be {}; write a "
+                                 ".safetensors file",
+                                 path.string(), at->second, output.name, name));
+    if (llvm::Error failed = checked(checkpoint::writeNpy(path / name, *output.tensor)))
+      return failed;
+  }
+  return llvm::Error::success();
+}
+
+} // namespace octavo::runtime

@@ -1,0 +1,24 @@
+// Results of a program as files.
+#pragma once
+
+#include "octavo/Numerics/Tensor.h"
+
+#include "llvm/Support/Error.h"
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace octavo::runtime {
+
+struct NamedOutput {
+  std::string name;
+  const numerics::Tensor* tensor;
+};
+
+/// Writes outputs to a .safetensors file by their names, one output to a .npy file, or all of them
+/// to a folder, which is made where it does not exist, as NAME.npy; bytes of a name that are not
+/// letters, digits, '.', '-' or '_' become '_'. A path with another ending is a folder.
+llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const NamedOutput> outputs);
+
+} // namespace octavo::runtime

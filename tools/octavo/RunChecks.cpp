@@ -1,0 +1,68 @@
+#include "tools/octavo/RunChecks.h"
+
+#include "tools/octavo/Commands.h"
+#include "tools/octavo/ElapsedTime.h"
+
+#include "octavo/Reference/Interpreter.h"
+#include "octavo/Runtime/Program.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+
+namespace octavo::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json failuresJson(const reference::CheckReport& report) {
+  Json failures = Json::array();
+  for (const reference::CheckFailure& failure : report.failures)
+    failures.push_back({{"operation", failure.operation},
+                        {"location", failure.location},
+                        {"index", failure.index},
+                        {"expected", failure.expected},
+                        {"found", failure.found},
+                        {"elements", failure.count}});
+  return failures;
+}
+
+} // namespace
+
+void runChecks(mlir::ModuleOp program, const std::string& path, ReportFormat format) {
+  Json functions = Json::array();
+  std::int64_t held = 0, failed = 0;
+  for (mlir::func::FuncOp function : runtime::selfChecks(program)) {
+    const std::string name = function.getName().str();
+    const ElapsedTime time(fmt::format("checking @{}", name));
+    reference::CheckReport report;
+    auto results = reference::evaluate(program, name, {}, &report);
+    if (!results)
+      throw CommandError(fmt::format("{}: @{} could not be evaluated to its end: {}", path, name,
+                                     llvm::toString(results.takeError())),
+                         ExitCode::BadInput);
+    held += report.held;
+    failed += static_cast<std::int64_t>(report.failures.size());
+    if (format == ReportFormat::Json) {
+      functions.push_back({{"name", name},
+                           {"held", report.held},
+                           {"seconds", time.seconds()},
+                           {"failed", failuresJson(report)}});
+      continue;
+    }
+    fmt::print("@{}: {} held, {} failed\n", name, report.held, report.failures.size());
+    for (const reference::CheckFailure& failure : report.failures)
+      fmt::print("  {}\n", failure.message());
+  }
+  if (format == ReportFormat::Json)
+    fmt::print("{}\n",
+               Json{{"program", path}, {"backend", "reference"}, {"functions", functions}}.dump(
+                   2, ' ', false, Json::error_handler_t::replace));
+  if (failed > 0)
+    throw CommandError(fmt::format("{}: {} of {} checks did not hold", path, failed, held + failed),
+                       ExitCode::CheckFailed);
+}
+
+} // namespace octavo::tools

@@ -1,0 +1,191 @@
+#include "tools/octavo/RunReport.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace octavo::tools {
+
+namespace {
+
+using numerics::Tensor;
+using Json = nlohmann::ordered_json;
+
+/// Of the values that are finite.
+struct Summary {
+  double minimum = std::numeric_limits<double>::quiet_NaN();
+  double maximum = std::numeric_limits<double>::quiet_NaN();
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t nonFinite = 0;
+};
+
+Summary summarize(const Tensor& tensor) {
+  Summary summary;
+  double sum = 0;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < tensor.size(); ++i) {
+    const double value = runtime::valueOf(tensor, i);
+    if (!std::isfinite(value)) {
+      ++summary.nonFinite;
+      continue;
+    }
+    summary.minimum = std::fmin(summary.minimum, value);
+    summary.maximum = std::fmax(summary.maximum, value);
+    sum += value;
+    ++count;
+  }
+  if (count > 0)
+    summary.mean = sum / static_cast<double>(count);
+  return summary;
+}
+
+/// The first values, row-major: `[1, 2.5, nan]`, with "..." where there are more.
+std::string firstValues(const Tensor& tensor) {
+  constexpr std::int64_t kMost = 8;
+  std::vector<std::string> values;
+  for (std::int64_t i = 0; i < std::min(tensor.size(), kMost); ++i)
+    values.push_back(fmt::format("{:.6g}", runtime::valueOf(tensor, i)));
+  if (tensor.size() > kMost)
+    values.push_back("...");
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
+
+std::string megabytes(std::uint64_t bytes) {
+  return bytes < 100'000 ? fmt::format("{} bytes", bytes)
+                         : fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string sizeText(const StoredSize& size) {
+  return fmt::format("{} tensor{}, {} values, {} as f32, {} held, {:.3f} bits a value",
+                     size.tensors, size.tensors == 1 ? "" : "s", size.values,
+                     megabytes(size.bytesAsF32()), megabytes(size.bytes()), size.bitsPerValue());
+}
+
+std::string comparisonText(const runtime::Comparison& comparison) {
+  std::string text = fmt::format("cosine {:.8f}, relative {:.3g}, max {:.3g}", comparison.cosine,
+                                 comparison.relative, comparison.maximum);
+  if (!comparison.where.empty())
+    text += fmt::format(" at [{}]", fmt::join(comparison.where, ", "));
+  if (comparison.nonFinite > 0)
+    text += fmt::format("; {} NaN or Inf not the same in both", comparison.nonFinite);
+  return text;
+}
+
+Json sizeJson(const StoredSize& size) {
+  return {{"tensors", size.tensors},
+          {"values", size.values},
+          {"bytes_f32", size.bytesAsF32()},
+          {"bytes", size.bytes()},
+          {"bits_per_value", size.bitsPerValue()}};
+}
+
+Json timesJson(const RunTimes& times) {
+  return {{"bind", times.bind}, {"evaluate", times.evaluate}};
+}
+
+} // namespace
+
+void StoredSize::add(const runtime::TensorValue& value) {
+  ++tensors;
+  values += std::visit([](const auto& each) { return numerics::elementCount(each.shape); }, value);
+  bits += runtime::storedBits(value);
+}
+
+double StoredSize::bitsPerValue() const {
+  return values == 0 ? 0 : static_cast<double>(bits) / static_cast<double>(values);
+}
+
+WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
+                        std::span<const runtime::TensorValue> values) {
+  WeightSizes sizes;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].isParameter)
+      continue;
+    sizes.all.add(values[i]);
+    if (arguments[i].isScaled())
+      sizes.quantized.add(values[i]);
+  }
+  return sizes;
+}
+
+std::string text(const RunReport& report) {
+  std::string text = fmt::format("program    {} @{}\n", report.program, report.function);
+  if (const auto& quantization = report.quantization)
+    text +=
+        fmt::format("quantized  {} of {} dots: weights {}, activations {}, scale rule {}\n",
+                    quantization->dotsQuantized, quantization->dots, quantization->format,
+                    quantization->activations.empty() ? "as they are" : quantization->activations,
+                    quantization->rule);
+  if (report.weights.all.tensors > 0) {
+    text += fmt::format("weights    {}\n", sizeText(report.weights.all));
+    if (report.weights.quantized.tensors > 0)
+      text += fmt::format("  of them  {}\n", sizeText(report.weights.quantized));
+  }
+  text += fmt::format("time       bind {:.3f} s, evaluate {:.3f} s", report.times.bind,
+                      report.times.evaluate);
+  if (report.comparedTimes)
+    text += fmt::format("; f32: bind {:.3f} s, evaluate {:.3f} s", report.comparedTimes->bind,
+                        report.comparedTimes->evaluate);
+  text += "\n";
+  for (const OutputReport& output : report.outputs) {
+    const Summary summary = summarize(*output.tensor);
+    text += fmt::format("output     {} {}", output.name,
+                        runtime::describe(output.tensor->type, output.tensor->shape));
+    if (std::isfinite(summary.mean))
+      text += fmt::format(": min {:.6g}, max {:.6g}, mean {:.6g}", summary.minimum, summary.maximum,
+                          summary.mean);
+    if (summary.nonFinite > 0)
+      text += fmt::format(", {} NaN or Inf", summary.nonFinite);
+    text += fmt::format("\n           {}\n", firstValues(*output.tensor));
+    if (output.comparison)
+      text += fmt::format("  to f32   {}\n", comparisonText(*output.comparison));
+  }
+  return text;
+}
+
+std::string json(const RunReport& report) {
+  Json document = {{"program", report.program},
+                   {"function", report.function},
+                   {"backend", report.backend},
+                   {"quantization", nullptr}};
+  if (const auto& quantization = report.quantization)
+    document["quantization"] = {{"weights", quantization->format},
+                                {"activations", quantization->activations.empty()
+                                                    ? Json(nullptr)
+                                                    : Json(quantization->activations)},
+                                {"rule", quantization->rule},
+                                {"dots", quantization->dots},
+                                {"dots_quantized", quantization->dotsQuantized},
+                                {"seconds", quantization->seconds}};
+  document["weights"] = sizeJson(report.weights.all);
+  document["weights"]["quantized"] = sizeJson(report.weights.quantized);
+  document["seconds"] = timesJson(report.times);
+  document["f32_seconds"] = report.comparedTimes ? timesJson(*report.comparedTimes) : Json(nullptr);
+  document["outputs"] = Json::array();
+  for (const OutputReport& output : report.outputs) {
+    const Summary summary = summarize(*output.tensor);
+    Json entry = {{"name", output.name},
+                  {"type", output.tensor->type.name()},
+                  {"shape", output.tensor->shape},
+                  {"min", summary.minimum},
+                  {"max", summary.maximum},
+                  {"mean", summary.mean},
+                  {"non_finite", summary.nonFinite},
+                  {"f32", nullptr}};
+    if (const auto& comparison = output.comparison)
+      entry["f32"] = {{"cosine", comparison->cosine},
+                      {"relative", comparison->relative},
+                      {"max", comparison->maximum},
+                      {"max_index", comparison->where},
+                      {"non_finite", comparison->nonFinite}};
+    document["outputs"].push_back(std::move(entry));
+  }
+  // A name in the program may be any bytes; what is not UTF-8 is replaced.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace octavo::tools

@@ -1,0 +1,73 @@
+// What `octavo run` has to say, as text and as JSON (docs/commands/run.md has the schema).
+#pragma once
+
+#include "octavo/Numerics/Tensor.h"
+#include "octavo/Runtime/Argument.h"
+#include "octavo/Runtime/Comparison.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octavo::tools {
+
+/// Sizes of tensors: as f32, and as they are held, codes packed and scales included.
+struct StoredSize {
+  std::int64_t tensors = 0;
+  std::int64_t values = 0;
+  std::uint64_t bits = 0;
+
+  void add(const runtime::TensorValue& value);
+  std::uint64_t bytesAsF32() const { return static_cast<std::uint64_t>(values) * 4; }
+  std::uint64_t bytes() const { return (bits + 7) / 8; }
+  /// 0 where there are no values.
+  double bitsPerValue() const;
+};
+
+struct WeightSizes {
+  StoredSize all;
+  StoredSize quantized; ///< those of them that are scaled tensors
+};
+
+/// The sizes of the arguments that are parameters.
+WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
+                        std::span<const runtime::TensorValue> values);
+
+/// Seconds of the parts of one run.
+struct RunTimes {
+  double bind = 0; ///< reading files, quantizing weights
+  double evaluate = 0;
+};
+
+struct OutputReport {
+  std::string name;
+  const numerics::Tensor* tensor;
+  std::optional<runtime::Comparison> comparison; ///< with the f32 program
+};
+
+struct QuantizationReport {
+  std::string format;
+  std::string activations; ///< empty: weights only
+  std::string rule;
+  std::int64_t dotsQuantized = 0;
+  std::int64_t dots = 0;
+  double seconds = 0;
+};
+
+struct RunReport {
+  std::string program;
+  std::string function;
+  std::string backend;
+  std::optional<QuantizationReport> quantization;
+  WeightSizes weights;
+  RunTimes times;
+  std::optional<RunTimes> comparedTimes;
+  std::vector<OutputReport> outputs;
+};
+
+std::string text(const RunReport& report);
+std::string json(const RunReport& report);
+
+} // namespace octavo::tools
