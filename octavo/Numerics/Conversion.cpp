@@ -5,6 +5,7 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <compare>
 #include <limits>
 #include <utility>
 
@@ -28,7 +29,8 @@ static constexpr auto kOverflowNames = std::to_array<std::pair<Overflow, std::st
     {Overflow::Special, "special"},
 });
 
-template <typename Table, typename Key> static std::string_view nameIn(const Table& table, Key key) {
+template <typename Table, typename Key>
+static std::string_view nameIn(const Table& table, Key key) {
   return std::ranges::find(table, key, &Table::value_type::first)->second;
 }
 template <typename Table> static auto findIn(const Table& table, std::string_view name) {
@@ -62,38 +64,53 @@ double decode(const ElementFormat& format, std::uint64_t code) {
   const std::uint64_t trailing = magnitude & ((std::uint64_t{1} << m) - 1);
   // OCP MX 5.3: a normal number has an implicit leading bit, a subnormal the exponent of emin.
   const std::uint64_t significand = exponent > 0 ? trailing | (std::uint64_t{1} << m) : trailing;
-  const double value = std::ldexp(static_cast<double>(significand),
-                                  std::max(exponent, 1) - format.bias - m);
+  const double value =
+      std::ldexp(static_cast<double>(significand), std::max(exponent, 1) - format.bias - m);
   return negative ? -value : value;
 }
 
-/// Rounds `scaled` >= 0, in units of the spacing at its place, to an integer. `negative` is the sign
-/// of the value, for the directed roundings.
-static double roundToInteger(double scaled, bool negative, const Conversion& conversion) {
-  const double below = std::floor(scaled);
-  const double distance = scaled - below; // exact: both have the same exponent or smaller
-  const bool odd = std::fmod(below, 2.0) != 0;
-  bool up = false;
-  switch (conversion.rounding) {
+namespace {
+
+/// How far a magnitude lies above the multiple of the spacing at or below it, in spacings: 0 <= x
+/// < 1.
+struct Fraction {
+  bool isZero;
+  std::strong_ordering half; ///< x compared with 1/2
+  bool isAboveRandom;        ///< r < 2^32 * x
+};
+
+} // namespace
+
+/// Whether a magnitude goes to the next multiple away from zero. `isOdd`: the lower one is odd.
+static bool roundsAway(Rounding rounding, bool isNegative, bool isOdd, const Fraction& fraction) {
+  switch (rounding) {
   case Rounding::TiesToEven:
-    up = distance > 0.5 || (distance == 0.5 && odd);
-    break;
+    return fraction.half > 0 || (fraction.half == 0 && isOdd);
   case Rounding::TiesToAway:
-    up = distance >= 0.5;
-    break;
+    return fraction.half >= 0;
   case Rounding::TowardZero:
-    break;
+    return false;
   case Rounding::TowardPositive:
-    up = distance > 0 && !negative;
-    break;
+    return !fraction.isZero && !isNegative;
   case Rounding::TowardNegative:
-    up = distance > 0 && negative;
-    break;
+    return !fraction.isZero && isNegative;
   case Rounding::Stochastic:
-    up = static_cast<double>(conversion.randomBits) < std::ldexp(distance, 32);
-    break;
+    return fraction.isAboveRandom;
   }
-  return below + (up ? 1 : 0);
+  return false;
+}
+
+/// Rounds `scaled` >= 0 to an integer.
+static double roundToInteger(double scaled, bool isNegative, const Conversion& conversion) {
+  const double below = std::floor(scaled);
+  // Exact: x - floor(x) has no bits below those of x, and 2^32 times it none more.
+  const double distance = scaled - below;
+  const auto half = distance > 0.5   ? std::strong_ordering::greater
+                    : distance < 0.5 ? std::strong_ordering::less
+                                     : std::strong_ordering::equal;
+  const Fraction fraction{distance == 0, half, conversion.randomBits < std::ldexp(distance, 32)};
+  const bool isOdd = std::fmod(below, 2.0) != 0;
+  return below + roundsAway(conversion.rounding, isNegative, isOdd, fraction);
 }
 
 /// Exponent of |value|'s leading bit. `value` is finite and not 0.
@@ -103,74 +120,97 @@ static int leadingExponent(double value) {
   return exponent - 1;
 }
 
-static double overflowed(const ElementFormat& format, bool negative, Overflow overflow) {
-  const double sign = negative ? -1.0 : 1.0;
+/// Exponent of the format's spacing where a value with that leading exponent lies. Below emin it
+/// stays that of the subnormals; above emax it goes on growing, as if the exponent had no end.
+static int spacingExponent(const ElementFormat& format, int leading) {
+  if (format.isInteger())
+    return format.quantumExponent();
+  return std::max(leading, format.emin()) - format.trailingSignificandBits;
+}
+
+/// The largest magnitude of that sign.
+static double limitValue(const ElementFormat& format, bool isNegative) {
+  return isNegative && format.isInteger() ? -decode(format, *format.lowestCode())
+                                          : maxValue(format);
+}
+
+/// |value| rounded to a multiple of the spacing, as if the exponent had no upper end. `value` is
+/// finite, and for E8M0 positive.
+static double roundMagnitude(const ElementFormat& format, double value,
+                             const Conversion& conversion) {
+  if (value == 0)
+    return 0;
+  const int leading = leadingExponent(value);
+  // Far beyond the largest value nothing is left to decide, and scaling could leave a double.
+  if (leading > format.emax() + 1)
+    return std::fabs(value);
+  Conversion rule = conversion;
+  if (format.specials == Specials::Scale) {
+    if (leading < format.emin())
+      return std::ldexp(1.0, format.emin());
+    // ml_dtypes, XLA and torch round up wherever the value is a subnormal of f32.
+    if (rule.rounding == Rounding::TiesToEven &&
+        std::fabs(value) < minNormal(format::element("f32")))
+      return std::ldexp(1.0, std::fabs(value) > std::ldexp(1.0, leading) ? leading + 1 : leading);
+    if (rule.rounding == Rounding::TiesToEven)
+      rule.rounding = Rounding::TiesToAway;
+  }
+  const int spacing = spacingExponent(format, leading);
+  // Exact: a power of two times a double that stays below 2^54 and above the subnormals of f64, or
+  // is one of them, scaled up.
+  const double scaled = std::ldexp(std::fabs(value), -spacing);
+  return std::ldexp(roundToInteger(scaled, std::signbit(value), rule), spacing);
+}
+
+/// What a rounding that does not move away from zero on this side does with a finite overflow is to
+/// stop at the largest value (IEEE 754, 7.4), whatever the overflow answer.
+static bool stopsAtLimit(Rounding rounding, bool isNegative) {
+  return rounding == Rounding::TowardZero || (rounding == Rounding::TowardPositive && isNegative) ||
+         (rounding == Rounding::TowardNegative && !isNegative);
+}
+
+static double overflowed(const ElementFormat& format, bool isNegative, Overflow overflow) {
+  const double sign = isNegative ? -1.0 : 1.0;
   if (overflow == Overflow::Special && format.hasInf())
     return sign * kInf;
   if (overflow == Overflow::Special && format.hasNan())
     return kNan;
-  if (negative && format.isInteger())
-    return decode(format, *format.lowestCode());
-  return sign * maxValue(format);
+  return sign * limitValue(format, isNegative);
 }
 
-/// E8M0: the value is a power of two. A rounding picks between 2^e and 2^(e+1) as between numbers;
-/// TiesToEven's tie, 1.5 * 2^e, goes up (ml_dtypes, XLA).
-static double roundScale(const ElementFormat& format, double value, const Conversion& conversion) {
-  if (value <= 0) // -0 and 0 too: the format has neither zero nor sign
-    return kNan;
-  if (std::isinf(value))
-    return overflowed(format, false, conversion.overflow);
-  const int exponent = leadingExponent(value);
-  if (exponent < format.emin())
-    return std::ldexp(1.0, format.emin());
-  Conversion toward = conversion;
-  if (toward.rounding == Rounding::TiesToEven)
-    toward.rounding = Rounding::TiesToAway;
-  const double rounded = std::ldexp(
-      roundToInteger(std::ldexp(value, -exponent), false, toward), exponent);
-  return rounded > maxValue(format) ? overflowed(format, false, conversion.overflow) : rounded;
+/// A rounded magnitude as a value of the format.
+static double withinLimits(const ElementFormat& format, bool isNegative, double magnitude,
+                           const Conversion& conversion) {
+  if (magnitude > limitValue(format, isNegative))
+    return overflowed(format, isNegative,
+                      stopsAtLimit(conversion.rounding, isNegative) ? Overflow::Saturate
+                                                                    : conversion.overflow);
+  if (magnitude == 0 && !format.hasNegativeZero())
+    return 0;
+  return isNegative ? -magnitude : magnitude;
 }
 
 double round(const ElementFormat& format, double value, const Conversion& conversion) {
-  if (std::isnan(value))
+  if (std::isnan(value) || (format.specials == Specials::Scale && value <= 0))
     return kNan;
-  if (format.specials == Specials::Scale)
-    return roundScale(format, value, conversion);
-  const bool negative = std::signbit(value);
+  const bool isNegative = std::signbit(value);
   if (std::isinf(value))
-    return overflowed(format, negative, conversion.overflow);
-  if (value == 0)
-    return format.hasNegativeZero() ? value : 0.0;
-  // The spacing of the format at the value's place; below emin it stays that of the subnormals.
-  const int spacing =
-      format.isInteger()
-          ? format.quantumExponent()
-          : std::max(leadingExponent(value), format.emin()) - format.trailingSignificandBits;
-  // Scaling by a power of two is exact here but for f64's own subnormals, where spacing is -1074
-  // and the quotient by it is an integer.
-  const double magnitude =
-      std::ldexp(roundToInteger(std::ldexp(std::fabs(value), -spacing), negative, conversion), spacing);
-  const double limit = negative && format.isInteger()
-                           ? -decode(format, *format.lowestCode())
-                           : maxValue(format);
-  if (magnitude > limit) {
-    // A finite value that rounding toward zero, or away from its overflow, keeps at the limit.
-    const bool towardZero = conversion.rounding == Rounding::TowardZero ||
-                            (conversion.rounding == Rounding::TowardPositive && negative) ||
-                            (conversion.rounding == Rounding::TowardNegative && !negative);
-    return overflowed(format, negative, towardZero ? Overflow::Saturate : conversion.overflow);
-  }
-  if (magnitude == 0 && !format.hasNegativeZero())
-    return 0.0;
-  return negative ? -magnitude : magnitude;
+    return overflowed(format, isNegative, conversion.overflow);
+  return withinLimits(format, isNegative, roundMagnitude(format, value, conversion), conversion);
+}
+
+bool overflows(const ElementFormat& format, double value, const Conversion& conversion) {
+  if (!std::isfinite(value) || (format.specials == Specials::Scale && value <= 0))
+    return false;
+  return roundMagnitude(format, value, conversion) > limitValue(format, std::signbit(value));
 }
 
 std::uint64_t encode(const ElementFormat& format, double value, NanCode nan) {
   const bool negative = std::signbit(value);
   if (std::isnan(value)) {
     if (format.hasNan()) {
-      const bool signedNan = format.specials == Specials::Ieee || format.specials == Specials::NanOnly;
+      const bool signedNan =
+          format.specials == Specials::Ieee || format.specials == Specials::NanOnly;
       return *format.nanCode() | (negative && signedNan ? format.signMask() : 0);
     }
     if (nan == NanCode::Maximum || format.isInteger())
@@ -182,15 +222,15 @@ std::uint64_t encode(const ElementFormat& format, double value, NanCode nan) {
   if (format.isInteger())
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::ldexp(value, format.bias))) &
            format.codeMask();
-  const std::uint64_t sign = negative && (value != 0 || format.hasNegativeZero()) ? format.signMask() : 0;
+  const std::uint64_t sign =
+      negative && (value != 0 || format.hasNegativeZero()) ? format.signMask() : 0;
   if (std::isinf(value))
     return *format.infCode() | sign;
   if (value == 0)
     return sign;
   const int m = format.trailingSignificandBits;
   const int exponent = std::max(leadingExponent(value), format.emin());
-  const auto significand =
-      static_cast<std::uint64_t>(std::ldexp(std::fabs(value), m - exponent));
+  const auto significand = static_cast<std::uint64_t>(std::ldexp(std::fabs(value), m - exponent));
   // The leading bit of a normal significand adds 1 to the exponent field, which starts at 0.
   const auto field = static_cast<std::uint64_t>(exponent - format.emin());
   return sign | ((field << m) + significand);
@@ -204,26 +244,26 @@ std::uint64_t convert(const ElementFormat& format, double value, const Conversio
 
 std::uint64_t convertInteger(const ElementFormat& format, bool negative, std::uint64_t magnitude,
                              const Conversion& conversion) {
-  // A double holds 53 bits. For narrower targets the integer is first rounded to odd in 54 bits of
-  // which the last two are sticky: a second rounding to at most 51 bits then gives what one gives.
-  const int extra = std::max(0, 64 - std::countl_zero(magnitude) - 53);
-  if (extra == 0 || format.trailingSignificandBits == 52) {
-    if (extra == 0)
-      return convert(format, negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude),
-                     conversion);
-    const double scaled = std::ldexp(static_cast<double>(magnitude >> extra), 0);
-    const double fraction =
-        std::ldexp(static_cast<double>(magnitude & ((std::uint64_t{1} << extra) - 1)), -extra);
-    // scaled < 2^53 and an integer: the rounding decides on the fraction alone.
-    const bool odd = (magnitude >> extra) & 1;
-    const double unit = roundToInteger((odd ? 1.0 : 0.0) + fraction, negative, conversion);
-    const double value = std::ldexp(scaled - (odd ? 1.0 : 0.0) + unit, extra);
-    return encode(format, negative ? -value : value);
+  const int leading = 63 - std::countl_zero(magnitude);
+  const int spacing = spacingExponent(format, leading);
+  // A double holds 53 bits; what is wider on a grid that is finer is far beyond any such format.
+  if (leading <= 52 || spacing <= 0) {
+    const auto value = static_cast<double>(magnitude);
+    return convert(format, negative ? -value : value, conversion);
   }
-  const std::uint64_t mask = (std::uint64_t{1} << extra) - 1;
-  const std::uint64_t kept = (magnitude & ~mask) | (magnitude & mask ? std::uint64_t{1} << extra : 0);
-  const auto value = static_cast<double>(kept);
-  return convert(format, negative ? -value : value, conversion);
+  if (format.specials == Specials::Scale && negative)
+    return *format.nanCode();
+  using Wide = unsigned __int128;
+  const std::uint64_t below = magnitude >> spacing;
+  const Wide remainder = magnitude - (below << spacing);
+  const Wide one = Wide{1} << spacing;
+  const Fraction fraction{remainder == 0, 2 * remainder <=> one,
+                          conversion.randomBits * one < remainder << 32};
+  // On E8M0's grid the lower multiple is 1 and its tie goes up: the same as for an odd one.
+  const bool isOdd = below & 1;
+  const bool away = roundsAway(conversion.rounding, negative, isOdd, fraction);
+  const double rounded = std::ldexp(static_cast<double>(below + away), spacing);
+  return encode(format, withinLimits(format, negative, rounded, conversion), conversion.nan);
 }
 
 double reducePrecision(const ElementFormat& source, double value, int exponentBits,
@@ -241,7 +281,7 @@ double reducePrecision(const ElementFormat& source, double value, int exponentBi
     return std::copysign(rounded, value);
   const int bias = (1 << (exponentBits - 1)) - 1;
   const int exponent = leadingExponent(rounded);
-  if (exponent > bias || (exponentBits == 1 && exponent > 0))
+  if (exponent > bias)
     return std::copysign(kInf, value);
   return std::copysign(exponent < 1 - bias ? 0.0 : rounded, value);
 }

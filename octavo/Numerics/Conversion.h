@@ -21,7 +21,9 @@ enum class Rounding : std::uint8_t {
   Stochastic,  ///< up in magnitude with a probability of the distance, from explicit random bits
 };
 
-/// What a value becomes that is beyond the largest finite value after rounding, or infinite.
+/// What a value becomes that is beyond the largest finite value after rounding, or infinite. A
+/// finite value stays at the largest under a rounding that does not move it away from zero
+/// (IEEE 754, 7.4), whatever is said here.
 enum class Overflow : std::uint8_t {
   Saturate,  ///< the largest finite value with its sign; Inf too
   Special,   ///< Inf where the format has one, else NaN, else as Saturate
@@ -54,13 +56,18 @@ double decode(const ElementFormat& format, std::uint64_t code);
 
 /// The value of the format that `value` rounds to. NaN gives NaN (also in formats without one:
 /// encode resolves it). E8M0: zero and negative values, -0 included, give NaN; values below the
-/// smallest scale give the smallest; TiesToEven on its tie (1.5 * 2^k) goes up, as the code with
-/// the even exponent is not preferred by any of its users (ml_dtypes, XLA).
+/// smallest scale give the smallest; TiesToEven, on its tie (1.5 * 2^k) and everywhere between the
+/// two smallest scales, goes up (ml_dtypes, XLA, torch).
 /// A two's complement format rounds to its grid; its most negative value is reachable.
 double round(const ElementFormat& format, double value, const Conversion& conversion = {});
 
-/// The code of a value that the format represents exactly (a result of round), or of NaN.
-/// -0 in a format without it gives +0.
+/// Whether `value` is finite and lies, rounded as if the exponent had no upper end, beyond the
+/// largest value of the format (IEEE 754, 7.4). Of `conversion` only the rounding counts.
+bool overflows(const ElementFormat& format, double value, const Conversion& conversion = {});
+
+/// The code of a value that the format represents exactly (a result of round), or of NaN. The sign
+/// of a NaN is kept where the format has signed NaNs. INT8, which has neither NaN nor -0, takes the
+/// limit of the NaN's sign under either choice. -0 in a format without it gives +0.
 std::uint64_t encode(const ElementFormat& format, double value,
                      NanCode nan = NanCode::NegativeZero);
 
@@ -68,7 +75,7 @@ std::uint64_t encode(const ElementFormat& format, double value,
 std::uint64_t convert(const ElementFormat& format, double value,
                       const Conversion& conversion = {});
 
-/// Integers wider than a double's significand, rounded once. `magnitude` and sign apart.
+/// The code of an integer of up to 64 bits, sign and magnitude apart, rounded once.
 std::uint64_t convertInteger(const ElementFormat& format, bool negative, std::uint64_t magnitude,
                              const Conversion& conversion = {});
 

@@ -6,14 +6,20 @@
 
 namespace octavo::numerics {
 
-/// An exact sum of products of narrow floats, in units of the product of the two quanta. The widest
-/// pair, E5M2 FNUZ with itself, has products below 2^66 units, so 2^20 of them stay below 2^86.
+/// An exact sum of products of narrow numbers, in units of the product of the two quanta.
 using ExactSum = __int128;
 
-/// |units| < 2^127, rounded once to f64. The hardware's conversion does that.
-static double toDouble(ExactSum units, int exponent) {
-  return std::ldexp(static_cast<double>(units), exponent);
+/// Bits of the largest finite magnitude of a format in units of its quantum.
+static constexpr int magnitudeBits(const ElementFormat& format) {
+  return format.isInteger() ? format.width() : format.emax() - format.quantumExponent() + 1;
 }
+static constexpr int kMaxLengthBits = 40;
+static_assert(std::ranges::all_of(format::kElementFormats,
+                                  [](const ElementFormat& format) {
+                                    return !format.isNarrow() || !format.hasZero() ||
+                                           2 * magnitudeBits(format) + kMaxLengthBits < 127;
+                                  }),
+              "the exact sum of a narrow format would not fit");
 
 /// A finite decoded value as a number of its format's quanta.
 static std::int64_t quanta(const ElementFormat& format, double value) {
@@ -22,7 +28,8 @@ static std::int64_t quanta(const ElementFormat& format, double value) {
 
 double elementDot(const ElementFormat& a, std::span<const std::uint8_t> x, const ElementFormat& b,
                   std::span<const std::uint8_t> y) {
-  assert(x.size() == y.size() && a.hasZero() && b.hasZero() && a.isNarrow() && b.isNarrow());
+  assert(x.size() == y.size() && x.size() <= std::size_t{1} << kMaxLengthBits);
+  assert(a.hasZero() && b.hasZero() && a.isNarrow() && b.isNarrow());
   ExactSum sum = 0;
   double special = 0; // carries Inf and NaN as IEEE 754 adds and multiplies them
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -35,7 +42,8 @@ double elementDot(const ElementFormat& a, std::span<const std::uint8_t> x, const
   }
   if (special != 0) // NaN compares unequal
     return special;
-  return toDouble(sum, a.quantumExponent() + b.quantumExponent());
+  // The conversion of the integer is the one rounding: the exponent stays far inside f64's range.
+  return std::ldexp(static_cast<double>(sum), a.quantumExponent() + b.quantumExponent());
 }
 
 float dot(const ScaledVector& x, const ScaledVector& y) {
@@ -43,8 +51,8 @@ float dot(const ScaledVector& x, const ScaledVector& y) {
   const auto size = static_cast<std::int64_t>(x.elements.size());
   float sum = 0;
   for (std::int64_t begin = 0; begin < size;) {
-    const std::int64_t end = std::min({size, (begin / x.blockSize + 1) * x.blockSize,
-                                       (begin / y.blockSize + 1) * y.blockSize});
+    const std::int64_t end = std::min(
+        {size, (begin / x.blockSize + 1) * x.blockSize, (begin / y.blockSize + 1) * y.blockSize});
     const double elements = elementDot(*x.element, x.elements.subspan(begin, end - begin),
                                        *y.element, y.elements.subspan(begin, end - begin));
     const double scales = decode(*x.scale, x.scales[begin / x.blockSize]) *
@@ -52,7 +60,7 @@ float dot(const ScaledVector& x, const ScaledVector& y) {
     sum += static_cast<float>(elements * scales);
     begin = end;
   }
-  return x.outer == 1 && y.outer == 1 ? sum : sum * (x.outer * y.outer);
+  return sum * (x.outer * y.outer);
 }
 
 } // namespace octavo::numerics

@@ -9,7 +9,7 @@
 namespace octavo::numerics {
 
 /// One block's dot product before scaling: the exact sum of products of decoded elements, rounded
-/// once to f64. Exact for every pair of narrow formats and length up to 2^20; the sum is kept in
+/// once to f64. Exact for every pair of narrow formats and length up to 2^40; the sum is kept in
 /// units of the product of both quanta. Non-finite elements follow IEEE 754 (Inf * 0 is NaN, ...).
 double elementDot(const ElementFormat& a, std::span<const std::uint8_t> x, const ElementFormat& b,
                   std::span<const std::uint8_t> y);
@@ -28,7 +28,7 @@ struct ScaledVector {
 /// The dot of two scaled vectors. K is cut at the block edges of both; each piece gives
 /// f32(exact element sum * scale of x * scale of y), formed in f64 and rounded once; pieces are
 /// added in f32 in order of K from +0; at the end the sum is multiplied, in f32, by the f32 product
-/// of the outer scales where either operand has one other than 1.
+/// of the outer scales. Both vectors have the same K, at most 2^40 in a piece.
 float dot(const ScaledVector& x, const ScaledVector& y);
 
 } // namespace octavo::numerics

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -49,19 +48,18 @@ static int scaleExponent(const ElementFormat& element, ScaleRule rule, float ama
     return floor;
   case ScaleRule::Ceil:
     return floor + (m > 1);
-  case ScaleRule::Even:
-    // Rounded half up to one bit more than the trailing significand has, amax reaches 2^(k+1).
-    // INT8's trailing significand is the six bits below its integer bit.
-    {
-      const int trailing = element.isInteger() ? element.bias : element.trailingSignificandBits;
-      return floor + (m >= 2 - std::ldexp(1.0, -(trailing + 1)));
-    }
+  case ScaleRule::Even: {
+    // Rounded half up to the element's significand, amax reaches 2^(k+1) from here on. INT8's
+    // significand is the integer bit and the six below it.
+    const int trailing = element.isInteger() ? element.bias : element.trailingSignificandBits;
+    return floor + (m >= 2 - std::ldexp(1.0, -(trailing + 1)));
+  }
   case ScaleRule::RoundUp: {
-    // The owners multiply by the f32 reciprocal; for every element format here the product with
-    // the largest value itself is exactly 1, so a block at the maximum is not bumped.
+    // The owners multiply by the reciprocal in f32. In every element format its product with the
+    // largest value rounds to exactly 1, so a block at its maximum is not bumped.
     const float reciprocal = static_cast<float>(1.0 / maxValue(element));
     const float ratio = amax * reciprocal;
-    if (ratio == 0)
+    if (ratio == 0) // below every scale
       return std::numeric_limits<int>::min();
     const auto [e, significand] = exponentAndSignificand(ratio);
     return e + (significand > 1);
@@ -78,8 +76,7 @@ std::uint32_t scaleCode(const ElementFormat& element, const ElementFormat& scale
   if (isPowerOfTwoScale(scale)) {
     if (amax == 0)
       return 0;
-    const int exponent =
-        std::clamp(scaleExponent(element, rule, amax), scale.emin(), scale.emax());
+    const int exponent = std::clamp(scaleExponent(element, rule, amax), scale.emin(), scale.emax());
     return static_cast<std::uint32_t>(exponent + scale.bias);
   }
   if (amax == 0)
@@ -94,27 +91,45 @@ float outerScale(const ElementFormat& element, const ElementFormat& scale, float
   return ratio == 0 ? 1.0f : ratio;
 }
 
-std::uint8_t quantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer, float x,
-                             const QuantizeOptions& options, std::uint32_t randomBits) {
+namespace {
+
+struct Quantized {
+  std::uint8_t code;
+  bool isSaturated; ///< the input was finite and beyond what the element format reaches
+};
+
+} // namespace
+
+static Quantized quantizeValue(const ScaledType& type, std::uint32_t scaleCode, float outer,
+                               float x, const QuantizeOptions& options, std::uint32_t randomBits) {
   const double scale = decode(*type.scale, scaleCode);
+  double quotient = x / scale;
+  if (!isPowerOfTwoScale(*type.scale) || type.hasOuterScale) {
+    // Below f32's range the product would be 0, and 0 / 0 no value of the tensor.
+    const float divisor =
+        std::max(static_cast<float>(scale) * outer, std::numeric_limits<float>::denorm_min());
+    quotient = x / divisor;
+  }
   const Conversion conversion{.rounding = options.rounding,
-                              .overflow = options.overflow,
+                              .overflow = std::isinf(x) ? Overflow::Saturate : options.overflow,
                               .nan = NanCode::Maximum,
                               .randomBits = randomBits};
-  const double quotient = isPowerOfTwoScale(*type.scale) && !type.hasOuterScale
-                              ? x / scale
-                              : static_cast<double>(x / (static_cast<float>(scale) * outer));
-  std::uint64_t code = convert(*type.element, quotient, conversion);
+  const std::uint64_t code = convert(*type.element, quotient, conversion);
   if (type.element->isInteger() && options.int8 == Int8Range::Symmetric &&
       code == *type.element->lowestCode())
-    ++code;
-  return static_cast<std::uint8_t>(code);
+    return {static_cast<std::uint8_t>(code + 1), static_cast<bool>(std::isfinite(x))};
+  return {static_cast<std::uint8_t>(code), overflows(*type.element, quotient, conversion)};
+}
+
+std::uint8_t quantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer, float x,
+                             const QuantizeOptions& options, std::uint32_t randomBits) {
+  return quantizeValue(type, scaleCode, outer, x, options, randomBits).code;
 }
 
 float dequantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer,
                         std::uint8_t element) {
-  // At most 8 + 24 + 24 significant bits would not fit a double; an outer scale goes with a scale
-  // of at most 8 bits in every row, so the product is exact and the cast rounds once.
+  // Exact in f64, so the cast is the one rounding: an element has at most 7 significant bits, an
+  // f32 scale 24; or a narrow scale 7 and the outer one 24.
   const double scale = decode(*type.scale, scaleCode);
   if (std::isnan(scale))
     return std::numeric_limits<float>::quiet_NaN();
@@ -217,15 +232,14 @@ QuantizeResult quantize(std::span<const float> values, std::span<const std::int6
                     : scaleCode(*type.element, *type.scale, options.rule, amax[b], tensor.outer);
 
   walk = BlockWalk(shape, type.block);
-  const double limit = maxValue(*type.element);
   for (std::size_t i = 0; i < values.size(); ++i, walk.next()) {
-    const std::uint32_t scale = tensor.scales[walk.index()];
     if (poisoned[walk.index()])
-      continue; // the elements of a NaN block are 0
-    tensor.elements[i] = quantizeElement(type, scale, tensor.outer, values[i], options,
-                                         randomBits.empty() ? 0 : randomBits[i]);
-    const double largest = limit * decode(*type.scale, scale) * tensor.outer;
-    result.saturated += std::isfinite(values[i]) && std::fabs(values[i]) > largest;
+      continue; // elements of a NaN block are code 0
+    const Quantized quantized =
+        quantizeValue(type, tensor.scales[walk.index()], tensor.outer, values[i], options,
+                      randomBits.empty() ? 0 : randomBits[i]);
+    tensor.elements[i] = quantized.code;
+    result.saturated += quantized.isSaturated;
   }
   return result;
 }

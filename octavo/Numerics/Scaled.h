@@ -19,7 +19,7 @@ using format::ScaleRule;
 /// What a NaN or an infinity in the input of a quantization does.
 enum class NonFinite : std::uint8_t {
   Error,      ///< the quantization is refused, with the index of the first
-  Propagate,  ///< the block's scale is NaN, so all of its values are (OCP MX 5.1)
+  Propagate,  ///< the block's scale is NaN, so all of its values are (OCP MX 5.1); its codes are 0
   Saturate,   ///< Inf counts as the largest f32 for amax and saturates; NaN still propagates
 };
 std::string_view nonFiniteName(NonFinite policy);
@@ -40,7 +40,9 @@ struct QuantizeOptions {
   Int8Range int8 = Int8Range::Symmetric;
 };
 
-/// Elements and scales of one kind: what `!octavo.scaled` says in the IR, without the shape.
+/// Elements and scales of one kind: what `!octavo.scaled` says in the IR, without the shape. The
+/// element format is narrow and has a zero; the scale format has a NaN and at most 32 bits; an outer
+/// scale goes with a narrow scale format.
 struct ScaledType {
   const ElementFormat* element;
   const ElementFormat* scale;
@@ -59,10 +61,11 @@ struct ScaledTensor {
   float outer = 1.0f;                 ///< the outer scale; 1 where the type has none
 };
 
-/// The code of the scale for a block of amax `amax` (finite, >= 0, a value of f32). `outer` divides
-/// first where there is an outer scale. amax 0: the smallest power of two for E8M0 (byte 0), else 1.
-/// A scale that would round to 0 becomes the smallest positive one; one beyond the largest, the
-/// largest. `rule` applies to E8M0; a scale format with a significand takes Nearest.
+/// The code of the scale for a block of amax `amax` (finite, >= 0, a value of f32). amax 0: the
+/// smallest power of two for E8M0 (byte 0), else 1. A scale that would be 0 becomes the smallest
+/// positive one; one beyond the largest, the largest. `rule` applies to E8M0, which takes no outer
+/// scale into account; a scale format with a significand takes Nearest: amax / max / outer, formed
+/// in f32, rounded to nearest, ties to even.
 std::uint32_t scaleCode(const ElementFormat& element, const ElementFormat& scale, ScaleRule rule,
                         float amax, float outer = 1.0f);
 
@@ -70,8 +73,9 @@ std::uint32_t scaleCode(const ElementFormat& element, const ElementFormat& scale
 /// amax 0 or a quotient of 0.
 float outerScale(const ElementFormat& element, const ElementFormat& scale, float amax);
 
-/// The code of x under scale `scaleCode`. E8M0: x / scale is exact. Otherwise x is divided in f32 by
-/// the f32 product scale * outer, then rounded once to the element.
+/// The code of x under scale `scaleCode`. E8M0 without an outer scale: x / scale is exact. Otherwise
+/// x is divided in f32 by the f32 product scale * outer, or by the smallest positive f32 where that
+/// product is 0. Then one rounding to the element. Infinite x saturates.
 std::uint8_t quantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer, float x,
                              const QuantizeOptions& options, std::uint32_t randomBits = 0);
 
@@ -88,7 +92,7 @@ struct NonFiniteInput {
 
 struct QuantizeResult {
   ScaledTensor tensor;
-  std::int64_t saturated = 0;              ///< finite inputs beyond the element's largest value
+  std::int64_t saturated = 0;              ///< finite inputs that overflowed the element format
   std::int64_t nonFinite = 0;              ///< NaN and Inf inputs
   std::optional<NonFiniteInput> refused;   ///< set under NonFinite::Error; `tensor` is then empty
 };

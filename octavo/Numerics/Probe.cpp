@@ -1,0 +1,71 @@
+// Test program: conversions as a filter, so that tests in Python can hold Numerics against
+// ml_dtypes.
+//
+//   octavo-numerics-probe formats                      a line a row: name, width, NumPy name
+//   octavo-numerics-probe decode FORMAT                codes (u64) -> values (f64)
+//   octavo-numerics-probe convert FORMAT f32|f64 [ROUNDING [OVERFLOW]]   values -> codes (u64)
+//
+// Numbers are read from stdin and written to stdout in the machine's own binary form.
+
+#include "octavo/Numerics/Conversion.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace octavo::numerics {
+
+[[noreturn]] static void refuse(const char* what, std::string_view found) {
+  std::fprintf(stderr, "octavo-numerics-probe: no %s \"%s\"\n", what, std::string(found).c_str());
+  std::exit(2);
+}
+
+template <typename In, typename Out, typename Function> static void filter(Function function) {
+  In in;
+  while (std::fread(&in, sizeof in, 1, stdin) == 1) {
+    const Out out = function(in);
+    std::fwrite(&out, sizeof out, 1, stdout);
+  }
+}
+
+static int probe(int argc, char** argv) {
+  const auto argument = [&](int i, std::string_view otherwise = "") {
+    return i < argc ? std::string_view(argv[i]) : otherwise;
+  };
+  const std::string_view verb = argument(1);
+  if (verb == "formats") {
+    for (const ElementFormat& row : format::kElementFormats)
+      std::printf("%s\t%d\t%s\n", std::string(row.name).c_str(), row.width(),
+                  std::string(row.numpy).c_str());
+    return 0;
+  }
+  const ElementFormat* format = format::findElementFormat(argument(2));
+  if (!format)
+    refuse("element format", argument(2));
+  if (verb == "decode") {
+    filter<std::uint64_t, double>([&](std::uint64_t code) { return decode(*format, code); });
+    return 0;
+  }
+  if (verb != "convert")
+    refuse("verb", verb);
+  const auto rounding = findRounding(argument(4, "ties-to-even"));
+  if (!rounding)
+    refuse("rounding", argument(4));
+  const auto overflow = findOverflow(argument(5, "special"));
+  if (!overflow)
+    refuse("overflow", argument(5));
+  const Conversion conversion{.rounding = *rounding, .overflow = *overflow};
+  const auto toCode = [&](double value) { return convert(*format, value, conversion); };
+  if (argument(3) == "f32")
+    filter<float, std::uint64_t>(toCode);
+  else if (argument(3) == "f64")
+    filter<double, std::uint64_t>(toCode);
+  else
+    refuse("input type", argument(3));
+  return 0;
+}
+
+} // namespace octavo::numerics
+
+int main(int argc, char** argv) { return octavo::numerics::probe(argc, argv); }
