@@ -1,6 +1,7 @@
 #include "octavo/Runtime/Program.h"
 
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Register.h"
 #include "octavo/Runtime/NearNames.h"
 
@@ -53,6 +54,13 @@ llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
   if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type); tensor && tensor.hasStaticShape())
     if (const auto element = elementType(tensor.getElementType()))
       return Argument{"", tensor.getShape().vec(), *element};
+  if (auto scaled = mlir::dyn_cast<ir::ScaledType>(type)) {
+    numerics::QuantizeOptions options;
+    if (auto said =
+            function.getArgAttrOfType<ir::QuantizationAttr>(i, ir::OctavoDialect::kQuantize))
+      options = said.getOptions();
+    return Argument{"", scaled.getShape().vec(), ScaledArgument{scaled.getKind(), options}};
+  }
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return failure(
@@ -148,7 +156,7 @@ llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
   std::vector<Argument> arguments;
   llvm::StringMap<unsigned> said;
   for (unsigned i = 0; i < count; ++i) {
-    if (auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "octavo.name")) {
+    if (auto name = function.getArgAttrOfType<mlir::StringAttr>(i, ir::OctavoDialect::kName)) {
       if (const auto [at, isNew] = said.try_emplace(name.getValue(), i); !isNew)
         return failure(fmt::format("two arguments of @{} have the name \"{}\": {} and {}; give one "
                                    "another octavo.name",
@@ -159,7 +167,7 @@ llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
     if (!argument)
       return argument.takeError();
     argument->name = names[i];
-    argument->isParameter = function.getArgAttr(i, "octavo.parameter") != nullptr;
+    argument->isParameter = function.getArgAttr(i, ir::OctavoDialect::kParameter) != nullptr;
     arguments.push_back(std::move(*argument));
   }
   return arguments;
@@ -168,7 +176,8 @@ llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
 std::vector<std::string> resultNames(mlir::func::FuncOp function) {
   std::vector<std::string> names(function.getNumResults());
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    for (const char* attribute : {"octavo.name", "jax.result_info"})
+    for (llvm::StringRef attribute :
+         {ir::OctavoDialect::kName, llvm::StringLiteral("jax.result_info")})
       if (auto name = function.getResultAttrOfType<mlir::StringAttr>(i, attribute);
           name && names[i].empty())
         names[i] = name.str();
