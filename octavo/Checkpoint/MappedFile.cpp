@@ -15,7 +15,8 @@ tl::expected<MappedFile, Error> MappedFile::open(const std::filesystem::path& pa
                                 .problem = std::string(what) + ": " + std::strerror(code),
                                 .fix = code == ENOENT ? "check the path" : ""});
   };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: opening a pipe would wait for its writer before it can be refused.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return failure("cannot be opened", errno);
   struct stat status;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace octavo::checkpoint {
@@ -292,6 +293,7 @@ TEST(SafetensorsReader, aFileThatIsNotThere) {
   const auto folder = SafetensorsFile::open("/");
   ASSERT_FALSE(folder);
   EXPECT_NE(folder.error().message().find("not a regular file"), std::string::npos);
+  EXPECT_FALSE(SafetensorsFile::open("/dev/null"));
 }
 
 /// A folder of its own, removed afterwards.
@@ -368,6 +370,13 @@ TEST_F(SafetensorsWriter, everyDtypeComesBackByteForByte) {
     again.push_back({file->entries()[i].name, &read[i]});
   ASSERT_TRUE(writeSafetensors(second, again, file->metadata()));
   EXPECT_EQ(contents(first), contents(second));
+}
+
+TEST_F(SafetensorsWriter, aPipeIsRefusedWithoutWaiting) {
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const auto file = SafetensorsFile::open(folder / "pipe");
+  ASSERT_FALSE(file);
+  EXPECT_NE(file.error().message().find("not a regular file"), std::string::npos);
 }
 
 TEST_F(SafetensorsWriter, mxInt8IsI8) {
