@@ -1,0 +1,15 @@
+// The CHLO dialect: chlo.erf, chlo.erfc.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "octavo/Dialect/CHLO/CHLODialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/CHLO/CHLO.h.inc"

@@ -1,0 +1,39 @@
+#include "octavo/Dialect/Check/Check.h"
+
+#include "octavo/Dialect/Check/CheckDialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/Check/Check.cpp.inc"
+
+namespace octavo::check {
+
+void CheckDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "octavo/Dialect/Check/Check.cpp.inc"
+      >();
+}
+
+/// A tolerance that no difference could be compared with.
+static mlir::LogicalResult verifyTolerance(mlir::Operation* op, const llvm::APFloat& tolerance) {
+  if (tolerance.isNaN() || (tolerance.isNegative() && !tolerance.isZero()))
+    return op->emitOpError("needs a tolerance of at least 0");
+  return mlir::success();
+}
+
+mlir::LogicalResult ExpectAlmostEqOp::verify() { return verifyTolerance(*this, getTolerance()); }
+
+mlir::LogicalResult ExpectAlmostEqConstOp::verify() {
+  return verifyTolerance(*this, getTolerance());
+}
+
+mlir::LogicalResult ExpectCloseOp::verify() {
+  const auto least = static_cast<std::int64_t>(getMinUlpDifference());
+  const auto most = static_cast<std::int64_t>(getMaxUlpDifference());
+  if (least < 0 || most < least)
+    return emitOpError("needs 0 <= min_ulp_difference <= max_ulp_difference, found ")
+           << least << " and " << most;
+  return mlir::success();
+}
+
+} // namespace octavo::check

@@ -1,0 +1,88 @@
+// What the dialect consists of, and its attributes on arguments and results.
+#include "octavo/Dialect/Octavo/Octavo.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include "octavo/Dialect/Octavo/OctavoDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "octavo/Dialect/Octavo/OctavoAttributes.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "octavo/Dialect/Octavo/OctavoTypes.cpp.inc"
+
+namespace octavo::ir {
+
+void OctavoDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "octavo/Dialect/Octavo/OctavoAttributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "octavo/Dialect/Octavo/OctavoTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "octavo/Dialect/Octavo/Octavo.cpp.inc"
+      >();
+}
+
+static mlir::LogicalResult verifyName(mlir::Operation* op, mlir::NamedAttribute attribute) {
+  if (!llvm::isa<mlir::StringAttr>(attribute.getValue()))
+    return op->emitOpError() << "attribute " << attribute.getName()
+                             << " is a name and needs a string, found " << attribute.getValue();
+  return mlir::success();
+}
+
+mlir::LogicalResult OctavoDialect::verifyRegionArgAttribute(mlir::Operation* op, unsigned region,
+                                                            unsigned argument,
+                                                            mlir::NamedAttribute attribute) {
+  const llvm::StringRef name = attribute.getName().strref();
+  if (name == kName)
+    return verifyName(op, attribute);
+  if (name == kParameter) {
+    if (!llvm::isa<mlir::UnitAttr>(attribute.getValue()))
+      return op->emitOpError() << "attribute " << name << " of argument " << argument
+                               << " takes no value, found " << attribute.getValue();
+    return mlir::success();
+  }
+  if (name != kQuantize)
+    return op->emitOpError() << "argument " << argument << " has the unknown attribute " << name
+                             << "; there are " << kName << ", " << kParameter << ", " << kQuantize;
+
+  const auto quantization = llvm::dyn_cast<QuantizationAttr>(attribute.getValue());
+  if (!quantization)
+    return op->emitOpError() << "attribute " << name << " of argument " << argument
+                             << " needs #octavo.quantization<...>, found " << attribute.getValue();
+  mlir::Type type;
+  if (auto function = llvm::dyn_cast<mlir::FunctionOpInterface>(op))
+    type = function.getArgumentTypes()[argument];
+  const auto scaled = llvm::dyn_cast_or_null<ScaledType>(type);
+  if (!scaled)
+    return op->emitOpError() << "attribute " << name << " of argument " << argument
+                             << " needs an argument of type !octavo.scaled, found " << type;
+  if (quantization.getRounding() == numerics::Rounding::Stochastic)
+    return op->emitOpError() << "attribute " << name << " of argument " << argument
+                             << " cannot round stochastically: binding has no random bits";
+  return quantization.verifyFor([&] { return op->emitOpError(); }, scaled);
+}
+
+mlir::LogicalResult OctavoDialect::verifyRegionResultAttribute(mlir::Operation* op, unsigned region,
+                                                               unsigned result,
+                                                               mlir::NamedAttribute attribute) {
+  if (attribute.getName() == kName)
+    return verifyName(op, attribute);
+  return op->emitOpError() << "result " << result << " has the unknown attribute "
+                           << attribute.getName() << "; there is " << kName;
+}
+
+mlir::LogicalResult OctavoDialect::verifyOperationAttribute(mlir::Operation* op,
+                                                            mlir::NamedAttribute attribute) {
+  return op->emitOpError() << "has the attribute " << attribute.getName()
+                           << ", which belongs on an argument of a function";
+}
+
+} // namespace octavo::ir

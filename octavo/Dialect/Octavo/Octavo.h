@@ -1,0 +1,31 @@
+// The octavo dialect: the type of scaled tensors, their attributes and operations.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Format/ScaledFormat.h"
+#include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/Scaled.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "octavo/Dialect/Octavo/OctavoDialect.h.inc"
+
+namespace octavo::ir {
+class ScaledType;
+}
+
+#define GET_ATTRDEF_CLASSES
+#include "octavo/Dialect/Octavo/OctavoAttributes.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "octavo/Dialect/Octavo/OctavoTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/Octavo/Octavo.h.inc"

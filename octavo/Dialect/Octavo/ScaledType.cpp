@@ -1,0 +1,173 @@
+// !octavo.scaled: its text, what fits together in it, and what follows from it.
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include <cstdint>
+#include <limits>
+
+namespace octavo::ir {
+
+using format::ElementFormat;
+
+/// A format as it is written in the IR: its MLIR type, or octavo's name where it has none.
+static llvm::StringRef spelling(const ElementFormat& format) {
+  return format.mlir.empty() ? format.name : format.mlir;
+}
+
+static bool canBeElement(const ElementFormat& format) {
+  return format.isNarrow() && format.hasZero();
+}
+
+/// A scale must be able to say NaN, and to be larger than the largest narrow value.
+static bool canBeScale(const ElementFormat& format) {
+  return format.hasNan() && format.width() <= 32;
+}
+
+static std::string spellings(bool (*accept)(const ElementFormat&)) {
+  std::string text;
+  for (const ElementFormat& row : format::kElementFormats)
+    if (accept(row))
+      text += (text.empty() ? "" : ", ") + spelling(row).str();
+  return text;
+}
+
+/// Spellings are matched exactly: of e4m3 and E4M3 the second is the OCP's name of another format.
+static const ElementFormat* parseFormat(mlir::AsmParser& parser, llvm::StringRef role,
+                                        bool (*accept)(const ElementFormat&)) {
+  const llvm::SMLoc location = parser.getCurrentLocation();
+  llvm::StringRef keyword;
+  if (parser.parseOptionalKeyword(&keyword)) {
+    parser.emitError(location) << "expected the " << role << " format: " << spellings(accept);
+    return nullptr;
+  }
+  for (const ElementFormat& row : format::kElementFormats)
+    if (keyword == spelling(row))
+      return &row;
+  parser.emitError(location) << "'" << keyword << "' is not an element format that can be "
+                             << (role == "scale" ? "a scale" : "an element") << "; there are "
+                             << spellings(accept);
+  return nullptr;
+}
+
+mlir::Type ScaledType::parse(mlir::AsmParser& parser) {
+  const llvm::SMLoc location = parser.getCurrentLocation();
+  llvm::SmallVector<std::int64_t> shape;
+  llvm::SmallVector<std::int64_t> block;
+  bool hasOuterScale = false;
+
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false))
+    return {};
+  const ElementFormat* element = parseFormat(parser, "element", canBeElement);
+  if (!element || parser.parseComma() || parser.parseKeyword("scale"))
+    return {};
+  const ElementFormat* scale = parseFormat(parser, "scale", canBeScale);
+  if (!scale || parser.parseComma() || parser.parseKeyword("block"))
+    return {};
+  const auto extent = [&]() -> mlir::ParseResult {
+    return parser.parseInteger(block.emplace_back());
+  };
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, extent))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    if (parser.parseKeyword("outer") || parser.parseKeyword("f32"))
+      return {};
+    hasOuterScale = true;
+  }
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(location); }, parser.getContext(), shape, element,
+                    scale, block, hasOuterScale);
+}
+
+void ScaledType::print(mlir::AsmPrinter& printer) const {
+  printer << "<";
+  for (std::int64_t extent : getShape())
+    printer << extent << "x";
+  printer << spelling(*getElement()) << ", scale " << spelling(*getScale()) << ", block [";
+  llvm::interleaveComma(getBlock(), printer);
+  printer << "]" << (getHasOuterScale() ? ", outer f32" : "") << ">";
+}
+
+mlir::LogicalResult ScaledType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                       llvm::ArrayRef<std::int64_t> shape,
+                                       const ElementFormat* element, const ElementFormat* scale,
+                                       llvm::ArrayRef<std::int64_t> block, bool) {
+  if (!canBeElement(*element))
+    return emitError() << "elements of " << spelling(*element)
+                       << " cannot be scaled: an element format has at most 8 bits and a zero; "
+                          "there are "
+                       << spellings(canBeElement);
+  if (!canBeScale(*scale))
+    return emitError() << spelling(*scale)
+                       << " cannot be a scale: a scale format has at most 32 bits and a NaN; there "
+                          "are "
+                       << spellings(canBeScale);
+  if (block.size() != shape.size())
+    return emitError() << "a tensor of rank " << shape.size()
+                       << " needs one block extent an axis, found " << block.size();
+  std::int64_t count = 1;
+  for (std::int64_t extent : shape)
+    if (extent != 0 && __builtin_mul_overflow(count, extent, &count))
+      return emitError() << "the number of elements does not fit 64 bits";
+  for (auto [axis, extents] : llvm::enumerate(llvm::zip_equal(shape, block))) {
+    const auto [extent, blockExtent] = extents;
+    if (blockExtent < 1)
+      return emitError() << "the block extent of axis " << axis << " is " << blockExtent
+                         << "; it must be at least 1";
+    if (blockExtent > std::max<std::int64_t>(extent, 1))
+      return emitError() << "the block extent of axis " << axis << " is " << blockExtent
+                         << ", beyond the axis of " << extent << "; write "
+                         << std::max<std::int64_t>(extent, 1)
+                         << " for a block that spans the axis";
+  }
+  return mlir::success();
+}
+
+ScaledType ScaledType::get(mlir::MLIRContext* context, llvm::ArrayRef<std::int64_t> shape,
+                           const numerics::ScaledType& kind) {
+  return get(context, shape, kind.element, kind.scale, kind.block, kind.hasOuterScale);
+}
+
+std::int64_t ScaledType::getNumElements() const {
+  return mlir::ShapedType::getNumElements(getShape());
+}
+
+llvm::SmallVector<std::int64_t> ScaledType::getScaleShape() const {
+  return llvm::to_vector(format::scaleShape(getShape(), getBlock()));
+}
+
+numerics::ScaledType ScaledType::getKind() const {
+  return {getElement(), getScale(), getBlock().vec(), getHasOuterScale()};
+}
+
+static mlir::RankedTensorType tensorOf(mlir::MLIRContext* context,
+                                       llvm::ArrayRef<std::int64_t> shape,
+                                       const ElementFormat& format) {
+  return format.mlir.empty() ? mlir::RankedTensorType()
+                             : mlir::RankedTensorType::get(shape, mlirType(context, format));
+}
+
+mlir::RankedTensorType ScaledType::getElementsType() const {
+  return tensorOf(getContext(), getShape(), *getElement());
+}
+
+mlir::RankedTensorType ScaledType::getScalesType() const {
+  return tensorOf(getContext(), getScaleShape(), *getScale());
+}
+
+mlir::RankedTensorType ScaledType::getOuterType() const {
+  return getHasOuterScale()
+             ? mlir::RankedTensorType::get({}, mlir::Float32Type::get(getContext()))
+             : mlir::RankedTensorType();
+}
+
+std::int64_t ScaledType::getStoredBits() const {
+  return getNumElements() * getElement()->width() +
+         mlir::ShapedType::getNumElements(getScaleShape()) * getScale()->width() +
+         (getHasOuterScale() ? 32 : 0);
+}
+
+} // namespace octavo::ir
