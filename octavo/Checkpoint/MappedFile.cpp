@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/MappedFile.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -41,6 +42,15 @@ tl::expected<MappedFile, Error> MappedFile::open(const std::filesystem::path& pa
   if (address == MAP_FAILED)
     return failure("cannot be mapped into memory", code);
   return MappedFile(address, length);
+}
+
+void MappedFile::release(std::span<const std::byte> part) const {
+  // Whole pages only; a page that the neighbours share comes back when they are read.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(part.data()) / page * page;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(part.data()) + part.size();
+  if (!part.empty())
+    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

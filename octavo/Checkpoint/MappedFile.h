@@ -31,6 +31,10 @@ public:
     return {static_cast<const std::byte*>(address), length};
   }
 
+  /// Says that `part`, bytes of this file, is not needed for now: its pages leave this process's
+  /// memory. It can still be read, from the system's cache or the disk.
+  void release(std::span<const std::byte> part) const;
+
 private:
   MappedFile(void* address, std::size_t length) : address(address), length(length) {}
   void* address;

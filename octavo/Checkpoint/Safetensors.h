@@ -54,6 +54,12 @@ public:
   std::span<const std::byte> bytes(const SafetensorsEntry& entry) const {
     return data.subspan(entry.begin, entry.end - entry.begin);
   }
+  /// Lets go of the memory of a tensor's bytes, which can still be read. Nothing for bytes that
+  /// were in memory to begin with.
+  void release(const SafetensorsEntry& entry) const {
+    if (mapping)
+      mapping->release(bytes(entry));
+  }
   /// The tensor, copied out, one code a container. Errors: a dtype that octavo has no tensor of; a
   /// byte of a BOOL that is neither 0 nor 1.
   tl::expected<numerics::Tensor, Error> read(const SafetensorsEntry& entry) const;

@@ -363,6 +363,8 @@ TEST_F(SafetensorsWriter, everyDtypeComesBackByteForByte) {
     ASSERT_TRUE(tensor) << tensor.error().message();
     const std::size_t i = std::stoul(entry.name.substr(1));
     EXPECT_EQ(*tensor, tensors[i]) << entry.name;
+    file->release(entry);
+    EXPECT_EQ(*file->read(entry), tensors[i]) << entry.name;
     read.push_back(std::move(*tensor));
   }
   ASSERT_EQ(read.size(), tensors.size());

@@ -213,6 +213,8 @@ private:
     std::vector<std::string> errors(arguments.size());
     tbb::parallel_for(std::size_t{0}, arguments.size(), [&](std::size_t i) {
       llvm::Expected<TensorValue> value = read(arguments[i], *origins[i]);
+      if (origins[i]->file)
+        origins[i]->file->release(*origins[i]->entry);
       if (value)
         values[i] = std::move(*value);
       else
