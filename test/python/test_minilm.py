@@ -101,3 +101,98 @@ def test_paraphrases_are_nearest_neighbours():
     for first in (0, 4, 8, 16, 20):
         assert similarity[first].argmax() == first + 1
         assert similarity[first + 1].argmax() == first
+
+
+# octavo on the kept program.
+
+
+@pytest.fixture(scope="session")
+def octavo():
+    folder = os.environ.get("OCTAVO_BIN_DIR")
+    if not folder:
+        pytest.skip("OCTAVO_BIN_DIR is not set")
+    return Path(folder) / "octavo"
+
+
+def run(octavo, folder, *options):
+    """The embeddings, and what `octavo run --json` says."""
+    output = folder / "embeddings.npy"
+    done = subprocess.run(
+        [
+            *(octavo, "run", PROGRAM, "--weights", WEIGHTS, "--ignore-unused", "--json"),
+            *("--input", f"input_ids={EXAMPLE / 'input_ids.npy'}"),
+            *("--input", f"attention_mask={EXAMPLE / 'attention_mask.npy'}"),
+            *("--output", output, *options),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return np.load(output), json.loads(done.stdout)
+
+
+def numpy_embeddings(**options):
+    return minilm_numpy.encode(checkpoint(), INPUT_IDS, ATTENTION_MASK, **options)
+
+
+# Bits per weight value of the 36 dense weights, by hand from the definitions: element and, a block,
+# its scale. f32 scales: one a row of 9216 + 4608 rows... of 42 tensors, of 128x128 blocks.
+ROWS = 6 * (4 * 384 + 1536 + 384)
+VALUES = 6 * (4 * 384 * 384 + 2 * 384 * 1536)
+BITS_PER_WEIGHT = {
+    "mxfp8_e4m3": 8 + 8 / 32,
+    "mxfp8_e5m2": 8 + 8 / 32,
+    "mxfp6_e3m2": 6 + 8 / 32,
+    "mxfp6_e2m3": 6 + 8 / 32,
+    "mxfp4": 4 + 8 / 32,
+    "mxint8": 8 + 8 / 32,
+    "nvfp4": 4 + 8 / 16 + 32 * 36 / VALUES,
+    "fp8_tensor": 8 + 32 * 36 / VALUES,
+    "fp8_row": 8 + 32 * ROWS / VALUES,
+    "fp8_block": 8 + 32 / (128 * 128),
+}
+
+
+def test_f32_is_what_jax_computes(octavo, tmp_path):
+    embeddings, _ = run(octavo, tmp_path)
+    np.testing.assert_allclose(embeddings, JAX_EMBEDDINGS, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", BITS_PER_WEIGHT)
+def test_quantized_weights(octavo, tmp_path, name):
+    """Weights alone: no rounding follows the products, so both encoders must agree closely."""
+    embeddings, report = run(octavo, tmp_path, "--quantize", name, "--activations", "none")
+    assert report["quantization"]["dots_quantized"] == 36
+    assert report["quantization"]["dots"] == 48
+    assert report["weights"]["quantized"]["values"] == VALUES
+    assert report["weights"]["quantized"]["bits_per_value"] == pytest.approx(BITS_PER_WEIGHT[name])
+    expected = numpy_embeddings(quantization=name, activations=False)
+    np.testing.assert_allclose(embeddings, expected, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", BITS_PER_WEIGHT)
+def test_quantized_operands_of_one_layer(octavo, tmp_path, name):
+    """Both operands where activations are rounded once: an activation next to a rounding edge may
+    still fall on the other side of it, so a few embeddings may differ by a little more."""
+    options = ("--quantize", name, "--match", "layer0/attention/(query|key|value)")
+    embeddings, report = run(octavo, tmp_path, *options)
+    assert report["quantization"]["dots_quantized"] == 3
+    only = re.compile(r"layer\.0\.attention\.self")
+    expected = numpy_embeddings(quantization=name, layers=only)
+    weights_alone = numpy_embeddings(quantization=name, layers=only, activations=False)
+    assert 1 - cosine(embeddings, expected).min() <= 1e-6
+    # The activations count: leaving them in f32 would be noticed.
+    assert 1 - cosine(embeddings, weights_alone).min() > 1e-6
+
+
+@pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp4", "nvfp4", "mxint8", "fp8_row"])
+def test_fidelity_is_that_of_numpy(octavo, tmp_path, name):
+    """All 36 products. Their 24 roundings in a row make two correct encoders drift apart (the
+    last bit of a sum moves values over rounding edges), so that what must agree is how far they are
+    from f32, and they must be nearer to each other than twice that."""
+    embeddings, _ = run(octavo, tmp_path, "--quantize", name)
+    expected = numpy_embeddings(quantization=name)
+    loss, expected_loss = (1 - cosine(x, JAX_EMBEDDINGS) for x in (embeddings, expected))
+    assert loss.mean() == pytest.approx(expected_loss.mean(), rel=0.15)
+    assert loss.max() <= 1.5 * expected_loss.max()
+    assert (1 - cosine(embeddings, expected)).mean() < expected_loss.mean()
