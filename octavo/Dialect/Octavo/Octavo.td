@@ -321,12 +321,13 @@ def Octavo_DotGeneralOp : Octavo_Op<"dot_general", [Pure]> {
   }];
   let arguments = (ins Octavo_TensorOrScaled:$lhs, Octavo_TensorOrScaled:$rhs,
                        Octavo_DotDimensionNumbers:$dot_dimension_numbers,
-                       DefaultValuedAttr<TypeAttr,
-                           "::mlir::TypeAttr::get(::mlir::Float32Type::get($_builder.getContext()))"
-                       >:$accumulation);
+                       DefaultValuedAttr<TypeAttr, "$_builder.getF32Type()">:$accumulation);
   let results = (outs RankedTensorOf<[F32, BF16, F16]>:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers)
+    (`,` `accumulation` `=` $accumulation^)? attr-dict `:` functional-type(operands, results)
+  }];
   let hasVerifier = 1;
-  let hasCustomAssemblyFormat = 1;
 }
 
 def Octavo_ConvertOp : Octavo_Op<"convert", [Pure]> {

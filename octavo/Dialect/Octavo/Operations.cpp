@@ -2,6 +2,7 @@
 // are those of the operations' descriptions in Octavo.td.
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Octavo/Options.h"
+#include "octavo/Dialect/StableHLO/Assembly.h"
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/Octavo/Octavo.cpp.inc"

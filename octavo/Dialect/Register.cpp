@@ -1,0 +1,17 @@
+#include "octavo/Dialect/Register.h"
+
+#include "octavo/Dialect/CHLO/CHLO.h"
+#include "octavo/Dialect/Check/Check.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace octavo {
+
+void registerDialects(mlir::DialectRegistry& registry) {
+  registry.insert<mlir::func::FuncDialect, stablehlo::StableHLODialect, chlo::CHLODialect,
+                  check::CheckDialect, ir::OctavoDialect>();
+}
+
+} // namespace octavo

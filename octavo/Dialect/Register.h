@@ -1,0 +1,11 @@
+// All dialects of the project in one call.
+#pragma once
+
+#include "mlir/IR/DialectRegistry.h"
+
+namespace octavo {
+
+/// Registers builtin's companions that programs use (func), StableHLO, CHLO, check and octavo.
+void registerDialects(mlir::DialectRegistry& registry);
+
+} // namespace octavo
