@@ -1,9 +1,9 @@
 // What the dialect consists of, and its attributes on arguments and results.
 #include "octavo/Dialect/Octavo/Octavo.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include "octavo/Dialect/Octavo/OctavoDialect.cpp.inc"
 

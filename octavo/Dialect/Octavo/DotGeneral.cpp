@@ -22,8 +22,8 @@ static mlir::LogicalResult verifySides(DotGeneralOp op) {
     const auto tensor = llvm::cast<mlir::RankedTensorType>(side);
     const mlir::Type element = tensor.getElementType();
     if (!element.isF32() && !element.isBF16() && !element.isF16())
-      return op.emitOpError() << "(G1) a side that is not scaled must be of f32, bf16 or f16, found "
-                              << side;
+      return op.emitOpError()
+             << "(G1) a side that is not scaled must be of f32, bf16 or f16, found " << side;
     if (!tensor.hasStaticShape())
       return op.emitOpError() << "(G1) needs static shapes, found " << side;
   }
@@ -87,12 +87,12 @@ mlir::LogicalResult DotGeneralOp::verify() {
   const auto expected = stablehlo::DotGeneralOp::resultShape(lhs, rhs, dimensions);
   if (getResult().getType().getShape() != llvm::ArrayRef<std::int64_t>(expected))
     return emitOpError() << "(G3) the result must have shape "
-                         << mlir::RankedTensorType::get(
-                                expected, getResult().getType().getElementType())
+                         << mlir::RankedTensorType::get(expected,
+                                                        getResult().getType().getElementType())
                          << ", found " << getResult().getType();
-  if (!getAccumulation().isF32())
+  if (const std::optional<mlir::Type> type = getAccumulation(); type && !type->isF32())
     return emitOpError() << "(G4) accumulates in f32, the one type that OCP MX 6.2 gives; found "
-                         << getAccumulation();
+                         << *type;
   return mlir::success();
 }
 

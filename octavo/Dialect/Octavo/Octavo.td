@@ -317,11 +317,11 @@ def Octavo_DotGeneralOp : Octavo_Op<"dot_general", [Pure]> {
     - (G2) the dimension numbers are those of a dot: as many of each kind on both sides, each axis
       in range and named once, and paired axes of equal extent.
     - (G3) the result's shape follows from them.
-    - (G4) the accumulation type is f32, which is the default and not written.
+    - (G4) the accumulation type is f32, which need not be written.
   }];
   let arguments = (ins Octavo_TensorOrScaled:$lhs, Octavo_TensorOrScaled:$rhs,
                        Octavo_DotDimensionNumbers:$dot_dimension_numbers,
-                       DefaultValuedAttr<TypeAttr, "$_builder.getF32Type()">:$accumulation);
+                       OptionalAttr<TypeAttr>:$accumulation);
   let results = (outs RankedTensorOf<[F32, BF16, F16]>:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers)

@@ -1,5 +1,5 @@
-// quantize, dequantize, pack, unpack, convert: what their verifiers demand. The constraints' numbers
-// are those of the operations' descriptions in Octavo.td.
+// quantize, dequantize, pack, unpack, convert: what their verifiers demand. The constraints'
+// numbers are those of the operations' descriptions in Octavo.td.
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Octavo/Options.h"
 #include "octavo/Dialect/StableHLO/Assembly.h"
@@ -58,8 +58,8 @@ static mlir::LogicalResult verifyParts(mlir::Operation* op, ScaledType type, mli
     return op->emitOpError() << "the elements or scales of " << type
                              << " have no MLIR type, so there are no tensors of them";
   if (elements.getType() != type.getElementsType())
-    return op->emitOpError() << "(P1) the elements of " << type << " are "
-                             << type.getElementsType() << ", found " << elements.getType();
+    return op->emitOpError() << "(P1) the elements of " << type << " are " << type.getElementsType()
+                             << ", found " << elements.getType();
   if (scales.getType() != type.getScalesType())
     return op->emitOpError() << "(P2) the scales of " << type << " are " << type.getScalesType()
                              << ", found " << scales.getType();

@@ -4,9 +4,9 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 
+#include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
-#include "mlir/IR/DialectImplementation.h"
 
 #include <array>
 #include <optional>
@@ -67,9 +67,7 @@ const std::array<Key<QuantizeOptions>, 5> kQuantizationKeys = {{
     {"rule",
      [](auto& options, auto choice) { return assign(options.rule, format::findScaleRule(choice)); },
      [](const auto& options) { return format::scaleRuleName(options.rule); },
-     [] {
-       return listNames(format::scaleRuleName, static_cast<int>(format::kScaleRules.size()));
-     }},
+     [] { return listNames(format::scaleRuleName, static_cast<int>(format::kScaleRules.size())); }},
     {"rounding",
      [](auto& options, auto choice) {
        return assign(options.rounding, numerics::findRounding(choice));
@@ -89,7 +87,9 @@ const std::array<Key<QuantizeOptions>, 5> kQuantizationKeys = {{
      [](const auto& options) { return numerics::nonFiniteName(options.nonFinite); },
      [] { return listNames(numerics::nonFiniteName, kNonFinites); }},
     {"int8",
-     [](auto& options, auto choice) { return assign(options.int8, findOfTwo(int8RangeName, choice)); },
+     [](auto& options, auto choice) {
+       return assign(options.int8, findOfTwo(int8RangeName, choice));
+     },
      [](const auto& options) { return int8RangeName(options.int8); },
      [] { return listNames(int8RangeName, 2); }},
 }};
@@ -171,17 +171,16 @@ void printKeys(const std::array<Key<Options>, N>& keys, const Options& options, 
 mlir::ParseResult requireRule(mlir::AsmParser& parser, llvm::SMLoc location, unsigned seen) {
   if (seen & 1)
     return mlir::success();
-  return parser.emitError(location) << "expected 'rule = ...', one of "
-                                    << kQuantizationKeys[0].choices();
+  return parser.emitError(location)
+         << "expected 'rule = ...', one of " << kQuantizationKeys[0].choices();
 }
 
 /// `<key = choice, ...>`.
 template <typename Options, std::size_t N>
 mlir::ParseResult parseBody(mlir::AsmParser& parser, const std::array<Key<Options>, N>& keys,
                             Options& options, unsigned& seen) {
-  return parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::LessGreater, [&] {
-    return parseKey(parser, keys, options, seen);
-  });
+  return parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::LessGreater,
+                                        [&] { return parseKey(parser, keys, options, seen); });
 }
 
 /// `, key = choice` as often as there is a comma.
@@ -257,7 +256,9 @@ ConversionAttr ConversionAttr::get(mlir::MLIRContext* context, const Conversion&
   return get(context, conversion.rounding, conversion.overflow, conversion.nan);
 }
 
-Conversion ConversionAttr::getConversion() const { return {getRounding(), getOverflow(), getNan()}; }
+Conversion ConversionAttr::getConversion() const {
+  return {getRounding(), getOverflow(), getNan()};
+}
 
 mlir::ParseResult parseQuantization(mlir::OpAsmParser& parser, QuantizationAttr& attribute) {
   QuantizeOptions options;

@@ -2,11 +2,12 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <string>
 
 namespace octavo::ir {
 
@@ -78,8 +79,8 @@ mlir::Type ScaledType::parse(mlir::AsmParser& parser) {
   }
   if (parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(location); }, parser.getContext(), shape, element,
-                    scale, block, hasOuterScale);
+  return getChecked([&] { return parser.emitError(location); }, parser.getContext(),
+                    llvm::ArrayRef(shape), element, scale, llvm::ArrayRef(block), hasOuterScale);
 }
 
 void ScaledType::print(mlir::AsmPrinter& printer) const {
@@ -120,8 +121,7 @@ mlir::LogicalResult ScaledType::verify(llvm::function_ref<mlir::InFlightDiagnost
     if (blockExtent > std::max<std::int64_t>(extent, 1))
       return emitError() << "the block extent of axis " << axis << " is " << blockExtent
                          << ", beyond the axis of " << extent << "; write "
-                         << std::max<std::int64_t>(extent, 1)
-                         << " for a block that spans the axis";
+                         << std::max<std::int64_t>(extent, 1) << " for a block that spans the axis";
   }
   return mlir::success();
 }
@@ -159,9 +159,8 @@ mlir::RankedTensorType ScaledType::getScalesType() const {
 }
 
 mlir::RankedTensorType ScaledType::getOuterType() const {
-  return getHasOuterScale()
-             ? mlir::RankedTensorType::get({}, mlir::Float32Type::get(getContext()))
-             : mlir::RankedTensorType();
+  return getHasOuterScale() ? mlir::RankedTensorType::get({}, mlir::Float32Type::get(getContext()))
+                            : mlir::RankedTensorType();
 }
 
 std::int64_t ScaledType::getStoredBits() const {
