@@ -40,12 +40,13 @@ def _mx(x, to_element, emax):
 
 
 def _nvfp4(x):
-    outer = np.float32(np.abs(x).max() / np.float32(448 * 6))
+    outer = np.float32(np.abs(x).max() / np.float32(448 * 6)) or np.float32(1)
     blocks = x.reshape(*x.shape[:-1], -1, 16)
     amax = np.abs(blocks).max(-1, keepdims=True)
     scale = _round_to(amax / outer / np.float32(6), ml_dtypes.float8_e4m3fn)
-    scale = np.where(scale == 0, np.float32(2.0**-9), scale) * outer
-    return (_round_to(blocks / scale, ml_dtypes.float4_e2m1fn) * scale).reshape(x.shape)
+    scale = np.where(scale == 0, np.float32(2.0**-9), scale)
+    elements = _round_to(blocks / (scale * outer), ml_dtypes.float4_e2m1fn)
+    return (elements * scale * outer).reshape(x.shape)
 
 
 def _fp8(x, amax):
