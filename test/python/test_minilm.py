@@ -135,8 +135,8 @@ def numpy_embeddings(**options):
     return minilm_numpy.encode(checkpoint(), INPUT_IDS, ATTENTION_MASK, **options)
 
 
-# Bits per weight value of the 36 dense weights, by hand from the definitions: element and, a block,
-# its scale. f32 scales: one a row of 9216 + 4608 rows... of 42 tensors, of 128x128 blocks.
+# Bits per weight value of the 36 dense weights, by hand from the formats' definitions: those of the
+# element, and of one scale a block, a row or a tensor. Every extent is a multiple of 128.
 ROWS = 6 * (4 * 384 + 1536 + 384)
 VALUES = 6 * (4 * 384 * 384 + 2 * 384 * 1536)
 BITS_PER_WEIGHT = {
