@@ -174,7 +174,7 @@ static double overflowed(const ElementFormat& format, bool isNegative, Overflow 
   if (overflow == Overflow::Special && format.hasInf())
     return sign * kInf;
   if (overflow == Overflow::Special && format.hasNan())
-    return kNan;
+    return std::copysign(kNan, sign); // ml_dtypes keeps the sign where NaN has one
   return sign * limitValue(format, isNegative);
 }
 
@@ -191,7 +191,9 @@ static double withinLimits(const ElementFormat& format, bool isNegative, double 
 }
 
 double round(const ElementFormat& format, double value, const Conversion& conversion) {
-  if (std::isnan(value) || (format.specials == Specials::Scale && value <= 0))
+  if (std::isnan(value))
+    return value;
+  if (format.specials == Specials::Scale && value <= 0)
     return kNan;
   const bool isNegative = std::signbit(value);
   if (std::isinf(value))
@@ -237,8 +239,6 @@ std::uint64_t encode(const ElementFormat& format, double value, NanCode nan) {
 }
 
 std::uint64_t convert(const ElementFormat& format, double value, const Conversion& conversion) {
-  if (std::isnan(value))
-    return encode(format, value, conversion.nan);
   return encode(format, round(format, value, conversion), conversion.nan);
 }
 

@@ -18,21 +18,21 @@ enum class Rounding : std::uint8_t {
   TowardZero,
   TowardPositive,
   TowardNegative,
-  Stochastic,  ///< up in magnitude with a probability of the distance, from explicit random bits
+  Stochastic, ///< up in magnitude with a probability of the distance, from explicit random bits
 };
 
 /// What a value becomes that is beyond the largest finite value after rounding, or infinite. A
 /// finite value stays at the largest under a rounding that does not move it away from zero
 /// (IEEE 754, 7.4), whatever is said here.
 enum class Overflow : std::uint8_t {
-  Saturate,  ///< the largest finite value with its sign; Inf too
-  Special,   ///< Inf where the format has one, else NaN, else as Saturate
+  Saturate, ///< the largest finite value with its sign; Inf too
+  Special,  ///< Inf where the format has one, else NaN, else as Saturate
 };
 
 /// What NaN becomes in a format that has no NaN. Where the format has one, NaN stays NaN.
 enum class NanCode : std::uint8_t {
-  NegativeZero,  ///< the code of -0 for a positive NaN, of +0 for a negative one (ml_dtypes)
-  Maximum,       ///< the largest finite value, with the NaN's sign
+  NegativeZero, ///< the code of -0 for a positive NaN, of +0 for a negative one (ml_dtypes)
+  Maximum,      ///< the largest finite value, with the NaN's sign
 };
 
 /// The whole description of a conversion to an element format.
@@ -54,11 +54,11 @@ std::optional<Overflow> findOverflow(std::string_view name);
 /// The value of a code; Inf and NaN included. Bits above the width are ignored.
 double decode(const ElementFormat& format, std::uint64_t code);
 
-/// The value of the format that `value` rounds to. NaN gives NaN (also in formats without one:
-/// encode resolves it). E8M0: zero and negative values, -0 included, give NaN; values below the
-/// smallest scale give the smallest; TiesToEven, on its tie (1.5 * 2^k) and everywhere between the
-/// two smallest scales, goes up (ml_dtypes, XLA, torch).
-/// A two's complement format rounds to its grid; its most negative value is reachable.
+/// The value of the format that `value` rounds to. NaN gives NaN of its sign (also in formats
+/// without one: encode resolves it), and so does an overflow to NaN. E8M0: zero and negative
+/// values, -0 included, give NaN; values below the smallest scale give the smallest; TiesToEven, on
+/// its tie (1.5 * 2^k) and everywhere between the two smallest scales, goes up (ml_dtypes, XLA,
+/// torch). A two's complement format rounds to its grid; its most negative value is reachable.
 double round(const ElementFormat& format, double value, const Conversion& conversion = {});
 
 /// Whether `value` is finite and lies, rounded as if the exponent had no upper end, beyond the
@@ -72,8 +72,7 @@ std::uint64_t encode(const ElementFormat& format, double value,
                      NanCode nan = NanCode::NegativeZero);
 
 /// encode(round(value)): the code a value converts to.
-std::uint64_t convert(const ElementFormat& format, double value,
-                      const Conversion& conversion = {});
+std::uint64_t convert(const ElementFormat& format, double value, const Conversion& conversion = {});
 
 /// The code of an integer of up to 64 bits, sign and magnitude apart, rounded once.
 std::uint64_t convertInteger(const ElementFormat& format, bool negative, std::uint64_t magnitude,
