@@ -1,0 +1,25 @@
+// Tensors of f32, bf16 and f16 to codes of the narrow formats and back, one code a byte: numerics::
+// convert and decode for every element, bit for bit.
+#pragma once
+
+#include "octavo/Kernels/Execution.h"
+#include "octavo/Kernels/Plans.h"
+
+#include <cstdint>
+#include <span>
+
+namespace octavo::kernels {
+
+/// `n` elements of `type` at `values` to `codes`. Stochastic rounding takes one number an element
+/// from `randomBits`, which is otherwise empty; conversion.randomBits is not used.
+void convert(const ElementFormat& format, const Conversion& conversion, WideType type,
+             const void* values, std::uint8_t* codes, std::size_t n,
+             std::span<const std::uint32_t> randomBits = {}, const Execution& execution = {});
+
+/// `n` codes to elements of `type` at `values`. Every narrow value is exact in f32 and bf16; f16
+/// takes the nearest, ties to even. Bits of a code above the format's width are ignored. A NaN has
+/// its code's sign where the format has signed NaN.
+void decode(const ElementFormat& format, const std::uint8_t* codes, WideType type, void* values,
+            std::size_t n, const Execution& execution = {});
+
+} // namespace octavo::kernels

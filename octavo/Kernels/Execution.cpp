@@ -1,0 +1,37 @@
+#include "octavo/Kernels/Execution.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <unistd.h>
+
+namespace octavo::kernels {
+
+Stores storesFor(std::size_t bytes) {
+  static const std::size_t cache = [] {
+    const long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    // Where the system does not say (Arm, some containers): a common size.
+    return size > 0 ? static_cast<std::size_t>(size) : std::size_t{32} << 20;
+  }();
+  return bytes > cache ? Stores::Streaming : Stores::Cached;
+}
+
+void forRanges(std::size_t n, std::size_t grain, const Execution& execution,
+               const std::function<void(std::size_t, std::size_t)>& body) {
+  if (n == 0)
+    return;
+  if (execution.threads == 1 || n <= grain)
+    return body(0, n);
+  const std::size_t pieces = (n + grain - 1) / grain;
+  auto run = [&] {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, pieces),
+                      [&](const tbb::blocked_range<std::size_t>& range) {
+                        body(range.begin() * grain, std::min(range.end() * grain, n));
+                      });
+  };
+  if (execution.threads == 0)
+    return run();
+  tbb::task_arena(execution.threads).execute(run);
+}
+
+} // namespace octavo::kernels

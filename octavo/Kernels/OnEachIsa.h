@@ -1,0 +1,31 @@
+// Test fixture: one run for each instruction set that the build has. A set that the machine lacks
+// is reported as skipped, with the reason; one that runs proves whose code it is.
+#pragma once
+
+#include "octavo/Kernels/Execution.h"
+#include "octavo/Kernels/KernelTable.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace octavo::kernels {
+
+class OnEachIsa : public testing::TestWithParam<Isa> {
+protected:
+  void SetUp() override {
+    if (auto why = whyNot(GetParam()))
+      GTEST_SKIP() << "not run: " << *why;
+    ASSERT_EQ(kernelTable(GetParam()).isa, GetParam());
+  }
+  Execution execution(int threads = 1) const { return {.isa = GetParam(), .threads = threads}; }
+};
+
+inline std::string isaTestName(const testing::TestParamInfo<Isa>& info) {
+  return std::string(isaName(info.param));
+}
+
+#define OCTAVO_ON_EACH_ISA(Suite)                                                                  \
+  INSTANTIATE_TEST_SUITE_P(Isas, Suite, testing::ValuesIn(builtIsas().begin(), builtIsas().end()), \
+                           isaTestName)
+
+} // namespace octavo::kernels

@@ -1,0 +1,153 @@
+// The parts of the AVX2 set: registers of 32 bytes, in two halves for most permutations; F16C.
+#pragma once
+
+#if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__) || defined(__AVX512F__)
+#error "this file is compiled with the flags of the set"
+#endif
+
+#define OCTAVO_KERNELS_ISA avx2
+#define OCTAVO_KERNELS_VECTOR_BYTES 32
+#include "octavo/Kernels/Isa.h"
+#include "octavo/Kernels/generic/Rounding.h"
+
+#include <immintrin.h>
+
+namespace octavo::kernels::avx2 {
+
+inline constexpr Isa kIsa = Isa::Avx2;
+
+/// Packs within the halves leave the dwords of four vectors in the order 0 4 1 5 2 6 3 7 inverted.
+OCTAVO_INLINE U8 inOrder(__m256i packed) {
+  return (U8)_mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+OCTAVO_INLINE U8 narrow(const U32 (&x)[4]) {
+  auto low = [&](int i) { return (__m256i)(x[i] & 0xFF); };
+  return inOrder(_mm256_packus_epi16(_mm256_packus_epi32(low(0), low(1)),
+                                     _mm256_packus_epi32(low(2), low(3))));
+}
+OCTAVO_INLINE U16 upperHalves(F32 a, F32 b) {
+  const __m256i packed = _mm256_packus_epi32((__m256i)(bits(a) >> 16), (__m256i)(bits(b) >> 16));
+  return (U16)_mm256_permute4x64_epi64(packed, 0xD8);
+}
+OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
+  const __m256 unordered = _mm256_or_ps(_mm256_cmp_ps((__m256)x[0], (__m256)x[1], _CMP_UNORD_Q),
+                                        _mm256_cmp_ps((__m256)x[2], (__m256)x[3], _CMP_UNORD_Q));
+  return _mm256_movemask_ps(unordered) != 0;
+}
+OCTAVO_INLINE void finishStreaming() { _mm_sfence(); }
+
+/// As FastFloatGeneric says, with the product inside a fused multiply-add (it is exact) and the
+/// code's two fields joined by one sum of 16-bit products, 2^(7-M) times the code and an offset,
+/// which fits 16 bits. Signs are packed apart: saturation keeps them.
+struct FastFloat {
+  F32 limit, emin, spread;
+  U32 weights;
+  U16 offset;
+  __m128i codeShift, signShift;
+  U8 signBit;
+  bool unsignedZero;
+
+  explicit OCTAVO_INLINE FastFloat(const ConvertPlan& plan) {
+    const std::uint32_t m = plan.trailing;
+    limit = splat(plan.limitValue);
+    emin = floats(splat(plan.emin << 23));
+    spread = floats(splat((127 + 23 - m) << 23));
+    weights = splat(1u << 16 | 128u >> m);
+    offset = U16{} + static_cast<std::uint16_t>((plan.emin + 23 - m) << 7);
+    codeShift = _mm_cvtsi32_si128(static_cast<int>(7 - m));
+    signShift = _mm_cvtsi32_si128(__builtin_clz(plan.signBit) - 24);
+    signBit = U8{} + static_cast<std::uint8_t>(plan.signBit);
+    unsignedZero = plan.unsignedZero;
+  }
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4]) const {
+    __m256i sums[4];
+    for (int i = 0; i < 4; ++i) {
+      const __m256 a = _mm256_min_ps((__m256)(x[i] & kAbs), (__m256)limit);
+      const U32 power = bits((F32)_mm256_max_ps(a, (__m256)emin)) & kInfinity;
+      const __m256 sum = _mm256_fmadd_ps((__m256)power, (__m256)spread, a);
+      sums[i] = _mm256_madd_epi16((__m256i)sum, (__m256i)weights);
+    }
+    const __m256i lower = (__m256i)((U16)_mm256_packs_epi32(sums[0], sums[1]) - offset);
+    const __m256i upper = (__m256i)((U16)_mm256_packs_epi32(sums[2], sums[3]) - offset);
+    const U8 codes = (U8)_mm256_packus_epi16(_mm256_srl_epi16(lower, codeShift),
+                                             _mm256_srl_epi16(upper, codeShift));
+    const __m256i packed = _mm256_packs_epi16(_mm256_packs_epi32((__m256i)x[0], (__m256i)x[1]),
+                                              _mm256_packs_epi32((__m256i)x[2], (__m256i)x[3]));
+    U8 signs = (U8)_mm256_srl_epi16(packed, signShift) & signBit;
+    if (unsignedZero)
+      signs &= (U8)(codes != U8{});
+    return inOrder((__m256i)(codes | signs));
+  }
+};
+
+} // namespace octavo::kernels::avx2
+
+#include "octavo/Kernels/generic/Decode.h"
+
+namespace octavo::kernels::avx2 {
+
+/// Formats of at most 5 exponent bits: a code's fields are moved to those of f16, whose value is a
+/// constant times the code's own. Codes for which it is not are few and go through the table.
+template <bool kByteWide> struct DecodeByHalf {
+  const DecodePlan& plan;
+  __m128i shift, signShift;
+  U16 magnitudes;
+  F32 factor;
+  U8 magnitudeMask, firstSpecial, exception;
+
+  explicit OCTAVO_INLINE DecodeByHalf(const DecodePlan& plan) : plan(plan) {
+    shift = _mm_cvtsi32_si128(static_cast<int>(plan.shift));
+    signShift = _mm_cvtsi32_si128(static_cast<int>(16 - plan.width));
+    magnitudes = U16{} + static_cast<std::uint16_t>(plan.magnitudeMask << plan.shift |
+                                                    (kByteWide ? 0x8000 : 0));
+    factor = splat(plan.factor);
+    magnitudeMask = U8{} + plan.magnitudeMask;
+    firstSpecial = U8{} + plan.firstSpecial;
+    exception = U8{} + plan.exception;
+  }
+  OCTAVO_INLINE void operator()(const std::uint8_t* from, F32 (&x)[4]) const {
+    if (plan.hasSpecials) {
+      const U8 codes = load<U8>(from);
+      const U8 special = (U8)((codes & magnitudeMask) >= firstSpecial) | (U8)(codes == exception);
+      if (__builtin_expect(_mm256_movemask_epi8((__m256i)special), 0))
+        return decodeSpecial(plan, from, x);
+    }
+    for (int i = 0; i < 2; ++i) {
+      const __m256i codes = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)from + i));
+      U16 halves = (U16)_mm256_sll_epi16(codes, shift) & magnitudes;
+      if constexpr (!kByteWide) // bit 7 of a byte-wide code has been extended to bit 15
+        halves |= (U16)_mm256_sll_epi16(codes, signShift) & 0x8000;
+      const __m256i h = (__m256i)halves;
+      x[2 * i] = (F32)_mm256_cvtph_ps(_mm256_castsi256_si128(h)) * factor;
+      x[2 * i + 1] = (F32)_mm256_cvtph_ps(_mm256_extracti128_si256(h, 1)) * factor;
+    }
+  }
+  static __attribute__((noinline)) void decodeSpecial(const DecodePlan& plan,
+                                                      const std::uint8_t* from, F32 (&x)[4]) {
+    decodeByTable(plan, from, x);
+  }
+};
+
+struct DecodeInteger {
+  F32 factor;
+  explicit OCTAVO_INLINE DecodeInteger(const DecodePlan& plan) : factor(splat(plan.factor)) {}
+  OCTAVO_INLINE void operator()(const std::uint8_t* from, F32 (&x)[4]) const {
+    for (int i = 0; i < 4; ++i) {
+      const __m128i codes = _mm_loadl_epi64((const __m128i*)(from + 8 * i));
+      x[i] = (F32)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes)) * factor;
+    }
+  }
+};
+
+template <typename Use> OCTAVO_INLINE void withDecodeStep(const DecodePlan& plan, Use use) {
+  switch (plan.route) {
+  case DecodePlan::Route::Half:
+    return plan.width == 8 ? use(DecodeByHalf<true>(plan)) : use(DecodeByHalf<false>(plan));
+  case DecodePlan::Route::Integer:
+    return use(DecodeInteger(plan));
+  case DecodePlan::Route::Table:
+    return use(DecodeByTable{plan});
+  }
+}
+
+} // namespace octavo::kernels::avx2

@@ -1,0 +1,3 @@
+#include "octavo/Kernels/avx512/Parts.h"
+
+#include "octavo/Kernels/generic/Table.h"

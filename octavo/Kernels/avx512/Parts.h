@@ -1,0 +1,137 @@
+// The parts of the AVX-512 set: registers of 64 bytes, byte permutations of two registers (VBMI),
+// sums of products of 16 bits (VNNI).
+#pragma once
+
+#if !defined(__AVX512F__) || !defined(__AVX512VBMI__) || !defined(__AVX512VNNI__)
+#error "this file is compiled with the flags of the set"
+#endif
+
+#define OCTAVO_KERNELS_ISA avx512
+#define OCTAVO_KERNELS_VECTOR_BYTES 64
+#include "octavo/Kernels/Isa.h"
+#include "octavo/Kernels/generic/Rounding.h"
+
+#include <immintrin.h>
+
+namespace octavo::kernels::avx512 {
+
+inline constexpr Isa kIsa = Isa::Avx512;
+
+/// Byte `kByte` of each of 64 lanes, in order.
+template <int kByte> OCTAVO_INLINE U8 gatherBytes(const U32 (&x)[4]) {
+  VectorOf<std::uint8_t, 64> index;
+  for (int i = 0; i < 64; ++i)
+    index[i] = static_cast<std::uint8_t>(i % 32 * 4 + kByte);
+  const __m512i lower = _mm512_permutex2var_epi8((__m512i)x[0], (__m512i)index, (__m512i)x[1]);
+  const __m512i upper = _mm512_permutex2var_epi8((__m512i)x[2], (__m512i)index, (__m512i)x[3]);
+  return (U8)_mm512_mask_blend_epi64(0xF0, lower, upper);
+}
+OCTAVO_INLINE U8 narrow(const U32 (&x)[4]) { return gatherBytes<0>(x); }
+OCTAVO_INLINE U16 upperHalves(F32 a, F32 b) {
+  U16 index;
+  for (int i = 0; i < 32; ++i)
+    index[i] = static_cast<std::uint16_t>(2 * i + 1);
+  return (U16)_mm512_permutex2var_epi16((__m512i)a, (__m512i)index, (__m512i)b);
+}
+OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
+  return _mm512_cmp_ps_mask((__m512)x[0], (__m512)x[1], _CMP_UNORD_Q) |
+         _mm512_cmp_ps_mask((__m512)x[2], (__m512)x[3], _CMP_UNORD_Q);
+}
+OCTAVO_INLINE void finishStreaming() { _mm_sfence(); }
+
+/// As FastFloatGeneric says, with the product inside a fused multiply-add (it is exact) and the
+/// code's two fields joined by one sum of 16-bit products: 2^8 * significand + 2^(M+1) * upper
+/// half, less the exponent's offset, has the code in its second byte.
+struct FastFloat {
+  F32 limit, emin, spread;
+  U32 weights, offset;
+  __m128i signShift;
+  U8 signBit;
+  bool unsignedZero;
+
+  explicit OCTAVO_INLINE FastFloat(const ConvertPlan& plan) {
+    const std::uint32_t m = plan.trailing;
+    limit = splat(plan.limitValue);
+    emin = floats(splat(plan.emin << 23));
+    spread = floats(splat((127 + 23 - m) << 23));
+    weights = splat(256u | 2u << m << 16);
+    offset = splat(0u - ((plan.emin + 23 - m) << m << 8));
+    signShift = _mm_cvtsi32_si128(__builtin_clz(plan.signBit) - 24);
+    signBit = U8{} + static_cast<std::uint8_t>(plan.signBit);
+    unsignedZero = plan.unsignedZero;
+  }
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4]) const {
+    U32 sums[4];
+    for (int i = 0; i < 4; ++i) {
+      // 0x0A: the lesser of the absolute values, sign cleared.
+      const __m512 a = _mm512_range_ps((__m512)x[i], (__m512)limit, 0x0A);
+      const U32 power = bits((F32)_mm512_max_ps(a, (__m512)emin)) & kInfinity;
+      const __m512 sum = _mm512_fmadd_ps((__m512)power, (__m512)spread, a);
+      sums[i] = (U32)_mm512_dpwssd_epi32((__m512i)offset, (__m512i)sum, (__m512i)weights);
+    }
+    const U8 codes = gatherBytes<1>(sums);
+    U8 signs = (U8)_mm512_srl_epi16((__m512i)gatherBytes<3>(x), signShift) & signBit;
+    if (unsignedZero)
+      signs = (U8)_mm512_maskz_mov_epi8(_mm512_test_epi8_mask((__m512i)codes, (__m512i)codes),
+                                        (__m512i)signs);
+    return codes | signs;
+  }
+};
+
+} // namespace octavo::kernels::avx512
+
+#include "octavo/Kernels/generic/Decode.h"
+
+namespace octavo::kernels::avx512 {
+
+/// Any format: the low and the high byte of each code's bf16 come from 128-entry tables in two
+/// registers each, twice two where the upper half of the codes has its own.
+template <DecodePlan::Symmetry kSymmetry> struct DecodeByBytes {
+  static constexpr int kTables = kSymmetry == DecodePlan::Symmetry::None ? 4 : 2;
+  __m512i low[kTables], high[kTables], transposed;
+
+  explicit OCTAVO_INLINE DecodeByBytes(const DecodePlan& plan) {
+    for (int i = 0; i < kTables; ++i) {
+      low[i] = _mm512_load_si512(plan.low + 64 * i);
+      high[i] = _mm512_load_si512(plan.high + 64 * i);
+    }
+    // Interleaving works within 16 bytes: with dwords so transposed its results come in order.
+    transposed = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  }
+  OCTAVO_INLINE __m512i lookUp(const __m512i (&table)[kTables], __m512i codes) const {
+    const __m512i lower = _mm512_permutex2var_epi8(table[0], codes, table[1]);
+    if constexpr (kTables == 2)
+      return lower;
+    else
+      return _mm512_mask_blend_epi8(_mm512_movepi8_mask(codes), lower,
+                                    _mm512_permutex2var_epi8(table[2], codes, table[3]));
+  }
+  OCTAVO_INLINE void operator()(const std::uint8_t* from, F32 (&x)[4]) const {
+    const __m512i codes = _mm512_permutexvar_epi32(transposed, _mm512_loadu_si512(from));
+    const __m512i lows = lookUp(low, codes);
+    __m512i highs = lookUp(high, codes);
+    if constexpr (kSymmetry == DecodePlan::Symmetry::Sign) // 0xF8: a | (b & c)
+      highs = _mm512_ternarylogic_epi32(highs, codes, _mm512_set1_epi8(-128), 0xF8);
+    const __m512i even = _mm512_unpacklo_epi8(lows, highs);
+    const __m512i odd = _mm512_unpackhi_epi8(lows, highs);
+    const __m512i zero = _mm512_setzero_si512();
+    x[0] = (F32)_mm512_unpacklo_epi16(zero, even);
+    x[1] = (F32)_mm512_unpackhi_epi16(zero, even);
+    x[2] = (F32)_mm512_unpacklo_epi16(zero, odd);
+    x[3] = (F32)_mm512_unpackhi_epi16(zero, odd);
+  }
+};
+
+template <typename Use> OCTAVO_INLINE void withDecodeStep(const DecodePlan& plan, Use use) {
+  using Symmetry = DecodePlan::Symmetry;
+  switch (plan.symmetry) {
+  case Symmetry::Periodic:
+    return use(DecodeByBytes<Symmetry::Periodic>(plan));
+  case Symmetry::Sign:
+    return use(DecodeByBytes<Symmetry::Sign>(plan));
+  case Symmetry::None:
+    return use(DecodeByBytes<Symmetry::None>(plan));
+  }
+}
+
+} // namespace octavo::kernels::avx512

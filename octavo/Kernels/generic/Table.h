@@ -1,0 +1,23 @@
+// Included last by a set's Kernels.cpp: the set's table.
+#pragma once
+
+#include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/generic/Convert.h"
+#include "octavo/Kernels/generic/Decode.h"
+
+namespace octavo::kernels::OCTAVO_KERNELS_ISA {
+
+/// Defined by kTable: each set's Kernels.cpp is one of these.
+extern const KernelTable kTable;
+const KernelTable kTable = {
+    .isa = kIsa,
+    .vectorBytes = kVectorBytes,
+    .convertF32 = convert<LoadF32>,
+    .convertBf16 = convert<LoadBf16>,
+    .convertF16 = convert<LoadF16>,
+    .decodeF32 = decode<StoreF32>,
+    .decodeBf16 = decode<StoreBf16>,
+    .decodeF16 = decode<StoreF16>,
+};
+
+} // namespace octavo::kernels::OCTAVO_KERNELS_ISA

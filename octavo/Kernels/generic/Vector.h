@@ -1,0 +1,122 @@
+// Vectors of the file's instruction set, as the compiler's vector types: arithmetic, shifts and
+// comparisons are operators. A set's folder defines OCTAVO_KERNELS_ISA (its namespace) and
+// OCTAVO_KERNELS_VECTOR_BYTES, then includes this.
+//
+// No function of the standard library is called here or in the kernels: an inline function compiled
+// with one set's flags could be the copy that the linker keeps for every caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define OCTAVO_INLINE inline __attribute__((always_inline))
+
+namespace octavo::kernels::OCTAVO_KERNELS_ISA {
+
+inline constexpr int kVectorBytes = OCTAVO_KERNELS_VECTOR_BYTES;
+inline constexpr int kLanes = kVectorBytes / 4; ///< 32-bit lanes
+inline constexpr int kStep = kVectorBytes;      ///< codes in a vector of bytes
+
+template <typename T, int N> using VectorOf = T __attribute__((vector_size(N * sizeof(T))));
+using U8 = VectorOf<std::uint8_t, kStep>;
+using U16 = VectorOf<std::uint16_t, kStep / 2>;
+using U32 = VectorOf<std::uint32_t, kLanes>;
+using I32 = VectorOf<std::int32_t, kLanes>;
+using F32 = VectorOf<float, kLanes>;
+
+template <typename V> OCTAVO_INLINE V load(const void* from) {
+  V v;
+  __builtin_memcpy(&v, from, sizeof(V));
+  return v;
+}
+template <typename V> OCTAVO_INLINE void store(void* to, V v) {
+  __builtin_memcpy(to, &v, sizeof(V));
+}
+
+/// A store around the caches. `to` is aligned to the vector's size.
+template <typename V> OCTAVO_INLINE void storeStreaming(void* to, V v) {
+  __builtin_nontemporal_store(v, static_cast<V*>(to));
+}
+
+template <bool kStreaming, typename V> OCTAVO_INLINE void storeVector(void* to, V v) {
+  if constexpr (kStreaming)
+    storeStreaming(to, v);
+  else
+    store(to, v);
+}
+
+OCTAVO_INLINE U32 splat(std::uint32_t x) { return U32{} + x; }
+OCTAVO_INLINE F32 splat(float x) { return (F32)splat(__builtin_bit_cast(std::uint32_t, x)); }
+
+OCTAVO_INLINE U32 bits(F32 x) { return (U32)x; }
+OCTAVO_INLINE F32 floats(U32 x) { return (F32)x; }
+
+OCTAVO_INLINE U32 minimum(U32 a, U32 b) { return __builtin_elementwise_min(a, b); }
+OCTAVO_INLINE U32 maximum(U32 a, U32 b) { return __builtin_elementwise_max(a, b); }
+
+/// Unsigned a > b, all ones or all zeros.
+OCTAVO_INLINE U32 above(U32 a, U32 b) { return (U32)(a > b); }
+/// All ones where the sign bit is set.
+OCTAVO_INLINE U32 signMask(U32 x) { return (U32)((I32)x >> 31); }
+OCTAVO_INLINE U32 select(U32 mask, U32 a, U32 b) { return (mask & a) | (~mask & b); }
+
+// What each set's Parts.h defines, beside FastFloat and withDecodeStep.
+
+/// The low bytes of 4 * kLanes lanes, in order.
+OCTAVO_INLINE U8 narrow(const U32 (&x)[4]);
+/// The upper halves of 2 * kLanes lanes, in order.
+OCTAVO_INLINE U16 upperHalves(F32 a, F32 b);
+/// Whether there is a NaN among the values.
+OCTAVO_INLINE bool anyNan(const U32 (&x)[4]);
+/// Orders streaming stores before whatever tells another thread of them.
+OCTAVO_INLINE void finishStreaming();
+
+/// The low bytes of 4 * kLanes lanes, in order: the generic form.
+OCTAVO_INLINE U8 narrowGeneric(const U32 (&x)[4]) {
+  using Bytes = VectorOf<std::uint8_t, kLanes>;
+  struct {
+    Bytes part[4];
+  } parts;
+  for (int i = 0; i < 4; ++i)
+    parts.part[i] = __builtin_convertvector(x[i], Bytes);
+  return __builtin_bit_cast(U8, parts);
+}
+
+/// The upper halves of 2 * kLanes lanes, in order: the generic form.
+OCTAVO_INLINE U16 upperHalvesGeneric(F32 a, F32 b) {
+  using Half = VectorOf<std::uint16_t, kLanes>;
+  struct {
+    Half part[2];
+  } parts{
+      {__builtin_convertvector(bits(a) >> 16, Half), __builtin_convertvector(bits(b) >> 16, Half)}};
+  return __builtin_bit_cast(U16, parts);
+}
+OCTAVO_INLINE U16 roundToF16(F32 a, F32 b) {
+  using Half = VectorOf<_Float16, kLanes>;
+  struct {
+    Half part[2];
+  } parts{{__builtin_convertvector(a, Half), __builtin_convertvector(b, Half)}};
+  return __builtin_bit_cast(U16, parts);
+}
+
+/// Wide values as bits of f32.
+struct LoadF32 {
+  using Element = float;
+  static OCTAVO_INLINE U32 load(const Element* from) { return OCTAVO_KERNELS_ISA::load<U32>(from); }
+};
+struct LoadBf16 {
+  using Element = std::uint16_t;
+  static OCTAVO_INLINE U32 load(const Element* from) {
+    using Half = VectorOf<std::uint16_t, kLanes>;
+    return __builtin_convertvector(OCTAVO_KERNELS_ISA::load<Half>(from), U32) << 16;
+  }
+};
+struct LoadF16 {
+  using Element = std::uint16_t;
+  static OCTAVO_INLINE U32 load(const Element* from) {
+    using Half = VectorOf<_Float16, kLanes>;
+    return bits(__builtin_convertvector(OCTAVO_KERNELS_ISA::load<Half>(from), F32));
+  }
+};
+
+} // namespace octavo::kernels::OCTAVO_KERNELS_ISA

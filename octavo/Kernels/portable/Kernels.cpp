@@ -1,0 +1,3 @@
+#include "octavo/Kernels/portable/Parts.h"
+
+#include "octavo/Kernels/generic/Table.h"
