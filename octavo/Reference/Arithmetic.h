@@ -149,12 +149,6 @@ struct Sine {
 struct Cosine {
   static double real(double x) { return std::cos(x); }
 };
-struct Tangent {
-  static double real(double x) { return std::tan(x); }
-};
-struct Atan2 {
-  static double real(double x, double y) { return std::atan2(x, y); }
-};
 struct Sqrt {
   static double real(double x) { return std::sqrt(x); }
 };

@@ -44,8 +44,7 @@ ElementsAndScales quantizeBlocks(const Tensor& x, const ElementFormat& element,
       amax = Maximum::real(amax, std::fabs(values[block * blockSize + k]));
     quotients[block] = std::ldexp(amax, -element.emax());
   }
-  Tensor scales =
-      convertElements(encodeElements(x.type.format(), scaleShape, quotients), scale);
+  Tensor scales = convertElements(encodeElements(x.type.format(), scaleShape, quotients), scale);
   const Tensor divisor = spreadScales(convertElements(scales, x.type), x.shape, blockSize);
   Tensor elements = convertElements(map<Divide>(x, divisor), element);
   return {std::move(elements), std::move(scales)};
@@ -64,9 +63,8 @@ std::string scalesMisfit(const Tensor& elements, const Tensor& scales, std::int6
     return "the block size must be at least 1; it is " + std::to_string(blockSize);
   for (std::size_t axis = 0; axis < elements.shape.size(); ++axis) {
     const std::int64_t extent = elements.shape[axis];
-    const std::int64_t needed = axis + 1 < elements.shape.size()
-                                    ? extent
-                                    : (extent + blockSize - 1) / blockSize;
+    const std::int64_t needed =
+        axis + 1 < elements.shape.size() ? extent : (extent + blockSize - 1) / blockSize;
     if (scales.shape[axis] < needed)
       return "axis " + std::to_string(axis) + " of the scales has " +
              std::to_string(scales.shape[axis]) + " entries; blocks of " +

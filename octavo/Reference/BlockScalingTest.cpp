@@ -11,10 +11,10 @@ namespace {
 using format::element;
 
 TEST(BlockScaling, QuantizeIsNearestAndDoesNotClamp) {
-  // emax of E4M3 is 8. Block 0: amax 384 = 1.5 * 2^8, a tie: up, scale 2. Block 1: amax 383: scale 1,
-  // 383 -> 384. Block 2: amax 480 / 256 = 1.875: scale 2.
-  const Tensor x = encodeElements(element("f32"), {3, 2},
-                                  std::vector<double>{384, 3, 383, -1, 480, 1});
+  // emax of E4M3 is 8. Block 0: amax 384 = 1.5 * 2^8, a tie: up, scale 2. Block 1: amax 383: scale
+  // 1, 383 -> 384. Block 2: amax 480 / 256 = 1.875: scale 2.
+  const Tensor x =
+      encodeElements(element("f32"), {3, 2}, std::vector<double>{384, 3, 383, -1, 480, 1});
   const ElementsAndScales parts = quantizeBlocks(x, element("e4m3fn"), element("e8m0fnu"), {3, 1});
   EXPECT_EQ(parts.scales.code(0), 128u);
   EXPECT_EQ(parts.scales.code(1), 127u);
@@ -32,13 +32,13 @@ TEST(BlockScaling, ZeroBlockAndNanGiveNan) {
 }
 
 TEST(BlockScaling, DequantizeIgnoresPaddedScales) {
-  const Tensor elements = encodeElements(element("e2m1fn"), {2, 3},
-                                         std::vector<double>{1, 6, -0.5, 2, 3, 4});
+  const Tensor elements =
+      encodeElements(element("e2m1fn"), {2, 3}, std::vector<double>{1, 6, -0.5, 2, 3, 4});
   Tensor scales = Tensor::zeros(element("e8m0fnu"), {4, 4});
   for (std::int64_t i = 0; i < 16; ++i)
     scales.setCode(i, 0xFF);
-  scales.setCode(0, 128);  // row 0, columns 0 and 1: 2
-  scales.setCode(1, 126);  // row 0, column 2: 0.5
+  scales.setCode(0, 128); // row 0, columns 0 and 1: 2
+  scales.setCode(1, 126); // row 0, column 2: 0.5
   scales.setCode(4, 127);
   scales.setCode(5, 129);
   EXPECT_EQ(scalesMisfit(elements, scales, 2), "");

@@ -1,6 +1,7 @@
 // StableHLO, contraction family.
 #include "octavo/Dialect/StableHLO/StableHLO.h"
 #include "octavo/Reference/Conversions.h"
+#include "octavo/Reference/DimensionNumbers.h"
 #include "octavo/Reference/DotGeneral.h"
 #include "octavo/Reference/Evaluator.h"
 
@@ -14,8 +15,7 @@ llvm::Expected<Tensor> toPrecision(mlir::Operation* op, const Tensor& operand, m
     const Tensor wide = operand.type == kF64 ? operand : convertElements(operand, kF32);
     return reducePrecision(wide, 8, 10);
   }
-  llvm::Expected<TensorShape> precision =
-      tensorShape(op, mlir::RankedTensorType::get({}, type));
+  llvm::Expected<TensorShape> precision = tensorShape(op, mlir::RankedTensorType::get({}, type));
   if (!precision)
     return precision.takeError();
   return convertElements(operand, precision->type);
@@ -62,8 +62,8 @@ llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Opera
   if (result->type.isFloat())
     if (llvm::Error error = applyAlgorithm(op, lhs, rhs, accumulation))
       return std::move(error);
-  return Value(dotGeneral(lhs, rhs, dotDimensions(op.getDotDimensionNumbers()), result->type,
-                          accumulation));
+  return Value(
+      dotGeneral(lhs, rhs, dotDimensions(op.getDotDimensionNumbers()), result->type, accumulation));
 }
 
 } // namespace

@@ -8,9 +8,9 @@
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/Movement.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace octavo::reference {
 
@@ -146,8 +146,8 @@ llvm::Expected<Results> dequantizeCall(mlir::Operation* op, const Operands& oper
     return result.takeError();
   if (!result->type.isFloat())
     return failure(op, "__op$dequantize gives floats; found " + result->type.name());
-  llvm::Expected<Tensor> tensor = dequantizeOperand(
-      op, operands[0].tensor(), operands[1].tensor(), std::nullopt, result->type.format());
+  llvm::Expected<Tensor> tensor = dequantizeOperand(op, operands[0].tensor(), operands[1].tensor(),
+                                                    std::nullopt, result->type.format());
   if (!tensor)
     return tensor.takeError();
   return Results{Value(std::move(*tensor))};
@@ -172,22 +172,20 @@ llvm::Expected<Results> blockScaledDotCall(mlir::Operation* op, const Operands& 
                            describe(operands[0]) + " and " + describe(operands[1]));
   const ElementFormat& format = result->type.format();
   const std::optional<std::int64_t> blockSize = configuredBlockSize(op);
-  llvm::Expected<Tensor> lhs =
-      dequantizeOperand(op, left, operands[2].tensor(), blockSize, format);
+  llvm::Expected<Tensor> lhs = dequantizeOperand(op, left, operands[2].tensor(), blockSize, format);
   if (!lhs)
     return lhs.takeError();
   llvm::Expected<Tensor> rhs =
-      operands.size() == 3
-          ? llvm::Expected<Tensor>(convertElements(right, format))
-          : dequantizeOperand(op, right, operands[3].tensor(), blockSize, format);
+      operands.size() == 3 ? llvm::Expected<Tensor>(convertElements(right, format))
+                           : dequantizeOperand(op, right, operands[3].tensor(), blockSize, format);
   if (!rhs)
     return rhs.takeError();
   const auto last = static_cast<std::int64_t>(rank) - 1;
   DotDimensions dimensions{{}, {}, {last}, {last}};
   if (rank == 3)
     dimensions.lhsBatch = dimensions.rhsBatch = {0};
-  Tensor product = dotGeneral(*lhs, *rhs, dimensions, format,
-                              defaultAccumulation(lhs->type, rhs->type, format));
+  Tensor product =
+      dotGeneral(*lhs, *rhs, dimensions, format, defaultAccumulation(lhs->type, rhs->type, format));
   if (operands.size() == 5) {
     const Tensor& global = operands[4].tensor();
     if (global.size() != 1)

@@ -16,9 +16,8 @@ std::uint64_t toInteger(IntegerType type, double value) {
   // Bounds as doubles are exact powers of two: 2^63 itself is already out of range.
   const int valueBits = type.isUnsigned ? type.width : type.width - 1;
   const double bound = std::ldexp(1.0, valueBits);
-  const std::uint64_t highest = type.width == 64 && type.isUnsigned
-                                    ? ~std::uint64_t{0}
-                                    : (std::uint64_t{1} << valueBits) - 1;
+  const std::uint64_t highest =
+      type.width == 64 && type.isUnsigned ? ~std::uint64_t{0} : (std::uint64_t{1} << valueBits) - 1;
   const double truncated = std::trunc(value);
   if (truncated >= bound)
     return highest;
@@ -40,21 +39,20 @@ Tensor floatToInteger(const Tensor& tensor, IntegerType type) {
 } // namespace
 
 Tensor convertElements(const Tensor& tensor, const ElementType& type,
-                       const numerics::Conversion& conversion) {
+                       const numerics::Conversion& conversion,
+                       std::span<const std::uint32_t> randomBits) {
   if (tensor.type == type)
     return tensor;
   if (tensor.type.isFloat() && type.isInteger())
     return floatToInteger(tensor, type.integer());
   if (tensor.type.isFloat()) {
-    const bool isDefault = conversion.rounding == numerics::Rounding::TiesToEven &&
-                           conversion.overflow == numerics::Overflow::Special;
     const std::vector<double> values = decodeElements(tensor);
-    if (isDefault && conversion.nan == numerics::NanCode::NegativeZero &&
-        (type == kF32 || type == kF64))
-      return encodeElements(type.format(), tensor.shape, values);
     Tensor result = Tensor::zeros(type, tensor.shape);
     forEachIndex(tensor.size(), [&](std::int64_t i) {
-      result.setCode(i, numerics::convert(type.format(), values[i], conversion));
+      numerics::Conversion each = conversion;
+      if (!randomBits.empty())
+        each.randomBits = randomBits[i];
+      result.setCode(i, numerics::convert(type.format(), values[i], each));
     });
     return result;
   }
@@ -64,8 +62,8 @@ Tensor convertElements(const Tensor& tensor, const ElementType& type,
     const std::uint64_t value = extend(source, tensor.code(i));
     if (type.isFloat()) {
       const bool negative = isNegative(source, value);
-      result.setCode(
-          i, numerics::convertInteger(type.format(), negative, negative ? -value : value, conversion));
+      result.setCode(i, numerics::convertInteger(type.format(), negative, negative ? -value : value,
+                                                 conversion));
     } else {
       result.setCode(i, type.isBoolean() ? value != 0 : truncate(type.integer(), value));
     }
@@ -75,7 +73,10 @@ Tensor convertElements(const Tensor& tensor, const ElementType& type,
 
 Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSignificandBits) {
   return mapReal(
-      [=](double x) { return numerics::reducePrecision(tensor.type.format(), x, exponentBits, trailingSignificandBits); },
+      [=](double x) {
+        return numerics::reducePrecision(tensor.type.format(), x, exponentBits,
+                                         trailingSignificandBits);
+      },
       tensor);
 }
 

@@ -6,10 +6,13 @@
 namespace octavo::reference {
 
 /// stablehlo.convert (rule I7). Float to float: one rounding as `conversion` says; a format to
-/// itself keeps its codes. Integer to float: one rounding. Float to integer: toward zero, saturated,
-/// NaN to 0. Integer to integer wraps. To boolean: whether it differs from zero.
+/// itself keeps its codes. Integer to float: one rounding. Float to integer: toward zero,
+/// saturated, NaN to 0. Integer to integer wraps. To boolean: whether it differs from zero.
+/// Stochastic rounding of floats takes one number an element from `randomBits`, which is otherwise
+/// empty.
 Tensor convertElements(const Tensor& tensor, const ElementType& type,
-                       const numerics::Conversion& conversion = {});
+                       const numerics::Conversion& conversion = {},
+                       std::span<const std::uint32_t> randomBits = {});
 
 /// stablehlo.reduce_precision: a float tensor rounded to the given field widths, in its own type.
 Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSignificandBits);

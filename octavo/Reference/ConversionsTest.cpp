@@ -40,9 +40,8 @@ TEST(Conversions, FloatToIntegerTruncatesAndSaturates) {
 TEST(Conversions, IntegerToFloatRoundsOnce) {
   // 2^53 + 1 lies between two doubles; 2^24 + 1 and 2^60 + 2^36 + 1 between two floats, the latter
   // just above a tie that rounding to f64 first would make exact.
-  const Tensor x = encodeIntegers({64, false}, {3},
-                                  Codes{(1ull << 53) + 1, (1ull << 24) + 1,
-                                        (1ull << 60) + (1ull << 36) + 1});
+  const Tensor x = encodeIntegers(
+      {64, false}, {3}, Codes{(1ull << 53) + 1, (1ull << 24) + 1, (1ull << 60) + (1ull << 36) + 1});
   EXPECT_EQ(convertElements(x, kF64).as<double>()[0], 0x1p53);
   EXPECT_EQ(convertElements(x, kF32).as<float>()[1], 0x1p24f);
   EXPECT_EQ(convertElements(x, kF32).as<float>()[2], 0x1.000002p60f);
@@ -82,8 +81,8 @@ TEST(Conversions, BitcastLowestBitsFirst) {
   const Tensor bytes = bitcastElements(word, IntegerType{8, true}, {1, 4});
   EXPECT_EQ(codes(bytes), (Codes{1, 2, 3, 4}));
   EXPECT_EQ(bitcastElements(bytes, IntegerType{32, true}, {1}), word);
-  const Tensor fp4 = bitcastElements(encodeIntegers({8, true}, {1}, Codes{0xA1}),
-                                     element("e2m1fn"), {1, 2});
+  const Tensor fp4 =
+      bitcastElements(encodeIntegers({8, true}, {1}, Codes{0xA1}), element("e2m1fn"), {1, 2});
   EXPECT_EQ(codes(fp4), (Codes{0x1, 0xA}));
 }
 

@@ -27,8 +27,7 @@ llvm::Expected<Value> evaluateBroadcastInDim(stablehlo::BroadcastInDimOp op,
   llvm::Expected<TensorShape> result = resultShape(op);
   if (!result)
     return result.takeError();
-  return Value(
-      broadcastInDim(operands[0].tensor(), result->shape, op.getBroadcastDimensions()));
+  return Value(broadcastInDim(operands[0].tensor(), result->shape, op.getBroadcastDimensions()));
 }
 
 llvm::Expected<Value> evaluateReshape(stablehlo::ReshapeOp op, const Operands& operands,
@@ -44,9 +43,14 @@ llvm::Expected<Value> evaluateTranspose(stablehlo::TransposeOp op, const Operand
   return Value(transpose(operands[0].tensor(), op.getPermutation()));
 }
 
+llvm::Expected<Value> evaluateReverse(stablehlo::ReverseOp op, const Operands& operands,
+                                      Evaluation&) {
+  return Value(reverse(operands[0].tensor(), op.getDimensions()));
+}
+
 llvm::Expected<Value> evaluateSlice(stablehlo::SliceOp op, const Operands& operands, Evaluation&) {
-  return Value(slice(operands[0].tensor(), op.getStartIndices(), op.getLimitIndices(),
-                     op.getStrides()));
+  return Value(
+      slice(operands[0].tensor(), op.getStartIndices(), op.getLimitIndices(), op.getStrides()));
 }
 
 llvm::Expected<Value> evaluatePad(stablehlo::PadOp op, const Operands& operands, Evaluation&) {
@@ -65,8 +69,7 @@ llvm::Expected<Value> evaluateConcatenate(stablehlo::ConcatenateOp op, const Ope
   std::vector<const Tensor*> inputs;
   for (const Value& operand : operands)
     inputs.push_back(&operand.tensor());
-  return Value(
-      concatenate(inputs, result->shape, static_cast<std::int64_t>(op.getDimension())));
+  return Value(concatenate(inputs, result->shape, static_cast<std::int64_t>(op.getDimension())));
 }
 
 } // namespace
@@ -78,6 +81,7 @@ void registerDataMovement(EvaluatorTable& table) {
   table.add<evaluateIota>();
   table.add<evaluatePad>();
   table.add<evaluateReshape>();
+  table.add<evaluateReverse>();
   table.add<evaluateSlice>();
   table.add<evaluateTranspose>();
 }

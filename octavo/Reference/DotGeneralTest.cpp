@@ -32,8 +32,8 @@ std::vector<float> naive(const std::vector<float>& a, const std::vector<float>& 
       for (std::int64_t n : bt.free) {
         float sum = 0;
         for (std::size_t k = 0; k < at.contracted.size(); ++k) {
-          const float product = a[at.batch[batch] + m + at.contracted[k]] *
-                                b[bt.batch[batch] + n + bt.contracted[k]];
+          const float product =
+              a[at.batch[batch] + m + at.contracted[k]] * b[bt.batch[batch] + n + bt.contracted[k]];
           sum += product;
         }
         result.push_back(sum);
@@ -158,10 +158,8 @@ struct Row {
 void expectNumericsDot(const ScaledTensor& lhs, const ScaledTensor& rhs,
                        const DotDimensions& dimensions) {
   const std::vector<float> result = scaledDotGeneral(lhs, rhs, dimensions);
-  const OperandLayout at =
-      elementLayout(lhs.shape, dimensions.lhsBatch, dimensions.lhsContracting);
-  const OperandLayout bt =
-      elementLayout(rhs.shape, dimensions.rhsBatch, dimensions.rhsContracting);
+  const OperandLayout at = elementLayout(lhs.shape, dimensions.lhsBatch, dimensions.lhsContracting);
+  const OperandLayout bt = elementLayout(rhs.shape, dimensions.rhsBatch, dimensions.rhsContracting);
   ASSERT_EQ(result.size(), at.batch.size() * at.free.size() * bt.free.size());
   std::size_t i = 0;
   for (std::size_t batch = 0; batch < at.batch.size(); ++batch)
@@ -237,10 +235,10 @@ TEST(ScaledDotGeneral, IsNumericsDotWhereF64LosesBits) {
   std::mt19937 random(6);
   const ElementFormat& e5m2 = element("e5m2");
   for (int round = 0; round < 50; ++round) {
-    ScaledTensor x = randomScaled(random, e5m2, element("e8m0fnu"), {6, 70}, {1, 32},
-                                  [] { return 127u; });
-    ScaledTensor y = randomScaled(random, e5m2, element("e8m0fnu"), {9, 70}, {1, 32},
-                                  [] { return 127u; });
+    ScaledTensor x =
+        randomScaled(random, e5m2, element("e8m0fnu"), {6, 70}, {1, 32}, [] { return 127u; });
+    ScaledTensor y =
+        randomScaled(random, e5m2, element("e8m0fnu"), {9, 70}, {1, 32}, [] { return 127u; });
     constexpr std::uint8_t kEnds[] = {0x7B, 0xFB, 0x01, 0x81, 0x79, 0xF9, 0x03, 0x83};
     for (auto* tensor : {&x, &y})
       for (std::uint8_t& code : tensor->elements)
@@ -251,8 +249,11 @@ TEST(ScaledDotGeneral, IsNumericsDotWhereF64LosesBits) {
 
 // Two operations that f64 gets wrong in the order of K: 57344^2 + 2^-32 - 57344^2 is 2^-32.
 TEST(ScaledDotGeneral, KeepsTheSmallestProductUnderTheLargest) {
-  ScaledTensor x{{1, 3}, {&element("e5m2"), &element("e8m0fnu"), {1, 32}, false}, {0x7B, 1, 0x7B},
-                 {127}, 1.0f};
+  ScaledTensor x{{1, 3},
+                 {&element("e5m2"), &element("e8m0fnu"), {1, 32}, false},
+                 {0x7B, 1, 0x7B},
+                 {127},
+                 1.0f};
   ScaledTensor y = x;
   y.elements = {0x7B, 1, 0xFB};
   EXPECT_EQ(scaledDotGeneral(x, y, {{}, {}, {1}, {1}})[0], 0x1p-32f);

@@ -18,7 +18,7 @@ using numerics::Tensor;
 
 inline const ElementType kF32{format::element("f32")};
 inline const ElementType kF64{format::element("f64")};
-inline const ElementType kBoolean{IntegerType{1, false}};
+inline const ElementType kBoolean{IntegerType{1, true}};
 
 /// x, or the positive quiet NaN where x is any NaN (rule I3).
 template <typename Real> inline Real canonicalNan(Real x) {
@@ -35,8 +35,8 @@ std::vector<float> decodeToF32(const Tensor& tensor);
 Tensor encodeElements(const ElementFormat& format, std::vector<std::int64_t> shape,
                       std::span<const double> values);
 
-/// The code of an integer type extended to 64 bits: by its sign, or by zeros if the type is unsigned
-/// or boolean.
+/// The code of an integer type extended to 64 bits: by its sign, or by zeros if the type is
+/// unsigned or boolean.
 inline std::uint64_t extend(IntegerType type, std::uint64_t code) {
   if (type.width == 64)
     return code;

@@ -54,15 +54,14 @@ llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& o
   if (lhs.type.isFloat() && op.getCompareType() == stablehlo::ComparisonType::TOTALORDER) {
     const ElementFormat& format = lhs.type.format();
     for (std::int64_t i = 0; i < lhs.size(); ++i)
-      result.setCode(i, holds(direction, totalOrder(format, lhs.code(i)),
-                              totalOrder(format, rhs.code(i))));
+      result.setCode(
+          i, holds(direction, totalOrder(format, lhs.code(i)), totalOrder(format, rhs.code(i))));
   } else if (lhs.type.isFloat()) {
     fill(decodeElements(lhs), decodeElements(rhs));
   } else {
     // With the sign bit flipped, signed order is unsigned order.
     const IntegerType type = lhs.type.integer();
-    const std::uint64_t flip =
-        type.isUnsigned || type.width == 1 ? 0 : std::uint64_t{1} << 63;
+    const std::uint64_t flip = type.isUnsigned || type.width == 1 ? 0 : std::uint64_t{1} << 63;
     std::vector<std::uint64_t> x = decodeIntegers(lhs), y = decodeIntegers(rhs);
     for (std::size_t i = 0; i < x.size(); ++i)
       result.setCode(static_cast<std::int64_t>(i), holds(direction, x[i] ^ flip, y[i] ^ flip));
@@ -138,14 +137,19 @@ llvm::Expected<Value> evaluateIsFinite(stablehlo::IsFiniteOp op, const Operands&
 
 void registerElementwise(EvaluatorTable& table) {
   table.add("stablehlo.abs", evaluateUnary<Abs>);
+  table.add("stablehlo.cbrt", evaluateUnary<Cbrt>);
   table.add("stablehlo.ceil", evaluateUnary<Ceil>);
   table.add("stablehlo.cosine", evaluateUnary<Cosine>);
   table.add("stablehlo.exponential", evaluateUnary<Exponential>);
+  table.add("stablehlo.exponential_minus_one", evaluateUnary<ExponentialMinusOne>);
   table.add("stablehlo.floor", evaluateUnary<Floor>);
   table.add("stablehlo.log", evaluateUnary<Log>);
+  table.add("stablehlo.log_plus_one", evaluateUnary<LogPlusOne>);
   table.add("stablehlo.logistic", evaluateUnary<Logistic>);
   table.add("stablehlo.negate", evaluateUnary<Negate>);
   table.add("stablehlo.not", evaluateUnary<Not>);
+  table.add("stablehlo.round_nearest_afz", evaluateUnary<RoundAwayFromZero>);
+  table.add("stablehlo.round_nearest_even", evaluateUnary<RoundToEven>);
   table.add("stablehlo.rsqrt", evaluateUnary<Rsqrt>);
   table.add("stablehlo.sign", evaluateUnary<Sign>);
   table.add("stablehlo.sine", evaluateUnary<Sine>);

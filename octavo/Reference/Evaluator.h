@@ -8,12 +8,12 @@
 #include "octavo/Reference/Interpreter.h"
 #include "octavo/Reference/Value.h"
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/Error.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
 
 #include <concepts>
 #include <string>
@@ -36,7 +36,8 @@ class EvaluatorTable {
 public:
   void add(llvm::StringRef name, Evaluator evaluator) { table[name] = evaluator; }
 
-  /// Adds Function, whose first parameter is the operation's class. It returns one Value or Results.
+  /// Adds Function, whose first parameter is the operation's class. It returns one Value or
+  /// Results.
   template <auto Function> void add() { addTyped<Function>(Function); }
 
   /// Null where there is none.

@@ -46,8 +46,8 @@ Tensor foldReal(std::span<const Real> input, std::span<const std::int64_t> input
                 std::vector<std::int64_t> shape) {
   std::vector<Real> sums(static_cast<std::size_t>(numerics::elementCount(shape)), init);
   forEachPair(inputShape, reduced, [&](std::int64_t i, std::int64_t j) {
-    sums[j] = static_cast<Real>(
-        Op::real(static_cast<double>(sums[j]), static_cast<double>(input[i])));
+    sums[j] =
+        static_cast<Real>(Op::real(static_cast<double>(sums[j]), static_cast<double>(input[i])));
   });
   return encodeElements(format, std::move(shape), std::vector<double>(sums.begin(), sums.end()));
 }
@@ -55,9 +55,9 @@ Tensor foldReal(std::span<const Real> input, std::span<const std::int64_t> input
 } // namespace fold_detail
 
 /// Reduces the axes `reduced` of `input` by `Op`, from `init` (rank 0), in row-major order of the
-/// input. Floats: in f64 if the result, the input or the body is f64, else in f32, each step rounded;
-/// one rounding to `type` at the end. Integers wrap in `type` at each step. `shape` is the result's.
-/// Requires isDefinedOn<Op>(type).
+/// input. Floats: in f64 if the result, the input or the body is f64, else in f32, each step
+/// rounded; one rounding to `type` at the end. Integers wrap in `type` at each step. `shape` is the
+/// result's. Requires isDefinedOn<Op>(type).
 template <typename Op>
 Tensor fold(const Tensor& input, const Tensor& init, std::span<const std::int64_t> reduced,
             const ElementType& type, std::vector<std::int64_t> shape) {

@@ -2,13 +2,14 @@
 
 #include "octavo/Reference/Evaluator.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include "llvm/Support/raw_ostream.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <algorithm>
+#include <new>
 
 namespace octavo::reference {
 
@@ -38,6 +39,8 @@ const EvaluatorTable& evaluators() {
 
 /// The values of one block while it is evaluated, and the block around it.
 struct Evaluation::Frame {
+  explicit Frame(const Frame* parent) : parent(parent) {}
+
   const Frame* parent;
   llvm::DenseMap<mlir::Value, Value> values;
   /// Uses that are still to come, for values used in this block alone: a value goes after its last.
@@ -84,8 +87,8 @@ llvm::Expected<Results> Evaluation::call(mlir::Operation* caller, llvm::StringRe
     std::string known;
     for (auto other : module.getOps<mlir::func::FuncOp>())
       known += (known.empty() ? "" : ", ") + other.getName().str();
-    return failure(caller, "no function '" + name + "' in the program; it has: " +
-                               (known.empty() ? "none" : known));
+    return failure(caller, "no function '" + name +
+                               "' in the program; it has: " + (known.empty() ? "none" : known));
   }
   if (function.isExternal())
     return failure(caller, "the function '" + name + "' is declared but has no body");
@@ -105,12 +108,10 @@ llvm::Expected<Results> Evaluation::call(mlir::Operation* caller, llvm::StringRe
 
 llvm::Expected<Results> Evaluation::region(mlir::Region& region, std::vector<Value> arguments) {
   if (!llvm::hasSingleElement(region))
-    return failure(region.getParentOp(), "a region has " +
-                                             llvm::Twine(region.getBlocks().size()) +
+    return failure(region.getParentOp(), "a region has " + llvm::Twine(region.getBlocks().size()) +
                                              " blocks; only regions of one are evaluated");
   if (arguments.size() != region.getNumArguments())
-    return failure(region.getParentOp(), "a region takes " +
-                                             llvm::Twine(region.getNumArguments()) +
+    return failure(region.getParentOp(), "a region takes " + llvm::Twine(region.getNumArguments()) +
                                              " arguments; " + llvm::Twine(arguments.size()) +
                                              " were given");
   return block(region.front(), std::move(arguments), currentFrame);
@@ -122,7 +123,7 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
     return failure(block.getParentOp(), "calls and regions nest deeper than " +
                                             llvm::Twine(kMaxDepth) + "; is the program recursive?");
   llvm::SaveAndRestore deeper(depth, depth + 1);
-  Frame frame{parent, {}, {}};
+  Frame frame(parent);
   llvm::SaveAndRestore inFrame(currentFrame, static_cast<const Frame*>(&frame));
   for (auto [name, value] : llvm::zip_equal(block.getArguments(), arguments))
     frame.define(name, std::move(value));
@@ -130,9 +131,7 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
 
   for (mlir::Operation& op : block) {
     llvm::Expected<Results> results = operation(op, frame);
-    if (!results)
-      return results.takeError();
-    if (op.hasTrait<mlir::OpTrait::IsTerminator>())
+    if (!results || op.hasTrait<mlir::OpTrait::IsTerminator>())
       return results;
     for (auto [name, value] : llvm::zip_equal(op.getResults(), *results))
       frame.define(name, std::move(value));
@@ -185,7 +184,11 @@ llvm::Error Evaluation::fail(CheckFailure failure) {
 
 llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringRef function,
                                             std::vector<Value> arguments, CheckReport* report) {
-  return Evaluation(module, report).call(module, function, std::move(arguments));
+  try {
+    return Evaluation(module, report).call(module, function, std::move(arguments));
+  } catch (const std::bad_alloc&) {
+    return failure(module, "there is not enough memory for the values of '" + function + "'");
+  }
 }
 
 std::vector<std::string> evaluatedOperations() { return evaluators().names(); }
@@ -215,8 +218,8 @@ std::string locationText(mlir::Location location) {
 }
 
 llvm::Error failure(mlir::Operation* op, const llvm::Twine& message) {
-  return llvm::createStringError(locationText(op->getLoc()) + ": '" +
-                                 op->getName().getStringRef() + "': " + message);
+  return llvm::createStringError(locationText(op->getLoc()) + ": '" + op->getName().getStringRef() +
+                                 "': " + message);
 }
 
 std::string CheckFailure::message() const {

@@ -1,12 +1,13 @@
 // The reference interpreter: walks the IR of a program and computes each operation by the scalar
-// rules of Numerics. docs/semantics.md, section Interpreter, states what every operation means here.
+// rules of Numerics. docs/semantics.md, section Interpreter, states what every operation means
+// here.
 #pragma once
 
 #include "octavo/Reference/Value.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
 #include <string>
@@ -17,12 +18,12 @@ namespace octavo::reference {
 /// One check.expect_* that did not hold, at the first element where it did not.
 struct CheckFailure {
   std::string function;
-  std::string operation;            ///< name: check.expect_eq, ...
-  std::string location;             ///< file:line:column where the program has one
-  std::vector<std::int64_t> index;  ///< of the first element that differs; empty for a scalar
+  std::string operation;           ///< name: check.expect_eq, ...
+  std::string location;            ///< file:line:column where the program has one
+  std::vector<std::int64_t> index; ///< of the first element that differs; empty for a scalar
   std::string expected;
   std::string found;
-  std::int64_t count = 1;  ///< number of elements that differ
+  std::int64_t count = 1; ///< number of elements that differ
 
   /// One line of text that says all of it.
   std::string message() const;

@@ -18,9 +18,13 @@
 namespace octavo::reference {
 
 template <typename Op>
-concept RealOperation = requires { &Op::real; };
+concept RealOperation = requires {
+  &Op::real;
+};
 template <typename Op>
-concept IntegerOperation = requires { &Op::integer; };
+concept IntegerOperation = requires {
+  &Op::integer;
+};
 
 /// Whether `Op` is defined on elements of `type`.
 template <typename Op> constexpr bool isDefinedOn(const ElementType& type) {

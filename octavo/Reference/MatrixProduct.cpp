@@ -16,9 +16,9 @@ namespace octavo::reference {
 namespace {
 
 template <typename Real, std::int64_t Rows>
-__attribute__((always_inline)) inline void
-accumulateRows(std::int64_t depth, const Real* a, std::int64_t stride, const Real* b,
-               Real (*sums)[kTileColumns<Real>]) {
+__attribute__((always_inline)) inline void accumulateRows(std::int64_t depth, const Real* a,
+                                                          std::int64_t stride, const Real* b,
+                                                          Real (*sums)[kTileColumns<Real>]) {
   // One vector of the compiler a row keeps the sums in registers over the whole of `depth`; with
   // plain arrays clang 22 stores and loads them for every k.
   typedef Real Lanes __attribute__((vector_size(64)));
@@ -36,9 +36,9 @@ accumulateRows(std::int64_t depth, const Real* a, std::int64_t stride, const Rea
 }
 
 template <typename Real>
-__attribute__((always_inline)) inline void
-accumulateTile(std::int64_t rows, std::int64_t depth, const Real* a, std::int64_t stride,
-               const Real* b, Tile<Real>& sums) {
+__attribute__((always_inline)) inline void accumulateTile(std::int64_t rows, std::int64_t depth,
+                                                          const Real* a, std::int64_t stride,
+                                                          const Real* b, Tile<Real>& sums) {
   if (rows == kTileRows)
     return accumulateRows<Real, kTileRows>(depth, a, stride, b, sums);
   for (std::int64_t r = 0; r < rows; ++r)

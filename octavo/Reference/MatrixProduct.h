@@ -37,9 +37,7 @@ public:
         target[k * width] = element(k, n);
     }
   }
-  const Real* panel(std::int64_t p) const {
-    return data.data() + p * depth * kTileColumns<Real>;
-  }
+  const Real* panel(std::int64_t p) const { return data.data() + p * depth * kTileColumns<Real>; }
 
 private:
   std::int64_t depth;

@@ -113,6 +113,16 @@ Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
   return pick(tensor, std::move(shape), base, steps);
 }
 
+Tensor reverse(const Tensor& tensor, std::span<const std::int64_t> dimensions) {
+  std::vector<std::int64_t> strides = rowMajorStrides(tensor.shape);
+  std::int64_t base = 0;
+  for (std::int64_t axis : dimensions) {
+    base += (tensor.shape[axis] - 1) * strides[axis];
+    strides[axis] = -strides[axis];
+  }
+  return pick(tensor, tensor.shape, base, strides);
+}
+
 Tensor pad(const Tensor& tensor, const Tensor& value, std::vector<std::int64_t> shape,
            std::span<const std::int64_t> low, std::span<const std::int64_t> interior) {
   Tensor result = broadcastScalar(value, std::move(shape));
@@ -203,14 +213,12 @@ Tensor gather(const Tensor& operand, const Tensor& startIndices, const GatherDim
       const std::uint64_t raw = starts[start + static_cast<std::int64_t>(i) * vectorStride];
       const std::int64_t last = operand.shape[axis] - sliceSizes[axis];
       at[axis] = isNegative(startIndices.type.integer(), raw) ? 0
-                 : raw > static_cast<std::uint64_t>(last)
-                     ? last
-                     : static_cast<std::int64_t>(raw);
+                 : raw > static_cast<std::uint64_t>(last)     ? last
+                                                              : static_cast<std::int64_t>(raw);
     }
     for (std::size_t i = 0; i < dimensions.operandBatchingDims.size(); ++i) {
       const std::int64_t startAxis = dimensions.startIndicesBatchingDims[i];
-      const std::int64_t position =
-          startAxis - (dimensions.indexVectorDim < startAxis ? 1 : 0);
+      const std::int64_t position = startAxis - (dimensions.indexVectorDim < startAxis ? 1 : 0);
       at[dimensions.operandBatchingDims[i]] = index[batchDims[position]];
     }
     for (std::size_t i = 0; i < offsetOperandDims.size(); ++i)

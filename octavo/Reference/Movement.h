@@ -34,6 +34,9 @@ Tensor reshape(const Tensor& tensor, std::vector<std::int64_t> shape);
 Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
              std::span<const std::int64_t> limit, std::span<const std::int64_t> strides);
 
+/// The axes `dimensions` run backwards.
+Tensor reverse(const Tensor& tensor, std::span<const std::int64_t> dimensions);
+
 /// `shape` is the result's. Negative edges cut elements off.
 Tensor pad(const Tensor& tensor, const Tensor& value, std::vector<std::int64_t> shape,
            std::span<const std::int64_t> low, std::span<const std::int64_t> interior);

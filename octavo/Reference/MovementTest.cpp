@@ -51,6 +51,11 @@ TEST(Movement, Slice) {
   EXPECT_EQ(slice(counted({4}), Shape{2}, Shape{2}, Shape{1}).size(), 0);
 }
 
+TEST(Movement, Reverse) {
+  EXPECT_EQ(reverse(counted({2, 3}), Shape{1}), tensor({2, 3}, {2, 1, 0, 5, 4, 3}));
+  EXPECT_EQ(reverse(counted({2, 3}), Shape{0, 1}), tensor({2, 3}, {5, 4, 3, 2, 1, 0}));
+}
+
 TEST(Movement, Pad) {
   const Tensor nine = tensor({}, {9});
   EXPECT_EQ(pad(tensor({2}, {1, 2}), nine, {6}, Shape{1}, Shape{2}),
@@ -61,14 +66,16 @@ TEST(Movement, Pad) {
 }
 
 TEST(Movement, Concatenate) {
-  const Tensor a = counted({2, 1}), b = tensor({2, 2}, {5, 6, 7, 8}), none = Tensor::zeros(kI32, {2, 0});
+  const Tensor a = counted({2, 1}), b = tensor({2, 2}, {5, 6, 7, 8}),
+               none = Tensor::zeros(kI32, {2, 0});
   const Tensor* inputs[] = {&a, &none, &b};
   EXPECT_EQ(concatenate(inputs, {2, 3}, 1), tensor({2, 3}, {0, 5, 6, 1, 7, 8}));
 }
 
 TEST(Movement, IotaConverts) {
   EXPECT_EQ(iota(kI32, {2, 3}, 1), tensor({2, 3}, {0, 1, 2, 0, 1, 2}));
-  EXPECT_EQ(iota(IntegerType{2, true}, {6}, 0), tensor({6}, {0, 1, 2, 3, 0, 1}, IntegerType{2, true}));
+  EXPECT_EQ(iota(IntegerType{2, true}, {6}, 0),
+            tensor({6}, {0, 1, 2, 3, 0, 1}, IntegerType{2, true}));
   // 17 lies between 16 and 18 in E4M3FN: the tie goes to 16, the even code 0x58.
   EXPECT_EQ(iota(element("e4m3fn"), {18}, 0).code(17), 0x58u);
   EXPECT_EQ(iota(kF32, {0, 2}, 0).size(), 0);
@@ -76,9 +83,12 @@ TEST(Movement, IotaConverts) {
 
 // Rows of a table by index, as an embedding does it; -1 and 7 are clamped to the table.
 TEST(Movement, GatherRowsClamps) {
-  const GatherDimensions dimensions{.offsetDims = {1}, .collapsedSliceDims = {0},
-                                    .operandBatchingDims = {}, .startIndicesBatchingDims = {},
-                                    .startIndexMap = {0}, .indexVectorDim = 1};
+  const GatherDimensions dimensions{.offsetDims = {1},
+                                    .collapsedSliceDims = {0},
+                                    .operandBatchingDims = {},
+                                    .startIndicesBatchingDims = {},
+                                    .startIndexMap = {0},
+                                    .indexVectorDim = 1};
   EXPECT_EQ(gather(counted({3, 2}), tensor({4, 1}, {2, 0, 0xFFFFFFFF, 7}), dimensions, Shape{1, 2},
                    {4, 2}),
             tensor({4, 2}, {4, 5, 0, 1, 0, 1, 4, 5}));
@@ -87,19 +97,25 @@ TEST(Movement, GatherRowsClamps) {
 // Slices of 1 x 2 at [row, column]; the column is clamped to 1 so that the slice fits; the index
 // vector lies along axis 0.
 TEST(Movement, GatherPlaces) {
-  const GatherDimensions dimensions{.offsetDims = {0, 1}, .collapsedSliceDims = {},
-                                    .operandBatchingDims = {}, .startIndicesBatchingDims = {},
-                                    .startIndexMap = {0, 1}, .indexVectorDim = 0};
-  EXPECT_EQ(gather(counted({3, 3}), tensor({2, 2}, {0, 2, 1, 2}), dimensions, Shape{1, 2},
-                   {1, 2, 2}),
-            tensor({1, 2, 2}, {1, 7, 2, 8}));
+  const GatherDimensions dimensions{.offsetDims = {0, 1},
+                                    .collapsedSliceDims = {},
+                                    .operandBatchingDims = {},
+                                    .startIndicesBatchingDims = {},
+                                    .startIndexMap = {0, 1},
+                                    .indexVectorDim = 0};
+  EXPECT_EQ(
+      gather(counted({3, 3}), tensor({2, 2}, {0, 2, 1, 2}), dimensions, Shape{1, 2}, {1, 2, 2}),
+      tensor({1, 2, 2}, {1, 7, 2, 8}));
 }
 
 // take_along_axis: for each row, the element that its own index names.
 TEST(Movement, GatherBatches) {
-  const GatherDimensions dimensions{.offsetDims = {}, .collapsedSliceDims = {1},
-                                    .operandBatchingDims = {0}, .startIndicesBatchingDims = {0},
-                                    .startIndexMap = {1}, .indexVectorDim = 2};
+  const GatherDimensions dimensions{.offsetDims = {},
+                                    .collapsedSliceDims = {1},
+                                    .operandBatchingDims = {0},
+                                    .startIndicesBatchingDims = {0},
+                                    .startIndexMap = {1},
+                                    .indexVectorDim = 2};
   EXPECT_EQ(gather(counted({3, 4}), tensor({3, 2, 1}, {0, 3, 1, 1, 2, 0}), dimensions, Shape{1, 1},
                    {3, 2}),
             tensor({3, 2}, {0, 3, 5, 5, 10, 8}));

@@ -56,11 +56,9 @@ std::vector<std::int64_t> dotShape(std::span<const std::int64_t> lhs,
   std::vector<std::int64_t> shape;
   for (std::int64_t axis : dimensions.lhsBatch)
     shape.push_back(lhs[axis]);
-  for (std::int64_t axis :
-       freeAxes(lhs.size(), dimensions.lhsBatch, dimensions.lhsContracting))
+  for (std::int64_t axis : freeAxes(lhs.size(), dimensions.lhsBatch, dimensions.lhsContracting))
     shape.push_back(lhs[axis]);
-  for (std::int64_t axis :
-       freeAxes(rhs.size(), dimensions.rhsBatch, dimensions.rhsContracting))
+  for (std::int64_t axis : freeAxes(rhs.size(), dimensions.rhsBatch, dimensions.rhsContracting))
     shape.push_back(rhs[axis]);
   return shape;
 }

@@ -13,9 +13,9 @@ struct DotDimensions {
   std::vector<std::int64_t> lhsContracting, rhsContracting;
 };
 
-/// The element at (b, f, k) lies at batch[b] + free[f] + contracted[k] in row-major order. Each list
-/// runs over the row-major index of its axes: batch and contracted axes in the order of the dot's
-/// dimension numbers, free axes in their own order.
+/// The element at (b, f, k) lies at batch[b] + free[f] + contracted[k] in row-major order. Each
+/// list runs over the row-major index of its axes: batch and contracted axes in the order of the
+/// dot's dimension numbers, free axes in their own order.
 struct OperandLayout {
   std::vector<std::int64_t> batch, free, contracted;
 };

@@ -20,7 +20,7 @@ namespace {
 /// Part of the contracted index on which neither operand changes its block.
 struct Piece {
   std::int64_t begin, end;
-  std::int64_t lhsBlock, rhsBlock;  ///< contracted part of the block's offset
+  std::int64_t lhsBlock, rhsBlock; ///< contracted part of the block's offset
 };
 
 std::vector<Piece> cutPieces(const std::vector<std::int64_t>& lhs,
@@ -64,8 +64,8 @@ int lowestBit(double x) {
 struct Operand {
   const ScaledTensor& tensor;
   OperandLayout elements, blocks;
-  std::vector<double> value;       ///< of each code
-  std::vector<double> scaleValue;  ///< of each block of the tensor
+  std::vector<double> value;      ///< of each code
+  std::vector<double> scaleValue; ///< of each block of the tensor
 
   Operand(const ScaledTensor& tensor, const std::vector<std::int64_t>& batchAxes,
           const std::vector<std::int64_t>& contractedAxes)
@@ -183,9 +183,9 @@ private:
     const int room = 53 - ceilLog2(piece.end - piece.begin) - lhsSpread[m * pieces.size() + p];
     for (std::int64_t j = 0; j < columns; ++j)
       if (rhsSpread[(n + j) * pieces.size() + p] > room)
-        sums[j] = static_cast<Real>(numerics::elementDot(
-            *lhs.tensor.type.element, lhs.codes(batch, m, piece), *rhs.tensor.type.element,
-            rhs.codes(batch, n + j, piece)));
+        sums[j] = static_cast<Real>(
+            numerics::elementDot(*lhs.tensor.type.element, lhs.codes(batch, m, piece),
+                                 *rhs.tensor.type.element, rhs.codes(batch, n + j, piece)));
   }
 
   const Operand& lhs;
@@ -194,13 +194,14 @@ private:
   std::size_t batch;
   std::vector<Real> left;
   Panels<Real> right;
-  std::vector<int> lhsSpread, rhsSpread;  ///< empty where every sum is exact
+  std::vector<int> lhsSpread, rhsSpread; ///< empty where every sum is exact
 };
 
 } // namespace
 
 ExactSum exactSum(const ElementFormat& lhs, const ElementFormat& rhs, std::int64_t length) {
-  // A sum of n products, each a multiple of u below 2^s * u, is a multiple of u below 2^(s + log2 n)
+  // A sum of n products, each a multiple of u below 2^s * u, is a multiple of u below 2^(s + log2
+  // n)
   // * u: every partial sum is exact where the significand has that many bits.
   const int bits = formatSpread(lhs) + formatSpread(rhs) + ceilLog2(length);
   return bits <= 24 ? ExactSum::InF32 : bits <= 53 ? ExactSum::InF64 : ExactSum::Depends;
@@ -225,11 +226,9 @@ std::vector<float> scaledDotGeneral(const ScaledTensor& lhs, const ScaledTensor&
     else
       BatchProduct<double>(left, right, pieces, batch, sum).write(target);
   }
-  if (lhs.outer != 1.0f || rhs.outer != 1.0f) {
-    const float outer = lhs.outer * rhs.outer;
-    for (float& product : products)
-      product *= outer;
-  }
+  const float outer = lhs.outer * rhs.outer;
+  for (float& product : products)
+    product *= outer;
   return products;
 }
 

@@ -17,9 +17,9 @@ std::vector<float> scaledDotGeneral(const numerics::ScaledTensor& lhs,
 
 /// How an exact sum of products of elements can be formed.
 enum class ExactSum {
-  InF32,     ///< f32 holds every partial sum, for all codes of both formats
-  InF64,     ///< f64 does
-  Depends,   ///< on the elements: f64 where their exponents lie close enough together
+  InF32,   ///< f32 holds every partial sum, for all codes of both formats
+  InF64,   ///< f64 does
+  Depends, ///< on the elements: f64 where their exponents lie close enough together
 };
 
 /// What holds for sums of at most `length` products of elements of two formats.

@@ -1,0 +1,167 @@
+// check.expect_*: what a program expects of its own values (rule I18).
+#include "octavo/Dialect/Check/Check.h"
+#include "octavo/Reference/Constants.h"
+#include "octavo/Reference/Elements.h"
+#include "octavo/Reference/Evaluator.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace octavo::reference {
+
+namespace {
+
+std::string elementText(const Tensor& tensor, std::int64_t i) {
+  const std::uint64_t code = tensor.code(i);
+  if (tensor.type.isBoolean())
+    return code != 0 ? "true" : "false";
+  if (tensor.type.isInteger()) {
+    const IntegerType type = tensor.type.integer();
+    const std::uint64_t value = extend(type, code);
+    return type.isUnsigned ? std::to_string(value)
+                           : std::to_string(static_cast<std::int64_t>(value));
+  }
+  const ElementFormat& format = tensor.type.format();
+  char text[64];
+  const double value = numerics::decode(format, code);
+  // The shortest text of an f32 names it; as a double it would have 17 digits.
+  const std::to_chars_result end =
+      tensor.type == kF64 ? std::to_chars(text, std::end(text), value)
+                          : std::to_chars(text, std::end(text), static_cast<float>(value));
+  return std::string(text, end.ptr) + " (0x" + llvm::utohexstr(code) + ")";
+}
+
+std::vector<std::int64_t> indexOf(const Tensor& tensor, std::int64_t i) {
+  std::vector<std::int64_t> index(tensor.shape.size());
+  for (std::size_t axis = index.size(); axis-- > 0;) {
+    index[axis] = i % tensor.shape[axis];
+    i /= tensor.shape[axis];
+  }
+  return index;
+}
+
+/// Compares element by element and reports the first that does not fit.
+llvm::Expected<Results> compare(mlir::Operation* op, const Tensor& found, const Tensor& expected,
+                                Evaluation& evaluation, const std::string& limit,
+                                llvm::function_ref<bool(std::int64_t)> fits) {
+  if (found.type != expected.type || found.shape != expected.shape)
+    return failure(op, "compares " + describe(Value(found)) + " with " + describe(Value(expected)));
+  std::int64_t first = -1, count = 0;
+  for (std::int64_t i = 0; i < found.size(); ++i)
+    if (!fits(i) && count++ == 0)
+      first = i;
+  if (count == 0) {
+    evaluation.hold();
+    return Results{};
+  }
+  if (llvm::Error error = evaluation.fail({.function = evaluation.function().str(),
+                                           .operation = op->getName().getStringRef().str(),
+                                           .location = locationText(op->getLoc()),
+                                           .index = indexOf(found, first),
+                                           .expected = elementText(expected, first) + limit,
+                                           .found = elementText(found, first),
+                                           .count = count}))
+    return std::move(error);
+  return Results{};
+}
+
+llvm::Expected<Results> expectEqual(mlir::Operation* op, const Tensor& found,
+                                    const Tensor& expected, Evaluation& evaluation) {
+  return compare(op, found, expected, evaluation, "",
+                 [&](std::int64_t i) { return found.code(i) == expected.code(i); });
+}
+
+llvm::Expected<Results> expectAlmostEqual(mlir::Operation* op, const Tensor& found,
+                                          const Tensor& expected, double tolerance,
+                                          Evaluation& evaluation) {
+  const std::vector<double> x = decodeElements(found), y = decodeElements(expected);
+  char text[64];
+  const std::to_chars_result end = std::to_chars(text, std::end(text), tolerance);
+  return compare(op, found, expected, evaluation, " +- " + std::string(text, end.ptr),
+                 [&](std::int64_t i) {
+                   const bool bothNan = x[i] != x[i] && y[i] != y[i];
+                   return bothNan || x[i] == y[i] || std::fabs(x[i] - y[i]) <= tolerance;
+                 });
+}
+
+/// Values of the format between two codes, plus one; 0 for equal values and two NaNs; the largest
+/// number there is between a NaN and anything else.
+std::uint64_t ulpDistance(const ElementFormat& format, std::uint64_t a, std::uint64_t b) {
+  if (format.isNan(a) || format.isNan(b))
+    return format.isNan(a) && format.isNan(b) ? 0 : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t sign = format.signMask();
+  const std::uint64_t x = a & ~sign, y = b & ~sign;
+  if ((a & sign) != (b & sign))
+    return x + y;
+  return x > y ? x - y : y - x;
+}
+
+llvm::Expected<Results> evaluateExpectEq(check::ExpectEqOp op, const Operands& operands,
+                                         Evaluation& evaluation) {
+  return expectEqual(op, operands[0].tensor(), operands[1].tensor(), evaluation);
+}
+
+llvm::Expected<Results> evaluateExpectEqConst(check::ExpectEqConstOp op, const Operands& operands,
+                                              Evaluation& evaluation) {
+  llvm::Expected<Tensor> expected = constantTensor(op, op.getValue());
+  if (!expected)
+    return expected.takeError();
+  return expectEqual(op, operands[0].tensor(), *expected, evaluation);
+}
+
+llvm::Expected<Results> evaluateExpectAlmostEq(check::ExpectAlmostEqOp op, const Operands& operands,
+                                               Evaluation& evaluation) {
+  return expectAlmostEqual(op, operands[0].tensor(), operands[1].tensor(),
+                           op.getTolerance().convertToDouble(), evaluation);
+}
+
+llvm::Expected<Results> evaluateExpectAlmostEqConst(check::ExpectAlmostEqConstOp op,
+                                                    const Operands& operands,
+                                                    Evaluation& evaluation) {
+  llvm::Expected<Tensor> expected = constantTensor(op, op.getValue());
+  if (!expected)
+    return expected.takeError();
+  return expectAlmostEqual(op, operands[0].tensor(), *expected, op.getTolerance().convertToDouble(),
+                           evaluation);
+}
+
+llvm::Expected<Results> evaluateExpectClose(check::ExpectCloseOp op, const Operands& operands,
+                                            Evaluation& evaluation) {
+  const Tensor& found = operands[0].tensor();
+  const Tensor& expected = operands[1].tensor();
+  const std::uint64_t most = op.getMaxUlpDifference();
+  const std::uint64_t least = op.getMinUlpDifference();
+  std::uint64_t largest = 0;
+  std::int64_t largestAt = 0;
+  for (std::int64_t i = 0; i < found.size(); ++i)
+    if (const std::uint64_t distance =
+            ulpDistance(found.type.format(), found.code(i), expected.code(i));
+        distance > largest) {
+      largest = distance;
+      largestAt = i;
+    }
+  const bool isTooClose = found.size() != 0 && largest < least;
+  const std::string limit = isTooClose ? ", at least " + std::to_string(least) + " ulp away"
+                                       : " +- " + std::to_string(most) + " ulp";
+  return compare(op, found, expected, evaluation, limit, [&](std::int64_t i) {
+    if (isTooClose)
+      return i != largestAt;
+    return ulpDistance(found.type.format(), found.code(i), expected.code(i)) <= most;
+  });
+}
+
+} // namespace
+
+void registerCheck(EvaluatorTable& table) {
+  table.add<evaluateExpectAlmostEq>();
+  table.add<evaluateExpectAlmostEqConst>();
+  table.add<evaluateExpectClose>();
+  table.add<evaluateExpectEq>();
+  table.add<evaluateExpectEqConst>();
+}
+
+} // namespace octavo::reference

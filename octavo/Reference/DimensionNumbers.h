@@ -1,0 +1,16 @@
+// Dimension numbers of the IR in the kernels' terms.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Reference/OperandLayout.h"
+
+namespace octavo::reference {
+
+inline DotDimensions dotDimensions(stablehlo::DotDimensionNumbersAttr numbers) {
+  return {.lhsBatch = numbers.getLhsBatchingDimensions().vec(),
+          .rhsBatch = numbers.getRhsBatchingDimensions().vec(),
+          .lhsContracting = numbers.getLhsContractingDimensions().vec(),
+          .rhsContracting = numbers.getRhsContractingDimensions().vec()};
+}
+
+} // namespace octavo::reference

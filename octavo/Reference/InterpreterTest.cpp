@@ -1,0 +1,291 @@
+// The interpreter from the outside: what evaluate gives, reports and refuses. What each operation
+// computes is in test/Reference.
+#include "octavo/Reference/Interpreter.h"
+
+#include "octavo/Dialect/Register.h"
+#include "octavo/Reference/Elements.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace octavo::reference {
+namespace {
+
+using format::element;
+
+class Interpreter : public testing::Test {
+protected:
+  Interpreter() {
+    mlir::DialectRegistry registry;
+    registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  void load(llvm::StringRef text) {
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, "program.mlir");
+    ASSERT_TRUE(module);
+  }
+
+  /// The results; an empty list and `error` where evaluation fails.
+  std::vector<Value> run(llvm::StringRef function, std::vector<Value> arguments = {}) {
+    auto results = evaluate(*module, function, std::move(arguments), &report);
+    if (results)
+      return std::move(*results);
+    error = llvm::toString(results.takeError());
+    return {};
+  }
+
+  void expectError(std::initializer_list<llvm::StringRef> parts) {
+    for (llvm::StringRef part : parts)
+      EXPECT_NE(error.find(part), std::string::npos) << "'" << part.str() << "' in: " << error;
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  CheckReport report;
+  std::string error;
+};
+
+Tensor floats(std::vector<double> values) {
+  return encodeElements(element("f32"), {static_cast<std::int64_t>(values.size())}, values);
+}
+
+TEST_F(Interpreter, TakesArgumentsAndGivesResults) {
+  load(R"(func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+    %z = stablehlo.subtract %x, %y : tensor<2xf32>
+    return %z, %x : tensor<2xf32>, tensor<2xf32>
+  })");
+  const std::vector<Value> results = run("main", {floats({5, 7}), floats({1, 10})});
+  ASSERT_EQ(results.size(), 2u) << error;
+  EXPECT_EQ(results[0].tensor(), floats({4, -3}));
+  EXPECT_EQ(results[1].tensor(), floats({5, 7}));
+}
+
+TEST_F(Interpreter, ReportsChecksThatFail) {
+  load(R"(func.func @checks() {
+    %x = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+    check.expect_eq_const %x, dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+    check.expect_eq_const %x, dense<[[1.0, 2.0], [3.5, 4.5]]> : tensor<2x2xf32>
+    check.expect_almost_eq_const %x, dense<[[1.0, 2.0], [3.0, 4.00001]]> : tensor<2x2xf32>
+    return
+  })");
+  run("checks");
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(report.held, 2);
+  ASSERT_EQ(report.failures.size(), 1u);
+  const CheckFailure& failure = report.failures[0];
+  EXPECT_EQ(failure.function, "checks");
+  EXPECT_EQ(failure.operation, "check.expect_eq_const");
+  EXPECT_EQ(failure.location, "program.mlir:4:5");
+  EXPECT_EQ(failure.index, (std::vector<std::int64_t>{1, 0}));
+  EXPECT_EQ(failure.expected, "3.5 (0x40600000)");
+  EXPECT_EQ(failure.found, "3 (0x40400000)");
+  EXPECT_EQ(failure.count, 2);
+  EXPECT_EQ(failure.message(),
+            "program.mlir:4:5: check.expect_eq_const in @checks at [1, 0]: "
+            "expected 3.5 (0x40600000), found 3 (0x40400000) (2 elements differ)");
+}
+
+TEST_F(Interpreter, ChecksByDistance) {
+  load(R"(func.func @checks() {
+    %x = stablehlo.constant dense<[0x3F800000, 0x80000000, 0x7FC00000]> : tensor<3xf32>
+    %y = stablehlo.constant dense<[0x3F800002, 0x00000000, 0x7FC00001]> : tensor<3xf32>
+    check.expect_close %x, %y, max_ulp_difference = 2 : tensor<3xf32>, tensor<3xf32>
+    check.expect_close %x, %y, max_ulp_difference = 1 : tensor<3xf32>, tensor<3xf32>
+    check.expect_close %x, %y, max_ulp_difference = 9, min_ulp_difference = 3 : tensor<3xf32>, tensor<3xf32>
+    check.expect_almost_eq %x, %y, tolerance = 1.0e-9 : tensor<3xf32>
+    return
+  })");
+  run("checks");
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(report.held, 1);
+  EXPECT_EQ(report.failures.size(), 3u);
+  for (const CheckFailure& failure : report.failures)
+    EXPECT_EQ(failure.index, std::vector<std::int64_t>{0}) << failure.message();
+}
+
+TEST_F(Interpreter, FailedCheckWithoutReportIsAnError) {
+  load(R"(func.func @checks() {
+    %x = stablehlo.constant dense<1> : tensor<i32>
+    check.expect_eq_const %x, dense<2> : tensor<i32>
+    return
+  })");
+  auto results = evaluate(*module, "checks", {});
+  ASSERT_FALSE(static_cast<bool>(results));
+  EXPECT_NE(llvm::toString(results.takeError()).find("expected 2, found 1"), std::string::npos);
+}
+
+TEST_F(Interpreter, NamesTheFunctionsThereAre) {
+  load("func.func @main() { return }\nfunc.func private @external() -> tensor<f32>");
+  run("mian");
+  expectError({"no function 'mian'", "main"});
+  run("external");
+  expectError({"'external'", "no body"});
+}
+
+TEST_F(Interpreter, RefusesArgumentsThatDoNotFit) {
+  load("func.func @main(%x: tensor<2xf32>) { return }");
+  run("main");
+  expectError({"takes 1 arguments; 0 were given"});
+  run("main", {floats({1, 2, 3})});
+  expectError({"argument 0", "expected tensor<2xf32>, found tensor<3xf32>"});
+  run("main", {Tensor::zeros(element("f16"), {2})});
+  expectError({"found tensor<2xf16>"});
+  run("main", {Value::tuple({floats({1})})});
+  expectError({"found tuple<tensor<1xf32>>"});
+}
+
+TEST_F(Interpreter, RecursionEndsInAnError) {
+  load(R"(func.func @main(%x: tensor<f32>) -> tensor<f32> {
+    %y = call @main(%x) : (tensor<f32>) -> tensor<f32>
+    return %y : tensor<f32>
+  })");
+  run("main", {Tensor::zeros(element("f32"), {})});
+  expectError({"program.mlir:1:1", "func.func", "recursive"});
+}
+
+TEST_F(Interpreter, NamesTheCustomCallItDoesNotKnow) {
+  load(R"(func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %y = stablehlo.custom_call @fancy(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    return %y : tensor<2xf32>
+  })");
+  run("main", {floats({1, 2})});
+  expectError({"program.mlir:2:10", "stablehlo.custom_call", "'fancy'", "__op$quantize"});
+}
+
+TEST_F(Interpreter, RefusesCustomCallsThatDoNotFit) {
+  load(R"(func.func @quantize(%x: tensor<1x5xf32>) -> tensor<1x5xf8E4M3FN> {
+    %q, %s = stablehlo.custom_call @__op$quantize(%x) : (tensor<1x5xf32>) -> (tensor<1x5xf8E4M3FN>, tensor<1x2xf8E8M0FNU>)
+    return %q : tensor<1x5xf8E4M3FN>
+  }
+  func.func @dequantize(%x: tensor<1x5xf32>) -> tensor<1x5xf32> {
+    %s = stablehlo.constant dense<1.0> : tensor<1x2xf32>
+    %y = stablehlo.custom_call @__op$dequantize(%x, %s) : (tensor<1x5xf32>, tensor<1x2xf32>) -> tensor<1x5xf32>
+    return %y : tensor<1x5xf32>
+  }
+  func.func @integers(%x: tensor<1x5xf32>) -> tensor<1x5xf32> {
+    %s = stablehlo.constant dense<1> : tensor<1x5xi32>
+    %y = stablehlo.custom_call @__op$dequantize(%x, %s) : (tensor<1x5xf32>, tensor<1x5xi32>) -> tensor<1x5xf32>
+    return %y : tensor<1x5xf32>
+  })");
+  const Tensor x = Tensor::zeros(element("f32"), {1, 5});
+  run("quantize", {x});
+  expectError({"divide the last axis"});
+  run("dequantize", {x});
+  expectError({"divide that of the elements", "block_size"});
+  run("integers", {x});
+  expectError({"operand 1 must be a tensor of floats", "tensor<1x5xi32>"});
+}
+
+TEST_F(Interpreter, RefusesAnAlgorithmThatItDoesNotCompute) {
+  load(R"(func.func @main(%x: tensor<2xf32>) -> tensor<f32> {
+    %y = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 2, rhs_component_count = 2, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
+    return %y : tensor<f32>
+  })");
+  run("main", {floats({1, 2})});
+  expectError({"stablehlo.dot_general", "components"});
+}
+
+TEST_F(Interpreter, QuantizeNamesTheValueItRefuses) {
+  load(
+      R"(func.func @main(%x: tensor<2x4xf32>) -> !octavo.scaled<2x4xf8E4M3FN, scale f8E8M0FNU, block [1, 4]> {
+    %y = octavo.quantize %x, rule = floor : tensor<2x4xf32> -> !octavo.scaled<2x4xf8E4M3FN, scale f8E8M0FNU, block [1, 4]>
+    return %y : !octavo.scaled<2x4xf8E4M3FN, scale f8E8M0FNU, block [1, 4]>
+  })");
+  Tensor x = Tensor::zeros(element("f32"), {2, 4});
+  x.as<float>()[6] = -INFINITY;
+  run("main", {x});
+  expectError({"program.mlir:2:10", "octavo.quantize", "-Inf at [1, 2]", "non_finite"});
+  x.as<float>()[1] = NAN;
+  run("main", {x});
+  expectError({"NaN at [0, 1]"});
+  x.as<float>()[6] = x.as<float>()[1] = 1;
+  EXPECT_EQ(run("main", {x}).size(), 1u);
+}
+
+TEST_F(Interpreter, RefusesTensorsThatNoMemoryHolds) {
+  load(R"(func.func @main() -> tensor<1099511627776x1099511627776xf32> {
+    %y = stablehlo.iota dim = 0 : tensor<1099511627776x1099511627776xf32>
+    return %y : tensor<1099511627776x1099511627776xf32>
+  })");
+  run("main");
+  expectError({"program.mlir:2:10", "more elements"});
+}
+
+TEST_F(Interpreter, RefusesComplexNumbers) {
+  load(R"(func.func @main() -> tensor<complex<f32>> {
+    %y = stablehlo.constant dense<(1.0, 2.0)> : tensor<complex<f32>>
+    return %y : tensor<complex<f32>>
+  })");
+  run("main");
+  expectError({"stablehlo.constant", "complex<f32>"});
+}
+
+TEST_F(Interpreter, RegionsSeeTheValuesAroundThem) {
+  load(R"(func.func @main(%x: tensor<3xf32>, %w: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %y = stablehlo.reduce(%x init: %zero) across dimensions = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<f32>
+      reducer(%a: tensor<f32>, %b: tensor<f32>) {
+        %p = stablehlo.multiply %b, %w : tensor<f32>
+        %s = stablehlo.add %a, %p : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }
+    return %y, %w : tensor<f32>, tensor<f32>
+  })");
+  Tensor weight = Tensor::zeros(element("f32"), {});
+  weight.as<float>()[0] = 10;
+  const std::vector<Value> results = run("main", {floats({1, 2, 3}), weight});
+  ASSERT_EQ(results.size(), 2u) << error;
+  EXPECT_EQ(results[0].tensor().as<float>()[0], 60.0f);
+}
+
+TEST_F(Interpreter, ReadsConstantsOfEveryWidth) {
+  load(
+      R"(func.func @main() -> (tensor<10xi1>, tensor<2xi1>, tensor<3xi4>, tensor<3xf4E2M1FN>, tensor<2xf6E3M2FN>, tensor<2xf64>) {
+    %a = stablehlo.constant dense<[true, false, true, true, false, false, false, false, false, true]> : tensor<10xi1>
+    %b = stablehlo.constant dense<true> : tensor<2xi1>
+    %c = stablehlo.constant dense<[-1, 7, -8]> : tensor<3xi4>
+    %d = stablehlo.constant dense<[6.0, -0.5, 1.0]> : tensor<3xf4E2M1FN>
+    %e = stablehlo.constant dense<28.0> : tensor<2xf6E3M2FN>
+    %f = stablehlo.constant dense<[1.0, -2.0]> : tensor<2xf64>
+    return %a, %b, %c, %d, %e, %f : tensor<10xi1>, tensor<2xi1>, tensor<3xi4>, tensor<3xf4E2M1FN>, tensor<2xf6E3M2FN>, tensor<2xf64>
+  })");
+  const std::vector<Value> results = run("main");
+  ASSERT_EQ(results.size(), 6u) << error;
+  const auto codes = [&](int i) {
+    std::vector<std::uint64_t> list;
+    for (std::int64_t k = 0; k < results[i].tensor().size(); ++k)
+      list.push_back(results[i].tensor().code(k));
+    return list;
+  };
+  using Codes = std::vector<std::uint64_t>;
+  EXPECT_EQ(codes(0), (Codes{1, 0, 1, 1, 0, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(codes(1), (Codes{1, 1}));
+  EXPECT_EQ(codes(2), (Codes{0xF, 0x7, 0x8}));
+  EXPECT_EQ(codes(3), (Codes{0x7, 0x9, 0x2}));
+  EXPECT_EQ(codes(4), (Codes{0x1F, 0x1F}));
+  EXPECT_EQ(codes(5), (Codes{0x3FF0000000000000, 0xC000000000000000}));
+}
+
+// An operation of the dialects without an evaluator, or the other way round, is found here.
+TEST_F(Interpreter, EveryOperationHasAnEvaluator) {
+  const std::vector<std::string> evaluated = evaluatedOperations();
+  std::set<std::string> registered;
+  for (mlir::RegisteredOperationName name : context.getRegisteredOperations())
+    if (llvm::is_contained({"stablehlo", "chlo", "check", "octavo"}, name.getDialectNamespace()))
+      registered.insert(name.getStringRef().str());
+  for (const std::string& name : registered)
+    EXPECT_TRUE(std::binary_search(evaluated.begin(), evaluated.end(), name)) << name;
+  for (const std::string& name : evaluated)
+    EXPECT_TRUE(registered.count(name) == 1 || name == "func.call" || name == "func.return")
+        << name;
+}
+
+} // namespace
+} // namespace octavo::reference

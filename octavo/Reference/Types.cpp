@@ -1,0 +1,106 @@
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Reference/Evaluator.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace octavo::reference {
+
+namespace {
+
+/// Elements of the largest tensor that is evaluated: 16 GiB of f32. A program that asks for more is
+/// wrong, or at least not for this interpreter.
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 32;
+
+std::string typeText(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+std::string shapeText(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (std::int64_t extent : shape)
+    text += std::to_string(extent) + "x";
+  return text;
+}
+
+bool isTooLarge(llvm::ArrayRef<std::int64_t> shape) {
+  std::int64_t n = 1;
+  for (std::int64_t extent : shape)
+    if (extent == 0)
+      return false;
+  for (std::int64_t extent : shape) {
+    if (extent > kMaxElements / n)
+      return true;
+    n *= extent;
+  }
+  return false;
+}
+
+} // namespace
+
+std::string describe(const Value& value) {
+  if (value.isTensor())
+    return "tensor<" + shapeText(value.tensor().shape) + value.tensor().type.name() + ">";
+  if (value.isScaled())
+    return "a scaled tensor of " + shapeText(value.scaled().shape) +
+           std::string(value.scaled().type.element->mlir);
+  std::string text;
+  for (const Value& element : value.elements())
+    text += (text.empty() ? "" : ", ") + describe(element);
+  return "tuple<" + text + ">";
+}
+
+std::string mismatch(const Value& value, mlir::Type type) {
+  const auto expected = [&] { return "expected " + typeText(type) + ", found " + describe(value); };
+  if (auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(type)) {
+    const auto element = elementType(ranked.getElementType());
+    const bool fits = value.isTensor() && element && value.tensor().type == *element &&
+                      ranked.getShape() == llvm::ArrayRef<std::int64_t>(value.tensor().shape);
+    return fits ? "" : expected();
+  }
+  if (auto tuple = llvm::dyn_cast<mlir::TupleType>(type)) {
+    if (!value.isTuple() || value.elements().size() != tuple.size())
+      return expected();
+    for (auto [element, elementType] : llvm::zip_equal(value.elements(), tuple.getTypes()))
+      if (std::string wrong = mismatch(element, elementType); !wrong.empty())
+        return wrong;
+    return {};
+  }
+  if (auto scaled = llvm::dyn_cast<ir::ScaledType>(type)) {
+    if (!value.isScaled())
+      return expected();
+    const ScaledTensor& found = value.scaled();
+    const std::int64_t scales =
+        numerics::elementCount(format::scaleShape(scaled.getShape(), scaled.getBlock()));
+    const bool fits = scaled.getShape() == llvm::ArrayRef<std::int64_t>(found.shape) &&
+                      scaled.getKind() == found.type &&
+                      static_cast<std::int64_t>(found.elements.size()) == scaled.getNumElements() &&
+                      static_cast<std::int64_t>(found.scales.size()) == scales;
+    return fits ? "" : expected();
+  }
+  return "values of type " + typeText(type) + " are not evaluated";
+}
+
+llvm::Expected<TensorShape> tensorShape(mlir::Operation* op, mlir::Type type) {
+  auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  if (!ranked)
+    return failure(op, typeText(type) + " is not a tensor of known rank");
+  if (!ranked.hasStaticShape())
+    return failure(op, typeText(type) + " has a dynamic shape, which is not evaluated");
+  const auto element = elementType(ranked.getElementType());
+  if (!element)
+    return failure(op, "elements of " + typeText(ranked.getElementType()) + " are not evaluated");
+  if (isTooLarge(ranked.getShape()))
+    return failure(op, typeText(type) + " has more elements than the interpreter holds");
+  return TensorShape{*element, ranked.getShape().vec()};
+}
+
+llvm::Expected<TensorShape> resultShape(mlir::Operation* op) {
+  return tensorShape(op, op->getResult(0).getType());
+}
+
+} // namespace octavo::reference
