@@ -1,6 +1,7 @@
 // octavo run: binds weights and inputs to a program and runs it (docs/commands/run.md).
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/DotFlags.h"
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/RunChecks.h"
 #include "tools/octavo/RunReport.h"
@@ -10,6 +11,7 @@
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/Outputs.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Transforms/QuantizeDots.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -32,6 +34,7 @@ struct RunOptions {
   std::vector<std::string> inputs;
   bool ignoresUnused = false;
   std::string backend = "reference";
+  DotFlags dots; ///< no format: the program runs as it is
   std::string compare;
   std::string output;
   bool isJson = false;
@@ -117,6 +120,17 @@ Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
   return run;
 }
 
+/// Checks that a function with arguments met.
+void reportFailures(const reference::CheckReport& checks) {
+  if (checks.failures.empty())
+    return;
+  for (const reference::CheckFailure& failure : checks.failures)
+    fmt::print("{}\n", failure.message());
+  throw CommandError(fmt::format("{} of {} checks did not hold", checks.failures.size(),
+                                 checks.failures.size() + checks.held),
+                     ExitCode::CheckFailed);
+}
+
 void compareOutputs(const Outputs& reference, RunReport& report) {
   for (std::size_t i = 0; i < report.outputs.size(); ++i) {
     const Tensor& expected = reference.values[i].tensor();
@@ -131,27 +145,62 @@ void compareOutputs(const Outputs& reference, RunReport& report) {
   }
 }
 
+QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& options) {
+  const transforms::DotOptions dots = dotOptions(options.dots);
+  const ElapsedTime time("quantizing dots");
+  const transforms::DotReport report =
+      orThrow(transforms::quantizeDots(program, dots), options.program);
+  return {.format = std::string(dots.weights->name),
+          .activations = dots.activations ? std::string(dots.activations->name) : "",
+          .rule = std::string(format::scaleRuleName(dots.rule.value_or(dots.weights->rule))),
+          .dotsQuantized = report.quantized(),
+          .dots = static_cast<std::int64_t>(report.dots.size()),
+          .seconds = time.seconds()};
+}
+
+void checkUsage(const RunOptions& options) {
+  if (options.backend != "reference")
+    throw CommandError(unknownName("backend", options.backend, {"reference"}), ExitCode::BadUsage);
+  if (!options.compare.empty() && options.compare != "f32")
+    throw CommandError(unknownName("program to compare with", options.compare, {"f32"}),
+                       ExitCode::BadUsage);
+  if (!options.compare.empty() && options.dots.format.empty())
+    throw CommandError("--compare f32 compares a quantized run with the program as it is: give "
+                       "--quantize FORMAT too",
+                       ExitCode::BadUsage);
+  if (!options.dots.format.empty())
+    dotOptions(options.dots);
+}
+
 void runProgram(const RunOptions& options) {
+  checkUsage(options);
   std::optional<tbb::global_control> limit;
   if (options.threads > 0)
     limit.emplace(tbb::global_control::max_allowed_parallelism, options.threads);
-  if (options.backend != "reference")
-    throw CommandError(unknownName("backend", options.backend, {"reference"}), ExitCode::BadUsage);
 
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
   const auto program = orThrow(runtime::loadProgram(options.program, *context));
-  const bool isSelfCheck = options.function.empty() && !runtime::selfChecks(*program).empty();
-  if (isSelfCheck) {
+  mlir::OwningOpRef<mlir::ModuleOp> original;
+  if (!options.compare.empty())
+    original = program->clone();
+  std::optional<QuantizationReport> quantization;
+  if (!options.dots.format.empty())
+    quantization = quantizeProgram(*program, options);
+
+  if (options.function.empty() && !runtime::selfChecks(*program).empty()) {
     runChecks(*program, options.program, options.isJson ? ReportFormat::Json : ReportFormat::Text);
     return;
   }
-
   auto function = orThrow(runtime::findFunction(*program, options.function), options.program);
-  RunReport report{
-      .program = options.program, .function = function.getName().str(), .backend = options.backend};
   const Run run = runFunction(function, options);
-  report.weights = run.weights;
-  report.times = run.times;
+  RunReport report{.program = options.program,
+                   .function = function.getName().str(),
+                   .backend = options.backend,
+                   .quantization = quantization,
+                   .weights = run.weights,
+                   .times = run.times,
+                   .comparedTimes = std::nullopt,
+                   .outputs = {}};
   for (std::size_t i = 0; i < run.outputs.names.size(); ++i)
     report.outputs.push_back({run.outputs.names[i], &run.outputs.values[i].tensor(), {}});
 
@@ -162,14 +211,14 @@ void runProgram(const RunOptions& options) {
     if (llvm::Error error = runtime::writeOutputs(options.output, named))
       throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
   }
-  fmt::print("{}", options.isJson ? json(report) : text(report));
-  if (!run.checks.failures.empty()) {
-    for (const reference::CheckFailure& failure : run.checks.failures)
-      fmt::print(stderr, "{}\n", failure.message());
-    throw CommandError(fmt::format("{} of {} checks did not hold", run.checks.failures.size(),
-                                   run.checks.failures.size() + run.checks.held),
-                       ExitCode::CheckFailed);
+  if (original) {
+    const Run f32 =
+        runFunction(orThrow(runtime::findFunction(*original, options.function)), options);
+    compareOutputs(f32.outputs, report);
+    report.comparedTimes = f32.times;
   }
+  fmt::print("{}", options.isJson ? json(report) : text(report));
+  reportFailures(run.checks);
 }
 
 } // namespace
@@ -204,6 +253,7 @@ void addRunCommand(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--json", options->isJson, "Print JSON");
   command->add_option("--threads", options->threads, "At most so many threads")->type_name("N");
+  addDotFlags(*command, options->dots);
   command->footer(R"(Examples:
   octavo run model.mlir --weights model.safetensors --input ids=ids.npy --output out.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize mxfp4 --compare f32

@@ -1,0 +1,108 @@
+#include "tools/octavo/DotFlags.h"
+
+#include "tools/octavo/Commands.h"
+
+#include "octavo/Format/ScaledFormat.h"
+#include "octavo/Numerics/Scaled.h"
+
+#include <fmt/format.h>
+
+namespace octavo::tools {
+
+namespace {
+
+std::vector<std::string> scaledFormatNames() {
+  std::vector<std::string> names;
+  for (const format::ScaledFormat& row : format::kScaledFormats)
+    names.emplace_back(row.name);
+  return names;
+}
+
+std::vector<std::string> ruleNames() {
+  std::vector<std::string> names;
+  for (const format::ScaleRuleRow& row : format::kScaleRules)
+    names.emplace_back(row.name);
+  return names;
+}
+
+const format::ScaledFormat* scaledFormat(const std::string& name,
+                                         const std::vector<std::string>& also) {
+  if (const format::ScaledFormat* row = format::findScaledFormat(name))
+    return row;
+  std::vector<std::string> names = scaledFormatNames();
+  names.insert(names.end(), also.begin(), also.end());
+  throw CommandError(unknownName("scaled format", name, names), ExitCode::BadUsage);
+}
+
+} // namespace
+
+void addDotFlags(CLI::App& command, DotFlags& flags) {
+  const auto group = [](CLI::Option* option) { option->group("Which dots, and how"); };
+  group(command
+            .add_option("--activations", flags.activations,
+                        "Scaled format of the activations, or none for weights only; without it, "
+                        "the one that goes with the weights' format")
+            ->type_name("FORMAT|none"));
+  group(command
+            .add_option("--rule", flags.rule,
+                        fmt::format("How scales that are powers of two are chosen: {}; without it, "
+                                    "the format's own",
+                                    fmt::join(ruleNames(), ", ")))
+            ->type_name("RULE"));
+  group(command
+            .add_option("--non-finite", flags.nonFinite,
+                        "What NaN and infinities become: error, propagate, saturate")
+            ->type_name("POLICY")
+            ->capture_default_str());
+  group(command
+            .add_option("--match", flags.match,
+                        "Only dots of which this is found in the name or in the weight's name")
+            ->type_name("REGEX"));
+  group(command
+            .add_option("--exclude", flags.exclude,
+                        "No dots of which this is found in the name or in the weight's name")
+            ->type_name("REGEX"));
+  group(command
+            .add_option("--parameters", flags.parameters,
+                        "Arguments of which this is found in the name are weights, besides those "
+                        "marked octavo.parameter")
+            ->type_name("REGEX"));
+  group(command
+            .add_option("--min-size", flags.minSize,
+                        "Only dots whose weight has at least so many elements")
+            ->type_name("N"));
+  group(command.add_flag("--activation-pairs", flags.takesActivationPairs,
+                         "Dots of two activations too"));
+}
+
+transforms::DotOptions dotOptions(const DotFlags& flags) {
+  transforms::DotOptions options;
+  options.weights = scaledFormat(flags.format, {});
+  if (flags.activations.empty())
+    options.activations = transforms::defaultActivations(*options.weights);
+  else if (flags.activations != "none")
+    options.activations = scaledFormat(flags.activations, {"none"});
+  if (!flags.rule.empty()) {
+    options.rule = format::findScaleRule(flags.rule);
+    if (!options.rule)
+      throw CommandError(unknownName("scale rule", flags.rule, ruleNames()), ExitCode::BadUsage);
+  }
+  const auto nonFinite = numerics::findNonFinite(flags.nonFinite);
+  if (!nonFinite)
+    throw CommandError(
+        unknownName("policy for NaN and infinities", flags.nonFinite,
+                    {std::string(numerics::nonFiniteName(numerics::NonFinite::Error)),
+                     std::string(numerics::nonFiniteName(numerics::NonFinite::Propagate)),
+                     std::string(numerics::nonFiniteName(numerics::NonFinite::Saturate))}),
+        ExitCode::BadUsage);
+  options.nonFinite = *nonFinite;
+  options.match = flags.match;
+  options.exclude = flags.exclude;
+  options.parameters = flags.parameters;
+  options.minSize = flags.minSize;
+  options.activationPairs = flags.takesActivationPairs ? transforms::ActivationPairs::Quantize
+                                                       : transforms::ActivationPairs::Leave;
+  return options;
+}
+
+} // namespace octavo::tools

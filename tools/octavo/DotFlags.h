@@ -1,0 +1,32 @@
+// The options that say which dots become narrow and how: those of `octavo quantize` and of
+// `octavo run --quantize`.
+#pragma once
+
+#include "octavo/Transforms/QuantizeDots.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace octavo::tools {
+
+struct DotFlags {
+  std::string format;
+  std::string activations;
+  std::string rule;
+  std::string nonFinite = "error";
+  std::string match;
+  std::string exclude;
+  std::string parameters;
+  std::int64_t minSize = 0;
+  bool takesActivationPairs = false;
+};
+
+/// Adds the options to a subcommand. The one for the format of the weights is the caller's.
+void addDotFlags(CLI::App& command, DotFlags& flags);
+
+/// What the options say. Throws CommandError, with the names that there are, for one that is none.
+transforms::DotOptions dotOptions(const DotFlags& flags);
+
+} // namespace octavo::tools
