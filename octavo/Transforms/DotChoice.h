@@ -1,0 +1,76 @@
+// Which dots are quantized, and to what.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Transforms/QuantizeDots.h"
+#include "octavo/Transforms/WeightTrace.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace re2 {
+class RE2;
+}
+
+namespace octavo::transforms {
+
+/// One operand of a dot.
+struct DotSide {
+  stablehlo::DotGeneralOp op;
+  unsigned index; ///< 0 left, 1 right
+  llvm::SmallVector<std::int64_t> batching;
+  llvm::SmallVector<std::int64_t> contracting;
+  WeightTrace trace;
+  const format::ScaledFormat* format = nullptr; ///< what it is quantized to; null: it is not
+
+  mlir::Value value() const { return op->getOperand(index); }
+  mlir::RankedTensorType type() const {
+    return llvm::cast<mlir::RankedTensorType>(value().getType());
+  }
+  bool isWeight() const { return trace.origin != Origin::Computed; }
+  /// Axes that are neither batching nor contracting, in order.
+  llvm::SmallVector<std::int64_t> freeAxes() const;
+};
+
+struct Dot {
+  std::array<DotSide, 2> sides;
+  DotRecord record;
+
+  stablehlo::DotGeneralOp op() const { return sides[0].op; }
+  /// The weight; the right side of two, null of none.
+  const DotSide* weight() const {
+    return sides[1].isWeight() ? &sides[1] : sides[0].isWeight() ? &sides[0] : nullptr;
+  }
+};
+
+/// The options with their regular expressions compiled.
+class DotChoice {
+public:
+  static llvm::Expected<DotChoice> make(const DotOptions& options);
+
+  /// What there is to know of a dot before anything is decided.
+  Dot describe(stablehlo::DotGeneralOp op) const;
+
+  /// Gives the sides their formats, or says why the dot is left.
+  std::string reasonToLeave(Dot& dot) const;
+
+  numerics::QuantizeOptions quantization(const format::ScaledFormat& format) const;
+
+  const DotOptions& options() const { return chosen; }
+
+private:
+  explicit DotChoice(const DotOptions& options) : chosen(options) {}
+
+  bool isParameter(mlir::BlockArgument argument, llvm::StringRef name) const;
+  std::string reasonByName(const Dot& dot) const;
+  std::string chooseFormats(Dot& dot) const;
+
+  DotOptions chosen;
+  std::shared_ptr<const re2::RE2> match, exclude, parameters;
+};
+
+} // namespace octavo::transforms

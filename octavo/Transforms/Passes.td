@@ -1,0 +1,44 @@
+// The passes, one record each.
+#ifndef OCTAVO_TRANSFORMS_PASSES
+#define OCTAVO_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
+  let summary = "Makes the dots of a wide program dots of scaled tensors";
+  let description = [{
+    Each `stablehlo.dot_general` of f32, bf16 or f16 that the options choose becomes an
+    `octavo.dot_general`: its weight is quantized to one scaled format, its activation to another or
+    left as it is. The contracted axis is the one that is blocked, on both sides.
+
+    A weight is an operand that data movement (transpose, reshape, broadcast_in_dim, slice, convert)
+    takes from a constant or from an argument that is marked `octavo.parameter`, also through calls
+    of private functions. A constant is quantized by the pass; an argument of a public function that
+    only such dots use becomes an argument of scaled type with the attribute `octavo.quantize`, so
+    that it is quantized once, when it is bound. Every other operand is quantized in the program.
+
+    Every dot gets a remark: what it became, or why it was left.
+  }];
+  let dependentDialects = ["::octavo::ir::OctavoDialect", "::octavo::stablehlo::StableHLODialect"];
+  let options = [
+    Option<"weights", "weights", "std::string", "", "Scaled format of weights, as octavo formats lists them">,
+    Option<"activations", "activations", "std::string", "",
+           "Scaled format of activations, or none; default: what the weights' format goes with">,
+    Option<"rule", "rule", "std::string", "", "Scale rule; default: each format's own">,
+    Option<"match", "match", "std::string", "",
+           "Only dots whose name or whose weight's name this regular expression (RE2) finds">,
+    Option<"exclude", "exclude", "std::string", "",
+           "Not the dots whose name or whose weight's name this regular expression (RE2) finds">,
+    Option<"minSize", "min-size", "int64_t", "0", "Not the dots whose weight has fewer elements">,
+    Option<"bothActivations", "both-activations", "bool", "false",
+           "Also the dots that have no weight">,
+    Option<"ahead", "ahead", "bool", "true",
+           "Quantize constants here and arguments when they are bound, not in the program">,
+    Option<"parameters", "parameters", "std::string", "",
+           "Arguments whose name this regular expression (RE2) finds are weights too">,
+    Option<"nonFinite", "non-finite", "std::string", "\"error\"",
+           "What NaN and Inf in a quantized tensor do: error, propagate, saturate">,
+  ];
+}
+
+#endif // OCTAVO_TRANSFORMS_PASSES

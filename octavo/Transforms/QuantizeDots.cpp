@@ -1,0 +1,213 @@
+#include "octavo/Transforms/QuantizeDots.h"
+
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Transforms/DotChoice.h"
+#include "octavo/Transforms/WeightPlan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace octavo::transforms {
+
+namespace {
+
+/// Changes the module as decided: first the weights that are quantized ahead, then each dot.
+class Rewriting {
+public:
+  Rewriting(const DotChoice& choice, const WeightPlan& plan) : choice(choice), plan(plan) {}
+
+  void quantizeRoots();
+  void replace(const Dot& dot);
+  void eraseUnused();
+
+private:
+  struct ScaledSide {
+    mlir::Value value;
+    llvm::ArrayRef<std::int64_t> batching;
+    llvm::ArrayRef<std::int64_t> contracting;
+  };
+  ScaledSide scaled(const DotSide& side);
+  mlir::Value quantizeInProgram(const DotSide& side);
+
+  const DotChoice& choice;
+  const WeightPlan& plan;
+  llvm::DenseMap<mlir::Value, mlir::Value> roots;
+  /// One quantization of a value serves all dots that need the same one.
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> inProgram;
+  llvm::SetVector<mlir::Operation*> maybeUnused;
+};
+
+void Rewriting::quantizeRoots() {
+  for (const auto& [root, ahead] : plan.roots()) {
+    if (ahead.constant) {
+      mlir::OpBuilder builder(root.getContext());
+      builder.setInsertionPointAfterValue(root);
+      roots[root] = materialize(builder, root.getLoc(), *ahead.constant);
+      maybeUnused.insert(root.getDefiningOp());
+      continue;
+    }
+    auto argument = llvm::cast<mlir::BlockArgument>(root);
+    auto function = llvm::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+    const unsigned index = argument.getArgNumber();
+    llvm::SmallVector<mlir::Type> inputs = llvm::to_vector(function.getArgumentTypes());
+    inputs[index] = ahead.type;
+    argument.setType(ahead.type);
+    function.setType(mlir::FunctionType::get(root.getContext(), inputs, function.getResultTypes()));
+    function.setArgAttr(index, ir::OctavoDialect::kQuantize, ahead.quantization);
+    roots[root] = argument;
+  }
+}
+
+mlir::Value Rewriting::quantizeInProgram(const DotSide& side) {
+  const mlir::Value value = side.value();
+  const ir::ScaledType type = scaledType(value.getContext(), *side.format, side.type().getShape(),
+                                         side.contracting.front());
+  mlir::Value& quantized = inProgram[{value, type}];
+  if (!quantized) {
+    mlir::OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    stablehlo::DotGeneralOp op = side.op;
+    quantized = ir::QuantizeOp::create(
+        builder, op.getLoc(), type, value, mlir::Value(),
+        ir::QuantizationAttr::get(value.getContext(), choice.quantization(*side.format)));
+  }
+  return quantized;
+}
+
+Rewriting::ScaledSide Rewriting::scaled(const DotSide& side) {
+  if (const AheadSide* ahead = plan.find(side)) {
+    maybeUnused.insert(side.trace.movement.begin(), side.trace.movement.end());
+    return {roots.lookup(ahead->root), ahead->batching, ahead->contracting};
+  }
+  return {side.format ? quantizeInProgram(side) : side.value(), side.batching, side.contracting};
+}
+
+void Rewriting::replace(const Dot& dot) {
+  stablehlo::DotGeneralOp op = dot.op();
+  const ScaledSide lhs = scaled(dot.sides[0]);
+  const ScaledSide rhs = scaled(dot.sides[1]);
+  mlir::OpBuilder builder(op);
+  auto scaledDot = ir::DotGeneralOp::create(
+      builder, op.getLoc(), op.getResult().getType(), lhs.value, rhs.value,
+      stablehlo::DotDimensionNumbersAttr::get(op.getContext(), lhs.batching, rhs.batching,
+                                              lhs.contracting, rhs.contracting),
+      mlir::TypeAttr());
+  scaledDot->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op.getResult().replaceAllUsesWith(scaledDot.getResult());
+  op.erase();
+}
+
+void Rewriting::eraseUnused() {
+  for (bool hasErased = true; hasErased;) {
+    hasErased = false;
+    for (mlir::Operation* op : llvm::to_vector(maybeUnused)) {
+      if (!op->use_empty())
+        continue;
+      maybeUnused.remove(op);
+      op->erase();
+      hasErased = true;
+    }
+  }
+}
+
+/// What a record says of where the weight of a quantized dot is quantized.
+std::string describeTime(const Dot& dot, const WeightPlan& plan) {
+  const DotSide* weight = dot.weight();
+  if (!weight)
+    return "both sides quantized in the program";
+  if (plan.find(*weight))
+    return weight->trace.origin == Origin::Constant ? "weight quantized here"
+                                                    : "weight quantized when it is bound";
+  const std::string reason = plan.reasonInProgram(*weight);
+  return "weight quantized in the program" + (reason.empty() ? "" : ": " + reason);
+}
+
+/// The weights of all dots. An argument that several functions see is one weight.
+std::vector<WeightRecord> weightsOf(llvm::ArrayRef<Dot> dots, const WeightPlan& plan) {
+  std::vector<WeightRecord> records;
+  llvm::StringSet<> names;
+  llvm::DenseSet<mlir::Value> constants;
+  for (const Dot& dot : dots)
+    for (const DotSide& side : dot.sides) {
+      if (!side.isWeight())
+        continue;
+      const bool isNew = side.trace.origin == Origin::Constant
+                             ? constants.insert(side.trace.root).second
+                             : names.insert(side.trace.name).second;
+      if (!isNew)
+        continue;
+      const auto type = llvm::cast<mlir::RankedTensorType>(side.trace.root.getType());
+      const std::int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+      const auto ahead = plan.roots().find(side.trace.root);
+      records.push_back({side.trace.name, type.getNumElements(), bits,
+                         ahead == plan.roots().end() ? bits : ahead->second.type.getStoredBits()});
+    }
+  return records;
+}
+
+} // namespace
+
+std::int64_t DotReport::quantized() const {
+  return llvm::count_if(dots, [](const DotRecord& dot) { return dot.isQuantized; });
+}
+
+std::int64_t DotReport::weightBitsBefore() const {
+  std::int64_t bits = 0;
+  for (const WeightRecord& weight : weights)
+    bits += weight.bitsBefore;
+  return bits;
+}
+
+std::int64_t DotReport::weightBitsAfter() const {
+  std::int64_t bits = 0;
+  for (const WeightRecord& weight : weights)
+    bits += weight.bitsAfter;
+  return bits;
+}
+
+const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weights) {
+  return weights.activation.empty() ? nullptr : format::findScaledFormat(weights.activation);
+}
+
+llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
+  llvm::Expected<DotChoice> choice = DotChoice::make(options);
+  if (!choice)
+    return choice.takeError();
+  std::vector<Dot> dots;
+  module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
+  for (Dot& dot : dots) {
+    dot.record.reason = choice->reasonToLeave(dot);
+    dot.record.isQuantized = dot.record.reason.empty();
+    if (!dot.record.isQuantized)
+      for (DotSide& side : dot.sides)
+        side.format = nullptr;
+    dot.record.lhs = dot.sides[0].format;
+    dot.record.rhs = dot.sides[1].format;
+  }
+
+  llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
+  if (!plan)
+    return plan.takeError();
+  DotReport report;
+  for (Dot& dot : dots) {
+    if (dot.record.isQuantized)
+      dot.record.reason = describeTime(dot, *plan);
+    report.dots.push_back(dot.record);
+  }
+  report.weights = weightsOf(dots, *plan);
+
+  Rewriting rewriting(*choice, *plan);
+  rewriting.quantizeRoots();
+  for (const Dot& dot : dots)
+    if (dot.record.isQuantized)
+      rewriting.replace(dot);
+  rewriting.eraseUnused();
+  return report;
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,81 @@
+// "Take my f32 program and make its dots MX": the choice of dots, their rewriting, and a record of
+// what happened to each. The pass octavo-quantize-dots is this function.
+#pragma once
+
+#include "octavo/Format/ScaledFormat.h"
+#include "octavo/Numerics/Scaled.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Location.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace octavo::transforms {
+
+/// What becomes of a dot that has no weight.
+enum class ActivationPairs : std::uint8_t { Leave, Quantize };
+
+/// Where a weight is quantized.
+enum class WeightTime : std::uint8_t {
+  Ahead,     ///< constants by the rewriting, arguments when they are bound; else in the program
+  InProgram, ///< by an operation of the program, at each run
+};
+
+struct DotOptions {
+  const format::ScaledFormat* weights = nullptr;     ///< must be given
+  const format::ScaledFormat* activations = nullptr; ///< null: activations stay as they are
+  std::optional<format::ScaleRule> rule;             ///< none: each format's own
+  numerics::NonFinite nonFinite = numerics::NonFinite::Error;
+  /// Regular expressions (RE2), each found anywhere in the name of a dot or of its weight. Empty:
+  /// every dot; no dot.
+  std::string match;
+  std::string exclude;
+  std::string parameters;   ///< arguments whose name it finds are weights, besides those marked
+  std::int64_t minSize = 0; ///< elements of the weight; of the larger side where there is none
+  ActivationPairs activationPairs = ActivationPairs::Leave;
+  WeightTime weightTime = WeightTime::Ahead;
+};
+
+/// What happened to one dot.
+struct DotRecord {
+  std::string name; ///< from its location: "jit(encode)/layer0/attention/query/dot_general"
+  std::string function;
+  mlir::Location location;
+  std::int64_t batch = 0, m = 0, n = 0, k = 0;
+  bool isQuantized = false;
+  std::string reason; ///< why it was left, or where its weight is quantized and why there
+  std::string weight; ///< name of the argument, or "constant"; empty if it has none
+  const format::ScaledFormat* lhs = nullptr; ///< null: not scaled
+  const format::ScaledFormat* rhs = nullptr;
+};
+
+/// A weight of any dot, quantized or not.
+struct WeightRecord {
+  std::string name;
+  std::int64_t elements;
+  std::int64_t bitsBefore;
+  std::int64_t bitsAfter; ///< elements and scales, where it is quantized ahead; else as before
+};
+
+struct DotReport {
+  std::vector<DotRecord> dots; ///< in the order of the program
+  std::vector<WeightRecord> weights;
+
+  std::int64_t quantized() const;
+  std::int64_t weightBitsBefore() const;
+  std::int64_t weightBitsAfter() const;
+};
+
+/// The activations' format that goes with a weights' format, by its row.
+const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weights);
+
+/// Rewrites the dots of a verified module. The error, if the options contradict one another, a
+/// regular expression is none, or a constant weight has a NaN or Inf that the policy refuses, says
+/// which, and the module is then as it was.
+llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options);
+
+} // namespace octavo::transforms

@@ -1,0 +1,97 @@
+// octavo-quantize-dots for pass managers: options from text, records to remarks.
+#include "octavo/Transforms/Passes.h"
+#include "octavo/Transforms/QuantizeDots.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace octavo::transforms {
+
+#define GEN_PASS_DEF_QUANTIZEDOTS
+#include "octavo/Transforms/Passes.h.inc"
+
+namespace {
+
+llvm::Expected<const format::ScaledFormat*> findFormat(llvm::StringRef option,
+                                                       llvm::StringRef name) {
+  if (const format::ScaledFormat* format = format::findScaledFormat(name))
+    return format;
+  std::string message =
+      "no scaled format \"" + name.str() + "\", given for " + option.str() + "; there are";
+  for (const format::ScaledFormat& row : format::kScaledFormats)
+    message += " " + std::string(row.name);
+  return llvm::createStringError(message);
+}
+
+class QuantizeDots : public impl::QuantizeDotsBase<QuantizeDots> {
+public:
+  using QuantizeDotsBase::QuantizeDotsBase;
+
+  void runOnOperation() override {
+    llvm::Expected<DotOptions> options = parseOptions();
+    if (!options)
+      return fail(options.takeError());
+    llvm::Expected<DotReport> report = quantizeDots(getOperation(), *options);
+    if (!report)
+      return fail(report.takeError());
+    for (const DotRecord& dot : report->dots)
+      remark(dot);
+  }
+
+private:
+  void fail(llvm::Error error) {
+    getOperation().emitError("octavo-quantize-dots: ") << llvm::toString(std::move(error));
+    signalPassFailure();
+  }
+
+  llvm::Expected<DotOptions> parseOptions() {
+    DotOptions result;
+    if (weights.empty())
+      return llvm::createStringError("weights=FORMAT must be given");
+    llvm::Expected<const format::ScaledFormat*> found = findFormat("weights", weights);
+    if (!found)
+      return found.takeError();
+    result.weights = *found;
+    result.activations = defaultActivations(*result.weights);
+    if (activations == "none") {
+      result.activations = nullptr;
+    } else if (!activations.empty()) {
+      found = findFormat("activations", activations);
+      if (!found)
+        return found.takeError();
+      result.activations = *found;
+    }
+    if (!rule.empty()) {
+      result.rule = format::findScaleRule(rule);
+      if (!result.rule)
+        return llvm::createStringError("no scale rule \"" + rule + "\"");
+    }
+    const auto policy = numerics::findNonFinite(nonFinite);
+    if (!policy)
+      return llvm::createStringError("no policy \"" + nonFinite + "\" for NaN and Inf");
+    result.nonFinite = *policy;
+    result.match = match;
+    result.exclude = exclude;
+    result.parameters = parameters;
+    result.minSize = minSize;
+    result.activationPairs = bothActivations ? ActivationPairs::Quantize : ActivationPairs::Leave;
+    result.weightTime = ahead ? WeightTime::Ahead : WeightTime::InProgram;
+    return result;
+  }
+
+  static void remark(const DotRecord& dot) {
+    auto diagnostic = mlir::emitRemark(dot.location);
+    diagnostic << dot.name << " (" << dot.m << "x" << dot.n << "x" << dot.k << ") ";
+    if (!dot.isQuantized) {
+      diagnostic << "left: " << dot.reason;
+      return;
+    }
+    const auto name = [](const format::ScaledFormat* format) {
+      return format ? llvm::StringRef(format->name) : llvm::StringRef("wide");
+    };
+    diagnostic << "quantized: " << name(dot.lhs) << " x " << name(dot.rhs) << ", " << dot.reason;
+  }
+};
+
+} // namespace
+
+} // namespace octavo::transforms

@@ -1,0 +1,181 @@
+#include "octavo/Transforms/WeightPlan.h"
+
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <algorithm>
+
+namespace octavo::transforms {
+
+namespace {
+
+/// The sides that take one root, and all that lies between it and them.
+struct Takers {
+  std::vector<const DotSide*> sides;
+  llvm::SmallPtrSet<mlir::Operation*, 8> movement;
+};
+
+/// The sides' own axes in the root, or why the root cannot take their place.
+struct Mapping {
+  std::vector<AheadSide> sides;
+  std::string reason;
+};
+
+Mapping mapToRoot(mlir::Value root, llvm::ArrayRef<const DotSide*> sides) {
+  Mapping mapping;
+  for (const DotSide* side : sides) {
+    const MovementSummary summary = summarizeMovement(side->trace, side->type().getRank());
+    if (!summary.permuted) {
+      mapping.reason = "it is reached through " + summary.obstacle->getName().getStringRef().str();
+      return mapping;
+    }
+    const auto toRoot = [&](llvm::ArrayRef<std::int64_t> axes) {
+      return llvm::map_to_vector(axes, [&](std::int64_t i) { return summary.permuted->axes[i]; });
+    };
+    // The result has the free axes in the order of the operand's.
+    if (!llvm::is_sorted(toRoot(side->freeAxes()))) {
+      mapping.reason = "its transposition orders the axes of the result";
+      return mapping;
+    }
+    mapping.sides.push_back({root, toRoot(side->batching), toRoot(side->contracting)});
+  }
+  return mapping;
+}
+
+/// Why a value that would become scaled must stay as it is; empty if it need not.
+std::string reasonOfUse(mlir::Value value, const Takers& takers) {
+  for (mlir::OpOperand& use : value.getUses()) {
+    mlir::Operation* user = use.getOwner();
+    if (takers.movement.contains(user)) {
+      if (std::string reason = reasonOfUse(user->getResult(0), takers); !reason.empty())
+        return reason;
+      continue;
+    }
+    const bool isTaker = llvm::any_of(takers.sides, [&](const DotSide* side) {
+      return side->op == user && side->index == use.getOperandNumber();
+    });
+    if (!isTaker)
+      return "it is used by " + user->getName().getStringRef().str() + " as well" +
+             (llvm::isa<stablehlo::DotGeneralOp>(user) ? ", in a dot that is left" : "");
+  }
+  return {};
+}
+
+/// Why an argument cannot become one of scaled type; empty if it can.
+std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers) {
+  auto function = llvm::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+  const std::string name = "@" + function.getName().str();
+  if (!function.isPublic())
+    return "it is an argument of " + name + ", which is private";
+  if (!mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
+                                              function->getParentOfType<mlir::ModuleOp>()))
+    return "it is an argument of " + name + ", which the program itself calls";
+  return reasonOfUse(argument, takers);
+}
+
+/// The one type of all sides in the root; null if they need several.
+ir::ScaledType commonType(mlir::Value root, const Takers& takers, const Mapping& mapping) {
+  const auto shape = llvm::cast<mlir::RankedTensorType>(root.getType()).getShape();
+  ir::ScaledType common;
+  for (auto [side, mapped] : llvm::zip_equal(takers.sides, mapping.sides)) {
+    const ir::ScaledType type =
+        scaledType(root.getContext(), *side->format, shape, mapped.contracting.front());
+    if (common && common != type)
+      return {};
+    common = type;
+  }
+  return common;
+}
+
+/// The values of a constant root; null if they are not at hand.
+mlir::DenseElementsAttr valuesOf(mlir::Value root) {
+  auto constant = root.getDefiningOp<stablehlo::ConstantOp>();
+  return constant ? llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValue())
+                  : mlir::DenseElementsAttr();
+}
+
+bool isWide(mlir::Value root) {
+  const mlir::Type element = mlir::getElementTypeOrSelf(root.getType());
+  return element.isF32() || element.isBF16() || element.isF16();
+}
+
+/// Why a root is not quantized ahead, and in `mapping` and `type` what it needs if it is.
+std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir::ScaledType& type) {
+  if (!isWide(root))
+    return "it is not stored as f32, bf16 or f16";
+  mapping = mapToRoot(root, takers.sides);
+  if (!mapping.reason.empty())
+    return mapping.reason;
+  type = commonType(root, takers, mapping);
+  if (!type)
+    return "its dots need different blocks";
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root))
+    return reasonOfArgument(argument, takers);
+  if (!valuesOf(root) || !type.getElementsType() || !type.getScalesType())
+    return "its values are not in the text of the program";
+  return {};
+}
+
+} // namespace
+
+ir::ScaledType scaledType(mlir::MLIRContext* context, const format::ScaledFormat& format,
+                          llvm::ArrayRef<std::int64_t> shape, std::int64_t contracted) {
+  return ir::ScaledType::get(context, shape, format.element, format.scale,
+                             format::blockShape(format, shape, static_cast<int>(contracted)),
+                             format.hasOuterScale);
+}
+
+llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::ArrayRef<Dot> dots) {
+  WeightPlan plan;
+  if (choice.options().weightTime == WeightTime::InProgram)
+    return plan;
+  llvm::MapVector<mlir::Value, Takers> roots;
+  for (const Dot& dot : dots)
+    for (const DotSide& side : dot.sides)
+      if (side.format && side.isWeight()) {
+        Takers& takers = roots[side.trace.root];
+        takers.sides.push_back(&side);
+        takers.movement.insert(side.trace.movement.begin(), side.trace.movement.end());
+      }
+
+  for (const auto& [root, takers] : roots) {
+    Mapping mapping;
+    ir::ScaledType type;
+    if (std::string reason = decide(root, takers, mapping, type); !reason.empty()) {
+      plan.reasons[root] = reason;
+      continue;
+    }
+    const DotSide& first = *takers.sides.front();
+    const numerics::QuantizeOptions options = choice.quantization(*first.format);
+    AheadRoot ahead{type, ir::QuantizationAttr::get(root.getContext(), options), std::nullopt};
+    if (const mlir::DenseElementsAttr values = valuesOf(root)) {
+      llvm::Expected<QuantizedConstant> constant = quantizeConstant(values, type, options);
+      if (!constant)
+        return constant.takeError();
+      ahead.constant = std::move(*constant);
+    }
+    plan.ahead.insert({root, ahead});
+    for (auto [side, mapped] : llvm::zip_equal(takers.sides, mapping.sides)) {
+      stablehlo::DotGeneralOp op = side->op;
+      plan.sides.insert({SideKey{op, side->index}, mapped});
+    }
+  }
+  return plan;
+}
+
+const AheadSide* WeightPlan::find(const DotSide& side) const {
+  stablehlo::DotGeneralOp op = side.op;
+  const auto found = sides.find({op, side.index});
+  return found == sides.end() ? nullptr : &found->second;
+}
+
+std::string WeightPlan::reasonInProgram(const DotSide& side) const {
+  return reasons.lookup(side.trace.root);
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,56 @@
+// Which weights are quantized once, ahead of the program's runs, and which in the program.
+#pragma once
+
+#include "octavo/Transforms/ConstantQuantization.h"
+#include "octavo/Transforms/DotChoice.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace octavo::transforms {
+
+/// How a root, a constant or an argument, is quantized ahead.
+struct AheadRoot {
+  ir::ScaledType type;
+  ir::QuantizationAttr quantization;
+  std::optional<QuantizedConstant> constant; ///< nothing for an argument
+};
+
+/// How a side of a dot takes a root that is quantized ahead: its axes in the root.
+struct AheadSide {
+  mlir::Value root;
+  llvm::SmallVector<std::int64_t> batching;
+  llvm::SmallVector<std::int64_t> contracting;
+};
+
+class WeightPlan {
+public:
+  /// Plans for the dots whose sides have formats. Changes nothing; fails on a constant that the
+  /// policy about NaN and Inf refuses.
+  static llvm::Expected<WeightPlan> make(const DotChoice& choice, llvm::ArrayRef<Dot> dots);
+
+  const llvm::MapVector<mlir::Value, AheadRoot>& roots() const { return ahead; }
+
+  /// How a side takes its weight; null if the weight is quantized in the program.
+  const AheadSide* find(const DotSide& side) const;
+
+  /// Why a weight is quantized in the program; empty if it is not, or if that was asked for.
+  std::string reasonInProgram(const DotSide& side) const;
+
+private:
+  using SideKey = std::pair<mlir::Operation*, unsigned>;
+
+  llvm::MapVector<mlir::Value, AheadRoot> ahead;
+  llvm::DenseMap<mlir::Value, std::string> reasons;
+  std::map<SideKey, AheadSide> sides;
+};
+
+/// Scaled type of a tensor of `shape` whose axis `contracted` is blocked along.
+ir::ScaledType scaledType(mlir::MLIRContext* context, const format::ScaledFormat& format,
+                          llvm::ArrayRef<std::int64_t> shape, std::int64_t contracted);
+
+} // namespace octavo::transforms

@@ -1,0 +1,131 @@
+#include "octavo/Transforms/WeightTrace.h"
+
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Transforms/SourceNames.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::transforms {
+
+namespace {
+
+using IsParameter = std::function<bool(mlir::BlockArgument, llvm::StringRef)>;
+
+bool movesData(mlir::Operation* op) {
+  return llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
+                   stablehlo::SliceOp, stablehlo::ConvertOp>(op);
+}
+
+class Tracer {
+public:
+  explicit Tracer(const IsParameter& isParameter) : isParameter(isParameter) {}
+
+  WeightTrace trace(mlir::Value value) {
+    WeightTrace result;
+    while (mlir::Operation* op = value.getDefiningOp()) {
+      if (llvm::isa<stablehlo::ConstantOp>(op)) {
+        result.origin = Origin::Constant;
+        result.name = "constant";
+        break;
+      }
+      if (!movesData(op))
+        break;
+      result.movement.push_back(op);
+      value = op->getOperand(0);
+    }
+    result.root = value;
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
+      traceArgument(argument, result);
+    return result;
+  }
+
+private:
+  void traceArgument(mlir::BlockArgument argument, WeightTrace& result) {
+    auto function = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!function || !argument.getOwner()->isEntryBlock())
+      return;
+    const std::string name = argumentName(function, argument.getArgNumber());
+    if (isParameter(argument, name)) {
+      result.origin = Origin::Parameter;
+      result.name = name;
+      return;
+    }
+    // A program that calls itself around in a circle gives no weight.
+    if (!function.isPrivate() || !visited.insert(argument).second)
+      return;
+    traceCalls(function, argument.getArgNumber(), result);
+    visited.erase(argument);
+  }
+
+  void traceCalls(mlir::func::FuncOp function, unsigned index, WeightTrace& result) {
+    const auto uses = mlir::SymbolTable::getSymbolUses(function.getOperation(),
+                                                       function->getParentOfType<mlir::ModuleOp>());
+    if (!uses || uses->empty())
+      return;
+    Origin origin = Origin::Computed;
+    std::string name;
+    for (const mlir::SymbolTable::SymbolUse& use : *uses) {
+      auto call = llvm::dyn_cast<mlir::func::CallOp>(use.getUser());
+      if (!call || index >= call.getNumOperands())
+        return;
+      const WeightTrace given = trace(call.getOperand(index));
+      if (given.origin == Origin::Computed)
+        return;
+      if (name.empty()) {
+        origin = given.origin;
+        name = given.name;
+      }
+    }
+    result.origin = origin;
+    result.name = name;
+  }
+
+  const IsParameter& isParameter;
+  llvm::DenseSet<mlir::Value> visited;
+};
+
+/// Whether every value of one float type is one of another.
+bool holdsAll(mlir::Type wide, mlir::Type narrow) {
+  const auto* to = elementFormat(wide);
+  const auto* from = elementFormat(narrow);
+  return to && from &&
+         (to == from || (to->exponentBits >= from->exponentBits &&
+                         to->trailingSignificandBits >= from->trailingSignificandBits));
+}
+
+bool losesNothing(stablehlo::ConvertOp convert) {
+  return holdsAll(mlir::getElementTypeOrSelf(convert.getResult().getType()),
+                  mlir::getElementTypeOrSelf(convert.getOperand().getType()));
+}
+
+} // namespace
+
+WeightTrace
+traceWeight(mlir::Value operand,
+            const std::function<bool(mlir::BlockArgument, llvm::StringRef)>& isParameter) {
+  return Tracer(isParameter).trace(operand);
+}
+
+MovementSummary summarizeMovement(const WeightTrace& trace, std::int64_t rank) {
+  PermutedRoot permuted;
+  permuted.axes = llvm::to_vector(llvm::seq<std::int64_t>(0, rank));
+  for (mlir::Operation* op : trace.movement) {
+    if (auto transpose = llvm::dyn_cast<stablehlo::TransposeOp>(op)) {
+      for (std::int64_t& axis : permuted.axes)
+        axis = transpose.getPermutation()[axis];
+      continue;
+    }
+    auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op);
+    if (!convert || !losesNothing(convert))
+      return {std::nullopt, op};
+  }
+  return {permuted, nullptr};
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,47 @@
+// Where an operand comes from: a weight, moved about, or something that the program computes.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace octavo::transforms {
+
+enum class Origin : std::uint8_t {
+  Computed,  ///< an activation
+  Constant,  ///< a constant of the program
+  Parameter, ///< an argument that is a weight
+};
+
+struct WeightTrace {
+  Origin origin = Origin::Computed;
+  std::string name; ///< of the argument, or "constant"
+  mlir::Value root; ///< the value in the function of the operand that data movement starts from
+  llvm::SmallVector<mlir::Operation*> movement; ///< from the operand back to the root
+};
+
+/// Follows an operand back through transpose, reshape, broadcast_in_dim, slice and convert. An
+/// argument of a private function that is only called is a weight if all calls give it one.
+/// `isParameter` says of a function's argument whether the caller calls it a weight.
+WeightTrace
+traceWeight(mlir::Value operand,
+            const std::function<bool(mlir::BlockArgument, llvm::StringRef name)>& isParameter);
+
+/// The same values under permuted axes: axis i of an operand is axis `axes[i]` of its root.
+struct PermutedRoot {
+  llvm::SmallVector<std::int64_t> axes;
+};
+
+/// What a trace's movement amounts to if it is only transposes and conversions that lose nothing;
+/// else the operation that is more.
+struct MovementSummary {
+  std::optional<PermutedRoot> permuted;
+  mlir::Operation* obstacle = nullptr;
+};
+MovementSummary summarizeMovement(const WeightTrace& trace, std::int64_t rank);
+
+} // namespace octavo::transforms
