@@ -1,0 +1,84 @@
+// Pieces of StableHLO's text that assembly formats in the .td files call by name: parse* and print*
+// of each `custom<...>`.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+
+#include <array>
+
+namespace octavo::stablehlo {
+
+/// One type for everything, or `(operands) -> result`. The last of `types` is the result's.
+mlir::ParseResult parseTypes(mlir::OpAsmParser& parser, llvm::ArrayRef<mlir::Type*> types);
+void printTypes(mlir::OpAsmPrinter& printer, llvm::ArrayRef<mlir::Type> types);
+
+template <typename... Types>
+mlir::ParseResult parseOneTypeOrFunction(mlir::OpAsmParser& parser, Types&... types) {
+  return parseTypes(parser, std::array<mlir::Type*, sizeof...(types)>{&types...});
+}
+template <typename... Types>
+void printOneTypeOrFunction(mlir::OpAsmPrinter& printer, mlir::Operation*, Types... types) {
+  printTypes(printer, std::array<mlir::Type, sizeof...(types)>{types...});
+}
+
+/// `predicate, result`, or a function type.
+mlir::ParseResult parseSelectTypes(mlir::OpAsmParser& parser, mlir::Type& predicate,
+                                   mlir::Type& onTrue, mlir::Type& onFalse, mlir::Type& result);
+void printSelectTypes(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::Type predicate,
+                      mlir::Type onTrue, mlir::Type onFalse, mlir::Type result);
+
+/// A list of types that operands and results share, or a function type.
+mlir::ParseResult parseTypesOrFunction(mlir::OpAsmParser& parser,
+                                       llvm::SmallVectorImpl<mlir::Type>& operands,
+                                       llvm::SmallVectorImpl<mlir::Type>& results);
+void printTypesOrFunction(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::TypeRange operands,
+                          mlir::TypeRange results);
+
+/// A tuple type, whose elements are the operands' types; or a function type.
+mlir::ParseResult parseTupleTypes(mlir::OpAsmParser& parser,
+                                  llvm::SmallVectorImpl<mlir::Type>& operands, mlir::Type& result);
+void printTupleTypes(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::TypeRange operands,
+                     mlir::Type result);
+
+/// `%a, %b,`
+mlir::ParseResult
+parseCommaOperands(mlir::OpAsmParser& parser,
+                   llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand>& operands);
+void printCommaOperands(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::OperandRange operands);
+
+/// `e5m2`
+mlir::ParseResult parseExponentMantissa(mlir::OpAsmParser& parser, mlir::IntegerAttr& exponentBits,
+                                        mlir::IntegerAttr& mantissaBits);
+void printExponentMantissa(mlir::OpAsmPrinter& printer, mlir::Operation*,
+                           mlir::IntegerAttr exponentBits, mlir::IntegerAttr mantissaBits);
+
+/// `[0:2, 0:3:2]`: start, limit, and a stride other than 1.
+mlir::ParseResult parseSliceRanges(mlir::OpAsmParser& parser, mlir::DenseI64ArrayAttr& starts,
+                                   mlir::DenseI64ArrayAttr& limits,
+                                   mlir::DenseI64ArrayAttr& strides);
+void printSliceRanges(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::DenseI64ArrayAttr starts,
+                      mlir::DenseI64ArrayAttr limits, mlir::DenseI64ArrayAttr strides);
+
+/// `batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT],
+/// algorithm = <...>`: all but the contracting dimensions are optional.
+mlir::ParseResult parseDotAttributes(mlir::OpAsmParser& parser, DotDimensionNumbersAttr& dimensions,
+                                     mlir::ArrayAttr& precision, DotAlgorithmAttr& algorithm);
+void printDotAttributes(mlir::OpAsmPrinter& printer, mlir::Operation*,
+                        DotDimensionNumbersAttr dimensions, mlir::ArrayAttr precision,
+                        DotAlgorithmAttr algorithm);
+
+/// `GT`
+mlir::ParseResult parseComparisonDirection(mlir::OpAsmParser& parser,
+                                           ComparisonDirectionAttr& direction);
+void printComparisonDirection(mlir::OpAsmPrinter& printer, mlir::Operation*,
+                              ComparisonDirectionAttr direction);
+
+/// `FLOAT`
+mlir::ParseResult parseComparisonType(mlir::OpAsmParser& parser, ComparisonTypeAttr& type);
+void printComparisonType(mlir::OpAsmPrinter& printer, mlir::Operation*, ComparisonTypeAttr type);
+
+/// `@name`
+mlir::ParseResult parseCallTarget(mlir::OpAsmParser& parser, mlir::StringAttr& name);
+void printCallTarget(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::StringAttr name);
+
+} // namespace octavo::stablehlo

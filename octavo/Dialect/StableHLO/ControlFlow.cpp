@@ -1,0 +1,198 @@
+// Control flow family: type inference, verifiers, effects.
+#include "octavo/Dialect/StableHLO/Assembly.h"
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/ControlFlow.cpp.inc"
+
+namespace octavo::stablehlo {
+
+using llvm::LogicalResult;
+
+using Location = std::optional<mlir::Location>;
+using Types = llvm::SmallVectorImpl<mlir::Type>;
+
+void StableHLODialect::registerControlFlow() {
+  addOperations<
+#define GET_OP_LIST
+#include "octavo/Dialect/StableHLO/ControlFlow.cpp.inc"
+      >();
+}
+
+LogicalResult CompositeOp::verify() {
+  // namespace.name, each part of letters, digits, '_', and the name of '.' too.
+  const auto isPart = [](llvm::StringRef part, llvm::StringRef more) {
+    return !part.empty() && (llvm::isAlpha(part.front()) || part.front() == '_') &&
+           llvm::all_of(part, [&](char c) { return llvm::isAlnum(c) || more.contains(c); });
+  };
+  const auto [space, name] = getName().split('.');
+  if (!isPart(space, "_") || !isPart(name, "_.$"))
+    return violates<CompositeOp>(getLoc(), "C1",
+                                 "name must be a namespace and a name, such as "
+                                 "\"my.op\"; found \"",
+                                 getName(), "\"");
+  return mlir::success();
+}
+
+LogicalResult CompositeOp::verifySymbolUses(mlir::SymbolTableCollection& symbols) {
+  auto function =
+      symbols.lookupNearestSymbolFrom<mlir::FunctionOpInterface>(*this, getDecompositionAttr());
+  if (!function)
+    return violates<CompositeOp>(getLoc(), "C2",
+                                 "decomposition must name a function of the "
+                                 "program; there is no function ",
+                                 getDecompositionAttr());
+  if (mlir::TypeRange(function.getArgumentTypes()) != mlir::TypeRange(getInputs().getTypes()))
+    return violates<CompositeOp>(getLoc(), "C3",
+                                 "the inputs must have the types of the arguments of ",
+                                 getDecompositionAttr(), ": ", function.getArgumentTypes(),
+                                 "; found ", getInputs().getTypes());
+  if (mlir::TypeRange(function.getResultTypes()) != mlir::TypeRange(getResultTypes()))
+    return violates<CompositeOp>(
+        getLoc(), "C4", "the results must have the types of the results of ",
+        getDecompositionAttr(), ": ", function.getResultTypes(), "; found ", getResultTypes());
+  return mlir::success();
+}
+
+void CustomCallOp::getEffects(
+    llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>&
+        effects) {
+  // Nothing is known of what it touches, so a call with side effects may read and write anything.
+  if (!getHasSideEffect())
+    return;
+  effects.emplace_back(mlir::MemoryEffects::Allocate::get());
+  effects.emplace_back(mlir::MemoryEffects::Free::get());
+  effects.emplace_back(mlir::MemoryEffects::Read::get());
+  effects.emplace_back(mlir::MemoryEffects::Write::get());
+}
+
+namespace {
+
+/// Layouts: for each type, an order of its axes, from the fastest to the slowest.
+LogicalResult verifyLayouts(CustomCallOp op, llvm::StringRef name, mlir::ArrayAttr layouts,
+                            llvm::ArrayRef<mlir::Type> types) {
+  if (layouts.size() != types.size())
+    return op.emitOpError() << name << " must have one layout for each of " << types.size()
+                            << " types; found " << layouts.size();
+  for (auto [i, entry] : llvm::enumerate(llvm::zip(layouts, types))) {
+    const auto [attribute, type] = entry;
+    const auto layout = llvm::dyn_cast<mlir::DenseIntElementsAttr>(attribute);
+    if (!layout || layout.getType().getRank() != 1 || !layout.getElementType().isIndex())
+      return op.emitOpError() << name << " must be lists of axes, such as dense<[1, 0]> : "
+                              << "tensor<2xindex>; entry " << i << " is " << attribute;
+    llvm::SmallVector<std::int64_t> axes;
+    for (const llvm::APInt& axis : layout)
+      axes.push_back(axis.getSExtValue());
+    const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    const std::int64_t rank = tensor ? tensor.getRank() : 0;
+    if (static_cast<std::int64_t>(axes.size()) != rank || firstOutside(axes, rank) ||
+        firstRepeated(axes))
+      return op.emitOpError() << "entry " << i << " of " << name << " must have each of the "
+                              << rank << " axes of " << type << " once; found " << spell(axes);
+  }
+  return mlir::success();
+}
+
+/// Types of the results; a single tuple stands for its elements.
+llvm::SmallVector<mlir::Type> flattened(mlir::TypeRange types) {
+  if (types.size() == 1)
+    if (const auto tuple = llvm::dyn_cast<mlir::TupleType>(types.front()))
+      return llvm::SmallVector<mlir::Type>(tuple.getTypes());
+  return llvm::SmallVector<mlir::Type>(types);
+}
+
+/// The type that `path` leads to inside `type`; null if there is none.
+mlir::Type typeAt(mlir::Type type, llvm::ArrayRef<std::int64_t> path) {
+  for (std::int64_t index : path) {
+    const auto tuple = llvm::dyn_cast<mlir::TupleType>(type);
+    if (!tuple || index < 0 || index >= static_cast<std::int64_t>(tuple.size()))
+      return {};
+    type = tuple.getType(static_cast<std::size_t>(index));
+  }
+  return type;
+}
+
+LogicalResult verifyAlias(CustomCallOp op, OutputOperandAliasAttr alias) {
+  const std::int64_t index = alias.getOperandIndex();
+  if (index < 0 || index >= static_cast<std::int64_t>(op.getInputs().size()))
+    return op.emitOpError() << "output_operand_aliases name operand " << index << "; there are "
+                            << op.getInputs().size();
+  const mlir::Type operand = typeAt(op.getInputs()[static_cast<unsigned>(index)].getType(),
+                                    alias.getOperandTupleIndices());
+  const mlir::Type all =
+      op.getNumResults() == 1
+          ? op.getResult(0).getType()
+          : mlir::TupleType::get(op.getContext(),
+                                 llvm::SmallVector<mlir::Type>(op.getResultTypes()));
+  const mlir::Type result = typeAt(all, alias.getOutputTupleIndices());
+  if (!operand || !result)
+    return op.emitOpError() << "output_operand_aliases lead to no value: " << alias;
+  if (operand != result)
+    return op.emitOpError() << "output_operand_aliases must join values of one type; found "
+                            << operand << " and " << result;
+  return mlir::success();
+}
+
+} // namespace
+
+LogicalResult CustomCallOp::verify() {
+  const bool isTyped = getApiVersion() == CustomCallApiVersion::API_VERSION_TYPED_FFI;
+  if (const auto config = getBackendConfig()) {
+    if (isTyped && !llvm::isa<mlir::DictionaryAttr>(*config))
+      return emitOpError() << "backend_config must be a dictionary under api_version 4; found "
+                           << *config;
+    if (!isTyped && !llvm::isa<mlir::StringAttr>(*config))
+      return emitOpError() << "backend_config must be a string under api_version "
+                           << static_cast<int>(getApiVersion()) << "; found " << *config;
+  }
+  if (getOperandLayouts().has_value() != getResultLayouts().has_value())
+    return emitOpError() << "operand_layouts and result_layouts must both be given or neither";
+  if (getOperandLayouts() &&
+      (failed(verifyLayouts(*this, "operand_layouts", *getOperandLayouts(),
+                            llvm::SmallVector<mlir::Type>(getInputs().getTypes()))) ||
+       failed(verifyLayouts(*this, "result_layouts", *getResultLayouts(),
+                            flattened(getResultTypes())))))
+    return mlir::failure();
+  for (auto alias : getOutputOperandAliases().getAsRange<OutputOperandAliasAttr>())
+    if (failed(verifyAlias(*this, alias)))
+      return mlir::failure();
+  return mlir::success();
+}
+
+LogicalResult CustomCallOp::verifySymbolUses(mlir::SymbolTableCollection& symbols) {
+  for (auto name : getCalledComputations().getAsRange<mlir::FlatSymbolRefAttr>())
+    if (!symbols.lookupNearestSymbolFrom<mlir::FunctionOpInterface>(*this, name))
+      return emitOpError() << "called_computations must name functions of the program; there is no "
+                              "function "
+                           << name;
+  return mlir::success();
+}
+
+LogicalResult GetTupleElementOp::inferReturnTypes(mlir::MLIRContext*, Location location,
+                                                  Adaptor adaptor, Types& types) {
+  const auto tuple = llvm::cast<mlir::TupleType>(adaptor.getOperand().getType());
+  const auto index = static_cast<std::int32_t>(adaptor.getIndex());
+  if (index < 0 || static_cast<std::size_t>(index) >= tuple.size())
+    return violates<GetTupleElementOp>(location, "C1", "index must be in [0, ", tuple.size(),
+                                       "), the elements of the tuple; found ", index);
+  types.push_back(tuple.getType(static_cast<std::size_t>(index)));
+  return mlir::success();
+}
+
+LogicalResult OptimizationBarrierOp::inferReturnTypes(mlir::MLIRContext*, Location, Adaptor adaptor,
+                                                      Types& types) {
+  llvm::append_range(types, adaptor.getOperand().getTypes());
+  return mlir::success();
+}
+
+LogicalResult TupleOp::inferReturnTypes(mlir::MLIRContext* context, Location, Adaptor adaptor,
+                                        Types& types) {
+  types.push_back(mlir::TupleType::get(context, adaptor.getVal().getTypes()));
+  return mlir::success();
+}
+
+} // namespace octavo::stablehlo

@@ -1,0 +1,74 @@
+// Control flow family: calls, tuples, and what orders operations.
+#ifndef OCTAVO_DIALECT_STABLEHLO_CONTROLFLOW_TD
+#define OCTAVO_DIALECT_STABLEHLO_CONTROLFLOW_TD
+
+include "octavo/Dialect/StableHLO/Attributes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def StableHLO_CallValue : AnyTypeOf<[StableHLO_Tensor, StableHLO_Token, StableHLO_Tuple]>;
+def StableHLO_BarrierValue : AnyTypeOf<[StableHLO_Tensor, StableHLO_Token]>;
+
+def StableHLO_CompositeOp
+    : StableHLO_Op<"composite", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let arguments = (ins
+    Variadic<StableHLO_CallValue>:$inputs,
+    StrAttr:$name,
+    DefaultValuedOptionalAttr<DictionaryAttr, "{}">:$composite_attributes,
+    FlatSymbolRefAttr:$decomposition,
+    DefaultValuedOptionalAttr<I32Attr, "0">:$version
+  );
+  let results = (outs Variadic<StableHLO_CallValue>:$results);
+  let assemblyFormat = "$name $inputs attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def StableHLO_CustomCallOp
+    : StableHLO_Op<"custom_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                                   DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let arguments = (ins
+    Variadic<StableHLO_CallValue>:$inputs,
+    StrAttr:$call_target_name,
+    DefaultValuedOptionalAttr<BoolAttr, "false">:$has_side_effect,
+    OptionalAttr<AnyAttrOf<[StrAttr, DictionaryAttr]>>:$backend_config,
+    DefaultValuedOptionalAttr<StableHLO_CustomCallApiVersion,
+        "::octavo::stablehlo::CustomCallApiVersion::API_VERSION_ORIGINAL">:$api_version,
+    DefaultValuedOptionalAttr<TypedArrayAttrBase<FlatSymbolRefAttr, "functions of the program">, "{}">:$called_computations,
+    OptionalAttr<ArrayAttr>:$operand_layouts,
+    OptionalAttr<ArrayAttr>:$result_layouts,
+    DefaultValuedOptionalAttr<TypedArrayAttrBase<StableHLO_OutputOperandAliasAttr, "aliases">, "{}">:$output_operand_aliases
+  );
+  let results = (outs Variadic<StableHLO_CallValue>:$results);
+  let assemblyFormat = [{
+    custom<CallTarget>($call_target_name) `(` $inputs `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def StableHLO_GetTupleElementOp : StableHLO_InferredOp<"get_tuple_element", "C2"> {
+  let arguments = (ins StableHLO_Tuple:$operand, I32Attr:$index);
+  let results = (outs StableHLO_CallValue:$result);
+  let assemblyFormat = "$operand `[` $index `]` attr-dict `:` functional-type(operands, results)";
+}
+
+def StableHLO_OptimizationBarrierOp : StableHLO_InferredOp<"optimization_barrier", "C1"> {
+  let arguments = (ins Variadic<StableHLO_BarrierValue>:$operand);
+  let results = (outs Variadic<StableHLO_BarrierValue>:$result);
+  let assemblyFormat = [{
+    attr-dict ($operand^ `:` custom<TypesOrFunction>(type($operand), type($result))) : (`(` `)`)?
+  }];
+}
+
+def StableHLO_ReturnOp : StableHLO_Op<"return", [Pure, ReturnLike, Terminator]> {
+  let arguments = (ins Variadic<StableHLO_CallValue>:$results);
+  let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
+}
+
+def StableHLO_TupleOp : StableHLO_InferredOp<"tuple", "C1"> {
+  let arguments = (ins Variadic<StableHLO_CallValue>:$val);
+  let results = (outs StableHLO_Tuple:$result);
+  let assemblyFormat = "$val attr-dict `:` custom<TupleTypes>(type($val), type($result))";
+}
+
+#endif // OCTAVO_DIALECT_STABLEHLO_CONTROLFLOW_TD

@@ -1,0 +1,278 @@
+// Reduction family: text and verifiers.
+#include "octavo/Dialect/StableHLO/StableHLO.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Reduction.cpp.inc"
+
+namespace octavo::stablehlo {
+
+using llvm::LogicalResult;
+using mlir::failure;
+using mlir::OpAsmParser;
+using mlir::OpAsmPrinter;
+using mlir::ParseResult;
+using mlir::RankedTensorType;
+using mlir::success;
+
+void StableHLODialect::registerReduction() {
+  addOperations<
+#define GET_OP_LIST
+#include "octavo/Dialect/StableHLO/Reduction.cpp.inc"
+      >();
+}
+
+namespace {
+
+/// The one operation that `... applies NAME` may stand for: NAME of the body's two scalar arguments
+/// in order, without attributes, returned. Null if the body is anything else.
+mlir::Operation* appliedOperation(ReduceOp op) {
+  if (op.getInputs().size() != 1 || !op.getBody().hasOneBlock())
+    return nullptr;
+  mlir::Block& block = op.getBody().front();
+  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
+    return nullptr;
+  mlir::Operation& inner = block.front();
+  mlir::Operation& last = block.back();
+  const mlir::Type type = block.getArgument(0).getType();
+  const bool isPlain = inner.getNumOperands() == 2 && inner.getNumResults() == 1 &&
+                       inner.getNumRegions() == 0 && inner.getNumSuccessors() == 0 &&
+                       inner.getAttrDictionary().empty();
+  const auto tensor = llvm::dyn_cast<RankedTensorType>(op.getResult(0).getType());
+  if (!isPlain || !llvm::isa<ReturnOp>(last) || !last.getAttrDictionary().empty() || !tensor ||
+      inner.getOperand(0) != block.getArgument(0) || inner.getOperand(1) != block.getArgument(1) ||
+      last.getNumOperands() != 1 || last.getOperand(0) != inner.getResult(0))
+    return nullptr;
+  // The text has no place for the body's types: they are the result's, as scalars.
+  const mlir::Type expected = RankedTensorType::get({}, tensor.getElementType());
+  if (type != expected || block.getArgument(1).getType() != expected ||
+      inner.getResult(0).getType() != expected)
+    return nullptr;
+  return &inner;
+}
+
+/// `(%x init: %c), (%y init: %d)`
+ParseResult parseInputs(OpAsmParser& parser,
+                        llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand>& inputs,
+                        llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand>& initValues) {
+  do {
+    if (parser.parseLParen() || parser.parseOperand(inputs.emplace_back()) ||
+        parser.parseKeyword("init") || parser.parseColon() ||
+        parser.parseOperand(initValues.emplace_back()) || parser.parseRParen())
+      return failure();
+  } while (succeeded(parser.parseOptionalComma()));
+  return success();
+}
+
+/// `reducer(%a: T, %b: T) (%c: U, %d: U) { ... }`: a pair an input, the running value first. The
+/// body's arguments are all running values, then all elements.
+ParseResult parseReducer(OpAsmParser& parser, std::size_t pairs, mlir::Region& body) {
+  llvm::SmallVector<OpAsmParser::Argument> running;
+  llvm::SmallVector<OpAsmParser::Argument> elements;
+  if (parser.parseKeyword("reducer"))
+    return failure();
+  for (std::size_t i = 0; i < pairs; ++i)
+    if (parser.parseLParen() || parser.parseArgument(running.emplace_back(), true) ||
+        parser.parseComma() || parser.parseArgument(elements.emplace_back(), true) ||
+        parser.parseRParen())
+      return failure();
+  running.append(elements);
+  return parser.parseRegion(body, running);
+}
+
+/// Builds the body that `applies NAME` stands for.
+ParseResult buildAppliedBody(OpAsmParser& parser, llvm::SMLoc at, llvm::StringRef name,
+                             mlir::Location location, llvm::ArrayRef<mlir::Type> results,
+                             mlir::Region& body) {
+  const std::optional<mlir::RegisteredOperationName> registered =
+      mlir::RegisteredOperationName::lookup(name, parser.getContext());
+  if (!registered || !registered->hasTrait<mlir::OpTrait::NOperands<2>::Impl>() ||
+      !registered->hasTrait<mlir::OpTrait::OneResult>() ||
+      !registered->hasTrait<mlir::OpTrait::ZeroRegions>())
+    return parser.emitError(at)
+           << "'" << name << "' is not an operation on two tensors that a reduction can apply";
+  const auto tensor =
+      results.size() == 1 ? llvm::dyn_cast<RankedTensorType>(results.front()) : RankedTensorType();
+  if (!tensor)
+    return parser.emitError(at) << "a reduction that applies an operation has one tensor result";
+  const mlir::Type scalar = RankedTensorType::get({}, tensor.getElementType());
+  mlir::Block& block = body.emplaceBlock();
+  block.addArguments({scalar, scalar}, {location, location});
+  mlir::OpBuilder builder(parser.getContext());
+  builder.setInsertionPointToEnd(&block);
+  mlir::OperationState state(location, *registered);
+  state.addOperands(block.getArguments());
+  state.addTypes(scalar);
+  ReturnOp::create(builder, location, builder.create(state)->getResults());
+  return success();
+}
+
+} // namespace
+
+ParseResult ReduceOp::parse(OpAsmParser& parser, mlir::OperationState& state) {
+  llvm::SmallVector<OpAsmParser::UnresolvedOperand> inputs;
+  llvm::SmallVector<OpAsmParser::UnresolvedOperand> initValues;
+  const mlir::Location location = parser.getEncodedSourceLoc(parser.getNameLoc());
+  if (parseInputs(parser, inputs, initValues))
+    return failure();
+  mlir::OperationName applied(getOperationName(), parser.getContext());
+  llvm::SMLoc appliedAt;
+  bool applies = false;
+  if (succeeded(parser.parseOptionalKeyword("applies"))) {
+    appliedAt = parser.getCurrentLocation();
+    const mlir::FailureOr<mlir::OperationName> name = parser.parseCustomOperationName();
+    if (failed(name))
+      return failure();
+    applied = *name;
+    applies = true;
+  }
+  mlir::DenseI64ArrayAttr dimensions;
+  mlir::FunctionType type;
+  if (parser.parseKeyword("across") || parser.parseKeyword("dimensions") || parser.parseEqual())
+    return failure();
+  dimensions = llvm::dyn_cast_or_null<mlir::DenseI64ArrayAttr>(
+      mlir::DenseI64ArrayAttr::parse(parser, mlir::Type()));
+  const llvm::SMLoc typesAt = parser.getCurrentLocation();
+  if (!dimensions || parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type))
+    return failure();
+  llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands(inputs);
+  operands.append(initValues);
+  if (parser.resolveOperands(operands, type.getInputs(), typesAt, state.operands))
+    return failure();
+  state.addTypes(type.getResults());
+  state.getOrAddProperties<Properties>().dimensions = dimensions;
+  mlir::Region& body = *state.addRegion();
+  if (!applies)
+    return parseReducer(parser, inputs.size(), body);
+  // A location written at the end is the body's too, so it is read here.
+  std::optional<mlir::Location> given;
+  if (parser.parseOptionalLocationSpecifier(given))
+    return failure();
+  state.location = given.value_or(location);
+  return buildAppliedBody(parser, appliedAt, applied.getStringRef(), state.location,
+                          type.getResults(), body);
+}
+
+void ReduceOp::print(OpAsmPrinter& printer) {
+  printer << '(';
+  llvm::interleave(
+      llvm::zip(getInputs(), getInitValues()),
+      [&](const auto& pair) {
+        printer << std::get<0>(pair) << " init: " << std::get<1>(pair) << ')';
+      },
+      [&] { printer << ", ("; });
+  mlir::Operation* applied = appliedOperation(*this);
+  if (applied != nullptr)
+    printer << " applies " << applied->getName();
+  printer << " across dimensions = " << spell(getDimensions());
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getDimensionsAttrName().getValue()});
+  printer << " : ";
+  printer.printFunctionalType(*this);
+  if (applied != nullptr)
+    return;
+  printer.printNewline();
+  printer << " reducer";
+  const mlir::Block::BlockArgListType arguments = getBody().getArguments();
+  const std::size_t pairs = getInputs().size();
+  for (std::size_t i = 0; i < pairs; ++i) {
+    printer << '(';
+    printer.printRegionArgument(arguments[i]);
+    printer << ", ";
+    printer.printRegionArgument(arguments[pairs + i]);
+    printer << ") ";
+  }
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ReduceOp::verify() {
+  const mlir::Location location = getLoc();
+  const std::size_t count = getInputs().size();
+  if (getNumOperands() % 2 != 0 || count == 0 || getNumResults() != count)
+    return violates<ReduceOp>(location, "C3",
+                              "inputs, init_values and results must be as many, and "
+                              "at least one; found ",
+                              getNumOperands(), " operands and ", getNumResults(), " results");
+  const llvm::ArrayRef<std::int64_t> dimensions = getDimensions();
+  const auto first = llvm::cast<RankedTensorType>(getInputs().front().getType());
+  if (const auto outside = firstOutside(dimensions, first.getRank()))
+    return violates<ReduceOp>(location, "C4", "dimensions must be in [0, ", first.getRank(),
+                              "), the axes of the inputs; found ", *outside);
+  if (const auto repeated = firstRepeated(dimensions))
+    return violates<ReduceOp>(location, "C5", "dimensions must be unique; found ", *repeated,
+                              " twice in ", spell(dimensions));
+  llvm::SmallVector<std::int64_t> shape;
+  for (auto [axis, extent] : llvm::enumerate(first.getShape()))
+    if (!llvm::is_contained(dimensions, static_cast<std::int64_t>(axis)))
+      shape.push_back(extent);
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto input = llvm::cast<RankedTensorType>(getInputs()[k].getType());
+    const auto init = llvm::cast<RankedTensorType>(getInitValues()[k].getType());
+    const auto result = llvm::cast<RankedTensorType>(getResult(k).getType());
+    if (input.getShape() != first.getShape())
+      return violates<ReduceOp>(location, "C1", "inputs must have one shape; input ", k, " has ",
+                                spell(input.getShape()), ", input 0 has ", spell(first.getShape()));
+    if (init.getRank() != 0)
+      return violates<ReduceOp>(location, "I2", "init_values must be scalars; found ", init);
+    if (init.getElementType() != input.getElementType())
+      return violates<ReduceOp>(location, "C2", "init value ", k,
+                                " must have the input's element type ", input.getElementType(),
+                                "; found ", init.getElementType());
+    if (result.getShape() != llvm::ArrayRef(shape))
+      return violates<ReduceOp>(location, "C7", "result ", k, " must have the shape ", spell(shape),
+                                "; found ", spell(result.getShape()));
+  }
+  return success();
+}
+
+namespace {
+
+/// Whether a sum may be formed in `wide` of elements of `narrow`: the same kind, no narrower.
+bool isPromotable(mlir::Type narrow, mlir::Type wide) {
+  if (narrow == wide)
+    return true;
+  const bool isOneKind =
+      (isFloat(narrow) && isFloat(wide)) || (isComplex(narrow) && isComplex(wide)) ||
+      (isInteger(narrow) && isInteger(wide) && isSignedInteger(narrow) == isSignedInteger(wide));
+  return isOneKind && bitWidth(narrow) <= bitWidth(wide);
+}
+
+} // namespace
+
+LogicalResult ReduceOp::verifyRegions() {
+  const mlir::Location location = getLoc();
+  mlir::Block& block = getBody().front();
+  const std::size_t count = getInputs().size();
+  if (block.getNumArguments() != 2 * count)
+    return violates<ReduceOp>(location, "C6", "the body must take ", 2 * count,
+                              " arguments, a running value and an element for each input; found ",
+                              block.getNumArguments());
+  const auto results = llvm::cast<ReturnOp>(block.getTerminator()).getResults();
+  if (results.size() != count)
+    return violates<ReduceOp>(location, "C6", "the body must return ", count, " values; found ",
+                              results.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto input = llvm::cast<RankedTensorType>(getInputs()[k].getType());
+    const mlir::Type type = block.getArgument(k).getType();
+    const auto scalar = llvm::dyn_cast<RankedTensorType>(type);
+    if (!scalar || scalar.getRank() != 0 || block.getArgument(count + k).getType() != type ||
+        results[k].getType() != type)
+      return violates<ReduceOp>(location, "C6", "for input ", k,
+                                " the body's two arguments and its result must have one scalar "
+                                "type; found ",
+                                type, ", ", block.getArgument(count + k).getType(), " and ",
+                                results[k].getType());
+    if (!isPromotable(input.getElementType(), scalar.getElementType()))
+      return violates<ReduceOp>(location, "C6", "the body's type ", scalar,
+                                " must hold the elements of input ", k, ", ",
+                                input.getElementType());
+    const auto result = llvm::cast<RankedTensorType>(getResult(k).getType());
+    if (result.getElementType() != scalar.getElementType())
+      return violates<ReduceOp>(location, "C8", "result ", k, " must have the body's element type ",
+                                scalar.getElementType(), "; found ", result.getElementType());
+  }
+  return success();
+}
+
+} // namespace octavo::stablehlo

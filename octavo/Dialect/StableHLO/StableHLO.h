@@ -1,0 +1,45 @@
+// The StableHLO dialect: attributes, types and operations.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/Constraints.h"
+#include "octavo/Dialect/StableHLO/Types.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "octavo/Dialect/StableHLO/Dialect.h.inc"
+
+#include "octavo/Dialect/StableHLO/Enums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "octavo/Dialect/StableHLO/Types.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "octavo/Dialect/StableHLO/Attributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Elementwise.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/DataMovement.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Contraction.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/ControlFlow.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Reduction.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Indexing.h.inc"
