@@ -32,7 +32,7 @@ void decode(const ElementFormat& format, const std::uint8_t* codes, WideType typ
   KernelTable::Decode* const kernel = type == WideType::F32    ? table.decodeF32
                                       : type == WideType::Bf16 ? table.decodeBf16
                                                                : table.decodeF16;
-  const DecodePlan plan = decodePlan(format);
+  const DecodePlan& plan = decodePlan(format);
   const Stores stores = storesFor(n * (wideBytes(type) + 1));
   auto* to = static_cast<std::byte*>(values);
   forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {

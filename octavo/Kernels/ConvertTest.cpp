@@ -202,7 +202,7 @@ TEST_P(ConvertKernels, LengthsAndAlignments) {
   const ElementFormat& format = format::element("e4m3fn");
   const KernelTable& table = kernelTable(GetParam());
   const ConvertPlan plan = convertPlan(format, {});
-  const DecodePlan decoding = decodePlan(format);
+  const DecodePlan& decoding = decodePlan(format);
   const std::vector<float> values = randomValues(400);
   const std::vector<double> doubles(values.begin(), values.end());
   const std::vector<std::uint8_t> expected = expectedCodes(format, {}, doubles, {});

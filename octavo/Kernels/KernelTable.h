@@ -24,6 +24,19 @@ struct KernelTable {
   Decode* decodeF32;
   Decode* decodeBf16;
   Decode* decodeF16;
+
+  /// n codes of the named width, from one a byte to packed or back.
+  using Repack = void(const std::uint8_t* from, std::uint8_t* to, std::size_t n);
+  Repack* pack4;
+  Repack* unpack4;
+  Repack* pack6;
+  Repack* unpack6;
+
+  /// The bits of the largest |x| as f32, which are above those of Inf if there is a NaN.
+  using Amax = std::uint32_t(const void* values, std::size_t n);
+  Amax* amaxF32;
+  Amax* amaxBf16;
+  Amax* amaxF16;
 };
 
 /// The table of `isa`. Precondition: !whyNot(isa).

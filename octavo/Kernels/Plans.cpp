@@ -1,6 +1,7 @@
 #include "octavo/Kernels/Plans.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cmath>
@@ -69,8 +70,7 @@ ConvertPlan convertPlan(const ElementFormat& format, const Conversion& conversio
   return plan;
 }
 
-DecodePlan decodePlan(const ElementFormat& format) {
-  assert(format.isNarrow());
+static DecodePlan makeDecodePlan(const ElementFormat& format) {
   DecodePlan plan{};
   for (std::uint32_t code = 0; code < 256; ++code) {
     double value = numerics::decode(format, code);
@@ -111,6 +111,19 @@ DecodePlan decodePlan(const ElementFormat& format) {
     plan.hasSpecials = plan.firstSpecial != 0xFF || unsignedZero;
   }
   return plan;
+}
+
+const DecodePlan& decodePlan(const ElementFormat& format) {
+  assert(format.isNarrow());
+  static const auto plans = [] {
+    std::array<DecodePlan, format::kElementFormats.size()> all{};
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (format::kElementFormats[i].isNarrow())
+        all[i] = makeDecodePlan(format::kElementFormats[i]);
+    return all;
+  }();
+  const auto row = std::ranges::find(format::kElementFormats, format);
+  return plans[static_cast<std::size_t>(row - format::kElementFormats.begin())];
 }
 
 } // namespace octavo::kernels

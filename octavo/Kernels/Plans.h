@@ -73,7 +73,8 @@ struct DecodePlan {
   std::uint8_t exception;
 };
 
-/// A NaN keeps its code's sign where the format has signed NaN.
-DecodePlan decodePlan(const ElementFormat& format);
+/// The plan of a narrow format of the table. A NaN keeps its code's sign where the format has
+/// signed NaN.
+const DecodePlan& decodePlan(const ElementFormat& format);
 
 } // namespace octavo::kernels

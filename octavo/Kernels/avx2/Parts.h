@@ -29,6 +29,31 @@ OCTAVO_INLINE U16 upperHalves(F32 a, F32 b) {
   const __m256i packed = _mm256_packus_epi32((__m256i)(bits(a) >> 16), (__m256i)(bits(b) >> 16));
   return (U16)_mm256_permute4x64_epi64(packed, 0xD8);
 }
+OCTAVO_INLINE U8 narrowWords(U16 a, U16 b) {
+  const __m256i packed = _mm256_packus_epi16((__m256i)(a & 0xFF), (__m256i)(b & 0xFF));
+  return (U8)_mm256_permute4x64_epi64(packed, 0xD8);
+}
+OCTAVO_INLINE void widenBytes(const std::uint8_t* from, U16 (&words)[2]) {
+  widenBytesGeneric(from, words);
+}
+OCTAVO_INLINE U32 loadTriples(const std::uint8_t* from) {
+  // The upper half starts at byte 12; it is loaded from byte 8, so as not to read beyond 24.
+  const __m256i halves =
+      _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i*)from)),
+                              _mm_loadu_si128((const __m128i*)(from + 8)), 1);
+  return (U32)_mm256_shuffle_epi8(
+      halves, _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, //
+                               4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1));
+}
+OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x) {
+  const __m256i halves = _mm256_shuffle_epi8(
+      (__m256i)x, _mm256_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1, //
+                                   0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  const __m256i joined =
+      _mm256_permutevar8x32_epi32(halves, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7));
+  _mm_storeu_si128((__m128i*)to, _mm256_castsi256_si128(joined));
+  _mm_storel_epi64((__m128i*)(to + 16), _mm256_extracti128_si256(joined, 1));
+}
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
   const __m256 unordered = _mm256_or_ps(_mm256_cmp_ps((__m256)x[0], (__m256)x[1], _CMP_UNORD_Q),
                                         _mm256_cmp_ps((__m256)x[2], (__m256)x[3], _CMP_UNORD_Q));

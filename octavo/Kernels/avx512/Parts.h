@@ -17,21 +17,58 @@ namespace octavo::kernels::avx512 {
 
 inline constexpr Isa kIsa = Isa::Avx512;
 
+/// Indices 0 * kStride + kOffset, 1 * kStride + kOffset, ... of a permutation, starting again after
+/// kPeriod of them.
+template <typename T, int kStride, int kOffset, int kPeriod> struct Indices {
+  alignas(64) T index[64 / sizeof(T)];
+  constexpr Indices() : index{} {
+    for (int i = 0; i < 64 / static_cast<int>(sizeof(T)); ++i)
+      index[i] = static_cast<T>(i % kPeriod * kStride + kOffset);
+  }
+};
+template <typename T, int kStride, int kOffset, int kPeriod>
+inline constexpr Indices<T, kStride, kOffset, kPeriod> kIndices;
+
+/// From each dword its three lower bytes, and the places they come back to; the fourth is anything.
+struct TripleIndices {
+  alignas(64) std::uint8_t gather[64];
+  alignas(64) std::uint8_t spread[64];
+  constexpr TripleIndices() : gather{}, spread{} {
+    for (int i = 0; i < 64; ++i) {
+      gather[i] = static_cast<std::uint8_t>(i / 3 * 4 + i % 3);
+      spread[i] = static_cast<std::uint8_t>(i / 4 * 3 + i % 4);
+    }
+  }
+};
+inline constexpr TripleIndices kTriples;
+inline constexpr __mmask64 kTripleMask = (__mmask64{1} << 48) - 1;
+
 /// Byte `kByte` of each of 64 lanes, in order.
 template <int kByte> OCTAVO_INLINE U8 gatherBytes(const U32 (&x)[4]) {
-  VectorOf<std::uint8_t, 64> index;
-  for (int i = 0; i < 64; ++i)
-    index[i] = static_cast<std::uint8_t>(i % 32 * 4 + kByte);
-  const __m512i lower = _mm512_permutex2var_epi8((__m512i)x[0], (__m512i)index, (__m512i)x[1]);
-  const __m512i upper = _mm512_permutex2var_epi8((__m512i)x[2], (__m512i)index, (__m512i)x[3]);
+  const __m512i index = _mm512_load_si512(kIndices<std::uint8_t, 4, kByte, 32>.index);
+  const __m512i lower = _mm512_permutex2var_epi8((__m512i)x[0], index, (__m512i)x[1]);
+  const __m512i upper = _mm512_permutex2var_epi8((__m512i)x[2], index, (__m512i)x[3]);
   return (U8)_mm512_mask_blend_epi64(0xF0, lower, upper);
 }
 OCTAVO_INLINE U8 narrow(const U32 (&x)[4]) { return gatherBytes<0>(x); }
 OCTAVO_INLINE U16 upperHalves(F32 a, F32 b) {
-  U16 index;
-  for (int i = 0; i < 32; ++i)
-    index[i] = static_cast<std::uint16_t>(2 * i + 1);
-  return (U16)_mm512_permutex2var_epi16((__m512i)a, (__m512i)index, (__m512i)b);
+  const __m512i index = _mm512_load_si512(kIndices<std::uint16_t, 2, 1, 32>.index);
+  return (U16)_mm512_permutex2var_epi16((__m512i)a, index, (__m512i)b);
+}
+OCTAVO_INLINE U8 narrowWords(U16 a, U16 b) {
+  const __m512i index = _mm512_load_si512(kIndices<std::uint8_t, 2, 0, 64>.index);
+  return (U8)_mm512_permutex2var_epi8((__m512i)a, index, (__m512i)b);
+}
+OCTAVO_INLINE void widenBytes(const std::uint8_t* from, U16 (&words)[2]) {
+  widenBytesGeneric(from, words);
+}
+OCTAVO_INLINE U32 loadTriples(const std::uint8_t* from) {
+  return (U32)_mm512_permutexvar_epi8(_mm512_load_si512(kTriples.spread),
+                                      _mm512_maskz_loadu_epi8(kTripleMask, from));
+}
+OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x) {
+  _mm512_mask_storeu_epi8(to, kTripleMask,
+                          _mm512_permutexvar_epi8(_mm512_load_si512(kTriples.gather), (__m512i)x));
 }
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
   return _mm512_cmp_ps_mask((__m512)x[0], (__m512)x[1], _CMP_UNORD_Q) |

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/generic/Amax.h"
 #include "octavo/Kernels/generic/Convert.h"
 #include "octavo/Kernels/generic/Decode.h"
+#include "octavo/Kernels/generic/Pack.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
@@ -18,6 +20,13 @@ const KernelTable kTable = {
     .decodeF32 = decode<StoreF32>,
     .decodeBf16 = decode<StoreBf16>,
     .decodeF16 = decode<StoreF16>,
+    .pack4 = repack<Pack4, true>,
+    .unpack4 = repack<Unpack4, false>,
+    .pack6 = repack<Pack6, true>,
+    .unpack6 = repack<Unpack6, false>,
+    .amaxF32 = amaxBits<LoadF32>,
+    .amaxBf16 = amaxBits<LoadBf16>,
+    .amaxF16 = amaxBits<LoadF16>,
 };
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

@@ -66,6 +66,13 @@ OCTAVO_INLINE U32 select(U32 mask, U32 a, U32 b) { return (mask & a) | (~mask & 
 OCTAVO_INLINE U8 narrow(const U32 (&x)[4]);
 /// The upper halves of 2 * kLanes lanes, in order.
 OCTAVO_INLINE U16 upperHalves(F32 a, F32 b);
+/// The low bytes of kStep words, in order.
+OCTAVO_INLINE U8 narrowWords(U16 a, U16 b);
+/// kStep bytes to words.
+OCTAVO_INLINE void widenBytes(const std::uint8_t* from, U16 (&words)[2]);
+/// kLanes times three bytes to the low parts of dwords, whose upper bytes are anything; and back.
+OCTAVO_INLINE U32 loadTriples(const std::uint8_t* from);
+OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x);
 /// Whether there is a NaN among the values.
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]);
 /// Orders streaming stores before whatever tells another thread of them.
@@ -90,6 +97,30 @@ OCTAVO_INLINE U16 upperHalvesGeneric(F32 a, F32 b) {
   } parts{
       {__builtin_convertvector(bits(a) >> 16, Half), __builtin_convertvector(bits(b) >> 16, Half)}};
   return __builtin_bit_cast(U16, parts);
+}
+OCTAVO_INLINE U8 narrowWordsGeneric(U16 a, U16 b) {
+  using Half = VectorOf<std::uint8_t, kStep / 2>;
+  struct {
+    Half part[2];
+  } parts{{__builtin_convertvector(a, Half), __builtin_convertvector(b, Half)}};
+  return __builtin_bit_cast(U8, parts);
+}
+OCTAVO_INLINE void widenBytesGeneric(const std::uint8_t* from, U16 (&words)[2]) {
+  using Half = VectorOf<std::uint8_t, kStep / 2>;
+  for (int i = 0; i < 2; ++i)
+    words[i] = __builtin_convertvector(load<Half>(from + i * kStep / 2), U16);
+}
+OCTAVO_INLINE U32 loadTriplesGeneric(const std::uint8_t* from) {
+  std::uint32_t lanes[kLanes] = {};
+  for (int i = 0; i < kLanes; ++i)
+    __builtin_memcpy(lanes + i, from + 3 * i, 3);
+  return load<U32>(lanes);
+}
+OCTAVO_INLINE void storeTriplesGeneric(std::uint8_t* to, U32 x) {
+  std::uint32_t lanes[kLanes];
+  store(lanes, x);
+  for (int i = 0; i < kLanes; ++i)
+    __builtin_memcpy(to + 3 * i, lanes + i, 3);
 }
 OCTAVO_INLINE U16 roundToF16(F32 a, F32 b) {
   using Half = VectorOf<_Float16, kLanes>;

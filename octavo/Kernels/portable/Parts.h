@@ -12,6 +12,12 @@ inline constexpr Isa kIsa = Isa::Portable;
 
 OCTAVO_INLINE U8 narrow(const U32 (&x)[4]) { return narrowGeneric(x); }
 OCTAVO_INLINE U16 upperHalves(F32 a, F32 b) { return upperHalvesGeneric(a, b); }
+OCTAVO_INLINE U8 narrowWords(U16 a, U16 b) { return narrowWordsGeneric(a, b); }
+OCTAVO_INLINE void widenBytes(const std::uint8_t* from, U16 (&words)[2]) {
+  widenBytesGeneric(from, words);
+}
+OCTAVO_INLINE U32 loadTriples(const std::uint8_t* from) { return loadTriplesGeneric(from); }
+OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x) { storeTriplesGeneric(to, x); }
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
   U32 greatest = x[0] & kAbs;
   for (int i = 1; i < 4; ++i)

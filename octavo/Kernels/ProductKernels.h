@@ -1,0 +1,92 @@
+// What one instruction set contributes to a product: the innermost loops, as functions on packed
+// memory. The loops around them (cache blocks, threads) are in Product.cpp, compiled once for the
+// baseline. PackedOperand.h says what the memory holds.
+#pragma once
+
+#include "octavo/Kernels/Isa.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace octavo::kernels {
+
+/// Columns of a panel: rows of the right operand that lie interleaved in memory.
+inline constexpr int kPanelColumns = 16;
+/// Products along K of one column that one step sums: a dword of each operand.
+inline constexpr int kStepBytes = kPanelColumns * 4;
+
+/// One tile of C: `height` rows by `panels` panels, over consecutive records (pieces of K).
+struct TileArguments {
+  const std::byte* left;      ///< the tile's first record
+  const std::byte* right;     ///< the first panel's first record
+  std::ptrdiff_t rightStride; ///< bytes between panels
+  std::int64_t records;
+  std::int64_t recordsInSum; ///< Finish::Doubles: records that make one exact sum
+  float* c;                  ///< added to
+  std::ptrdiff_t stride;     ///< floats between rows of C
+  std::int32_t quantum;      ///< the products' unit is 2^quantum
+};
+
+/// One panel of C straight from 4-bit storage, at most kDirectRows rows.
+struct DirectArguments {
+  const std::byte* left;
+  const std::uint8_t* elements; ///< 256 bytes a group of 32 along K
+  const std::uint8_t* scales;   ///< 16 codes a piece
+  std::int64_t groups;
+  float* c;
+  std::ptrdiff_t stride;
+  std::int32_t quantum;
+};
+
+/// How the sum of a piece becomes a term of C. All give f32(sum * scale * scale), rounded once.
+enum class Finish : std::uint8_t {
+  Exponents, ///< both scales powers of two, their product and its quantum a normal f32
+  Floats,    ///< the product of the scales and the quantum is exact in f32
+  Doubles,   ///< anything: through f64
+};
+inline constexpr int kFinishes = 3;
+
+/// How integers are multiplied and summed.
+enum class Dot : std::uint8_t {
+  Bytes,        ///< quads of u8 times quads of s8
+  BytesInPairs, ///< the same where a whole piece would overflow the 16-bit sums of AVX2
+  Words,        ///< pairs of s16
+};
+inline constexpr int kDots = 3;
+
+/// Scale formats that 4-bit storage keeps as codes.
+enum class ScaleCodes : std::uint8_t { E8M0, E4M3 };
+
+/// Heights of tiles, the greatest first; a set uses the ones up to its own greatest.
+inline constexpr int kTileHeights[] = {6, 4, 2, 1};
+inline constexpr int kHeights = 4;
+inline constexpr int kMaxPanels = 2;
+/// Digits of an activation in fixed point; docs at Activation.
+inline constexpr int kDigits = 3;
+
+using Tile = void(const TileArguments&);
+using Direct = void(const DirectArguments&);
+
+struct ProductKernels {
+  Isa isa;
+  int tallest; ///< the greatest tile height
+  int panels;  ///< panels of a full tile
+
+  /// By dot, finish, steps of a piece (0: 16 along K, 1: 32), index of the height, panels - 1.
+  /// Doubles has one panel. Null where the set has no use for the combination.
+  Tile* tiles[kDots][kFinishes][2][kHeights][kMaxPanels];
+
+  /// From 4-bit storage, by pieces of a group - 1, scale codes, and height index (4, 2, 1 at 1, 2,
+  /// 3); last, activations of kDigits digits, one row.
+  Direct* direct[2][2][kHeights];
+  Direct* directDigits[2][2];
+
+  /// Unpacks `groups` groups of a panel's 4-bit storage to records of bytes, 12 added to each.
+  void (*expand[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,
+                       std::int64_t groups, std::byte* records);
+};
+
+/// The kernels of `isa`. Precondition: !whyNot(isa).
+const ProductKernels& productKernels(Isa isa);
+
+} // namespace octavo::kernels

@@ -1,0 +1,99 @@
+// The parts of products of the AVX2 set: sums of byte products in 16 bits, 4 x 16 tiles.
+#pragma once
+
+#if !defined(__AVX2__) || defined(__AVX512F__)
+#error "this file is compiled with the flags of the set"
+#endif
+
+#define OCTAVO_KERNELS_ISA avx2
+#define OCTAVO_KERNELS_VECTOR_BYTES 32
+#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/generic/Vector.h"
+
+#include <immintrin.h>
+
+namespace octavo::kernels::avx2 {
+
+inline constexpr Isa kProductIsa = Isa::Avx2;
+/// 8 sums, 2 columns, a row and a product are 12 of 16 registers; 6 rows would spill.
+inline constexpr int kTallest = 4;
+inline constexpr int kPanelsOfTile = 1;
+inline constexpr bool kSumsInRegisters = false;
+inline constexpr bool kHasBytesInPairs = true;
+
+/// Ends a step: without it the compiler computes products of later steps early, and spills them
+/// (measured: a third slower).
+template <typename V> OCTAVO_INLINE void pin(V& sum) { asm volatile("" : "+x"(sum)); }
+OCTAVO_INLINE void pinScale(U32& column) { asm("" : "+x"(column)); }
+
+OCTAVO_INLINE U8 broadcast(const std::byte* from) {
+  int word;
+  __builtin_memcpy(&word, from, 4);
+  return (U8)_mm256_set1_epi32(word);
+}
+OCTAVO_INLINE I32 sumOfPairs(__m256i words, std::uint32_t correction) {
+  return (I32)_mm256_madd_epi16(words, _mm256_set1_epi16(1)) + (I32)splat(correction);
+}
+
+/// The whole piece in 16 bits: for operands whose products, two by two and step by step, stay below
+/// 2^15 (productPlan sees to it).
+struct BytesDot {
+  using Sum = __m256i;
+  static constexpr int kDepth = 4, kAtOnce = 1;
+  static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcast(from); }
+  static OCTAVO_INLINE Sum begin(std::uint32_t) { return _mm256_setzero_si256(); }
+  static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[1], const U8 (&row)[1]) {
+    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16((__m256i)column[0], (__m256i)row[0]));
+  }
+  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t correction) {
+    return sumOfPairs(sum, correction);
+  }
+};
+
+/// Two steps in 16 bits, then widened.
+struct BytesInPairsDot {
+  using Sum = I32;
+  static constexpr int kDepth = 4, kAtOnce = 2;
+  /// Loaded anew for each column: the compiler would keep it, and spill for it.
+  static OCTAVO_INLINE U8 row(const std::byte* from) {
+    __m256i words;
+    asm volatile("vpbroadcastd %1, %0" : "=x"(words) : "m"(*reinterpret_cast<const int*>(from)));
+    return (U8)words;
+  }
+  static OCTAVO_INLINE Sum begin(std::uint32_t) { return Sum{}; }
+  static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[2], const U8 (&row)[2]) {
+    const __m256i words =
+        _mm256_add_epi16(_mm256_maddubs_epi16((__m256i)column[0], (__m256i)row[0]),
+                         _mm256_maddubs_epi16((__m256i)column[1], (__m256i)row[1]));
+    sum += sumOfPairs(words, 0);
+  }
+  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t correction) {
+    return sum + (I32)splat(correction);
+  }
+};
+
+struct WordsDot {
+  using Sum = I32;
+  static constexpr int kDepth = 2, kAtOnce = 1;
+  static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcast(from); }
+  static OCTAVO_INLINE Sum begin(std::uint32_t) { return Sum{}; }
+  static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[1], const U8 (&row)[1]) {
+    sum += (I32)_mm256_madd_epi16((__m256i)column[0], (__m256i)row[0]);
+  }
+  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
+};
+
+/// E2M1 codes to twice their value plus 12.
+struct NibbleTable {
+  __m256i table = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0));
+  OCTAVO_INLINE U8 low(U8 codes) const {
+    return (U8)_mm256_shuffle_epi8(table, (__m256i)(codes & 15));
+  }
+  OCTAVO_INLINE U8 high(U8 codes) const {
+    return (U8)_mm256_shuffle_epi8(
+        table, _mm256_and_si256(_mm256_srli_epi16((__m256i)codes, 4), _mm256_set1_epi8(15)));
+  }
+};
+
+} // namespace octavo::kernels::avx2

@@ -1,0 +1,76 @@
+// The parts of products of the AVX-512 set: VNNI's dot products, 6 x 32 tiles, 64-entry look-ups.
+#pragma once
+
+#if !defined(__AVX512VBMI__) || !defined(__AVX512VNNI__)
+#error "this file is compiled with the flags of the set"
+#endif
+
+#define OCTAVO_KERNELS_ISA avx512
+#define OCTAVO_KERNELS_VECTOR_BYTES 64
+#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/generic/Vector.h"
+
+#include <immintrin.h>
+
+namespace octavo::kernels::avx512 {
+
+inline constexpr Isa kProductIsa = Isa::Avx512;
+/// 12 sums hide the latency of a dot product (5 cycles, two a cycle); with 12 sums of C, 2 columns
+/// and a row in registers 5 are left for the finish.
+inline constexpr int kTallest = 6;
+inline constexpr int kPanelsOfTile = 2;
+inline constexpr bool kSumsInRegisters = true;
+inline constexpr bool kHasBytesInPairs = false;
+
+/// 32 registers hold what the compiler wants to have in flight.
+template <typename V> OCTAVO_INLINE void pin(V&) {}
+/// Else the compiler adds a column's bias to each row's scale, before it is broadcast.
+OCTAVO_INLINE void pinScale(U32& column) { asm("" : "+v"(column)); }
+
+OCTAVO_INLINE U8 broadcast(const std::byte* from) {
+  int word;
+  __builtin_memcpy(&word, from, 4);
+  return (U8)_mm512_set1_epi32(word);
+}
+
+/// The 32-bit sums do not saturate, so any offset of the unsigned side is corrected exactly, and
+/// the correction costs nothing: the sum starts from it.
+struct BytesDot {
+  using Sum = __m512i;
+  static constexpr int kDepth = 4, kAtOnce = 1;
+  static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcast(from); }
+  static OCTAVO_INLINE Sum begin(std::uint32_t correction) {
+    return _mm512_set1_epi32(static_cast<int>(correction));
+  }
+  static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[1], const U8 (&row)[1]) {
+    sum = _mm512_dpbusd_epi32(sum, (__m512i)column[0], (__m512i)row[0]);
+  }
+  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return (I32)sum; }
+};
+using BytesInPairsDot = BytesDot;
+
+struct WordsDot {
+  using Sum = __m512i;
+  static constexpr int kDepth = 2, kAtOnce = 1;
+  static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcast(from); }
+  static OCTAVO_INLINE Sum begin(std::uint32_t) { return _mm512_setzero_si512(); }
+  static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[1], const U8 (&row)[1]) {
+    sum = _mm512_dpwssd_epi32(sum, (__m512i)column[0], (__m512i)row[0]);
+  }
+  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return (I32)sum; }
+};
+
+/// E2M1 codes to twice their value plus 12. VPERMB reads six bits of an index; the table repeats
+/// over the upper two, so that neither nibble is masked.
+struct NibbleTable {
+  __m512i table = _mm512_broadcast_i32x4(
+      _mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0));
+  OCTAVO_INLINE U8 low(U8 codes) const {
+    return (U8)_mm512_permutexvar_epi8((__m512i)codes, table);
+  }
+  OCTAVO_INLINE U8 high(U8 codes) const {
+    return (U8)_mm512_permutexvar_epi8(_mm512_srli_epi16((__m512i)codes, 4), table);
+  }
+};
+
+} // namespace octavo::kernels::avx512

@@ -1,0 +1,319 @@
+// Exact integer products: a piece of K is summed in integers, scaled and rounded to f32 once, and
+// added in f32, piece after piece. One algorithm; a set's ProductParts.h has the dot products
+// (BytesDot, BytesInPairsDot, WordsDot), broadcast, kTallest, kPanelsOfTile, kSumsInRegisters and
+// NibbleTable.
+#pragma once
+
+#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/generic/Vector.h"
+
+#include <type_traits>
+
+namespace octavo::kernels::OCTAVO_KERNELS_ISA {
+
+inline constexpr int kVectorsOfPanel = kPanelColumns / kLanes;
+
+OCTAVO_INLINE F32 toFloats(I32 x) { return __builtin_convertvector(x, F32); }
+
+OCTAVO_INLINE std::uint32_t loadWord(const std::byte* from) {
+  std::uint32_t word;
+  __builtin_memcpy(&word, from, 4);
+  return word;
+}
+
+/// The product of two powers of two is a sum of exponents, which integer adders do: the ports that
+/// multiply are the ones that the dot products need.
+struct FinishByExponents {
+  U32 bias;
+  explicit OCTAVO_INLINE FinishByExponents(std::int32_t quantum)
+      : bias(splat(static_cast<std::uint32_t>(quantum - 127) << 23)) {}
+  OCTAVO_INLINE U32 column(U32 scale) const { return scale + bias; }
+  OCTAVO_INLINE F32 product(std::uint32_t row, U32 column) const {
+    return floats(splat(row) + column);
+  }
+};
+
+struct FinishByFloats {
+  F32 unit;
+  explicit OCTAVO_INLINE FinishByFloats(std::int32_t quantum)
+      : unit(floats(splat(static_cast<std::uint32_t>(quantum + 127) << 23))) {}
+  OCTAVO_INLINE U32 column(U32 scale) const { return bits(floats(scale) * unit); }
+  OCTAVO_INLINE F32 product(std::uint32_t row, U32 column) const {
+    return floats(splat(row)) * floats(column);
+  }
+};
+
+/// kRows rows by kPanels panels. A record of the left operand: kSteps * kRows dwords of elements,
+/// kRows corrections, kRows scales; of the right: kSteps * 64 bytes of elements, 16 scales.
+///
+/// Where registers suffice the sums of C stay in them; else they are added to in C itself, which
+/// costs a load and a store for every kSteps products, and leaves the registers to the integers.
+template <typename Dot, typename FinishBy, int kSteps, int kRows, int kPanels>
+void integerTile(const TileArguments& tile) {
+  constexpr int kVectors = kVectorsOfPanel * kPanels;
+  constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
+  constexpr int kRightRecord = (kSteps + 1) * kStepBytes;
+  const FinishBy finish(tile.quantum);
+  const std::byte* left = tile.left;
+  const std::byte* right[kPanels];
+  for (int p = 0; p < kPanels; ++p)
+    right[p] = tile.right + p * tile.rightStride;
+  auto rightAt = [&](int step, int v) __attribute__((always_inline)) {
+    return right[v / kVectorsOfPanel] + step * kStepBytes + v % kVectorsOfPanel * kVectorBytes;
+  };
+  float* __restrict c = tile.c;
+  const std::ptrdiff_t stride = tile.stride;
+  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
+    return c + row * stride + v * kLanes;
+  };
+
+  F32 sums[kRows][kVectors];
+  if constexpr (kSumsInRegisters)
+    for (int i = 0; i < kRows; ++i)
+      for (int v = 0; v < kVectors; ++v)
+        sums[i][v] = load<F32>(cAt(i, v));
+
+  for (std::int64_t r = 0; r < tile.records; ++r) {
+    const std::byte* corrections = left + kSteps * kRows * 4;
+    typename Dot::Sum dot[kRows][kVectors];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v)
+        dot[i][v] = Dot::begin(loadWord(corrections + 4 * i));
+#pragma unroll
+    for (int s = 0; s < kSteps; s += Dot::kAtOnce) {
+      U8 b[kVectors][Dot::kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v) {
+          // One step at a time: rows outside, so that a row is broadcast once. Two: columns
+          // outside, for there are not registers for both columns' two steps.
+          const int row = Dot::kAtOnce == 1 ? i : (i * kVectors + v) % kRows;
+          const int column = Dot::kAtOnce == 1 ? v : (i * kVectors + v) / kRows;
+          U8 a[Dot::kAtOnce];
+#pragma unroll
+          for (int t = 0; t < Dot::kAtOnce; ++t) {
+            a[t] = Dot::row(left + ((s + t) * kRows + row) * 4);
+            if (Dot::kAtOnce == 1 ? i == 0 : row == 0)
+              b[column][t] = load<U8>(rightAt(s + t, column));
+          }
+          Dot::step(dot[row][column], b[column], a);
+          pin(dot[row][column]);
+        }
+    }
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      U32 column = finish.column(load<U32>(rightAt(kSteps, v)));
+      pinScale(column);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        const I32 exact = Dot::end(dot[i][v], loadWord(corrections + 4 * i));
+        const F32 scale = finish.product(loadWord(corrections + 4 * (kRows + i)), column);
+        const F32 term = toFloats(exact) * scale;
+        if constexpr (kSumsInRegisters)
+          sums[i][v] += term;
+        else
+          store(cAt(i, v), load<F32>(cAt(i, v)) + term);
+      }
+    }
+    left += kLeftRecord;
+    for (int p = 0; p < kPanels; ++p)
+      right[p] += kRightRecord;
+  }
+  if constexpr (kSumsInRegisters)
+    for (int i = 0; i < kRows; ++i)
+      for (int v = 0; v < kVectors; ++v)
+        store(cAt(i, v), sums[i][v]);
+}
+
+/// The terms of one row of a panel, through f64 as numerics::dot says: any scales, sums of any
+/// number of records.
+inline __attribute__((noinline)) void addByDoubles(const std::int32_t* exact, float rowScale,
+                                                   const float* scales, double unit, float* c) {
+  for (int n = 0; n < kPanelColumns; ++n)
+    c[n] += static_cast<float>(exact[n] * unit *
+                               (static_cast<double>(rowScale) * static_cast<double>(scales[n])));
+}
+
+/// Finish::Doubles. A record's correction is added as it comes, so that sums of several records
+/// need nothing else.
+template <typename Dot, int kSteps, int kRows>
+void integerTileByDoubles(const TileArguments& tile) {
+  constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
+  constexpr int kRightRecord = (kSteps + 1) * kStepBytes;
+  const double unit =
+      __builtin_bit_cast(double, static_cast<std::uint64_t>(tile.quantum + 1023) << 52);
+  const std::byte* left = tile.left;
+  const std::byte* right = tile.right;
+  for (std::int64_t first = 0; first < tile.records; first += tile.recordsInSum) {
+    std::int64_t rest = tile.records - first;
+    rest = rest < tile.recordsInSum ? rest : tile.recordsInSum;
+    alignas(kVectorBytes) std::int32_t exact[kRows][kPanelColumns] = {};
+    float scales[kPanelColumns];
+    float rowScales[kRows];
+    __builtin_memcpy(scales, right + kSteps * kStepBytes, sizeof scales);
+    __builtin_memcpy(rowScales, left + (kSteps + 1) * kRows * 4, sizeof rowScales);
+    for (; rest > 0; --rest, left += kLeftRecord, right += kRightRecord)
+      for (int i = 0; i < kRows; ++i) {
+        const std::uint32_t correction = loadWord(left + (kSteps * kRows + i) * 4);
+        for (int v = 0; v < kVectorsOfPanel; ++v) {
+          typename Dot::Sum dot = Dot::begin(correction);
+          for (int s = 0; s < kSteps; s += Dot::kAtOnce) {
+            U8 a[Dot::kAtOnce], b[Dot::kAtOnce];
+            for (int t = 0; t < Dot::kAtOnce; ++t) {
+              a[t] = Dot::row(left + ((s + t) * kRows + i) * 4);
+              b[t] = load<U8>(right + (s + t) * kStepBytes + v * kVectorBytes);
+            }
+            Dot::step(dot, b, a);
+          }
+          std::int32_t* to = exact[i] + v * kLanes;
+          store(to, load<I32>(to) + Dot::end(dot, correction));
+        }
+      }
+    for (int i = 0; i < kRows; ++i)
+      addByDoubles(exact[i], rowScales[i], scales, unit, tile.c + i * tile.stride);
+  }
+}
+
+/// 16 scale codes as words of f32. E8M0: the codes 0 and 255 do not come here.
+template <ScaleCodes kCodes> OCTAVO_INLINE U32 decodeScales(const std::uint8_t* codes) {
+  using Bytes = VectorOf<std::uint8_t, kLanes>;
+  const U32 c = __builtin_convertvector(load<Bytes>(codes), U32);
+  if constexpr (kCodes == ScaleCodes::E8M0) {
+    return c << 23;
+  } else {
+    // A subnormal is its magnitude times 2^-9; a normal's fields move up, its bias grows by 120.
+    const U32 magnitude = c & 0x7F;
+    const F32 subnormal = toFloats((I32)magnitude) * splat(0x1p-9f);
+    const U32 normal = (magnitude << 20) + (120u << 23);
+    const U32 value = select((U32)(magnitude < 8), bits(subnormal), normal);
+    return value | (c & 0x80) << 24;
+  }
+}
+
+/// One panel and kRows rows from 4-bit storage: vector j of a group has, in byte i of dword c, the
+/// codes of column c at K = 4j + i (low bits) and 16 + 4j + i (high bits). kLeftDigits > 1: the
+/// rows are the digits of one row of activations, greatest first.
+///
+/// The low and the high nibbles are summed apart: two chains hide the latency, and half a group of
+/// these products (at most 24 * 128, two by two) fits AVX2's 16-bit sums.
+template <int kPieces, ScaleCodes kCodes, int kRows, int kLeftDigits>
+void integerDirect(const DirectArguments& panel) {
+  constexpr int kSteps = 8 / kPieces;
+  constexpr int kLeftRecord = kLeftDigits > 1 ? (kSteps * kRows + 2) * 4 : (kSteps + 2) * kRows * 4;
+  constexpr int kOut = kLeftDigits > 1 ? 1 : kRows;
+  constexpr bool kKeepSums = kSumsInRegisters || kOut == 1;
+  using FinishBy = std::conditional_t<kCodes == ScaleCodes::E8M0 && kPieces == 1, FinishByExponents,
+                                      FinishByFloats>;
+  const FinishBy finish(panel.quantum);
+  const NibbleTable table;
+  const std::byte* left = panel.left;
+  const std::uint8_t* elements = panel.elements;
+  const std::uint8_t* scales = panel.scales;
+  float* __restrict c = panel.c;
+  const std::ptrdiff_t stride = panel.stride;
+  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
+    return c + row * stride + v * kLanes;
+  };
+  F32 sums[kOut][kVectorsOfPanel];
+  for (int i = 0; i < kOut; ++i)
+    for (int v = 0; v < kVectorsOfPanel; ++v)
+      sums[i][v] = load<F32>(cAt(i, v));
+  for (std::int64_t g = 0; g < panel.groups; ++g) {
+    // The digits' common correction goes to the last one; wraparound is harmless.
+    auto correction = [&](int half, int i) __attribute__((always_inline)) {
+      if (half == 1 && kPieces == 1)
+        return std::uint32_t{0};
+      const std::byte* tail = left + half * kLeftRecord + kSteps * kRows * 4;
+      return kLeftDigits == 1 ? loadWord(tail + 4 * i) : i == kRows - 1 ? loadWord(tail) : 0;
+    };
+#pragma unroll
+    for (int v = 0; v < kVectorsOfPanel; ++v) {
+      BytesDot::Sum dot[2][kRows];
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+          dot[half][i] = BytesDot::begin(correction(half, i));
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const U8 codes = load<U8>(elements + j * kStepBytes + v * kVectorBytes);
+        const U8 low[1] = {table.low(codes)};
+        const U8 high[1] = {table.high(codes)};
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) {
+          const std::byte* row = left + (j * kRows + i) * 4;
+          const U8 atLow[1] = {broadcast(row)};
+          const U8 atHigh[1] = {broadcast(row + (kPieces == 2 ? kLeftRecord : 4 * kRows * 4))};
+          BytesDot::step(dot[0][i], low, atLow);
+          BytesDot::step(dot[1][i], high, atHigh);
+          pin(dot[0][i]);
+          pin(dot[1][i]);
+        }
+      }
+#pragma unroll
+      for (int piece = 0; piece < kPieces; ++piece) {
+        const std::byte* tail = left + piece * kLeftRecord + kSteps * kRows * 4;
+        U32 column =
+            finish.column(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
+        pinScale(column);
+        I32 exact[kRows];
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) {
+          exact[i] = BytesDot::end(dot[piece][i], correction(piece, i));
+          if constexpr (kPieces == 1)
+            exact[i] += BytesDot::end(dot[1][i], 0);
+        }
+        if constexpr (kLeftDigits > 1) {
+          U32 whole = (U32)exact[0];
+          for (int d = 1; d < kLeftDigits; ++d)
+            whole = (whole << 8) + (U32)exact[d];
+          exact[0] = (I32)whole;
+        }
+#pragma unroll
+        for (int i = 0; i < kOut; ++i) {
+          const F32 scale = finish.product(loadWord(tail + 4 * (kOut + i)), column);
+          const F32 term = toFloats(exact[i]) * scale;
+          if constexpr (kKeepSums)
+            sums[i][v] += term;
+          else
+            store(cAt(i, v), load<F32>(cAt(i, v)) + term);
+        }
+      }
+    }
+    left += kPieces * kLeftRecord;
+    elements += 4 * kStepBytes;
+    scales += kPieces * kPanelColumns;
+  }
+  if constexpr (kKeepSums)
+    for (int i = 0; i < kOut; ++i)
+      for (int v = 0; v < kVectorsOfPanel; ++v)
+        store(cAt(i, v), sums[i][v]);
+}
+
+/// As ProductKernels::expand says.
+template <int kPieces, ScaleCodes kCodes>
+void expandNibbles(const std::uint8_t* elements, const std::uint8_t* scales, std::int64_t groups,
+                   std::byte* records) {
+  constexpr int kHalf = 4 * kStepBytes + (kPieces == 2 ? kStepBytes : 0);
+  const NibbleTable table;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    for (int at = 0; at < 4 * kStepBytes; at += kVectorBytes) {
+      const U8 codes = load<U8>(elements + at);
+      store(records + at, table.low(codes));
+      store(records + kHalf + at, table.high(codes));
+    }
+    std::byte* words = records + (8 / kPieces) * kStepBytes;
+    for (int piece = 0; piece < kPieces; ++piece, words += kHalf)
+      for (int v = 0; v < kVectorsOfPanel; ++v)
+        store(words + v * kVectorBytes,
+              decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
+    elements += 4 * kStepBytes;
+    scales += kPieces * kPanelColumns;
+    records += 8 * kStepBytes + kPieces * kStepBytes;
+  }
+}
+
+} // namespace octavo::kernels::OCTAVO_KERNELS_ISA
