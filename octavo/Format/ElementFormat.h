@@ -154,7 +154,7 @@ private:
 /// The table. Adding an element format is adding a row here.
 ///
 /// Sources: OCP FP8 = OCP 8-bit Floating Point Specification 1.0; OCP MX = OCP Microscaling Formats
-/// Specification 1.0; FNUZ = arXiv 2206.02915 and StableHLO's RFC of 2023-03-21.
+/// Specification 1.0; arXiv 2206.02915 (FNUZ) is also StableHLO's RFC of 2023-03-21.
 inline constexpr auto kElementFormats = std::to_array<ElementFormat>({
     // clang-format off
     //  name         exp sig  bias  specials                 mlir              numpy              torch            safetensors    ocp        source
@@ -162,8 +162,8 @@ inline constexpr auto kElementFormats = std::to_array<ElementFormat>({
     {"e5m2",          5,  2,   15, Specials::Ieee,           "f8E5M2",        "float8_e5m2",        "float8_e5m2",     "F8_E5M2",     "E5M2", "OCP FP8, table 2"},
     {"e4m3",          4,  3,    7, Specials::Ieee,           "f8E4M3",        "float8_e4m3",        "",                "",            "",     "StableHLO RFC of 2024-08-08"},
     {"e3m4",          3,  4,    3, Specials::Ieee,           "f8E3M4",        "float8_e3m4",        "",                "",            "",     "StableHLO RFC of 2024-08-08"},
-    {"e4m3fnuz",      4,  3,    8, Specials::UnsignedZero,   "f8E4M3FNUZ",    "float8_e4m3fnuz",    "float8_e4m3fnuz", "F8_E4M3FNUZ", "",     "FNUZ"},
-    {"e5m2fnuz",      5,  2,   16, Specials::UnsignedZero,   "f8E5M2FNUZ",    "float8_e5m2fnuz",    "float8_e5m2fnuz", "F8_E5M2FNUZ", "",     "FNUZ"},
+    {"e4m3fnuz",      4,  3,    8, Specials::UnsignedZero,   "f8E4M3FNUZ",    "float8_e4m3fnuz",    "float8_e4m3fnuz", "F8_E4M3FNUZ", "",     "arXiv 2206.02915"},
+    {"e5m2fnuz",      5,  2,   16, Specials::UnsignedZero,   "f8E5M2FNUZ",    "float8_e5m2fnuz",    "float8_e5m2fnuz", "F8_E5M2FNUZ", "",     "arXiv 2206.02915"},
     {"e4m3b11fnuz",   4,  3,   11, Specials::UnsignedZero,   "f8E4M3B11FNUZ", "float8_e4m3b11fnuz", "",                "",            "",     "arXiv 1812.08011 (hybrid FP8, bias 11)"},
     {"e3m2fn",        3,  2,    3, Specials::None,           "f6E3M2FN",      "float6_e3m2fn",      "",                "F6_E3M2",     "E3M2", "OCP MX 5.3.2"},
     {"e2m3fn",        2,  3,    1, Specials::None,           "f6E2M3FN",      "float6_e2m3fn",      "",                "F6_E2M3",     "E2M3", "OCP MX 5.3.2"},

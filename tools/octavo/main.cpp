@@ -74,6 +74,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "octavo " OCTAVO_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
+  addFormatsCommand(app);
   addRunCommand(app);
 
   if (argc < 2) {
