@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Check/Check.h"
+#include "octavo/Dialect/ForeignAttributes/ForeignAttributes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/StableHLO.h"
 
@@ -12,6 +13,7 @@ namespace octavo {
 void registerDialects(mlir::DialectRegistry& registry) {
   registry.insert<mlir::func::FuncDialect, stablehlo::StableHLODialect, chlo::CHLODialect,
                   check::CheckDialect, ir::OctavoDialect>();
+  registerForeignAttributes(registry);
 }
 
 } // namespace octavo
