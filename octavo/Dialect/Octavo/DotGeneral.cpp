@@ -1,9 +1,69 @@
-// octavo.dot_general: what its verifier demands, constraints (G1) to (G4) of Octavo.td.
+// octavo.dot_general: its text, and what its verifier demands, constraints (G1) to (G4) of
+// Octavo.td.
+#include "octavo/Dialect/Octavo/Assembly.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 namespace octavo::ir {
+
+using Axes = llvm::SmallVector<std::int64_t>;
+
+static mlir::ParseResult parseAxes(mlir::OpAsmParser& parser, Axes& axes) {
+  return parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(axes.emplace_back()); });
+}
+
+/// `= [0] x [1]`
+static mlir::ParseResult parsePairs(mlir::OpAsmParser& parser, Axes& lhs, Axes& rhs) {
+  return mlir::failure(parser.parseEqual() || parseAxes(parser, lhs) || parser.parseKeyword("x") ||
+                       parseAxes(parser, rhs));
+}
+
+mlir::ParseResult parseScaledDot(mlir::OpAsmParser& parser,
+                                 stablehlo::DotDimensionNumbersAttr& dimensions,
+                                 mlir::TypeAttr& accumulation) {
+  Axes lhsBatching, rhsBatching, lhsContracting, rhsContracting;
+  if (succeeded(parser.parseOptionalKeyword("batching_dims")) &&
+      (parsePairs(parser, lhsBatching, rhsBatching) || parser.parseComma()))
+    return mlir::failure();
+  if (parser.parseKeyword("contracting_dims") || parsePairs(parser, lhsContracting, rhsContracting))
+    return mlir::failure();
+  if (succeeded(parser.parseOptionalComma())) {
+    mlir::Type type;
+    if (parser.parseKeyword("accumulation") || parser.parseEqual() || parser.parseType(type))
+      return mlir::failure();
+    accumulation = mlir::TypeAttr::get(type);
+  }
+  dimensions = stablehlo::DotDimensionNumbersAttr::get(parser.getContext(), lhsBatching,
+                                                       rhsBatching, lhsContracting, rhsContracting);
+  return mlir::success();
+}
+
+static void printPairs(mlir::OpAsmPrinter& printer, llvm::ArrayRef<std::int64_t> lhs,
+                       llvm::ArrayRef<std::int64_t> rhs) {
+  printer << " = [";
+  llvm::interleaveComma(lhs, printer);
+  printer << "] x [";
+  llvm::interleaveComma(rhs, printer);
+  printer << "]";
+}
+
+void printScaledDot(mlir::OpAsmPrinter& printer, mlir::Operation*,
+                    stablehlo::DotDimensionNumbersAttr dimensions, mlir::TypeAttr accumulation) {
+  const auto lhsBatching = dimensions.getLhsBatchingDimensions();
+  const auto rhsBatching = dimensions.getRhsBatchingDimensions();
+  if (!lhsBatching.empty() || !rhsBatching.empty()) {
+    printer << "batching_dims";
+    printPairs(printer, lhsBatching, rhsBatching);
+    printer << ", ";
+  }
+  printer << "contracting_dims";
+  printPairs(printer, dimensions.getLhsContractingDimensions(),
+             dimensions.getRhsContractingDimensions());
+  if (accumulation)
+    printer << ", accumulation = " << accumulation.getValue();
+}
 
 static llvm::ArrayRef<std::int64_t> shapeOf(mlir::Type side) {
   if (const auto scaled = llvm::dyn_cast<ScaledType>(side))

@@ -324,8 +324,8 @@ def Octavo_DotGeneralOp : Octavo_Op<"dot_general", [Pure]> {
                        OptionalAttr<TypeAttr>:$accumulation);
   let results = (outs RankedTensorOf<[F32, BF16, F16]>:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers)
-    (`,` `accumulation` `=` $accumulation^)? attr-dict `:` functional-type(operands, results)
+    $lhs `,` $rhs `,` custom<ScaledDot>($dot_dimension_numbers, $accumulation) attr-dict
+    `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }

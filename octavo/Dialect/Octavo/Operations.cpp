@@ -1,8 +1,7 @@
 // quantize, dequantize, pack, unpack, convert: what their verifiers demand. The constraints'
 // numbers are those of the operations' descriptions in Octavo.td.
+#include "octavo/Dialect/Octavo/Assembly.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Dialect/Octavo/Options.h"
-#include "octavo/Dialect/StableHLO/Assembly.h"
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/Octavo/Octavo.cpp.inc"

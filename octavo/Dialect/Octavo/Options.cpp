@@ -1,6 +1,6 @@
 // #octavo.quantization and #octavo.conversion: lists of `key = choice`, where the choices are the
 // names that Format and Numerics give them.
-#include "octavo/Dialect/Octavo/Options.h"
+#include "octavo/Dialect/Octavo/Assembly.h"
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 
