@@ -124,11 +124,11 @@ Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
 void reportFailures(const reference::CheckReport& checks) {
   if (checks.failures.empty())
     return;
+  std::string message = fmt::format("{} of {} checks did not hold:", checks.failures.size(),
+                                    checks.failures.size() + checks.held);
   for (const reference::CheckFailure& failure : checks.failures)
-    fmt::print("{}\n", failure.message());
-  throw CommandError(fmt::format("{} of {} checks did not hold", checks.failures.size(),
-                                 checks.failures.size() + checks.held),
-                     ExitCode::CheckFailed);
+    message += "\n  " + failure.message();
+  throw CommandError(message, ExitCode::CheckFailed);
 }
 
 void compareOutputs(const Outputs& reference, RunReport& report) {
@@ -182,7 +182,7 @@ void runProgram(const RunOptions& options) {
   const auto program = orThrow(runtime::loadProgram(options.program, *context));
   mlir::OwningOpRef<mlir::ModuleOp> original;
   if (!options.compare.empty())
-    original = program->clone();
+    original = (*program).clone();
   std::optional<QuantizationReport> quantization;
   if (!options.dots.format.empty())
     quantization = quantizeProgram(*program, options);
