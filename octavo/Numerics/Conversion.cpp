@@ -100,8 +100,9 @@ static bool roundsAway(Rounding rounding, bool isNegative, bool isOdd, const Fra
   return false;
 }
 
-/// Rounds `scaled` >= 0 to an integer.
-static double roundToInteger(double scaled, bool isNegative, const Conversion& conversion) {
+/// Rounds `scaled` >= 0 to an integer. `isOdd`: the code of the integer below is.
+static double roundToInteger(double scaled, bool isNegative, bool isOdd,
+                             const Conversion& conversion) {
   const double below = std::floor(scaled);
   // Exact: x - floor(x) has no bits below those of x, and 2^32 times it none more.
   const double distance = scaled - below;
@@ -109,7 +110,6 @@ static double roundToInteger(double scaled, bool isNegative, const Conversion& c
                     : distance < 0.5 ? std::strong_ordering::less
                                      : std::strong_ordering::equal;
   const Fraction fraction{distance == 0, half, conversion.randomBits < std::ldexp(distance, 32)};
-  const bool isOdd = std::fmod(below, 2.0) != 0;
   return below + roundsAway(conversion.rounding, isNegative, isOdd, fraction);
 }
 
@@ -126,6 +126,14 @@ static int spacingExponent(const ElementFormat& format, int leading) {
   if (format.isInteger())
     return format.quantumExponent();
   return std::max(leading, format.emin()) - format.trailingSignificandBits;
+}
+
+/// Whether the code of a magnitude of `units` spacings is odd. Where the significand has no
+/// trailing bits, the last bit of a normal value's code is that of its exponent field.
+static bool isOddCode(int emin, int trailingSignificandBits, int leading, double units) {
+  if (trailingSignificandBits > 0 || leading < emin)
+    return std::fmod(units, 2.0) != 0;
+  return (leading - emin + 1) % 2 != 0;
 }
 
 /// The largest magnitude of that sign.
@@ -159,7 +167,9 @@ static double roundMagnitude(const ElementFormat& format, double value,
   // Exact: a power of two times a double that stays below 2^54 and above the subnormals of f64, or
   // is one of them, scaled up.
   const double scaled = std::ldexp(std::fabs(value), -spacing);
-  return std::ldexp(roundToInteger(scaled, std::signbit(value), rule), spacing);
+  const bool isOdd =
+      isOddCode(format.emin(), format.trailingSignificandBits, leading, std::floor(scaled));
+  return std::ldexp(roundToInteger(scaled, std::signbit(value), isOdd, rule), spacing);
 }
 
 /// What a rounding that does not move away from zero on this side does with a finite overflow is to
@@ -259,8 +269,10 @@ std::uint64_t convertInteger(const ElementFormat& format, bool negative, std::ui
   const Wide one = Wide{1} << spacing;
   const Fraction fraction{remainder == 0, 2 * remainder <=> one,
                           conversion.randomBits * one < remainder << 32};
-  // On E8M0's grid the lower multiple is 1 and its tie goes up: the same as for an odd one.
-  const bool isOdd = below & 1;
+  // E8M0's tie goes up, as that of an odd code does.
+  const bool isOdd =
+      format.specials == Specials::Scale ||
+      isOddCode(format.emin(), format.trailingSignificandBits, leading, static_cast<double>(below));
   const bool away = roundsAway(conversion.rounding, negative, isOdd, fraction);
   const double rounded = std::ldexp(static_cast<double>(below + away), spacing);
   return encode(format, withinLimits(format, negative, rounded, conversion), conversion.nan);
@@ -272,9 +284,11 @@ double reducePrecision(const ElementFormat& source, double value, int exponentBi
   if (std::isnan(value) || std::isinf(value) || value == 0)
     return value;
   const int m = std::min(trailingSignificandBits, source.trailingSignificandBits);
-  const int spacing = std::max(leadingExponent(value), source.emin()) - m;
-  const double rounded =
-      std::ldexp(roundToInteger(std::ldexp(std::fabs(value), -spacing), false, {}), spacing);
+  const int leading = leadingExponent(value);
+  const int spacing = std::max(leading, source.emin()) - m;
+  const double scaled = std::ldexp(std::fabs(value), -spacing);
+  const bool isOdd = isOddCode(source.emin(), m, leading, std::floor(scaled));
+  const double rounded = std::ldexp(roundToInteger(scaled, false, isOdd, {}), spacing);
   if (rounded == 0 || rounded > maxValue(source))
     return std::copysign(rounded == 0 ? 0.0 : kInf, value);
   if (exponentBits >= source.exponentBits)

@@ -337,10 +337,12 @@ TEST(ConversionTest, ReducePrecision) {
   EXPECT_EQ(reduce(0x1.FFp-15, 5, 10), 0);
   EXPECT_TRUE(std::signbit(reduce(-0x1p-15, 5, 10)));
   EXPECT_EQ(reduce(0x1.FFFp-15, 5, 10), 0x1p-14);
-  // No trailing bits: powers of two; an odd significand at a tie goes up to the next.
+  // No trailing bits: powers of two; a tie goes to the even exponent field, as in XLA.
   EXPECT_EQ(reduce(1.5, 8, 0), 2);
   EXPECT_EQ(reduce(1.25, 8, 0), 1);
-  EXPECT_EQ(reduce(3, 8, 0), 4);
+  EXPECT_EQ(reduce(3, 8, 0), 2);
+  EXPECT_EQ(reduce(std::nextafter(3.0f, 4.0f), 8, 0), 4);
+  EXPECT_EQ(reduce(6, 8, 0), 8);
   // e4m3-like: IEEE, so its largest is 240.
   EXPECT_EQ(reduce(247, 4, 3), 240);
   EXPECT_EQ(reduce(248, 4, 3), kInf);
