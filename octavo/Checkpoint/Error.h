@@ -23,7 +23,8 @@ struct Error {
   std::string message() const;
 };
 
-/// `text` in double quotes, fit for a message: control bytes escaped, cut after 200 bytes.
+/// `text` in double quotes, fit for a message: control bytes and bytes that are not UTF-8 escaped,
+/// cut after 200 bytes.
 std::string inQuotes(std::string_view text);
 
 } // namespace octavo::checkpoint

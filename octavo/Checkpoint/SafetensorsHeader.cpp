@@ -158,11 +158,14 @@ public:
     std::string what = exception.what();
     if (const auto end = what.find("] "); end != std::string::npos)
       what.erase(0, end + 2);
+    // The rest quotes the file, whatever its bytes are.
+    if (const auto quote = what.find("; last read"); quote != std::string::npos)
+      what.resize(quote);
     error = Error{.file = file,
                   .problem = "the header is not valid JSON",
                   .offset = 8 + (position > 0 ? position - 1 : 0), // counted from 1
                   .expected = "a JSON object in UTF-8",
-                  .found = what.substr(0, 300),
+                  .found = std::move(what),
                   .fix = "the file is damaged or not safetensors"};
     return false;
   }

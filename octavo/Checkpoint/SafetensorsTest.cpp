@@ -215,6 +215,18 @@ TEST(SafetensorsReader, namesInMessagesAreFitForATerminal) {
   EXPECT_LT(file.error().message().size(), 500u);
 }
 
+TEST(Error, quotesAreUtf8WhateverTheBytes) {
+  EXPECT_EQ(inQuotes("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82"),
+            "\"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82\"");
+  // A byte alone, an overlong form, a surrogate, beyond U+10FFFF, cut short.
+  EXPECT_EQ(inQuotes("\xff"), "\"\\xff\"");
+  EXPECT_EQ(inQuotes("\xc0\xaf"), "\"\\xc0\\xaf\"");
+  EXPECT_EQ(inQuotes("\xe0\x80\xaf"), "\"\\xe0\\x80\\xaf\"");
+  EXPECT_EQ(inQuotes("\xed\xa0\x80"), "\"\\xed\\xa0\\x80\"");
+  EXPECT_EQ(inQuotes("\xf4\x90\x80\x80"), "\"\\xf4\\x90\\x80\\x80\"");
+  EXPECT_EQ(inQuotes("\xe2\x82"), "\"\\xe2\\x82\"");
+}
+
 TEST(SafetensorsReader, readsWhatIsRight) {
   // Not in the order of the data, padded, with an empty tensor and a scalar.
   const std::string bytes =
