@@ -7,6 +7,15 @@
 
 namespace octavo::runtime {
 
+namespace {
+
+std::string sorted(std::string text) {
+  std::sort(text.begin(), text.end());
+  return text;
+}
+
+} // namespace
+
 std::vector<std::string> nearNames(std::string_view name, const std::vector<std::string>& known,
                                    std::size_t limit) {
   const std::string wanted = llvm::StringRef(name).lower();
@@ -19,7 +28,7 @@ std::vector<std::string> nearNames(std::string_view name, const std::vector<std:
     const bool contains =
         !wanted.empty() && !lower.empty() &&
         (lower.find(wanted) != std::string::npos || wanted.find(lower) != std::string::npos);
-    if (distance <= furthest || contains)
+    if (distance <= furthest || contains || sorted(lower) == sorted(wanted))
       near.emplace_back(distance, candidate);
   }
   std::sort(near.begin(), near.end());

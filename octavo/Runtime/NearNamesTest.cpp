@@ -19,6 +19,10 @@ TEST(NearNames, partsCount) {
             Names{"encoder.layer.0.attention.self.query.weight"});
 }
 
+TEST(NearNames, lettersInAnotherOrder) {
+  EXPECT_EQ(nearNames("rnu", {"formats", "run"}), Names{"run"});
+}
+
 TEST(NearNames, shortNamesAreNotAllAlike) {
   EXPECT_EQ(nearNames("id", {"x", "ids", "ab"}), Names{"ids"});
 }
