@@ -244,6 +244,10 @@ void addRunCommand(CLI::App& app) {
   command->add_option("--function", options->function, "The function to run, not @main")
       ->type_name("NAME");
   command
+      ->add_option("--quantize", options->dots.format,
+                   "Make the program's dots narrow first: the scaled format of the weights")
+      ->type_name("FORMAT");
+  command
       ->add_option("--compare", options->compare,
                    "Run the program without quantization too, and compare")
       ->type_name("f32");
