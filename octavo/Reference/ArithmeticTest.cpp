@@ -104,7 +104,7 @@ TEST(Arithmetic, IntegersWrap) {
   EXPECT_EQ(map<Abs>(integers(i8, {0x80})).code(0), 0x80u);
   EXPECT_EQ(map<Maximum>(integers(i8, {0xFF}), integers(i8, {1})).code(0), 1u);
   EXPECT_EQ(map<Maximum>(integers(u8, {0xFF}), integers(u8, {1})).code(0), 0xFFu);
-  EXPECT_EQ(map<Add>(integers({1, true}, {1}), integers({1, true}, {1})).code(0), 1u);
+  EXPECT_EQ(map<Add>(integers({1, false}, {1}), integers({1, false}, {1})).code(0), 1u);
 }
 
 TEST(Arithmetic, ZeroSized) {

@@ -18,7 +18,7 @@ using numerics::Tensor;
 
 inline const ElementType kF32{format::element("f32")};
 inline const ElementType kF64{format::element("f64")};
-inline const ElementType kBoolean{IntegerType{1, true}};
+inline const ElementType kBoolean{IntegerType{1, false}};
 
 /// x, or the positive quiet NaN where x is any NaN (rule I3).
 template <typename Real> inline Real canonicalNan(Real x) {
