@@ -33,9 +33,9 @@ public:
     std::ranges::sort(values);
     // One more, where the format would go on: the spacing is that below the largest, or, for
     // powers of two, the largest itself.
-    const std::size_t n = values.size();
-    const bool isScale = format.specials == fields::Specials::Scale;
-    values.push_back(values[n - 1] + (isScale ? values[n - 1] : values[n - 1] - values[n - 2]));
+    const double last = values.back();
+    values.push_back(
+        last + (format.trailingSignificandBits == 0 ? last : last - values[values.size() - 2]));
   }
 
   const std::vector<double>& all() const { return values; }
@@ -75,7 +75,7 @@ private:
     switch (conversion.rounding) {
     case Rounding::TiesToEven:
       if (isScale)
-        return x >= 0.5L || lower == 0 ? upper : lower; // N7
+        return x >= 0.5L || magnitude < 0x1p-126 ? upper : lower; // N7
       return x > 0.5L || (x == 0.5L && lower % 2 == 1) ? upper : lower;
     case Rounding::TiesToAway:
       return x >= 0.5L ? upper : lower;

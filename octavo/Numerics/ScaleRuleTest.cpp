@@ -61,7 +61,7 @@ int byteFromBits(const ElementFormat& format, ScaleRule rule, float amax) {
   const auto exponentOf = [](std::uint32_t b) { return static_cast<int>(b >> 23) - 127; };
   const auto trailingOf = [](std::uint32_t b) { return b & 0x7FFFFF; };
   // INT8 has six bits below its leading one (OCP MX 5.3.4).
-  const int trailing = format.isInteger() ? 6 : format.trailingSignificandBits;
+  const int trailing = format.trailingSignificandBits - (format.isInteger() ? 1 : 0);
   switch (rule) {
   case ScaleRule::Floor:
     return clampedByte(exponentOf(bits) - emax);

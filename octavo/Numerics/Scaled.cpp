@@ -49,9 +49,9 @@ static int scaleExponent(const ElementFormat& element, ScaleRule rule, float ama
   case ScaleRule::Ceil:
     return floor + (m > 1);
   case ScaleRule::Even: {
-    // Rounded half up to the element's significand, amax reaches 2^(k+1) from here on. INT8's
-    // significand is the integer bit and the six below it.
-    const int trailing = element.isInteger() ? element.bias : element.trailingSignificandBits;
+    // Rounded half up to the element's significand, amax reaches 2^(k+1) from here on. An integer's
+    // leading bit is one of its trailing bits.
+    const int trailing = element.trailingSignificandBits - (element.isInteger() ? 1 : 0);
     return floor + (m >= 2 - std::ldexp(1.0, -(trailing + 1)));
   }
   case ScaleRule::RoundUp: {
