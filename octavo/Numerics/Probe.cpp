@@ -4,6 +4,7 @@
 //   octavo-numerics-probe formats                      a line a row: name, width, NumPy name
 //   octavo-numerics-probe decode FORMAT                codes (u64) -> values (f64)
 //   octavo-numerics-probe convert FORMAT f32|f64 [ROUNDING [OVERFLOW]]   values -> codes (u64)
+//   octavo-numerics-probe reduce FORMAT EXPONENT_BITS TRAILING_BITS   reduce_precision, f32 -> f32
 //
 // Numbers are read from stdin and written to stdout in the machine's own binary form.
 
@@ -45,6 +46,13 @@ static int probe(int argc, char** argv) {
     refuse("element format", argument(2));
   if (verb == "decode") {
     filter<std::uint64_t, double>([&](std::uint64_t code) { return decode(*format, code); });
+    return 0;
+  }
+  if (verb == "reduce" && argc == 5) {
+    const int exponentBits = std::atoi(argv[3]), trailingBits = std::atoi(argv[4]);
+    filter<float, float>([&](float value) {
+      return static_cast<float>(reducePrecision(*format, value, exponentBits, trailingBits));
+    });
     return 0;
   }
   if (verb != "convert")

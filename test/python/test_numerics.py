@@ -1,4 +1,4 @@
-"""Conversions of octavo/Numerics against ml_dtypes and NumPy (docs/semantics.md, N1 to N8).
+"""Conversions of octavo/Numerics against ml_dtypes, NumPy and XLA (docs/semantics.md, N1 to N10).
 
 The test program octavo-numerics-probe does octavo's side. A format that NumPy and ml_dtypes do not
 have is left to the C++ tests.
@@ -180,3 +180,20 @@ def test_every_value_returns_to_its_code(name):
 def test_overflow_answers_of_e5m2(overflow, expected):
     codes = convert("e5m2", np.array([1e30], np.float32), "ties-to-even", overflow)
     assert decode("e5m2", codes)[0] == float(expected)
+
+
+@pytest.mark.parametrize("exponent_bits, trailing_bits", [
+    (5, 10), (5, 2), (4, 3), (3, 4), (8, 7), (8, 0), (2, 0), (1, 3), (6, 23), (8, 23)])
+def test_reduce_precision_is_xlas(exponent_bits, trailing_bits):
+    """N10."""
+    lax = pytest.importorskip("jax.lax", reason="JAX is not installed")
+    random = np.random.default_rng(13)
+    bits = random.integers(0, 2**32, 10**5, np.uint32).view(np.float32)
+    usual = random.normal(size=10**5) * np.exp2(random.uniform(-40, 40, 10**5))
+    inputs = np.concatenate([bits[~np.isnan(bits)], usual.astype(np.float32),
+                             special_inputs()[:4],
+                             np.float32([65519, 65520, 2**-14, 2**-15, 1.5, 3, 6, 248])])
+    theirs = np.asarray(lax.reduce_precision(inputs, exponent_bits, trailing_bits))
+    arguments = (str(exponent_bits), str(trailing_bits))
+    ours = np.frombuffer(probe("reduce", "f32", *arguments, given=inputs.tobytes()), np.float32)
+    assert np.array_equal(ours.view(np.uint32), theirs.view(np.uint32))
