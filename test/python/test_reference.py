@@ -92,14 +92,14 @@ def test_arithmetic_of_every_pair_of_codes(tmp_path, element):
     found = run(tmp_path, narrow_program(element, len(x)), x, y)
     has_nan = np.isnan(np.float32(narrow(np.float32(np.nan))))
     with np.errstate(all="ignore"):
-        for (name, operation), result in zip(OPERATIONS.items(), found, strict=True):
+        for operation, result in zip(OPERATIONS.values(), found, strict=True):
             wide = operation(x, y)
             expected = wide.astype(narrow).astype(np.float32)
             if not has_nan:
                 # I3: a NaN has the code of -0; which zero ml_dtypes takes depends on the sign that
                 # the processor gives the NaN.
                 expected = np.where(np.isnan(wide), np.float32(-0.0), expected)
-            assert_same(result, expected), name
+            assert_same(result, expected)
 
 
 # Programs that JAX writes, evaluated by JAX and by octavo.
@@ -181,7 +181,8 @@ def close_cases():
         "softmax": (lambda x: jax.nn.softmax(x, axis=-1), normal(5, 40)),
         "gelu": (lambda x: (jax.nn.gelu(x, approximate=False), jax.nn.gelu(x)), normal(500)),
         "layer_norm": (
-            lambda x: (x - x.mean(-1, keepdims=True)) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5),
+            lambda x: (x - x.mean(-1, keepdims=True))
+            * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-5),
             normal(7, 64),
         ),
         "functions": (
