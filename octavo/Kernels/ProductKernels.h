@@ -33,7 +33,7 @@ struct DirectArguments {
   const std::uint8_t* elements; ///< 256 bytes a group of 32 along K
   const std::uint8_t* scales;   ///< 16 codes a piece
   std::int64_t groups;
-  float* c;
+  float* c; ///< added to
   std::ptrdiff_t stride;
   std::int32_t quantum;
 };
@@ -57,6 +57,15 @@ inline constexpr int kDots = 3;
 /// Scale formats that 4-bit storage keeps as codes.
 enum class ScaleCodes : std::uint8_t { E8M0, E4M3 };
 
+/// Pieces, scale codes and finish of a product straight from 4-bit storage.
+enum class NibbleKind : std::uint8_t {
+  Exponents32, ///< pieces of 32, E8M0
+  Floats32,    ///< pieces of 32, E8M0, against scales of another kind
+  E8M0By16,    ///< pieces of 16, Finish::Floats
+  E4M3By16,
+};
+inline constexpr int kNibbleKinds = 4;
+
 /// Heights of tiles, the greatest first; a set uses the ones up to its own greatest.
 inline constexpr int kTileHeights[] = {6, 4, 2, 1};
 inline constexpr int kHeights = 4;
@@ -76,10 +85,10 @@ struct ProductKernels {
   /// Doubles has one panel. Null where the set has no use for the combination.
   Tile* tiles[kDots][kFinishes][2][kHeights][kMaxPanels];
 
-  /// From 4-bit storage, by pieces of a group - 1, scale codes, and height index (4, 2, 1 at 1, 2,
-  /// 3); last, activations of kDigits digits, one row.
-  Direct* direct[2][2][kHeights];
-  Direct* directDigits[2][2];
+  /// From 4-bit storage, by height index (4, 2, 1 at 1, 2, 3).
+  Direct* direct[kNibbleKinds][kHeights];
+  /// One row of activations of kDigits digits.
+  Direct* directDigits[kNibbleKinds];
 
   /// Unpacks `groups` groups of a panel's 4-bit storage to records of bytes, 12 added to each.
   void (*expand[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,

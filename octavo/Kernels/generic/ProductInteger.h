@@ -7,8 +7,6 @@
 #include "octavo/Kernels/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
-#include <type_traits>
-
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 inline constexpr int kVectorsOfPanel = kPanelColumns / kLanes;
@@ -199,14 +197,12 @@ template <ScaleCodes kCodes> OCTAVO_INLINE U32 decodeScales(const std::uint8_t* 
 ///
 /// The low and the high nibbles are summed apart: two chains hide the latency, and half a group of
 /// these products (at most 24 * 128, two by two) fits AVX2's 16-bit sums.
-template <int kPieces, ScaleCodes kCodes, int kRows, int kLeftDigits>
+template <int kPieces, ScaleCodes kCodes, typename FinishBy, int kRows, int kLeftDigits>
 void integerDirect(const DirectArguments& panel) {
   constexpr int kSteps = 8 / kPieces;
   constexpr int kLeftRecord = kLeftDigits > 1 ? (kSteps * kRows + 2) * 4 : (kSteps + 2) * kRows * 4;
   constexpr int kOut = kLeftDigits > 1 ? 1 : kRows;
   constexpr bool kKeepSums = kSumsInRegisters || kOut == 1;
-  using FinishBy = std::conditional_t<kCodes == ScaleCodes::E8M0 && kPieces == 1, FinishByExponents,
-                                      FinishByFloats>;
   const FinishBy finish(panel.quantum);
   const NibbleTable table;
   const std::byte* left = panel.left;

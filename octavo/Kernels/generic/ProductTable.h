@@ -38,14 +38,14 @@ template <typename DotKind> constexpr void addDot(ProductKernels& table, Dot dot
   addTilesByDoubles<DotKind, kSteps / 2>(tiles[static_cast<int>(Finish::Doubles)][0]);
 }
 
-template <int kPieces, ScaleCodes kCodes> constexpr void addNibbles(ProductKernels& table) {
-  constexpr int p = kPieces - 1;
-  constexpr int c = static_cast<int>(kCodes);
-  table.direct[p][c][1] = integerDirect<kPieces, kCodes, 4, 1>;
-  table.direct[p][c][2] = integerDirect<kPieces, kCodes, 2, 1>;
-  table.direct[p][c][3] = integerDirect<kPieces, kCodes, 1, 1>;
-  table.directDigits[p][c] = integerDirect<kPieces, kCodes, kDigits, kDigits>;
-  table.expand[p][c] = expandNibbles<kPieces, kCodes>;
+template <NibbleKind kKind, int kPieces, ScaleCodes kCodes, typename FinishBy>
+constexpr void addNibbles(ProductKernels& table) {
+  constexpr int kind = static_cast<int>(kKind);
+  table.direct[kind][1] = integerDirect<kPieces, kCodes, FinishBy, 4, 1>;
+  table.direct[kind][2] = integerDirect<kPieces, kCodes, FinishBy, 2, 1>;
+  table.direct[kind][3] = integerDirect<kPieces, kCodes, FinishBy, 1, 1>;
+  table.directDigits[kind] = integerDirect<kPieces, kCodes, FinishBy, kDigits, kDigits>;
+  table.expand[kPieces - 1][static_cast<int>(kCodes)] = expandNibbles<kPieces, kCodes>;
 }
 
 constexpr ProductKernels integerKernels() {
@@ -57,9 +57,10 @@ constexpr ProductKernels integerKernels() {
   if constexpr (kHasBytesInPairs)
     addDot<BytesInPairsDot>(table, Dot::BytesInPairs);
   addDot<WordsDot>(table, Dot::Words);
-  addNibbles<1, ScaleCodes::E8M0>(table);
-  addNibbles<2, ScaleCodes::E8M0>(table);
-  addNibbles<2, ScaleCodes::E4M3>(table);
+  addNibbles<NibbleKind::Exponents32, 1, ScaleCodes::E8M0, FinishByExponents>(table);
+  addNibbles<NibbleKind::Floats32, 1, ScaleCodes::E8M0, FinishByFloats>(table);
+  addNibbles<NibbleKind::E8M0By16, 2, ScaleCodes::E8M0, FinishByFloats>(table);
+  addNibbles<NibbleKind::E4M3By16, 2, ScaleCodes::E4M3, FinishByFloats>(table);
   return table;
 }
 

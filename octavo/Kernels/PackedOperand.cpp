@@ -1,0 +1,387 @@
+#include "octavo/Kernels/PackedOperand.h"
+
+#include "octavo/Kernels/Product.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <sys/mman.h>
+
+namespace octavo::kernels {
+
+PackedBytes::PackedBytes(std::size_t size) : count(size) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  const std::size_t alignment = size < kHugePage ? 64 : kHugePage;
+  // A look-ahead past the end of the last record may read, never use, some bytes.
+  const std::size_t rounded = (size + 64 + alignment - 1) / alignment * alignment;
+  bytes.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
+  if (!bytes)
+    throw std::bad_alloc();
+#if defined(MADV_HUGEPAGE)
+  if (alignment == kHugePage)
+    madvise(bytes.get(), rounded, MADV_HUGEPAGE); // a wish: nothing is lost where it is refused
+#endif
+  std::memset(bytes.get(), 0, rounded);
+}
+
+Tiling::Tile Tiling::tileOf(std::int64_t row) const {
+  std::int64_t first = row / tallest * tallest;
+  std::int64_t rest = rows - first;
+  if (rest >= tallest)
+    return {first, tallest};
+  for (int height : kTileHeights)
+    if (height < tallest && height <= rest) {
+      if (row < first + height)
+        return {first, height};
+      first += height;
+      rest -= height;
+    }
+  assert(false && "row is below rows");
+  return {first, 1};
+}
+
+namespace {
+
+/// The integer of each code of a format of at most 8 bits: its value over its quantum.
+std::array<std::int16_t, 256> integersOf(const ElementFormat& format) {
+  std::array<std::int16_t, 256> integers{};
+  for (int code = 0; code <= static_cast<int>(format.codeMask()); ++code)
+    integers[code] = static_cast<std::int16_t>(
+        std::ldexp(numerics::decode(format, code), -format.quantumExponent()));
+  return integers;
+}
+
+/// The scales of a matrix, row by row and piece by piece.
+class Scales {
+public:
+  Scales(const numerics::ScaledTensor& matrix, const ProductPlan& plan)
+      : codes(matrix.scales), format(*matrix.type.scale), piece(plan.piece), depth(plan.depth),
+        across(matrix.type.block[0]), along(matrix.type.block[1]),
+        grid(depth / along + (depth % along != 0)) {
+    if (format.width() <= 8)
+      for (std::uint32_t c = 0; c < values.size(); ++c)
+        values[c] = static_cast<float>(numerics::decode(format, c));
+  }
+
+  std::uint32_t code(std::int64_t row, std::int64_t p) const {
+    return codes[row / across * grid + p * piece / along];
+  }
+  /// f32 holds every scale. Beyond K: 1.
+  float value(std::int64_t row, std::int64_t p) const {
+    if (p * piece >= depth)
+      return 1;
+    const std::uint32_t c = code(row, p);
+    return format.width() <= 8 ? values[c] : std::bit_cast<float>(c);
+  }
+
+private:
+  std::span<const std::uint32_t> codes;
+  const ElementFormat& format;
+  std::int64_t piece, depth, across, along, grid;
+  std::array<float, 256> values{};
+};
+
+struct ExponentRange {
+  int least = std::numeric_limits<int>::max();
+  int greatest = std::numeric_limits<int>::min();
+  bool unusual = false;
+
+  void add(float scale) {
+    if (!std::isnormal(scale)) {
+      unusual = true;
+      return;
+    }
+    const int exponent = std::ilogb(scale);
+    least = std::min(least, exponent);
+    greatest = std::max(greatest, exponent);
+  }
+  void add(const ExponentRange& other) {
+    least = std::min(least, other.least);
+    greatest = std::max(greatest, other.greatest);
+    unusual |= other.unusual;
+  }
+  void into(PackedOperand& packed) const {
+    packed.hasUnusualScale = unusual;
+    packed.leastExponent = least > greatest ? 0 : least;
+    packed.greatestExponent = least > greatest ? 0 : greatest;
+  }
+};
+
+/// Whether the piece may take any scale: its elements are all zero, and the scale is a number. It
+/// takes 1: the scale of a zero block is often the smallest there is, and would cost the fast
+/// paths.
+bool isIdle(bool allZero, float scale) { return allZero && std::isfinite(scale); }
+
+/// One row's elements of a piece, short at the end of K.
+struct PieceCodes {
+  const std::uint8_t* codes;
+  int size;
+};
+PieceCodes pieceOf(const numerics::ScaledTensor& matrix, const ProductPlan& plan, std::int64_t row,
+                   std::int64_t piece) {
+  const std::int64_t begin = piece * plan.piece;
+  const std::int64_t size = std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece);
+  return {matrix.elements.data() + row * plan.depth + begin, static_cast<int>(size)};
+}
+
+bool isZero(PieceCodes piece) {
+  return std::all_of(piece.codes, piece.codes + piece.size,
+                     [](std::uint8_t code) { return (code & 7) == 0; });
+}
+
+/// E2M1 under scales of 8 bits, in pieces that nothing joins.
+bool canStoreNibbles(const ProductPlan& plan) {
+  return plan.right.element->name == "e2m1fn" && plan.right.scale->width() == 8 &&
+         plan.dot != Dot::Words && plan.piecesInSum == 1 &&
+         (plan.piece == 16 || plan.right.scale->specials == format::Specials::Scale);
+}
+
+void packLeftRow(const numerics::ScaledTensor& matrix, const Scales& scales,
+                 const ProductPlan& plan, const std::array<std::int16_t, 256>& integers,
+                 std::int64_t row, const Tiling& tiling, PackedOperand& packed,
+                 ExponentRange& range) {
+  const int steps = plan.steps();
+  const auto [first, height] = tiling.tileOf(row);
+  const std::int64_t record = std::int64_t{4} * (steps + 2) * height;
+  std::byte* to =
+      packed.elements.data() + first * plan.pieces * 4 * (steps + 2) + (row - first) * 4;
+  for (std::int64_t p = 0; p < plan.pieces; ++p, to += record) {
+    const auto [codes, size] = pieceOf(matrix, plan, row, p);
+    std::int32_t sum = 0;
+    std::uint8_t any = 0;
+    if (plan.dot == Dot::Words) {
+      std::int16_t words[32] = {};
+      for (int k = 0; k < size; ++k) {
+        words[k] = integers[codes[k]];
+        any |= words[k] != 0;
+      }
+      for (int s = 0; s < steps; ++s)
+        std::memcpy(to + std::int64_t{4} * s * height, words + 2 * s, 4);
+    } else {
+      std::int8_t quads[32] = {};
+      for (int k = 0; k < size; ++k) {
+        quads[k] = static_cast<std::int8_t>(integers[codes[k]]);
+        any |= quads[k] != 0;
+        sum += quads[k];
+      }
+      for (int s = 0; s < steps; ++s)
+        std::memcpy(to + std::int64_t{4} * s * height, quads + 4 * s, 4);
+    }
+    float scale = scales.value(row, p);
+    if (isIdle(!any, scale) && plan.piecesInSum == 1)
+      scale = 1;
+    else
+      range.add(scale);
+    const std::int32_t correction = -plan.offset * sum;
+    std::memcpy(to + std::int64_t{4} * steps * height, &correction, 4);
+    std::memcpy(to + std::int64_t{4} * (steps + 1) * height, &scale, 4);
+  }
+}
+
+void packRightRow(const numerics::ScaledTensor& matrix, const Scales& scales,
+                  const ProductPlan& plan, const std::array<std::int16_t, 256>& integers,
+                  std::int64_t row, PackedOperand& packed, ExponentRange& range) {
+  const int steps = plan.steps();
+  const std::int64_t record = std::int64_t{kStepBytes} * (steps + 1);
+  std::byte* to =
+      packed.elements.data() + row / kPanelColumns * plan.pieces * record + row % kPanelColumns * 4;
+  for (std::int64_t p = 0; p < plan.pieces; ++p, to += record) {
+    const auto [codes, size] = pieceOf(matrix, plan, row, p);
+    bool any = false;
+    for (int k = 0; k < size; ++k) {
+      const std::int16_t integer = integers[codes[k]];
+      any |= integer != 0;
+      if (plan.dot == Dot::Words)
+        std::memcpy(to + k / 2 * kStepBytes + k % 2 * 2, &integer, 2);
+      else
+        to[k / 4 * kStepBytes + k % 4] = static_cast<std::byte>(integer + plan.offset);
+    }
+    float scale = scales.value(row, p);
+    if (isIdle(!any, scale) && plan.piecesInSum == 1)
+      scale = 1;
+    else
+      range.add(scale);
+    std::memcpy(to + steps * kStepBytes, &scale, 4);
+  }
+}
+
+void packNibbleRow(const numerics::ScaledTensor& matrix, const Scales& scales,
+                   const ProductPlan& plan, std::int64_t row, PackedOperand& packed) {
+  const std::int64_t groups = plan.pieces * plan.piece / 32;
+  const std::int64_t panel = row / kPanelColumns;
+  const std::int64_t column = row % kPanelColumns;
+  std::byte* to = packed.elements.data() + panel * groups * 4 * kStepBytes + column * 4;
+  const std::uint8_t* codes = matrix.elements.data() + row * plan.depth;
+  for (std::int64_t g = 0; g < groups; ++g, to += 4 * kStepBytes) {
+    std::uint8_t group[32] = {};
+    const std::int64_t size = std::min<std::int64_t>(32, plan.depth - g * 32);
+    std::memcpy(group, codes + g * 32, static_cast<std::size_t>(size));
+    for (int k = 0; k < 16; ++k)
+      to[k / 4 * kStepBytes + k % 4] =
+          static_cast<std::byte>((group[k] & 15) | (group[k + 16] & 15) << 4);
+  }
+  const auto one = static_cast<std::uint8_t>(numerics::encode(*matrix.type.scale, 1.0));
+  std::byte* scale = packed.scales.data() + panel * plan.pieces * kPanelColumns + column;
+  for (std::int64_t p = 0; p < plan.pieces; ++p, scale += kPanelColumns) {
+    const bool idle = isIdle(isZero(pieceOf(matrix, plan, row, p)), scales.value(row, p));
+    *scale = static_cast<std::byte>(idle ? one : scales.code(row, p));
+  }
+}
+
+/// Calls packRow(row, range) for all rows, and joins the ranges of their scales.
+template <typename PackRow>
+void forRows(PackedOperand& packed, std::size_t grain, const Execution& execution,
+             PackRow packRow) {
+  ExponentRange all;
+  std::mutex joining;
+  forRanges(static_cast<std::size_t>(packed.rows), grain, execution,
+            [&](std::size_t begin, std::size_t end) {
+              ExponentRange range;
+              for (std::size_t row = begin; row < end; ++row)
+                packRow(static_cast<std::int64_t>(row), range);
+              const std::lock_guard lock(joining);
+              all.add(range);
+            });
+  all.into(packed);
+}
+
+PackedOperand packLeft(const numerics::ScaledTensor& matrix, const ProductPlan& plan,
+                       const Execution& execution) {
+  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Records};
+  packed.rows = matrix.shape[0];
+  packed.elements = PackedBytes(static_cast<std::size_t>(packed.rows * plan.pieces) * 4 *
+                                static_cast<std::size_t>(plan.steps() + 2));
+  const Scales scales(matrix, plan);
+  const auto integers = integersOf(*matrix.type.element);
+  const Tiling tiling{packed.rows, productKernels(plan.isa).tallest};
+  forRows(packed, 64, execution, [&](std::int64_t row, ExponentRange& range) {
+    packLeftRow(matrix, scales, plan, integers, row, tiling, packed, range);
+  });
+  return packed;
+}
+
+PackedOperand packRight(const numerics::ScaledTensor& matrix, const ProductPlan& plan,
+                        const Execution& execution) {
+  using Storage = PackedOperand::Storage;
+  PackedOperand packed{.side = Side::Right, .storage = Storage::Records};
+  packed.rows = matrix.shape[0];
+  const Scales scales(matrix, plan);
+  const auto panels = static_cast<std::size_t>((packed.rows + kPanelColumns - 1) / kPanelColumns);
+  const auto pieces = static_cast<std::size_t>(plan.pieces);
+  if (canStoreNibbles(plan)) {
+    forRows(packed, 64, execution, [&](std::int64_t row, ExponentRange& range) {
+      for (std::int64_t p = 0; p < plan.pieces; ++p)
+        if (const float scale = scales.value(row, p);
+            !isIdle(isZero(pieceOf(matrix, plan, row, p)), scale))
+          range.add(scale);
+    });
+    if (!packed.hasUnusualScale)
+      packed.storage = Storage::Nibbles;
+  }
+  if (packed.storage == Storage::Nibbles) {
+    packed.scaleCodes =
+        plan.right.scale->specials == format::Specials::Scale ? ScaleCodes::E8M0 : ScaleCodes::E4M3;
+    packed.elements =
+        PackedBytes(panels * pieces * static_cast<std::size_t>(plan.piece) * kPanelColumns / 2);
+    packed.scales = PackedBytes(panels * pieces * kPanelColumns);
+    forRanges(panels, 4, execution, [&](std::size_t begin, std::size_t end) {
+      const std::int64_t last = std::min<std::int64_t>(end * kPanelColumns, packed.rows);
+      for (std::int64_t row = begin * kPanelColumns; row < last; ++row)
+        packNibbleRow(matrix, scales, plan, row, packed);
+    });
+    return packed;
+  }
+  const auto integers = integersOf(*matrix.type.element);
+  packed.elements =
+      PackedBytes(panels * pieces * static_cast<std::size_t>(plan.steps() + 1) * kStepBytes);
+  forRows(packed, 4 * kPanelColumns, execution, [&](std::int64_t row, ExponentRange& range) {
+    packRightRow(matrix, scales, plan, integers, row, packed, range);
+  });
+  return packed;
+}
+
+/// One piece of f32 as digits: x = n * 2^e, n = 2^16 * digits[0] + 2^8 * digits[1] + digits[2].
+struct FixedPoint {
+  std::int8_t digits[kDigits][32] = {};
+  std::int32_t sum = 0; ///< of the n, modulo 2^32
+  float scale = 1;      ///< 2^e; NaN where x has a NaN or an infinity
+
+  FixedPoint(const float* x, int size) {
+    float amax = 0;
+    bool finite = true;
+    for (int k = 0; k < size; ++k) {
+      amax = std::max(amax, std::fabs(x[k]));
+      finite &= std::isfinite(x[k]);
+    }
+    if (!finite)
+      scale = std::numeric_limits<float>::quiet_NaN();
+    if (!finite || amax == 0)
+      return;
+    // 2^-e is at most 2^126; a power of two below 2^-126 would not be a normal f32.
+    const int exponent = std::max(std::ilogb(amax) - 21, -126);
+    scale = std::ldexp(1.0f, exponent);
+    const float inverse = std::ldexp(1.0f, -exponent);
+    for (int k = 0; k < size; ++k) {
+      // Exact product; the sum with 1.5 * 2^23 rounds it to an integer, ties to even.
+      const float shifted = x[k] * inverse + 0x1.8p23f;
+      const std::int32_t n = std::bit_cast<std::int32_t>(shifted) - 0x4B400000;
+      const std::int32_t low = static_cast<std::int8_t>(n);
+      const std::int32_t middle = static_cast<std::int8_t>((n - low) >> 8);
+      digits[2][k] = static_cast<std::int8_t>(low);
+      digits[1][k] = static_cast<std::int8_t>(middle);
+      digits[0][k] = static_cast<std::int8_t>((((n - low) >> 8) - middle) >> 8);
+      sum += n;
+    }
+  }
+};
+
+} // namespace
+
+PackedOperand pack(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan,
+                   const Execution& execution) {
+  [[maybe_unused]] const OperandFormat& format = side == Side::Left ? plan.left : plan.right;
+  assert(matrix.shape.size() == 2 && matrix.shape[1] == plan.depth);
+  assert(matrix.type.element == format.element && matrix.type.scale == format.scale);
+  PackedOperand packed =
+      side == Side::Left ? packLeft(matrix, plan, execution) : packRight(matrix, plan, execution);
+  packed.outer = matrix.outer;
+  return packed;
+}
+
+PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
+                   const Execution& execution) {
+  assert(plan.left.scale == nullptr && plan.depth > 0);
+  const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+  assert(rows * plan.depth == static_cast<std::int64_t>(activations.size()));
+  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Digits};
+  packed.rows = rows;
+  const int steps = plan.steps();
+  const std::int64_t record = std::int64_t{4} * (steps * kDigits + 2);
+  packed.elements = PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record));
+  forRows(packed, 1, execution, [&](std::int64_t row, ExponentRange& range) {
+    std::byte* to = packed.elements.data() + row * plan.pieces * record;
+    for (std::int64_t p = 0; p < plan.pieces; ++p, to += record) {
+      const std::int64_t begin = p * plan.piece;
+      const auto size =
+          static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
+      const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
+      for (int s = 0; s < steps; ++s)
+        for (int d = 0; d < kDigits; ++d)
+          std::memcpy(to + 4 * (s * kDigits + d), fixed.digits[d] + 4 * s, 4);
+      const std::uint32_t correction =
+          0u - static_cast<std::uint32_t>(plan.offset) * static_cast<std::uint32_t>(fixed.sum);
+      std::memcpy(to + 4 * steps * kDigits, &correction, 4);
+      std::memcpy(to + 4 * (steps * kDigits + 1), &fixed.scale, 4);
+      range.add(fixed.scale);
+    }
+  });
+  return packed;
+}
+
+} // namespace octavo::kernels

@@ -1,0 +1,82 @@
+// One operand of a scaled product in the kernels' own layout: packed once, multiplied often.
+//
+// Integers are the elements over their quantum (E2M1: twice the value, E2M3: 8 times, E3M2: 16
+// times, INT8: its code). A *piece* is what K is cut into by the blocks of both operands, 16 or 32
+// long; wider blocks are several pieces with one scale. Zeros fill up the last piece, and columns
+// of the last panel beyond N.
+//
+//  left     rows in tiles of 6, 4, 2 or 1; for each tile and piece one record: for each step of K
+//  (4
+//           of bytes, 2 of words) a dword for each row; a correction for each row; an f32 scale for
+//           each row. The unsigned side has an offset added; -offset * (sum of the row's integers)
+//           is the correction that makes up for it.
+//  right    rows (columns of C) in panels of 16. Records: for each piece, for each step a dword for
+//           each column, with the offset; then 16 f32 scales. Nibbles (E2M1): 256 bytes for each 32
+//           of K, as integerDirect says; apart from them, for each piece 16 scale codes.
+//  digits   left, f32 in fixed point: for each row and piece one record: for each step three
+//  dwords,
+//           the greatest digit first; the correction; the scale.
+#pragma once
+
+#include "octavo/Kernels/ProductKernels.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+namespace octavo::kernels {
+
+/// Zeroed bytes, aligned to a page of 2 MiB where there are so many: products of one row read a
+/// matrix once, and small pages cost them a tenth of the memory's rate.
+class PackedBytes {
+public:
+  PackedBytes() = default;
+  explicit PackedBytes(std::size_t size);
+  std::byte* data() { return bytes.get(); }
+  const std::byte* data() const { return bytes.get(); }
+  std::size_t size() const { return count; }
+
+private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte[], Free> bytes;
+  std::size_t count = 0;
+};
+
+/// How rows are cut into tiles: as many of the tallest as there are, then ever smaller ones.
+struct Tiling {
+  std::int64_t rows;
+  int tallest;
+
+  struct Tile {
+    std::int64_t first;
+    int height;
+  };
+  /// The tile that has `row`, or begins there.
+  Tile tileOf(std::int64_t row) const;
+};
+
+enum class Side : std::uint8_t { Left, Right };
+
+struct PackedOperand {
+  enum class Storage : std::uint8_t { Records, Nibbles, Digits };
+  Side side;
+  Storage storage;
+  ScaleCodes scaleCodes = ScaleCodes::E8M0; ///< of nibbles
+  std::int64_t rows = 0;
+  PackedBytes elements = {};
+  PackedBytes scales = {}; ///< of nibbles
+  float outer = 1.0f;
+  /// The exponents (floor of log2) of the scales of blocks that are not zero.
+  int leastExponent = 0;
+  int greatestExponent = 0;
+  /// A scale that is NaN, infinite, zero or a subnormal f32, over a block that is not zero.
+  bool hasUnusualScale = false;
+
+  std::size_t bytes() const { return elements.size() + scales.size(); }
+};
+
+} // namespace octavo::kernels

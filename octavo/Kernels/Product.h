@@ -1,0 +1,83 @@
+// Products of scaled matrices, C[M, N] = A[M, K] * B[N, K]^T in f32, both operands contracted along
+// their last axis and packed beforehand.
+//
+// Elements E2M1, E2M3, E3M2 and INT8, scales E8M0, E4M3 (with an outer f32 scale) or f32: each
+// element of C has the bits of numerics::dot of the two rows, on every instruction set and with
+// every number of threads. A piece of K (between two block edges of either operand) is summed
+// exactly, scaled and rounded to f32 once; pieces are added in f32 in order of K from +0; the outer
+// scales multiply last.
+//
+// f32 activations against E2M1 weights: a row's block of 16 or 32 becomes integers of 23 bits and a
+// power of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties, where
+// 2^(e+21) <= amax < 2^(e+22) (e >= -126). The block's integer sum is exact; it is rounded to f32,
+// multiplied by the scales' product and rounded, and added as above. Against the exact product the
+// error is at most
+//   sum over blocks of (amax * 2^-22 * sum |w| + 2^-23 * |term|) + (blocks - 1) * 2^-24 * sum
+//   |terms|
+// to first order; amax is of the block of x, w are the values of the weights. A NaN or an infinity
+// in x makes its row NaN.
+#pragma once
+
+#include "octavo/Kernels/Execution.h"
+#include "octavo/Kernels/PackedOperand.h"
+#include "octavo/Numerics/Scaled.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+
+namespace octavo::kernels {
+
+using numerics::ElementFormat;
+
+/// What one operand is made of. `along` is the block's extent on K, `across` on the other axis;
+/// format::kWholeAxis is all of it. A null scale: plain f32 (left only).
+struct OperandFormat {
+  const ElementFormat* element;
+  const ElementFormat* scale;
+  std::int64_t across = 1;
+  std::int64_t along = 32;
+};
+
+/// The row's element, scale and blocks.
+OperandFormat operandFormat(const format::ScaledFormat& format);
+/// f32 activations.
+OperandFormat floatOperand();
+
+/// How a product of two formats runs on an instruction set.
+struct ProductPlan {
+  Isa isa;
+  OperandFormat left, right;
+  std::int64_t depth; ///< K
+  Dot dot;
+  std::int32_t offset;      ///< added to the right operand's integers
+  std::int32_t quantum;     ///< exponent of the unit of products of integers
+  std::int32_t piece;       ///< 16 or 32
+  std::int64_t pieces;      ///< of K
+  std::int64_t piecesInSum; ///< more than 1: wide blocks
+  bool scaleProductIsExact; ///< in f32, range permitting
+
+  /// Steps of K in a piece.
+  int steps() const { return piece / (dot == Dot::Words ? 2 : 4); }
+};
+
+/// The plan, or why there is none: which formats, blocks or depth are not multiplied, and what is.
+tl::expected<ProductPlan, std::string> productPlan(const OperandFormat& left,
+                                                   const OperandFormat& right, std::int64_t depth,
+                                                   Isa isa = defaultIsa());
+
+/// Packs a matrix [rows, K] of the plan's format for `side`.
+PackedOperand pack(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan,
+                   const Execution& execution = {});
+
+/// Packs f32 activations [rows, K], row-major, for a plan whose left format is floatOperand.
+PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
+                   const Execution& execution = {});
+
+/// c[M, N] = left * right^T, row-major. The operands were packed for `plan`, and
+/// execution.isa == plan.isa.
+void multiply(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
+              std::span<float> c, const Execution& execution = {});
+
+} // namespace octavo::kernels

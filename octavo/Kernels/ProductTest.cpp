@@ -1,0 +1,281 @@
+#include "octavo/Kernels/Product.h"
+
+#include "octavo/Format/ScaledFormat.h"
+#include "octavo/Kernels/OnEachIsa.h"
+#include "octavo/Numerics/Dot.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace octavo::kernels {
+namespace {
+
+using numerics::ScaledTensor;
+using Random = std::mt19937;
+
+class Product : public OnEachIsa {};
+OCTAVO_ON_EACH_ISA(Product);
+
+const format::ElementFormat& kE8M0 = format::element("e8m0fnu");
+const format::ElementFormat& kE4M3 = format::element("e4m3fn");
+const format::ElementFormat& kF32 = format::element("f32");
+
+OperandFormat mx(std::string_view element) {
+  return {format::findElementFormat(element), &kE8M0, 1, 32};
+}
+OperandFormat nvfp4() { return operandFormat(*format::findScaledFormat("nvfp4")); }
+
+/// Which scales a matrix draws.
+enum class Range {
+  Ordinary,
+  Extreme, ///< also the ends of the scale format, NaN among them, and blocks of zeros
+};
+
+std::uint32_t drawScale(const format::ElementFormat& scale, Range range, Random& random) {
+  const auto r = static_cast<std::uint32_t>(random());
+  if (scale == kF32) {
+    const float value = std::ldexp(1 + (r >> 8) * 0x1p-24f, static_cast<int>(r % 9) - 4);
+    return std::bit_cast<std::uint32_t>(range == Range::Extreme && r % 7 == 0 ? 0x1p-140f : value);
+  }
+  if (scale == kE4M3)
+    return range == Range::Extreme ? r & 0xFF : 0x20 + r % 0x40;
+  if (range == Range::Extreme)
+    switch (r / 256 % 5) {
+    case 0:
+      return r % 4;
+    case 1:
+      return 252 + r % 4;
+    default:
+      return r % 256;
+    }
+  return 120 + r % 16;
+}
+
+ScaledTensor draw(const OperandFormat& format, std::int64_t rows, std::int64_t depth, Range range,
+                  Random& random) {
+  auto extent = [](std::int64_t block, std::int64_t n) {
+    return block == format::kWholeAxis ? n : std::min(block, n);
+  };
+  ScaledTensor matrix{.shape = {rows, depth},
+                      .type = {format.element,
+                               format.scale,
+                               {extent(format.across, rows), extent(format.along, depth)},
+                               *format.scale == kE4M3},
+                      .elements = std::vector<std::uint8_t>(static_cast<std::size_t>(rows * depth)),
+                      .scales = {}};
+  for (std::uint8_t& code : matrix.elements)
+    code = static_cast<std::uint8_t>(random()) & format.element->codeMask();
+  const auto grid = format::scaleShape(matrix.shape, matrix.type.block);
+  matrix.scales.resize(static_cast<std::size_t>(grid[0] * grid[1]));
+  for (std::uint32_t& scale : matrix.scales)
+    scale = drawScale(*format.scale, range, random);
+  if (range == Range::Extreme)
+    for (std::int64_t row = 0; row < rows; row += 3) // a zero block under any scale
+      std::fill_n(matrix.elements.begin() + row * depth, std::min<std::int64_t>(32, depth), 0);
+  if (matrix.type.hasOuterScale)
+    matrix.outer = 0.37f + static_cast<float>(random() % 16);
+  return matrix;
+}
+
+numerics::ScaledVector vectorOf(const ScaledTensor& matrix, std::int64_t row) {
+  const std::int64_t depth = matrix.shape[1], along = matrix.type.block[1];
+  const std::int64_t grid = (depth + along - 1) / along;
+  return {matrix.type.element,
+          matrix.type.scale,
+          along,
+          std::span(matrix.elements).subspan(row * depth, depth),
+          std::span(matrix.scales).subspan(row / matrix.type.block[0] * grid, grid),
+          matrix.outer};
+}
+
+std::vector<float> expected(const ScaledTensor& a, const ScaledTensor& b) {
+  std::vector<float> c;
+  for (std::int64_t m = 0; m < a.shape[0]; ++m)
+    for (std::int64_t n = 0; n < b.shape[0]; ++n)
+      c.push_back(numerics::dot(vectorOf(a, m), vectorOf(b, n)));
+  return c;
+}
+
+/// Bits, any NaN being as good as another: which one IEEE 754 leaves open.
+std::vector<std::uint32_t> bitsOf(const std::vector<float>& values) {
+  std::vector<std::uint32_t> bits;
+  for (float value : values)
+    bits.push_back(std::isnan(value) ? 0x7FC00000 : std::bit_cast<std::uint32_t>(value));
+  return bits;
+}
+
+std::vector<float> product(const ScaledTensor& a, const ScaledTensor& b, const ProductPlan& plan,
+                           const Execution& execution) {
+  std::vector<float> c(static_cast<std::size_t>(a.shape[0] * b.shape[0]), -1.0f);
+  multiply(plan, pack(a, Side::Left, plan, execution), pack(b, Side::Right, plan, execution), c,
+           execution);
+  return c;
+}
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+
+void expectDot(const OperandFormat& left, const OperandFormat& right, Shape shape, Range range,
+               const Execution& execution, std::uint32_t seed) {
+  Random random(seed);
+  const ScaledTensor a = draw(left, shape.m, shape.k, range, random);
+  const ScaledTensor b = draw(right, shape.n, shape.k, range, random);
+  const auto plan = productPlan(left, right, shape.k, execution.isa);
+  ASSERT_TRUE(plan) << plan.error();
+  ASSERT_EQ(bitsOf(product(a, b, *plan, execution)), bitsOf(expected(a, b)))
+      << left.element->name << " under " << left.scale->name << " times " << right.element->name
+      << " under " << right.scale->name << ", " << shape.m << " x " << shape.n << " x " << shape.k;
+}
+
+TEST_P(Product, HasTheBitsOfDotForEveryPairOfExactFormats) {
+  const OperandFormat perRow{&format::element("int8"), &kF32, 1, format::kWholeAxis};
+  const OperandFormat grid{&format::element("int8"), &kF32, 128, 128};
+  const OperandFormat formats[] = {mx("e2m1fn"), mx("e2m3fn"), mx("e3m2fn"), mx("int8"),
+                                   nvfp4(),      perRow,       grid};
+  const Shape shapes[] = {{1, 1, 1},    {1, 17, 33},  {3, 16, 32},  {4, 5, 16},
+                          {7, 50, 100}, {13, 33, 64}, {2, 40, 300}, {25, 19, 31}};
+  std::uint32_t seed = 1;
+  for (const OperandFormat& left : formats)
+    for (const OperandFormat& right : formats)
+      for (const Shape& shape : shapes)
+        for (Range range : {Range::Ordinary, Range::Extreme})
+          ASSERT_NO_FATAL_FAILURE(expectDot(left, right, shape, range, execution(), ++seed));
+}
+
+TEST_P(Product, HasTheBitsOfDotAcrossBlocksOfRowsColumnsAndDepth) {
+  const Shape shape{300, 290, 1700};
+  for (const auto& [left, right] :
+       {std::pair(mx("e2m1fn"), mx("e2m1fn")), {nvfp4(), nvfp4()}, {mx("e3m2fn"), mx("int8")}}) {
+    Random random(5);
+    const ScaledTensor a = draw(left, shape.m, shape.k, Range::Ordinary, random);
+    const ScaledTensor b = draw(right, shape.n, shape.k, Range::Ordinary, random);
+    const auto plan = productPlan(left, right, shape.k, GetParam()).value();
+    const std::vector<float> c = product(a, b, plan, execution());
+    for (int i = 0; i < 1000; ++i) { // a step prime to both extents meets every tile's edges
+      const std::int64_t at = std::int64_t{i} * 86837 % (shape.m * shape.n);
+      const std::int64_t m = at / shape.n, n = at % shape.n;
+      ASSERT_EQ(c[at], numerics::dot(vectorOf(a, m), vectorOf(b, n))) << m << ", " << n;
+    }
+  }
+}
+
+TEST_P(Product, IsTheSameForEveryNumberOfThreads) {
+  Random random(7);
+  const Shape shape{331, 777, 900};
+  const ScaledTensor a = draw(mx("e2m1fn"), shape.m, shape.k, Range::Ordinary, random);
+  const ScaledTensor b = draw(mx("e2m1fn"), shape.n, shape.k, Range::Ordinary, random);
+  const auto plan = productPlan(mx("e2m1fn"), mx("e2m1fn"), shape.k, GetParam()).value();
+  const auto one = bitsOf(product(a, b, plan, execution(1)));
+  for (int threads : {2, 3, 7})
+    EXPECT_EQ(one, bitsOf(product(a, b, plan, execution(threads)))) << threads;
+}
+
+/// The statement of Product.h, in scalar.
+float fixedPointDot(std::span<const float> x, const numerics::ScaledVector& w) {
+  float sum = 0;
+  const auto size = static_cast<std::int64_t>(x.size());
+  for (std::int64_t begin = 0; begin < size; begin += w.blockSize) {
+    const std::int64_t end = std::min(size, begin + w.blockSize);
+    float amax = 0;
+    bool finite = true;
+    for (std::int64_t k = begin; k < end; ++k) {
+      amax = std::max(amax, std::fabs(x[k]));
+      finite &= std::isfinite(x[k]);
+    }
+    if (!finite)
+      return std::nanf("");
+    if (amax == 0 && !std::isnan(numerics::decode(*w.scale, w.scales[begin / w.blockSize])))
+      continue;
+    const int e = amax == 0 ? 0 : std::max(std::ilogb(amax) - 21, -126);
+    std::int64_t exact = 0;
+    for (std::int64_t k = begin; k < end; ++k)
+      exact += static_cast<std::int64_t>(std::nearbyint(std::ldexp(x[k], -e))) *
+               static_cast<std::int64_t>(2 * numerics::decode(*w.element, w.elements[k]));
+    sum += static_cast<float>(std::ldexp(static_cast<float>(exact), e - 1) *
+                              numerics::decode(*w.scale, w.scales[begin / w.blockSize]));
+  }
+  return sum * w.outer;
+}
+
+TEST_P(Product, FloatActivationsAreTheStatedFixedPointWithinTheStatedError) {
+  for (const OperandFormat& right : {mx("e2m1fn"), nvfp4()})
+    for (const Shape& shape : {Shape{1, 1, 1}, {1, 40, 1000}, {3, 17, 77}, {9, 100, 130}})
+      for (Range range : {Range::Ordinary, Range::Extreme}) {
+        Random random(static_cast<std::uint32_t>(shape.k));
+        const ScaledTensor w = draw(right, shape.n, shape.k, range, random);
+        std::vector<float> x(static_cast<std::size_t>(shape.m * shape.k));
+        std::normal_distribution<float> normal;
+        for (float& value : x)
+          value = normal(random);
+        if (range == Range::Extreme)
+          for (std::size_t i = 0; i < x.size(); i += 5)
+            x[i] = std::ldexp(x[i], static_cast<int>(random() % 250) - 125);
+        const auto plan = productPlan(floatOperand(), right, shape.k, GetParam()).value();
+        std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n));
+        multiply(plan, pack(x, plan), pack(w, Side::Right, plan), c, execution());
+        std::vector<float> stated;
+        for (std::int64_t m = 0; m < shape.m; ++m)
+          for (std::int64_t n = 0; n < shape.n; ++n)
+            stated.push_back(
+                fixedPointDot(std::span(x).subspan(m * shape.k, shape.k), vectorOf(w, n)));
+        ASSERT_EQ(bitsOf(c), bitsOf(stated)) << right.scale->name << " " << shape.k;
+        if (range == Range::Extreme)
+          continue;
+        const std::vector<float> values = numerics::dequantize(w);
+        const std::int64_t block = right.along;
+        const double blocks = std::ceil(static_cast<double>(shape.k) / block);
+        for (std::int64_t m = 0; m < shape.m; ++m)
+          for (std::int64_t n = 0; n < shape.n; ++n) {
+            double exact = 0, bound = 0, terms = 0;
+            for (std::int64_t begin = 0; begin < shape.k; begin += block) {
+              double amax = 0, weights = 0, term = 0;
+              for (std::int64_t k = begin; k < std::min(shape.k, begin + block); ++k) {
+                const double value = values[n * shape.k + k];
+                amax = std::max(amax, std::fabs(double{x[m * shape.k + k]}));
+                weights += std::fabs(value);
+                term += value * x[m * shape.k + k];
+              }
+              exact += term;
+              terms += std::fabs(term);
+              bound += amax * weights * 0x1p-22 + std::fabs(term) * 0x1p-23;
+            }
+            bound = 1.01 * (bound + (blocks + 1) * 0x1p-24 * terms);
+            ASSERT_LE(std::fabs(c[m * shape.n + n] - exact), bound) << m << " " << n;
+          }
+      }
+}
+
+TEST_P(Product, FloatActivationsThatAreNotFiniteMakeTheirRowNan) {
+  Random random(3);
+  const ScaledTensor w = draw(mx("e2m1fn"), 20, 96, Range::Ordinary, random);
+  std::vector<float> x(3 * 96, 1.0f);
+  x[96 + 40] = std::numeric_limits<float>::infinity();
+  const auto plan = productPlan(floatOperand(), mx("e2m1fn"), 96, GetParam()).value();
+  std::vector<float> c(3 * 20);
+  multiply(plan, pack(x, plan), pack(w, Side::Right, plan), c, execution());
+  for (int i = 0; i < 60; ++i)
+    EXPECT_EQ(std::isnan(c[i]), i / 20 == 1) << i;
+}
+
+TEST(ProductPlanTest, SaysWhyThereIsNone) {
+  auto error = [](const OperandFormat& left, const OperandFormat& right, std::int64_t depth) {
+    auto plan = productPlan(left, right, depth, Isa::Portable);
+    return plan ? "" : plan.error();
+  };
+  EXPECT_EQ(error(mx("e2m1fn"), mx("e2m1fn"), 0), "a product along an axis of 0 elements");
+  OperandFormat odd = mx("e2m1fn");
+  odd.along = 20;
+  EXPECT_NE(error(odd, mx("e2m1fn"), 64).find("blocks of 20 and 32"), std::string::npos);
+  EXPECT_NE(error(floatOperand(), mx("int8"), 64).find("only e2m1fn takes them"),
+            std::string::npos);
+  const OperandFormat perRow{&format::element("int8"), &kF32, 1, format::kWholeAxis};
+  EXPECT_NE(error(perRow, perRow, 1 << 20).find("exact in 32 bits up to 131071"),
+            std::string::npos);
+}
+
+} // namespace
+} // namespace octavo::kernels
