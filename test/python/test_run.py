@@ -521,7 +521,7 @@ func.func @sum() {
     assert [each["name"] for each in functions] == ["sum", "wrong"]
     failure = functions[1]["failed"][0]
     assert failure["index"] == [1] and failure["operation"] == "check.expect_eq_const"
-    assert float(failure["expected"]) == 5 and float(failure["found"]) == 4
+    assert failure["expected"].startswith("5") and failure["found"].startswith("4")
 
 
 # The command line
