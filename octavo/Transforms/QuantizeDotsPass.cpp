@@ -13,13 +13,20 @@ namespace {
 
 llvm::Expected<const format::ScaledFormat*> findFormat(llvm::StringRef option,
                                                        llvm::StringRef name) {
-  if (const format::ScaledFormat* format = format::findScaledFormat(name))
-    return format;
+  if (const format::ScaledFormat* row = format::findScaledFormat(name))
+    return row;
   std::string message =
       "no scaled format \"" + name.str() + "\", given for " + option.str() + "; there are";
   for (const format::ScaledFormat& row : format::kScaledFormats)
     message += " " + std::string(row.name);
   return llvm::createStringError(message);
+}
+
+std::string ruleNames() {
+  std::string names;
+  for (const format::ScaleRuleRow& row : format::kScaleRules)
+    names += " " + std::string(row.name);
+  return names;
 }
 
 class QuantizeDots : public impl::QuantizeDotsBase<QuantizeDots> {
@@ -63,11 +70,12 @@ private:
     if (!rule.empty()) {
       result.rule = format::findScaleRule(rule);
       if (!result.rule)
-        return llvm::createStringError("no scale rule \"" + rule + "\"");
+        return llvm::createStringError("no scale rule \"" + rule + "\"; there are" + ruleNames());
     }
     const auto policy = numerics::findNonFinite(nonFinite);
     if (!policy)
-      return llvm::createStringError("no policy \"" + nonFinite + "\" for NaN and Inf");
+      return llvm::createStringError("no policy \"" + nonFinite +
+                                     "\" for NaN and Inf; there are error propagate saturate");
     result.nonFinite = *policy;
     result.match = match;
     result.exclude = exclude;
@@ -80,7 +88,10 @@ private:
 
   static void remark(const DotRecord& dot) {
     auto diagnostic = mlir::emitRemark(dot.location);
-    diagnostic << dot.name << " (" << dot.m << "x" << dot.n << "x" << dot.k << ") ";
+    diagnostic << dot.name << " (";
+    if (dot.batch != 1)
+      diagnostic << dot.batch << " of ";
+    diagnostic << dot.m << "x" << dot.n << "x" << dot.k << ") ";
     if (!dot.isQuantized) {
       diagnostic << "left: " << dot.reason;
       return;

@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -155,8 +156,13 @@ llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::Array
     AheadRoot ahead{type, ir::QuantizationAttr::get(root.getContext(), options), std::nullopt};
     if (const mlir::DenseElementsAttr values = valuesOf(root)) {
       llvm::Expected<QuantizedConstant> constant = quantizeConstant(values, type, options);
-      if (!constant)
-        return constant.takeError();
+      if (!constant) {
+        stablehlo::DotGeneralOp op = first.op;
+        return llvm::createStringError(sourceName(op.getLoc()) + ": " +
+                                       llvm::toString(constant.takeError()) +
+                                       "; choose a policy for NaN and Inf (propagate, saturate) "
+                                       "or exclude this dot");
+      }
       ahead.constant = std::move(*constant);
     }
     plan.ahead.insert({root, ahead});

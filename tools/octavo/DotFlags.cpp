@@ -71,7 +71,7 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
             .add_option("--min-size", flags.minSize,
                         "Only dots whose weight has at least so many elements")
             ->type_name("N"));
-  group(command.add_flag("--activation-pairs", flags.takesActivationPairs,
+  group(command.add_flag("--both-activations", flags.takesActivationPairs,
                          "Dots of two activations too"));
 }
 

@@ -2,6 +2,7 @@
 // them.
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/TextTable.h"
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Conversion.h"
@@ -22,8 +23,7 @@ namespace {
 using format::ElementFormat;
 using format::ScaledFormat;
 
-/// A table as text: the first row is its head.
-using Table = std::vector<std::vector<std::string>>;
+using Table = TextTable;
 
 /// The matrix for which bits per value are printed: scales a tensor or a row then weigh little.
 constexpr std::int64_t kMatrix[] = {4096, 4096};
@@ -90,26 +90,6 @@ Table scaledTable() {
   return table;
 }
 
-std::vector<std::size_t> columnWidths(const Table& table) {
-  std::vector<std::size_t> widths(table.front().size(), 0);
-  for (const auto& row : table)
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], row[column].size());
-  return widths;
-}
-
-std::string plainText(const Table& table) {
-  const std::vector<std::size_t> widths = columnWidths(table);
-  std::string text;
-  for (const auto& row : table) {
-    std::string line;
-    for (std::size_t column = 0; column < row.size(); ++column)
-      line += fmt::format("{:<{}}  ", row[column], widths[column]);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
 std::string markdown(const Table& table) {
   std::string text;
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -158,17 +138,17 @@ Json codeOrNull(std::optional<std::uint64_t> code) { return code ? Json(*code) :
 Json elementJson(const ElementFormat& row) {
   return {{"name", row.name},
           {"bits", row.width()},
-          {"signBits", row.isSigned() ? 1 : 0},
-          {"exponentBits", row.exponentBits},
-          {"trailingSignificandBits", row.trailingSignificandBits},
+          {"sign_bits", row.isSigned() ? 1 : 0},
+          {"exponent_bits", row.exponentBits},
+          {"trailing_significand_bits", row.trailingSignificandBits},
           {"bias", row.bias},
           {"max", numerics::maxValue(row)},
-          {"minNormal", numerics::minNormal(row)},
-          {"minSubnormal", row.hasSubnormals() ? Json(numerics::minPositive(row)) : Json()},
-          {"maxCode", row.maxCode()},
-          {"infCode", codeOrNull(row.infCode())},
-          {"nanCode", codeOrNull(row.nanCode())},
-          {"hasNegativeZero", row.hasNegativeZero()},
+          {"min_normal", numerics::minNormal(row)},
+          {"min_subnormal", row.hasSubnormals() ? Json(numerics::minPositive(row)) : Json()},
+          {"max_code", row.maxCode()},
+          {"inf_code", codeOrNull(row.infCode())},
+          {"nan_code", codeOrNull(row.nanCode())},
+          {"has_negative_zero", row.hasNegativeZero()},
           {"mlir", spellingOrNull(row.mlir)},
           {"numpy", spellingOrNull(row.numpy)},
           {"torch", spellingOrNull(row.torch)},
@@ -186,10 +166,10 @@ Json scaledJson(const ScaledFormat& row) {
           {"element", row.element->name},
           {"scale", row.scale->name},
           {"block", {extentJson(row.across), extentJson(row.along)}},
-          {"hasOuterScale", row.hasOuterScale},
-          {"bitsPerValue", row.bitsPerValue(kMatrix, 1)},
-          {"scaleRule", format::scaleRuleName(row.rule)},
-          {"activations", row.activation},
+          {"has_outer_scale", row.hasOuterScale},
+          {"bits_per_value", row.bitsPerValue(kMatrix, 1)},
+          {"scale_rule", format::scaleRuleName(row.rule)},
+          {"activation", row.activation},
           {"source", row.source}};
 }
 
@@ -197,7 +177,7 @@ std::string jsonPage() {
   Json elements = Json::array(), scaled = Json::array();
   std::ranges::transform(format::kElementFormats, std::back_inserter(elements), elementJson);
   std::ranges::transform(format::kScaledFormats, std::back_inserter(scaled), scaledJson);
-  return Json{{"elementFormats", elements}, {"scaledFormats", scaled}}.dump(2) + "\n";
+  return Json{{"element_formats", elements}, {"scaled_formats", scaled}}.dump(2) + "\n";
 }
 
 struct FormatsOptions {

@@ -63,8 +63,13 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
   return unknownName("subcommand", unknown, known);
 }
 
-int report(const std::string& message, ExitCode code) {
+/// Prints an error; one of the command line with where its help is.
+int report(const CLI::App& app, const std::string& message, ExitCode code) {
+  const CLI::App& command = selected(app);
   fmt::print(stderr, "octavo: error: {}\n", message);
+  if (code == ExitCode::BadUsage)
+    fmt::print(stderr, "  try: octavo {}--help\n",
+               command.get_parent() ? command.get_name() + " " : "");
   return static_cast<int>(code);
 }
 
@@ -75,6 +80,7 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
   app.require_subcommand(1);
   addFormatsCommand(app);
+  addQuantizeCommand(app);
   addRunCommand(app);
 
   if (argc < 2) {
@@ -86,19 +92,15 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) { // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    const CLI::App& command = selected(app);
-    return report(usageMessage(app, error) +
-                      fmt::format("\n  try: octavo {}{}--help",
-                                  command.get_parent() ? command.get_name() : "",
-                                  command.get_parent() ? " " : ""),
-                  ExitCode::BadUsage);
+    return report(app, usageMessage(app, error), ExitCode::BadUsage);
   } catch (const CommandError& error) {
-    return report(error.what(), error.exitCode());
+    return report(app, error.what(), error.exitCode());
   } catch (const std::bad_alloc&) {
-    return report("out of memory; run on a machine with more, or on a smaller input",
+    return report(app, "out of memory; run on a machine with more, or on a smaller input",
                   ExitCode::BadInput);
   } catch (const std::exception& error) {
-    return report(fmt::format("{}; this is a defect of octavo, please report it with the command "
+    return report(app,
+                  fmt::format("{}; this is a defect of octavo, please report it with the command "
                               "line and its input",
                               error.what()),
                   ExitCode::BadInput);

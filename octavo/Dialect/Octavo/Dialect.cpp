@@ -32,7 +32,7 @@ void OctavoDialect::initialize() {
 
 static mlir::LogicalResult verifyName(mlir::Operation* op, mlir::NamedAttribute attribute) {
   if (!llvm::isa<mlir::StringAttr>(attribute.getValue()))
-    return op->emitOpError() << "attribute " << attribute.getName()
+    return op->emitOpError() << "attribute " << attribute.getName().strref()
                              << " is a name and needs a string, found " << attribute.getValue();
   return mlir::success();
 }
@@ -76,12 +76,12 @@ mlir::LogicalResult OctavoDialect::verifyRegionResultAttribute(mlir::Operation* 
   if (attribute.getName() == kName)
     return verifyName(op, attribute);
   return op->emitOpError() << "result " << result << " has the unknown attribute "
-                           << attribute.getName() << "; there is " << kName;
+                           << attribute.getName().strref() << "; there is " << kName;
 }
 
 mlir::LogicalResult OctavoDialect::verifyOperationAttribute(mlir::Operation* op,
                                                             mlir::NamedAttribute attribute) {
-  return op->emitOpError() << "has the attribute " << attribute.getName()
+  return op->emitOpError() << "has the attribute " << attribute.getName().strref()
                            << ", which belongs on an argument of a function";
 }
 

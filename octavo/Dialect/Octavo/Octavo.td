@@ -220,7 +220,8 @@ def Octavo_QuantizeOp : Octavo_Op<"quantize", [Pure]> {
   let results = (outs Octavo_Scaled:$result);
   let assemblyFormat = [{
     $operand (`random` `(` $random_bits^ `:` type($random_bits) `)`)?
-    custom<Quantization>($quantization) attr-dict `:` type($operand) `->` type($result)
+    `` custom<Quantization>($quantization) attr-dict
+    `:` type($operand) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -240,7 +241,7 @@ def Octavo_DequantizeOp : Octavo_Op<"dequantize", [Pure]> {
   }];
   let arguments = (ins Octavo_Scaled:$operand);
   let results = (outs RankedTensorOf<[F32]>:$result);
-  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = "$operand attr-dict `:` qualified(type($operand)) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -351,7 +352,7 @@ def Octavo_ConvertOp : Octavo_Op<"convert", [Pure]> {
   let results = (outs RankedTensorOf<[AnyFloat]>:$result);
   let assemblyFormat = [{
     $operand (`random` `(` $random_bits^ `:` type($random_bits) `)`)?
-    custom<Conversion>($conversion) attr-dict `:` type($operand) `->` type($result)
+    `` custom<Conversion>($conversion) attr-dict `:` type($operand) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,23 @@
+// RUN: octavo-opt %s | FileCheck %s
+// RUN: octavo-opt %s | octavo-opt | FileCheck %s
+// RUN: octavo-opt -mlir-print-op-generic %s | octavo-opt | FileCheck %s
+
+// The text that JAX 0.10.2 prints for jax.lax.erf and jax.lax.erfc.
+
+// CHECK-LABEL: func.func public @main
+func.func public @main(%arg0: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  // CHECK: %{{.*}} = chlo.erf %arg0 : tensor<2x3xf32> -> tensor<2x3xf32>
+  %0 = chlo.erf %arg0 : tensor<2x3xf32> -> tensor<2x3xf32>
+  // CHECK: %{{.*}} = chlo.erfc %arg0 : tensor<2x3xf32> -> tensor<2x3xf32>
+  %1 = chlo.erfc %arg0 : tensor<2x3xf32> -> tensor<2x3xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @narrow
+func.func @narrow(%arg0: tensor<4xbf16>, %arg1: tensor<f8E4M3FN>) -> tensor<4xbf16> {
+  // CHECK: chlo.erf %arg0 : tensor<4xbf16> -> tensor<4xbf16>
+  %0 = chlo.erf %arg0 : tensor<4xbf16> -> tensor<4xbf16>
+  // CHECK: chlo.erfc %arg1 : tensor<f8E4M3FN> -> tensor<f8E4M3FN>
+  %1 = chlo.erfc %arg1 : tensor<f8E4M3FN> -> tensor<f8E4M3FN>
+  return %0 : tensor<4xbf16>
+}

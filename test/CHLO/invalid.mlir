@@ -1,0 +1,23 @@
+// RUN: octavo-opt %s -split-input-file -verify-diagnostics
+
+func.func @integers(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error @+1 {{operand #0 must be ranked tensor of floating-point values, but got 'tensor<4xi32>'}}
+  %0 = "chlo.erf"(%x) : (tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+
+// -----
+
+func.func @types_differ(%x: tensor<4xf32>) -> tensor<4xbf16> {
+  // expected-error @+1 {{requires the same type for all operands and results}}
+  %0 = "chlo.erfc"(%x) : (tensor<4xf32>) -> tensor<4xbf16>
+  return %0 : tensor<4xbf16>
+}
+
+// -----
+
+func.func @not_there_yet(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{unregistered operation 'chlo.erf_inv' found in dialect ('chlo')}}
+  %0 = "chlo.erf_inv"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,0 +1,115 @@
+// RUN: octavo-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{a tensor of rank 2 needs one block extent an axis, found 1}}
+func.func private @rank(!octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [32]>)
+
+// -----
+
+// expected-error @+1 {{the block extent of axis 1 is 0; it must be at least 1}}
+func.func private @zero_extent(!octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 0]>)
+
+// -----
+
+// expected-error @+1 {{the block extent of axis 1 is 32, beyond the axis of 16; write 16 for a block that spans the axis}}
+func.func private @beyond(!octavo.scaled<4x16xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{the block extent of axis 1 is 32, beyond the axis of 0; write 1}}
+func.func private @empty(!octavo.scaled<4x0xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{elements of bf16 cannot be scaled: an element format has at most 8 bits and a zero; there are f8E4M3FN}}
+func.func private @wide(!octavo.scaled<4x64xbf16, scale f8E8M0FNU, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{elements of f8E8M0FNU cannot be scaled}}
+func.func private @no_zero(!octavo.scaled<4x64xf8E8M0FNU, scale f8E8M0FNU, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{f4E2M1FN cannot be a scale: a scale format has at most 32 bits and a NaN; there are}}
+func.func private @scale_without_nan(!octavo.scaled<4x64xf8E4M3FN, scale f4E2M1FN, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{f64 cannot be a scale}}
+func.func private @wide_scale(!octavo.scaled<4x64xf8E4M3FN, scale f64, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{'f8E4M3B' is not an element format that can be an element; there are f8E4M3FN, f8E5M2,}}
+func.func private @unknown(!octavo.scaled<4x64xf8E4M3B, scale f8E8M0FNU, block [1, 32]>)
+
+// -----
+
+// The OCP's E4M3 is f8E4M3FN here; a format has one spelling.
+// expected-error @+1 {{'E4M3' is not an element format that can be an element}}
+func.func private @other_spelling(!octavo.scaled<4x64xE4M3, scale f8E8M0FNU, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{the number of elements does not fit 64 bits}}
+func.func private @huge(!octavo.scaled<4294967296x4294967296xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{expected}}
+func.func private @dynamic(!octavo.scaled<?x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+
+// -----
+
+// expected-error @+1 {{expected 'f32'}}
+func.func private @outer(!octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32], outer bf16>)
+
+// -----
+
+// expected-error @+1 {{expected 'rule = ...', one of floor, ceil, even, round-up, nearest}}
+func.func private @no_rule() attributes {a = #octavo.quantization<rounding = toward-zero>}
+
+// -----
+
+// expected-error @+1 {{'up' is no choice of 'rule'; there are floor, ceil, even, round-up, nearest}}
+func.func private @unknown_rule() attributes {a = #octavo.quantization<rule = up>}
+
+// -----
+
+// expected-error @+1 {{unknown option 'mode'; there are rule, rounding, overflow, non_finite, int8}}
+func.func private @unknown_option() attributes {a = #octavo.quantization<rule = floor, mode = up>}
+
+// -----
+
+// expected-error @+1 {{option 'rule' is given twice}}
+func.func private @twice() attributes {a = #octavo.quantization<rule = floor, rule = ceil>}
+
+// -----
+
+// expected-error @+1 {{argument 0 has the unknown attribute octavo.nam; there are octavo.name, octavo.parameter, octavo.quantize}}
+func.func private @unknown_attribute(tensor<4xf32> {octavo.nam = "w"})
+
+// -----
+
+// expected-error @+1 {{attribute octavo.quantize of argument 0 needs an argument of type !octavo.scaled, found 'tensor<4xf32>'}}
+func.func private @not_scaled(tensor<4xf32> {octavo.quantize = #octavo.quantization<rule = floor>})
+
+// -----
+
+// expected-error @+1 {{attribute octavo.quantize of argument 0 needs #octavo.quantization<...>, found "floor"}}
+func.func private @not_quantization(!octavo.scaled<64xf8E4M3FN, scale f32, block [32]> {octavo.quantize = "floor"})
+
+// -----
+
+// expected-error @+1 {{(Q2) scales of f32 have the rule nearest only, found floor}}
+func.func private @rule_of_argument(!octavo.scaled<64xf8E4M3FN, scale f32, block [32]> {octavo.quantize = #octavo.quantization<rule = floor>})
+
+// -----
+
+// expected-error @+1 {{cannot round stochastically: binding has no random bits}}
+func.func private @stochastic(!octavo.scaled<64xf8E4M3FN, scale f32, block [32]> {octavo.quantize = #octavo.quantization<rule = nearest, rounding = stochastic>})
+
+// -----
+
+// expected-error @+1 {{has the attribute octavo.parameter, which belongs on an argument of a function}}
+func.func private @misplaced() attributes {octavo.parameter}

@@ -1,0 +1,24 @@
+// RUN: not octavo-opt %s -octavo-quantize-dots 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not octavo-opt %s -octavo-quantize-dots=weights=mxfp5 2>&1 | FileCheck %s --check-prefix=FORMAT
+// RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 activations=mxfp5" 2>&1 | FileCheck %s --check-prefix=ACTIVATIONS
+// RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 rule=up" 2>&1 | FileCheck %s --check-prefix=RULE
+// RUN: not octavo-opt %s -octavo-quantize-dots="weights=nvfp4 rule=floor" 2>&1 | FileCheck %s --check-prefix=NEAREST
+// RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 match=(" 2>&1 | FileCheck %s --check-prefix=REGEX
+// RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 non-finite=ignore" 2>&1 | FileCheck %s --check-prefix=POLICY
+// RUN: not octavo-opt %s -octavo-quantize-dots=weights=mxfp4 2>&1 | FileCheck %s --check-prefix=NAN
+// RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp4 non-finite=propagate" 2>/dev/null | FileCheck %s --check-prefix=PROPAGATE
+
+// NONE: octavo-quantize-dots: weights=FORMAT must be given
+// FORMAT: no scaled format "mxfp5", given for weights; there are mxfp8_e4m3 mxfp8_e5m2
+// ACTIVATIONS: no scaled format "mxfp5", given for activations; there are
+// RULE: no scale rule "up"; there are floor ceil even round-up nearest
+// NEAREST: the rule floor is for E8M0 scales; nvfp4 has scales of e4m3fn, whose one rule is nearest
+// REGEX: "(", given for match, is not a regular expression: missing ): (
+// POLICY: no policy "ignore" for NaN and Inf; there are error propagate saturate
+// NAN: jit(f)/dot_general: the constant has a NaN at [1, 2]; choose a policy for NaN and Inf (propagate, saturate) or exclude this dot
+// PROPAGATE: stablehlo.constant dense<{{\[\[}}{{.*}}], [0xFF]]> : tensor<2x1xf8E8M0FNU>
+func.func @nan(%x: tensor<8x4xf32>) -> tensor<8x2xf32> {
+  %w = stablehlo.constant dense<[[6.0, 2.5, -5.0, 0.2], [1.5, 1.0, 0x7FC00000, -0.1]]> : tensor<2x4xf32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<2x4xf32>) -> tensor<8x2xf32> loc("jit(f)/dot_general")
+  return %0 : tensor<8x2xf32>
+}

@@ -1,0 +1,169 @@
+// octavo quantize: makes a program's dots narrow and says of each what was done, and why
+// (docs/commands/quantize.md).
+
+#include "tools/octavo/Commands.h"
+#include "tools/octavo/DotFlags.h"
+#include "tools/octavo/TextTable.h"
+
+#include "octavo/Checkpoint/OutputFile.h"
+#include "octavo/Runtime/Program.h"
+#include "octavo/Transforms/QuantizeDots.h"
+
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace octavo::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using format::ScaledFormat;
+
+struct QuantizeFlags {
+  std::string program;
+  std::string output;
+  bool explains = false;
+  bool isJson = false;
+  bool inProgram = false;
+  DotFlags dots;
+};
+
+std::int64_t toBytes(std::int64_t bits) { return (bits + 7) / 8; }
+
+std::string_view nameOf(const ScaledFormat* format) { return format ? format->name : "wide"; }
+
+/// `768x384x384`, and how many of them where there is a batch.
+std::string sizeText(const transforms::DotRecord& dot) {
+  const std::string size = fmt::format("{}x{}x{}", dot.m, dot.n, dot.k);
+  return dot.batch == 1 ? size : fmt::format("{} of {}", dot.batch, size);
+}
+
+std::string decisionText(const transforms::DotRecord& dot) {
+  if (!dot.isQuantized)
+    return "left";
+  if (dot.lhs == dot.rhs)
+    return std::string(nameOf(dot.lhs));
+  return fmt::format("{} x {}", nameOf(dot.lhs), nameOf(dot.rhs));
+}
+
+std::string explanation(const transforms::DotReport& report) {
+  TextTable table = {{"dot", "MxNxK", "decision", "why, and where", "weight"}};
+  for (const transforms::DotRecord& dot : report.dots)
+    table.push_back({dot.name, sizeText(dot), decisionText(dot), dot.reason,
+                     dot.weight.empty() ? "-" : dot.weight});
+  return plainText(table);
+}
+
+std::string summary(const transforms::DotReport& report) {
+  std::string text = fmt::format("{} of {} dots quantized", report.quantized(), report.dots.size());
+  if (!report.weights.empty())
+    text += fmt::format("; weights of dots: {} bytes before, {} after",
+                        toBytes(report.weightBitsBefore()), toBytes(report.weightBitsAfter()));
+  return text;
+}
+
+Json formatJson(const ScaledFormat* format) { return format ? Json(format->name) : Json(nullptr); }
+
+Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
+              const transforms::DotReport& report) {
+  Json dots = Json::array();
+  for (const transforms::DotRecord& dot : report.dots)
+    dots.push_back({{"name", dot.name},
+                    {"function", dot.function},
+                    {"batch", dot.batch},
+                    {"m", dot.m},
+                    {"n", dot.n},
+                    {"k", dot.k},
+                    {"quantized", dot.isQuantized},
+                    {"lhs", formatJson(dot.lhs)},
+                    {"rhs", formatJson(dot.rhs)},
+                    {"weight", dot.weight.empty() ? Json(nullptr) : Json(dot.weight)},
+                    {"reason", dot.reason}});
+  Json weights = Json::array();
+  for (const transforms::WeightRecord& weight : report.weights)
+    weights.push_back({{"name", weight.name},
+                       {"elements", weight.elements},
+                       {"bytes_before", toBytes(weight.bitsBefore)},
+                       {"bytes_after", toBytes(weight.bitsAfter)}});
+  return {{"program", flags.program},
+          {"weights_format", formatJson(options.weights)},
+          {"activations_format", formatJson(options.activations)},
+          {"rule", format::scaleRuleName(options.rule.value_or(options.weights->rule))},
+          {"dots_quantized", report.quantized()},
+          {"weight_bytes_before", toBytes(report.weightBitsBefore())},
+          {"weight_bytes_after", toBytes(report.weightBitsAfter())},
+          {"dots", dots},
+          {"weights", weights}};
+}
+
+/// The program as text, with the locations that name its operations.
+std::string programText(mlir::ModuleOp program) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  program.print(stream, mlir::OpPrintingFlags().enableDebugInfo());
+  return text + "\n";
+}
+
+void writeProgram(mlir::ModuleOp program, const std::string& path) {
+  const std::string text = programText(program);
+  auto written = checkpoint::OutputFile::create(path).and_then([&](auto&& file) {
+    return file.write(std::string_view(text)).and_then([&] { return file.commit(); });
+  });
+  if (!written)
+    throw CommandError(written.error().message(), ExitCode::BadInput);
+}
+
+void quantizeProgram(const QuantizeFlags& flags) {
+  transforms::DotOptions options = dotOptions(flags.dots);
+  if (flags.inProgram)
+    options.weightTime = transforms::WeightTime::InProgram;
+  const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
+  auto program = runtime::loadProgram(flags.program, *context);
+  if (!program)
+    throw CommandError(llvm::toString(program.takeError()), ExitCode::BadInput);
+  llvm::Expected<transforms::DotReport> report = transforms::quantizeDots(**program, options);
+  if (!report)
+    throw CommandError(fmt::format("{}: {}", flags.program, llvm::toString(report.takeError())),
+                       ExitCode::BadInput);
+  if (!flags.output.empty())
+    writeProgram(**program, flags.output);
+  if (flags.isJson) {
+    fmt::print("{}\n", document(flags, options, *report).dump(2));
+    return;
+  }
+  if (flags.explains)
+    fmt::print("{}\n", explanation(*report));
+  fmt::print("{}\n", summary(*report));
+}
+
+} // namespace
+
+void addQuantizeCommand(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("quantize", "Make a program's dots narrow, and say what was done to each");
+  auto flags = std::make_shared<QuantizeFlags>();
+  command->add_option("PROGRAM", flags->program, "StableHLO as MLIR text")->required();
+  command->add_option("--format", flags->dots.format, "Scaled format of the weights")
+      ->type_name("FORMAT")
+      ->required();
+  command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT.mlir");
+  command->add_flag("--explain", flags->explains, "Print what became of every dot, and why");
+  command->add_flag("--json", flags->isJson, "Print that as JSON");
+  command->add_flag("--in-program", flags->inProgram,
+                    "Quantize weights by operations of the program, not once ahead of it");
+  addDotFlags(*command, flags->dots);
+  command->footer(R"(Examples:
+  octavo quantize model.mlir --format mxfp8_e4m3 --explain
+  octavo quantize model.mlir --format mxfp4 --activations none --exclude embed -o model.mxfp4.mlir
+`octavo formats` lists the scaled formats.)");
+  command->callback([flags] { quantizeProgram(*flags); });
+}
+
+} // namespace octavo::tools

@@ -1,0 +1,24 @@
+#include "tools/octavo/TextTable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octavo::tools {
+
+std::string plainText(const TextTable& table) {
+  std::vector<std::size_t> widths(table.front().size(), 0);
+  for (const auto& row : table)
+    for (std::size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  std::string text;
+  for (const auto& row : table) {
+    std::string line;
+    for (std::size_t column = 0; column < row.size(); ++column)
+      line += fmt::format("{:<{}}  ", row[column], widths[column]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+} // namespace octavo::tools
