@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <mutex>
 #include <optional>
 
 namespace octavo::runtime {
@@ -208,13 +207,29 @@ private:
     return message.empty() ? llvm::Error::success() : failure(message);
   }
 
+  /// Single arrays are read and types compared before the weights, which take time.
   llvm::Expected<std::vector<TensorValue>> readAll() {
     std::vector<std::optional<TensorValue>> values(arguments.size());
-    std::vector<std::string> errors(arguments.size());
-    tbb::parallel_for(std::size_t{0}, arguments.size(), [&](std::size_t i) {
+    std::vector<std::size_t> inFiles;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (origins[i]->file) {
+        inFiles.push_back(i);
+        continue;
+      }
       llvm::Expected<TensorValue> value = read(arguments[i], *origins[i]);
-      if (origins[i]->file)
-        origins[i]->file->release(*origins[i]->entry);
+      if (!value)
+        return value.takeError();
+      values[i] = std::move(*value);
+    }
+    for (std::size_t i : inFiles)
+      if (llvm::Error error = checkType(arguments[i], *origins[i]))
+        return error;
+
+    std::vector<std::string> errors(arguments.size());
+    tbb::parallel_for(std::size_t{0}, inFiles.size(), [&](std::size_t at) {
+      const std::size_t i = inFiles[at];
+      llvm::Expected<TensorValue> value = read(arguments[i], *origins[i]);
+      origins[i]->file->release(*origins[i]->entry);
       if (value)
         values[i] = std::move(*value);
       else
@@ -242,10 +257,6 @@ private:
       return quantize(argument, origin, FloatValues(*tensor));
     }
     const SafetensorsEntry& entry = *origin.entry;
-    // A dtype without a type in memory is refused by the read below, in its own words.
-    if (entry.dtype->type)
-      if (llvm::Error error = checkType(argument, origin, *entry.dtype->type, entry.shape))
-        return error;
     const std::span<const std::byte> bytes = origin.file->bytes(entry);
     const bool isAligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0;
     if (argument.isScaled() && entry.dtype->type == ElementType(element("f32")) && isAligned)
@@ -258,6 +269,13 @@ private:
     if (!argument.isScaled())
       return TensorValue(std::move(*tensor));
     return quantize(argument, origin, FloatValues(*tensor));
+  }
+
+  llvm::Error checkType(const Argument& argument, const Origin& origin) const {
+    // A dtype without a type in memory is refused when it is read, in its own words.
+    const SafetensorsEntry& entry = *origin.entry;
+    return entry.dtype->type ? checkType(argument, origin, *entry.dtype->type, entry.shape)
+                             : llvm::Error::success();
   }
 
   llvm::Error checkType(const Argument& argument, const Origin& origin, const ElementType& type,
