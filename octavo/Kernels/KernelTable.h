@@ -3,9 +3,49 @@
 #pragma once
 
 #include "octavo/Kernels/Isa.h"
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/QuantizePlan.h"
 
 namespace octavo::kernels {
+
+/// The largest block of a run: its group of blocks stays in the first-level cache.
+inline constexpr std::size_t kLargestRunBlock = 256;
+
+/// `n` values in blocks of `block` consecutive ones, the last perhaps short. `block` is a power of
+/// two, at least a vector's number of f32 and at most kLargestRunBlock.
+struct QuantizeRunArguments {
+  const float* values;
+  std::size_t n;
+  std::size_t block;
+  std::uint8_t* codes;
+  void* scales;
+  const std::uint32_t* random; ///< one a value, or null
+  Stores stores;
+};
+
+/// A block a column: `rows` times `columns` values, a row `stride` elements after the one before,
+/// in codes and random numbers too; scales are contiguous.
+struct QuantizeStripArguments {
+  const float* values;
+  std::size_t stride;
+  std::size_t rows;
+  std::size_t columns; ///< at most kStripColumns
+  std::uint8_t* codes;
+  void* scales;
+  const std::uint32_t* random;
+  Stores stores;
+};
+inline constexpr std::size_t kStripColumns = 1024;
+
+/// `n` values under one scale.
+struct QuantizeSegmentArguments {
+  const float* values;
+  std::size_t n;
+  std::uint32_t scaleCode;
+  float factor; ///< PowerOfTwo: multiplies; else divides
+  bool exactly; ///< there may be infinities
+  std::uint8_t* codes;
+  const std::uint32_t* random;
+};
 
 struct KernelTable {
   Isa isa;
@@ -37,6 +77,16 @@ struct KernelTable {
   Amax* amaxF32;
   Amax* amaxBf16;
   Amax* amaxF16;
+
+  /// Quantization, for plans whose scale is not Other (a segment's may be). They return the number
+  /// of non-finite values, or -1 where the plan refuses those and there is one: the outputs are
+  /// then unspecified.
+  using QuantizeRun = std::int64_t(const QuantizePlan& plan, const QuantizeRunArguments& run);
+  QuantizeRun* quantizeRun;
+  using QuantizeStrip = std::int64_t(const QuantizePlan& plan, const QuantizeStripArguments& strip);
+  QuantizeStrip* quantizeStrip;
+  using QuantizeSegment = void(const QuantizePlan& plan, const QuantizeSegmentArguments& segment);
+  QuantizeSegment* quantizeSegment;
 };
 
 /// The table of `isa`. Precondition: !whyNot(isa).

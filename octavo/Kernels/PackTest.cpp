@@ -3,6 +3,7 @@
 #include "octavo/Kernels/OnEachIsa.h"
 
 #include <random>
+#include <tbb/global_control.h>
 #include <vector>
 
 namespace octavo::kernels {
@@ -61,6 +62,7 @@ TEST_P(PackKernels, HandPacked) {
 }
 
 TEST_P(PackKernels, ManyThreads) {
+  const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 7);
   std::vector<std::uint8_t> codes((1 << 20) + 3);
   for (std::size_t i = 0; i < codes.size(); ++i)
     codes[i] = static_cast<std::uint8_t>(i * 37 >> 3);

@@ -366,9 +366,11 @@ void Product::tiles(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t pan
       for (std::int64_t row = rowBegin; row < rowEnd;) {
         const int height = tiling.tileOf(row).height;
         tile.left = leftTile(row) + first * height * 4 * (plan.steps() + 2);
-        // Columns beyond C's last go to a tile of their own.
+        // Columns beyond C's last go to a tile of their own; so do sums that are kept in memory,
+        // for rows of C are often a multiple of 4 KiB apart, which stores and loads mistake for one
+        // another.
         alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
-        const bool whole = width == count * kPanelColumns;
+        const bool whole = width == count * kPanelColumns && kernels.sumsInRegisters;
         float* corner = c + row * columns + column;
         tile.c = whole ? corner : edge;
         tile.stride = whole ? columns : kMaxPanels * kPanelColumns;

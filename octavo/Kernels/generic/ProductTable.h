@@ -53,6 +53,7 @@ constexpr ProductKernels integerKernels() {
   table.isa = kProductIsa;
   table.tallest = kTallest;
   table.panels = kPanelsOfTile;
+  table.sumsInRegisters = kSumsInRegisters;
   addDot<BytesDot>(table, Dot::Bytes);
   if constexpr (kHasBytesInPairs)
     addDot<BytesInPairsDot>(table, Dot::BytesInPairs);

@@ -39,8 +39,13 @@ template <Rounding kRounding>
 OCTAVO_INLINE U32 roundMagnitude(const ConvertPlan& plan, U32 a, I32 exponent, U32 negative,
                                  U32 random) {
   const auto m = static_cast<std::int32_t>(plan.trailing);
-  const U32 significand = (a & (kImplicit - 1)) | (above(a, splat(kImplicit - 1)) & kImplicit);
-  const I32 biased = (I32)maximum(a >> 23, splat(1u)) - exponent;
+  // A subnormal of f32 may be none of the quotient: it gets its implicit bit. 0 stays 0, so far
+  // down that no exponent brings it up to emin.
+  const U32 subnormal = above(splat(kImplicit), a);
+  const U32 lifted = select(subnormal, bits(floats(a) * splat(0x1p64f)), a);
+  const U32 significand =
+      (lifted & (kImplicit - 1)) | (above(lifted, splat(kImplicit - 1)) & kImplicit);
+  const I32 biased = (I32)((lifted >> 23) - (subnormal & 64)) - exponent;
   const I32 place = __builtin_elementwise_max(biased, I32{} + static_cast<std::int32_t>(plan.emin));
   // From 33 + m places on, the fraction is at most 2^-32: one unit, if it is not 0.
   const I32 below = __builtin_elementwise_min(place - biased, I32{} + (33 + m));

@@ -6,6 +6,8 @@
 #include "octavo/Kernels/generic/Convert.h"
 #include "octavo/Kernels/generic/Decode.h"
 #include "octavo/Kernels/generic/Pack.h"
+#include "octavo/Kernels/generic/Quantize.h"
+#include "octavo/Kernels/generic/QuantizeStrip.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
@@ -27,6 +29,9 @@ const KernelTable kTable = {
     .amaxF32 = amaxBits<LoadF32>,
     .amaxBf16 = amaxBits<LoadBf16>,
     .amaxF16 = amaxBits<LoadF16>,
+    .quantizeRun = quantizeRun,
+    .quantizeStrip = quantizeStrip,
+    .quantizeSegment = quantizeSegment,
 };
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

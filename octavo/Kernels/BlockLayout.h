@@ -1,0 +1,44 @@
+// The blocks of a tensor as a kernel sees them: as few axes as say the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace octavo::kernels {
+
+/// Row-major extents and block extents after neighbouring axes have been joined where that changes
+/// neither an element's place nor its block's: rows of whole blocks one after another are one long
+/// row, an axis that lies in one block belongs to the axis before it. No axis has extent 1.
+class BlockLayout {
+public:
+  /// All extents of `shape` and `block` are at least 1.
+  BlockLayout(std::span<const std::int64_t> shape, std::span<const std::int64_t> block);
+
+  std::size_t rank() const { return extents.size(); }
+  /// From the last axis: 0 is the innermost; 1 beyond the rank.
+  std::size_t extent(std::size_t fromLast) const { return at(extents, fromLast); }
+  std::size_t block(std::size_t fromLast) const { return at(blocks, fromLast); }
+
+  std::size_t size() const { return elements; }
+  std::size_t blockCount() const { return gridSize; }
+
+  /// Whether every axis before the last `inner` ones has blocks of 1.
+  bool isBlockedOnlyWithin(std::size_t inner) const;
+
+  /// The pieces of block `index` (row-major in the grid) that are contiguous in memory, in order.
+  void forSegments(std::size_t index,
+                   const std::function<void(std::size_t offset, std::size_t size)>& use) const;
+
+private:
+  static std::size_t at(const std::vector<std::size_t>& axes, std::size_t fromLast) {
+    return fromLast < axes.size() ? axes[axes.size() - 1 - fromLast] : 1;
+  }
+
+  std::vector<std::size_t> extents, blocks, grid, strides;
+  std::size_t elements = 1, gridSize = 1;
+};
+
+} // namespace octavo::kernels

@@ -1,0 +1,260 @@
+#include "octavo/Kernels/Quantize.h"
+
+#include "octavo/Kernels/Amax.h"
+#include "octavo/Kernels/BlockLayout.h"
+#include "octavo/Kernels/KernelTable.h"
+
+#include <atomic>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace octavo::kernels {
+
+/// Elements of a task: its values fit the second-level cache. A multiple of every block of a run.
+static constexpr std::size_t kTask = std::size_t{1} << 16;
+
+namespace {
+
+/// What numerics::quantize knows of a block before it has a scale.
+struct BlockFacts {
+  float amax = 0; ///< of the values that count
+  bool isPoisoned = false;
+  std::int64_t nonFinite = 0;
+
+  void add(float value, NonFinite policy) {
+    nonFinite += !std::isfinite(value);
+    if (std::isnan(value) || (std::isinf(value) && policy == NonFinite::Propagate))
+      isPoisoned = true;
+    else
+      amax = std::max(amax, std::min(std::fabs(value), std::numeric_limits<float>::max()));
+  }
+};
+
+class Quantization {
+public:
+  Quantization(const float* values, std::span<const std::int64_t> shape, const ScaledType& type,
+               const QuantizeOptions& options, std::uint8_t* codes, void* scales,
+               std::span<const std::uint32_t> randomBits, const Execution& execution)
+      : values(values), type(type), options(options), codes(codes),
+        scales(static_cast<std::byte*>(scales)), randomBits(randomBits), execution(execution),
+        table(kernelTable(execution.isa)), layout(shape, type.block),
+        stores(storesFor(layout.size() * (sizeof(float) + 1))) {}
+
+  QuantizeReport run() {
+    QuantizeReport report;
+    bool isFinite = true;
+    if (type.hasOuterScale) {
+      const float amax = kernels::amax(WideType::F32, values, layout.size(), execution);
+      isFinite = std::isfinite(amax);
+      if (!isFinite && options.nonFinite == NonFinite::Error)
+        isRefused = true;
+      else
+        report.outer = numerics::outerScale(*type.element, *type.scale,
+                                            isFinite ? amax : largestOfSoundBlocks());
+    }
+    plan = quantizePlan(type, options, report.outer);
+    if (!isRefused) {
+      if (!isFinite || plan.scale == QuantizePlan::Scale::Other)
+        quantizeBlocks();
+      else if (isRun())
+        quantizeRuns();
+      else if (isStrip())
+        quantizeStrips();
+      else
+        quantizeBlocks();
+    }
+    report.nonFinite = nonFinite;
+    if (isRefused)
+      report.refused = firstNonFinite();
+    return report;
+  }
+
+private:
+  bool isRun() const {
+    const std::size_t block = layout.block(0);
+    return layout.isBlockedOnlyWithin(1) && std::has_single_bit(block) &&
+           block * sizeof(float) >= static_cast<std::size_t>(table.vectorBytes) &&
+           block <= kLargestRunBlock;
+  }
+  bool isStrip() const { return layout.block(0) == 1 && layout.isBlockedOnlyWithin(2); }
+
+  const std::uint32_t* randomAt(std::size_t i) const {
+    return randomBits.empty() ? nullptr : randomBits.data() + i;
+  }
+  void* scaleAt(std::size_t block) const { return scales + block * plan.scaleBytes; }
+
+  void count(std::int64_t found) {
+    if (found < 0)
+      isRefused = true;
+    else
+      nonFinite += found;
+  }
+
+  /// Blocks along the last axis: rows, cut into pieces of whole blocks where they are long.
+  void quantizeRuns() {
+    const std::size_t length = layout.extent(0);
+    const std::size_t block = layout.block(0);
+    const std::size_t rows = layout.size() / length;
+    const std::size_t pieces = (length + kTask - 1) / kTask;
+    const std::size_t blocksInRow = (length + block - 1) / block;
+    const std::size_t grain = std::max<std::size_t>(1, kTask / length);
+    forRanges(rows * pieces, grain, execution, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end && !isRefused; ++i) {
+        const std::size_t row = i / pieces;
+        const std::size_t start = i % pieces * kTask;
+        const std::size_t at = row * length + start;
+        count(table.quantizeRun(plan, {.values = values + at,
+                                       .n = std::min(kTask, length - start),
+                                       .block = block,
+                                       .codes = codes + at,
+                                       .scales = scaleAt(row * blocksInRow + start / block),
+                                       .random = randomAt(at),
+                                       .stores = stores}));
+      }
+    });
+  }
+
+  /// Blocks along the last axis but one.
+  void quantizeStrips() {
+    const std::size_t columns = layout.extent(0);
+    const std::size_t rows = layout.extent(1);
+    const std::size_t block = layout.block(1);
+    const std::size_t blocksInColumn = (rows + block - 1) / block;
+    const std::size_t strips = (columns + kStripColumns - 1) / kStripColumns;
+    const std::size_t tasks = layout.size() / (rows * columns) * blocksInColumn * strips;
+    const std::size_t work = block * std::min(columns, kStripColumns);
+    const std::size_t grain = std::max<std::size_t>(1, kTask / work);
+    forRanges(tasks, grain, execution, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end && !isRefused; ++i) {
+        const std::size_t column = i % strips * kStripColumns;
+        const std::size_t gridRow = i / strips; // of all tensors of two axes
+        const std::size_t row = gridRow % blocksInColumn * block;
+        const std::size_t at = (gridRow / blocksInColumn * rows + row) * columns + column;
+        count(table.quantizeStrip(plan, {.values = values + at,
+                                         .stride = columns,
+                                         .rows = std::min(block, rows - row),
+                                         .columns = std::min(kStripColumns, columns - column),
+                                         .codes = codes + at,
+                                         .scales = scaleAt(gridRow * columns + column),
+                                         .random = randomAt(at),
+                                         .stores = stores}));
+      }
+    });
+  }
+
+  /// Any blocks: each by itself, in its contiguous segments.
+  void quantizeBlocks() {
+    const std::size_t work = layout.size() / layout.blockCount();
+    if (work >= 4 * kTask) { // large ones: threads share a block
+      for (std::size_t block = 0; block < layout.blockCount() && !isRefused; ++block)
+        quantizeBlock(block, execution);
+      return;
+    }
+    const std::size_t grain = std::max<std::size_t>(1, kTask / std::max<std::size_t>(1, work));
+    const Execution alone{.isa = execution.isa, .threads = 1};
+    forRanges(layout.blockCount(), grain, execution, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t block = begin; block < end && !isRefused; ++block)
+        quantizeBlock(block, alone);
+    });
+  }
+
+  void quantizeBlock(std::size_t block, const Execution& within) {
+    std::uint32_t greatest = 0; // bits order NaN above Inf
+    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
+      const float found = kernels::amax(WideType::F32, values + at, size, within);
+      greatest = std::max(greatest, std::bit_cast<std::uint32_t>(found));
+    });
+    BlockFacts facts{.amax = std::bit_cast<float>(greatest)};
+    const bool isFinite = std::isfinite(facts.amax);
+    if (!isFinite) {
+      if (options.nonFinite == NonFinite::Error) {
+        isRefused = true;
+        return;
+      }
+      facts = factsOf(block);
+      nonFinite += facts.nonFinite;
+    }
+    const ElementFormat& format = *type.scale;
+    const std::uint32_t code =
+        facts.isPoisoned
+            ? plan.nanScale
+            : numerics::scaleCode(*type.element, format, options.rule, facts.amax, plan.outer);
+    std::memcpy(scaleAt(block), &code, plan.scaleBytes); // little-endian, as everywhere here
+    const double scale = numerics::decode(format, code);
+    const float factor = plan.scale == QuantizePlan::Scale::PowerOfTwo
+                             ? static_cast<float>(1 / scale)
+                             : std::max(static_cast<float>(scale) * plan.outer,
+                                        std::numeric_limits<float>::denorm_min());
+    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
+      if (facts.isPoisoned) {
+        std::memset(codes + at, 0, size);
+        return;
+      }
+      forRanges(size, kTask, within, [&](std::size_t begin, std::size_t end) {
+        table.quantizeSegment(plan, {.values = values + at + begin,
+                                     .n = end - begin,
+                                     .scaleCode = code,
+                                     .factor = factor,
+                                     .exactly = !isFinite,
+                                     .codes = codes + at + begin,
+                                     .random = randomAt(at + begin)});
+      });
+    });
+  }
+
+  BlockFacts factsOf(std::size_t block) const {
+    BlockFacts facts;
+    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
+      for (float value : std::span(values + at, size))
+        facts.add(value, options.nonFinite);
+    });
+    return facts;
+  }
+
+  float largestOfSoundBlocks() const {
+    float largest = 0;
+    for (std::size_t block = 0; block < layout.blockCount(); ++block)
+      if (const BlockFacts facts = factsOf(block); !facts.isPoisoned)
+        largest = std::max(largest, facts.amax);
+    return largest;
+  }
+
+  NonFiniteInput firstNonFinite() const {
+    for (std::size_t i = 0;; ++i)
+      if (!std::isfinite(values[i]))
+        return {static_cast<std::int64_t>(i), values[i]};
+  }
+
+  const float* values;
+  const ScaledType& type;
+  const QuantizeOptions& options;
+  std::uint8_t* codes;
+  std::byte* scales;
+  std::span<const std::uint32_t> randomBits;
+  const Execution& execution;
+  const KernelTable& table;
+  BlockLayout layout;
+  Stores stores;
+  QuantizePlan plan{};
+  std::atomic<std::int64_t> nonFinite{0};
+  std::atomic<bool> isRefused{false};
+};
+
+} // namespace
+
+QuantizeReport quantize(const float* values, std::span<const std::int64_t> shape,
+                        const ScaledType& type, const QuantizeOptions& options, std::uint8_t* codes,
+                        void* scales, std::span<const std::uint32_t> randomBits,
+                        const Execution& execution) {
+  for (std::int64_t extent : shape)
+    if (extent == 0)
+      return {};
+  Quantization quantization(values, shape, type, options, codes, scales, randomBits, execution);
+  assert(options.rounding == Rounding::Stochastic || randomBits.empty());
+  return quantization.run();
+}
+
+} // namespace octavo::kernels

@@ -1,0 +1,33 @@
+// Tensors of f32 to scaled tensors along any axes: numerics::quantize, bit for bit.
+#pragma once
+
+#include "octavo/Kernels/Execution.h"
+#include "octavo/Numerics/Scaled.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace octavo::kernels {
+
+using numerics::NonFiniteInput;
+using numerics::QuantizeOptions;
+using numerics::ScaledType;
+
+struct QuantizeReport {
+  float outer = 1.0f;         ///< the outer scale; 1 where the type has none
+  std::int64_t nonFinite = 0; ///< NaN and Inf inputs; what was counted where refused
+  std::optional<NonFiniteInput>
+      refused; ///< set under NonFinite::Error; the outputs are unspecified
+};
+
+/// Quantizes a row-major tensor. `codes` takes one code an element, `scales` one code a block, in
+/// containers of type.scale's bytes(), row-major on the grid of format::scaleShape. Stochastic
+/// rounding takes one number an element from `randomBits`, which is otherwise empty. The memory it
+/// takes for itself does not grow with the tensor.
+QuantizeReport quantize(const float* values, std::span<const std::int64_t> shape,
+                        const ScaledType& type, const QuantizeOptions& options, std::uint8_t* codes,
+                        void* scales, std::span<const std::uint32_t> randomBits = {},
+                        const Execution& execution = {});
+
+} // namespace octavo::kernels

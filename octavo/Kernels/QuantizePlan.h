@@ -1,0 +1,46 @@
+// Constants of a quantization: the element's conversion, and the scale rule as arithmetic on the
+// bits of a block's amax.
+#pragma once
+
+#include "octavo/Kernels/Plans.h"
+#include "octavo/Numerics/Scaled.h"
+
+namespace octavo::kernels {
+
+using numerics::NonFinite;
+using numerics::QuantizeOptions;
+using numerics::ScaledType;
+
+struct QuantizePlan {
+  ConvertPlan element;
+  std::uint32_t infiniteInput[2]; ///< whole codes that infinite inputs saturate to, by sign
+
+  enum class Scale : std::uint8_t {
+    PowerOfTwo, ///< E8M0, no outer scale
+    Float32,    ///< f32, no outer scale
+    Narrow,     ///< a float of at most 8 bits
+    Other,      ///< computed by numerics::scaleCode, one by one
+  };
+  Scale scale;
+  std::uint32_t scaleBytes; ///< of one scale in memory
+  std::uint32_t nanScale;   ///< the code of a poisoned block's scale
+  NonFinite nonFinite;
+
+  /// PowerOfTwo: with y the bits of amax * ratio, moved so that 2^-127 has exponent field 0, the
+  /// code is ((y + increment) >> 23) - emax, limited to 0 and largestScale.
+  float ratio;
+  std::uint32_t increment;
+  std::uint32_t emax;
+  std::uint32_t largestScale;
+
+  /// The others: amax / elementMax / outer, rounded to the scale format (Narrow: by narrowScale).
+  float elementMax;
+  float outer;
+  ConvertPlan narrowScale;
+  std::uint32_t one; ///< Narrow: the code of 1
+};
+
+/// `outer` is 1 where the type has no outer scale.
+QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options, float outer);
+
+} // namespace octavo::kernels

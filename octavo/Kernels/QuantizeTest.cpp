@@ -1,0 +1,277 @@
+// Every expectation comes from numerics::quantize and numerics::dequantize.
+#include "octavo/Kernels/Quantize.h"
+
+#include "octavo/Format/ScaledFormat.h"
+#include "octavo/Kernels/OnEachIsa.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <random>
+#include <tbb/global_control.h>
+#include <vector>
+
+namespace octavo::kernels {
+namespace {
+
+using format::kScaledFormats;
+using format::kScaleRules;
+using numerics::Int8Range;
+using numerics::Overflow;
+
+using Shape = std::vector<std::int64_t>;
+
+std::size_t sizeOf(const Shape& shape) {
+  std::size_t n = 1;
+  for (std::int64_t extent : shape)
+    n *= static_cast<std::size_t>(extent);
+  return n;
+}
+
+/// What a block may hold: values of every size, and of one size with amax near what the rules
+/// decide on.
+std::vector<float> adversarialValues(std::size_t n, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(n);
+  float scale = 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % 97 == 0)
+      scale = std::bit_cast<float>(static_cast<std::uint32_t>(random() % 0x7F800000));
+    const auto bits = static_cast<std::uint32_t>(random());
+    switch (i % 97 < 3 ? 0 : i / 97 % 5) {
+    case 0: // every exponent
+      values[i] = std::bit_cast<float>(bits % 0xFF000000u % 0x7F800000u | (bits & 0x80000000u));
+      break;
+    case 1: { // around a power of two times the edges of the rules, with neighbours
+      constexpr float kEdges[] = {1.0f, 1.5f, 1.75f, 1.875f, 1.9375f, 1.96875f, 1.984375f};
+      const auto edge = std::bit_cast<std::uint32_t>(kEdges[bits % 7]);
+      const float value = std::bit_cast<float>(edge + bits / 7 % 3 - 1) * scale;
+      values[i] = std::isfinite(value) ? value : 0;
+      break;
+    }
+    case 2:
+      values[i] = 0;
+      break;
+    case 3: // subnormals
+      values[i] = std::bit_cast<float>(bits & 0x807FFFFF);
+      break;
+    default:
+      values[i] = static_cast<float>(static_cast<std::int32_t>(bits)) * 1e-9f;
+    }
+  }
+  return values;
+}
+
+std::vector<std::uint32_t> randomNumbers(std::size_t n) {
+  std::mt19937 random(11);
+  std::vector<std::uint32_t> numbers(n);
+  for (std::uint32_t& number : numbers)
+    number = static_cast<std::uint32_t>(random());
+  return numbers;
+}
+
+class QuantizeKernels : public OnEachIsa {
+protected:
+  void expectAsNumerics(const std::vector<float>& values, const Shape& shape,
+                        const ScaledType& type, const QuantizeOptions& options,
+                        const std::string& what, int threads = 1) {
+    std::vector<std::uint32_t> random;
+    if (options.rounding == Rounding::Stochastic)
+      random = randomNumbers(values.size());
+    const auto expected = numerics::quantize(values, shape, type, options, random);
+    const std::size_t blocks = sizeOf(format::scaleShape(shape, type.block));
+    const auto bytes = static_cast<std::size_t>(type.scale->bytes());
+    std::vector<std::uint8_t> codes(values.size() + 64, 0xAA), scales(blocks * bytes + 64, 0xAA);
+    const QuantizeReport report = quantize(values.data(), shape, type, options, codes.data(),
+                                           scales.data(), random, execution(threads));
+    ASSERT_EQ(report.refused.has_value(), expected.refused.has_value()) << what;
+    if (report.refused) {
+      EXPECT_EQ(report.refused->index, expected.refused->index) << what;
+      return;
+    }
+    EXPECT_EQ(report.nonFinite, expected.nonFinite) << what;
+    EXPECT_EQ(report.outer, expected.tensor.outer) << what;
+    int reported = 0;
+    for (std::size_t b = 0; b < blocks && reported < 3; ++b) {
+      std::uint32_t code = 0;
+      std::memcpy(&code, scales.data() + b * bytes, bytes);
+      if (code != expected.tensor.scales[b]) {
+        ++reported;
+        ADD_FAILURE() << what << ": scale " << b << " is " << code << ", expected "
+                      << expected.tensor.scales[b];
+      }
+    }
+    for (std::size_t i = 0; i < values.size() && reported < 3; ++i)
+      if (codes[i] != expected.tensor.elements[i]) {
+        ++reported;
+        ADD_FAILURE() << what << ": " << std::hexfloat << values[i] << " (" << std::dec << i
+                      << ") is " << int(codes[i]) << ", expected "
+                      << int(expected.tensor.elements[i]);
+      }
+    for (std::size_t i = values.size(); i < codes.size(); ++i)
+      ASSERT_EQ(codes[i], 0xAA) << what << ": written beyond the end";
+    for (std::size_t i = blocks * bytes; i < scales.size(); ++i)
+      ASSERT_EQ(scales[i], 0xAA) << what << ": scales written beyond the end";
+  }
+
+  static ScaledType typeOf(const format::ScaledFormat& row, const Shape& shape, int contracted) {
+    return {row.element, row.scale, format::blockShape(row, shape, contracted), row.hasOuterScale};
+  }
+
+  static std::string describe(const format::ScaledFormat& row, const Shape& shape, int axis,
+                              const QuantizeOptions& options) {
+    std::string text = std::string(row.name) + " [";
+    for (std::int64_t extent : shape)
+      text += std::to_string(extent) + " ";
+    return text + "] axis " + std::to_string(axis) + " " +
+           std::string(format::scaleRuleName(options.rule)) + " " +
+           std::string(numerics::roundingName(options.rounding)) + " " +
+           std::string(numerics::overflowName(options.overflow)) + " " +
+           std::string(numerics::nonFiniteName(options.nonFinite));
+  }
+};
+OCTAVO_ON_EACH_ISA(QuantizeKernels);
+
+TEST_P(QuantizeKernels, EveryFormatAndRule) {
+  const Shape shape{40, 256};
+  const std::vector<float> values = adversarialValues(sizeOf(shape), 1);
+  for (const format::ScaledFormat& row : kScaledFormats)
+    for (const auto& rule : kScaleRules)
+      for (Overflow overflow : {Overflow::Saturate, Overflow::Special})
+        for (int axis : {0, 1}) {
+          const QuantizeOptions options{.rule = rule.rule, .overflow = overflow};
+          expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
+                           describe(row, shape, axis, options));
+        }
+}
+
+TEST_P(QuantizeKernels, EveryRounding) {
+  const Shape shape{33, 160};
+  const std::vector<float> values = adversarialValues(sizeOf(shape), 2);
+  for (const format::ScaledFormat& row : kScaledFormats)
+    for (Rounding rounding : {Rounding::TiesToAway, Rounding::TowardZero, Rounding::TowardPositive,
+                              Rounding::TowardNegative, Rounding::Stochastic})
+      for (Overflow overflow : {Overflow::Saturate, Overflow::Special})
+        for (int axis : {0, 1})
+          for (Int8Range int8 : {Int8Range::Symmetric, Int8Range::Full}) {
+            if (int8 == Int8Range::Full && !row.element->isInteger())
+              continue;
+            const QuantizeOptions options{
+                .rule = row.rule, .rounding = rounding, .overflow = overflow, .int8 = int8};
+            expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
+                             describe(row, shape, axis, options));
+          }
+}
+
+TEST_P(QuantizeKernels, ShapesAndAxes) {
+  for (const Shape& shape :
+       {Shape{}, Shape{1}, Shape{31}, Shape{33}, Shape{1000}, Shape{3, 1}, Shape{1, 47},
+        Shape{5, 100}, Shape{67, 3}, Shape{64, 64}, Shape{2, 33, 70}, Shape{3, 130, 5},
+        Shape{2, 3, 40, 17}, Shape{129, 257}, Shape{0, 5}}) {
+    const std::vector<float> values = adversarialValues(sizeOf(shape), 3);
+    for (const format::ScaledFormat& row : kScaledFormats)
+      for (int axis = 0; axis < std::max<int>(1, static_cast<int>(shape.size())); ++axis) {
+        if (shape.empty() && axis == 0 && row.across > 1)
+          continue;
+        const ScaledType type{row.element, row.scale,
+                              shape.empty() ? Shape{} : format::blockShape(row, shape, axis),
+                              row.hasOuterScale};
+        const QuantizeOptions options{.rule = row.rule};
+        expectAsNumerics(values, shape, type, options, describe(row, shape, axis, options));
+      }
+  }
+}
+
+TEST_P(QuantizeKernels, UnusualBlocksAndScales) {
+  const Shape shape{12, 30, 44};
+  const std::vector<float> values = adversarialValues(sizeOf(shape), 4);
+  for (const Shape& block :
+       {Shape{1, 1, 1}, Shape{1, 1, 3}, Shape{2, 5, 7}, Shape{1, 1, 64}, Shape{12, 1, 1},
+        Shape{5, 30, 44}, Shape{1, 7, 1}, Shape{100, 100, 100}})
+    for (const char* scale : {"e8m0fnu", "e4m3fn", "e5m2", "e4m3fnuz", "f32", "bf16"})
+      for (bool outer : {false, true}) {
+        const ElementFormat* format = format::findElementFormat(scale);
+        if (outer && !format->isNarrow())
+          continue;
+        for (const char* element : {"e5m2fnuz", "e2m1fn", "int8"})
+          expectAsNumerics(values, shape,
+                           {format::findElementFormat(element), format, block, outer},
+                           {.rule = format::ScaleRule::Even},
+                           std::string(element) + " on " + scale + (outer ? " outer" : "") +
+                               " block " + std::to_string(block[0]) + " " +
+                               std::to_string(block[1]) + " " + std::to_string(block[2]));
+      }
+}
+
+TEST_P(QuantizeKernels, NonFiniteValues) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const Shape shape{70, 150};
+  for (const format::ScaledFormat& row : kScaledFormats)
+    for (int axis : {0, 1})
+      for (NonFinite policy : {NonFinite::Error, NonFinite::Propagate, NonFinite::Saturate})
+        for (Rounding rounding : {Rounding::TiesToEven, Rounding::TowardZero})
+          for (Overflow overflow : {Overflow::Saturate, Overflow::Special}) {
+            std::vector<float> values = adversarialValues(sizeOf(shape), 5);
+            values[37] = kInf;
+            values[5000] = -kInf;
+            values[5003] = kNan;
+            values[9001] = -kNan;
+            values[sizeOf(shape) - 1] = -kInf;
+            const QuantizeOptions options{
+                .rule = row.rule, .rounding = rounding, .overflow = overflow, .nonFinite = policy};
+            expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
+                             describe(row, shape, axis, options));
+          }
+}
+
+TEST_P(QuantizeKernels, ThreadsGiveTheSameBits) {
+  const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 7);
+  const Shape shape{513, 1088};
+  const std::vector<float> values = adversarialValues(sizeOf(shape), 6);
+  for (const char* name : {"mxfp4", "nvfp4", "fp8_tensor", "fp8_block"})
+    for (int axis : {0, 1})
+      for (int threads : {1, 2, 3, 7}) {
+        const format::ScaledFormat& row = *format::findScaledFormat(name);
+        const QuantizeOptions options{.rule = row.rule};
+        expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
+                         describe(row, shape, axis, options), threads);
+      }
+}
+
+/// Streaming stores start when the tensor exceeds the cache; here they are asked for directly, at
+/// every misalignment of the codes.
+TEST_P(QuantizeKernels, StreamingAtAnyAddress) {
+  const ScaledType type{&format::element("e4m3fn"), &format::element("e8m0fnu"), {32}, false};
+  const KernelTable& table = kernelTable(GetParam());
+  const QuantizePlan plan = quantizePlan(type, {}, 1.0f);
+  for (std::size_t n : {1, 32, 500, 2048, 5000, 20001}) {
+    const std::vector<float> values = adversarialValues(n, 7);
+    const Shape shape{static_cast<std::int64_t>(n)};
+    const auto expected = numerics::quantize(values, shape, type, {}).tensor;
+    for (std::size_t offset : {0, 1, 16, 63}) {
+      std::vector<std::uint8_t> codes(n + 200, 0xAA), scales(n / 32 + 1);
+      auto* aligned = reinterpret_cast<std::uint8_t*>(
+          (reinterpret_cast<std::uintptr_t>(codes.data()) + 63) / 64 * 64);
+      std::uint8_t* to = aligned + offset;
+      ASSERT_EQ(table.quantizeRun(plan, {.values = values.data(),
+                                         .n = n,
+                                         .block = 32,
+                                         .codes = to,
+                                         .scales = scales.data(),
+                                         .random = nullptr,
+                                         .stores = Stores::Streaming}),
+                0);
+      ASSERT_TRUE(std::equal(expected.elements.begin(), expected.elements.end(), to))
+          << n << " at " << offset;
+      for (std::uint8_t* p = codes.data(); p < codes.data() + codes.size(); ++p)
+        if (p < to || p >= to + n)
+          ASSERT_EQ(*p, 0xAA) << n << " at " << offset;
+    }
+  }
+}
+
+} // namespace
+} // namespace octavo::kernels

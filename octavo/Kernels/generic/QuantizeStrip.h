@@ -1,0 +1,226 @@
+// Values whose blocks are columns of a strip, or that have one scale: a value's lane is its
+// scale's.
+#pragma once
+
+#include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/generic/Convert.h"
+#include "octavo/Kernels/generic/Scale.h"
+
+namespace octavo::kernels::OCTAVO_KERNELS_ISA {
+
+/// A strip goes row by row, so that memory is read in long pieces; what is known of its columns is
+/// kept between rows, and its values stay in the second-level cache for the second look. Columns
+/// beyond the strip's are zeros.
+template <ScaleKind kScale, typename Encoder> class StripQuantizer {
+public:
+  StripQuantizer(const QuantizePlan& plan, const Encoder& encoder,
+                 const QuantizeStripArguments& strip)
+      : plan(plan), encoder(encoder), strip(strip) {}
+
+  std::int64_t quantize() {
+    if constexpr (__is_same(Encoder, NoEncoder))
+      __builtin_memset(kept, 0xFF, sizeof(kept));
+    findAmaxes();
+    U32 greatest = {};
+    for (std::size_t c = 0; c < strip.columns; c += kLanes)
+      greatest = maximum(greatest, load<U32>(amax + c));
+    const bool isFinite = __builtin_reduce_max(greatest) < kInfinity;
+    std::int64_t nonFinite = 0;
+    if (!isFinite) {
+      if (plan.nonFinite == NonFinite::Error)
+        return -1;
+      nonFinite = judgeNonFinite();
+    }
+    findScales(isFinite);
+    const bool canStream = reinterpret_cast<std::uintptr_t>(strip.codes) % kVectorBytes == 0 &&
+                           strip.stride % kVectorBytes == 0;
+    if (!isFinite)
+      encodeRows<false>(QuantizeStep<kScale, NoEncoder>{plan, {}});
+    else if (canStream && strip.stores == Stores::Streaming)
+      encodeRows<true>(QuantizeStep<kScale, Encoder>{plan, encoder});
+    else
+      encodeRows<false>(QuantizeStep<kScale, Encoder>{plan, encoder});
+    return nonFinite;
+  }
+
+private:
+  OCTAVO_INLINE std::size_t wholeSteps() const { return strip.columns / kStep * kStep; }
+  OCTAVO_INLINE std::size_t rest() const { return strip.columns % kStep; }
+
+  void findAmaxes() {
+    __builtin_memset(amax, 0, sizeof(amax));
+    for (std::size_t r = 0; r < strip.rows; ++r) {
+      const float* row = strip.values + r * strip.stride;
+      std::size_t c = 0;
+      for (; c + kLanes <= strip.columns; c += kLanes)
+        store(amax + c, maximum(load<U32>(amax + c), load<U32>(row + c) & kAbs));
+      for (; c < strip.columns; ++c) {
+        std::uint32_t a;
+        __builtin_memcpy(&a, row + c, sizeof(a));
+        a &= kAbs;
+        amax[c] = a > amax[c] ? a : amax[c];
+      }
+    }
+  }
+
+  /// As numerics::quantize treats them: amaxes of what counts; masks of the columns not poisoned.
+  __attribute__((noinline)) std::int64_t judgeNonFinite() {
+    __builtin_memset(kept, 0xFF, sizeof(kept));
+    std::int64_t count = 0;
+    for (std::size_t c = 0; c < strip.columns; ++c) {
+      amax[c] = 0;
+      for (std::size_t r = 0; r < strip.rows; ++r) {
+        std::uint32_t a;
+        __builtin_memcpy(&a, strip.values + r * strip.stride + c, sizeof(a));
+        a &= kAbs;
+        count += a >= kInfinity;
+        if (a > kInfinity || (a == kInfinity && plan.nonFinite == NonFinite::Propagate))
+          kept[c] = 0;
+        else if (a > amax[c])
+          amax[c] = a == kInfinity ? kInfinity - 1 : a;
+      }
+    }
+    return count;
+  }
+
+  void findScales(bool isFinite) {
+    std::uint8_t scales[kStripColumns * 4];
+    const std::size_t columns = (strip.columns + kStep - 1) / kStep * kStep;
+    for (std::size_t c = 0; c < columns; c += kLanes) {
+      const Scales found = scalesOf<kScale>(plan, load<U32>(amax + c));
+      store(factors + c, found.factor);
+      store(codes + c, found.code);
+      U32 code = found.code;
+      if (!isFinite)
+        code = select(load<U32>(kept + c), code, splat(plan.nanScale));
+      storeScales<kScale>(scales + c * plan.scaleBytes, code);
+    }
+    __builtin_memcpy(strip.scales, scales, strip.columns * plan.scaleBytes);
+  }
+
+  template <bool kStreaming, typename Step> void encodeRows(const Step& step) {
+    for (std::size_t r = 0; r < strip.rows; ++r) {
+      const float* row = strip.values + r * strip.stride;
+      std::uint8_t* to = strip.codes + r * strip.stride;
+      const std::uint32_t* random = strip.random ? strip.random + r * strip.stride : nullptr;
+      for (std::size_t c = 0; c < wholeSteps(); c += kStep)
+        storeVector<kStreaming>(to + c, encode(step, row + c, c, random ? random + c : nullptr));
+      if (rest() != 0)
+        encodeRest(step, row + wholeSteps(), to + wholeSteps(),
+                   random ? random + wholeSteps() : nullptr);
+    }
+    if constexpr (kStreaming)
+      finishStreaming();
+  }
+
+  template <typename Step>
+  void encodeRest(const Step& step, const float* row, std::uint8_t* to,
+                  const std::uint32_t* random) {
+    float in[kStep] = {};
+    std::uint32_t bitsIn[kStep] = {};
+    __builtin_memcpy(in, row, rest() * sizeof(float));
+    if (random)
+      __builtin_memcpy(bitsIn, random, rest() * sizeof(*random));
+    std::uint8_t out[kStep];
+    store(out, encode(step, in, wholeSteps(), bitsIn));
+    __builtin_memcpy(to, out, rest());
+  }
+
+  /// kStep values, the first of them in column `c`.
+  template <typename Step>
+  OCTAVO_INLINE U8 encode(const Step& step, const float* from, std::size_t c,
+                          const std::uint32_t* random) const {
+    constexpr bool kMayBePoisoned = __is_same(Step, QuantizeStep<kScale, NoEncoder>);
+    U32 x[4], code[4];
+    F32 factor[4];
+    for (std::size_t j = 0; j < 4; ++j) {
+      x[j] = load<U32>(from + j * kLanes);
+      if constexpr (kMayBePoisoned)
+        x[j] &= load<U32>(kept + c + j * kLanes);
+      factor[j] = load<F32>(factors + c + j * kLanes);
+      code[j] = load<U32>(codes + c + j * kLanes);
+    }
+    return step(x, factor, code, random);
+  }
+
+  static constexpr std::size_t kWidth = kStripColumns; // a multiple of kStep
+
+  const QuantizePlan& plan;
+  const Encoder& encoder;
+  const QuantizeStripArguments& strip;
+  std::uint32_t amax[kWidth];
+  std::uint32_t codes[kWidth];
+  float factors[kWidth];
+  std::uint32_t kept[kWidth];
+};
+
+template <ScaleKind kScale>
+static std::int64_t quantizeStripOf(const QuantizePlan& plan, const QuantizeStripArguments& strip) {
+  const bool nearest = plan.element.rounding == Rounding::TiesToEven;
+  if (nearest && plan.element.kind == ConvertPlan::Kind::Float)
+    return StripQuantizer<kScale, FastFloat>(plan, FastFloat(plan.element), strip).quantize();
+  if (nearest && plan.element.kind == ConvertPlan::Kind::Integer)
+    return StripQuantizer<kScale, FastInteger>(plan, FastInteger(plan.element), strip).quantize();
+  return StripQuantizer<kScale, NoEncoder>(plan, NoEncoder{}, strip).quantize();
+}
+
+static std::int64_t quantizeStrip(const QuantizePlan& plan, const QuantizeStripArguments& strip) {
+  switch (plan.scale) {
+  case ScaleKind::PowerOfTwo:
+    return quantizeStripOf<ScaleKind::PowerOfTwo>(plan, strip);
+  case ScaleKind::Float32:
+    return quantizeStripOf<ScaleKind::Float32>(plan, strip);
+  case ScaleKind::Narrow:
+    return quantizeStripOf<ScaleKind::Narrow>(plan, strip);
+  case ScaleKind::Other:
+    break;
+  }
+  __builtin_unreachable(); // precondition
+}
+
+template <ScaleKind kScale, typename Encoder>
+static void quantizeSegmentBy(const QuantizePlan& plan, const Encoder& encoder,
+                              const QuantizeSegmentArguments& segment) {
+  const QuantizeStep<kScale, Encoder> step{plan, encoder};
+  const F32 factor = splat(segment.factor);
+  const U32 code = splat(segment.scaleCode);
+  auto encode = [&](const float* from, const std::uint32_t* random) {
+    U32 x[4];
+    for (int j = 0; j < 4; ++j)
+      x[j] = load<U32>(from + j * kLanes);
+    return step(x, {factor, factor, factor, factor}, {code, code, code, code}, random);
+  };
+  std::size_t i = 0;
+  for (; i + kStep <= segment.n; i += kStep)
+    store(segment.codes + i,
+          encode(segment.values + i, segment.random ? segment.random + i : nullptr));
+  if (i == segment.n)
+    return;
+  const std::size_t rest = segment.n - i;
+  float in[kStep] = {};
+  std::uint32_t bitsIn[kStep] = {};
+  std::uint8_t out[kStep];
+  __builtin_memcpy(in, segment.values + i, rest * sizeof(float));
+  if (segment.random)
+    __builtin_memcpy(bitsIn, segment.random + i, rest * sizeof(*segment.random));
+  store(out, encode(in, bitsIn));
+  __builtin_memcpy(segment.codes + i, out, rest);
+}
+
+template <ScaleKind kScale>
+static void quantizeSegmentOf(const QuantizePlan& plan, const QuantizeSegmentArguments& segment) {
+  const bool fast = plan.element.rounding == Rounding::TiesToEven && !segment.exactly;
+  if (fast && plan.element.kind == ConvertPlan::Kind::Float)
+    return quantizeSegmentBy<kScale>(plan, FastFloat(plan.element), segment);
+  if (fast && plan.element.kind == ConvertPlan::Kind::Integer)
+    return quantizeSegmentBy<kScale>(plan, FastInteger(plan.element), segment);
+  return quantizeSegmentBy<kScale>(plan, NoEncoder{}, segment);
+}
+
+static void quantizeSegment(const QuantizePlan& plan, const QuantizeSegmentArguments& segment) {
+  if (plan.scale == ScaleKind::PowerOfTwo)
+    return quantizeSegmentOf<ScaleKind::PowerOfTwo>(plan, segment);
+  return quantizeSegmentOf<ScaleKind::Float32>(plan, segment); // all others divide
+}
+
+} // namespace octavo::kernels::OCTAVO_KERNELS_ISA
