@@ -23,17 +23,27 @@ void StableHLODialect::registerControlFlow() {
       >();
 }
 
-LogicalResult CompositeOp::verify() {
-  // namespace.name, each part of letters, digits, '_', and the name of '.' too.
-  const auto isPart = [](llvm::StringRef part, llvm::StringRef more) {
-    return !part.empty() && (llvm::isAlpha(part.front()) || part.front() == '_') &&
+namespace {
+
+/// Whether `name` matches [a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+, a name in a namespace.
+bool isNamespacedName(llvm::StringRef name) {
+  const auto consists = [](llvm::StringRef part, llvm::StringRef more) {
+    return !part.empty() &&
            llvm::all_of(part, [&](char c) { return llvm::isAlnum(c) || more.contains(c); });
   };
-  const auto [space, name] = getName().split('.');
-  if (!isPart(space, "_") || !isPart(name, "_.$"))
+  llvm::SmallVector<llvm::StringRef> parts;
+  name.split(parts, '.');
+  return parts.size() >= 2 && consists(parts.front(), "_") && llvm::isAlpha(name.front()) &&
+         llvm::all_of(llvm::drop_begin(parts),
+                      [&](llvm::StringRef part) { return consists(part, "_$"); });
+}
+
+} // namespace
+
+LogicalResult CompositeOp::verify() {
+  if (!isNamespacedName(getName()))
     return violates<CompositeOp>(getLoc(), "C1",
-                                 "name must be a namespace and a name, such as "
-                                 "\"my.op\"; found \"",
+                                 "name must be a name in a namespace, such as \"my.op\"; found \"",
                                  getName(), "\"");
   return mlir::success();
 }

@@ -26,37 +26,42 @@ mlir::Operation* StableHLODialect::materializeConstant(mlir::OpBuilder& builder,
 
 namespace {
 
-/// The operation whose name is fewest edits away, if it is near enough to be a slip of the pen.
-std::optional<llvm::StringRef> nearest(mlir::MLIRContext* context, llvm::StringRef name) {
+/// Names of the operations, without the dialect's, sorted.
+llvm::SmallVector<llvm::StringRef> operationNames(mlir::MLIRContext* context) {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (mlir::RegisteredOperationName op :
+       context->getRegisteredOperationsByDialect(StableHLODialect::getDialectNamespace()))
+    names.push_back(op.stripDialect());
+  llvm::sort(names);
+  return names;
+}
+
+/// The name that is fewest edits away, if those are few enough for a slip of the pen.
+std::optional<llvm::StringRef> nearest(llvm::ArrayRef<llvm::StringRef> names,
+                                       llvm::StringRef name) {
   std::optional<llvm::StringRef> best;
-  unsigned bestDistance = 3;
-  for (mlir::RegisteredOperationName candidate :
-       context->getRegisteredOperationsByDialect(StableHLODialect::getDialectNamespace())) {
-    const unsigned distance = candidate.getStringRef().edit_distance(name, true, bestDistance);
-    if (distance < bestDistance) {
-      bestDistance = distance;
-      best = candidate.getStringRef();
+  auto limit = static_cast<unsigned>(2 + name.size() / 5);
+  for (llvm::StringRef candidate : names) {
+    const unsigned distance = candidate.edit_distance(name, true, limit);
+    if (distance < limit) {
+      limit = distance;
+      best = candidate;
     }
   }
   return best;
 }
 
 mlir::ParseResult reportMissingOperation(mlir::OpAsmParser& parser, mlir::OperationState& state) {
-  const llvm::StringRef name = state.name.getStringRef();
+  const llvm::SmallVector<llvm::StringRef> names = operationNames(parser.getContext());
   mlir::InFlightDiagnostic error = parser.emitError(parser.getNameLoc());
-  error << "'" << name << "' is not among the StableHLO operations that octavo has";
-  if (const std::optional<llvm::StringRef> near = nearest(parser.getContext(), name))
-    error << "; did you mean '" << *near << "'?";
+  error << "is not among the StableHLO operations that octavo has; ";
+  if (const std::optional<llvm::StringRef> near = nearest(names, state.name.stripDialect()))
+    error << "did you mean 'stablehlo." << *near << "'?";
   else
-    error << "; lower it to operations that octavo has before the program is written out";
+    error << "lower it to operations that octavo has before the program is written out";
   mlir::Diagnostic& note = error.attachNote();
   note << "it has: ";
-  llvm::interleaveComma(parser.getContext()->getRegisteredOperationsByDialect(
-                            StableHLODialect::getDialectNamespace()),
-                        note, [&](mlir::RegisteredOperationName op) {
-                          note << op.getStringRef().drop_front(
-                              StableHLODialect::getDialectNamespace().size() + 1);
-                        });
+  llvm::interleaveComma(names, note);
   return error;
 }
 

@@ -36,7 +36,7 @@ mlir::Operation* appliedOperation(ReduceOp op) {
   mlir::Operation& inner = block.front();
   mlir::Operation& last = block.back();
   const mlir::Type type = block.getArgument(0).getType();
-  const bool isPlain = inner.getNumOperands() == 2 && inner.getNumResults() == 1 &&
+  const bool isPlain = inner.hasTrait<SameType>() && inner.getNumOperands() == 2 &&
                        inner.getNumRegions() == 0 && inner.getNumSuccessors() == 0 &&
                        inner.getAttrDictionary().empty();
   const auto tensor = llvm::dyn_cast<RankedTensorType>(op.getResult(0).getType());
@@ -88,8 +88,7 @@ ParseResult buildAppliedBody(OpAsmParser& parser, llvm::SMLoc at, llvm::StringRe
   const std::optional<mlir::RegisteredOperationName> registered =
       mlir::RegisteredOperationName::lookup(name, parser.getContext());
   if (!registered || !registered->hasTrait<mlir::OpTrait::NOperands<2>::Impl>() ||
-      !registered->hasTrait<mlir::OpTrait::OneResult>() ||
-      !registered->hasTrait<mlir::OpTrait::ZeroRegions>())
+      !registered->hasTrait<SameType>())
     return parser.emitError(at)
            << "'" << name << "' is not an operation on two tensors that a reduction can apply";
   const auto tensor =

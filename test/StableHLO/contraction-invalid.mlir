@@ -1,0 +1,167 @@
+// RUN: octavo-opt %s -verify-diagnostics -split-input-file
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C1) lhs and rhs must have as many batching dimensions; found [0] and []}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C2) lhs and rhs must have as many contracting dimensions; found [2] and []}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = []>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C3) lhs_batching_dimensions [0] and lhs_contracting_dimensions [0] must be unique; found 0 twice}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C4) rhs_batching_dimensions [2] and rhs_contracting_dimensions [2] must be unique; found 2 twice}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [2], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C5) lhs_batching_dimensions must be in [0, 3), the axes of lhs; found 3}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [3], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C6) lhs_contracting_dimensions must be in [0, 3), the axes of lhs; found -1}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [-1], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C7) rhs_batching_dimensions must be in [0, 3), the axes of rhs; found -1}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [-1], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C8) rhs_contracting_dimensions must be in [0, 3), the axes of rhs; found 3}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [3]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C9) batching axes must have one extent: axis 1 of lhs has 3, axis 1 of rhs has 5}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [1], rhs_batching_dimensions = [1], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C10) contracting axes must have one extent: axis 1 of lhs has 3, axis 1 of rhs has 5}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C11) precision_config must have an entry for lhs and one for rhs; found 1}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>, precision_config = [#stablehlo<precision DEFAULT>]}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C12) the result must have the shape [2, 3, 5]; found [3, 5, 2]}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<3x5x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xi8>) {
+  // expected-error @+1 {{'stablehlo.dot_general' op (C13) lhs and rhs must have one element type, or both float types, or both integer types; found 'f32' and 'i8'}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xi8>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{expected 'x'}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] y [2] : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{expected a precision: DEFAULT, HIGH or HIGHEST; found 'LOW'}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], precision = [LOW, LOW] : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{field 'rhs_precision_type' is missing}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{unknown field 'left'; expected one of: lhs_precision_type, rhs_precision_type, accumulation_type,}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <left = f32> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: a precision or accumulation type must be a float type or tf32; found 'i32'}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = i32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: component counts and the number of primitive operations must be at least 1; found 0, 1 and 1}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 0, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{expected true or false; found 'maybe'}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = maybe> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{field 'lhs_contracting_dimensions' is given twice}}
+  %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [2], lhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  return
+}

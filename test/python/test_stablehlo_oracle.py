@@ -1,0 +1,191 @@
+"""The StableHLO dialect against the one that jaxlib carries: what either of them accepts, and the
+text that both print."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ir = pytest.importorskip("jaxlib.mlir.ir", reason="jaxlib has the StableHLO to compare with")
+jax_mlir = pytest.importorskip("jax._src.interpreters.mlir", reason="jax makes its context")
+
+OCTAVO_OPT = Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo-opt"
+SEPARATOR = "\n// -----\n"
+
+FLOATS = (
+    "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3FN f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ "
+    "f8E8M0FNU bf16 f16 f32 f64"
+).split()
+SIGNED = "i2 i4 i8 i16 i32 i64".split()
+UNSIGNED = "ui2 ui4 ui8 ui16 ui32 ui64".split()
+COMPLEX = ["complex<f32>", "complex<f64>"]
+TYPES = ["i1", *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX]
+NOT_ELEMENTS = ["si8", "i3", "i128", "ui1", "index", "f80", "tf32", "complex<f16>", "none"]
+
+UNARY = (
+    "abs cbrt ceil cosine exponential exponential_minus_one floor log log_plus_one logistic negate "
+    "not round_nearest_afz round_nearest_even rsqrt sign sine sqrt tanh"
+).split()
+BINARY = (
+    "add and divide maximum minimum multiply or power remainder subtract xor"
+).split()
+
+
+@pytest.fixture(scope="module")
+def real():
+    """What jaxlib's StableHLO prints of a program; None where it refuses it."""
+    context = jax_mlir.make_ir_context()
+
+    def parse(text):
+        with context, ir.Location.unknown():
+            try:
+                return str(ir.Module.parse(text)).strip()
+            except ir.MLIRError:
+                return None
+
+    return parse
+
+
+def ours(texts):
+    """What octavo-opt prints of each program; None where it refuses one. One process reads all."""
+    run = subprocess.run(
+        [OCTAVO_OPT, "-split-input-file", "-"],
+        input=SEPARATOR.join(texts), capture_output=True, text=True, timeout=300,
+    )
+    assert run.returncode in (0, 1), run.stderr[-2000:]
+    printed = [part.strip() or None for part in run.stdout.split("// -----")]
+    assert len(printed) == len(texts)
+    return printed
+
+
+def function(arguments, body):
+    arguments = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
+    return f"func.func @f({arguments}) {{\n  {body}\n  return\n}}"
+
+
+def unary(name, element, result=None):
+    result = result or f"tensor<2x{element}>"
+    return function(
+        {"x": f"tensor<2x{element}>"},
+        f'%0 = "stablehlo.{name}"(%x) : (tensor<2x{element}>) -> {result}',
+    )
+
+
+def binary(name, element):
+    t = f"tensor<2x{element}>"
+    return function({"x": t, "y": t}, f'%0 = "stablehlo.{name}"(%x, %y) : ({t}, {t}) -> {t}')
+
+
+def absolute(element):
+    inner = element.removeprefix("complex<").removesuffix(">")
+    return unary("abs", element, f"tensor<2x{inner}>")
+
+
+def others(element):
+    """One program an operation that takes any element type, or a choice of them."""
+    t, s = f"tensor<2x3x{element}>", f"tensor<{element}>"
+    x = {"x": t}
+
+    def one(operands, attributes, result, arguments):
+        types = ", ".join(arguments[o[1:]] for o in operands)
+        name = attributes.pop("op")
+        text = ", ".join(f"{k} = {v}" for k, v in attributes.items())
+        return function(
+            arguments,
+            f'%0 = "stablehlo.{name}"({", ".join(operands)}) {{{text}}} : ({types}) -> {result}',
+        )
+
+    programs = {
+        "clamp": one(["%s", "%x", "%s"], {"op": "clamp"}, t, x | {"s": s}),
+        "compare": one(
+            ["%x", "%x"],
+            {"op": "compare", "comparison_direction": "#stablehlo<comparison_direction EQ>"},
+            "tensor<2x3xi1>", x,
+        ),
+        "convert": one(["%x"], {"op": "convert"}, "tensor<2x3xf32>", x),
+        "is_finite": one(["%x"], {"op": "is_finite"}, "tensor<2x3xi1>", x),
+        "reduce_precision": one(
+            ["%x"], {"op": "reduce_precision", "exponent_bits": "4 : i32", "mantissa_bits": "3 : i32"},
+            t, x,
+        ),
+        "select": one(["%p", "%x", "%x"], {"op": "select"}, t, x | {"p": "tensor<i1>"}),
+        "iota": one([], {"op": "iota", "iota_dimension": "1 : i64"}, t, {}),
+        "broadcast_in_dim": one(
+            ["%x"], {"op": "broadcast_in_dim", "broadcast_dimensions": "array<i64: 0, 2>"},
+            f"tensor<2x4x3x{element}>", x,
+        ),
+        "concatenate": one(
+            ["%x", "%x"], {"op": "concatenate", "dimension": "0 : i64"},
+            f"tensor<4x3x{element}>", x,
+        ),
+        "pad": one(
+            ["%x", "%s"],
+            {"op": "pad", "edge_padding_low": "array<i64: 0, 1>",
+             "edge_padding_high": "array<i64: 1, -1>", "interior_padding": "array<i64: 0, 2>"},
+            f"tensor<3x7x{element}>", x | {"s": s},
+        ),
+        "reshape": one(["%x"], {"op": "reshape"}, f"tensor<6x{element}>", x),
+        "reverse": one(["%x"], {"op": "reverse", "dimensions": "array<i64: 1>"}, t, x),
+        "slice": one(
+            ["%x"],
+            {"op": "slice", "start_indices": "array<i64: 0, 0>",
+             "limit_indices": "array<i64: 2, 3>", "strides": "array<i64: 1, 2>"},
+            f"tensor<2x2x{element}>", x,
+        ),
+        "transpose": one(
+            ["%x"], {"op": "transpose", "permutation": "array<i64: 1, 0>"},
+            f"tensor<3x2x{element}>", x,
+        ),
+        "dot_general": one(
+            ["%x", "%x"],
+            {"op": "dot_general", "dot_dimension_numbers":
+             "#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>"},
+            f"tensor<2x2x{element}>", x,
+        ),
+        "gather": one(
+            ["%x", "%i"],
+            {"op": "gather", "dimension_numbers":
+             "#stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
+             "start_index_map = [0], index_vector_dim = 1>", "slice_sizes": "array<i64: 1, 3>"},
+            f"tensor<5x3x{element}>", x | {"i": "tensor<5x1xi32>"},
+        ),
+        "optimization_barrier": one(["%x"], {"op": "optimization_barrier"}, t, x),
+        "tuple": one(["%x"], {"op": "tuple"}, f"tuple<{t}>", x),
+        "custom_call": one(["%x"], {"op": "custom_call", "call_target_name": '"f"'}, t, x),
+        "reduce": function(
+            x | {"s": s},
+            f"""%0 = "stablehlo.reduce"(%x, %s) ({{
+            ^bb0(%a: {s}, %b: {s}):
+              %1 = "stablehlo.maximum"(%a, %b) : ({s}, {s}) -> {s}
+              "stablehlo.return"(%1) : ({s}) -> ()
+            }}) {{dimensions = array<i64: 1>}} : ({t}, {s}) -> tensor<2x{element}>""",
+        ),
+    }
+    return programs
+
+
+def programs(element):
+    table = {name: unary(name, element) for name in UNARY if name != "abs"}
+    table["abs"] = absolute(element)
+    table |= {name: binary(name, element) for name in BINARY}
+    return table | others(element)
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_same_operations_take_an_element_type(element, real):
+    table = programs(element)
+    differences = []
+    for (name, text), mine in zip(table.items(), ours(list(table.values()))):
+        theirs = real(text)
+        if (mine is None) != (theirs is None):
+            differences.append((name, "refused" if mine is None else "accepted"))
+        elif mine is not None and mine != theirs:
+            differences.append((name, mine, theirs))
+    assert not differences
+
+
+@pytest.mark.parametrize("element", NOT_ELEMENTS)
+def test_other_types_are_refused(element):
+    table = programs(element)
+    assert not [n for n, mine in zip(table, ours(list(table.values()))) if mine is not None]
