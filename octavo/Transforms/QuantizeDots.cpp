@@ -121,7 +121,7 @@ std::string describeTime(const Dot& dot, const WeightPlan& plan) {
   if (!weight)
     return "both sides quantized in the program";
   if (plan.find(*weight))
-    return weight->trace.origin == Origin::Constant ? "weight quantized here"
+    return weight->trace.origin == Origin::Constant ? "weight quantized ahead"
                                                     : "weight quantized when it is bound";
   const std::string reason = plan.reasonInProgram(*weight);
   return "weight quantized in the program" + (reason.empty() ? "" : ": " + reason);
@@ -173,6 +173,8 @@ std::int64_t DotReport::weightBitsAfter() const {
 const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weights) {
   return weights.activation.empty() ? nullptr : format::findScaledFormat(weights.activation);
 }
+
+llvm::Error checkOptions(const DotOptions& options) { return DotChoice::make(options).takeError(); }
 
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
   llvm::Expected<DotChoice> choice = DotChoice::make(options);

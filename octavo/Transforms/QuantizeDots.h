@@ -73,9 +73,12 @@ struct DotReport {
 /// The activations' format that goes with a weights' format, by its row.
 const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weights);
 
-/// Rewrites the dots of a verified module. The error, if the options contradict one another, a
-/// regular expression is none, or a constant weight has a NaN or Inf that the policy refuses, says
-/// which, and the module is then as it was.
+/// What is wrong with the options, whatever the program: they contradict one another, or a regular
+/// expression is none.
+llvm::Error checkOptions(const DotOptions& options);
+
+/// Rewrites the dots of a verified module. The error, if checkOptions finds one or a constant
+/// weight has a NaN or Inf that the policy refuses, says which, and the module is then as it was.
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options);
 
 } // namespace octavo::transforms

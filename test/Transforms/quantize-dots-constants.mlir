@@ -1,6 +1,9 @@
 // RUN: octavo-opt %s -split-input-file -octavo-quantize-dots=weights=mxfp4 2>/dev/null | FileCheck %s
 // RUN: octavo-opt %s -split-input-file -octavo-quantize-dots=weights=nvfp4 2>/dev/null | FileCheck %s --check-prefix=NVFP4
 // RUN: octavo-opt %s -split-input-file -octavo-quantize-dots=weights=mxint8 2>/dev/null | FileCheck %s --check-prefix=INT8
+// RUN: octavo-opt %s -split-input-file -octavo-quantize-dots=weights=mxint8 -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// REMARK-COUNT-2: quantized: mxint8 x mxint8, weight quantized ahead
 
 // By hand from OCP MX 6.3: row 0 has amax 6 = 1.5 * 2^2, scale 2^(2 - 2); row 1 has amax 1.5, scale
 // 2^(0 - 2). 2.5 lies between 2 and 3 and goes to the even 2; 0.2 goes to 0; 0.3 / 0.25 = 1.2 to 1.

@@ -102,6 +102,8 @@ transforms::DotOptions dotOptions(const DotFlags& flags) {
   options.minSize = flags.minSize;
   options.activationPairs = flags.takesActivationPairs ? transforms::ActivationPairs::Quantize
                                                        : transforms::ActivationPairs::Leave;
+  if (llvm::Error error = transforms::checkOptions(options))
+    throw CommandError(llvm::toString(std::move(error)), ExitCode::BadUsage);
   return options;
 }
 
