@@ -40,7 +40,7 @@ llvm::SmallVector<llvm::StringRef> operationNames(mlir::MLIRContext* context) {
 std::optional<llvm::StringRef> nearest(llvm::ArrayRef<llvm::StringRef> names,
                                        llvm::StringRef name) {
   std::optional<llvm::StringRef> best;
-  auto limit = static_cast<unsigned>(2 + name.size() / 5);
+  auto limit = static_cast<unsigned>(1 + name.size() / 5);
   for (llvm::StringRef candidate : names) {
     const unsigned distance = candidate.edit_distance(name, true, limit);
     if (distance < limit) {
