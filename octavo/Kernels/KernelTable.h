@@ -47,6 +47,30 @@ struct QuantizeSegmentArguments {
   const std::uint32_t* random;
 };
 
+/// `n` codes in blocks of `block` consecutive ones, a power of two and at least a vector's number
+/// of f32; the first block begins at the first code.
+struct DequantizeRunArguments {
+  const std::uint8_t* codes;
+  std::size_t n;
+  std::size_t block;
+  const float* scales; ///< one a block
+  float outer;         ///< 1 where there is none
+  float* values;
+  Stores stores;
+};
+
+/// As QuantizeStripArguments, the other way.
+struct DequantizeStripArguments {
+  const std::uint8_t* codes;
+  std::size_t stride;
+  std::size_t rows;
+  std::size_t columns;
+  const float* scales; ///< one a column
+  float outer;
+  float* values;
+  Stores stores;
+};
+
 struct KernelTable {
   Isa isa;
   int vectorBytes; ///< of the set's registers, from the compiler's own macros for that file
@@ -87,6 +111,11 @@ struct KernelTable {
   QuantizeStrip* quantizeStrip;
   using QuantizeSegment = void(const QuantizePlan& plan, const QuantizeSegmentArguments& segment);
   QuantizeSegment* quantizeSegment;
+
+  using DequantizeRun = void(const DecodePlan& plan, const DequantizeRunArguments& run);
+  DequantizeRun* dequantizeRun;
+  using DequantizeStrip = void(const DecodePlan& plan, const DequantizeStripArguments& strip);
+  DequantizeStrip* dequantizeStrip;
 };
 
 /// The table of `isa`. Precondition: !whyNot(isa).

@@ -322,7 +322,7 @@ const std::byte* Product::rightRecords(std::int64_t panel, int count, std::int64
 /// its last, so that neither the cut nor the threads change an order of additions.
 void Product::tiles() {
   // Enough blocks for every thread; each as large as keeps its rows' chunk of K in half of L2.
-  const std::int64_t blockRows = kernels.tallest * 48;
+  const std::int64_t blockRows = kernels.tallest * 96;
   const std::int64_t blockPanels = 16;
   const std::int64_t rowBlocks = (left.rows + blockRows - 1) / blockRows;
   const std::int64_t panelBlocks = (panels + blockPanels - 1) / blockPanels;

@@ -78,8 +78,8 @@ using Direct = void(const DirectArguments&);
 
 struct ProductKernels {
   Isa isa;
-  int tallest; ///< the greatest tile height
-  int panels;  ///< panels of a full tile
+  int tallest;          ///< the greatest tile height
+  int panels;           ///< panels of a full tile
   bool sumsInRegisters; ///< a tile touches C at its begin and end only
 
   /// By dot, finish, steps of a piece (0: 16 along K, 1: 32), index of the height, panels - 1.

@@ -5,6 +5,7 @@
 #include "octavo/Kernels/generic/Amax.h"
 #include "octavo/Kernels/generic/Convert.h"
 #include "octavo/Kernels/generic/Decode.h"
+#include "octavo/Kernels/generic/Dequantize.h"
 #include "octavo/Kernels/generic/Pack.h"
 #include "octavo/Kernels/generic/Quantize.h"
 #include "octavo/Kernels/generic/QuantizeStrip.h"
@@ -32,6 +33,8 @@ const KernelTable kTable = {
     .quantizeRun = quantizeRun,
     .quantizeStrip = quantizeStrip,
     .quantizeSegment = quantizeSegment,
+    .dequantizeRun = dequantizeRun,
+    .dequantizeStrip = dequantizeStrip,
 };
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

@@ -1,0 +1,96 @@
+// Quantization and dequantization of scaled formats: in the caches, and for 64 Mi elements against
+// the memory traffic that they cannot avoid.
+#include "Measure.h"
+
+#include "octavo/Format/ScaledFormat.h"
+#include "octavo/Kernels/Amax.h"
+#include "octavo/Kernels/Dequantize.h"
+#include "octavo/Kernels/Quantize.h"
+
+#include <fmt/format.h>
+
+using namespace octavo;
+using benchmarks::Buffer;
+using kernels::Isa;
+
+namespace {
+
+struct Tensors {
+  explicit Tensors(std::size_t n)
+      : values(n * sizeof(float)), codes(n), scales(n / 16 * sizeof(float)),
+        decoded(n * sizeof(float)) {
+    benchmarks::fillNormal(values.as<float>(), n, 1.0f);
+  }
+  Buffer values, codes, scales, decoded;
+};
+
+/// A square-ish tensor of a scaled format, blocked along `axis`.
+struct Case {
+  const format::ScaledFormat* format;
+  std::vector<std::int64_t> shape;
+  int axis;
+  Isa isa;
+  int threads;
+
+  std::size_t elements() const { return static_cast<std::size_t>(shape[0] * shape[1]); }
+  numerics::ScaledType type() const {
+    return {format->element, format->scale, format::blockShape(*format, shape, axis),
+            format->hasOuterScale};
+  }
+  std::string name(const char* operation) const {
+    return fmt::format("{}/{}/{}/{}x{}/axis{}/{}T", operation, format->name, kernels::isaName(isa),
+                       shape[0], shape[1], axis, threads);
+  }
+  void quantize(const Tensors& tensors) const {
+    kernels::quantize(tensors.values.as<float>(), shape, type(), {.rule = format->rule},
+                      tensors.codes.as<std::uint8_t>(), tensors.scales.as<void>(), {},
+                      {.isa = isa, .threads = threads});
+  }
+  void dequantize(const Tensors& tensors) const {
+    kernels::dequantize(tensors.codes.as<std::uint8_t>(), tensors.scales.as<void>(), 1.0f, shape,
+                        type(), tensors.decoded.as<float>(), {.isa = isa, .threads = threads});
+  }
+};
+
+} // namespace
+
+static void registerCase(const Case& each, const std::shared_ptr<Tensors>& tensors, bool inCache) {
+  const std::size_t n = each.elements();
+  auto quantize = [=] { each.quantize(*tensors); };
+  auto dequantize = [=] { each.dequantize(*tensors); };
+  if (inCache) {
+    benchmarks::registerInCache(each.name("quantize"), n, quantize);
+    benchmarks::registerInCache(each.name("dequantize"), n, dequantize);
+    return;
+  }
+  auto* values = tensors->values.as<std::byte>();
+  auto* codes = tensors->codes.as<std::byte>();
+  auto* decoded = tensors->decoded.as<std::byte>();
+  benchmarks::registerAgainstBound(each.name("quantize"), n, quantize, [=] {
+    benchmarks::moveMemory(values, n * sizeof(float), codes, n, each.threads);
+  });
+  benchmarks::registerAgainstBound(each.name("dequantize"), n, dequantize, [=] {
+    benchmarks::moveMemory(codes, n, decoded, n * sizeof(float), each.threads);
+  });
+}
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  auto tensors = std::make_shared<Tensors>(std::size_t{64} << 20);
+  for (Isa isa : kernels::builtIsas()) {
+    if (auto why = kernels::whyNot(isa)) {
+      fmt::print("not run: {}\n", *why);
+      continue;
+    }
+    for (const char* name : {"mxfp8_e4m3", "mxfp4", "nvfp4", "mxint8", "fp8_block", "fp8_tensor"}) {
+      const format::ScaledFormat* format = format::findScaledFormat(name);
+      for (int axis : {1, 0}) {
+        registerCase({format, {128, 128}, axis, isa, 1}, tensors, true);
+        for (int threads : {1, 2})
+          registerCase({format, {8192, 8192}, axis, isa, threads}, tensors, false);
+      }
+    }
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

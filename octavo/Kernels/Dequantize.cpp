@@ -1,0 +1,184 @@
+#include "octavo/Kernels/Dequantize.h"
+
+#include "octavo/Kernels/BlockLayout.h"
+#include "octavo/Kernels/KernelTable.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace octavo::kernels {
+
+/// Elements of a task, and of a piece of a row.
+static constexpr std::size_t kTask = std::size_t{1} << 16;
+
+namespace {
+
+class Dequantization {
+public:
+  Dequantization(const std::uint8_t* codes, const void* scales, float outer,
+                 std::span<const std::int64_t> shape, const ScaledType& type, float* values,
+                 const Execution& execution)
+      : codes(codes), scales(static_cast<const std::byte*>(scales)), outer(outer), type(type),
+        values(values), execution(execution), table(kernelTable(execution.isa)),
+        layout(shape, type.block), elements(decodePlan(*type.element)),
+        stores(storesFor(layout.size() * (sizeof(float) + 1))) {}
+
+  void run() {
+    // An outer scale beside a power of two: their product may leave f32 where the value does not.
+    if (type.scale->specials == format::Specials::Scale && outer != 1.0f)
+      dequantizeOneByOne();
+    else if (isRun())
+      dequantizeRuns();
+    else if (layout.block(0) == 1 && layout.isBlockedOnlyWithin(2))
+      dequantizeStrips();
+    else
+      dequantizeBlocks();
+  }
+
+private:
+  /// Scales of a task, at most: of blocks of a vector of f32, or of a strip.
+  static constexpr std::size_t kMostScales = kTask / 4;
+
+  bool isRun() const {
+    const std::size_t block = layout.block(0);
+    return layout.isBlockedOnlyWithin(1) && std::has_single_bit(block) &&
+           block * sizeof(float) >= static_cast<std::size_t>(table.vectorBytes) && block <= kTask;
+  }
+
+  /// The values of `n` scales from block `block` on.
+  void decodeScales(std::size_t block, std::size_t n, float* to) const {
+    const ElementFormat& format = *type.scale;
+    const auto bytes = static_cast<std::size_t>(format.bytes());
+    const std::byte* from = scales + block * bytes;
+    if (format.isNarrow())
+      table.decodeF32(decodePlan(format), reinterpret_cast<const std::uint8_t*>(from), to, n,
+                      Stores::Cached);
+    else
+      for (std::size_t i = 0; i < n; ++i)
+        to[i] = static_cast<float>(numerics::decode(format, codeAt(block + i)));
+  }
+  std::uint32_t codeAt(std::size_t block) const {
+    std::uint32_t code = 0;
+    const auto bytes = static_cast<std::size_t>(type.scale->bytes());
+    std::memcpy(&code, scales + block * bytes, bytes); // little-endian, as everywhere here
+    return code;
+  }
+
+  void dequantizeRuns() {
+    const std::size_t length = layout.extent(0);
+    const std::size_t block = layout.block(0);
+    const std::size_t rows = layout.size() / length;
+    const std::size_t pieces = (length + kTask - 1) / kTask;
+    const std::size_t blocksInRow = (length + block - 1) / block;
+    const std::size_t grain = std::max<std::size_t>(1, kTask / length);
+    forRanges(rows * pieces, grain, execution, [&](std::size_t begin, std::size_t end) {
+      float decoded[kMostScales];
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t start = i % pieces * kTask;
+        const std::size_t n = std::min(kTask, length - start);
+        const std::size_t at = i / pieces * length + start;
+        decodeScales(i / pieces * blocksInRow + start / block, (n + block - 1) / block, decoded);
+        table.dequantizeRun(elements, {.codes = codes + at,
+                                       .n = n,
+                                       .block = block,
+                                       .scales = decoded,
+                                       .outer = outer,
+                                       .values = values + at,
+                                       .stores = stores});
+      }
+    });
+  }
+
+  void dequantizeStrips() {
+    const std::size_t columns = layout.extent(0);
+    const std::size_t rows = layout.extent(1);
+    const std::size_t block = layout.block(1);
+    const std::size_t blocksInColumn = (rows + block - 1) / block;
+    const std::size_t strips = (columns + kStripColumns - 1) / kStripColumns;
+    const std::size_t tasks = layout.size() / (rows * columns) * blocksInColumn * strips;
+    const std::size_t work = block * std::min(columns, kStripColumns);
+    const std::size_t grain = std::max<std::size_t>(1, kTask / work);
+    forRanges(tasks, grain, execution, [&](std::size_t begin, std::size_t end) {
+      float decoded[kStripColumns];
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t column = i % strips * kStripColumns;
+        const std::size_t gridRow = i / strips;
+        const std::size_t row = gridRow % blocksInColumn * block;
+        const std::size_t at = (gridRow / blocksInColumn * rows + row) * columns + column;
+        const std::size_t width = std::min(kStripColumns, columns - column);
+        decodeScales(gridRow * columns + column, width, decoded);
+        table.dequantizeStrip(elements, {.codes = codes + at,
+                                         .stride = columns,
+                                         .rows = std::min(block, rows - row),
+                                         .columns = width,
+                                         .scales = decoded,
+                                         .outer = outer,
+                                         .values = values + at,
+                                         .stores = stores});
+      }
+    });
+  }
+
+  void dequantizeBlocks() {
+    const std::size_t work = layout.size() / layout.blockCount();
+    const bool large = work >= 4 * kTask; // then threads share a block
+    const std::size_t grain = std::max<std::size_t>(1, kTask / std::max<std::size_t>(1, work));
+    const Execution alone{.isa = execution.isa, .threads = 1};
+    forRanges(layout.blockCount(), grain, large ? alone : execution,
+              [&](std::size_t begin, std::size_t end) {
+                for (std::size_t block = begin; block < end; ++block)
+                  dequantizeBlock(block, large ? execution : alone);
+              });
+  }
+
+  void dequantizeBlock(std::size_t block, const Execution& within) {
+    float scale;
+    decodeScales(block, 1, &scale);
+    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
+      forRanges(size, kTask, within, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; i += kTask)
+          table.dequantizeRun(elements, {.codes = codes + at + i,
+                                         .n = std::min(kTask, end - i),
+                                         .block = kTask,
+                                         .scales = &scale,
+                                         .outer = outer,
+                                         .values = values + at + i,
+                                         .stores = size >= kTask ? stores : Stores::Cached});
+      });
+    });
+  }
+
+  void dequantizeOneByOne() {
+    forRanges(layout.blockCount(), 64, execution, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t block = begin; block < end; ++block)
+        layout.forSegments(block, [&](std::size_t at, std::size_t size) {
+          for (std::size_t i = at; i < at + size; ++i)
+            values[i] = numerics::dequantizeElement(type, codeAt(block), outer, codes[i]);
+        });
+    });
+  }
+
+  const std::uint8_t* codes;
+  const std::byte* scales;
+  float outer;
+  const ScaledType& type;
+  float* values;
+  const Execution& execution;
+  const KernelTable& table;
+  BlockLayout layout;
+  const DecodePlan& elements;
+  Stores stores;
+};
+
+} // namespace
+
+void dequantize(const std::uint8_t* codes, const void* scales, float outer,
+                std::span<const std::int64_t> shape, const ScaledType& type, float* values,
+                const Execution& execution) {
+  if (std::ranges::find(shape, 0) != shape.end())
+    return;
+  Dequantization(codes, scales, outer, shape, type, values, execution).run();
+}
+
+} // namespace octavo::kernels

@@ -1,0 +1,107 @@
+// Codes under scales to values. The scales come as f32, NaN for a poisoned block.
+#pragma once
+
+#include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/generic/Decode.h"
+#include "octavo/Kernels/generic/Stream.h"
+
+namespace octavo::kernels::OCTAVO_KERNELS_ISA {
+
+/// element * scale * outer, rounded once: the first product of a narrow element is exact where
+/// there is an outer scale, as the scale is then narrow too; without one there is no second
+/// product.
+template <bool kOuter> OCTAVO_INLINE F32 unscaled(F32 element, F32 scale, F32 outer) {
+  if constexpr (kOuter)
+    return element * scale * outer;
+  else
+    return element * scale;
+}
+
+template <bool kOuter, typename Step, typename Out>
+static void dequantizeRunBy(const Step& step, const DequantizeRunArguments& run) {
+  const F32 outer = splat(run.outer);
+  const auto shift = static_cast<std::uint32_t>(__builtin_ctzll(run.block));
+  Out out(run.values);
+  std::size_t i = 0;
+  for (; i + kStep <= run.n; i += kStep) {
+    F32 x[4];
+    step(run.codes + i, x);
+    for (std::size_t j = 0; j < 4; ++j)
+      out.append(unscaled<kOuter>(x[j], splat(run.scales[(i + j * kLanes) >> shift]), outer));
+  }
+  out.finish();
+  if (i == run.n)
+    return;
+  std::uint8_t in[kStep] = {};
+  float rest[kStep];
+  __builtin_memcpy(in, run.codes + i, run.n - i);
+  F32 x[4];
+  step(in, x);
+  for (std::size_t j = 0; j < 4 && i + j * kLanes < run.n; ++j)
+    store(rest + j * kLanes,
+          unscaled<kOuter>(x[j], splat(run.scales[(i + j * kLanes) >> shift]), outer));
+  __builtin_memcpy(run.values + i, rest, (run.n - i) * sizeof(float));
+}
+
+template <bool kOuter, typename Step>
+static void dequantizeStripBy(const Step& step, const DequantizeStripArguments& strip) {
+  const F32 outer = splat(strip.outer);
+  const bool streaming = strip.stores == Stores::Streaming &&
+                         reinterpret_cast<std::uintptr_t>(strip.values) % kVectorBytes == 0 &&
+                         strip.stride * sizeof(float) % kVectorBytes == 0;
+  for (std::size_t r = 0; r < strip.rows; ++r) {
+    const std::uint8_t* codes = strip.codes + r * strip.stride;
+    float* values = strip.values + r * strip.stride;
+    std::size_t c = 0;
+    for (; c + kStep <= strip.columns; c += kStep) {
+      F32 x[4];
+      step(codes + c, x);
+      for (std::size_t j = 0; j < 4; ++j) {
+        const std::size_t at = c + j * kLanes;
+        const F32 value = unscaled<kOuter>(x[j], load<F32>(strip.scales + at), outer);
+        if (streaming)
+          storeStreaming(values + at, value);
+        else
+          store(values + at, value);
+      }
+    }
+    if (c == strip.columns)
+      continue;
+    const std::size_t rest = strip.columns - c;
+    std::uint8_t in[kStep] = {};
+    float scales[kStep] = {};
+    float out[kStep];
+    __builtin_memcpy(in, codes + c, rest);
+    __builtin_memcpy(scales, strip.scales + c, rest * sizeof(float));
+    F32 x[4];
+    step(in, x);
+    for (std::size_t j = 0; j < 4; ++j)
+      store(out + j * kLanes, unscaled<kOuter>(x[j], load<F32>(scales + j * kLanes), outer));
+    __builtin_memcpy(values + c, out, rest * sizeof(float));
+  }
+  if (streaming)
+    finishStreaming();
+}
+
+static void dequantizeRun(const DecodePlan& plan, const DequantizeRunArguments& run) {
+  withDecodeStep(plan, [&](const auto& step) {
+    using Step = __remove_cvref(decltype(step));
+    const bool hasOuter = run.outer != 1.0f;
+    if (run.stores == Stores::Streaming)
+      hasOuter ? dequantizeRunBy<true, Step, Stream>(step, run)
+               : dequantizeRunBy<false, Step, Stream>(step, run);
+    else
+      hasOuter ? dequantizeRunBy<true, Step, Direct>(step, run)
+               : dequantizeRunBy<false, Step, Direct>(step, run);
+  });
+}
+
+static void dequantizeStrip(const DecodePlan& plan, const DequantizeStripArguments& strip) {
+  withDecodeStep(plan, [&](const auto& step) {
+    using Step = __remove_cvref(decltype(step));
+    strip.outer != 1.0f ? dequantizeStripBy<true, Step>(step, strip)
+                        : dequantizeStripBy<false, Step>(step, strip);
+  });
+}
+
+} // namespace octavo::kernels::OCTAVO_KERNELS_ISA
