@@ -228,6 +228,7 @@ TEST(ConversionTest, OverflowsIsAskedOfTheRoundedValue) {
   EXPECT_FALSE(overflows(e4m3, kNan));
   EXPECT_FALSE(overflows(e4m3, 0));
   EXPECT_FALSE(overflows(element("int8"), -2));
+  EXPECT_FALSE(overflows(element("int8"), -2 - 0x1p-8)); // rounds to -2
   EXPECT_TRUE(overflows(element("int8"), 2));
   EXPECT_FALSE(overflows(element("e8m0fnu"), -1));
   EXPECT_TRUE(overflows(element("e8m0fnu"), 0x1.8p127));

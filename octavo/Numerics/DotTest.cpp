@@ -170,7 +170,7 @@ TEST(DotTest, OuterScalesComeLastInF32) {
   const ElementFormat& e4m3 = element("e4m3fn");
   const Codes x = encodeAll(e2m1, {1, 3});
   const Scales s = {0x38};
-  const float a = 0.1f, b = 0.3f;
+  const float a = 0.3f, b = 0.7f; // 10 * a * b in the other order is one ulp less
   EXPECT_EQ(dot({&e2m1, &e4m3, 2, x, s, a}, {&e2m1, &e4m3, 2, x, s, b}), 10.0f * (a * b));
 }
 
