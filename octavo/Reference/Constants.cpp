@@ -8,12 +8,20 @@ namespace octavo::reference {
 
 namespace {
 
-/// Copies `n` codes from `raw`, one a container as in Tensor; a splat has one code in it.
-/// MLIR keeps every element in whole bytes, except i1: eight to a byte, lowest bit first.
-llvm::Error copyCodes(mlir::Operation* op, llvm::ArrayRef<char> raw, bool isSplat, Tensor& tensor) {
+/// How MLIR keeps the elements of an attribute. Each takes whole bytes, but for i1 in a dense
+/// attribute: eight to a byte, lowest bit first (in a resource, a byte each). A splat is kept once.
+struct Storage {
+  bool isSplat;
+  bool packsBooleans;
+};
+
+/// Fills `tensor` with the codes in `raw`.
+llvm::Error copyCodes(mlir::Operation* op, llvm::ArrayRef<char> raw, Storage storage,
+                      Tensor& tensor) {
   const std::int64_t n = tensor.size();
+  const bool isSplat = storage.isSplat;
   const std::int64_t stored = isSplat ? (n == 0 ? 0 : 1) : n;
-  const bool isPacked = tensor.type.isBoolean();
+  const bool isPacked = storage.packsBooleans && tensor.type.isBoolean();
   const std::int64_t needed = isPacked ? (stored + 7) / 8 : stored * tensor.type.bytes();
   if (static_cast<std::int64_t>(raw.size()) < needed)
     return failure(op, "the constant holds " + llvm::Twine(raw.size()) + " bytes; " +
@@ -48,7 +56,7 @@ llvm::Expected<Tensor> constantTensor(mlir::Operation* op, mlir::ElementsAttr at
     return type.takeError();
   Tensor tensor = Tensor::zeros(type->type, type->shape);
   if (auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(attribute)) {
-    if (llvm::Error error = copyCodes(op, dense.getRawData(), dense.isSplat(), tensor))
+    if (llvm::Error error = copyCodes(op, dense.getRawData(), {dense.isSplat(), true}, tensor))
       return error;
     return tensor;
   }
@@ -57,7 +65,7 @@ llvm::Expected<Tensor> constantTensor(mlir::Operation* op, mlir::ElementsAttr at
     if (blob == nullptr)
       return failure(op, "the resource '" + resource.getRawHandle().getKey() +
                              "' is not in the program");
-    if (llvm::Error error = copyCodes(op, blob->getData(), false, tensor))
+    if (llvm::Error error = copyCodes(op, blob->getData(), {false, false}, tensor))
       return error;
     return tensor;
   }

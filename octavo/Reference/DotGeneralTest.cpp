@@ -259,6 +259,33 @@ TEST(ScaledDotGeneral, KeepsTheSmallestProductUnderTheLargest) {
   EXPECT_EQ(scaledDotGeneral(x, y, {{}, {}, {1}, {1}})[0], 0x1p-32f);
 }
 
+// Several contracted axes are one, row-major: [3, 4, 8] in blocks along the last axis is [3, 32] in
+// blocks of 8, and so is [8, 4, 3] with its contracted axes listed backwards.
+TEST(ScaledDotGeneral, SeveralContractedAxesAreOne) {
+  std::mt19937 random(7);
+  const auto scale = [&] { return 120 + static_cast<std::uint32_t>(random() % 16); };
+  const ElementFormat& e = element("e3m2fn");
+  const ElementFormat& s = element("e8m0fnu");
+  const ScaledTensor flat = randomScaled(random, e, s, {3, 32}, {1, 8}, scale);
+  const ScaledTensor right = randomScaled(random, e, s, {5, 32}, {1, 32}, scale);
+  ScaledTensor deep = flat, rightDeep = right, turned = flat;
+  deep.shape = {3, 4, 8};
+  deep.type.block = {1, 1, 8};
+  rightDeep.shape = {5, 4, 8};
+  rightDeep.type.block = {1, 4, 8};
+  turned.shape = {8, 4, 3};
+  turned.type.block = {8, 1, 1};
+  for (std::int64_t row = 0; row < 3; ++row)
+    for (std::int64_t a = 0; a < 4; ++a) {
+      turned.scales[a * 3 + row] = flat.scales[row * 4 + a];
+      for (std::int64_t k = 0; k < 8; ++k)
+        turned.elements[(k * 4 + a) * 3 + row] = flat.elements[row * 32 + a * 8 + k];
+    }
+  const std::vector<float> expected = scaledDotGeneral(flat, right, {{}, {}, {1}, {1}});
+  EXPECT_EQ(scaledDotGeneral(deep, rightDeep, {{}, {}, {1, 2}, {1, 2}}), expected);
+  EXPECT_EQ(scaledDotGeneral(turned, rightDeep, {{}, {}, {1, 0}, {1, 2}}), expected);
+}
+
 TEST(ScaledDotGeneral, BoundsOfExactSums) {
   // E2M1: products of at most 36 in quarters, 144; 2^24 holds the sum of 2^16 of them.
   EXPECT_EQ(exactSum(element("e2m1fn"), element("e2m1fn"), 32), ExactSum::InF32);

@@ -274,6 +274,32 @@ TEST_F(Interpreter, ReadsConstantsOfEveryWidth) {
   EXPECT_EQ(codes(5), (Codes{0x3FF0000000000000, 0xC000000000000000}));
 }
 
+// Blobs start with four bytes of alignment. Booleans take a byte each, unlike in dense attributes.
+TEST_F(Interpreter, ReadsResources) {
+  load(R"(func.func @main() -> (tensor<2xf32>, tensor<3xi1>) {
+    %a = stablehlo.constant dense_resource<floats> : tensor<2xf32>
+    %b = stablehlo.constant dense_resource<bits> : tensor<3xi1>
+    return %a, %b : tensor<2xf32>, tensor<3xi1>
+  }
+  func.func @short() -> tensor<3xf32> {
+    %a = stablehlo.constant dense_resource<short> : tensor<3xf32>
+    return %a : tensor<3xf32>
+  }
+  {-#
+    dialect_resources: { builtin: {
+      floats: "0x040000000000803F000000C0",
+      bits: "0x01000000010001",
+      short: "0x040000000000803F000000C0"
+    } }
+  #-})");
+  const std::vector<Value> results = run("main");
+  ASSERT_EQ(results.size(), 2u) << error;
+  EXPECT_EQ(results[0].tensor(), floats({1, -2}));
+  EXPECT_EQ(decodeIntegers(results[1].tensor()), (std::vector<std::uint64_t>{1, 0, 1}));
+  run("short");
+  expectError({"stablehlo.constant", "8 bytes; 12 are needed"});
+}
+
 // An operation of the dialects without an evaluator, or the other way round, is found here.
 TEST_F(Interpreter, EveryOperationHasAnEvaluator) {
   const std::vector<std::string> evaluated = evaluatedOperations();

@@ -31,6 +31,8 @@ public:
     constexpr std::int64_t width = kTileColumns<Real>;
     const std::int64_t panels = (columns + width - 1) / width;
     data.resize(static_cast<std::size_t>(panels * depth * width));
+    if (data.empty())
+      return;
     for (std::int64_t n = 0; n < columns; ++n) {
       Real* target = data.data() + n / width * depth * width + n % width;
       for (std::int64_t k = 0; k < depth; ++k)
