@@ -7,7 +7,10 @@ import re
 import subprocess
 from pathlib import Path
 
+import ml_dtypes
+import numpy as np
 import pytest
+import safetensors.numpy
 
 BIN = Path(os.environ["OCTAVO_BIN_DIR"])
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,6 +126,61 @@ def test_a_program_quantized_twice_says_so(tmp_path):
     path = tmp_path / "out.mlir"
     octavo(MINILM, "--format", "mxfp4", "-o", path)
     assert json.loads(octavo(path, "--format", "mxfp4", "--json"))["dots_quantized"] == 0
+
+
+MOVED = """
+func.func public @main(
+    %x: tensor<5x100xf32> {octavo.name = "x"},
+    %w: tensor<6x100xf32> {octavo.name = "plain", octavo.parameter},
+    %t: tensor<4x6xbf16> {octavo.name = "transposed", octavo.parameter})
+    -> (tensor<5x4xf32> {octavo.name = "y"}, tensor<5x3xf32> {octavo.name = "z"}) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1]
+      : (tensor<5x100xf32>, tensor<6x100xf32>) -> tensor<5x6xf32>
+  %1 = stablehlo.transpose %t, dims = [1, 0] : (tensor<4x6xbf16>) -> tensor<6x4xbf16>
+  %2 = stablehlo.convert %1 : (tensor<6x4xbf16>) -> tensor<6x4xf32>
+  %3 = stablehlo.dot_general %0, %2, contracting_dims = [1] x [0]
+      : (tensor<5x6xf32>, tensor<6x4xf32>) -> tensor<5x4xf32>
+  %c = stablehlo.constant dense<[[0.1, -0.7, 3.0], [0.2, 5.0, 1.1], [9.0, 0.3, -0.01], [2.0, 0.0, 1.0]]>
+      : tensor<4x3xf32>
+  %4 = stablehlo.dot_general %3, %c, contracting_dims = [1] x [0]
+      : (tensor<5x4xf32>, tensor<4x3xf32>) -> tensor<5x3xf32>
+  return %3, %4 : tensor<5x4xf32>, tensor<5x3xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxint8", "nvfp4", "fp8_row", "fp8_tensor"])
+def test_when_a_weight_is_quantized_changes_no_bit(tmp_path, name):
+    """Ahead, in the program and by `octavo run` itself: one result. The wide run differs."""
+    program = tmp_path / "moved.mlir"
+    program.write_text(MOVED)
+    generator = np.random.default_rng(7)
+    tensors = {
+        "x": generator.standard_normal((5, 100)).astype(np.float32),
+        "plain": generator.standard_normal((6, 100)).astype(np.float32),
+        "transposed": generator.standard_normal((4, 6)).astype(ml_dtypes.bfloat16),
+    }
+    safetensors.numpy.save_file(tensors, tmp_path / "tensors.safetensors")
+
+    def run(path, *options):
+        out = tmp_path / "out.safetensors"
+        subprocess.run(
+            [BIN / "octavo", "run", path, "--input", tmp_path / "tensors.safetensors"]
+            + ["--output", out, *options],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        return {key: value.tobytes() for key, value in safetensors.numpy.load_file(out).items()}
+
+    octavo(program, "--format", name, "-o", tmp_path / "ahead.mlir")
+    octavo(program, "--format", name, "--in-program", "-o", tmp_path / "inside.mlir")
+    ahead = run(tmp_path / "ahead.mlir")
+    assert set(ahead) == {"y", "z"}
+    assert ahead == run(tmp_path / "inside.mlir")
+    assert ahead == run(program, "--quantize", name)
+    wide = run(program)
+    assert ahead["y"] != wide["y"] and ahead["z"] != wide["z"]
 
 
 def test_names_that_do_not_exist_are_answered_with_those_that_do():
