@@ -106,7 +106,7 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xi8>) {
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
   // expected-error @+1 {{expected 'x'}}
-  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] y [2] : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] y [2] : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return
 }
 
@@ -114,7 +114,7 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
   // expected-error @+1 {{expected a precision: DEFAULT, HIGH or HIGHEST; found 'LOW'}}
-  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], precision = [LOW, LOW] : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], precision = [LOW, LOW] : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return
 }
 
@@ -122,7 +122,7 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
   // expected-error @+1 {{field 'rhs_precision_type' is missing}}
-  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return
 }
 
@@ -130,7 +130,7 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
   // expected-error @+1 {{unknown field 'left'; expected one of: lhs_precision_type, rhs_precision_type, accumulation_type,}}
-  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <left = f32> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <left = f32> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return
 }
 
@@ -138,15 +138,39 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
   // expected-error @+1 {{dot algorithm: a precision or accumulation type must be a float type or tf32; found 'i32'}}
-  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = i32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = i32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return
 }
 
 // -----
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
-  // expected-error @+1 {{dot algorithm: component counts and the number of primitive operations must be at least 1; found 0, 1 and 1}}
-  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 0, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  // expected-error @+1 {{dot algorithm: (C22) lhs_component_count must be positive; found 0}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 0, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: (C23) rhs_component_count must be positive; found -1}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = -1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: (C24) num_primitive_operations must be positive; found 0}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 0, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{(C21) precision_config must be DEFAULT where there is an algorithm; found [#stablehlo<precision DEFAULT>, #stablehlo<precision HIGH>]}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], precision = [DEFAULT, HIGH], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return
 }
 
@@ -154,7 +178,7 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
   // expected-error @+1 {{expected true or false; found 'maybe'}}
-  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = maybe> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = maybe> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return
 }
 

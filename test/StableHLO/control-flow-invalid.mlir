@@ -101,6 +101,14 @@ func.func private @g(%x: tensor<2x3xf32>) -> tensor<2x3xf32>
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'stablehlo.custom_call' op call_target_name must not be empty}}
+  %0 = "stablehlo.custom_call"(%x) <{call_target_name = ""}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{'stablehlo.custom_call' op backend_config must be a dictionary under api_version 4; found "a"}}
   %0 = stablehlo.custom_call @c(%x) {backend_config = "a", api_version = 4 : i32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
@@ -199,6 +207,14 @@ func.func @f(%x: tensor<2x3xf32>) {
 func.func @f(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{'stablehlo.custom_call' op output_operand_aliases must join values of one type; found 'tensor<2x3xf32>' and 'tensor<f32>'}}
   %0 = stablehlo.custom_call @c(%x) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (tensor<2x3xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tuple<tensor<2xf32>>) {
+  // expected-error @+1 {{'stablehlo.custom_call' op entry 0 of operand_layouts is for 'tuple<tensor<2xf32>>'; tuples have no layout}}
+  %0 = stablehlo.custom_call @c(%t) {operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = [dense<> : tensor<0xindex>]} : (tuple<tensor<2xf32>>) -> tensor<f32>
   return
 }
 

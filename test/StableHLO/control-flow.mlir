@@ -29,7 +29,7 @@ func.func @barriers(%x: tensor<2xf32>, %t: !stablehlo.token) {
 }
 
 // CHECK-LABEL: func @calls
-func.func @calls(%x: tensor<2x3xf32>, %t: tuple<tensor<2xf32>>) {
+func.func @calls(%x: tensor<2x3xf32>, %t: tuple<tensor<2xf32>>, %s: tensor<f32>) {
   // CHECK: stablehlo.composite "my.op" %arg0 {composite_attributes = {k = 3 : i64}, decomposition = @double, version = 2 : i32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %0 = stablehlo.composite "my.op" %x {composite_attributes = {k = 3 : i64}, decomposition = @double, version = 2 : i32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK: stablehlo.composite "my.name.of_1$" %arg0 {decomposition = @double} : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -40,10 +40,12 @@ func.func @calls(%x: tensor<2x3xf32>, %t: tuple<tensor<2xf32>>) {
   %3 = stablehlo.custom_call @__op$quantize(%x) {backend_config = "{}"} : (tensor<2x3xf32>) -> tuple<tensor<2x3xf8E4M3FN>, tensor<2x1xf8E8M0FNU>>
   // CHECK: stablehlo.custom_call @"two words"(%arg0) {api_version = 4 : i32, backend_config = {a = 1 : i32}, called_computations = [@double], has_side_effect = true} : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tuple<tensor<f32>>)
   %4:2 = "stablehlo.custom_call"(%x) {call_target_name = "two words", has_side_effect = true, api_version = 4 : i32, called_computations = [@double], backend_config = {a = 1 : i32}} : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tuple<tensor<f32>>)
-  // CHECK: stablehlo.custom_call @layouts(%arg0, %arg1) {operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>, #stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 1, operand_tuple_indices = [0]>], result_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<0> : tensor<1xindex>]} :
-  %5:2 = stablehlo.custom_call @layouts(%x, %t) {operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>, #stablehlo.output_operand_alias<output_tuple_indices = [1], operand_index = 1, operand_tuple_indices = [0]>], result_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<0> : tensor<1xindex>]} : (tensor<2x3xf32>, tuple<tensor<2xf32>>) -> (tensor<2x3xf32>, tensor<2xf32>)
-  // CHECK: stablehlo.custom_call @sharded() {mhlo.backend_config = {}, mhlo.frontend_attributes = {a = "b"}, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([k, l], [m]) {i=2, j=3}, custom>} : () -> !stablehlo.token
-  %6 = stablehlo.custom_call @sharded() {mhlo.backend_config = {}, mhlo.frontend_attributes = {a = "b"}, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([k, l], [m]) {i=2, j=3}, custom>} : () -> !stablehlo.token
+  // CHECK: stablehlo.custom_call @layouts(%arg0, %arg2) {operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<0> : tensor<1xindex>]} :
+  %5:2 = stablehlo.custom_call @layouts(%x, %s) {operand_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<0> : tensor<1xindex>]} : (tensor<2x3xf32>, tensor<f32>) -> (tensor<2x3xf32>, tensor<2xf32>)
+  // CHECK: stablehlo.custom_call @aliases(%arg1) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = [0]>]} : (tuple<tensor<2xf32>>) -> tensor<2xf32>
+  %alias = stablehlo.custom_call @aliases(%t) {output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = [0]>]} : (tuple<tensor<2xf32>>) -> tensor<2xf32>
+  // CHECK: stablehlo.custom_call @sharded(%arg0) {mhlo.backend_config = {}, mhlo.frontend_attributes = {a = "b"}, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([k, l]) {i=2, j=3, k=2, l=3}, custom>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %6 = stablehlo.custom_call @sharded(%x) {mhlo.backend_config = {}, mhlo.frontend_attributes = {a = "b"}, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([k, l]) {i=2, j=3, k=2, l=3}, custom>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
 

@@ -178,9 +178,9 @@ func.func @f(%x: tensor<2x3xf32>, %s: tensor<f32>) {
 
 // -----
 
-func.func @f(%x: tensor<2x3xf32>, %s: tensor<f32>) {
-  // expected-error @+1 {{a reduction that applies an operation has one tensor result}}
-  %0 = stablehlo.reduce(%x init: %s) applies stablehlo.and across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> f32
+func.func @f(%x: f32, %s: tensor<f32>) {
+  // expected-error @+1 {{a reduction that applies an operation has one tensor as input}}
+  %0 = stablehlo.reduce(%x init: %s) applies stablehlo.and across dimensions = [1] : (f32, tensor<f32>) -> tensor<2xf32>
   return
 }
 

@@ -44,8 +44,10 @@ func.func @reducer(%x: tensor<2x3xf32>, %s: tensor<f32>, %i: tensor<2x3xi32>, %c
     %5 = stablehlo.select %3, %n, %m : tensor<i1>, tensor<i32>
     stablehlo.return %4, %5 : tensor<f32>, tensor<i32>
   }) {foo.bar} : (tensor<2x3xf32>, tensor<2x3xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>)
-  // A body that sums bf16 in f32: the result is f32 too.
-  // CHECK: stablehlo.reduce(%arg4 init: %arg5) applies stablehlo.add across dimensions = [1] : (tensor<2x3xbf16>, tensor<bf16>) -> tensor<2xf32>
+  // A body that sums bf16 in f32: the result is f32 too, and `applies` cannot say so.
+  // CHECK:      stablehlo.reduce(%arg4 init: %arg5) across dimensions = [1] : (tensor<2x3xbf16>, tensor<bf16>) -> tensor<2xf32>
+  // CHECK-NEXT:  reducer(%{{.*}}: tensor<f32>, %{{.*}}: tensor<f32>) {
+  // CHECK-NEXT:   stablehlo.add %{{.*}}, %{{.*}} : tensor<f32>
   %2 = "stablehlo.reduce"(%h, %g) <{dimensions = array<i64: 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %3 = stablehlo.add %a, %b : tensor<f32>

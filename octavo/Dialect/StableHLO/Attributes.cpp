@@ -180,10 +180,14 @@ DotAlgorithmAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitErro
       return emitError() << "dot algorithm: a precision or accumulation type must be a float type "
                             "or tf32; found "
                          << type;
-  if (lhsComponents < 1 || rhsComponents < 1 || operations < 1)
-    return emitError() << "dot algorithm: component counts and the number of primitive operations "
-                          "must be at least 1; found "
-                       << lhsComponents << ", " << rhsComponents << " and " << operations;
+  const std::tuple<llvm::StringRef, llvm::StringRef, std::int64_t> counts[] = {
+      {"C22", "lhs_component_count", lhsComponents},
+      {"C23", "rhs_component_count", rhsComponents},
+      {"C24", "num_primitive_operations", operations}};
+  for (const auto& [rule, name, count] : counts)
+    if (count < 1)
+      return emitError() << "dot algorithm: (" << rule << ") " << name
+                         << " must be positive; found " << count;
   return mlir::success();
 }
 

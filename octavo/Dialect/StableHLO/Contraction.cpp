@@ -111,6 +111,13 @@ LogicalResult DotGeneralOp::verify() {
   if (getType().getShape() != llvm::ArrayRef(shape))
     return violates<DotGeneralOp>(location, "C12", "the result must have the shape ", spell(shape),
                                   "; found ", spell(getType().getShape()));
+  const auto isDefault = [](PrecisionAttr entry) { return entry.getValue() == Precision::DEFAULT; };
+  if (getAlgorithm() && getPrecisionConfig() &&
+      !llvm::all_of(getPrecisionConfig()->getAsRange<PrecisionAttr>(), isDefault))
+    return violates<DotGeneralOp>(location, "C21",
+                                  "precision_config must be DEFAULT where there is an algorithm; "
+                                  "found ",
+                                  *getPrecisionConfig());
   // JAX multiplies float types of two kinds, as XLA does; only the kinds must agree.
   const mlir::Type left = lhs.getElementType();
   const mlir::Type right = rhs.getElementType();

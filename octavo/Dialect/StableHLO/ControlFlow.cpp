@@ -97,6 +97,9 @@ LogicalResult verifyLayouts(CustomCallOp op, llvm::StringRef name, mlir::ArrayAt
     llvm::SmallVector<std::int64_t> axes;
     for (const llvm::APInt& axis : layout)
       axes.push_back(axis.getSExtValue());
+    if (llvm::isa<mlir::TupleType>(type))
+      return op.emitOpError() << "entry " << i << " of " << name << " is for " << type
+                              << "; tuples have no layout";
     const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
     const std::int64_t rank = tensor ? tensor.getRank() : 0;
     if (static_cast<std::int64_t>(axes.size()) != rank || firstOutside(axes, rank) ||
@@ -150,6 +153,8 @@ LogicalResult verifyAlias(CustomCallOp op, OutputOperandAliasAttr alias) {
 } // namespace
 
 LogicalResult CustomCallOp::verify() {
+  if (getCallTargetName().empty())
+    return emitOpError() << "call_target_name must not be empty";
   const bool isTyped = getApiVersion() == CustomCallApiVersion::API_VERSION_TYPED_FFI;
   if (const auto config = getBackendConfig()) {
     if (isTyped && !llvm::isa<mlir::DictionaryAttr>(*config))

@@ -39,12 +39,12 @@ mlir::Operation* appliedOperation(ReduceOp op) {
   const bool isPlain = inner.hasTrait<SameType>() && inner.getNumOperands() == 2 &&
                        inner.getNumRegions() == 0 && inner.getNumSuccessors() == 0 &&
                        inner.getAttrDictionary().empty();
-  const auto tensor = llvm::dyn_cast<RankedTensorType>(op.getResult(0).getType());
+  const auto tensor = llvm::dyn_cast<RankedTensorType>(op.getInputs().front().getType());
   if (!isPlain || !llvm::isa<ReturnOp>(last) || !last.getAttrDictionary().empty() || !tensor ||
       inner.getOperand(0) != block.getArgument(0) || inner.getOperand(1) != block.getArgument(1) ||
       last.getNumOperands() != 1 || last.getOperand(0) != inner.getResult(0))
     return nullptr;
-  // The text has no place for the body's types: they are the result's, as scalars.
+  // The text has no place for the body's types: they are the input's, as scalars.
   const mlir::Type expected = RankedTensorType::get({}, tensor.getElementType());
   if (type != expected || block.getArgument(1).getType() != expected ||
       inner.getResult(0).getType() != expected)
@@ -83,8 +83,7 @@ ParseResult parseReducer(OpAsmParser& parser, std::size_t pairs, mlir::Region& b
 
 /// Builds the body that `applies NAME` stands for.
 ParseResult buildAppliedBody(OpAsmParser& parser, llvm::SMLoc at, llvm::StringRef name,
-                             mlir::Location location, llvm::ArrayRef<mlir::Type> results,
-                             mlir::Region& body) {
+                             mlir::Location location, mlir::TypeRange inputs, mlir::Region& body) {
   const std::optional<mlir::RegisteredOperationName> registered =
       mlir::RegisteredOperationName::lookup(name, parser.getContext());
   if (!registered || !registered->hasTrait<mlir::OpTrait::NOperands<2>::Impl>() ||
@@ -92,9 +91,9 @@ ParseResult buildAppliedBody(OpAsmParser& parser, llvm::SMLoc at, llvm::StringRe
     return parser.emitError(at)
            << "'" << name << "' is not an operation on two tensors that a reduction can apply";
   const auto tensor =
-      results.size() == 1 ? llvm::dyn_cast<RankedTensorType>(results.front()) : RankedTensorType();
+      inputs.size() == 1 ? llvm::dyn_cast<RankedTensorType>(inputs.front()) : RankedTensorType();
   if (!tensor)
-    return parser.emitError(at) << "a reduction that applies an operation has one tensor result";
+    return parser.emitError(at) << "a reduction that applies an operation has one tensor as input";
   const mlir::Type scalar = RankedTensorType::get({}, tensor.getElementType());
   mlir::Block& block = body.emplaceBlock();
   block.addArguments({scalar, scalar}, {location, location});
@@ -150,7 +149,8 @@ ParseResult ReduceOp::parse(OpAsmParser& parser, mlir::OperationState& state) {
     return failure();
   state.location = given.value_or(location);
   return buildAppliedBody(parser, appliedAt, applied.getStringRef(), state.location,
-                          type.getResults(), body);
+                          mlir::ValueRange(state.operands).take_front(inputs.size()).getTypes(),
+                          body);
 }
 
 void ReduceOp::print(OpAsmPrinter& printer) {
