@@ -4,8 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
-#include <fmt/format.h>
-#include <limits>
+#include <unistd.h>
 #include <vector>
 
 namespace octavo::kernels {
@@ -34,101 +33,6 @@ const ProductKernels& productKernels(Isa isa) {
   default:
     return portable::kProducts;
   }
-}
-
-OperandFormat operandFormat(const format::ScaledFormat& format) {
-  return {format.element, format.scale, format.across, format.along};
-}
-
-OperandFormat floatOperand() { return {&format::element("f32"), nullptr}; }
-
-/// The greatest magnitude of a format's integers (values over its quantum).
-static std::int32_t greatestInteger(const ElementFormat& format) {
-  const std::uint64_t code = format.lowestCode() ? *format.lowestCode() : format.maxCode();
-  return static_cast<std::int32_t>(
-      std::fabs(std::ldexp(numerics::decode(format, code), -format.quantumExponent())));
-}
-
-static bool isOneOf(const ElementFormat& format, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, format.name) != names.end();
-}
-
-static constexpr std::string_view kMultiplied =
-    "multiplied are e2m1fn, e2m3fn, e3m2fn and int8 under scales e8m0fnu, e4m3fn or f32";
-
-tl::expected<ProductPlan, std::string>
-productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t depth, Isa isa) {
-  ProductPlan plan{};
-  plan.isa = isa;
-  plan.left = left;
-  plan.right = right;
-  plan.depth = depth;
-  const bool digits = left.scale == nullptr;
-  if (depth <= 0)
-    return tl::unexpected(fmt::format("a product along an axis of {} elements", depth));
-  for (const OperandFormat* operand : {&left, &right}) {
-    if (operand->scale == nullptr && operand == &left && isOneOf(*left.element, {"f32"}))
-      continue;
-    if (!isOneOf(*operand->element, {"e2m1fn", "e2m3fn", "e3m2fn", "int8"}) ||
-        operand->scale == nullptr || !isOneOf(*operand->scale, {"e8m0fnu", "e4m3fn", "f32"}))
-      return tl::unexpected(fmt::format("an operand of {} under {}: {}", operand->element->name,
-                                        operand->scale ? operand->scale->name : "no scale",
-                                        kMultiplied));
-  }
-  if (digits && !isOneOf(*right.element, {"e2m1fn"}))
-    return tl::unexpected(fmt::format("f32 activations against {}: only e2m1fn takes them; "
-                                      "quantize the activations",
-                                      right.element->name));
-
-  // K is cut at the edges of both operands' blocks: at multiples of one number, or nowhere.
-  auto cut = [&](const OperandFormat& operand) {
-    return operand.along == format::kWholeAxis || operand.along >= depth ? depth : operand.along;
-  };
-  const std::int64_t a = digits ? cut(right) : cut(left);
-  const std::int64_t b = cut(right);
-  const std::int64_t least = std::min(a, b), most = std::max(a, b);
-  const bool whole = least == depth;
-  if (!whole &&
-      (least % 16 != 0 || (least > 16 && least % 32 != 0) || (most < depth && most % least != 0)))
-    return tl::unexpected(fmt::format("blocks of {} and {} along an axis of {}: multiplied are "
-                                      "blocks of 16, of multiples of 32 that divide one another, "
-                                      "or of the whole axis",
-                                      a, b, depth));
-  plan.piece = least <= 16 ? 16 : 32;
-  plan.pieces = (depth + 31) / 32 * (32 / plan.piece);
-  plan.piecesInSum = whole ? (least + plan.piece - 1) / plan.piece : least / plan.piece;
-  if (digits && (plan.piecesInSum > 1 || right.scale->width() != 8))
-    return tl::unexpected(fmt::format("f32 activations against blocks of {} under {}: they take "
-                                      "blocks of 16 or 32 under scales of 8 bits; quantize the "
-                                      "activations",
-                                      b, right.scale->name));
-
-  const std::int32_t x = digits ? 128 : greatestInteger(*left.element);
-  const std::int32_t y = greatestInteger(*right.element);
-  if (plan.piecesInSum * plan.piece >
-      std::numeric_limits<std::int32_t>::max() / (std::int64_t{x} * y))
-    return tl::unexpected(
-        fmt::format("blocks of {} of {} times {}: their sum is exact in 32 bits up to {} elements",
-                    plan.piecesInSum * plan.piece, left.element->name, right.element->name,
-                    std::numeric_limits<std::int32_t>::max() / (std::int64_t{x} * y)));
-  plan.quantum = (digits ? 0 : left.element->quantumExponent()) + right.element->quantumExponent();
-
-  // u8 times s8, two by two in the signed 16 bits of AVX2, for the steps of a piece or for two.
-  const bool bytes = x <= 128 && y <= 128;
-  const std::int32_t pair = 2 * 2 * y * x;
-  if (!bytes || (isa == Isa::Avx2 && 2 * pair > 32767))
-    plan.dot = Dot::Words;
-  else
-    plan.dot = isa != Isa::Avx2 || plan.piece / 4 * pair <= 32767 || digits ? Dot::Bytes
-                                                                            : Dot::BytesInPairs;
-  plan.offset = plan.dot == Dot::Words ? 0 : y;
-  const bool leftFloat = !digits && isOneOf(*left.scale, {"f32"});
-  const bool rightFloat = isOneOf(*right.scale, {"f32"});
-  auto isPower = [](const OperandFormat& operand) {
-    return operand.scale == nullptr || isOneOf(*operand.scale, {"e8m0fnu"});
-  };
-  plan.scaleProductIsExact = isPower(left) || isPower(right) || (!leftFloat && !rightFloat);
-  return plan;
 }
 
 /// Which finish gives the terms of these operands.
@@ -185,6 +89,8 @@ struct Product {
   void tiles();
   void tiles(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panelBegin,
              std::int64_t panelEnd);
+  void column(TileArguments tile, std::int64_t firstPiece, std::int64_t rowBegin,
+              std::int64_t rowEnd, std::int64_t panel, int count);
   void scaleBy(float outer, std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t columnBegin,
                std::int64_t columnEnd);
 };
@@ -322,7 +228,7 @@ const std::byte* Product::rightRecords(std::int64_t panel, int count, std::int64
 /// its last, so that neither the cut nor the threads change an order of additions.
 void Product::tiles() {
   // Enough blocks for every thread; each as large as keeps its rows' chunk of K in half of L2.
-  const std::int64_t blockRows = kernels.tallest * 96;
+  const std::int64_t blockRows = kernels.tallest * 48;
   const std::int64_t blockPanels = 16;
   const std::int64_t rowBlocks = (left.rows + blockRows - 1) / blockRows;
   const std::int64_t panelBlocks = (panels + blockPanels - 1) / blockPanels;
@@ -340,56 +246,72 @@ void Product::tiles() {
 
 void Product::tiles(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panelBegin,
                     std::int64_t panelEnd) {
-  const Tiling tiling{left.rows, kernels.tallest};
-  // A chunk of K: two panels of it lie in L1 beside a tile of rows.
-  const std::int64_t chunk =
-      (std::int64_t{plan.dot == Dot::Words ? 384 : 768} / plan.piece + plan.piecesInSum - 1) /
-      plan.piecesInSum * plan.piecesInSum;
-  const auto& table =
-      kernels.tiles[static_cast<int>(plan.dot)][static_cast<int>(finish)][plan.piece == 32];
   const int panelsOfTile = finish == Finish::Doubles ? 1 : kernels.panels;
+  // A chunk of K: a tile's panels lie in three quarters of L1. It does not cut a sum, nor a group
+  // of 32.
+  static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
+  const std::int64_t unit = std::max<std::int64_t>(plan.piecesInSum, 32 / plan.piece);
+  const std::int64_t units = (plan.pieces + unit - 1) / unit;
+  const std::int64_t fitting =
+      std::max<std::int64_t>(1, level1 * 3 / 4 / (panelsOfTile * unit * rightRecord()));
+  const std::int64_t chunks = (units + fitting - 1) / fitting;
+  const std::int64_t chunk = (units + chunks - 1) / chunks * unit;
   thread_local std::vector<std::byte> scratch;
   for (std::int64_t first = 0; first < plan.pieces; first += chunk) {
     const std::int64_t pieces = std::min(chunk, plan.pieces - first);
     for (std::int64_t panel = panelBegin; panel < panelEnd; panel += panelsOfTile) {
       const int count = static_cast<int>(std::min<std::int64_t>(panelsOfTile, panelEnd - panel));
-      const std::byte* records = rightRecords(panel, count, first, pieces, scratch);
       TileArguments tile{};
-      tile.right = records;
+      tile.right = rightRecords(panel, count, first, pieces, scratch);
       tile.rightStride =
           (right.storage == PackedOperand::Storage::Records ? plan.pieces : pieces) * rightRecord();
       tile.records = pieces;
       tile.recordsInSum = plan.piecesInSum;
       tile.quantum = plan.quantum;
-      const std::int64_t column = panel * kPanelColumns;
-      const std::int64_t width = std::min<std::int64_t>(count * kPanelColumns, columns - column);
-      for (std::int64_t row = rowBegin; row < rowEnd;) {
-        const int height = tiling.tileOf(row).height;
-        tile.left = leftTile(row) + first * height * 4 * (plan.steps() + 2);
-        // Columns beyond C's last go to a tile of their own; so do sums that are kept in memory,
-        // for rows of C are often a multiple of 4 KiB apart, which stores and loads mistake for one
-        // another.
-        alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
-        const bool whole = width == count * kPanelColumns && kernels.sumsInRegisters;
-        float* corner = c + row * columns + column;
-        tile.c = whole ? corner : edge;
-        tile.stride = whole ? columns : kMaxPanels * kPanelColumns;
-        for (int i = 0; i < height; ++i) {
-          if (first == 0)
-            std::fill_n(tile.c + i * tile.stride, count * kPanelColumns, 0.0f);
-          else if (!whole)
-            std::copy_n(corner + i * columns, width, edge + i * tile.stride);
-        }
-        table[heightIndex(height)][count - 1](tile);
-        if (!whole)
-          for (int i = 0; i < height; ++i)
-            std::copy_n(edge + i * tile.stride, width, corner + i * columns);
-        row += height;
-      }
+      tile.fresh = first == 0;
+      column(tile, first, rowBegin, rowEnd, panel, count);
     }
   }
   scaleBy(left.outer * right.outer, rowBegin, rowEnd, panelBegin * kPanelColumns,
           std::min(panelEnd * kPanelColumns, columns));
+}
+
+/// The tiles of `count` panels, one under the other.
+void Product::column(TileArguments tile, std::int64_t firstPiece, std::int64_t rowBegin,
+                     std::int64_t rowEnd, std::int64_t panel, int count) {
+  const auto& table =
+      kernels.tiles[static_cast<int>(plan.dot)][static_cast<int>(finish)][plan.piece == 32];
+  const std::int64_t width =
+      std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
+  // Columns beyond C's last go to a tile of their own; so do sums that are kept in memory, for rows
+  // of C are often a multiple of 4 KiB apart, which stores and loads mistake for one another.
+  alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
+  const bool inPlace = width == count * kPanelColumns && kernels.sumsInRegisters;
+  std::int64_t row = rowBegin;
+  for (int height : kTileHeights) {
+    if (height > kernels.tallest)
+      continue;
+    Tile* const run = table[heightIndex(height)][count - 1];
+    const std::int64_t leftFirst = firstPiece * height * 4 * (plan.steps() + 2);
+    for (; row + height <= rowEnd; row += height) {
+      float* corner = c + row * columns + panel * kPanelColumns;
+      tile.left = leftTile(row) + leftFirst;
+      tile.next = leftTile(row + height) + leftFirst;
+      tile.c = inPlace ? corner : edge;
+      tile.stride = inPlace ? columns : kMaxPanels * kPanelColumns;
+      if (!inPlace && !tile.fresh)
+        for (int i = 0; i < height; ++i)
+          std::copy_n(corner + i * columns, width, edge + i * tile.stride);
+      // C of the next tile: the rest of C has pushed it out since the last chunk of K.
+      for (int i = height; i < 2 * height && row + i < rowEnd; ++i)
+        for (std::int64_t n = 0; n < width; n += 16)
+          __builtin_prefetch(corner + i * columns + n, 1);
+      run(tile);
+      if (!inPlace)
+        for (int i = 0; i < height; ++i)
+          std::copy_n(edge + i * tile.stride, width, corner + i * columns);
+    }
+  }
 }
 
 void multiply(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,

@@ -18,11 +18,13 @@ inline constexpr int kStepBytes = kPanelColumns * 4;
 /// One tile of C: `height` rows by `panels` panels, over consecutive records (pieces of K).
 struct TileArguments {
   const std::byte* left;      ///< the tile's first record
+  const std::byte* next;      ///< what the next tile begins with; is asked for early
   const std::byte* right;     ///< the first panel's first record
   std::ptrdiff_t rightStride; ///< bytes between panels
   std::int64_t records;
   std::int64_t recordsInSum; ///< Finish::Doubles: records that make one exact sum
-  float* c;                  ///< added to
+  float* c;                  ///< added to, unless
+  bool fresh;                ///< nothing is there yet
   std::ptrdiff_t stride;     ///< floats between rows of C
   std::int32_t quantum;      ///< the products' unit is 2^quantum
 };

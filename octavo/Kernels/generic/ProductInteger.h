@@ -53,6 +53,7 @@ void integerTile(const TileArguments& tile) {
   constexpr int kRightRecord = (kSteps + 1) * kStepBytes;
   const FinishBy finish(tile.quantum);
   const std::byte* left = tile.left;
+  const std::byte* next = tile.next;
   const std::byte* right[kPanels];
   for (int p = 0; p < kPanels; ++p)
     right[p] = tile.right + p * tile.rightStride;
@@ -69,10 +70,17 @@ void integerTile(const TileArguments& tile) {
   if constexpr (kSumsInRegisters)
     for (int i = 0; i < kRows; ++i)
       for (int v = 0; v < kVectors; ++v)
-        sums[i][v] = load<F32>(cAt(i, v));
+        sums[i][v] = tile.fresh ? F32{} : load<F32>(cAt(i, v));
+  if constexpr (!kSumsInRegisters)
+    if (tile.fresh)
+      for (int i = 0; i < kRows; ++i)
+        for (int v = 0; v < kVectors; ++v)
+          store(cAt(i, v), F32{});
 
   for (std::int64_t r = 0; r < tile.records; ++r) {
     const std::byte* corrections = left + kSteps * kRows * 4;
+    for (int line = 0; line < kLeftRecord; line += 64)
+      __builtin_prefetch(next + line);
     typename Dot::Sum dot[kRows][kVectors];
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
@@ -117,6 +125,7 @@ void integerTile(const TileArguments& tile) {
       }
     }
     left += kLeftRecord;
+    next += kLeftRecord;
     for (int p = 0; p < kPanels; ++p)
       right[p] += kRightRecord;
   }
@@ -145,6 +154,10 @@ void integerTileByDoubles(const TileArguments& tile) {
       __builtin_bit_cast(double, static_cast<std::uint64_t>(tile.quantum + 1023) << 52);
   const std::byte* left = tile.left;
   const std::byte* right = tile.right;
+  if (tile.fresh)
+    for (int i = 0; i < kRows; ++i)
+      for (int n = 0; n < kPanelColumns; ++n)
+        tile.c[i * tile.stride + n] = 0;
   for (std::int64_t first = 0; first < tile.records; first += tile.recordsInSum) {
     std::int64_t rest = tile.records - first;
     rest = rest < tile.recordsInSum ? rest : tile.recordsInSum;
