@@ -56,6 +56,8 @@ std::string reasonByKind(const Dot& dot) {
       return "operands of " + text(element) + " are narrow already";
     if (!isWide(element))
       return "operands of " + text(element) + "; scaled formats are made of f32, bf16 and f16";
+    if (side.type().getNumElements() > ir::ScaledType::kMostElements)
+      return "an operand has more elements than a scaled tensor can have";
   }
   stablehlo::DotGeneralOp op = dot.op();
   const mlir::Type result = mlir::getElementTypeOrSelf(op.getResult().getType());
@@ -67,7 +69,7 @@ std::string reasonByKind(const Dot& dot) {
     return "it contracts " + std::to_string(axes) + " axes; exactly one can be blocked";
   if (dot.record.k == 0)
     return "the contracted axis has no elements";
-  if (dot.record.batch * dot.record.m * dot.record.n == 0)
+  if (dot.record.batch == 0 || dot.record.m == 0 || dot.record.n == 0)
     return "its result has no elements";
   return {};
 }

@@ -7,10 +7,12 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include <limits>
 
 namespace octavo::transforms {
 
@@ -127,6 +129,13 @@ std::string describeTime(const Dot& dot, const WeightPlan& plan) {
   return "weight quantized in the program" + (reason.empty() ? "" : ": " + reason);
 }
 
+/// For weights that no memory holds, but a program may name.
+std::int64_t saturatingProduct(std::int64_t a, std::int64_t b) {
+  std::int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
+}
+
 /// The weights of all dots. An argument that several functions see is one weight.
 std::vector<WeightRecord> weightsOf(llvm::ArrayRef<Dot> dots, const WeightPlan& plan) {
   std::vector<WeightRecord> records;
@@ -142,12 +151,21 @@ std::vector<WeightRecord> weightsOf(llvm::ArrayRef<Dot> dots, const WeightPlan& 
       if (!isNew)
         continue;
       const auto type = llvm::cast<mlir::RankedTensorType>(side.trace.root.getType());
-      const std::int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+      const std::int64_t bits =
+          saturatingProduct(type.getNumElements(), type.getElementTypeBitWidth());
       const auto ahead = plan.roots().find(side.trace.root);
       records.push_back({side.trace.name, type.getNumElements(), bits,
                          ahead == plan.roots().end() ? bits : ahead->second.type.getStoredBits()});
     }
   return records;
+}
+
+std::int64_t sum(llvm::ArrayRef<WeightRecord> weights, std::int64_t WeightRecord::*bits) {
+  std::int64_t total = 0;
+  for (const WeightRecord& weight : weights)
+    if (__builtin_add_overflow(total, weight.*bits, &total))
+      return std::numeric_limits<std::int64_t>::max();
+  return total;
 }
 
 } // namespace
@@ -156,19 +174,9 @@ std::int64_t DotReport::quantized() const {
   return llvm::count_if(dots, [](const DotRecord& dot) { return dot.isQuantized; });
 }
 
-std::int64_t DotReport::weightBitsBefore() const {
-  std::int64_t bits = 0;
-  for (const WeightRecord& weight : weights)
-    bits += weight.bitsBefore;
-  return bits;
-}
+std::int64_t DotReport::weightBitsBefore() const { return sum(weights, &WeightRecord::bitsBefore); }
 
-std::int64_t DotReport::weightBitsAfter() const {
-  std::int64_t bits = 0;
-  for (const WeightRecord& weight : weights)
-    bits += weight.bitsAfter;
-  return bits;
-}
+std::int64_t DotReport::weightBitsAfter() const { return sum(weights, &WeightRecord::bitsAfter); }
 
 const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weights) {
   return weights.activation.empty() ? nullptr : format::findScaledFormat(weights.activation);

@@ -47,8 +47,8 @@ struct DotRecord {
   mlir::Location location;
   std::int64_t batch = 0, m = 0, n = 0, k = 0;
   bool isQuantized = false;
-  std::string reason; ///< why it was left, or where its weight is quantized and why there
-  std::string weight; ///< name of the argument, or "constant"; empty if it has none
+  std::string reason = {}; ///< why it was left, or where its weight is quantized and why there
+  std::string weight = {}; ///< name of the argument, or "constant"; empty if it has none
   const format::ScaledFormat* lhs = nullptr; ///< null: not scaled
   const format::ScaledFormat* rhs = nullptr;
 };

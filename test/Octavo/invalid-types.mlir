@@ -51,8 +51,8 @@ func.func private @other_spelling(!octavo.scaled<4x64xE4M3, scale f8E8M0FNU, blo
 
 // -----
 
-// expected-error @+1 {{the number of elements does not fit 64 bits}}
-func.func private @huge(!octavo.scaled<4294967296x4294967296xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+// expected-error @+1 {{has more than 2^56 elements}}
+func.func private @huge(!octavo.scaled<4294967296x33554432xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
 
 // -----
 

@@ -43,3 +43,9 @@ func.func @choice(%x: tensor<8x32xf32>, %w: tensor<32x1xf32> {octavo.parameter},
   %4 = stablehlo.dot_general %x, %3, contracting_dims = [1] x [0] : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
   return
 }
+
+func.func @huge(%x: tensor<8x4294967296xf32>, %w: tensor<4294967296x33554432xf32> {octavo.parameter}) {
+  // expected-remark @+1 {{left: an operand has more elements than a scaled tensor can have}}
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4294967296xf32>, tensor<4294967296x33554432xf32>) -> tensor<8x33554432xf32>
+  return
+}

@@ -35,7 +35,7 @@ struct QuantizeFlags {
   DotFlags dots;
 };
 
-std::int64_t toBytes(std::int64_t bits) { return (bits + 7) / 8; }
+std::int64_t toBytes(std::int64_t bits) { return bits / 8 + (bits % 8 != 0); }
 
 std::string_view nameOf(const ScaledFormat* format) { return format ? format->name : "wide"; }
 

@@ -52,7 +52,7 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
   let summary = "A tensor of narrow elements with its scales";
   let description = [{
     The shape and the element format, the scale format, the block shape, and `outer f32` where one
-    f32 multiplies the whole tensor. Shapes are static.
+    f32 multiplies the whole tensor. Shapes are static, of at most 2^56 elements.
 
     ```mlir
     !octavo.scaled<256x384xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>             // MXFP8
@@ -86,6 +86,9 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
                      "const ::octavo::numerics::ScaledType &":$kind)>
   ];
   let extraClassDeclaration = [{
+    /// The most elements that a type may have: its bits, and those of its scales, fit 64 bits.
+    static constexpr int64_t kMostElements = int64_t{1} << 56;
+
     int64_t getRank() const { return static_cast<int64_t>(getShape().size()); }
     int64_t getNumElements() const;
 

@@ -111,8 +111,8 @@ mlir::LogicalResult ScaledType::verify(llvm::function_ref<mlir::InFlightDiagnost
                        << " needs one block extent an axis, found " << block.size();
   std::int64_t count = 1;
   for (std::int64_t extent : shape)
-    if (extent != 0 && __builtin_mul_overflow(count, extent, &count))
-      return emitError() << "the number of elements does not fit 64 bits";
+    if (extent != 0 && (__builtin_mul_overflow(count, extent, &count) || count > kMostElements))
+      return emitError() << "has more than 2^56 elements";
   for (auto [axis, extents] : llvm::enumerate(llvm::zip_equal(shape, block))) {
     const auto [extent, blockExtent] = extents;
     if (blockExtent < 1)
