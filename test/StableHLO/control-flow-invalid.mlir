@@ -181,8 +181,16 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{'stablehlo.custom_call' op entry 0 of operand_layouts must have each of the 2 axes of 'tensor<2x3xf32>' once; found [1, 1]}}
+  // expected-error @+1 {{'stablehlo.custom_call' op entry 0 of operand_layouts must have each of the 2 axes of 'tensor<2x3xf32>' once; found dense<1> : tensor<2xindex>}}
   %0 = stablehlo.custom_call @c(%x) {operand_layouts = [dense<[1, 1]> : tensor<2xindex>], result_layouts = [dense<[1, 0]> : tensor<2xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'stablehlo.custom_call' op entry 0 of result_layouts must have each of the 2 axes of 'tensor<2x3xf32>' once; found dense<0> : tensor<4294967296xindex>}}
+  %0 = stablehlo.custom_call @c(%x) {operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<0> : tensor<4294967296xindex>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
 

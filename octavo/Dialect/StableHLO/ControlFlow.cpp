@@ -94,18 +94,19 @@ LogicalResult verifyLayouts(CustomCallOp op, llvm::StringRef name, mlir::ArrayAt
     if (!layout || layout.getType().getRank() != 1 || !layout.getElementType().isIndex())
       return op.emitOpError() << name << " must be lists of axes, such as dense<[1, 0]> : "
                               << "tensor<2xindex>; entry " << i << " is " << attribute;
-    llvm::SmallVector<std::int64_t> axes;
-    for (const llvm::APInt& axis : layout)
-      axes.push_back(axis.getSExtValue());
     if (llvm::isa<mlir::TupleType>(type))
       return op.emitOpError() << "entry " << i << " of " << name << " is for " << type
                               << "; tuples have no layout";
     const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
     const std::int64_t rank = tensor ? tensor.getRank() : 0;
-    if (static_cast<std::int64_t>(axes.size()) != rank || firstOutside(axes, rank) ||
-        firstRepeated(axes))
+    // The length first: a splat may claim any number of entries.
+    llvm::SmallVector<std::int64_t> axes;
+    if (layout.getNumElements() == rank)
+      for (const llvm::APInt& axis : layout)
+        axes.push_back(axis.getSExtValue());
+    if (layout.getNumElements() != rank || firstOutside(axes, rank) || firstRepeated(axes))
       return op.emitOpError() << "entry " << i << " of " << name << " must have each of the "
-                              << rank << " axes of " << type << " once; found " << spell(axes);
+                              << rank << " axes of " << type << " once; found " << layout;
   }
   return mlir::success();
 }
