@@ -21,6 +21,8 @@ const format::ElementFormat* elementFormat(mlir::Type type) {
 }
 
 mlir::Type mlirType(mlir::MLIRContext* context, const format::ElementFormat& format) {
+  if (format.mlir.empty())
+    return {};
   const mlir::Type type = mlir::parseType(format.mlir, context);
   assert(type && "a row's MLIR spelling must name a type");
   return type;

@@ -15,7 +15,7 @@ namespace octavo {
 /// own and has no MLIR float type: i8 gives null.
 const format::ElementFormat* elementFormat(mlir::Type type);
 
-/// The MLIR type of a row: its float type, or i8 for INT8. Loads nothing but the builtin dialect.
+/// The MLIR type of a row: its float type, or i8 for INT8; null where MLIR does not have the format.
 mlir::Type mlirType(mlir::MLIRContext* context, const format::ElementFormat& format);
 
 /// The element type that a float or integer type stands for: the float rows, i1, and signless (that

@@ -42,8 +42,6 @@ def StableHLO_IsSignedInteger : StableHLO_ElementPredicate<"isSignedInteger">;
 def StableHLO_IsFloat : StableHLO_ElementPredicate<"isFloat">;
 def StableHLO_IsComplex : StableHLO_ElementPredicate<"isComplex">;
 
-class StableHLO_Element<list<Pred> predicates, string summary> : Type<Or<predicates>, summary>;
-
 //===-- Tensors -----------------------------------------------------------------------------------===//
 
 // A ranked tensor whose extents are all known. C++ sees a RankedTensorType.
@@ -72,7 +70,6 @@ def StableHLO_BooleanTensor : StableHLO_TensorOf<[StableHLO_IsBoolean], "boolean
 
 def StableHLO_Tuple : Type<CPred<"::llvm::isa<::mlir::TupleType>($_self)">, "tuple", "::mlir::TupleType">;
 def StableHLO_Token : Type<CPred<"::llvm::isa<::octavo::stablehlo::TokenType>($_self)">, "token">;
-def StableHLO_TensorOrTuple : AnyTypeOf<[StableHLO_Tensor, StableHLO_Tuple]>;
 
 //===-- Attributes --------------------------------------------------------------------------------===//
 

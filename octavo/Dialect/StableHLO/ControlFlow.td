@@ -33,10 +33,12 @@ def StableHLO_CustomCallOp
     OptionalAttr<AnyAttrOf<[StrAttr, DictionaryAttr]>>:$backend_config,
     DefaultValuedOptionalAttr<StableHLO_CustomCallApiVersion,
         "::octavo::stablehlo::CustomCallApiVersion::API_VERSION_ORIGINAL">:$api_version,
-    DefaultValuedOptionalAttr<TypedArrayAttrBase<FlatSymbolRefAttr, "functions of the program">, "{}">:$called_computations,
+    DefaultValuedOptionalAttr<TypedArrayAttrBase<FlatSymbolRefAttr, "functions of the program">,
+                              "{}">:$called_computations,
     OptionalAttr<ArrayAttr>:$operand_layouts,
     OptionalAttr<ArrayAttr>:$result_layouts,
-    DefaultValuedOptionalAttr<TypedArrayAttrBase<StableHLO_OutputOperandAliasAttr, "aliases">, "{}">:$output_operand_aliases
+    DefaultValuedOptionalAttr<TypedArrayAttrBase<StableHLO_OutputOperandAliasAttr, "aliases">,
+                              "{}">:$output_operand_aliases
   );
   let results = (outs Variadic<StableHLO_CallValue>:$results);
   let assemblyFormat = [{

@@ -7,7 +7,8 @@ include "mlir/IR/OpAsmInterface.td"
 
 def StableHLO_ConstantOp
     : StableHLO_InferredOp<"constant", "C1",
-                           [ConstantLike, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+                           [ConstantLike, DeclareOpInterfaceMethods<OpAsmOpInterface,
+                                                                    ["getAsmResultNames"]>]> {
   let arguments = (ins ElementsAttr:$value);
   let results = (outs StableHLO_Tensor:$output);
   let assemblyFormat = "attr-dict $value";
