@@ -298,6 +298,25 @@ def test_compare_needs_a_quantization(linear):
     assert_has(linear.run("--quantize", "mxfp4", "--compare", "f64", code=2), "f64", "f32")
 
 
+def test_options_of_quantization_need_one(linear):
+    assert_has(linear.run("--rule", "floor", code=2), "--rule", "requires", "--quantize")
+    assert_has(linear.run("--match", "x", code=2), "--match", "requires", "--quantize")
+
+
+def test_output_that_cannot_be_written(linear):
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [OCTAVO, "run", linear.program, "--weights", linear.weights, "--input", linear.input],
+            stdout=full, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 3
+    assert_has(run.stderr, "octavo: error: ", "cannot be written")
+    with open("/dev/full", "w") as full:  # more than a buffer
+        run = subprocess.run([OCTAVO, "formats", "--json"], stdout=full, stderr=subprocess.PIPE,
+                             text=True)
+    assert run.returncode == 3
+    assert_has(run.stderr, "octavo: error: ", "No space left on device")
+
+
 def test_a_format_that_does_not_exist(linear):
     error = linear.run("--quantize", "mxfp8_e4m4", code=2)
     assert_has(error, '"mxfp8_e4m4"', "did you mean mxfp8_e4m3", "nvfp4", "fp8_block")

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -227,7 +227,9 @@ void addRunCommand(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("run", "Bind weights and inputs to a program, run it, compare it");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("PROGRAM", options->program, "StableHLO as MLIR text")->required();
+  command->add_option("PROGRAM", options->program, "StableHLO as MLIR text")
+      ->type_name("FILE")
+      ->required();
   command
       ->add_option("--weights", options->weights,
                    "Tensors for the arguments of their names; may be given several times")
@@ -243,10 +245,11 @@ void addRunCommand(CLI::App& app) {
                     "Leave out tensors that no argument asks for");
   command->add_option("--function", options->function, "The function to run, not @main")
       ->type_name("NAME");
-  command
-      ->add_option("--quantize", options->dots.format,
-                   "Make the program's dots narrow first: the scaled format of the weights")
-      ->type_name("FORMAT");
+  CLI::Option* quantize =
+      command
+          ->add_option("--quantize", options->dots.format,
+                       "Make the program's dots narrow first: the scaled format of the weights")
+          ->type_name("FORMAT");
   command
       ->add_option("--compare", options->compare,
                    "Run the program without quantization too, and compare")
@@ -254,10 +257,15 @@ void addRunCommand(CLI::App& app) {
   command->add_option("--output", options->output, "Write the outputs")
       ->type_name("FILE.safetensors|FILE.npy|FOLDER");
   command->add_option("--backend", options->backend, "What evaluates the program")
+      ->type_name("NAME")
       ->capture_default_str();
   command->add_flag("--json", options->isJson, "Print JSON");
   command->add_option("--threads", options->threads, "At most so many threads")->type_name("N");
+  const std::vector<CLI::Option*> before = command->get_options();
   addDotFlags(*command, options->dots);
+  for (CLI::Option* option : command->get_options())
+    if (std::find(before.begin(), before.end(), option) == before.end())
+      option->needs(quantize);
   command->footer(R"(Examples:
   octavo run model.mlir --weights model.safetensors --input ids=ids.npy --output out.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize mxfp4 --compare f32

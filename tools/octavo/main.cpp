@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 namespace octavo::tools {
 
@@ -66,6 +67,7 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
 /// Prints an error; one of the command line with where its help is.
 int report(const CLI::App& app, const std::string& message, ExitCode code) {
   const CLI::App& command = selected(app);
+  std::fflush(stdout); // what was printed stands before the error, also where both go to one file
   fmt::print(stderr, "octavo: error: {}\n", message);
   if (code == ExitCode::BadUsage)
     fmt::print(stderr, "  try: octavo {}--help\n",
@@ -98,6 +100,10 @@ int run(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report(app, "out of memory; run on a machine with more, or on a smaller input",
                   ExitCode::BadInput);
+  } catch (const std::system_error& error) { // of writing the output, and of starting a thread
+    return report(
+        app, fmt::format("the system refused: {}; free some space and run again", error.what()),
+        ExitCode::BadInput);
   } catch (const std::exception& error) {
     return report(app,
                   fmt::format("{}; this is a defect of octavo, please report it with the command "
@@ -105,6 +111,8 @@ int run(int argc, char** argv) {
                               error.what()),
                   ExitCode::BadInput);
   }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    return report(app, "the output cannot be written; is the disk full?", ExitCode::BadInput);
   return static_cast<int>(ExitCode::Success);
 }
 
