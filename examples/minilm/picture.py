@@ -90,10 +90,11 @@ def draw(report, path):
             megabytes(row),
             loss(row),
             marker,
-            markersize=8.5,
+            markersize=8,
             color=colour,
             markerfacecolor=colour if row["activations"] else "white",
-            markeredgewidth=1.6,
+            markeredgecolor=colour,
+            markeredgewidth=1.4,
             linestyle="none",
             zorder=3,
         )

