@@ -1,6 +1,7 @@
 #include "octavo/Kernels/PackedOperand.h"
 
 #include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/ProductFloat.h"
 
 #include <algorithm>
 #include <array>
@@ -348,6 +349,8 @@ PackedOperand pack(const numerics::ScaledTensor& matrix, Side side, const Produc
   [[maybe_unused]] const OperandFormat& format = side == Side::Left ? plan.left : plan.right;
   assert(matrix.shape.size() == 2 && matrix.shape[1] == plan.depth);
   assert(matrix.type.element == format.element && matrix.type.scale == format.scale);
+  if (plan.floats)
+    return packFloats(matrix, side, plan, execution);
   PackedOperand packed =
       side == Side::Left ? packLeft(matrix, plan, execution) : packRight(matrix, plan, execution);
   packed.outer = matrix.outer;

@@ -16,6 +16,10 @@
 //  digits   left, f32 in fixed point: for each row and piece one record: for each step three
 //  dwords,
 //           the greatest digit first; the correction; the scale.
+//  codes    floats: in tiles (left) or panels of 16 rows, for each group of 32 along K and each 4
+//  of
+//           it a dword for each row, sign and magnitude; in `scales` an f32 for each row and group,
+//           in `factors` one for each row of a block along K.
 #pragma once
 
 #include "octavo/Kernels/ProductKernels.h"
@@ -25,6 +29,7 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace octavo::kernels {
 
@@ -62,7 +67,7 @@ struct Tiling {
 enum class Side : std::uint8_t { Left, Right };
 
 struct PackedOperand {
-  enum class Storage : std::uint8_t { Records, Nibbles, Digits };
+  enum class Storage : std::uint8_t { Records, Nibbles, Digits, Codes };
   Side side;
   Storage storage;
   ScaleCodes scaleCodes = ScaleCodes::E8M0; ///< of nibbles
@@ -70,13 +75,20 @@ struct PackedOperand {
   PackedBytes elements = {};
   PackedBytes scales = {}; ///< of nibbles
   float outer = 1.0f;
-  /// The exponents (floor of log2) of the scales of blocks that are not zero.
+  /// Codes: factors[block * paddedRows + row]; empty where all are 1.
+  std::vector<float> factors = {};
+  std::int64_t paddedRows = 0;
+  /// Codes: rows are packed times 2^-shift; empty where all shifts are 0.
+  std::vector<std::int16_t> shifts = {};
+  /// Integers: the exponents (floor of log2) of the scales of blocks that are not zero.
   int leastExponent = 0;
   int greatestExponent = 0;
   /// A scale that is NaN, infinite, zero or a subnormal f32, over a block that is not zero.
   bool hasUnusualScale = false;
 
-  std::size_t bytes() const { return elements.size() + scales.size(); }
+  std::size_t bytes() const {
+    return elements.size() + scales.size() + factors.size() * sizeof(float);
+  }
 };
 
 } // namespace octavo::kernels

@@ -1,5 +1,7 @@
 #include "octavo/Kernels/Product.h"
 
+#include "octavo/Kernels/ProductFloat.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -318,6 +320,8 @@ void multiply(const ProductPlan& plan, const PackedOperand& left, const PackedOp
               std::span<float> c, const Execution& execution) {
   assert(execution.isa == plan.isa && left.side == Side::Left && right.side == Side::Right);
   assert(static_cast<std::int64_t>(c.size()) == left.rows * right.rows);
+  if (plan.floats)
+    return multiplyFloats(plan, left, right, c, execution);
   Product product{plan, left, right, c.data(), execution};
   if (left.storage == PackedOperand::Storage::Digits)
     product.directDigits();

@@ -16,6 +16,19 @@
 //   |terms|
 // to first order; amax is of the block of x, w are the values of the weights. A NaN or an infinity
 // in x makes its row NaN.
+//
+// E4M3, E5M2 and the two other 8-bit floats of IEEE kind, against one another and against E2M1,
+// E2M3, E3M2: scales that are powers of two are folded into the elements, exactly; so are E4M3's.
+// One f32 sum for each element of C runs over K: f32 multiply-adds, or with AVX512_BF16 dot
+// products of pairs, in the order that ProductKernels.h states for a group of 32, groups in order.
+// f32 scales: each of their blocks along K has a sum from +0, which is multiplied by the rounded
+// product of both scales, and such terms are added in order of K. For every number of threads the
+// same bits; between sets they differ. With u = 2^-24, S = sum |a_k b_k| (scales included) and B
+// blocks along K the error is at most
+//   ((1 + u)^(K + B + 3) - 1) * S + 2^-125 * K * s,
+// s the greatest product of scales not folded: each element of the sum is rounded at most twice a
+// pair, K times, and the second term is what AVX512_BF16 flushes. A row whose values leave
+// [2^-60, 2^60] is taken relative to its greatest scale; values below 2^-126 of that count as 0.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -57,10 +70,17 @@ struct ProductPlan {
   std::int64_t pieces;      ///< of K
   std::int64_t piecesInSum; ///< more than 1: wide blocks
   bool scaleProductIsExact; ///< in f32, range permitting
+  /// The float path, in place of all from `dot` on.
+  bool floats;
+  std::int64_t groups;        ///< of 32 along K
+  std::int64_t groupsInBlock; ///< of the f32 scales; `groups` where none cuts K
 
   /// Steps of K in a piece.
   int steps() const { return piece / (dot == Dot::Words ? 2 : 4); }
 };
+
+/// Whether `isa` multiplies floats by dot products of bf16 here.
+bool usesBf16(Isa isa);
 
 /// The plan, or why there is none: which formats, blocks or depth are not multiplied, and what is.
 tl::expected<ProductPlan, std::string> productPlan(const OperandFormat& left,

@@ -101,4 +101,58 @@ struct ProductKernels {
 /// The kernels of `isa`. Precondition: !whyNot(isa).
 const ProductKernels& productKernels(Isa isa);
 
+/// A narrow float format as the float kernels decode it. Codes are sign and magnitude, the sign
+/// moved to bit 7 whatever the width.
+struct FloatFormat {
+  std::uint32_t shift;      ///< of a magnitude to f32's fields
+  std::uint32_t bias;       ///< added to a normal number's fields
+  std::uint32_t subnormals; ///< the least magnitude that is normal
+  std::uint32_t special;    ///< the least magnitude that is infinite or NaN
+  float quantum;            ///< of subnormals
+  /// The bytes of each magnitude's bf16.
+  alignas(64) std::uint8_t low[128];
+  alignas(64) std::uint8_t high[128];
+};
+
+/// K is taken in groups of 32. A group's steps are its elements in the order of codes' bytes: bf16,
+/// pairs (k, k + 1) for k = 0, 4, ..., 28, then for k = 2, 6, ..., 30; f32, k = 0, 4, ..., 28, then
+/// 1, 5, ..., and so on.
+inline constexpr int kGroup = 32;
+
+/// One tile of C from expanded operands.
+struct FloatTileArguments {
+  const std::byte* left;      ///< kRows dwords a step
+  const std::byte* next;      ///< what the next tile begins with; is asked for early
+  const std::byte* right;     ///< 16 dwords a step
+  std::ptrdiff_t rightStride; ///< bytes between panels
+  std::int64_t groups;
+  float* c;
+  std::ptrdiff_t stride; ///< floats between rows of C
+  /// What the sum starts from, and what it is added to after its factors: C or nothing.
+  bool startFromC;
+  bool addToC;
+  const float* rowFactors;    ///< kRows; null: all factors are 1
+  const float* columnFactors; ///< 16 a panel
+};
+
+using FloatTile = void(const FloatTileArguments&);
+
+struct FloatKernels {
+  Isa isa;
+  bool bf16;      ///< dot products of pairs of bf16; else f32 multiply-adds
+  int groupSteps; ///< dwords of a lane in a group
+  int tallest;
+  int panels;
+  FloatTile* tiles[kHeights][kMaxPanels];
+
+  /// Decodes `groups` groups of `lanes` lanes (8 * lanes dwords of codes, `lanes` scales each) to
+  /// element * scale, as the tiles want them.
+  void (*expand)(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
+                 int lanes, std::int64_t groups, std::byte* out);
+};
+
+/// The float kernels of `isa`: with bf16 where the machine has AVX512_BF16. Precondition:
+/// !whyNot(isa).
+const FloatKernels& floatKernels(Isa isa);
+
 } // namespace octavo::kernels

@@ -24,8 +24,45 @@ static bool isOneOf(const ElementFormat& format, std::initializer_list<std::stri
   return std::ranges::find(names, format.name) != names.end();
 }
 
-static constexpr std::string_view kMultiplied =
-    "multiplied are e2m1fn, e2m3fn, e3m2fn and int8 under scales e8m0fnu, e4m3fn or f32";
+static constexpr std::string_view kMultiplied = "multiplied are e2m1fn, e2m3fn, e3m2fn, int8, "
+                                                "e4m3fn, e5m2, e4m3 and e3m4 under scales e8m0fnu, "
+                                                "e4m3fn or f32, int8 with the first four";
+
+static bool isPowerOfTwo(const OperandFormat& operand) { return operand.scale->name == "e8m0fnu"; }
+
+/// The extent of an operand's blocks along K, at most K.
+static std::int64_t extentAlong(const OperandFormat& operand, std::int64_t depth) {
+  return operand.along == format::kWholeAxis ? depth : std::min(operand.along, depth);
+}
+
+static tl::expected<ProductPlan, std::string> floatPlan(ProductPlan plan) {
+  plan.floats = true;
+  plan.groups = (plan.depth + kGroup - 1) / kGroup;
+  std::int64_t block = plan.depth;
+  for (const OperandFormat* operand : {&plan.left, &plan.right}) {
+    if (operand->element->name == "int8")
+      return tl::unexpected(fmt::format("int8 with an 8-bit float: {}", kMultiplied));
+    const std::int64_t along = extentAlong(*operand, plan.depth);
+    if (along < plan.depth && along % kGroup != 0)
+      return tl::unexpected(
+          fmt::format("blocks of {} along an axis of {}: floats are multiplied in "
+                      "blocks of multiples of {}, or of the whole axis",
+                      along, plan.depth, kGroup));
+    // An E4M3 scale has 4 significant bits, an element at most 4: bf16 holds their product.
+    if (operand->scale->name == "e4m3fn" && operand->element->trailingSignificandBits > 3)
+      return tl::unexpected(fmt::format("{} under e4m3fn has products that bf16 cannot hold",
+                                        operand->element->name));
+    if (operand->scale->name != "f32")
+      continue;
+    if (block < plan.depth && along < plan.depth && block != along)
+      return tl::unexpected(fmt::format("f32 scales for blocks of {} and of {} along one axis: "
+                                        "floats take one length, or the whole axis",
+                                        block, along));
+    block = std::min(block, along);
+  }
+  plan.groupsInBlock = (block + kGroup - 1) / kGroup;
+  return plan;
+}
 
 tl::expected<ProductPlan, std::string>
 productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t depth, Isa isa) {
@@ -40,23 +77,26 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
   for (const OperandFormat* operand : {&left, &right}) {
     if (operand->scale == nullptr && operand == &left && isOneOf(*left.element, {"f32"}))
       continue;
-    if (!isOneOf(*operand->element, {"e2m1fn", "e2m3fn", "e3m2fn", "int8"}) ||
+    if (!isOneOf(*operand->element,
+                 {"e2m1fn", "e2m3fn", "e3m2fn", "int8", "e4m3fn", "e5m2", "e4m3", "e3m4"}) ||
         operand->scale == nullptr || !isOneOf(*operand->scale, {"e8m0fnu", "e4m3fn", "f32"}))
       return tl::unexpected(fmt::format("an operand of {} under {}: {}", operand->element->name,
                                         operand->scale ? operand->scale->name : "no scale",
                                         kMultiplied));
   }
+  auto isWide = [](const OperandFormat& operand) {
+    return isOneOf(*operand.element, {"e4m3fn", "e5m2", "e4m3", "e3m4"});
+  };
+  if (!digits && (isWide(left) || isWide(right)))
+    return floatPlan(plan);
   if (digits && !isOneOf(*right.element, {"e2m1fn"}))
     return tl::unexpected(fmt::format("f32 activations against {}: only e2m1fn takes them; "
                                       "quantize the activations",
                                       right.element->name));
 
   // K is cut at the edges of both operands' blocks: at multiples of one number, or nowhere.
-  auto cut = [&](const OperandFormat& operand) {
-    return operand.along == format::kWholeAxis || operand.along >= depth ? depth : operand.along;
-  };
-  const std::int64_t a = digits ? cut(right) : cut(left);
-  const std::int64_t b = cut(right);
+  const std::int64_t b = extentAlong(right, depth);
+  const std::int64_t a = digits ? b : extentAlong(left, depth);
   const std::int64_t least = std::min(a, b), most = std::max(a, b);
   const bool whole = least == depth;
   if (!whole &&
@@ -93,12 +133,9 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
     plan.dot = isa != Isa::Avx2 || plan.piece / 4 * pair <= 32767 || digits ? Dot::Bytes
                                                                             : Dot::BytesInPairs;
   plan.offset = plan.dot == Dot::Words ? 0 : y;
-  const bool leftFloat = !digits && isOneOf(*left.scale, {"f32"});
-  const bool rightFloat = isOneOf(*right.scale, {"f32"});
-  auto isPower = [](const OperandFormat& operand) {
-    return operand.scale == nullptr || isOneOf(*operand.scale, {"e8m0fnu"});
-  };
-  plan.scaleProductIsExact = isPower(left) || isPower(right) || (!leftFloat && !rightFloat);
+  auto isFloat = [](const OperandFormat& operand) { return operand.scale->name == "f32"; };
+  plan.scaleProductIsExact =
+      digits || isPowerOfTwo(left) || isPowerOfTwo(right) || (!isFloat(left) && !isFloat(right));
   return plan;
 }
 

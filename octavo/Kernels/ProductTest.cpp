@@ -261,6 +261,123 @@ TEST_P(Product, FloatActivationsThatAreNotFiniteMakeTheirRowNan) {
     EXPECT_EQ(std::isnan(c[i]), i / 20 == 1) << i;
 }
 
+/// A product of the dequantized operands in f64, and the bound of Product.h.
+struct Exact {
+  double value, bound;
+};
+Exact exactFloat(const ScaledTensor& a, std::int64_t m, const ScaledTensor& b, std::int64_t n,
+                 std::int64_t blocks) {
+  const numerics::ScaledVector x = vectorOf(a, m), y = vectorOf(b, n);
+  const std::int64_t depth = a.shape[1];
+  double value = 0, magnitude = 0, unfolded = 1;
+  auto scaleOf = [](const numerics::ScaledVector& v, std::int64_t k) {
+    return numerics::decode(*v.scale, v.scales[k / v.blockSize]);
+  };
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const double term = numerics::decode(*x.element, x.elements[k]) * scaleOf(x, k) *
+                        numerics::decode(*y.element, y.elements[k]) * scaleOf(y, k);
+    value += term;
+    magnitude += std::fabs(term);
+    for (const numerics::ScaledVector& v : {x, y})
+      if (*v.scale == kF32)
+        unfolded = std::max(unfolded, std::fabs(scaleOf(x, k) * scaleOf(y, k)));
+  }
+  const double roundings = static_cast<double>(depth + blocks + 3);
+  return {value, std::expm1(roundings * std::log1p(0x1p-24)) * magnitude +
+                     0x1p-125 * static_cast<double>(depth) * unfolded};
+}
+
+TEST_P(Product, OfFloatsIsWithinTheStatedBoundOfTheExactOne) {
+  const auto format = [](std::string_view name) {
+    return operandFormat(*format::findScaledFormat(name));
+  };
+  const std::pair<OperandFormat, OperandFormat> pairs[] = {
+      {format("mxfp8_e4m3"), format("mxfp8_e4m3")},
+      {format("mxfp8_e5m2"), format("mxfp8_e4m3")},
+      {mx("e3m4"), mx("e4m3")},
+      {format("mxfp8_e4m3"), format("mxfp4")},
+      {mx("e2m3fn"), format("mxfp8_e5m2")},
+      {format("fp8_tensor"), format("fp8_tensor")},
+      {format("fp8_row"), format("fp8_tensor")},
+      {format("fp8_group"), format("fp8_block")},
+      {format("fp8_row"), format("fp8_block")},
+      {format("mxfp8_e4m3"), format("fp8_block")},
+  };
+  std::uint32_t seed = 11;
+  for (const auto& [left, right] : pairs)
+    for (const Shape& shape : {Shape{1, 1, 1},
+                               {1, 40, 70},
+                               {3, 17, 300},
+                               {5, 33, 128},
+                               {29, 50, 257},
+                               {200, 35, 1200}}) {
+      Random random(++seed);
+      ScaledTensor a = draw(left, shape.m, shape.k, Range::Ordinary, random);
+      ScaledTensor b = draw(right, shape.n, shape.k, Range::Ordinary, random);
+      for (ScaledTensor* matrix : {&a, &b}) // finite: what is not has a test of its own
+        for (std::uint8_t& code : matrix->elements)
+          if (!std::isfinite(numerics::decode(*matrix->type.element, code)))
+            code = 1;
+      const auto plan = productPlan(left, right, shape.k, GetParam());
+      ASSERT_TRUE(plan) << plan.error();
+      const std::vector<float> c = product(a, b, *plan, execution());
+      for (std::int64_t at = 0; at<shape.m * shape.n; at += shape.m> 100 ? 41 : 1) {
+        const Exact exact = exactFloat(a, at / shape.n, b, at % shape.n, (shape.k + 127) / 128);
+        ASSERT_LE(std::fabs(c[at] - exact.value), exact.bound)
+            << left.element->name << " " << right.element->name << " " << right.scale->name << " "
+            << shape.m << " x " << shape.n << " x " << shape.k << " at " << at << ": " << c[at]
+            << " " << exact.value;
+      }
+    }
+}
+
+/// Every code against 1: the value itself, NaN and Inf included.
+TEST_P(Product, OfFloatsDecodesEveryCode) {
+  for (std::string_view name : {"e4m3fn", "e5m2", "e4m3", "e3m4"}) {
+    const format::ElementFormat& element = *format::findElementFormat(name);
+    for (std::uint32_t scale : {0u, 60u, 127u, 200u, 254u}) {
+      ScaledTensor a{.shape = {256, 1},
+                     .type = {&element, &kE8M0, {1, 1}, false},
+                     .elements = {},
+                     .scales = {}};
+      for (int code = 0; code < 256; ++code) {
+        a.elements.push_back(static_cast<std::uint8_t>(code));
+        a.scales.push_back(scale);
+      }
+      const auto one = static_cast<std::uint8_t>(numerics::encode(element, 1.0));
+      const ScaledTensor b{.shape = {1, 1},
+                           .type = {&element, &kE8M0, {1, 1}, false},
+                           .elements = {one},
+                           .scales = {127}};
+      const auto plan = productPlan(mx(name), mx(name), 1, GetParam()).value();
+      std::vector<float> wanted;
+      for (int code = 0; code < 256; ++code)
+        wanted.push_back(0.0f + static_cast<float>(numerics::decode(element, code) *
+                                                   numerics::decode(kE8M0, scale)));
+      EXPECT_EQ(bitsOf(product(a, b, plan, execution())), bitsOf(wanted)) << name << " " << scale;
+      ScaledTensor row = b;
+      EXPECT_EQ(bitsOf(product(row, a, plan, execution())), bitsOf(wanted)) << name << " " << scale;
+    }
+  }
+}
+
+TEST_P(Product, OfFloatsCarriesNanScalesAndIsTheSameForEveryNumberOfThreads) {
+  Random random(13);
+  const OperandFormat format = mx("e4m3fn");
+  ScaledTensor a = draw(format, 410, 700, Range::Ordinary, random);
+  ScaledTensor b = draw(format, 540, 700, Range::Ordinary, random);
+  for (ScaledTensor* matrix : {&a, &b})
+    for (std::uint8_t& code : matrix->elements)
+      code = (code & 0x7F) == 0x7F ? 0 : code;
+  a.scales[22 * 5 + 3] = 255;
+  const auto plan = productPlan(format, format, 700, GetParam()).value();
+  const std::vector<float> one = product(a, b, plan, execution(1));
+  for (std::size_t i = 0; i < one.size(); ++i)
+    ASSERT_EQ(std::isnan(one[i]), i / 540 == 5) << i;
+  for (int threads : {2, 3, 7})
+    EXPECT_EQ(bitsOf(one), bitsOf(product(a, b, plan, execution(threads)))) << threads;
+}
+
 TEST(ProductPlanTest, SaysWhyThereIsNone) {
   auto error = [](const OperandFormat& left, const OperandFormat& right, std::int64_t depth) {
     auto plan = productPlan(left, right, depth, Isa::Portable);
@@ -270,6 +387,8 @@ TEST(ProductPlanTest, SaysWhyThereIsNone) {
   OperandFormat odd = mx("e2m1fn");
   odd.along = 20;
   EXPECT_NE(error(odd, mx("e2m1fn"), 64).find("blocks of 20 and 32"), std::string::npos);
+  EXPECT_NE(error(mx("e4m3fn"), mx("int8"), 64).find("int8 with an 8-bit float"),
+            std::string::npos);
   EXPECT_NE(error(floatOperand(), mx("int8"), 64).find("only e2m1fn takes them"),
             std::string::npos);
   const OperandFormat perRow{&format::element("int8"), &kF32, 1, format::kWholeAxis};

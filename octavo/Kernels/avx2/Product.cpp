@@ -1,10 +1,13 @@
 #include "octavo/Kernels/avx2/ProductParts.h"
 
+#include "octavo/Kernels/generic/ProductFloat.h"
 #include "octavo/Kernels/generic/ProductTable.h"
 
 namespace octavo::kernels::avx2 {
 
 extern const ProductKernels kProducts;
 const ProductKernels kProducts = integerKernels();
+extern const FloatKernels kFloatProducts;
+const FloatKernels kFloatProducts = floatTable<MultiplyAdd>(kProductIsa, false, kPanelsOfTile);
 
 } // namespace octavo::kernels::avx2

@@ -17,6 +17,7 @@ namespace octavo::kernels::avx2 {
 inline constexpr Isa kProductIsa = Isa::Avx2;
 /// 8 sums, 2 columns, a row and a product are 12 of 16 registers; 6 rows would spill.
 inline constexpr int kTallest = 4;
+inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 1;
 inline constexpr bool kSumsInRegisters = false;
 inline constexpr bool kHasBytesInPairs = true;
@@ -95,5 +96,13 @@ struct NibbleTable {
         table, _mm256_and_si256(_mm256_srli_epi16((__m256i)codes, 4), _mm256_set1_epi8(15)));
   }
 };
+
+/// from[index] of each lane, index < 8.
+OCTAVO_INLINE F32 pick(const float* from, U32 index) {
+  return (F32)_mm256_permutevar8x32_ps(_mm256_loadu_ps(from), (__m256i)index);
+}
+OCTAVO_INLINE F32 multiplyAdd(F32 sum, F32 b, F32 a) {
+  return (F32)_mm256_fmadd_ps((__m256)b, (__m256)a, (__m256)sum);
+}
 
 } // namespace octavo::kernels::avx2

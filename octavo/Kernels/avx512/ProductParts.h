@@ -5,19 +5,22 @@
 #error "this file is compiled with the flags of the set"
 #endif
 
+#ifndef OCTAVO_KERNELS_ISA
 #define OCTAVO_KERNELS_ISA avx512
+#endif
 #define OCTAVO_KERNELS_VECTOR_BYTES 64
 #include "octavo/Kernels/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 #include <immintrin.h>
 
-namespace octavo::kernels::avx512 {
+namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 inline constexpr Isa kProductIsa = Isa::Avx512;
 /// 12 sums hide the latency of a dot product (5 cycles, two a cycle); with 12 sums of C, 2 columns
 /// and a row in registers 5 are left for the finish.
 inline constexpr int kTallest = 6;
+inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 2;
 inline constexpr bool kSumsInRegisters = true;
 inline constexpr bool kHasBytesInPairs = false;
@@ -73,4 +76,13 @@ struct NibbleTable {
   }
 };
 
-} // namespace octavo::kernels::avx512
+/// from[index] of each lane, index < 8.
+OCTAVO_INLINE F32 pick(const float* from, U32 index) {
+  const __m512 eight = _mm512_castps256_ps512(_mm256_loadu_ps(from));
+  return (F32)_mm512_permutexvar_ps((__m512i)index, eight);
+}
+OCTAVO_INLINE F32 multiplyAdd(F32 sum, F32 b, F32 a) {
+  return (F32)_mm512_fmadd_ps((__m512)b, (__m512)a, (__m512)sum);
+}
+
+} // namespace octavo::kernels::OCTAVO_KERNELS_ISA

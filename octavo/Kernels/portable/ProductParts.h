@@ -10,6 +10,7 @@ namespace octavo::kernels::portable {
 
 inline constexpr Isa kProductIsa = Isa::Portable;
 inline constexpr int kTallest = 4;
+inline constexpr int kFloatTallest = 4;
 inline constexpr int kPanelsOfTile = 1;
 inline constexpr bool kSumsInRegisters = false;
 inline constexpr bool kHasBytesInPairs = false;
@@ -69,5 +70,14 @@ struct NibbleTable {
   }
   OCTAVO_INLINE U8 high(U8 codes) const { return low(codes >> 4); }
 };
+
+/// from[index] of each lane, index < 8.
+OCTAVO_INLINE F32 pick(const float* from, U32 index) {
+  F32 picked;
+  for (int i = 0; i < kLanes; ++i)
+    picked[i] = from[index[i]];
+  return picked;
+}
+OCTAVO_INLINE F32 multiplyAdd(F32 sum, F32 b, F32 a) { return sum + b * a; }
 
 } // namespace octavo::kernels::portable

@@ -1,0 +1,77 @@
+// Dot products of bf16 (AVX512_BF16), beside the AVX-512 set: not every machine of the set has
+// them. In a namespace of its own, so that no function compiled here stands in for one of the
+// set's.
+#define OCTAVO_KERNELS_ISA avx512bf16
+#include "octavo/Kernels/avx512/ProductParts.h"
+
+#include "octavo/Kernels/generic/ProductFloat.h"
+
+#if !defined(__AVX512BF16__)
+#error "this file is compiled with AVX512_BF16"
+#endif
+
+namespace octavo::kernels::avx512bf16 {
+
+/// Every narrow value is a bf16, and its product with a power of two in range is one. VDPBF16PS
+/// adds both products of a pair to the sum with two roundings at most, and takes subnormals for
+/// zero.
+struct PairsOfBf16 {
+  static constexpr int kGroupSteps = 16;
+  static OCTAVO_INLINE F32 step(F32 sum, F32 b, F32 a) {
+    return (F32)_mm512_dpbf16_ps((__m512)sum, (__m512bh)b, (__m512bh)a);
+  }
+
+  /// The pair of bf16 times each lane's scale; exact.
+  static OCTAVO_INLINE __m512i scaled(__m512i pair, __m512 scale) {
+    const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
+    const __m512 first = _mm512_mul_ps((__m512)_mm512_slli_epi32(pair, 16), scale);
+    const __m512 second = _mm512_mul_ps((__m512)_mm512_and_si512(pair, upper), scale);
+    // 0xCA: upper ? second : first
+    return _mm512_ternarylogic_epi32(upper, (__m512i)second, _mm512_srli_epi32((__m512i)first, 16),
+                                     0xCA);
+  }
+
+  static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
+                     int lanes, std::int64_t groups, std::byte* out) {
+    const __m512i low[2] = {_mm512_load_si512(format.low), _mm512_load_si512(format.low + 64)};
+    const __m512i high[2] = {_mm512_load_si512(format.high), _mm512_load_si512(format.high + 64)};
+    // Bytes 0 and 1 of each dword, and 2 and 3, with their upper bytes from the second register.
+    VectorOf<std::uint8_t, 64> firstPair, secondPair;
+    for (int i = 0; i < 64; ++i) {
+      const int from = i / 4 * 4 + i % 4 / 2 + i % 2 * 64;
+      firstPair[i] = static_cast<std::uint8_t>(from);
+      secondPair[i] = static_cast<std::uint8_t>(from + 2);
+    }
+    const ScalePattern pattern(lanes);
+    const int dwords = 8 * lanes;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      for (int at = 0; at < dwords; at += 16) {
+        const __m512i c = _mm512_loadu_si512(codes + 4 * at);
+        const __m512i lows = _mm512_permutex2var_epi8(low[0], c, low[1]);
+        // 0xF8: a | (b & c)
+        const __m512i highs = _mm512_ternarylogic_epi32(
+            _mm512_permutex2var_epi8(high[0], c, high[1]), c, _mm512_set1_epi8(-128), 0xF8);
+        const __m512 scale = (__m512)pattern.at(scales, at);
+        const __m512i first =
+            scaled(_mm512_permutex2var_epi8(lows, (__m512i)firstPair, highs), scale);
+        const __m512i second =
+            scaled(_mm512_permutex2var_epi8(lows, (__m512i)secondPair, highs), scale);
+        if (dwords < 16) { // one lane; not by masked stores, which are microcode on Zen
+          _mm256_storeu_si256((__m256i*)out, _mm512_castsi512_si256(first));
+          _mm256_storeu_si256((__m256i*)(out + 32), _mm512_castsi512_si256(second));
+        } else {
+          _mm512_storeu_si512(out + 4 * at, first);
+          _mm512_storeu_si512(out + 4 * (dwords + at), second);
+        }
+      }
+      codes += 4 * dwords;
+      scales += lanes;
+      out += 8 * dwords;
+    }
+  }
+};
+
+extern const FloatKernels kFloatProducts;
+const FloatKernels kFloatProducts = floatTable<PairsOfBf16>(kProductIsa, true, kPanelsOfTile);
+
+} // namespace octavo::kernels::avx512bf16
