@@ -15,7 +15,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax._src.lib.mlir import ir
+from jax.interpreters.mlir import ir
 
 import encoder_inputs
 import model
