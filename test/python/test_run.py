@@ -189,6 +189,32 @@ def test_narrow_floats_go_through_safetensors(tmp_path, dtype, mlir):
     assert_has(error, "x.npy", "does not keep the type", "safetensors")
 
 
+# Packed as safetensors stores them: two F4 a byte, the low nibble first; four F6 in three bytes.
+@pytest.mark.parametrize("name, mlir, codes, data", [
+    ("F4", "f4E2M1FN", [1, 2, 3, 15], b"\x21\xf3"),
+    ("F6_E2M3", "f6E2M3FN", [1, 34, 29, 62], b"\x81\xd8\xf9"),
+    ("F6_E3M2", "f6E3M2FN", [1, 34, 29, 62], b"\x81\xd8\xf9"),
+])  # fmt: skip
+def test_packed_codes_go_through_safetensors(tmp_path, name, mlir, codes, data):
+    source = tmp_path / "x.safetensors"
+    header_file(source, "{" + entry("x", name, "[4]", 0, len(data)) + "}", data)
+    program = write(tmp_path / "p.mlir", f"""
+func.func @main(%arg0: tensor<4x{mlir}> {{octavo.name = "x"}})
+    -> (tensor<4x{mlir}> {{octavo.name = "x"}}, tensor<4xf32> {{octavo.name = "wide"}}) {{
+  %0 = stablehlo.convert %arg0 : (tensor<4x{mlir}>) -> tensor<4xf32>
+  return %arg0, %0 : tensor<4x{mlir}>, tensor<4xf32>
+}}
+""")
+    octavo("run", program, "--input", source, "--output", tmp_path / "y.safetensors")
+    with safetensors.safe_open(tmp_path / "y.safetensors", "np") as opened:
+        assert opened.get_slice("x").get_dtype() == name
+        assert opened.get_slice("x").get_shape() == [4]
+        wide = opened.get_tensor("wide")
+    assert (tmp_path / "y.safetensors").read_bytes().endswith(data)
+    dtype = getattr(ml_dtypes, mlir.replace("f4", "float4_").replace("f6", "float6_").lower())
+    np.testing.assert_array_equal(wide, np.uint8(codes).view(dtype).astype(np.float32))
+
+
 def test_function_by_name(tmp_path):
     program = write(tmp_path / "p.mlir", """
 func.func @one() -> tensor<f32> {
