@@ -35,6 +35,11 @@ func.func private @scale_without_nan(!octavo.scaled<4x64xf8E4M3FN, scale f4E2M1F
 
 // -----
 
+// expected-error @+1 {{an outer scale needs a scale of at most 8 bits below it, found f32; fold the outer scale into the scales}}
+func.func private @outer_on_wide(!octavo.scaled<4x64xf8E4M3FN, scale f32, block [4, 64], outer f32>)
+
+// -----
+
 // expected-error @+1 {{f64 cannot be a scale}}
 func.func private @wide_scale(!octavo.scaled<4x64xf8E4M3FN, scale f64, block [1, 32]>)
 

@@ -64,7 +64,7 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
 
     - Element: a format of at most 8 bits that has a zero, spelled as its MLIR type, or with
       octavo's name where it has none. `i8` is INT8 of the MX standard: units of 2^-6.
-    - Scale: E8M0, a narrow float with NaN, or f32, f16, bf16.
+    - Scale: E8M0, a narrow float with NaN, or f32, f16, bf16. Below an outer scale, a narrow one.
     - Block: one extent an axis, at least 1 and at most the axis (1 for an axis of extent 0). The
       last block of an axis may be short: 100 elements in blocks of 32 have 4 scales, the last for
       4 elements.

@@ -95,7 +95,7 @@ void ScaledType::print(mlir::AsmPrinter& printer) const {
 mlir::LogicalResult ScaledType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                        llvm::ArrayRef<std::int64_t> shape,
                                        const ElementFormat* element, const ElementFormat* scale,
-                                       llvm::ArrayRef<std::int64_t> block, bool) {
+                                       llvm::ArrayRef<std::int64_t> block, bool hasOuterScale) {
   if (!canBeElement(*element))
     return emitError() << "elements of " << spelling(*element)
                        << " cannot be scaled: an element format has at most 8 bits and a zero; "
@@ -106,6 +106,9 @@ mlir::LogicalResult ScaledType::verify(llvm::function_ref<mlir::InFlightDiagnost
                        << " cannot be a scale: a scale format has at most 32 bits and a NaN; there "
                           "are "
                        << spellings(canBeScale);
+  if (hasOuterScale && !scale->isNarrow())
+    return emitError() << "an outer scale needs a scale of at most 8 bits below it, found "
+                       << spelling(*scale) << "; fold the outer scale into the scales";
   if (block.size() != shape.size())
     return emitError() << "a tensor of rank " << shape.size()
                        << " needs one block extent an axis, found " << block.size();
