@@ -44,14 +44,14 @@ int main(int argc, char** argv) {
                                   [=] { decode(kInCache, 1); });
       for (int threads : {1, 2}) {
         benchmarks::registerAgainstBound(
-            fmt::format("convert/f32_to_{}/64Mi/{}T", suffix, threads), kLarge,
+            fmt::format("convert/f32_to_{}/64Mi/{}T", suffix, threads), kLarge, threads,
             [=] { convert(kLarge, threads); },
             [=] {
               benchmarks::moveMemory(values->as<std::byte>(), kLarge * sizeof(float),
                                      codes->as<std::byte>(), kLarge, threads);
             });
         benchmarks::registerAgainstBound(
-            fmt::format("decode/{}_to_f32/64Mi/{}T", suffix, threads), kLarge,
+            fmt::format("decode/{}_to_f32/64Mi/{}T", suffix, threads), kLarge, threads,
             [=] { decode(kLarge, threads); },
             [=] {
               benchmarks::moveMemory(codes->as<std::byte>(), kLarge, decoded->as<std::byte>(),

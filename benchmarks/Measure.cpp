@@ -1,9 +1,9 @@
 #include "Measure.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <random>
 #include <sys/mman.h>
 #include <vector>
@@ -44,6 +44,8 @@ moveLines(const std::byte* from, std::size_t reads, std::byte* to, std::size_t w
   for (std::size_t step = 0; step < steps; ++step) {
     Line sum = {};
     for (std::size_t i = 0; i < reads; ++i)
+      __builtin_prefetch(reinterpret_cast<const Line*>(from) + (step * reads + i) + 128);
+    for (std::size_t i = 0; i < reads; ++i)
       sum ^= reinterpret_cast<const Line*>(from)[step * reads + i];
     for (std::size_t i = 0; i < writes; ++i)
       __builtin_nontemporal_store(sum, reinterpret_cast<Line*>(to) + step * writes + i);
@@ -64,10 +66,17 @@ void moveMemory(const std::byte* from, std::size_t readBytes, std::byte* to, std
       });
 }
 
-static double seconds(const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
+/// Of one thread, the time that it ran: other programs on the machine do not count.
+static double now(int threads) {
+  timespec time;
+  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+static double seconds(const std::function<void()>& run, int threads) {
+  const double start = now(threads);
   run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now(threads) - start;
 }
 
 static double median(std::vector<double> values) {
@@ -75,7 +84,7 @@ static double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void registerAgainstBound(const std::string& name, std::size_t elements,
+void registerAgainstBound(const std::string& name, std::size_t elements, int threads,
                           std::function<void()> kernel, std::function<void()> bound) {
   benchmark::RegisterBenchmark(name.c_str(),
                                [=](benchmark::State& state) {
@@ -83,8 +92,8 @@ void registerAgainstBound(const std::string& name, std::size_t elements,
                                  bound();
                                  std::vector<double> kernelTimes, ratios;
                                  for (auto _ : state) {
-                                   const double boundTime = seconds(bound);
-                                   const double kernelTime = seconds(kernel);
+                                   const double boundTime = seconds(bound, threads);
+                                   const double kernelTime = seconds(kernel, threads);
                                    state.SetIterationTime(kernelTime);
                                    kernelTimes.push_back(kernelTime);
                                    ratios.push_back(boundTime / kernelTime);
@@ -111,7 +120,7 @@ void registerInCache(const std::string& name, std::size_t elements, std::functio
                                  };
                                  calls();
                                  for (auto _ : state) {
-                                   times.push_back(seconds(calls) / kCalls);
+                                   times.push_back(seconds(calls, 1) / kCalls);
                                    state.SetIterationTime(times.back());
                                  }
                                  const auto n = static_cast<double>(elements);

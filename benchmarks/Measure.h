@@ -37,8 +37,8 @@ void moveMemory(const std::byte* from, std::size_t readBytes, std::byte* to, std
 
 /// Registers `name`: `kernel` and `bound` run in turn, and the counters say how many elements a
 /// second the kernel does (median), and the ratio of its speed to the bound's: median, least and
-/// greatest of the pairs.
-void registerAgainstBound(const std::string& name, std::size_t elements,
+/// greatest of the pairs. One thread is timed by its own clock, more by the wall's.
+void registerAgainstBound(const std::string& name, std::size_t elements, int threads,
                           std::function<void()> kernel, std::function<void()> bound);
 
 /// Registers `name`, which works in the caches: elements a second, median of many runs.

@@ -66,10 +66,10 @@ static void registerCase(const Case& each, const std::shared_ptr<Tensors>& tenso
   auto* values = tensors->values.as<std::byte>();
   auto* codes = tensors->codes.as<std::byte>();
   auto* decoded = tensors->decoded.as<std::byte>();
-  benchmarks::registerAgainstBound(each.name("quantize"), n, quantize, [=] {
+  benchmarks::registerAgainstBound(each.name("quantize"), n, each.threads, quantize, [=] {
     benchmarks::moveMemory(values, n * sizeof(float), codes, n, each.threads);
   });
-  benchmarks::registerAgainstBound(each.name("dequantize"), n, dequantize, [=] {
+  benchmarks::registerAgainstBound(each.name("dequantize"), n, each.threads, dequantize, [=] {
     benchmarks::moveMemory(codes, n, decoded, n * sizeof(float), each.threads);
   });
 }

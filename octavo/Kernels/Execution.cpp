@@ -8,10 +8,11 @@
 namespace octavo::kernels {
 
 Stores storesFor(std::size_t bytes) {
+  // Virtual machines report the last level of their whole host, some systems none.
   static const std::size_t cache = [] {
+    constexpr long kMost = 32l << 20;
     const long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    // Where the system does not say (Arm, some containers): a common size.
-    return size > 0 ? static_cast<std::size_t>(size) : std::size_t{32} << 20;
+    return static_cast<std::size_t>(size > 0 ? std::min(size, kMost) : kMost);
   }();
   return bytes > cache ? Stores::Streaming : Stores::Cached;
 }

@@ -15,7 +15,8 @@ struct Execution {
   int threads = 0;        ///< at most so many; 0: as many as the machine has
 };
 
-/// Streaming where `bytes`, read and written by one call, exceed the last-level cache.
+/// Streaming where `bytes`, read and written by one call, exceed the last-level cache, or
+/// 32 MiB where that is more.
 Stores storesFor(std::size_t bytes);
 
 /// Calls body(begin, end) for ranges that cover [0, n), each begin a multiple of `grain`.

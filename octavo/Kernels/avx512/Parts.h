@@ -16,6 +16,7 @@
 namespace octavo::kernels::avx512 {
 
 inline constexpr Isa kIsa = Isa::Avx512;
+inline constexpr bool kHasMultiplyAdd = true;
 
 /// Indices 0 * kStride + kOffset, 1 * kStride + kOffset, ... of a permutation, starting again after
 /// kPeriod of them.
@@ -69,6 +70,12 @@ OCTAVO_INLINE U32 loadTriples(const std::uint8_t* from) {
 OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x) {
   _mm512_mask_storeu_epi8(to, kTripleMask,
                           _mm512_permutexvar_epi8(_mm512_load_si512(kTriples.gather), (__m512i)x));
+}
+OCTAVO_INLINE bool anySet(U32 mask) {
+  return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+}
+OCTAVO_INLINE F32 multiplyAdd(F32 a, F32 b, F32 c) {
+  return (F32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
   return _mm512_cmp_ps_mask((__m512)x[0], (__m512)x[1], _CMP_UNORD_Q) |

@@ -31,31 +31,57 @@ struct PairsOfBf16 {
                                      0xCA);
   }
 
-  static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
-                     int lanes, std::int64_t groups, std::byte* out) {
-    const __m512i low[2] = {_mm512_load_si512(format.low), _mm512_load_si512(format.low + 64)};
-    const __m512i high[2] = {_mm512_load_si512(format.high), _mm512_load_si512(format.high + 64)};
+  __m512i low[2], high[2], firstPair, secondPair;
+
+  explicit OCTAVO_INLINE PairsOfBf16(const FloatFormat& format) {
+    for (int i = 0; i < 2; ++i) {
+      low[i] = _mm512_load_si512(format.low + 64 * i);
+      high[i] = _mm512_load_si512(format.high + 64 * i);
+    }
     // Bytes 0 and 1 of each dword, and 2 and 3, with their upper bytes from the second register.
-    VectorOf<std::uint8_t, 64> firstPair, secondPair;
+    VectorOf<std::uint8_t, 64> first, second;
     for (int i = 0; i < 64; ++i) {
       const int from = i / 4 * 4 + i % 4 / 2 + i % 2 * 64;
-      firstPair[i] = static_cast<std::uint8_t>(from);
-      secondPair[i] = static_cast<std::uint8_t>(from + 2);
+      first[i] = static_cast<std::uint8_t>(from);
+      second[i] = static_cast<std::uint8_t>(from + 2);
     }
+    firstPair = (__m512i)first;
+    secondPair = (__m512i)second;
+  }
+  OCTAVO_INLINE void decode(__m512i codes, __m512i& first, __m512i& second) const {
+    const __m512i lows = _mm512_permutex2var_epi8(low[0], codes, low[1]);
+    // 0xF8: a | (b & c)
+    const __m512i highs = _mm512_ternarylogic_epi32(
+        _mm512_permutex2var_epi8(high[0], codes, high[1]), codes, _mm512_set1_epi8(-128), 0xF8);
+    first = _mm512_permutex2var_epi8(lows, firstPair, highs);
+    second = _mm512_permutex2var_epi8(lows, secondPair, highs);
+  }
+
+  /// The sum of one group's products of a panel: one of the first pairs and one of the second.
+  OCTAVO_INLINE F32 group(const std::byte* left, const std::uint8_t* codes) const {
+    F32 sums[2] = {};
+#pragma unroll
+    for (int s = 0; s < 8; ++s) {
+      __m512i first, second;
+      decode(_mm512_loadu_si512(codes + s * kStepBytes), first, second);
+      sums[0] = step(sums[0], (F32)first, (F32)broadcast(left + 4 * s));
+      sums[1] = step(sums[1], (F32)second, (F32)broadcast(left + 4 * (8 + s)));
+    }
+    return sums[0] + sums[1];
+  }
+
+  static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
+                     int lanes, std::int64_t groups, std::byte* out) {
+    const PairsOfBf16 pairs(format);
     const ScalePattern pattern(lanes);
     const int dwords = 8 * lanes;
     for (std::int64_t g = 0; g < groups; ++g) {
       for (int at = 0; at < dwords; at += 16) {
-        const __m512i c = _mm512_loadu_si512(codes + 4 * at);
-        const __m512i lows = _mm512_permutex2var_epi8(low[0], c, low[1]);
-        // 0xF8: a | (b & c)
-        const __m512i highs = _mm512_ternarylogic_epi32(
-            _mm512_permutex2var_epi8(high[0], c, high[1]), c, _mm512_set1_epi8(-128), 0xF8);
-        const __m512 scale = (__m512)pattern.at(scales, at);
-        const __m512i first =
-            scaled(_mm512_permutex2var_epi8(lows, (__m512i)firstPair, highs), scale);
-        const __m512i second =
-            scaled(_mm512_permutex2var_epi8(lows, (__m512i)secondPair, highs), scale);
+        __m512i first, second;
+        pairs.decode(_mm512_loadu_si512(codes + 4 * at), first, second);
+        const auto scale = (__m512)pattern.at(scales, at);
+        first = scaled(first, scale);
+        second = scaled(second, scale);
         if (dwords < 16) { // one lane; not by masked stores, which are microcode on Zen
           _mm256_storeu_si256((__m256i*)out, _mm512_castsi512_si256(first));
           _mm256_storeu_si256((__m256i*)(out + 32), _mm512_castsi512_si256(second));

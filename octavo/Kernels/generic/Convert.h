@@ -91,6 +91,8 @@ static void convertSteps(const Step& step, const typename Source::Element* value
     convertPartialStep<Source>(step, values, codes, i, random);
   }
   for (; i + kStep <= n; i += kStep) {
+    if constexpr (kStreaming)
+      prefetchStep(values + i);
     U32 x[4];
     for (int j = 0; j < 4; ++j)
       x[j] = Source::load(values + i + j * kLanes);

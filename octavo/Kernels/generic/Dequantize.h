@@ -22,12 +22,21 @@ static void dequantizeRunBy(const Step& step, const DequantizeRunArguments& run)
   const F32 outer = splat(run.outer);
   const auto shift = static_cast<std::uint32_t>(__builtin_ctzll(run.block));
   Out out(run.values);
+  const std::size_t whole = run.n / kStep * kStep;
   std::size_t i = 0;
-  for (; i + kStep <= run.n; i += kStep) {
-    F32 x[4];
-    step(run.codes + i, x);
-    for (std::size_t j = 0; j < 4; ++j)
-      out.append(unscaled<kOuter>(x[j], splat(run.scales[(i + j * kLanes) >> shift]), outer));
+  while (i < whole) {
+    constexpr std::size_t kPiece = Stream::kRoom / sizeof(float);
+    const std::size_t end = whole - i < kPiece ? whole : i + kPiece;
+    const std::size_t begin = i;
+    auto* to = reinterpret_cast<float*>(out.place());
+    for (; i < end; i += kStep) {
+      F32 x[4];
+      step(run.codes + i, x);
+      for (std::size_t j = 0; j < 4; ++j)
+        Out::put(to + (i - begin) + j * kLanes,
+                 unscaled<kOuter>(x[j], splat(run.scales[(i + j * kLanes) >> shift]), outer));
+    }
+    out.advance((end - begin) * sizeof(float));
   }
   out.finish();
   if (i == run.n)
@@ -46,8 +55,7 @@ static void dequantizeRunBy(const Step& step, const DequantizeRunArguments& run)
 template <bool kOuter, typename Step>
 static void dequantizeStripBy(const Step& step, const DequantizeStripArguments& strip) {
   const F32 outer = splat(strip.outer);
-  const bool streaming = strip.stores == Stores::Streaming &&
-                         reinterpret_cast<std::uintptr_t>(strip.values) % kVectorBytes == 0 &&
+  const bool streaming = strip.stores == Stores::Streaming && isAligned(strip.values) &&
                          strip.stride * sizeof(float) % kVectorBytes == 0;
   for (std::size_t r = 0; r < strip.rows; ++r) {
     const std::uint8_t* codes = strip.codes + r * strip.stride;
@@ -83,17 +91,22 @@ static void dequantizeStripBy(const Step& step, const DequantizeStripArguments& 
     finishStreaming();
 }
 
-static void dequantizeRun(const DecodePlan& plan, const DequantizeRunArguments& run) {
+template <typename Out>
+static void dequantizeRunTo(const DecodePlan& plan, const DequantizeRunArguments& run) {
   withDecodeStep(plan, [&](const auto& step) {
     using Step = __remove_cvref(decltype(step));
-    const bool hasOuter = run.outer != 1.0f;
-    if (run.stores == Stores::Streaming)
-      hasOuter ? dequantizeRunBy<true, Step, Stream>(step, run)
-               : dequantizeRunBy<false, Step, Stream>(step, run);
-    else
-      hasOuter ? dequantizeRunBy<true, Step, Direct>(step, run)
-               : dequantizeRunBy<false, Step, Direct>(step, run);
+    run.outer != 1.0f ? dequantizeRunBy<true, Step, Out>(step, run)
+                      : dequantizeRunBy<false, Step, Out>(step, run);
   });
+}
+
+static void dequantizeRun(const DecodePlan& plan, const DequantizeRunArguments& run) {
+  if (run.stores == Stores::Cached)
+    dequantizeRunTo<Direct>(plan, run);
+  else if (isAligned(run.values))
+    dequantizeRunTo<AlignedStream>(plan, run);
+  else
+    dequantizeRunTo<Stream>(plan, run);
 }
 
 static void dequantizeStrip(const DecodePlan& plan, const DequantizeStripArguments& strip) {

@@ -1,4 +1,4 @@
-// Ties to even by the adder of the hardware, for sets that have nothing better.
+// Ties to even by the adder of the hardware, as every set can do it.
 #pragma once
 
 #include "octavo/Kernels/generic/Rounding.h"
@@ -8,30 +8,41 @@ namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 /// |x|, limited, plus 2^(23 - M) times its own power of two (at least 2^emin): the sum has the
 /// format's spacing, so the addition rounds as the format does, subnormals included. Its bits are
 /// the exponent and, below, the rounded significand; as a code's field they add up.
-struct FastFloatGeneric {
+struct NearestMagnitude {
   F32 limit, emin, spread;
   U32 offset;
-  std::uint32_t shift, signShift, signBit, unsignedZero;
+  std::uint32_t shift;
 
-  explicit OCTAVO_INLINE FastFloatGeneric(const ConvertPlan& plan) {
+  explicit OCTAVO_INLINE NearestMagnitude(const ConvertPlan& plan) {
     limit = splat(plan.limitValue);
     emin = floats(splat(plan.emin << 23));
     shift = 23 - plan.trailing;
     spread = floats(splat((127 + shift) << 23));
     offset = splat((plan.emin + shift) << plan.trailing);
+  }
+  /// Code of a value >= 0, in the lane's low byte and nothing above.
+  OCTAVO_INLINE U32 operator()(F32 x) const {
+    const F32 a = x < limit ? x : limit;
+    const F32 atLeast = a > emin ? a : emin;
+    const F32 power = floats(bits(atLeast) & kInfinity);
+    const U32 sum = bits(a + power * spread); // the product is exact
+    return (sum >> shift) + (sum & 0xFF) - offset;
+  }
+};
+
+struct FastFloatGeneric {
+  NearestMagnitude magnitude;
+  std::uint32_t signShift, signBit, unsignedZero;
+
+  explicit OCTAVO_INLINE FastFloatGeneric(const ConvertPlan& plan) : magnitude(plan) {
     signBit = plan.signBit;
-    signShift = __builtin_clz(plan.signBit);
+    signShift = static_cast<std::uint32_t>(__builtin_clz(plan.signBit));
     unsignedZero = plan.unsignedZero;
   }
   OCTAVO_INLINE U8 operator()(const U32 (&x)[4]) const {
     U32 codes[4];
     for (int i = 0; i < 4; ++i) {
-      const F32 magnitude = floats(x[i] & kAbs);
-      const F32 a = magnitude < limit ? magnitude : limit;
-      const F32 atLeast = a > emin ? a : emin;
-      const F32 power = floats(bits(atLeast) & kInfinity);
-      const U32 sum = bits(a + power * spread);
-      const U32 code = (sum >> shift) + (sum & 0xFF) - offset;
+      const U32 code = magnitude(floats(x[i] & kAbs));
       U32 sign = (x[i] >> signShift) & signBit;
       if (unsignedZero)
         sign &= above(code, U32{});

@@ -1,4 +1,4 @@
-// Values in blocks that are contiguous, to codes and scales: kLanes blocks at a time, so that their
+// Values in blocks that are contiguous, to codes and scales: kLanes blocks form a group, whose
 // scales are computed in one vector. A first look at the values finds the amaxes, a second one, in
 // the first-level cache, makes the codes.
 #pragma once
@@ -91,68 +91,111 @@ nonFiniteBlocks(const QuantizePlan& plan, const float* values, std::size_t block
   return {load<U32>(amax), load<U32>(poisoned), count};
 }
 
-template <ScaleKind kScale> class GroupQuantizer {
+/// Some groups of kLanes blocks at a time: all amaxes, then all scales, then all codes, so that no
+/// group waits for the long way from its own amaxes to its codes.
+template <ScaleKind kScale, std::size_t kBlock> class BatchQuantizer {
 public:
-  GroupQuantizer(const QuantizePlan& plan, std::size_t block)
-      : plan(plan), block(block), shift(static_cast<std::uint32_t>(__builtin_ctzll(block))) {}
+  BatchQuantizer(const QuantizePlan& plan, std::size_t block)
+      : plan(plan), block(kBlock ? kBlock : block),
+        shift(static_cast<std::uint32_t>(__builtin_ctzll(block))) {}
 
-  /// kLanes blocks; kBlock 0: of a size known at run time. Returns the number of non-finite values,
-  /// or -1 where they are refused.
-  template <typename Encoder, std::size_t kBlock, typename Out>
-  OCTAVO_INLINE std::int64_t group(const Encoder& encoder, const float* values, Out& out,
-                                   void* scales, const std::uint32_t* random) const {
-    const std::size_t size = kBlock ? kBlock : block;
-    const U32 amax = blockAmaxes(values, size);
-    if (__builtin_expect(__builtin_reduce_max(amax) >= kInfinity, 0))
-      return plan.nonFinite == NonFinite::Error ? -1 : nonFiniteGroup(values, out, scales, random);
-    const Scales found = scalesOf<kScale>(plan, amax);
-    storeScales<kScale>(scales, found.code);
-    encode<kBlock, false>(QuantizeStep<kScale, Encoder>{plan, encoder}, values, found, U32{}, out,
-                          random);
+  OCTAVO_INLINE std::size_t groupSize() const { return (kBlock ? kBlock : block) * kLanes; }
+  /// Values of a batch: 8 KiB, or one group where that is more.
+  OCTAVO_INLINE std::size_t batchSize() const {
+    return groupSize() < kBatch ? kBatch / groupSize() * groupSize() : groupSize();
+  }
+
+  /// `n` values, whole groups, at most a batch. Returns the number of non-finite values, or -1
+  /// where they are refused.
+  template <typename Encoder, typename Out>
+  OCTAVO_INLINE std::int64_t batch(const Encoder& encoder, const float* values, std::size_t n,
+                                   Out& out, std::uint8_t* scales, const std::uint32_t* random) {
+    U32 greatest = {};
+    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
+      const U32 amax = blockAmaxes(values + at, kBlock ? kBlock : block);
+      greatest = maximum(greatest, amax);
+      store(amaxes + lane, amax);
+    }
+    if (__builtin_expect(anySet(above(greatest, splat(kInfinity - 1))), 0))
+      return plan.nonFinite == NonFinite::Error ? -1
+                                                : nonFiniteBatch(values, n, out, scales, random);
+    const bool moderate = findScales(n, scales);
+    constexpr Quotient kExact = kExactQuotient<kScale>;
+    if (kExact == Quotient::Divide && kHasMultiplyAdd && moderate)
+      encode<false>(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder}, values, n, out, random);
+    else
+      encode<false>(QuantizeStep<kExact, Encoder>{plan, encoder}, values, n, out, random);
     return 0;
   }
 
 private:
-  template <typename Out>
-  __attribute__((noinline)) std::int64_t nonFiniteGroup(const float* values, Out& out, void* scales,
-                                                        const std::uint32_t* random) const {
-    const NonFiniteBlocks blocks = nonFiniteBlocks(plan, values, block);
-    const Scales found = scalesOf<kScale>(plan, blocks.amax);
-    storeScales<kScale>(scales, select(blocks.poisoned, splat(plan.nanScale), found.code));
-    encode<0, true>(QuantizeStep<kScale, NoEncoder>{plan, {}}, values, found, blocks.poisoned, out,
-                    random);
-    return blocks.count;
+  /// Returns whether the quotients may be taken by dividedFast.
+  OCTAVO_INLINE bool findScales(std::size_t n, std::uint8_t* scales) {
+    bool areAllModerate = true;
+    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
+      const Scales found = scalesOf<kScale>(plan, load<U32>(amaxes + lane));
+      storeScales<kScale>(scales + lane * plan.scaleBytes, found.code);
+      store(factors + lane, found.factor);
+      store(codes + lane, found.code);
+      if constexpr (kScale != ScaleKind::PowerOfTwo) {
+        store(reciprocals + lane, found.reciprocal);
+        areAllModerate &= areModerate(found.factor);
+      }
+    }
+    return areAllModerate;
   }
 
-  template <std::size_t kBlock, bool kPoisoned, typename Step, typename Out>
-  OCTAVO_INLINE void encode(const Step& step, const float* values, const Scales& found,
-                            U32 poisoned, Out& out, const std::uint32_t* random) const {
-    // A lane of a block's scale is read back as often as the block has vectors.
-    float factors[kLanes];
-    std::uint32_t codes[kLanes], masks[kLanes];
-    store(factors, found.factor);
-    store(codes, found.code);
-    store(masks, ~poisoned);
-    const std::size_t size = kBlock ? kBlock : block;
-    for (std::size_t i = 0; i < size * kLanes; i += kStep) {
+  template <typename Out>
+  __attribute__((noinline)) std::int64_t nonFiniteBatch(const float* values, std::size_t n,
+                                                        Out& out, std::uint8_t* scales,
+                                                        const std::uint32_t* random) {
+    std::int64_t count = 0;
+    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
+      const NonFiniteBlocks blocks = nonFiniteBlocks(plan, values + at, block);
+      store(amaxes + lane, blocks.amax);
+      store(kept + lane, ~blocks.poisoned);
+      count += blocks.count;
+    }
+    findScales(n, scales);
+    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes)
+      storeScales<kScale>(
+          scales + lane * plan.scaleBytes,
+          select(load<U32>(kept + lane), load<U32>(codes + lane), splat(plan.nanScale)));
+    encode<true>(QuantizeStep<kExactQuotient<kScale>, NoEncoder>{plan, {}}, values, n, out, random);
+    return count;
+  }
+
+  template <bool kMayBePoisoned, typename Step, typename Out>
+  OCTAVO_INLINE void encode(const Step& step, const float* values, std::size_t n, Out& out,
+                            const std::uint32_t* random) const {
+    std::uint8_t* const to = out.place();
+    for (std::size_t i = 0; i < n; i += kStep) {
+      prefetchStep(values + i); // of the next batch
       U32 x[4], code[4];
-      F32 factor[4];
+      F32 factor[4], reciprocal[4];
       for (std::size_t j = 0; j < 4; ++j) {
         const std::size_t at = i + j * kLanes;
-        const std::size_t b = kBlock ? at / size : at >> shift;
+        const std::size_t b = kBlock ? at / kBlock : at >> shift;
         x[j] = load<U32>(values + at);
-        if constexpr (kPoisoned) // elements of a NaN block are code 0
-          x[j] &= splat(masks[b]);
+        if constexpr (kMayBePoisoned) // elements of a NaN block are code 0
+          x[j] &= splat(kept[b]);
         factor[j] = splat(factors[b]);
+        reciprocal[j] = splat(reciprocals[b]);
         code[j] = splat(codes[b]);
       }
-      out.append(step(x, factor, code, random ? random + i : nullptr));
+      Out::put(to + i, step(x, factor, reciprocal, code, random ? random + i : nullptr));
     }
+    out.advance(n);
   }
+
+  static constexpr std::size_t kBatch = kPrefetchBytes / sizeof(float);
+  static constexpr std::size_t kBlocks = kBatch / kLanes; // a block has a vector at least
 
   const QuantizePlan& plan;
   std::size_t block;
   std::uint32_t shift;
+  std::uint32_t amaxes[kBlocks], codes[kBlocks], kept[kBlocks];
+  float factors[kBlocks], reciprocals[kBlocks];
 };
 
 /// The last blocks, fewer than kLanes, the last of them perhaps short: zeros fill them up.
@@ -165,57 +208,60 @@ static std::int64_t quantizeLastGroup(const QuantizePlan& plan, const Encoder& e
   float in[kMost];
   std::uint32_t bitsIn[kMost];
   std::uint8_t out[kMost];
-  std::uint32_t scalesOut[kLanes];
-  __builtin_memset(in, 0, block * kLanes * sizeof(float));
+  std::uint8_t scalesOut[kLanes * 4];
+  const std::size_t size = block * kLanes;
+  __builtin_memset(in, 0, size * sizeof(float));
   __builtin_memcpy(in, values, n * sizeof(float));
   if (random) {
-    __builtin_memset(bitsIn, 0, block * kLanes * sizeof(*random));
+    __builtin_memset(bitsIn, 0, size * sizeof(*random));
     __builtin_memcpy(bitsIn, random, n * sizeof(*random));
   }
   Direct direct(out);
+  BatchQuantizer<kScale, 0> quantizer(plan, block);
   const std::int64_t count =
-      GroupQuantizer<kScale>(plan, block)
-          .template group<Encoder, 0>(encoder, in, direct, scalesOut, random ? bitsIn : nullptr);
+      quantizer.batch(encoder, in, size, direct, scalesOut, random ? bitsIn : nullptr);
   __builtin_memcpy(codes, out, n);
   __builtin_memcpy(scales, scalesOut, (n + block - 1) / block * plan.scaleBytes);
   return count;
 }
 
 template <ScaleKind kScale, typename Encoder, std::size_t kBlock, typename Out>
-static std::int64_t quantizeGroups(const QuantizePlan& plan, const Encoder& encoder,
-                                   const QuantizeRunArguments& run) {
-  const std::size_t block = kBlock ? kBlock : run.block;
-  const std::size_t size = block * kLanes;
-  const GroupQuantizer<kScale> quantizer(plan, block);
+static std::int64_t quantizeBatches(const QuantizePlan& plan, const Encoder& encoder,
+                                    const QuantizeRunArguments& run) {
+  BatchQuantizer<kScale, kBlock> quantizer(plan, run.block);
   auto* scales = static_cast<std::uint8_t*>(run.scales);
   Out out(run.codes);
   std::int64_t nonFinite = 0;
-  std::size_t i = 0;
-  for (; i + size <= run.n; i += size, scales += kLanes * plan.scaleBytes) {
-    const std::int64_t count = quantizer.template group<Encoder, kBlock>(
-        encoder, run.values + i, out, scales, run.random ? run.random + i : nullptr);
+  const std::size_t whole = run.n / quantizer.groupSize() * quantizer.groupSize();
+  for (std::size_t i = 0; i < whole;) {
+    const std::size_t n = whole - i < quantizer.batchSize() ? whole - i : quantizer.batchSize();
+    const std::int64_t count =
+        quantizer.batch(encoder, run.values + i, n, out, scales + i / run.block * plan.scaleBytes,
+                        run.random ? run.random + i : nullptr);
     if (__builtin_expect(count != 0, 0)) {
       if (count < 0)
         return -1;
       nonFinite += count;
     }
+    i += n;
   }
   out.finish();
-  if (i < run.n) {
-    const std::int64_t count =
-        quantizeLastGroup<kScale>(plan, encoder, run.values + i, run.n - i, block, run.codes + i,
-                                  scales, run.random ? run.random + i : nullptr);
-    return count < 0 ? -1 : nonFinite + count;
-  }
-  return nonFinite;
+  if (whole == run.n)
+    return nonFinite;
+  const std::int64_t count = quantizeLastGroup<kScale>(
+      plan, encoder, run.values + whole, run.n - whole, run.block, run.codes + whole,
+      scales + whole / run.block * plan.scaleBytes, run.random ? run.random + whole : nullptr);
+  return count < 0 ? -1 : nonFinite + count;
 }
 
 template <ScaleKind kScale, typename Encoder, std::size_t kBlock>
 static std::int64_t quantizeRunBy(const QuantizePlan& plan, const Encoder& encoder,
                                   const QuantizeRunArguments& run) {
+  if (run.stores == Stores::Streaming && isAligned(run.codes))
+    return quantizeBatches<kScale, Encoder, kBlock, AlignedStream>(plan, encoder, run);
   if (run.stores == Stores::Streaming)
-    return quantizeGroups<kScale, Encoder, kBlock, Stream>(plan, encoder, run);
-  return quantizeGroups<kScale, Encoder, kBlock, Direct>(plan, encoder, run);
+    return quantizeBatches<kScale, Encoder, kBlock, Stream>(plan, encoder, run);
+  return quantizeBatches<kScale, Encoder, kBlock, Direct>(plan, encoder, run);
 }
 
 template <ScaleKind kScale>

@@ -5,6 +5,7 @@
 #include "octavo/Kernels/KernelTable.h"
 #include "octavo/Kernels/generic/Convert.h"
 #include "octavo/Kernels/generic/Scale.h"
+#include "octavo/Kernels/generic/Stream.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
@@ -31,15 +32,14 @@ public:
         return -1;
       nonFinite = judgeNonFinite();
     }
-    findScales(isFinite);
-    const bool canStream = reinterpret_cast<std::uintptr_t>(strip.codes) % kVectorBytes == 0 &&
-                           strip.stride % kVectorBytes == 0;
+    const bool areAllModerate = findScales(isFinite);
+    constexpr Quotient kExact = kExactQuotient<kScale>;
     if (!isFinite)
-      encodeRows<false>(QuantizeStep<kScale, NoEncoder>{plan, {}});
-    else if (canStream && strip.stores == Stores::Streaming)
-      encodeRows<true>(QuantizeStep<kScale, Encoder>{plan, encoder});
+      encodeRows(QuantizeStep<kExact, NoEncoder>{plan, {}});
+    else if (kExact == Quotient::Divide && kHasMultiplyAdd && areAllModerate)
+      encodeRows(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder});
     else
-      encodeRows<false>(QuantizeStep<kScale, Encoder>{plan, encoder});
+      encodeRows(QuantizeStep<kExact, Encoder>{plan, encoder});
     return nonFinite;
   }
 
@@ -49,18 +49,28 @@ private:
 
   void findAmaxes() {
     __builtin_memset(amax, 0, sizeof(amax));
-    for (std::size_t r = 0; r < strip.rows; ++r) {
-      const float* row = strip.values + r * strip.stride;
-      std::size_t c = 0;
-      for (; c + kLanes <= strip.columns; c += kLanes)
-        store(amax + c, maximum(load<U32>(amax + c), load<U32>(row + c) & kAbs));
-      for (; c < strip.columns; ++c) {
-        std::uint32_t a;
-        __builtin_memcpy(&a, row + c, sizeof(a));
-        a &= kAbs;
-        amax[c] = a > amax[c] ? a : amax[c];
-      }
+    std::size_t r = 0;
+    for (; r + 4 <= strip.rows; r += 4)
+      raiseAmaxes<4>(strip.values + r * strip.stride);
+    for (; r < strip.rows; ++r)
+      raiseAmaxes<1>(strip.values + r * strip.stride);
+  }
+
+  template <std::size_t kRows> OCTAVO_INLINE void raiseAmaxes(const float* rows) {
+    std::size_t c = 0;
+    for (; c + kLanes <= strip.columns; c += kLanes) {
+      U32 greatest = load<U32>(amax + c);
+      for (std::size_t r = 0; r < kRows; ++r)
+        greatest = maximum(greatest, load<U32>(rows + r * strip.stride + c) & kAbs);
+      store(amax + c, greatest);
     }
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t rest = c; rest < strip.columns; ++rest) {
+        std::uint32_t a;
+        __builtin_memcpy(&a, rows + r * strip.stride + rest, sizeof(a));
+        a &= kAbs;
+        amax[rest] = a > amax[rest] ? a : amax[rest];
+      }
   }
 
   /// As numerics::quantize treats them: amaxes of what counts; masks of the columns not poisoned.
@@ -83,12 +93,18 @@ private:
     return count;
   }
 
-  void findScales(bool isFinite) {
+  /// Returns whether the quotients may be taken by dividedFast.
+  bool findScales(bool isFinite) {
+    bool areAllModerate = true;
     std::uint8_t scales[kStripColumns * 4];
     const std::size_t columns = (strip.columns + kStep - 1) / kStep * kStep;
     for (std::size_t c = 0; c < columns; c += kLanes) {
       const Scales found = scalesOf<kScale>(plan, load<U32>(amax + c));
       store(factors + c, found.factor);
+      if constexpr (kScale != ScaleKind::PowerOfTwo) {
+        store(reciprocals + c, found.reciprocal);
+        areAllModerate &= areModerate(found.factor);
+      }
       store(codes + c, found.code);
       U32 code = found.code;
       if (!isFinite)
@@ -96,9 +112,18 @@ private:
       storeScales<kScale>(scales + c * plan.scaleBytes, code);
     }
     __builtin_memcpy(strip.scales, scales, strip.columns * plan.scaleBytes);
+    return areAllModerate;
   }
 
-  template <bool kStreaming, typename Step> void encodeRows(const Step& step) {
+  template <typename Step> void encodeRows(const Step& step) {
+    if (strip.stores == Stores::Streaming && isAligned(strip.codes) &&
+        strip.stride % kVectorBytes == 0)
+      encodeRowsTo<true>(step);
+    else
+      encodeRowsTo<false>(step);
+  }
+
+  template <bool kStreaming, typename Step> void encodeRowsTo(const Step& step) {
     for (std::size_t r = 0; r < strip.rows; ++r) {
       const float* row = strip.values + r * strip.stride;
       std::uint8_t* to = strip.codes + r * strip.stride;
@@ -130,17 +155,19 @@ private:
   template <typename Step>
   OCTAVO_INLINE U8 encode(const Step& step, const float* from, std::size_t c,
                           const std::uint32_t* random) const {
-    constexpr bool kMayBePoisoned = __is_same(Step, QuantizeStep<kScale, NoEncoder>);
+    constexpr bool kMayBePoisoned =
+        __is_same(Step, QuantizeStep<kExactQuotient<kScale>, NoEncoder>);
     U32 x[4], code[4];
-    F32 factor[4];
+    F32 factor[4], reciprocal[4];
     for (std::size_t j = 0; j < 4; ++j) {
       x[j] = load<U32>(from + j * kLanes);
       if constexpr (kMayBePoisoned)
         x[j] &= load<U32>(kept + c + j * kLanes);
       factor[j] = load<F32>(factors + c + j * kLanes);
+      reciprocal[j] = load<F32>(reciprocals + c + j * kLanes);
       code[j] = load<U32>(codes + c + j * kLanes);
     }
-    return step(x, factor, code, random);
+    return step(x, factor, reciprocal, code, random);
   }
 
   static constexpr std::size_t kWidth = kStripColumns; // a multiple of kStep
@@ -151,6 +178,7 @@ private:
   std::uint32_t amax[kWidth];
   std::uint32_t codes[kWidth];
   float factors[kWidth];
+  float reciprocals[kWidth];
   std::uint32_t kept[kWidth];
 };
 
@@ -178,17 +206,19 @@ static std::int64_t quantizeStrip(const QuantizePlan& plan, const QuantizeStripA
   __builtin_unreachable(); // precondition
 }
 
-template <ScaleKind kScale, typename Encoder>
+template <Quotient kQuotient, typename Encoder>
 static void quantizeSegmentBy(const QuantizePlan& plan, const Encoder& encoder,
                               const QuantizeSegmentArguments& segment) {
-  const QuantizeStep<kScale, Encoder> step{plan, encoder};
+  const QuantizeStep<kQuotient, Encoder> step{plan, encoder};
   const F32 factor = splat(segment.factor);
+  const F32 reciprocal = splat(1.0f / segment.factor);
   const U32 code = splat(segment.scaleCode);
   auto encode = [&](const float* from, const std::uint32_t* random) {
     U32 x[4];
     for (int j = 0; j < 4; ++j)
       x[j] = load<U32>(from + j * kLanes);
-    return step(x, {factor, factor, factor, factor}, {code, code, code, code}, random);
+    return step(x, {factor, factor, factor, factor},
+                {reciprocal, reciprocal, reciprocal, reciprocal}, {code, code, code, code}, random);
   };
   std::size_t i = 0;
   for (; i + kStep <= segment.n; i += kStep)
@@ -207,20 +237,22 @@ static void quantizeSegmentBy(const QuantizePlan& plan, const Encoder& encoder,
   __builtin_memcpy(segment.codes + i, out, rest);
 }
 
-template <ScaleKind kScale>
+template <Quotient kQuotient>
 static void quantizeSegmentOf(const QuantizePlan& plan, const QuantizeSegmentArguments& segment) {
   const bool fast = plan.element.rounding == Rounding::TiesToEven && !segment.exactly;
   if (fast && plan.element.kind == ConvertPlan::Kind::Float)
-    return quantizeSegmentBy<kScale>(plan, FastFloat(plan.element), segment);
+    return quantizeSegmentBy<kQuotient>(plan, FastFloat(plan.element), segment);
   if (fast && plan.element.kind == ConvertPlan::Kind::Integer)
-    return quantizeSegmentBy<kScale>(plan, FastInteger(plan.element), segment);
-  return quantizeSegmentBy<kScale>(plan, NoEncoder{}, segment);
+    return quantizeSegmentBy<kQuotient>(plan, FastInteger(plan.element), segment);
+  return quantizeSegmentBy<kQuotient>(plan, NoEncoder{}, segment);
 }
 
 static void quantizeSegment(const QuantizePlan& plan, const QuantizeSegmentArguments& segment) {
   if (plan.scale == ScaleKind::PowerOfTwo)
-    return quantizeSegmentOf<ScaleKind::PowerOfTwo>(plan, segment);
-  return quantizeSegmentOf<ScaleKind::Float32>(plan, segment); // all others divide
+    return quantizeSegmentOf<Quotient::Multiply>(plan, segment);
+  if (kHasMultiplyAdd && areModerate(splat(segment.factor)))
+    return quantizeSegmentOf<Quotient::Fast>(plan, segment);
+  return quantizeSegmentOf<Quotient::Divide>(plan, segment);
 }
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

@@ -3,16 +3,18 @@
 #pragma once
 
 #include "octavo/Kernels/QuantizePlan.h"
-#include "octavo/Kernels/generic/Rounding.h"
+#include "octavo/Kernels/generic/FastFloat.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 using ScaleKind = QuantizePlan::Scale;
 
-/// One scale a lane: its code, and what a value is multiplied by (PowerOfTwo) or divided by.
+/// One scale a lane: its code, what a value is multiplied by (PowerOfTwo) or divided by, and for
+/// the division the reciprocal, rounded to nearest.
 struct Scales {
   U32 code;
   F32 factor;
+  F32 reciprocal;
 };
 
 /// The factor of codes of E8M0: 2^-(code - 127), a subnormal for the largest.
@@ -38,29 +40,60 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& pl
     const U32 raised = (select(subnormal, moved, b) + plan.increment) >> 23;
     const U32 code =
         minimum(maximum(raised, splat(plan.emax)) - plan.emax, splat(plan.largestScale));
-    return {code, inversePowerOfTwo(code)};
+    return {code, inversePowerOfTwo(code), F32{}};
   } else {
-    constexpr std::uint32_t kLargest = kInfinity - 1;
     const F32 ratio = floats(amax) / splat(plan.elementMax) / splat(plan.outer);
     const U32 isZero = (U32)(amax == U32{});
-    const U32 bounded = minimum(bits(ratio), splat(kLargest));
     U32 code;
     F32 value;
     if constexpr (kScale == ScaleKind::Float32) {
-      code = select(isZero, bits(splat(1.0f)), maximum(bounded, splat(1u)));
+      constexpr std::uint32_t kLargest = kInfinity - 1;
+      const U32 bounded = maximum(minimum(bits(ratio), splat(kLargest)), splat(1u));
+      code = select(isZero, bits(splat(1.0f)), bounded);
       value = floats(code);
     } else {
-      code = roundToCodes<Rounding::TiesToEven>(plan.narrowScale, bounded, I32{}, U32{});
-      code = select(isZero, splat(plan.one), maximum(code, splat(1u)));
+      const U32 nearest = NearestMagnitude(plan.narrowScale)(ratio);
+      code = select(isZero, splat(plan.one), maximum(nearest, splat(1u)));
       value = positiveNarrowValue(plan.narrowScale, code);
     }
     // At least the smallest f32: 0 / 0 would be no value of the tensor.
-    return {code, floats(maximum(bits(value * splat(plan.outer)), splat(1u)))};
+    const F32 divisor = floats(maximum(bits(value * splat(plan.outer)), splat(1u)));
+    return {code, divisor, splat(1.0f) / divisor};
   }
 }
 
-template <ScaleKind kScale> OCTAVO_INLINE F32 scaled(F32 x, F32 factor) {
-  return kScale == ScaleKind::PowerOfTwo ? x * factor : x / factor;
+/// Whether `dividedFast` may be used for all of these divisors: 2^-64 to 2^64, so that neither the
+/// reciprocal nor the remainder of a quotient that matters leaves f32.
+OCTAVO_INLINE bool areModerate(F32 divisors) {
+  constexpr std::uint32_t kLeast = (127 - 64) << 23, kRange = 128 << 23;
+  return !anySet(above(bits(divisors) - kLeast, splat(kRange)));
+}
+
+/// x / divisor rounded to nearest, without a division: x * reciprocal is within two ulps; corrected
+/// by its remainder, which a fused multiply-add has exactly, it is within one; corrected once more,
+/// it is the quotient rounded to nearest (Markstein's theorem, for a reciprocal that is). Below
+/// 2^-20 a remainder may be inexact: every element format rounds what is below 2^-18 to 0.
+template <int kCorrections = 2> OCTAVO_INLINE F32 dividedFast(F32 x, F32 divisor, F32 reciprocal) {
+  F32 quotient = x * reciprocal;
+  for (int i = 0; i < kCorrections; ++i)
+    quotient = multiplyAdd(multiplyAdd(-quotient, divisor, x), reciprocal, quotient);
+  return quotient;
+}
+
+/// How a value meets its scale.
+enum class Quotient : std::uint8_t {
+  Multiply, ///< by the factor of a power of two
+  Divide,
+  Fast, ///< dividedFast
+};
+
+template <Quotient kQuotient> OCTAVO_INLINE F32 scaled(F32 x, F32 factor, F32 reciprocal) {
+  if constexpr (kQuotient == Quotient::Multiply)
+    return x * factor;
+  else if constexpr (kQuotient == Quotient::Fast && kHasMultiplyAdd)
+    return dividedFast(x, factor, reciprocal);
+  else
+    return x / factor;
 }
 
 /// Codes of kLanes scales to memory.
@@ -108,38 +141,44 @@ static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, co
   return narrow(codes);
 }
 
-/// The step of a quantization's inner loop: kStep values with a factor and a scale code each.
-template <ScaleKind kScale, typename Encoder> struct QuantizeStep {
+/// The step of a quantization's inner loop: kStep values, with a factor, a reciprocal and a scale
+/// code each.
+template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
   const QuantizePlan& plan;
   Encoder encoder;
 
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const F32 (&factor)[4], const U32 (&)[4],
-                              const std::uint32_t*) const {
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const F32 (&factor)[4], const F32 (&reciprocal)[4],
+                              const U32 (&)[4], const std::uint32_t*) const {
     U32 y[4];
     for (int i = 0; i < 4; ++i)
-      y[i] = bits(scaled<kScale>(floats(x[i]), factor[i]));
+      y[i] = bits(scaled<kQuotient>(floats(x[i]), factor[i], reciprocal[i]));
     return encoder(y);
   }
 };
 
 /// No fast encoder: any rounding, and any step that has an infinity.
 struct NoEncoder {};
-template <ScaleKind kScale> struct QuantizeStep<kScale, NoEncoder> {
+template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
   const QuantizePlan& plan;
   NoEncoder encoder;
 
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const F32 (&factor)[4], const U32 (&code)[4],
-                              const std::uint32_t* random) const {
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const F32 (&factor)[4], const F32 (&)[4],
+                              const U32 (&code)[4], const std::uint32_t* random) const {
     U32 y[4];
     I32 exponent[4];
     for (int i = 0; i < 4; ++i) {
       // An exact quotient may lie below f32's range, where a directed rounding must still see it.
-      constexpr bool kPower = kScale == ScaleKind::PowerOfTwo;
-      y[i] = kPower ? x[i] : bits(scaled<kScale>(floats(x[i]), factor[i]));
+      constexpr bool kPower = kQuotient == Quotient::Multiply;
+      y[i] = kPower ? x[i] : bits(floats(x[i]) / factor[i]);
       exponent[i] = kPower ? (I32)code[i] - 127 : I32{};
     }
     return quantizeExactly(plan, x, y, exponent, random);
   }
 };
+
+/// The exact way to that scale kind's quotient.
+template <ScaleKind kScale>
+inline constexpr Quotient kExactQuotient =
+    kScale == ScaleKind::PowerOfTwo ? Quotient::Multiply : Quotient::Divide;
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

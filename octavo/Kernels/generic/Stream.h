@@ -6,40 +6,44 @@
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
+OCTAVO_INLINE bool isAligned(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % kVectorBytes == 0;
+}
+
 /// Consecutive bytes, gathered in the first-level cache and written from there around the caches.
 class Stream {
 public:
   explicit Stream(void* start) {
-    const auto address = reinterpret_cast<std::uintptr_t>(start);
-    skipped = address % kVectorBytes;
+    skipped = reinterpret_cast<std::uintptr_t>(start) % kVectorBytes;
     to = static_cast<std::uint8_t*>(start) - skipped;
     filled = skipped;
   }
   Stream(const Stream&) = delete;
 
-  /// The next vector.
-  template <typename V> OCTAVO_INLINE void append(V v) {
-    store(stage + filled, v);
-    filled += sizeof(V);
-    if (__builtin_expect(filled > kStage - kVectorBytes, 0))
+  /// Where the next bytes go, at most kRoom.
+  OCTAVO_INLINE std::uint8_t* place() { return stage + filled; }
+  template <typename V> static OCTAVO_INLINE void put(void* place, V v) { store(place, v); }
+  /// So many of them have been put there.
+  OCTAVO_INLINE void advance(std::size_t bytes) {
+    filled += bytes;
+    if (__builtin_expect(filled >= kVectorBytes, 1))
       flush();
   }
 
-  /// What is left, its ends with ordinary stores.
+  /// What is left, with ordinary stores.
   void finish() {
-    flush();
     if (filled > skipped)
       __builtin_memcpy(to + skipped, stage + skipped, filled - skipped);
     filled = skipped = 0;
     finishStreaming();
   }
 
-private:
-  static constexpr std::size_t kStage = 4096;
+  static constexpr std::size_t kRoom = 4096;
 
-  void flush() {
+private:
+  __attribute__((noinline)) void flush() {
     std::size_t i = 0;
-    if (skipped && filled >= kVectorBytes) { // the first vector is partly someone else's
+    if (skipped) { // the first vector is partly someone else's
       __builtin_memcpy(to + skipped, stage + skipped, kVectorBytes - skipped);
       skipped = 0;
       i = kVectorBytes;
@@ -48,23 +52,37 @@ private:
       storeStreaming(to + i, load<U8>(stage + i));
     to += i;
     filled -= i;
-    __builtin_memmove(stage, stage + i, filled);
+    store(stage, load<U8>(stage + i)); // fewer bytes than a vector
   }
 
   std::uint8_t* to;    ///< at a multiple of a vector; where stage[0] goes
   std::size_t filled;  ///< bytes of the stage in use
   std::size_t skipped; ///< of them, at its start, those that are not ours
-  alignas(64) std::uint8_t stage[kStage];
+  alignas(64) std::uint8_t stage[kRoom + 2 * kVectorBytes];
+};
+
+/// Consecutive bytes from a multiple of a vector on, written around the caches as they come.
+class AlignedStream {
+public:
+  explicit OCTAVO_INLINE AlignedStream(void* start) : to(static_cast<std::uint8_t*>(start)) {}
+  OCTAVO_INLINE std::uint8_t* place() { return to; }
+  template <typename V> static OCTAVO_INLINE void put(void* place, V v) {
+    storeStreaming(place, v);
+  }
+  OCTAVO_INLINE void advance(std::size_t bytes) { to += bytes; }
+  OCTAVO_INLINE void finish() { finishStreaming(); }
+
+private:
+  std::uint8_t* to;
 };
 
 /// Consecutive bytes, written as they come.
 class Direct {
 public:
   explicit OCTAVO_INLINE Direct(void* start) : to(static_cast<std::uint8_t*>(start)) {}
-  template <typename V> OCTAVO_INLINE void append(V v) {
-    store(to, v);
-    to += sizeof(V);
-  }
+  OCTAVO_INLINE std::uint8_t* place() { return to; }
+  template <typename V> static OCTAVO_INLINE void put(void* place, V v) { store(place, v); }
+  OCTAVO_INLINE void advance(std::size_t bytes) { to += bytes; }
   OCTAVO_INLINE void finish() {}
 
 private:

@@ -45,6 +45,17 @@ template <bool kStreaming, typename V> OCTAVO_INLINE void storeVector(void* to, 
     store(to, v);
 }
 
+/// How far ahead of the values at hand a kernel that reads memory asks for more: the processor's
+/// own prefetching leaves a third of the memory's rate unused where there is much to compute.
+inline constexpr std::size_t kPrefetchBytes = 8192;
+
+/// Asks for what lies kPrefetchBytes after a step's values; beyond the end that does no harm.
+template <typename T> OCTAVO_INLINE void prefetchStep(const T* values) {
+  const auto address = reinterpret_cast<std::uintptr_t>(values) + kPrefetchBytes;
+  for (std::size_t byte = 0; byte < kStep * sizeof(T); byte += 64)
+    __builtin_prefetch(reinterpret_cast<const void*>(address + byte));
+}
+
 OCTAVO_INLINE U32 splat(std::uint32_t x) { return U32{} + x; }
 OCTAVO_INLINE F32 splat(float x) { return (F32)splat(__builtin_bit_cast(std::uint32_t, x)); }
 
@@ -73,6 +84,10 @@ OCTAVO_INLINE void widenBytes(const std::uint8_t* from, U16 (&words)[2]);
 /// kLanes times three bytes to the low parts of dwords, whose upper bytes are anything; and back.
 OCTAVO_INLINE U32 loadTriples(const std::uint8_t* from);
 OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x);
+/// Whether any lane is not 0; lanes are all ones or all zeros.
+OCTAVO_INLINE bool anySet(U32 mask);
+/// a * b + c, rounded once; called only where the set's kHasMultiplyAdd says so.
+OCTAVO_INLINE F32 multiplyAdd(F32 a, F32 b, F32 c);
 /// Whether there is a NaN among the values.
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]);
 /// Orders streaming stores before whatever tells another thread of them.

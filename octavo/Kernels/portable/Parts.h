@@ -9,6 +9,7 @@
 namespace octavo::kernels::portable {
 
 inline constexpr Isa kIsa = Isa::Portable;
+inline constexpr bool kHasMultiplyAdd = false;
 
 OCTAVO_INLINE U8 narrow(const U32 (&x)[4]) { return narrowGeneric(x); }
 OCTAVO_INLINE U16 upperHalves(F32 a, F32 b) { return upperHalvesGeneric(a, b); }
@@ -18,6 +19,7 @@ OCTAVO_INLINE void widenBytes(const std::uint8_t* from, U16 (&words)[2]) {
 }
 OCTAVO_INLINE U32 loadTriples(const std::uint8_t* from) { return loadTriplesGeneric(from); }
 OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x) { storeTriplesGeneric(to, x); }
+OCTAVO_INLINE bool anySet(U32 mask) { return __builtin_reduce_or(mask) != 0; }
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
   U32 greatest = x[0] & kAbs;
   for (int i = 1; i < 4; ++i)
