@@ -27,7 +27,9 @@
 // blocks along K the error is at most
 //   ((1 + u)^(K + B + 3) - 1) * S + 2^-125 * K * s,
 // s the greatest product of scales not folded: each element of the sum is rounded at most twice a
-// pair, K times, and the second term is what AVX512_BF16 flushes. A row whose values leave
+// pair, K times, and the second term is what AVX512_BF16 flushes. With one
+// row in A the order is another, within the same bound: each group of 32 along K has a few sums of
+// its own, which are added, scaled and added to the sum of C. A row whose values leave
 // [2^-60, 2^60] is taken relative to its greatest scale; values below 2^-126 of that count as 0.
 #pragma once
 

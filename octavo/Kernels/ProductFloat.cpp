@@ -224,6 +224,7 @@ struct FloatProduct {
   void column(FloatTileArguments tile, std::int64_t firstGroup, std::int64_t groups,
               std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panel, int count,
               const std::byte* expanded) const;
+  void direct(std::int64_t panelBegin, std::int64_t panelEnd, const std::byte* row) const;
   void undoShifts(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t columnBegin,
                   std::int64_t columnEnd) const;
 };
@@ -318,6 +319,35 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, std:
   }
 }
 
+/// One row, expanded, against panels from memory.
+void FloatProduct::direct(std::int64_t panelBegin, std::int64_t panelEnd,
+                          const std::byte* row) const {
+  for (std::int64_t panel = panelBegin; panel < panelEnd; ++panel) {
+    float sums[kPanelColumns] = {};
+    for (std::int64_t first = 0, b = 0; first < plan.groups; first += plan.groupsInBlock, ++b) {
+      float terms[kPanelColumns];
+      const std::int64_t at = (panel * plan.groups + first) * kPanelColumns;
+      kernels.direct(
+          {.left = row + first * laneBytes(),
+           .format = &rightFormat,
+           .codes = reinterpret_cast<const std::uint8_t*>(right.elements.data()) + at * kGroup,
+           .scales = reinterpret_cast<const float*>(right.scales.data()) + at,
+           .groups = std::min(plan.groupsInBlock, plan.groups - first),
+           .sums = terms});
+      if (hasFactors) {
+        const float rowFactor = *factors(left, b, 0);
+        const float* columnFactors = factors(right, b, panel * kPanelColumns);
+        for (int n = 0; n < kPanelColumns; ++n)
+          terms[n] *= rowFactor * columnFactors[n];
+      }
+      for (int n = 0; n < kPanelColumns; ++n)
+        sums[n] += terms[n];
+    }
+    const std::int64_t column = panel * kPanelColumns;
+    std::copy_n(sums, std::min<std::int64_t>(kPanelColumns, columns - column), c + column);
+  }
+}
+
 /// Rows packed relative to a power of two, and outer scales: through f64, rounded once.
 void FloatProduct::undoShifts(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t columnBegin,
                               std::int64_t columnEnd) const {
@@ -343,6 +373,17 @@ PackedOperand packFloats(const numerics::ScaledTensor& matrix, Side side, const 
 void multiplyFloats(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
                     std::span<float> c, const Execution& execution) {
   const FloatProduct product{plan, left, right, c.data()};
+  if (left.rows == 1) {
+    PackedBytes row(static_cast<std::size_t>(plan.groups * product.laneBytes()));
+    product.expand(product.leftFormat, left, 0, 1, 0, plan.groups, row.data());
+    forRanges(static_cast<std::size_t>(product.panels), 4, execution,
+              [&](std::size_t begin, std::size_t end) {
+                product.direct(begin, end, row.data());
+                product.undoShifts(0, 1, begin * kPanelColumns,
+                                   std::min<std::int64_t>(end * kPanelColumns, product.columns));
+              });
+    return;
+  }
   const std::int64_t rows = product.blockRows;
   const std::int64_t blockPanels = 32;
   const std::int64_t rowBlocks = (left.rows + rows - 1) / rows;

@@ -137,6 +137,17 @@ struct FloatTileArguments {
 
 using FloatTile = void(const FloatTileArguments&);
 
+/// One row of C and one panel from packed codes.
+struct FloatDirectArguments {
+  const std::byte* left; ///< expanded, a dword a step
+  const FloatFormat* format;
+  const std::uint8_t* codes;
+  const float* scales;
+  std::int64_t groups;
+  float* sums; ///< 16, written
+};
+using FloatDirect = void(const FloatDirectArguments&);
+
 struct FloatKernels {
   Isa isa;
   bool bf16;      ///< dot products of pairs of bf16; else f32 multiply-adds
@@ -144,6 +155,7 @@ struct FloatKernels {
   int tallest;
   int panels;
   FloatTile* tiles[kHeights][kMaxPanels];
+  FloatDirect* direct;
 
   /// Decodes `groups` groups of `lanes` lanes (8 * lanes dwords of codes, `lanes` scales each) to
   /// element * scale, as the tiles want them.
