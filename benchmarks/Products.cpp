@@ -89,11 +89,14 @@ double probe(Peak peak, const benchmarks::Buffer& memory, std::size_t memoryByte
   }
 }
 
+/// What is timed beside the product.
+enum class Timed { Nothing, PackingBoth, Quantizing };
+
 struct Case {
   const char* left; ///< a scaled format, or f32
   const char* right;
   std::int64_t m, n, k;
-  bool packsBoth = false;
+  Timed timed = Timed::Nothing;
   Peak peak = Peak::None; ///< on AVX-512
   double mustBlasAvx2 = 0;
   double mustBlasAvx512 = 0;
@@ -174,7 +177,9 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
                   reference.data(), n);
   };
   auto product = [&] {
-    if (each.packsBoth) {
+    if (each.timed == Timed::Quantizing)
+      left = quantizeAndPack(x, plan, {}, execution).value();
+    if (each.timed == Timed::PackingBoth) {
       left = packLeft();
       right = pack(b, kernels::Side::Right, plan, execution);
     }
@@ -224,25 +229,28 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
 // clang-format off
 constexpr Case kCases[] = {
     // left         right         m     n      k     both   peak                 AVX2  AVX-512: blas, peak
-    {"mxfp4",      "mxfp4",      1024, 1024,  1024, false, Peak::IntegerDots,     2.0,  3.3, 0.8},
-    {"mxfp4",      "mxfp4",      4096, 4096,  4096, false, Peak::IntegerDots,     2.0,  3.3, 0.8},
-    {"mxfp4",      "mxfp4",        64,  384,   384, false, Peak::IntegerDots,     1.6,  2.6, 0.64},
-    {"mxfp4",      "mxfp4",        61, 1023,  1025, false, Peak::IntegerDots,     1.6,  2.6, 0.64},
-    {"mxfp6_e2m3", "mxfp6_e2m3", 1024, 1024,  1024, false, Peak::IntegerDots,     1.5,  0,   0.8},
-    {"mxint8",     "mxint8",     1024, 1024,  1024, false, Peak::IntegerDots,     1.2,  0,   0.8},
-    {"mxfp6_e3m2", "mxfp6_e3m2", 1024, 1024,  1024, false, Peak::IntegerWordDots, 1.2,  0,   0.8},
-    {"nvfp4",      "nvfp4",      1024, 1024,  1024, false, Peak::IntegerDots,     0,    0,   0},
-    {"mxfp8_e4m3", "mxfp8_e4m3", 1024, 1024,  1024, true,  Peak::Bf16Dots,        0.95, 1.9, 0.85},
-    {"mxfp8_e4m3", "mxfp8_e4m3", 2048, 2048,  2048, true,  Peak::Bf16Dots,        0.95, 1.9, 0.85},
-    {"fp8_tensor", "fp8_tensor", 1024, 1024,  1024, true,  Peak::Bf16Dots,        0.95, 1.9, 0.85},
-    {"fp8_group",  "fp8_block",  1024, 1024,  1024, true,  Peak::Bf16Dots,        0.95, 1.9, 0.85},
-    {"mxint8",     "mxfp4",         1, 8192,  8192, false, Peak::Memory,          5,    0,   0.95},
-    {"f32",        "mxfp4",         1, 8192,  8192, false, Peak::Memory,          4.3,  0,   0.8},
-    {"mxint8",     "mxfp4",         1, 28672, 4096, false, Peak::Memory,          5,    0,   0.95},
-    {"f32",        "mxfp4",         1, 28672, 4096, false, Peak::Memory,          4.3,  0,   0.8},
-    {"mxint8",     "nvfp4",         1, 8192,  8192, false, Peak::Memory,          4,    0,   0.9},
-    {"f32",        "nvfp4",         1, 8192,  8192, false, Peak::Memory,          4,    0,   0.9},
-    {"mxfp8_e4m3", "mxfp8_e4m3",    1, 8192,  8192, false, Peak::Memory,          2,    0,   0.9},
+    {"mxfp4",      "mxfp4",      1024, 1024,  1024, Timed::Nothing,     Peak::IntegerDots,     2.0,  3.3, 0.8},
+    {"mxfp4",      "mxfp4",      4096, 4096,  4096, Timed::Nothing,     Peak::IntegerDots,     2.0,  3.3, 0.8},
+    {"mxfp4",      "mxfp4",      1024, 1024,  1024, Timed::Quantizing,  Peak::IntegerDots,     1.7,  3.3, 0.8},
+    {"mxfp4",      "mxfp4",      4096, 4096,  4096, Timed::Quantizing,  Peak::IntegerDots,     1.7,  3.3, 0.8},
+    {"mxint8",     "mxfp4",      1024, 1024,  1024, Timed::Quantizing,  Peak::IntegerDots,     1.7,  3.3, 0.8},
+    {"mxfp4",      "mxfp4",        64,  384,   384, Timed::Nothing,     Peak::IntegerDots,     1.6,  2.6, 0.64},
+    {"mxfp4",      "mxfp4",        61, 1023,  1025, Timed::Nothing,     Peak::IntegerDots,     1.6,  2.6, 0.64},
+    {"mxfp6_e2m3", "mxfp6_e2m3", 1024, 1024,  1024, Timed::Nothing,     Peak::IntegerDots,     1.5,  0,   0.8},
+    {"mxint8",     "mxint8",     1024, 1024,  1024, Timed::Nothing,     Peak::IntegerDots,     1.2,  0,   0.8},
+    {"mxfp6_e3m2", "mxfp6_e3m2", 1024, 1024,  1024, Timed::Nothing,     Peak::IntegerWordDots, 1.2,  0,   0.8},
+    {"nvfp4",      "nvfp4",      1024, 1024,  1024, Timed::Nothing,     Peak::IntegerDots,     0,    0,   0},
+    {"mxfp8_e4m3", "mxfp8_e4m3", 1024, 1024,  1024, Timed::PackingBoth,  Peak::Bf16Dots,        0.95, 1.9, 0.85},
+    {"mxfp8_e4m3", "mxfp8_e4m3", 2048, 2048,  2048, Timed::PackingBoth,  Peak::Bf16Dots,        0.95, 1.9, 0.85},
+    {"fp8_tensor", "fp8_tensor", 1024, 1024,  1024, Timed::PackingBoth,  Peak::Bf16Dots,        0.95, 1.9, 0.85},
+    {"fp8_group",  "fp8_block",  1024, 1024,  1024, Timed::PackingBoth,  Peak::Bf16Dots,        0.95, 1.9, 0.85},
+    {"mxint8",     "mxfp4",         1, 8192,  8192, Timed::Nothing,     Peak::Memory,          5,    0,   0.95},
+    {"f32",        "mxfp4",         1, 8192,  8192, Timed::Nothing,     Peak::Memory,          4.3,  0,   0.8},
+    {"mxint8",     "mxfp4",         1, 28672, 4096, Timed::Nothing,     Peak::Memory,          5,    0,   0.95},
+    {"f32",        "mxfp4",         1, 28672, 4096, Timed::Nothing,     Peak::Memory,          4.3,  0,   0.8},
+    {"mxint8",     "nvfp4",         1, 8192,  8192, Timed::Nothing,     Peak::Memory,          4,    0,   0.9},
+    {"f32",        "nvfp4",         1, 8192,  8192, Timed::Nothing,     Peak::Memory,          4,    0,   0.9},
+    {"mxfp8_e4m3", "mxfp8_e4m3",    1, 8192,  8192, Timed::Nothing,     Peak::Memory,          2,    0,   0.9},
 };
 // clang-format on
 
@@ -264,7 +272,11 @@ int main(int argc, char** argv) {
           continue;
         benchmark::RegisterBenchmark(fmt::format("product/{}*{}/{}/{}x{}x{}{}/{}T", each.left,
                                                  each.right, kernels::isaName(isa), each.m, each.n,
-                                                 each.k, each.packsBoth ? "/packing" : "", threads)
+                                                 each.k,
+                                                 each.timed == Timed::PackingBoth  ? "/packing"
+                                                 : each.timed == Timed::Quantizing ? "/quantizing"
+                                                                                   : "",
+                                                 threads)
                                          .c_str(),
                                      [&each, isa, threads, &memory](benchmark::State& state) {
                                        measure(state, each, isa, threads, memory, kMemory);

@@ -2,6 +2,7 @@
 
 #include "octavo/Kernels/Product.h"
 #include "octavo/Kernels/ProductFloat.h"
+#include "octavo/Kernels/Quantize.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include <limits>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <sys/mman.h>
 
 namespace octavo::kernels {
@@ -61,17 +63,20 @@ std::array<std::int16_t, 256> integersOf(const ElementFormat& format) {
 /// The scales of a matrix, row by row and piece by piece.
 class Scales {
 public:
-  Scales(const numerics::ScaledTensor& matrix, const ProductPlan& plan)
-      : codes(matrix.scales), format(*matrix.type.scale), piece(plan.piece), depth(plan.depth),
-        across(matrix.type.block[0]), along(matrix.type.block[1]),
-        grid(depth / along + (depth % along != 0)) {
+  Scales(const ScaledView& matrix, const ProductPlan& plan)
+      : matrix(matrix), format(*matrix.scale), piece(plan.piece), depth(plan.depth),
+        grid(depth / matrix.along + (depth % matrix.along != 0)) {
     if (format.width() <= 8)
       for (std::uint32_t c = 0; c < values.size(); ++c)
         values[c] = static_cast<float>(numerics::decode(format, c));
   }
 
   std::uint32_t code(std::int64_t row, std::int64_t p) const {
-    return codes[row / across * grid + p * piece / along];
+    const std::int64_t column = matrix.along == piece ? p : p * piece / matrix.along;
+    const std::int64_t at = (matrix.across == 1 ? row : row / matrix.across) * grid + column;
+    if (matrix.scaleBytes == 1)
+      return static_cast<const std::uint8_t*>(matrix.scales)[at];
+    return static_cast<const std::uint32_t*>(matrix.scales)[at];
   }
   /// f32 holds every scale. Beyond K: 1.
   float value(std::int64_t row, std::int64_t p) const {
@@ -82,9 +87,9 @@ public:
   }
 
 private:
-  std::span<const std::uint32_t> codes;
+  const ScaledView& matrix;
   const ElementFormat& format;
-  std::int64_t piece, depth, across, along, grid;
+  std::int64_t piece, depth, grid;
   std::array<float, 256> values{};
 };
 
@@ -124,11 +129,11 @@ struct PieceCodes {
   const std::uint8_t* codes;
   int size;
 };
-PieceCodes pieceOf(const numerics::ScaledTensor& matrix, const ProductPlan& plan, std::int64_t row,
+PieceCodes pieceOf(const ScaledView& matrix, const ProductPlan& plan, std::int64_t row,
                    std::int64_t piece) {
   const std::int64_t begin = piece * plan.piece;
   const std::int64_t size = std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece);
-  return {matrix.elements.data() + row * plan.depth + begin, static_cast<int>(size)};
+  return {matrix.elements + row * plan.depth + begin, static_cast<int>(size)};
 }
 
 bool isZero(PieceCodes piece) {
@@ -143,51 +148,86 @@ bool canStoreNibbles(const ProductPlan& plan) {
          (plan.piece == 16 || plan.right.scale->specials == format::Specials::Scale);
 }
 
-void packLeftRow(const numerics::ScaledTensor& matrix, const Scales& scales,
-                 const ProductPlan& plan, const std::array<std::int16_t, 256>& integers,
-                 std::int64_t row, const Tiling& tiling, PackedOperand& packed,
-                 ExponentRange& range) {
-  const int steps = plan.steps();
-  const auto [first, height] = tiling.tileOf(row);
-  const std::int64_t record = std::int64_t{4} * (steps + 2) * height;
-  std::byte* to =
-      packed.elements.data() + first * plan.pieces * 4 * (steps + 2) + (row - first) * 4;
-  for (std::int64_t p = 0; p < plan.pieces; ++p, to += record) {
-    const auto [codes, size] = pieceOf(matrix, plan, row, p);
-    std::int32_t sum = 0;
-    std::uint8_t any = 0;
+/// One row of a left operand as integers of its steps, with the sums of its pieces.
+class RowIntegers {
+public:
+  RowIntegers(const ScaledView& matrix, const ProductPlan& plan)
+      : plan(plan), kernels(productKernels(plan.isa)), table(integersOf(*matrix.element)),
+        codes(static_cast<std::size_t>(plan.pieces * plan.piece), 0), sums(plan.pieces, 0) {
     if (plan.dot == Dot::Words) {
-      std::int16_t words[32] = {};
-      for (int k = 0; k < size; ++k) {
-        words[k] = integers[codes[k]];
-        any |= words[k] != 0;
-      }
-      for (int s = 0; s < steps; ++s)
-        std::memcpy(to + std::int64_t{4} * s * height, words + 2 * s, 4);
-    } else {
-      std::int8_t quads[32] = {};
-      for (int k = 0; k < size; ++k) {
-        quads[k] = static_cast<std::int8_t>(integers[codes[k]]);
-        any |= quads[k] != 0;
-        sum += quads[k];
-      }
-      for (int s = 0; s < steps; ++s)
-        std::memcpy(to + std::int64_t{4} * s * height, quads + 4 * s, 4);
+      words.resize(codes.size(), 0);
+      return;
+    }
+    bytes.resize(codes.size(), 0);
+    for (int code = 0; code < 64; ++code)
+      byteTable[code] = static_cast<std::int8_t>(table[code]);
+    isIdentity = matrix.element->isInteger();
+  }
+
+  void read(const std::uint8_t* row) {
+    if (plan.dot == Dot::Words) {
+      for (std::int64_t k = 0; k < plan.depth; ++k)
+        words[k] = table[row[k]];
+      return;
+    }
+    std::memcpy(isIdentity ? reinterpret_cast<std::uint8_t*>(bytes.data()) : codes.data(), row,
+                static_cast<std::size_t>(plan.depth));
+    if (!isIdentity)
+      kernels.integers(codes.data(), plan.pieces, plan.piece, byteTable.data(), bytes.data(),
+                       sums.data());
+    else
+      for (std::int64_t p = 0; p < plan.pieces; ++p)
+        sums[p] = std::accumulate(bytes.begin() + p * plan.piece,
+                                  bytes.begin() + (p + 1) * plan.piece, 0);
+  }
+
+  /// The piece's steps, a dword each.
+  const std::byte* piece(std::int64_t p) const {
+    return plan.dot == Dot::Words ? reinterpret_cast<const std::byte*>(&words[p * plan.piece])
+                                  : reinterpret_cast<const std::byte*>(&bytes[p * plan.piece]);
+  }
+  std::int32_t sum(std::int64_t p) const { return sums[p]; }
+
+private:
+  const ProductPlan& plan;
+  const ProductKernels& kernels;
+  std::array<std::int16_t, 256> table;
+  std::array<std::int8_t, 64> byteTable{};
+  bool isIdentity = false;
+  std::vector<std::uint8_t> codes;
+  std::vector<std::int8_t> bytes;
+  std::vector<std::int16_t> words;
+  std::vector<std::int32_t> sums;
+};
+
+/// kSteps of a piece: 4, 8 or 16.
+template <int kSteps>
+void packLeftPieces(const RowIntegers& integers, const Scales& scales, const ProductPlan& plan,
+                    std::int64_t row, int height, std::byte* to, ExponentRange& range) {
+  const std::int64_t next = std::int64_t{4} * height;
+  for (std::int64_t p = 0; p < plan.pieces; ++p) {
+    std::uint32_t steps[kSteps];
+    std::memcpy(steps, integers.piece(p), sizeof steps);
+    std::uint32_t any = 0;
+    for (int s = 0; s < kSteps; ++s, to += next) {
+      any |= steps[s];
+      std::memcpy(to, &steps[s], 4);
     }
     float scale = scales.value(row, p);
-    if (isIdle(!any, scale) && plan.piecesInSum == 1)
+    if (isIdle(any == 0, scale) && plan.piecesInSum == 1)
       scale = 1;
     else
       range.add(scale);
-    const std::int32_t correction = -plan.offset * sum;
-    std::memcpy(to + std::int64_t{4} * steps * height, &correction, 4);
-    std::memcpy(to + std::int64_t{4} * (steps + 1) * height, &scale, 4);
+    const std::int32_t correction = -plan.offset * integers.sum(p);
+    std::memcpy(to, &correction, 4);
+    std::memcpy(to + next, &scale, 4);
+    to += 2 * next;
   }
 }
 
-void packRightRow(const numerics::ScaledTensor& matrix, const Scales& scales,
-                  const ProductPlan& plan, const std::array<std::int16_t, 256>& integers,
-                  std::int64_t row, PackedOperand& packed, ExponentRange& range) {
+void packRightRow(const ScaledView& matrix, const Scales& scales, const ProductPlan& plan,
+                  const std::array<std::int16_t, 256>& integers, std::int64_t row,
+                  PackedOperand& packed, ExponentRange& range) {
   const int steps = plan.steps();
   const std::int64_t record = std::int64_t{kStepBytes} * (steps + 1);
   std::byte* to =
@@ -212,13 +252,13 @@ void packRightRow(const numerics::ScaledTensor& matrix, const Scales& scales,
   }
 }
 
-void packNibbleRow(const numerics::ScaledTensor& matrix, const Scales& scales,
-                   const ProductPlan& plan, std::int64_t row, PackedOperand& packed) {
+void packNibbleRow(const ScaledView& matrix, const Scales& scales, const ProductPlan& plan,
+                   std::int64_t row, PackedOperand& packed) {
   const std::int64_t groups = plan.pieces * plan.piece / 32;
   const std::int64_t panel = row / kPanelColumns;
   const std::int64_t column = row % kPanelColumns;
   std::byte* to = packed.elements.data() + panel * groups * 4 * kStepBytes + column * 4;
-  const std::uint8_t* codes = matrix.elements.data() + row * plan.depth;
+  const std::uint8_t* codes = matrix.elements + row * plan.depth;
   for (std::int64_t g = 0; g < groups; ++g, to += 4 * kStepBytes) {
     std::uint8_t group[32] = {};
     const std::int64_t size = std::min<std::int64_t>(32, plan.depth - g * 32);
@@ -227,7 +267,7 @@ void packNibbleRow(const numerics::ScaledTensor& matrix, const Scales& scales,
       to[k / 4 * kStepBytes + k % 4] =
           static_cast<std::byte>((group[k] & 15) | (group[k + 16] & 15) << 4);
   }
-  const auto one = static_cast<std::uint8_t>(numerics::encode(*matrix.type.scale, 1.0));
+  const auto one = static_cast<std::uint8_t>(numerics::encode(*matrix.scale, 1.0));
   std::byte* scale = packed.scales.data() + panel * plan.pieces * kPanelColumns + column;
   for (std::int64_t p = 0; p < plan.pieces; ++p, scale += kPanelColumns) {
     const bool idle = isIdle(isZero(pieceOf(matrix, plan, row, p)), scales.value(row, p));
@@ -235,15 +275,16 @@ void packNibbleRow(const numerics::ScaledTensor& matrix, const Scales& scales,
   }
 }
 
-/// Calls packRow(row, range) for all rows, and joins the ranges of their scales.
-template <typename PackRow>
+/// Calls makePacker()(row, range) for all rows, and joins the ranges of their scales.
+template <typename MakePacker>
 void forRows(PackedOperand& packed, std::size_t grain, const Execution& execution,
-             PackRow packRow) {
+             MakePacker makePacker) {
   ExponentRange all;
   std::mutex joining;
   forRanges(static_cast<std::size_t>(packed.rows), grain, execution,
             [&](std::size_t begin, std::size_t end) {
               ExponentRange range;
+              auto packRow = makePacker();
               for (std::size_t row = begin; row < end; ++row)
                 packRow(static_cast<std::int64_t>(row), range);
               const std::lock_guard lock(joining);
@@ -252,35 +293,46 @@ void forRows(PackedOperand& packed, std::size_t grain, const Execution& executio
   all.into(packed);
 }
 
-PackedOperand packLeft(const numerics::ScaledTensor& matrix, const ProductPlan& plan,
+PackedOperand packLeft(const ScaledView& matrix, const ProductPlan& plan,
                        const Execution& execution) {
   PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Records};
-  packed.rows = matrix.shape[0];
+  packed.rows = matrix.rows;
   packed.elements = PackedBytes(static_cast<std::size_t>(packed.rows * plan.pieces) * 4 *
                                 static_cast<std::size_t>(plan.steps() + 2));
   const Scales scales(matrix, plan);
-  const auto integers = integersOf(*matrix.type.element);
   const Tiling tiling{packed.rows, productKernels(plan.isa).tallest};
-  forRows(packed, 64, execution, [&](std::int64_t row, ExponentRange& range) {
-    packLeftRow(matrix, scales, plan, integers, row, tiling, packed, range);
+  forRows(packed, 64, execution, [&] {
+    return
+        [&, integers = RowIntegers(matrix, plan)](std::int64_t row, ExponentRange& range) mutable {
+          const auto [first, height] = tiling.tileOf(row);
+          integers.read(matrix.elements + row * plan.depth);
+          std::byte* to = packed.elements.data() + first * plan.pieces * 4 * (plan.steps() + 2) +
+                          (row - first) * 4;
+          const auto packPieces = plan.steps() == 4   ? packLeftPieces<4>
+                                  : plan.steps() == 8 ? packLeftPieces<8>
+                                                      : packLeftPieces<16>;
+          packPieces(integers, scales, plan, row, height, to, range);
+        };
   });
   return packed;
 }
 
-PackedOperand packRight(const numerics::ScaledTensor& matrix, const ProductPlan& plan,
+PackedOperand packRight(const ScaledView& matrix, const ProductPlan& plan,
                         const Execution& execution) {
   using Storage = PackedOperand::Storage;
   PackedOperand packed{.side = Side::Right, .storage = Storage::Records};
-  packed.rows = matrix.shape[0];
+  packed.rows = matrix.rows;
   const Scales scales(matrix, plan);
   const auto panels = static_cast<std::size_t>((packed.rows + kPanelColumns - 1) / kPanelColumns);
   const auto pieces = static_cast<std::size_t>(plan.pieces);
   if (canStoreNibbles(plan)) {
-    forRows(packed, 64, execution, [&](std::int64_t row, ExponentRange& range) {
-      for (std::int64_t p = 0; p < plan.pieces; ++p)
-        if (const float scale = scales.value(row, p);
-            !isIdle(isZero(pieceOf(matrix, plan, row, p)), scale))
-          range.add(scale);
+    forRows(packed, 64, execution, [&] {
+      return [&](std::int64_t row, ExponentRange& range) {
+        for (std::int64_t p = 0; p < plan.pieces; ++p)
+          if (const float scale = scales.value(row, p);
+              !isIdle(isZero(pieceOf(matrix, plan, row, p)), scale))
+            range.add(scale);
+      };
     });
     if (!packed.hasUnusualScale)
       packed.storage = Storage::Nibbles;
@@ -298,11 +350,13 @@ PackedOperand packRight(const numerics::ScaledTensor& matrix, const ProductPlan&
     });
     return packed;
   }
-  const auto integers = integersOf(*matrix.type.element);
+  const auto integers = integersOf(*matrix.element);
   packed.elements =
       PackedBytes(panels * pieces * static_cast<std::size_t>(plan.steps() + 1) * kStepBytes);
-  forRows(packed, 4 * kPanelColumns, execution, [&](std::int64_t row, ExponentRange& range) {
-    packRightRow(matrix, scales, plan, integers, row, packed, range);
+  forRows(packed, 4 * kPanelColumns, execution, [&] {
+    return [&](std::int64_t row, ExponentRange& range) {
+      packRightRow(matrix, scales, plan, integers, row, packed, range);
+    };
   });
   return packed;
 }
@@ -344,17 +398,74 @@ struct FixedPoint {
 
 } // namespace
 
+ScaledView viewOf(const numerics::ScaledTensor& matrix) {
+  assert(matrix.shape.size() == 2);
+  return {.element = matrix.type.element,
+          .scale = matrix.type.scale,
+          .rows = matrix.shape[0],
+          .depth = matrix.shape[1],
+          .across = matrix.type.block[0],
+          .along = matrix.type.block[1],
+          .elements = matrix.elements.data(),
+          .scales = matrix.scales.data(),
+          .scaleBytes = 4,
+          .outer = matrix.outer};
+}
+
 PackedOperand pack(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan,
                    const Execution& execution) {
+  return pack(viewOf(matrix), side, plan, execution);
+}
+
+PackedOperand pack(const ScaledView& matrix, Side side, const ProductPlan& plan,
+                   const Execution& execution) {
   [[maybe_unused]] const OperandFormat& format = side == Side::Left ? plan.left : plan.right;
-  assert(matrix.shape.size() == 2 && matrix.shape[1] == plan.depth);
-  assert(matrix.type.element == format.element && matrix.type.scale == format.scale);
+  assert(matrix.depth == plan.depth && matrix.element == format.element &&
+         matrix.scale == format.scale);
   if (plan.floats)
     return packFloats(matrix, side, plan, execution);
   PackedOperand packed =
       side == Side::Left ? packLeft(matrix, plan, execution) : packRight(matrix, plan, execution);
   packed.outer = matrix.outer;
   return packed;
+}
+
+tl::expected<PackedOperand, numerics::NonFiniteInput>
+quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
+                const numerics::QuantizeOptions& options, const Execution& execution) {
+  const OperandFormat& format = plan.left;
+  assert(format.scale != nullptr && plan.depth > 0);
+  const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+  assert(rows * plan.depth == static_cast<std::int64_t>(activations.size()));
+  auto extent = [](std::int64_t block, std::int64_t n) {
+    return std::max<std::int64_t>(1, block == format::kWholeAxis ? n : std::min(block, n));
+  };
+  const std::int64_t shape[] = {rows, plan.depth};
+  // An outer scale goes with scales that are no powers of two (NVFP4).
+  const numerics::ScaledType type{format.element,
+                                  format.scale,
+                                  {extent(format.across, rows), extent(format.along, plan.depth)},
+                                  format.scale->name == "e4m3fn"};
+  const auto grid = format::scaleShape(shape, type.block);
+  const auto scaleBytes = static_cast<int>(format.scale->bytes());
+  PackedBytes codes(activations.size());
+  PackedBytes scales(static_cast<std::size_t>(grid[0] * grid[1] * scaleBytes));
+  auto* elements = reinterpret_cast<std::uint8_t*>(codes.data());
+  const QuantizeReport report =
+      quantize(activations.data(), shape, type, options, elements, scales.data(), {}, execution);
+  if (report.refused)
+    return tl::unexpected(*report.refused);
+  return pack(ScaledView{.element = format.element,
+                         .scale = format.scale,
+                         .rows = rows,
+                         .depth = plan.depth,
+                         .across = type.block[0],
+                         .along = type.block[1],
+                         .elements = elements,
+                         .scales = scales.data(),
+                         .scaleBytes = scaleBytes,
+                         .outer = report.outer},
+              Side::Left, plan, execution);
 }
 
 PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
@@ -367,22 +478,24 @@ PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
   const int steps = plan.steps();
   const std::int64_t record = std::int64_t{4} * (steps * kDigits + 2);
   packed.elements = PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record));
-  forRows(packed, 1, execution, [&](std::int64_t row, ExponentRange& range) {
-    std::byte* to = packed.elements.data() + row * plan.pieces * record;
-    for (std::int64_t p = 0; p < plan.pieces; ++p, to += record) {
-      const std::int64_t begin = p * plan.piece;
-      const auto size =
-          static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
-      const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
-      for (int s = 0; s < steps; ++s)
-        for (int d = 0; d < kDigits; ++d)
-          std::memcpy(to + 4 * (s * kDigits + d), fixed.digits[d] + 4 * s, 4);
-      const std::uint32_t correction =
-          0u - static_cast<std::uint32_t>(plan.offset) * static_cast<std::uint32_t>(fixed.sum);
-      std::memcpy(to + 4 * steps * kDigits, &correction, 4);
-      std::memcpy(to + 4 * (steps * kDigits + 1), &fixed.scale, 4);
-      range.add(fixed.scale);
-    }
+  forRows(packed, 1, execution, [&] {
+    return [&](std::int64_t row, ExponentRange& range) {
+      std::byte* to = packed.elements.data() + row * plan.pieces * record;
+      for (std::int64_t p = 0; p < plan.pieces; ++p, to += record) {
+        const std::int64_t begin = p * plan.piece;
+        const auto size =
+            static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
+        const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
+        for (int s = 0; s < steps; ++s)
+          for (int d = 0; d < kDigits; ++d)
+            std::memcpy(to + 4 * (s * kDigits + d), fixed.digits[d] + 4 * s, 4);
+        const std::uint32_t correction =
+            0u - static_cast<std::uint32_t>(plan.offset) * static_cast<std::uint32_t>(fixed.sum);
+        std::memcpy(to + 4 * steps * kDigits, &correction, 4);
+        std::memcpy(to + 4 * (steps * kDigits + 1), &fixed.scale, 4);
+        range.add(fixed.scale);
+      }
+    };
   });
   return packed;
 }

@@ -89,9 +89,34 @@ tl::expected<ProductPlan, std::string> productPlan(const OperandFormat& left,
                                                    const OperandFormat& right, std::int64_t depth,
                                                    Isa isa = defaultIsa());
 
+/// A scaled matrix [rows, K] where it lies: codes one a byte, scale codes in containers of
+/// `scaleBytes`, row-major on the grid of blocks.
+struct ScaledView {
+  const ElementFormat* element;
+  const ElementFormat* scale;
+  std::int64_t rows;
+  std::int64_t depth;
+  std::int64_t across; ///< rows of a block
+  std::int64_t along;  ///< of K in a block
+  const std::uint8_t* elements;
+  const void* scales;
+  int scaleBytes;
+  float outer = 1.0f;
+};
+ScaledView viewOf(const numerics::ScaledTensor& matrix);
+
 /// Packs a matrix [rows, K] of the plan's format for `side`.
 PackedOperand pack(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan,
                    const Execution& execution = {});
+
+PackedOperand pack(const ScaledView& matrix, Side side, const ProductPlan& plan,
+                   const Execution& execution = {});
+
+/// Quantizes f32 activations [rows, K] to the plan's left format and packs them; or the first value
+/// that `options` refuses.
+tl::expected<PackedOperand, numerics::NonFiniteInput>
+quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
+                const numerics::QuantizeOptions& options, const Execution& execution = {});
 
 /// Packs f32 activations [rows, K], row-major, for a plan whose left format is floatOperand.
 PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,

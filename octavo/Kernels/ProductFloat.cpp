@@ -75,11 +75,11 @@ struct Lanes {
 
 class FloatPacking {
 public:
-  FloatPacking(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan)
-      : matrix(matrix), plan(plan), side(side), element(*matrix.type.element),
-        scale(*matrix.type.scale), across(matrix.type.block[0]), along(matrix.type.block[1]),
+  FloatPacking(const ScaledView& matrix, Side side, const ProductPlan& plan)
+      : matrix(matrix), plan(plan), side(side), element(*matrix.element), scale(*matrix.scale),
+        across(matrix.across), along(matrix.along),
         grid(plan.depth / along + (plan.depth % along != 0)), tiling{
-                                                                  matrix.shape[0],
+                                                                  matrix.rows,
                                                                   floatKernels(plan.isa).tallest} {
     for (std::uint32_t code = 0; code < 256; ++code) {
       const std::uint32_t sign = (code & element.signMask()) ? 0x80 : 0;
@@ -92,7 +92,7 @@ public:
   }
 
   PackedOperand run(const Execution& execution) {
-    const std::int64_t rows = matrix.shape[0];
+    const std::int64_t rows = matrix.rows;
     PackedOperand packed{.side = side, .storage = PackedOperand::Storage::Codes};
     packed.rows = rows;
     packed.paddedRows = (rows + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
@@ -125,7 +125,10 @@ private:
     return {tile.first, tile.height};
   }
   float scaleAt(std::int64_t row, std::int64_t group) const {
-    const std::uint32_t code = matrix.scales[row / across * grid + group * kGroup / along];
+    const std::int64_t at = row / across * grid + group * kGroup / along;
+    const std::uint32_t code = matrix.scaleBytes == 1
+                                   ? static_cast<const std::uint8_t*>(matrix.scales)[at]
+                                   : static_cast<const std::uint32_t*>(matrix.scales)[at];
     return scale.width() <= 8 ? scaleValues[code] : std::bit_cast<float>(code);
   }
 
@@ -133,7 +136,7 @@ private:
   std::int16_t packRow(std::int64_t row, PackedOperand& packed) const {
     const Lanes lanes = lanesOf(row);
     const std::int64_t lane = row - lanes.first;
-    const std::uint8_t* codes = matrix.elements.data() + row * plan.depth;
+    const std::uint8_t* codes = matrix.elements + row * plan.depth;
     std::byte* to = packed.elements.data() + lanes.first * plan.groups * kGroup + lane * 4;
     int least = std::numeric_limits<int>::max(), greatest = std::numeric_limits<int>::min();
     std::byte* scales = packed.scales.data() + lanes.first * plan.groups * 4 + lane * 4;
@@ -177,7 +180,7 @@ private:
     return static_cast<std::int16_t>(greatest);
   }
 
-  const numerics::ScaledTensor& matrix;
+  const ScaledView& matrix;
   const ProductPlan& plan;
   Side side;
   const ElementFormat& element;
@@ -365,7 +368,7 @@ void FloatProduct::undoShifts(std::int64_t rowBegin, std::int64_t rowEnd, std::i
 
 } // namespace
 
-PackedOperand packFloats(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan,
+PackedOperand packFloats(const ScaledView& matrix, Side side, const ProductPlan& plan,
                          const Execution& execution) {
   return FloatPacking(matrix, side, plan).run(execution);
 }

@@ -5,7 +5,7 @@
 
 namespace octavo::kernels {
 
-PackedOperand packFloats(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan,
+PackedOperand packFloats(const ScaledView& matrix, Side side, const ProductPlan& plan,
                          const Execution& execution);
 
 void multiplyFloats(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,

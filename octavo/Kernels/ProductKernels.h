@@ -93,6 +93,11 @@ struct ProductKernels {
   /// One row of activations of kDigits digits.
   Direct* directDigits[kNibbleKinds];
 
+  /// Codes below 64 of `pieces` pieces of `piece` codes to integers by `table`, and their sums.
+  /// Reads and writes whole pieces.
+  void (*integers)(const std::uint8_t* codes, std::int64_t pieces, int piece,
+                   const std::int8_t* table, std::int8_t* integers, std::int32_t* sums);
+
   /// Unpacks `groups` groups of a panel's 4-bit storage to records of bytes, 12 added to each.
   void (*expand[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,
                        std::int64_t groups, std::byte* records);

@@ -249,6 +249,37 @@ TEST_P(Product, FloatActivationsAreTheStatedFixedPointWithinTheStatedError) {
       }
 }
 
+TEST_P(Product, OfActivationsQuantizedInsideTheCallIsThatOfNumericsQuantize) {
+  for (std::string_view name : {"mxfp4", "nvfp4", "mxint8", "mxfp8_e4m3"}) {
+    const OperandFormat left = operandFormat(*format::findScaledFormat(name));
+    const OperandFormat right = mx("e2m1fn");
+    Random random(17);
+    const Shape shape{13, 40, 150};
+    const ScaledTensor w = draw(right, shape.n, shape.k, Range::Ordinary, random);
+    std::vector<float> x(static_cast<std::size_t>(shape.m * shape.k));
+    std::normal_distribution<float> normal;
+    for (float& value : x)
+      value = normal(random);
+    const std::int64_t extents[] = {shape.m, shape.k};
+    const ScaledTensor a =
+        numerics::quantize(x, extents,
+                           {left.element, left.scale, {1, left.along}, *left.scale == kE4M3}, {})
+            .tensor;
+    const auto plan = productPlan(left, right, shape.k, GetParam());
+    ASSERT_TRUE(plan) << plan.error();
+    std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n));
+    const auto packed = quantizeAndPack(x, *plan, {}, execution());
+    ASSERT_TRUE(packed) << name;
+    multiply(*plan, *packed, pack(w, Side::Right, *plan), c, execution());
+    EXPECT_EQ(bitsOf(c), bitsOf(product(a, w, *plan, execution()))) << name;
+
+    x[77] = std::nanf("");
+    const auto refused = quantizeAndPack(x, *plan, {}, execution());
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().index, 77);
+  }
+}
+
 TEST_P(Product, FloatActivationsThatAreNotFiniteMakeTheirRowNan) {
   Random random(3);
   const ScaledTensor w = draw(mx("e2m1fn"), 20, 96, Range::Ordinary, random);

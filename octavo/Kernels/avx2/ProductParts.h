@@ -84,6 +84,23 @@ struct WordsDot {
   static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
 };
 
+/// The entries of 64 that 16 codes name: four look-ups of 16, chosen by bits 4 and 5.
+struct CodeTable {
+  __m128i tables[4];
+  explicit OCTAVO_INLINE CodeTable(const std::int8_t* entries) {
+    for (int i = 0; i < 4; ++i)
+      tables[i] = _mm_loadu_si128((const __m128i*)entries + i);
+  }
+  OCTAVO_INLINE __m128i operator()(VectorOf<std::uint8_t, 16> codes) const {
+    const __m128i c = (__m128i)codes, bit4 = _mm_slli_epi16(c, 3), bit5 = _mm_slli_epi16(c, 2);
+    const __m128i lower =
+        _mm_blendv_epi8(_mm_shuffle_epi8(tables[0], c), _mm_shuffle_epi8(tables[1], c), bit4);
+    const __m128i upper =
+        _mm_blendv_epi8(_mm_shuffle_epi8(tables[2], c), _mm_shuffle_epi8(tables[3], c), bit4);
+    return _mm_blendv_epi8(lower, upper, bit5);
+  }
+};
+
 /// E2M1 codes to twice their value plus 12.
 struct NibbleTable {
   __m256i table = _mm256_broadcastsi128_si256(

@@ -63,6 +63,17 @@ struct WordsDot {
   static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return (I32)sum; }
 };
 
+/// The entries of 64 that 16 codes name.
+struct CodeTable {
+  __m512i table;
+  explicit OCTAVO_INLINE CodeTable(const std::int8_t* entries)
+      : table(_mm512_loadu_si512(entries)) {}
+  OCTAVO_INLINE __m128i operator()(VectorOf<std::uint8_t, 16> codes) const {
+    const __m512i index = _mm512_castsi128_si512((__m128i)codes);
+    return _mm512_castsi512_si128(_mm512_permutexvar_epi8(index, table));
+  }
+};
+
 /// E2M1 codes to twice their value plus 12. VPERMB reads six bits of an index; the table repeats
 /// over the upper two, so that neither nibble is masked.
 struct NibbleTable {

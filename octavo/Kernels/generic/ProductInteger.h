@@ -325,4 +325,20 @@ void expandNibbles(const std::uint8_t* elements, const std::uint8_t* scales, std
   }
 }
 
+/// As ProductKernels::integers says.
+inline void integersOfCodes(const std::uint8_t* codes, std::int64_t pieces, int piece,
+                            const std::int8_t* table, std::int8_t* integers, std::int32_t* sums) {
+  using Bytes = VectorOf<std::int8_t, 16>;
+  using Words = VectorOf<std::int16_t, 16>;
+  const CodeTable lookUp(table);
+  for (std::int64_t at = 0; at < pieces * piece; at += 16)
+    store(integers + at, lookUp(load<VectorOf<std::uint8_t, 16>>(codes + at)));
+  for (std::int64_t p = 0; p < pieces; ++p, integers += piece) {
+    Words sum = __builtin_convertvector(load<Bytes>(integers), Words);
+    if (piece == 32)
+      sum += __builtin_convertvector(load<Bytes>(integers + 16), Words);
+    sums[p] = __builtin_reduce_add(sum);
+  }
+}
+
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

@@ -54,6 +54,7 @@ constexpr ProductKernels integerKernels() {
   table.tallest = kTallest;
   table.panels = kPanelsOfTile;
   table.sumsInRegisters = kSumsInRegisters;
+  table.integers = integersOfCodes;
   addDot<BytesDot>(table, Dot::Bytes);
   if constexpr (kHasBytesInPairs)
     addDot<BytesInPairsDot>(table, Dot::BytesInPairs);

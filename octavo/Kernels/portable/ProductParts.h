@@ -58,6 +58,18 @@ struct WordsDot {
   static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
 };
 
+/// The entries of 64 that 16 codes name.
+struct CodeTable {
+  const std::int8_t* entries;
+  explicit OCTAVO_INLINE CodeTable(const std::int8_t* entries) : entries(entries) {}
+  OCTAVO_INLINE U8 operator()(U8 codes) const {
+    U8 named;
+    for (int i = 0; i < 16; ++i)
+      named[i] = static_cast<std::uint8_t>(entries[codes[i]]);
+    return named;
+  }
+};
+
 /// E2M1 codes to twice their value plus 12: an integer of three bits e, s for the magnitude is
 /// s << e for e = 0, else (2 + s) << (e - 1).
 struct NibbleTable {
