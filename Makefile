@@ -5,7 +5,7 @@ BUILD := build/release
 VENV  := .venv
 BIN   := $(BUILD)/bin
 
-.PHONY: demo test build asan check-tree formats clean help
+.PHONY: demo test build asan check-tree clean help
 
 help:
 	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
@@ -13,6 +13,7 @@ help:
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
 	@echo "make clean  remove what was built"
 
+demo: TARGET := octavo
 demo: build $(VENV)/demo.stamp
 	$(VENV)/bin/python examples/minilm/demo.py --octavo $(BIN)/octavo
 
@@ -27,7 +28,7 @@ asan: $(VENV)/test.stamp build/packages.stamp
 build: build/packages.stamp
 	@cmake --preset release -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python > build/configure.log \
 	  || { cat build/configure.log; exit 1; }
-	cmake --build --preset release
+	cmake --build --preset release --target $(or $(TARGET),all)
 
 build/packages.stamp: packages.txt scripts/install-packages
 	scripts/install-packages packages.txt
