@@ -37,7 +37,8 @@ public:
   }
 
 private:
-  /// Scales of a task, at most: of blocks of a vector of f32, or of a strip.
+  /// Scales of a task, at most: of blocks of a vector of f32, or of a strip, which may be wide: its
+  /// rows are written one after the other, and memory takes long pieces faster.
   static constexpr std::size_t kMostScales = kTask / 4;
 
   bool isRun() const {
@@ -95,18 +96,18 @@ private:
     const std::size_t rows = layout.extent(1);
     const std::size_t block = layout.block(1);
     const std::size_t blocksInColumn = (rows + block - 1) / block;
-    const std::size_t strips = (columns + kStripColumns - 1) / kStripColumns;
+    const std::size_t strips = (columns + kMostScales - 1) / kMostScales;
     const std::size_t tasks = layout.size() / (rows * columns) * blocksInColumn * strips;
-    const std::size_t work = block * std::min(columns, kStripColumns);
+    const std::size_t work = block * std::min(columns, kMostScales);
     const std::size_t grain = std::max<std::size_t>(1, kTask / work);
     forRanges(tasks, grain, execution, [&](std::size_t begin, std::size_t end) {
-      float decoded[kStripColumns];
+      float decoded[kMostScales];
       for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t column = i % strips * kStripColumns;
+        const std::size_t column = i % strips * kMostScales;
         const std::size_t gridRow = i / strips;
         const std::size_t row = gridRow % blocksInColumn * block;
         const std::size_t at = (gridRow / blocksInColumn * rows + row) * columns + column;
-        const std::size_t width = std::min(kStripColumns, columns - column);
+        const std::size_t width = std::min(kMostScales, columns - column);
         decodeScales(gridRow * columns + column, width, decoded);
         table.dequantizeStrip(elements, {.codes = codes + at,
                                          .stride = columns,

@@ -29,12 +29,14 @@ struct QuantizeStripArguments {
   std::size_t stride;
   std::size_t rows;
   std::size_t columns; ///< at most kStripColumns
+  const float* next;   ///< a strip that will be asked for soon, or this one: asking for memory that
+                       ///< is not there costs a walk of the page tables each time
   std::uint8_t* codes;
   void* scales;
   const std::uint32_t* random;
   Stores stores;
 };
-inline constexpr std::size_t kStripColumns = 1024;
+inline constexpr std::size_t kStripColumns = 2048;
 
 /// `n` values under one scale.
 struct QuantizeSegmentArguments {

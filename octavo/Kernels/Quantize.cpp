@@ -127,18 +127,26 @@ private:
     const std::size_t tasks = layout.size() / (rows * columns) * blocksInColumn * strips;
     const std::size_t work = block * std::min(columns, kStripColumns);
     const std::size_t grain = std::max<std::size_t>(1, kTask / work);
+    // Of strip i: its block's place in the grid of rows of all tensors of two axes, its first row
+    // there, its first column.
+    auto gridRowOf = [&](std::size_t i) { return i / strips; };
+    auto rowOf = [&](std::size_t i) { return gridRowOf(i) % blocksInColumn * block; };
+    auto columnOf = [&](std::size_t i) { return i % strips * kStripColumns; };
+    auto placeOf = [&](std::size_t i) {
+      return (gridRowOf(i) / blocksInColumn * rows + rowOf(i)) * columns + columnOf(i);
+    };
     forRanges(tasks, grain, execution, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end && !isRefused; ++i) {
-        const std::size_t column = i % strips * kStripColumns;
-        const std::size_t gridRow = i / strips; // of all tensors of two axes
-        const std::size_t row = gridRow % blocksInColumn * block;
-        const std::size_t at = (gridRow / blocksInColumn * rows + row) * columns + column;
+        const std::size_t column = columnOf(i);
+        const std::size_t row = rowOf(i);
+        const std::size_t at = placeOf(i);
         count(table.quantizeStrip(plan, {.values = values + at,
                                          .stride = columns,
                                          .rows = std::min(block, rows - row),
                                          .columns = std::min(kStripColumns, columns - column),
+                                         .next = values + (i + 1 < end ? placeOf(i + 1) : at),
                                          .codes = codes + at,
-                                         .scales = scaleAt(gridRow * columns + column),
+                                         .scales = scaleAt(gridRowOf(i) * columns + column),
                                          .random = randomAt(at),
                                          .stores = stores}));
       }

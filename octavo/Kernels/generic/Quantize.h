@@ -194,8 +194,11 @@ private:
   const QuantizePlan& plan;
   std::size_t block;
   std::uint32_t shift;
-  std::uint32_t amaxes[kBlocks], codes[kBlocks], kept[kBlocks];
-  float factors[kBlocks], reciprocals[kBlocks];
+  alignas(64) std::uint32_t amaxes[kBlocks];
+  alignas(64) std::uint32_t codes[kBlocks];
+  alignas(64) std::uint32_t kept[kBlocks];
+  alignas(64) float factors[kBlocks];
+  alignas(64) float reciprocals[kBlocks];
 };
 
 /// The last blocks, fewer than kLanes, the last of them perhaps short: zeros fill them up.
