@@ -47,22 +47,19 @@ bool BlockLayout::isBlockedOnlyWithin(std::size_t inner) const {
   return true;
 }
 
-void BlockLayout::forSegments(std::size_t index,
-                              const std::function<void(std::size_t, std::size_t)>& use) const {
-  if (rank() == 0)
-    return use(0, 1);
-  std::vector<std::size_t> sizes(rank()), coordinates(rank(), 0);
+void BlockLayout::forRows(std::size_t group, const std::function<void(std::size_t)>& use) const {
+  const std::size_t leading = rank() ? rank() - 1 : 0;
+  std::vector<std::size_t> sizes(leading), coordinates(leading, 0);
   std::size_t offset = 0;
-  for (std::size_t axis = rank(); axis-- > 0;) {
-    const std::size_t begin = index % grid[axis] * blocks[axis];
-    index /= grid[axis];
+  for (std::size_t axis = leading; axis-- > 0;) {
+    const std::size_t begin = group % grid[axis] * blocks[axis];
+    group /= grid[axis];
     sizes[axis] = std::min(blocks[axis], extents[axis] - begin);
     offset += begin * strides[axis];
   }
-  const std::size_t last = rank() - 1;
   for (;;) {
-    use(offset, sizes[last]);
-    std::size_t axis = last;
+    use(offset);
+    std::size_t axis = leading;
     while (axis-- > 0) {
       offset += strides[axis];
       if (++coordinates[axis] < sizes[axis])
@@ -73,6 +70,13 @@ void BlockLayout::forSegments(std::size_t index,
     if (axis == static_cast<std::size_t>(-1))
       return;
   }
+}
+
+void BlockLayout::forSegments(std::size_t index,
+                              const std::function<void(std::size_t, std::size_t)>& use) const {
+  const std::size_t begin = index % blocksInGroup() * block(0);
+  const std::size_t size = std::min(block(0), extent(0) - begin);
+  forRows(index / blocksInGroup(), [&](std::size_t row) { use(row + begin, size); });
 }
 
 } // namespace octavo::kernels

@@ -28,6 +28,12 @@ public:
   /// Whether every axis before the last `inner` ones has blocks of 1.
   bool isBlockedOnlyWithin(std::size_t inner) const;
 
+  /// Blocks that differ only in their place on the last axis form a group: they share their rows.
+  std::size_t blocksInGroup() const { return grid.empty() ? 1 : grid.back(); }
+  std::size_t groupCount() const { return gridSize / blocksInGroup(); }
+  /// Where the whole rows of a group's blocks begin, in order.
+  void forRows(std::size_t group, const std::function<void(std::size_t offset)>& use) const;
+
   /// The pieces of block `index` (row-major in the grid) that are contiguous in memory, in order.
   void forSegments(std::size_t index,
                    const std::function<void(std::size_t offset, std::size_t size)>& use) const;

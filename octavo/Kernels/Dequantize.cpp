@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 namespace octavo::kernels {
 
@@ -41,11 +42,12 @@ private:
   /// rows are written one after the other, and memory takes long pieces faster.
   static constexpr std::size_t kMostScales = kTask / 4;
 
-  bool isRun() const {
+  bool isRunBlock() const {
     const std::size_t block = layout.block(0);
-    return layout.isBlockedOnlyWithin(1) && std::has_single_bit(block) &&
-           block * sizeof(float) >= static_cast<std::size_t>(table.vectorBytes) && block <= kTask;
+    return std::has_single_bit(block) && block <= kTask &&
+           block * sizeof(float) >= static_cast<std::size_t>(table.vectorBytes);
   }
+  bool isRun() const { return layout.isBlockedOnlyWithin(1) && isRunBlock(); }
 
   /// The values of `n` scales from block `block` on.
   void decodeScales(std::size_t block, std::size_t n, float* to) const {
@@ -55,6 +57,8 @@ private:
     if (format.isNarrow())
       table.decodeF32(decodePlan(format), reinterpret_cast<const std::uint8_t*>(from), to, n,
                       Stores::Cached);
+    else if (format == format::element("f32"))
+      std::memcpy(to, from, n * sizeof(float));
     else
       for (std::size_t i = 0; i < n; ++i)
         to[i] = static_cast<float>(numerics::decode(format, codeAt(block + i)));
@@ -80,13 +84,7 @@ private:
         const std::size_t n = std::min(kTask, length - start);
         const std::size_t at = i / pieces * length + start;
         decodeScales(i / pieces * blocksInRow + start / block, (n + block - 1) / block, decoded);
-        table.dequantizeRun(elements, {.codes = codes + at,
-                                       .n = n,
-                                       .block = block,
-                                       .scales = decoded,
-                                       .outer = outer,
-                                       .values = values + at,
-                                       .stores = stores});
+        dequantizeRun(at, n, decoded);
       }
     });
   }
@@ -121,33 +119,69 @@ private:
     });
   }
 
+  /// Any blocks: a group's rows one after the other, or one by one where they are so large that
+  /// threads share a block.
   void dequantizeBlocks() {
-    const std::size_t work = layout.size() / layout.blockCount();
-    const bool large = work >= 4 * kTask; // then threads share a block
-    const std::size_t grain = std::max<std::size_t>(1, kTask / std::max<std::size_t>(1, work));
-    const Execution alone{.isa = execution.isa, .threads = 1};
-    forRanges(layout.blockCount(), grain, large ? alone : execution,
+    const std::size_t size = layout.size() / layout.blockCount();
+    if (size >= 4 * kTask) {
+      for (std::size_t block = 0; block < layout.blockCount(); ++block)
+        layout.forSegments(block, [&](std::size_t at, std::size_t n) {
+          forRanges(n, kTask, execution, [&](std::size_t begin, std::size_t end) {
+            float scale;
+            decodeScales(block, 1, &scale);
+            dequantizeSegment(at + begin, end - begin, scale);
+          });
+        });
+      return;
+    }
+    const std::size_t inGroup = layout.blocksInGroup();
+    const std::size_t chunks = (inGroup + kMostScales - 1) / kMostScales;
+    const std::size_t grain =
+        std::max<std::size_t>(1, kTask / std::max<std::size_t>(1, size * inGroup));
+    forRanges(layout.groupCount() * chunks, grain, execution,
               [&](std::size_t begin, std::size_t end) {
-                for (std::size_t block = begin; block < end; ++block)
-                  dequantizeBlock(block, large ? execution : alone);
+                for (std::size_t i = begin; i < end; ++i) {
+                  const std::size_t first = i % chunks * kMostScales;
+                  dequantizeChunk(i / chunks, first, std::min(kMostScales, inGroup - first));
+                }
               });
   }
 
-  void dequantizeBlock(std::size_t block, const Execution& within) {
-    float scale;
-    decodeScales(block, 1, &scale);
-    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
-      forRanges(size, kTask, within, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; i += kTask)
-          table.dequantizeRun(elements, {.codes = codes + at + i,
-                                         .n = std::min(kTask, end - i),
-                                         .block = kTask,
-                                         .scales = &scale,
-                                         .outer = outer,
-                                         .values = values + at + i,
-                                         .stores = size >= kTask ? stores : Stores::Cached});
-      });
+  /// `count` blocks of a group, from its block `first` on.
+  void dequantizeChunk(std::size_t group, std::size_t first, std::size_t count) {
+    const std::size_t block = layout.block(0);
+    const std::size_t begin = first * block;
+    const std::size_t end = std::min(begin + count * block, layout.extent(0));
+    std::vector<float> decoded(count);
+    decodeScales(group * layout.blocksInGroup() + first, count, decoded.data());
+    layout.forRows(group, [&](std::size_t row) {
+      if (isRunBlock())
+        dequantizeRun(row + begin, end - begin, decoded.data());
+      else
+        for (std::size_t i = 0, at = begin; i < count; ++i, at += block)
+          dequantizeSegment(row + at, std::min(block, end - at), decoded[i]);
     });
+  }
+
+  void dequantizeRun(std::size_t at, std::size_t n, const float* decoded) {
+    table.dequantizeRun(elements, {.codes = codes + at,
+                                   .n = n,
+                                   .block = layout.block(0),
+                                   .scales = decoded,
+                                   .outer = outer,
+                                   .values = values + at,
+                                   .stores = stores});
+  }
+
+  /// Values of one scale.
+  void dequantizeSegment(std::size_t at, std::size_t n, float scale) {
+    table.dequantizeRun(elements, {.codes = codes + at,
+                                   .n = n,
+                                   .block = std::bit_ceil(std::max<std::size_t>(n, 64)),
+                                   .scales = &scale,
+                                   .outer = outer,
+                                   .values = values + at,
+                                   .stores = n >= kTask ? stores : Stores::Cached});
   }
 
   void dequantizeOneByOne() {

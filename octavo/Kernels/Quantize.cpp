@@ -10,11 +10,15 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <vector>
 
 namespace octavo::kernels {
 
 /// Elements of a task: its values fit the second-level cache. A multiple of every block of a run.
 static constexpr std::size_t kTask = std::size_t{1} << 16;
+/// Blocks of a chunk of a group, at most: bounds the memory a task takes for what it knows of them.
+static constexpr std::size_t kMostInChunk = 2048;
 
 namespace {
 
@@ -153,62 +157,113 @@ private:
     });
   }
 
-  /// Any blocks: each by itself, in its contiguous segments.
+  /// Any blocks: group by group, row by row in a chunk of a group's blocks, or one by one where
+  /// they are so large that threads share a block.
   void quantizeBlocks() {
-    const std::size_t work = layout.size() / layout.blockCount();
-    if (work >= 4 * kTask) { // large ones: threads share a block
+    const std::size_t size = layout.size() / layout.blockCount();
+    if (size >= 4 * kTask) {
       for (std::size_t block = 0; block < layout.blockCount() && !isRefused; ++block)
-        quantizeBlock(block, execution);
+        quantizeLargeBlock(block);
       return;
     }
-    const std::size_t grain = std::max<std::size_t>(1, kTask / std::max<std::size_t>(1, work));
-    const Execution alone{.isa = execution.isa, .threads = 1};
-    forRanges(layout.blockCount(), grain, execution, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t block = begin; block < end && !isRefused; ++block)
-        quantizeBlock(block, alone);
-    });
+    const std::size_t inGroup = layout.blocksInGroup();
+    const std::size_t inChunk = std::clamp<std::size_t>(2 * kTask / std::max<std::size_t>(1, size),
+                                                        1, std::min(inGroup, kMostInChunk));
+    const std::size_t chunks = (inGroup + inChunk - 1) / inChunk;
+    const std::size_t grain =
+        std::max<std::size_t>(1, kTask / std::max<std::size_t>(1, size * inChunk));
+    forRanges(layout.groupCount() * chunks, grain, execution,
+              [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end && !isRefused; ++i) {
+                  const std::size_t first = i % chunks * inChunk;
+                  quantizeChunk(i / chunks, first, std::min(inChunk, inGroup - first));
+                }
+              });
   }
 
-  void quantizeBlock(std::size_t block, const Execution& within) {
-    std::uint32_t greatest = 0; // bits order NaN above Inf
-    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
-      const float found = kernels::amax(WideType::F32, values + at, size, within);
-      greatest = std::max(greatest, std::bit_cast<std::uint32_t>(found));
-    });
+  struct ScaleOfBlock {
+    std::uint32_t code;
+    float factor; ///< of a segment
+    bool isFinite;
+    bool isPoisoned;
+  };
+
+  /// Finds the scale of a block from the bits of the largest |x| in it, stores it and counts what
+  /// is not finite; nothing where that is refused.
+  std::optional<ScaleOfBlock> settleScale(std::size_t block, std::uint32_t greatest) {
     BlockFacts facts{.amax = std::bit_cast<float>(greatest)};
-    const bool isFinite = std::isfinite(facts.amax);
-    if (!isFinite) {
+    ScaleOfBlock found{};
+    found.isFinite = std::isfinite(facts.amax);
+    if (!found.isFinite) {
       if (options.nonFinite == NonFinite::Error) {
         isRefused = true;
-        return;
+        return std::nullopt;
       }
       facts = factsOf(block);
       nonFinite += facts.nonFinite;
     }
+    found.isPoisoned = facts.isPoisoned;
     const ElementFormat& format = *type.scale;
-    const std::uint32_t code =
-        facts.isPoisoned
-            ? plan.nanScale
-            : numerics::scaleCode(*type.element, format, options.rule, facts.amax, plan.outer);
-    std::memcpy(scaleAt(block), &code, plan.scaleBytes); // little-endian, as everywhere here
-    const double scale = numerics::decode(format, code);
-    const float factor = plan.scale == QuantizePlan::Scale::PowerOfTwo
-                             ? static_cast<float>(1 / scale)
-                             : std::max(static_cast<float>(scale) * plan.outer,
-                                        std::numeric_limits<float>::denorm_min());
-    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
-      if (facts.isPoisoned) {
-        std::memset(codes + at, 0, size);
+    found.code = facts.isPoisoned ? plan.nanScale
+                                  : numerics::scaleCode(*type.element, format, options.rule,
+                                                        facts.amax, plan.outer);
+    std::memcpy(scaleAt(block), &found.code, plan.scaleBytes); // little-endian, as everywhere here
+    const double scale = numerics::decode(format, found.code);
+    found.factor = plan.scale == QuantizePlan::Scale::PowerOfTwo
+                       ? static_cast<float>(1 / scale)
+                       : std::max(static_cast<float>(scale) * plan.outer,
+                                  std::numeric_limits<float>::denorm_min());
+    return found;
+  }
+
+  void quantizeSegment(const ScaleOfBlock& scale, std::size_t at, std::size_t size) {
+    if (scale.isPoisoned)
+      std::memset(codes + at, 0, size);
+    else
+      table.quantizeSegment(plan, {.values = values + at,
+                                   .n = size,
+                                   .scaleCode = scale.code,
+                                   .factor = scale.factor,
+                                   .exactly = !scale.isFinite,
+                                   .codes = codes + at,
+                                   .random = randomAt(at)});
+  }
+
+  /// `count` blocks of a group, from its block `first` on.
+  void quantizeChunk(std::size_t group, std::size_t first, std::size_t count) {
+    const std::size_t block = layout.block(0);
+    const std::size_t end = std::min((first + count) * block, layout.extent(0));
+    std::vector<std::uint32_t> greatest(count, 0); // bits order NaN above Inf
+    layout.forRows(group, [&](std::size_t row) {
+      for (std::size_t i = 0, at = first * block; i < count; ++i, at += block)
+        greatest[i] =
+            std::max(greatest[i], table.amaxF32(values + row + at, std::min(block, end - at)));
+    });
+    std::vector<ScaleOfBlock> found(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto scale = settleScale(group * layout.blocksInGroup() + first + i, greatest[i]);
+      if (!scale)
         return;
-      }
-      forRanges(size, kTask, within, [&](std::size_t begin, std::size_t end) {
-        table.quantizeSegment(plan, {.values = values + at + begin,
-                                     .n = end - begin,
-                                     .scaleCode = code,
-                                     .factor = factor,
-                                     .exactly = !isFinite,
-                                     .codes = codes + at + begin,
-                                     .random = randomAt(at + begin)});
+      found[i] = *scale;
+    }
+    layout.forRows(group, [&](std::size_t row) {
+      for (std::size_t i = 0, at = first * block; i < count; ++i, at += block)
+        quantizeSegment(found[i], row + at, std::min(block, end - at));
+    });
+  }
+
+  void quantizeLargeBlock(std::size_t block) {
+    std::uint32_t greatest = 0;
+    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
+      const float found = kernels::amax(WideType::F32, values + at, size, execution);
+      greatest = std::max(greatest, std::bit_cast<std::uint32_t>(found));
+    });
+    const auto scale = settleScale(block, greatest);
+    if (!scale)
+      return;
+    layout.forSegments(block, [&](std::size_t at, std::size_t size) {
+      forRanges(size, kTask, execution, [&](std::size_t begin, std::size_t end) {
+        quantizeSegment(*scale, at + begin, end - begin);
       });
     });
   }
