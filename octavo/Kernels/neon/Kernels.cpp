@@ -1,0 +1,3 @@
+#include "octavo/Kernels/neon/Parts.h"
+
+#include "octavo/Kernels/generic/Table.h"
