@@ -139,8 +139,13 @@ template <bool kByteWide> struct DecodeByHalf {
     if (plan.hasSpecials) {
       const U8 codes = load<U8>(from);
       const U8 special = (U8)((codes & magnitudeMask) >= firstSpecial) | (U8)(codes == exception);
-      if (__builtin_expect(_mm256_movemask_epi8((__m256i)special), 0))
-        return decodeSpecial(plan, from, x);
+      if (__builtin_expect(_mm256_movemask_epi8((__m256i)special), 0)) {
+        F32 decoded[4]; // not x, which would be stored in every step if its address were taken
+        decodeSpecial(plan, from, decoded);
+        for (int i = 0; i < 4; ++i)
+          x[i] = decoded[i];
+        return;
+      }
     }
     for (int i = 0; i < 2; ++i) {
       const __m256i codes = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)from + i));

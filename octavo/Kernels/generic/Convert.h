@@ -11,6 +11,7 @@ template <Rounding kRounding>
 OCTAVO_INLINE U8 convertExactly(const ConvertPlan& plan, const U32 (&x)[4],
                                 const std::uint32_t* random) {
   U32 codes[4];
+#pragma clang loop unroll(disable) // one vector at a time fits the registers, four do not
   for (int i = 0; i < 4; ++i)
     codes[i] = roundToCodes<kRounding>(
         plan, x[i], I32{},
@@ -48,11 +49,13 @@ template <typename Encoder> struct FastStep {
 
   OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const std::uint32_t*) const {
     if (__builtin_expect(anyNan(x), 0))
-      return convertNan(plan, x);
+      return convertNan(plan, x[0], x[1], x[2], x[3]);
     return encoder(x);
   }
-  static __attribute__((noinline)) U8 convertNan(const ConvertPlan& plan, const U32 (&x)[4]) {
-    return convertExactly<Rounding::TiesToEven>(plan, x, nullptr);
+  /// By value: an array whose address is taken would be stored in every step.
+  static __attribute__((noinline)) U8 convertNan(const ConvertPlan& plan, U32 a, U32 b, U32 c,
+                                                 U32 d) {
+    return convertExactly<Rounding::TiesToEven>(plan, {a, b, c, d}, nullptr);
   }
 };
 

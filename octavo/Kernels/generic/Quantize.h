@@ -135,12 +135,10 @@ private:
     for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
       const Scales found = scalesOf<kScale>(plan, load<U32>(amaxes + lane));
       storeScales<kScale>(scales + lane * plan.scaleBytes, found.code);
-      store(factors + lane, found.factor);
+      factors.put(lane, found.factor);
       store(codes + lane, found.code);
-      if constexpr (kScale != ScaleKind::PowerOfTwo) {
-        store(reciprocals + lane, found.reciprocal);
-        areAllModerate &= areModerate(found.factor);
-      }
+      if constexpr (kScale != ScaleKind::PowerOfTwo)
+        areAllModerate &= areModerate(found.factor.value);
     }
     return areAllModerate;
   }
@@ -172,18 +170,17 @@ private:
     for (std::size_t i = 0; i < n; i += kStep) {
       prefetchStep(values + i); // of the next batch
       U32 x[4], code[4];
-      F32 factor[4], reciprocal[4];
+      Factor factor[4];
       for (std::size_t j = 0; j < 4; ++j) {
         const std::size_t at = i + j * kLanes;
         const std::size_t b = kBlock ? at / kBlock : at >> shift;
         x[j] = load<U32>(values + at);
         if constexpr (kMayBePoisoned) // elements of a NaN block are code 0
           x[j] &= splat(kept[b]);
-        factor[j] = splat(factors[b]);
-        reciprocal[j] = splat(reciprocals[b]);
+        factor[j] = factors.all(b);
         code[j] = splat(codes[b]);
       }
-      Out::put(to + i, step(x, factor, reciprocal, code, random ? random + i : nullptr));
+      Out::put(to + i, step(x, factor, code, random ? random + i : nullptr));
     }
     out.advance(n);
   }
@@ -197,8 +194,7 @@ private:
   alignas(64) std::uint32_t amaxes[kBlocks];
   alignas(64) std::uint32_t codes[kBlocks];
   alignas(64) std::uint32_t kept[kBlocks];
-  alignas(64) float factors[kBlocks];
-  alignas(64) float reciprocals[kBlocks];
+  Factors<kBlocks> factors;
 };
 
 /// The last blocks, fewer than kLanes, the last of them perhaps short: zeros fill them up.

@@ -100,11 +100,9 @@ private:
     const std::size_t columns = (strip.columns + kStep - 1) / kStep * kStep;
     for (std::size_t c = 0; c < columns; c += kLanes) {
       const Scales found = scalesOf<kScale>(plan, load<U32>(amax + c));
-      store(factors + c, found.factor);
-      if constexpr (kScale != ScaleKind::PowerOfTwo) {
-        store(reciprocals + c, found.reciprocal);
-        areAllModerate &= areModerate(found.factor);
-      }
+      factors.put(c, found.factor);
+      if constexpr (kScale != ScaleKind::PowerOfTwo)
+        areAllModerate &= areModerate(found.factor.value);
       store(codes + c, found.code);
       U32 code = found.code;
       if (!isFinite)
@@ -167,16 +165,15 @@ private:
     constexpr bool kMayBePoisoned =
         __is_same(Step, QuantizeStep<kExactQuotient<kScale>, NoEncoder>);
     U32 x[4], code[4];
-    F32 factor[4], reciprocal[4];
+    Factor factor[4];
     for (std::size_t j = 0; j < 4; ++j) {
       x[j] = load<U32>(from + j * kLanes);
       if constexpr (kMayBePoisoned)
         x[j] &= load<U32>(kept + c + j * kLanes);
-      factor[j] = load<F32>(factors + c + j * kLanes);
-      reciprocal[j] = load<F32>(reciprocals + c + j * kLanes);
+      factor[j] = factors.lanes(c + j * kLanes);
       code[j] = load<U32>(codes + c + j * kLanes);
     }
-    return step(x, factor, reciprocal, code, random);
+    return step(x, factor, code, random);
   }
 
   static constexpr std::size_t kWidth = kStripColumns; // a multiple of kStep
@@ -187,8 +184,7 @@ private:
   alignas(64) std::uint32_t amax[kWidth];
   alignas(64) std::uint32_t codes[kWidth];
   alignas(64) std::uint32_t kept[kWidth];
-  alignas(64) float factors[kWidth];
-  alignas(64) float reciprocals[kWidth];
+  Factors<kWidth> factors;
 };
 
 template <ScaleKind kScale>
@@ -219,15 +215,13 @@ template <Quotient kQuotient, typename Encoder>
 static void quantizeSegmentBy(const QuantizePlan& plan, const Encoder& encoder,
                               const QuantizeSegmentArguments& segment) {
   const QuantizeStep<kQuotient, Encoder> step{plan, encoder};
-  const F32 factor = splat(segment.factor);
-  const F32 reciprocal = splat(1.0f / segment.factor);
+  const Factor factor = divisorFactor(splat(segment.factor));
   const U32 code = splat(segment.scaleCode);
   auto encode = [&](const float* from, const std::uint32_t* random) {
     U32 x[4];
     for (int j = 0; j < 4; ++j)
       x[j] = load<U32>(from + j * kLanes);
-    return step(x, {factor, factor, factor, factor},
-                {reciprocal, reciprocal, reciprocal, reciprocal}, {code, code, code, code}, random);
+    return step(x, {factor, factor, factor, factor}, {code, code, code, code}, random);
   };
   std::size_t i = 0;
   for (; i + kStep <= segment.n; i += kStep)

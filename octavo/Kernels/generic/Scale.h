@@ -9,12 +9,37 @@ namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 using ScaleKind = QuantizePlan::Scale;
 
-/// One scale a lane: its code, what a value is multiplied by (PowerOfTwo) or divided by, and for
-/// the division the reciprocal, rounded to nearest.
+/// What a value is multiplied by (PowerOfTwo) or divided by. For the division also the divisor's
+/// reciprocal, rounded to nearest, and what that lacks, rounded.
+struct Factor {
+  F32 value, reciprocal, rest;
+};
+
+/// Factors of as many blocks, in memory.
+template <std::size_t kCount> struct Factors {
+  alignas(64) float value[kCount];
+  alignas(64) float reciprocal[kCount];
+  alignas(64) float rest[kCount];
+
+  OCTAVO_INLINE void put(std::size_t lane, const Factor& factor) {
+    store(value + lane, factor.value);
+    store(reciprocal + lane, factor.reciprocal);
+    store(rest + lane, factor.rest);
+  }
+  /// Of kLanes blocks.
+  OCTAVO_INLINE Factor lanes(std::size_t lane) const {
+    return {load<F32>(value + lane), load<F32>(reciprocal + lane), load<F32>(rest + lane)};
+  }
+  /// Of one block, in every lane.
+  OCTAVO_INLINE Factor all(std::size_t block) const {
+    return {splat(value[block]), splat(reciprocal[block]), splat(rest[block])};
+  }
+};
+
+/// One scale a lane.
 struct Scales {
   U32 code;
-  F32 factor;
-  F32 reciprocal;
+  Factor factor;
 };
 
 /// The factor of codes of E8M0: 2^-(code - 127), a subnormal for the largest.
@@ -31,6 +56,15 @@ OCTAVO_INLINE F32 positiveNarrowValue(const ConvertPlan& format, U32 code) {
   return a < b ? a : b;
 }
 
+template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE Factor divisorFactor(F32 divisor) {
+  if constexpr (kFused) {
+    const F32 reciprocal = splat(1.0f) / divisor;
+    const F32 remainder = multiplyAdd(-divisor, reciprocal, splat(1.0f));
+    return {divisor, reciprocal, remainder * reciprocal};
+  }
+  return {divisor, F32{}, F32{}};
+}
+
 /// `amax` holds bits of finite values.
 template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& plan, U32 amax) {
   if constexpr (kScale == ScaleKind::PowerOfTwo) {
@@ -40,7 +74,7 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& pl
     const U32 raised = (select(subnormal, moved, b) + plan.increment) >> 23;
     const U32 code =
         minimum(maximum(raised, splat(plan.emax)) - plan.emax, splat(plan.largestScale));
-    return {code, inversePowerOfTwo(code), F32{}};
+    return {code, {inversePowerOfTwo(code), F32{}, F32{}}};
   } else {
     const F32 ratio = floats(amax) / splat(plan.elementMax) / splat(plan.outer);
     const U32 isZero = (U32)(amax == U32{});
@@ -58,7 +92,7 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& pl
     }
     // At least the smallest f32: 0 / 0 would be no value of the tensor.
     const F32 divisor = floats(maximum(bits(value * splat(plan.outer)), splat(1u)));
-    return {code, divisor, splat(1.0f) / divisor};
+    return {code, divisorFactor(divisor)};
   }
 }
 
@@ -69,15 +103,15 @@ OCTAVO_INLINE bool areModerate(F32 divisors) {
   return !anySet(above(bits(divisors) - kLeast, splat(kRange)));
 }
 
-/// x / divisor rounded to nearest, without a division: x * reciprocal is within two ulps; corrected
-/// by its remainder, which a fused multiply-add has exactly, it is within one; corrected once more,
-/// it is the quotient rounded to nearest (Markstein's theorem, for a reciprocal that is). Below
-/// 2^-20 a remainder may be inexact: every element format rounds what is below 2^-18 to 0.
-template <int kCorrections = 2> OCTAVO_INLINE F32 dividedFast(F32 x, F32 divisor, F32 reciprocal) {
-  F32 quotient = x * reciprocal;
-  for (int i = 0; i < kCorrections; ++i)
-    quotient = multiplyAdd(multiplyAdd(-quotient, divisor, x), reciprocal, quotient);
-  return quotient;
+/// x / divisor rounded to nearest, without a division. x * (reciprocal + rest) has an error of
+/// 2^-22 ulps before it is rounded, so that it is within one ulp; its remainder, which a fused
+/// multiply-add has exactly, corrects it to the quotient rounded to nearest (Markstein's theorem,
+/// for a reciprocal that is). Below 2^-20 the remainder may be inexact: every element format rounds
+/// what is below 2^-18 to 0.
+template <typename Divisor> OCTAVO_INLINE F32 dividedFast(F32 x, const Divisor& divisor) {
+  const F32 quotient = multiplyAdd(x, divisor.reciprocal, x * divisor.rest);
+  const F32 remainder = multiplyAdd(-quotient, divisor.value, x);
+  return multiplyAdd(remainder, divisor.reciprocal, quotient);
 }
 
 /// How a value meets its scale.
@@ -87,13 +121,13 @@ enum class Quotient : std::uint8_t {
   Fast, ///< dividedFast
 };
 
-template <Quotient kQuotient> OCTAVO_INLINE F32 scaled(F32 x, F32 factor, F32 reciprocal) {
+template <Quotient kQuotient> OCTAVO_INLINE F32 scaled(F32 x, const Factor& factor) {
   if constexpr (kQuotient == Quotient::Multiply)
-    return x * factor;
+    return x * factor.value;
   else if constexpr (kQuotient == Quotient::Fast && kHasMultiplyAdd)
-    return dividedFast(x, factor, reciprocal);
+    return dividedFast(x, factor);
   else
-    return x / factor;
+    return x / factor.value;
 }
 
 /// Codes of kLanes scales to memory.
@@ -110,6 +144,7 @@ static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, co
                                                     const U32 (&y)[4], const I32 (&exponent)[4],
                                                     const std::uint32_t* random) {
   U32 codes[4];
+#pragma clang loop unroll(disable) // one vector at a time fits the registers, four do not
   for (int i = 0; i < 4; ++i) {
     const ConvertPlan& element = plan.element;
     switch (element.rounding) {
@@ -141,17 +176,16 @@ static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, co
   return narrow(codes);
 }
 
-/// The step of a quantization's inner loop: kStep values, with a factor, a reciprocal and a scale
-/// code each.
+/// The step of a quantization's inner loop: kStep values, with a factor and a scale code each.
 template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
   const QuantizePlan& plan;
   Encoder encoder;
 
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const F32 (&factor)[4], const F32 (&reciprocal)[4],
-                              const U32 (&)[4], const std::uint32_t*) const {
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&)[4],
+                              const std::uint32_t*) const {
     U32 y[4];
     for (int i = 0; i < 4; ++i)
-      y[i] = bits(scaled<kQuotient>(floats(x[i]), factor[i], reciprocal[i]));
+      y[i] = bits(scaled<kQuotient>(floats(x[i]), factor[i]));
     return encoder(y);
   }
 };
@@ -162,14 +196,14 @@ template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
   const QuantizePlan& plan;
   NoEncoder encoder;
 
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const F32 (&factor)[4], const F32 (&)[4],
-                              const U32 (&code)[4], const std::uint32_t* random) const {
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&code)[4],
+                              const std::uint32_t* random) const {
     U32 y[4];
     I32 exponent[4];
     for (int i = 0; i < 4; ++i) {
       // An exact quotient may lie below f32's range, where a directed rounding must still see it.
       constexpr bool kPower = kQuotient == Quotient::Multiply;
-      y[i] = kPower ? x[i] : bits(floats(x[i]) / factor[i]);
+      y[i] = kPower ? x[i] : bits(floats(x[i]) / factor[i].value);
       exponent[i] = kPower ? (I32)code[i] - 127 : I32{};
     }
     return quantizeExactly(plan, x, y, exponent, random);
