@@ -1,0 +1,118 @@
+// A layout: how one producer spells quantized weights, their scales and their configuration. One
+// file a layout in Layouts/, one row a scaled format in it; everything that reads, checks or writes
+// goes through this interface.
+#pragma once
+
+#include "octavo/Checkpoint/Layer.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+/// The shape of a scale part on disk, for a weight [N, K] (or [E, N, K]) with grid [n, k] of scales.
+enum class ScaleShape : std::uint8_t {
+  Scalar,  ///< []
+  One,     ///< [1]
+  Rows,    ///< [N]
+  Column,  ///< [N, 1]
+  Grid,    ///< [..., n, k]
+  Grid4,   ///< [n, 1, k, 1]
+};
+
+/// How the codes of elements narrower than a byte, or known by another dtype, lie on disk.
+enum class ElementShape : std::uint8_t {
+  Logical,      ///< the dtype is the element's own: [..., N, K]
+  PackedBytes,  ///< U8 [..., N, K * bits / 8], PackedCodes.h
+  BlocksOf16,   ///< U8 [..., N, K / 32, 16]: gpt-oss
+};
+
+struct ElementSpelling {
+  std::string_view name; ///< after the module and a dot: "weight", "weight_packed"
+  std::string_view dtype;
+  ElementShape shape;
+};
+
+struct ScaleSpelling {
+  std::string_view name; ///< "weight_scale"
+  /// "F32", "U8", ...; empty: the dtype that the weight had before it was quantized.
+  std::string_view dtype;
+  ScaleShape shape;
+  Meaning meaning = Meaning::Multiplies;
+};
+
+/// How a layout spells one scaled format. Absent parts have an empty name.
+struct LayerSpelling {
+  std::string_view format; ///< name of the scaled format's row
+  ElementSpelling elements;
+  ScaleSpelling scales;
+  ScaleSpelling outer = {};
+  ScaleSpelling input = {};
+};
+
+/// All that a layout says of a checkpoint.
+struct Inventory {
+  std::vector<Layer> layers;         ///< quantized, in the order of names
+  std::vector<StoredTensor> plain;   ///< tensors that belong to no layer and to no KvScales
+  std::vector<KvScales> kvScales;
+  /// From the configuration: "fp8" where the key-value cache is meant to be FP8; else empty.
+  std::string kvCacheFormat;
+  std::string quantizer; ///< producer and version, where the configuration says so
+};
+
+/// What a written configuration must say.
+struct LayoutChoice {
+  /// Name of the module -> row of its scaled format. Modules that are not here stay plain.
+  std::vector<std::pair<std::string, const format::ScaledFormat*>> layers;
+  std::vector<std::string> ignored; ///< linear modules left plain: "lm_head"
+  Activations::Kind activations = Activations::Kind::Dynamic;
+  bool kvScales = false;
+};
+
+class Layout {
+public:
+  virtual ~Layout() = default;
+  virtual std::string_view name() const = 0; ///< "compressed-tensors"
+  virtual std::string_view description() const = 0; ///< a sentence
+  virtual std::string_view source() const = 0;      ///< where the rule is from
+  /// The formats that it spells, in the order in which they are documented.
+  virtual std::span<const LayerSpelling> spellings() const = 0;
+
+  /// Why `folder` is of this layout ("config.json: quant_method is fp8"), or nothing. A
+  /// configuration outweighs names of tensors: `byConfiguration` says which spoke.
+  struct Detection {
+    std::string reason;
+    bool byConfiguration;
+  };
+  virtual std::optional<Detection> detect(const Folder& folder) const = 0;
+
+  /// Every layer with its parts. What does not fit (a scale that is missing, of a wrong shape, an
+  /// orphan, configuration and tensors that disagree) is a finding, not an error.
+  virtual Inventory read(const Folder& folder, Findings& findings) const = 0;
+
+  /// Writes what readers of this layout expect into config.json (and hf_quant_config.json where it
+  /// has one), replacing what was there of any layout. Both start as the source's.
+  virtual void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const = 0;
+
+  /// The spelling of a scaled format; null where this layout has none.
+  const LayerSpelling* spelling(std::string_view format) const;
+};
+
+/// All layouts, in the order of documentation; the last is "plain".
+std::span<const Layout* const> layouts();
+const Layout* findLayout(std::string_view name);
+
+/// The layout of a checkpoint: the one that its configuration names, else the one that the tensors'
+/// names fit; never nothing, since plain fits all. `findings` gets a warning where two fit.
+struct DetectedLayout {
+  const Layout* layout;
+  std::string reason;
+};
+DetectedLayout detectLayout(const Folder& folder, Findings& findings);
+
+} // namespace octavo::checkpoint
