@@ -34,18 +34,30 @@ struct Activations {
   const format::ScaledFormat* format = nullptr; ///< null where Kind::None
 };
 
+/// Which axes the same parameter has in the model's plain checkpoint: those of Layer::shape, or the
+/// last two exchanged (Hugging Face's gpt-oss: MXFP4 is [E, N, K], BF16 is [E, K, N]).
+enum class PlainAxes : std::uint8_t { Same, Swapped };
+
+/// A layer whose parts are there agrees in them: layouts leave out a part that they cannot read and
+/// report it. The plain tensor of a layer is named `name`.`parameter`.
 struct Layer {
   std::string name;      ///< the module: "model.layers.0.self_attn.q_proj"
   std::string parameter; ///< of the module: "weight"; "gate_up_proj" of gpt-oss's experts
   /// Logical: [N, K], or [E, N, K] for stacked experts. K is the contracted axis, always last.
   std::vector<std::int64_t> shape;
+  /// The scale format is f32 also where scales are stored as BF16 or F16, which widen exactly;
+  /// Part::format is the stored one.
   numerics::ScaledType type;
-  const format::ScaledFormat* format; ///< the row whose element, scale and blocks these are; or null
+  const format::ScaledFormat*
+      format; ///< the row whose element, scale and blocks these are; or null
   Part elements;
-  std::optional<Part> scales; ///< nothing: missing (a Finding says so)
-  std::optional<Part> outer;
+  /// Nothing: missing or unreadable (a Finding says so). Any rank whose extents in order are the
+  /// grid's, but for ones: [N], [N, 1], [n, 1, k, 1], [].
+  std::optional<Part> scales;
+  std::optional<Part> outer;      ///< one number
   std::optional<Part> inputScale; ///< static activation scale; NVFP4: the activations' outer scale
   Activations activations;
+  PlainAxes plainAxes = PlainAxes::Same;
 };
 
 /// The scales of one attention module's key-value cache.

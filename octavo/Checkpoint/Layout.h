@@ -15,36 +15,44 @@
 
 namespace octavo::checkpoint {
 
-/// The shape of a scale part on disk, for a weight [N, K] (or [E, N, K]) with grid [n, k] of scales.
+/// The shape of a scale part on disk, for a weight [N, K] (or [E, N, K]) with grid [n, k] of
+/// scales. A reader takes any shape that has the grid's scales in the grid's order; a writer takes
+/// this one.
 enum class ScaleShape : std::uint8_t {
-  Scalar,  ///< []
-  One,     ///< [1]
-  Rows,    ///< [N]
-  Column,  ///< [N, 1]
-  Grid,    ///< [..., n, k]
-  Grid4,   ///< [n, 1, k, 1]
+  Scalar, ///< []
+  One,    ///< [1]
+  Rows,   ///< [N]
+  Column, ///< [N, 1]
+  Grid,   ///< [..., n, k]
+  Grid4,  ///< [n, 1, k, 1]
 };
 
 /// How the codes of elements narrower than a byte, or known by another dtype, lie on disk.
 enum class ElementShape : std::uint8_t {
-  Logical,      ///< the dtype is the element's own: [..., N, K]
-  PackedBytes,  ///< U8 [..., N, K * bits / 8], PackedCodes.h
-  BlocksOf16,   ///< U8 [..., N, K / 32, 16]: gpt-oss
+  Logical,     ///< the dtype is the element's own: [..., N, K]
+  PackedBytes, ///< U8 [..., N, K * bits / 8], PackedCodes.h
+  BlocksOf16,  ///< U8 [..., N, K / 32, 16]: gpt-oss
 };
 
+/// Names of parts are spelled with `*` for the parameter: "*_packed" is "weight_packed" of a Linear
+/// and "gate_up_proj_packed" of stacked experts. A name without `*` is the module's
+/// ("input_scale").
 struct ElementSpelling {
-  std::string_view name; ///< after the module and a dot: "weight", "weight_packed"
+  std::string_view name; ///< after the module and a dot: "*", "*_packed"
   std::string_view dtype;
   ElementShape shape;
 };
 
 struct ScaleSpelling {
-  std::string_view name; ///< "weight_scale"
+  std::string_view name; ///< "*_scale"
   /// "F32", "U8", ...; empty: the dtype that the weight had before it was quantized.
   std::string_view dtype;
   ScaleShape shape;
   Meaning meaning = Meaning::Multiplies;
 };
+
+/// Whether a spelling is the one that octavo writes for its format, or one of others that exist.
+enum class Access : std::uint8_t { ReadAndWrite, ReadOnly };
 
 /// How a layout spells one scaled format. Absent parts have an empty name.
 struct LayerSpelling {
@@ -53,12 +61,26 @@ struct LayerSpelling {
   ScaleSpelling scales;
   ScaleSpelling outer = {};
   ScaleSpelling input = {};
+  Access access = Access::ReadAndWrite;
 };
+
+/// Names of the scales of a key-value cache, after the attention module and a dot; and how they
+/// lie.
+struct KvSpelling {
+  std::string_view key = "k_scale", value = "v_scale", query = "q_scale";
+  std::string_view probability = "prob_output_scale";
+  std::string_view dtype = "F32"; ///< empty: the dtype that weights had before
+  ScaleShape shape = ScaleShape::Scalar;
+};
+
+/// The tensor that a spelled part is: "m.weight_packed" for ("m", "weight", "*_packed").
+std::string tensorName(std::string_view module, std::string_view parameter,
+                       std::string_view spelled);
 
 /// All that a layout says of a checkpoint.
 struct Inventory {
-  std::vector<Layer> layers;         ///< quantized, in the order of names
-  std::vector<StoredTensor> plain;   ///< tensors that belong to no layer and to no KvScales
+  std::vector<Layer> layers;       ///< quantized, in the order of names
+  std::vector<StoredTensor> plain; ///< tensors that belong to no layer and to no KvScales
   std::vector<KvScales> kvScales;
   /// From the configuration: "fp8" where the key-value cache is meant to be FP8; else empty.
   std::string kvCacheFormat;
@@ -77,11 +99,13 @@ struct LayoutChoice {
 class Layout {
 public:
   virtual ~Layout() = default;
-  virtual std::string_view name() const = 0; ///< "compressed-tensors"
+  virtual std::string_view name() const = 0;        ///< "compressed-tensors"
   virtual std::string_view description() const = 0; ///< a sentence
   virtual std::string_view source() const = 0;      ///< where the rule is from
-  /// The formats that it spells, in the order in which they are documented.
+  /// The formats that it spells, in the order in which they are documented; of the spellings of one
+  /// format the one that octavo writes comes first.
   virtual std::span<const LayerSpelling> spellings() const = 0;
+  virtual KvSpelling kvSpelling() const { return {}; }
 
   /// Why `folder` is of this layout ("config.json: quant_method is fp8"), or nothing. A
   /// configuration outweighs names of tensors: `byConfiguration` says which spoke.
@@ -99,7 +123,7 @@ public:
   /// has one), replacing what was there of any layout. Both start as the source's.
   virtual void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const = 0;
 
-  /// The spelling of a scaled format; null where this layout has none.
+  /// The spelling in which octavo writes a scaled format; null where this layout has none.
   const LayerSpelling* spelling(std::string_view format) const;
 };
 
@@ -108,7 +132,8 @@ std::span<const Layout* const> layouts();
 const Layout* findLayout(std::string_view name);
 
 /// The layout of a checkpoint: the one that its configuration names, else the one that the tensors'
-/// names fit; never nothing, since plain fits all. `findings` gets a warning where two fit.
+/// names, dtypes and shapes fit; never nothing, since plain fits all. `findings` gets a warning
+/// where two fit, an error where the configuration names a layout that octavo does not read.
 struct DetectedLayout {
   const Layout* layout;
   std::string reason;
