@@ -3,24 +3,22 @@
 #pragma once
 
 #include "octavo/Checkpoint/Finding.h"
+#include "octavo/Checkpoint/JsonFile.h"
 #include "octavo/Checkpoint/Safetensors.h"
 
-#include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
 #include <filesystem>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace octavo::checkpoint {
 
-/// Keeps the order of keys, so that a rewritten file differs only where it must.
-using Json = nlohmann::ordered_json;
-
-/// A tensor of the checkpoint and the shard that holds it. Both pointers live as long as the Folder.
+/// A tensor of the checkpoint and the shard that holds it. Both pointers live as long as the
+/// Folder.
 struct StoredTensor {
   const SafetensorsFile* shard;
   const SafetensorsEntry* entry;
@@ -32,47 +30,53 @@ struct StoredTensor {
 class Folder {
 public:
   /// Opens a folder or a single file. Refused: an index that names a path outside the folder (or a
-  /// link that leads there), shards that are missing or damaged, a tensor in another shard than the
-  /// index says or in two, JSON that is none or has a key twice, PyTorch pickles (with a sentence
-  /// how to convert them).
+  /// link that leads there, but for the blobs of a Hugging Face cache), shards that are missing or
+  /// damaged, a tensor in another shard than the index says or in two, JSON that is none or has a
+  /// key twice, PyTorch pickles (with a sentence how to convert them).
   static tl::expected<Folder, Error> open(const std::filesystem::path& path);
 
-  /// Opens what can be opened and reports the rest: for lint. An Error only if nothing is there.
+  /// Opens what can be opened and reports the rest: for lint. An Error only if there is no shard.
   static tl::expected<Folder, Error> openDamaged(const std::filesystem::path& path,
                                                  Findings& findings);
 
+  /// The folder, also where a single file was opened.
   const std::filesystem::path& path() const { return root; }
+  /// Whether a file was opened rather than its folder: it has neither configuration nor companions.
   bool isSingleFile() const { return singleFile; }
 
   /// In the order of shards, then of bytes.
   std::span<const StoredTensor> tensors() const { return stored; }
   const StoredTensor* find(std::string_view name) const;
-  /// The shards' file names relative to path(), in order.
+  /// The shards' file names relative to path(), in order of names.
   std::span<const std::string> shardNames() const { return shards; }
   const SafetensorsFile& shard(std::size_t i) const { return files[i]; }
-  bool hasIndex() const { return indexed; }
-  /// `metadata` of the index, as read.
-  const Json& indexMetadata() const { return indexStrings; }
+  /// The index's file name; empty where there is none.
+  const std::string& indexName() const { return index; }
+  /// `metadata` of the index, as read; null where there is none.
+  const Json& indexMetadata() const { return metadata; }
 
   /// config.json and hf_quant_config.json; null where there is none.
   const Json& config() const { return configuration; }
   const Json& quantConfig() const { return modelOptConfiguration; }
-  /// `quantization_config` of config.json (also at text_config.quantization_config or
-  /// compression_config); null where there is none.
+  /// The quantization's part of config.json: quantization_config, the same in text_config, or
+  /// compression_config; null where there is none.
   const Json& quantizationConfig() const;
 
   /// The other regular files (tokenizer, generation_config.json, ...), relative to path(): what a
-  /// converted checkpoint takes along as it is.
+  /// converted checkpoint takes along as it is. Files of weights in other forms are not among them.
   std::span<const std::string> companions() const { return others; }
 
 private:
+  friend class FolderOpener;
+
   std::filesystem::path root;
-  bool singleFile = false, indexed = false;
+  bool singleFile = false;
+  std::string index;
   std::vector<std::string> shards, others;
-  std::vector<SafetensorsFile> files;
+  std::vector<SafetensorsFile> files; ///< does not grow any more once `stored` points into it
   std::vector<StoredTensor> stored;
-  std::map<std::string, std::size_t, std::less<>> byName;
-  Json indexStrings, configuration, modelOptConfiguration;
+  std::unordered_map<std::string_view, std::size_t> byName;
+  Json metadata, configuration, modelOptConfiguration;
 };
 
 } // namespace octavo::checkpoint
