@@ -63,6 +63,51 @@ tl::expected<void, Error> OutputFile::write(std::string_view text) {
   return write(std::as_bytes(std::span(text)));
 }
 
+tl::expected<void, Error> OutputFile::reserve(std::uint64_t length) {
+  if (length == 0)
+    return {};
+  if (::fallocate(descriptor, 0, 0, static_cast<off_t>(length)) == 0)
+    return {};
+  if (errno != EOPNOTSUPP && errno != EINTR)
+    return failure("its disk space cannot be reserved", errno);
+  if (::ftruncate(descriptor, static_cast<off_t>(length)) != 0)
+    return failure("cannot be made as long as it must be", errno);
+  return {};
+}
+
+tl::expected<void, Error> OutputFile::writeAt(std::uint64_t offset,
+                                              std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR)
+        continue;
+      return failure("cannot be written", errno);
+    }
+    offset += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+tl::expected<bool, Error> OutputFile::copyAt(std::uint64_t offset, int source, std::uint64_t from,
+                                             std::uint64_t length) {
+  auto in = static_cast<off64_t>(from);
+  auto out = static_cast<off64_t>(offset);
+  while (length > 0) {
+    const ssize_t copied = ::copy_file_range(source, &in, descriptor, &out, length, 0);
+    if (copied < 0 && errno == EINTR)
+      continue;
+    if (copied < 0 && (errno == ENOSPC || errno == EIO || errno == EDQUOT || errno == EFBIG))
+      return failure("cannot be written", errno);
+    if (copied <= 0)
+      return false;
+    length -= static_cast<std::uint64_t>(copied);
+  }
+  return true;
+}
+
 tl::expected<void, Error> OutputFile::commit() {
   if (::fsync(descriptor) != 0)
     return failure("cannot be synced to disk", errno);

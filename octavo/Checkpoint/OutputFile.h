@@ -6,6 +6,7 @@
 #include <tl/expected.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -25,6 +26,17 @@ public:
 
   tl::expected<void, Error> write(std::span<const std::byte> bytes);
   tl::expected<void, Error> write(std::string_view text);
+
+  /// Makes the file `length` bytes long and takes the disk space at once where the file system can,
+  /// so that a full disk is known before the work is done.
+  tl::expected<void, Error> reserve(std::uint64_t length);
+  /// Puts bytes at `offset`. Any thread.
+  tl::expected<void, Error> writeAt(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Puts `length` bytes of the file behind `source` from byte `from` on at `offset`, inside the
+  /// kernel. False where the system cannot (other file systems, old kernels); nothing that was
+  /// written counts then. Any thread.
+  tl::expected<bool, Error> copyAt(std::uint64_t offset, int source, std::uint64_t from,
+                                   std::uint64_t length);
 
   /// Syncs what was written, gives it the name it was asked for, and syncs the folder. A file of
   /// that name is replaced.

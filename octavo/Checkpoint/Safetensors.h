@@ -49,6 +49,8 @@ public:
   const SafetensorsEntry* find(std::string_view name) const;
   const SafetensorsMetadata& metadata() const { return strings; }
   const std::string& name() const { return file; }
+  /// Where in the file the tensors' bytes begin.
+  std::uint64_t dataBegin() const { return headerEnd; }
 
   /// The bytes of a tensor as they lie in the file (sub-byte codes packed).
   std::span<const std::byte> bytes(const SafetensorsEntry& entry) const {
@@ -56,9 +58,11 @@ public:
   }
   /// Lets go of the memory of a tensor's bytes, which can still be read. Nothing for bytes that
   /// were in memory to begin with.
-  void release(const SafetensorsEntry& entry) const {
+  void release(const SafetensorsEntry& entry) const { release(bytes(entry)); }
+  /// The same for a piece of what bytes() gave.
+  void release(std::span<const std::byte> piece) const {
     if (mapping)
-      mapping->release(bytes(entry));
+      mapping->release(piece);
   }
   /// The tensor, copied out, one code a container. Errors: a dtype that octavo has no tensor of; a
   /// byte of a BOOL that is neither 0 nor 1.
@@ -68,6 +72,7 @@ private:
   std::string file;
   std::optional<MappedFile> mapping;
   std::span<const std::byte> data; ///< after the header
+  std::uint64_t headerEnd = 0;
   std::vector<SafetensorsEntry> index;
   SafetensorsMetadata strings;
 };
