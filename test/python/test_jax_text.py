@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.mlir
+
 jax = pytest.importorskip("jax", reason="JAX writes the programs")
 jnp = jax.numpy
 lax = jax.lax

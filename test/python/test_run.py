@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
+pytestmark = pytest.mark.mlir
+
 OCTAVO = Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
 
 LINEAR = """

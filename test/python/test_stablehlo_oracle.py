@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.mlir
+
 ir = pytest.importorskip("jaxlib.mlir.ir", reason="jaxlib has the StableHLO to compare with")
 jax_mlir = pytest.importorskip("jax._src.interpreters.mlir", reason="jax makes its context")
 

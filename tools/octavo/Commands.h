@@ -37,7 +37,9 @@ private:
 std::string unknownName(const std::string& kind, const std::string& name,
                         const std::vector<std::string>& known);
 
+void addCheckpointCommand(CLI::App& app);
 void addFormatsCommand(CLI::App& app);
+// In program/, in builds with MLIR only.
 void addQuantizeCommand(CLI::App& app);
 void addRunCommand(CLI::App& app);
 

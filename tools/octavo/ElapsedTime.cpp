@@ -2,44 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <unistd.h>
-
 namespace octavo::tools {
 
-ElapsedTime::ElapsedTime(std::string text) : what(std::move(text)) {
-  if (::isatty(STDERR_FILENO))
-    thread = std::thread([this] { show(); });
-}
-
-ElapsedTime::~ElapsedTime() {
-  if (!thread.joinable())
-    return;
-  {
-    const std::lock_guard lock(mutex);
-    hasEnded = true;
-  }
-  ended.notify_one();
-  thread.join();
-}
-
-double ElapsedTime::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void ElapsedTime::show() {
-  using namespace std::chrono_literals;
-  bool isShown = false;
-  std::unique_lock lock(mutex);
-  while (!ended.wait_for(lock, isShown ? 1000ms : 2000ms, [this] { return hasEnded; })) {
-    isShown = true;
-    fmt::print(stderr, "\r\x1b[Koctavo: {}, {:.0f} s", what, seconds());
-    std::fflush(stderr);
-  }
-  if (isShown) {
-    fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
-  }
-}
+ElapsedTime::ElapsedTime(std::string what)
+    : line([what = std::move(what)](double seconds) {
+        return fmt::format("{}, {:.0f} s", what, seconds);
+      }) {}
 
 } // namespace octavo::tools

@@ -1,33 +1,21 @@
-// What a long command is doing, on a terminal only.
+// What a long command is doing and since when, on a terminal only.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include "tools/octavo/StatusLine.h"
+
 #include <string>
-#include <thread>
 
 namespace octavo::tools {
 
-/// While it lives, and from the third second on, shows `octavo: WHAT, N s` on stderr if that is a
-/// terminal. It leaves the line empty.
+/// Shows `octavo: WHAT, N s` as a StatusLine does.
 class ElapsedTime {
 public:
   explicit ElapsedTime(std::string what);
-  ElapsedTime(const ElapsedTime&) = delete;
-  ~ElapsedTime();
 
-  double seconds() const;
+  double seconds() const { return line.seconds(); }
 
 private:
-  void show();
-
-  std::string what;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  std::mutex mutex;
-  std::condition_variable ended;
-  bool hasEnded = false;
-  std::thread thread;
+  StatusLine line;
 };
 
 } // namespace octavo::tools

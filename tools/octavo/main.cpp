@@ -2,8 +2,6 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Runtime/NearNames.h"
-
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -13,25 +11,31 @@
 
 namespace octavo::tools {
 
-std::string unknownName(const std::string& kind, const std::string& name,
-                        const std::vector<std::string>& known) {
-  std::string message = fmt::format("no {} \"{}\"", kind, name);
-  const std::vector<std::string> near = runtime::nearNames(name, known);
-  if (!near.empty())
-    message += fmt::format("; did you mean {}?", fmt::join(near, ", "));
-  if (!known.empty() && known.size() <= 40)
-    message += fmt::format("\n  there are: {}", fmt::join(known, ", "));
-  return message;
-}
-
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+#ifdef OCTAVO_MLIR
+constexpr const char* kFooter = R"(Examples:
   octavo formats                                      the element and scaled formats
   octavo quantize model.mlir --format mxfp8_e4m3 --explain
   octavo run model.mlir --weights model.safetensors --input ids.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize nvfp4 --compare f32
 `octavo SUBCOMMAND --help` says more.)";
+constexpr const char* kMissingCommands = "";
+
+void addProgramCommands(CLI::App& app) {
+  addQuantizeCommand(app);
+  addRunCommand(app);
+}
+#else
+constexpr const char* kFooter = R"(Examples:
+  octavo formats                                      the element and scaled formats
+`octavo SUBCOMMAND --help` says more.
+`octavo run` and `octavo quantize` need the build with MLIR: cmake -DOCTAVO_MLIR=ON.)";
+constexpr const char* kMissingCommands =
+    "\n  run and quantize need the build with MLIR: cmake -DOCTAVO_MLIR=ON";
+
+void addProgramCommands(CLI::App&) {}
+#endif
 
 /// The innermost subcommand that was named, or the application itself.
 const CLI::App& selected(const CLI::App& app) {
@@ -39,6 +43,12 @@ const CLI::App& selected(const CLI::App& app) {
   while (!current->get_subcommands().empty())
     current = current->get_subcommands().front();
   return *current;
+}
+
+/// `octavo` and the subcommands down to this one, as they are typed.
+std::string typedName(const CLI::App& command) {
+  return command.get_parent() ? typedName(*command.get_parent()) + " " + command.get_name()
+                              : command.get_name();
 }
 
 /// What the command line says wrong, in one sentence, with the names near a name that is unknown.
@@ -61,7 +71,7 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
     known.push_back(subcommand->get_name());
   if (known.empty())
     return fmt::format("{} does not take the argument \"{}\"", command.get_name(), unknown);
-  return unknownName("subcommand", unknown, known);
+  return unknownName("subcommand", unknown, known) + (command.get_parent() ? "" : kMissingCommands);
 }
 
 /// Prints an error; one of the command line with where its help is.
@@ -70,8 +80,7 @@ int report(const CLI::App& app, const std::string& message, ExitCode code) {
   std::fflush(stdout); // what was printed stands before the error, also where both go to one file
   fmt::print(stderr, "octavo: error: {}\n", message);
   if (code == ExitCode::BadUsage)
-    fmt::print(stderr, "  try: octavo {}--help\n",
-               command.get_parent() ? command.get_name() + " " : "");
+    fmt::print(stderr, "  try: {} --help\n", typedName(command));
   return static_cast<int>(code);
 }
 
@@ -79,11 +88,11 @@ int run(int argc, char** argv) {
   CLI::App app{"A compiler, runtime and checkpoint toolkit for tensor programs in narrow floats.",
                "octavo"};
   app.set_version_flag("--version", "octavo " OCTAVO_VERSION);
-  app.footer(kExamples);
+  app.footer(kFooter);
   app.require_subcommand(1);
   addFormatsCommand(app);
-  addQuantizeCommand(app);
-  addRunCommand(app);
+  addCheckpointCommand(app);
+  addProgramCommands(app);
 
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());

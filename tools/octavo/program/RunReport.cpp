@@ -1,4 +1,4 @@
-#include "tools/octavo/RunReport.h"
+#include "tools/octavo/program/RunReport.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,10 +1,10 @@
 // octavo run: binds weights and inputs to a program and runs it (docs/commands/run.md).
 
 #include "tools/octavo/Commands.h"
-#include "tools/octavo/DotFlags.h"
 #include "tools/octavo/ElapsedTime.h"
-#include "tools/octavo/RunChecks.h"
-#include "tools/octavo/RunReport.h"
+#include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/RunChecks.h"
+#include "tools/octavo/program/RunReport.h"
 
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Reference/Interpreter.h"

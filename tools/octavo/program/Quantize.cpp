@@ -2,8 +2,8 @@
 // (docs/commands/quantize.md).
 
 #include "tools/octavo/Commands.h"
-#include "tools/octavo/DotFlags.h"
 #include "tools/octavo/TextTable.h"
+#include "tools/octavo/program/DotFlags.h"
 
 #include "octavo/Checkpoint/OutputFile.h"
 #include "octavo/Runtime/Program.h"

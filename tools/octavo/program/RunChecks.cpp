@@ -1,4 +1,4 @@
-#include "tools/octavo/RunChecks.h"
+#include "tools/octavo/program/RunChecks.h"
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"

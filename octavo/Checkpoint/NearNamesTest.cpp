@@ -1,8 +1,8 @@
-#include "octavo/Runtime/NearNames.h"
+#include "octavo/Checkpoint/NearNames.h"
 
 #include <gtest/gtest.h>
 
-namespace octavo::runtime {
+namespace octavo::checkpoint {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -10,6 +10,13 @@ using Names = std::vector<std::string>;
 TEST(NearNames, nearestFirst) {
   EXPECT_EQ(nearNames("mxfp8_e4m4", {"nvfp4", "mxfp8_e5m2", "mxfp8_e4m3"}),
             (Names{"mxfp8_e4m3", "mxfp8_e5m2"}));
+}
+
+TEST(NearNames, aThirdOfTheLetters) {
+  // distances 1, 1, 2 and 4, of 9 bytes
+  EXPECT_EQ(nearNames("quantized", {"quantizer2", "quantize", "quantizes", "quanta"}),
+            (Names{"quantize", "quantizes", "quantizer2"}));
+  EXPECT_EQ(nearNames("kitten1", {"sitting1"}), Names{}); // distance 3, of 7 bytes
 }
 
 TEST(NearNames, caseDoesNotCount) { EXPECT_EQ(nearNames("MXFP4", {"mxfp4"}), Names{"mxfp4"}); }
@@ -38,4 +45,4 @@ TEST(NearNames, atMostTheLimit) {
 }
 
 } // namespace
-} // namespace octavo::runtime
+} // namespace octavo::checkpoint

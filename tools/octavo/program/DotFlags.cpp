@@ -1,4 +1,4 @@
-#include "tools/octavo/DotFlags.h"
+#include "tools/octavo/program/DotFlags.h"
 
 #include "tools/octavo/Commands.h"
 

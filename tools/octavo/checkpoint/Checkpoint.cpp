@@ -1,0 +1,12 @@
+// octavo checkpoint: the group of subcommands on quantized weights in files.
+
+#include "tools/octavo/checkpoint/Commands.h"
+
+namespace octavo::tools {
+
+void addCheckpointCommand(CLI::App& app) {
+  CLI::App* group = app.add_subcommand("checkpoint", "Read, check and convert quantized weights");
+  group->require_subcommand(1);
+}
+
+} // namespace octavo::tools

@@ -1,0 +1,14 @@
+// The subcommands of `octavo checkpoint`: one file each in this folder, one function each, which
+// adds the subcommand, its options and its callback to the group. To add one:
+//
+//   void addInspectCommand(CLI::App& group);   declared here, defined in Inspect.cpp,
+//                                              called in Checkpoint.cpp, listed in
+//                                              ../CMakeLists.txt
+//
+// What ../Commands.h says of errors, exit codes and streams holds here. ../Progress.h shows how far
+// a long one is.
+#pragma once
+
+#include "tools/octavo/Commands.h"
+
+namespace octavo::tools {} // namespace octavo::tools
