@@ -1,0 +1,49 @@
+// What the scales of a part are: how many are zero, NaN, infinite, negative, subnormal, and how
+// their sizes are spread.
+#pragma once
+
+#include "octavo/Checkpoint/Layer.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace octavo::checkpoint {
+
+/// What can be wrong with one scale.
+enum class ScaleFault : std::uint8_t { Zero, Nan, Inf, Negative, Subnormal };
+inline constexpr int kScaleFaults = 5;
+
+/// How many scales have a magnitude in [2^e, 2^(e+1)), for each e of f32.
+struct ScaleHistogram {
+  static constexpr int kLowest = -149, kHighest = 127;
+  std::array<std::uint64_t, kHighest - kLowest + 1> counts{};
+
+  std::uint64_t& operator[](int exponent) { return counts[exponent - kLowest]; }
+  std::uint64_t operator[](int exponent) const { return counts[exponent - kLowest]; }
+};
+
+struct ScaleCensus {
+  std::uint64_t count = 0;
+  std::array<std::uint64_t, kScaleFaults> faults{};
+  /// Over the finite, positive scales; smallest > largest where there are none.
+  float smallest = std::numeric_limits<float>::infinity();
+  float largest = 0;
+
+  std::uint64_t of(ScaleFault fault) const { return faults[static_cast<int>(fault)]; }
+};
+
+/// Counts the scales of `part` and adds their sizes to `histogram`. A scale is subnormal where its
+/// own format has it so; byte 0 of E8M0, 2^-127, counts as one: readers take it for an f32.
+/// Formats wider than f32 are read as f32.
+ScaleCensus takeScaleCensus(const Part& part, ScaleHistogram* histogram = nullptr);
+
+/// The scales of `part` as f32, in the order of the file, up to `most` of them.
+std::vector<float> readScales(const Part& part,
+                              std::size_t most = std::numeric_limits<std::size_t>::max());
+
+/// Index in the file's order of the first scale with that fault.
+std::optional<std::uint64_t> firstScale(const Part& part, ScaleFault fault);
+
+} // namespace octavo::checkpoint
