@@ -12,35 +12,61 @@
 
 namespace octavo::checkpoint {
 
-/// Reads a layer by rows: [E, N, K] counts as E * N rows of K (blocks never cross an expert).
+/// Reads a layer by rows: [E, N, K] counts as E * N rows of K. A piece is a range of rows that cuts
+/// no block: see pieceEnd.
 class LayerReader {
 public:
-  /// Errors: parts missing, or whose shapes or dtypes do not agree with the layer's.
+  /// Errors: parts missing, or whose shapes or dtypes do not agree with the layer's. The layer must
+  /// outlive the reader.
   static tl::expected<LayerReader, Error> open(const Layer& layer);
 
-  std::int64_t rows() const;
-  std::int64_t columns() const;
-  /// Rows of one row of blocks; pieces begin at multiples of it.
-  std::int64_t rowsInBlock() const;
-  /// The outer scale as it multiplies (a stored divisor is inverted: 1 / stored, in f32; where that
-  /// is what the layout's owner computes, see docs/checkpoints.md).
-  float outer() const;
+  std::int64_t rows() const { return rowCount; }
+  std::int64_t columns() const { return columnCount; }
+  /// Extents of a block; the last one of an axis may be short.
+  std::int64_t rowsInBlock() const { return blockRows; }
+  std::int64_t columnsInBlock() const { return blockColumns; }
+  /// Scales of a row of blocks.
+  std::int64_t scalesInRow() const { return gridColumns; }
+  /// Where the piece ends that begins at row `begin` (0, or the end of another) and has at most
+  /// `most` rows, but always a row of blocks. Blocks that span all rows are no bound: their scales
+  /// count for each piece.
+  std::int64_t pieceEnd(std::int64_t begin, std::int64_t most) const;
 
-  /// The codes of rows [begin, end), one a byte, row-major. `begin` is a multiple of rowsInBlock().
-  void codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes) const;
-  /// The scale codes of the blocks of those rows, in containers of type.scale->bytes().
+  /// The outer scale as it multiplies: a stored divisor x is 1 / x rounded to f32. 1 where there is
+  /// none.
+  float outer() const { return outerScale; }
+
+  /// The codes of a piece, one a byte, row-major.
+  void codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
+             const kernels::Execution& execution = {}) const;
+  /// Number of the scales of a piece, and the scales: codes of type.scale, row-major, in containers
+  /// of type.scale->bytes().
+  std::int64_t scaleCount(std::int64_t begin, std::int64_t end) const;
   void scales(std::int64_t begin, std::int64_t end, void* scales) const;
-  /// The values of those rows.
+  /// The values of a piece.
   void values(std::int64_t begin, std::int64_t end, float* values,
               const kernels::Execution& execution = {}) const;
-  /// Lets the mapped pages of those rows go.
+  /// Lets the mapped pages of a piece go.
   void release(std::int64_t begin, std::int64_t end) const;
 
   const Layer& layer() const { return *source; }
 
 private:
   explicit LayerReader(const Layer& layer) : source(&layer) {}
+  std::span<const std::byte> elementBytes(std::int64_t begin, std::int64_t end) const;
+  std::span<const std::byte> scaleBytes(std::int64_t begin, std::int64_t end) const;
+
   const Layer* source;
+  std::int64_t rowCount = 0, columnCount = 0;
+  std::int64_t matrixRows = 0; ///< rows that share a grid: N, or E * N where blocks span experts
+  std::int64_t blockRows = 0, blockColumns = 0;
+  std::int64_t gridRows = 0, gridColumns = 0; ///< of one matrix
+  std::size_t rowBytes = 0;                   ///< of elements
+  float outerScale = 1.0f;
 };
+
+/// The number that a part of one element says, as it multiplies: 1 / x rounded to f32 where x
+/// divides. Errors: more than one element; a dtype that is no float.
+tl::expected<float, Error> multiplier(const Part& part);
 
 } // namespace octavo::checkpoint

@@ -1,0 +1,197 @@
+#include "octavo/Checkpoint/LayerReader.h"
+
+#include "octavo/Kernels/Dequantize.h"
+#include "octavo/Kernels/Pack.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+
+namespace octavo::checkpoint {
+
+using format::ElementFormat;
+
+/// Codes that are unpacked before they are dequantized: with their values they fit the second-level
+/// cache.
+static constexpr std::int64_t kUnpacked = std::int64_t{1} << 15;
+
+static tl::unexpected<Error> refuse(const Part& part, std::string problem, std::string expected,
+                                    std::string found) {
+  return tl::unexpected(Error{.file = part.tensor.shard->name(),
+                              .problem = std::move(problem),
+                              .tensor = part.tensor.name(),
+                              .expected = std::move(expected),
+                              .found = std::move(found),
+                              .fix = "`octavo checkpoint lint` says what is wrong with the rest"});
+}
+
+static std::string storage(const SafetensorsEntry& entry) {
+  return fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", "));
+}
+
+tl::expected<float, Error> multiplier(const Part& part) {
+  const std::span<const std::byte> bytes = part.tensor.bytes();
+  const ElementFormat& format = *part.format;
+  if (bytes.size() != static_cast<std::size_t>(format.bytes()))
+    return refuse(part, "not one scale", fmt::format("one {}", format.name),
+                  storage(*part.tensor.entry));
+  std::uint64_t code = 0;
+  std::memcpy(&code, bytes.data(), bytes.size());
+  const double value = numerics::decode(format, code);
+  if (part.meaning == Meaning::Multiplies)
+    return static_cast<float>(value);
+  return 1.0f / static_cast<float>(value);
+}
+
+tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
+  LayerReader reader(layer);
+  assert(layer.shape.size() >= 2 && layer.type.block.size() == layer.shape.size());
+  const std::size_t rank = layer.shape.size();
+  const std::vector<std::int64_t> grid = format::scaleShape(layer.shape, layer.type.block);
+  reader.columnCount = layer.shape.back();
+  reader.rowCount = 1;
+  for (std::size_t axis = 0; axis + 1 < rank; ++axis)
+    reader.rowCount *= layer.shape[axis];
+  reader.blockColumns = layer.type.block.back();
+  reader.gridColumns = grid.back();
+  // Experts lie on a grid each, unless a block spans all of them.
+  const bool spansExperts =
+      rank > 2 && std::any_of(layer.type.block.begin(), layer.type.block.end() - 2,
+                              [](std::int64_t extent) { return extent > 1; });
+  const bool isJoined = rank == 2 || spansExperts;
+  reader.matrixRows = isJoined ? reader.rowCount : layer.shape[rank - 2];
+  reader.blockRows = spansExperts ? reader.rowCount : layer.type.block[rank - 2];
+  reader.gridRows = spansExperts ? 1 : grid[rank - 2];
+  if (spansExperts && numerics::elementCount(grid) != reader.gridColumns)
+    return refuse(layer.elements, "its blocks span some experts but not all", "one expert or all",
+                  fmt::format("blocks [{}]", fmt::join(layer.type.block, ", ")));
+
+  const int width = layer.elements.packed ? layer.type.element->width() : 8;
+  const std::uint64_t rowBits = static_cast<std::uint64_t>(reader.columnCount) * width;
+  reader.rowBytes = rowBits / 8;
+  const std::size_t expected = reader.rowBytes * static_cast<std::size_t>(reader.rowCount);
+  if (rowBits % 8 != 0 || layer.elements.tensor.bytes().size() != expected)
+    return refuse(layer.elements, "its size is not that of the layer's elements",
+                  fmt::format("{} bytes for [{}] codes of {} bits, rows of whole bytes", expected,
+                              fmt::join(layer.shape, ", "), width),
+                  storage(*layer.elements.tensor.entry));
+  if (!layer.scales)
+    return refuse(layer.elements, "the scales of this layer are missing or unreadable",
+                  fmt::format("scales [{}]", fmt::join(grid, ", ")), "none");
+  const auto scaleBytes = static_cast<std::size_t>(numerics::elementCount(grid)) *
+                          static_cast<std::size_t>(layer.scales->format->bytes());
+  if (layer.scales->tensor.bytes().size() != scaleBytes)
+    return refuse(
+        *layer.scales, "its size is not that of the layer's scales",
+        fmt::format("{} [{}] in any rank", layer.scales->format->name, fmt::join(grid, ", ")),
+        storage(*layer.scales->tensor.entry));
+  if (layer.type.hasOuterScale) {
+    if (!layer.outer)
+      return refuse(layer.elements, "the outer scale of this layer is missing or unreadable",
+                    "one f32", "none");
+    auto outer = multiplier(*layer.outer);
+    if (!outer)
+      return tl::unexpected(std::move(outer.error()));
+    reader.outerScale = *outer;
+  }
+  return reader;
+}
+
+std::int64_t LayerReader::pieceEnd(std::int64_t begin, std::int64_t most) const {
+  if (blockRows == 1)
+    return std::min(rowCount, begin + std::max<std::int64_t>(1, most));
+  const std::int64_t matrixEnd = std::min(rowCount, (begin / matrixRows + 1) * matrixRows);
+  const std::int64_t step = blockRows >= matrixRows ? 1 : blockRows;
+  return std::min(matrixEnd, begin + std::max<std::int64_t>(1, most / step) * step);
+}
+
+std::span<const std::byte> LayerReader::elementBytes(std::int64_t begin, std::int64_t end) const {
+  return source->elements.tensor.bytes().subspan(static_cast<std::size_t>(begin) * rowBytes,
+                                                 static_cast<std::size_t>(end - begin) * rowBytes);
+}
+
+std::int64_t LayerReader::scaleCount(std::int64_t begin, std::int64_t end) const {
+  return (end - begin + blockRows - 1) / blockRows * gridColumns;
+}
+
+std::span<const std::byte> LayerReader::scaleBytes(std::int64_t begin, std::int64_t end) const {
+  const std::int64_t row = begin / matrixRows * gridRows + begin % matrixRows / blockRows;
+  const auto width = static_cast<std::size_t>(source->scales->format->bytes());
+  return source->scales->tensor.bytes().subspan(static_cast<std::size_t>(row * gridColumns) * width,
+                                                static_cast<std::size_t>(scaleCount(begin, end)) *
+                                                    width);
+}
+
+void LayerReader::codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
+                        const kernels::Execution& execution) const {
+  const std::span<const std::byte> bytes = elementBytes(begin, end);
+  const int width = source->type.element->width();
+  if (source->elements.packed && width < 8)
+    kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                    static_cast<std::size_t>((end - begin) * columnCount), width, codes, execution);
+  else
+    std::memcpy(codes, bytes.data(), bytes.size());
+}
+
+void LayerReader::scales(std::int64_t begin, std::int64_t end, void* scales) const {
+  const std::span<const std::byte> bytes = scaleBytes(begin, end);
+  const ElementFormat& stored = *source->scales->format;
+  const ElementFormat& wanted = *source->type.scale;
+  if (stored.width() == wanted.width()) {
+    std::memcpy(scales, bytes.data(), bytes.size());
+    return;
+  }
+  auto* to = static_cast<std::byte*>(scales);
+  for (std::size_t at = 0; at < bytes.size(); at += stored.bytes(), to += wanted.bytes()) {
+    std::uint64_t code = 0;
+    std::memcpy(&code, bytes.data() + at, stored.bytes());
+    const std::uint64_t widened = numerics::convert(wanted, numerics::decode(stored, code));
+    std::memcpy(to, &widened, wanted.bytes());
+  }
+}
+
+void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
+                         const kernels::Execution& execution) const {
+  // Scales are taken in the dtype in which they are stored: widening them first changes nothing.
+  const auto dequantize = [&](std::int64_t from, std::int64_t to, const std::uint8_t* codes,
+                              const kernels::Execution& how) {
+    const std::int64_t shape[] = {to - from, columnCount};
+    const numerics::ScaledType type{source->type.element,
+                                    source->scales->format,
+                                    {std::min(blockRows, to - from), blockColumns},
+                                    source->type.hasOuterScale};
+    kernels::dequantize(codes, scaleBytes(from, to).data(), outerScale, shape, type,
+                        values + (from - begin) * columnCount, how);
+  };
+  const int width = source->type.element->width();
+  if (!source->elements.packed || width == 8)
+    return dequantize(begin, end,
+                      reinterpret_cast<const std::uint8_t*>(elementBytes(begin, end).data()),
+                      execution);
+  // Rows of blocks that are unpacked together.
+  const std::int64_t step = blockRows >= matrixRows ? 1 : blockRows;
+  const std::int64_t rows =
+      std::max<std::int64_t>(1, kUnpacked / std::max<std::int64_t>(1, columnCount * step)) * step;
+  const auto parts = static_cast<std::size_t>((end - begin + rows - 1) / rows);
+  kernels::forRanges(parts, 1, execution, [&](std::size_t first, std::size_t last) {
+    std::vector<std::uint8_t> unpacked(static_cast<std::size_t>(rows * columnCount));
+    const kernels::Execution single{.isa = execution.isa, .threads = 1};
+    for (std::size_t i = first; i < last; ++i) {
+      const std::int64_t from = begin + static_cast<std::int64_t>(i) * rows;
+      const std::int64_t to = std::min(end, from + rows);
+      codes(from, to, unpacked.data(), single);
+      dequantize(from, to, unpacked.data(), single);
+    }
+  });
+}
+
+void LayerReader::release(std::int64_t begin, std::int64_t end) const {
+  source->elements.tensor.shard->release(elementBytes(begin, end));
+  source->scales->tensor.shard->release(scaleBytes(begin, end));
+}
+
+} // namespace octavo::checkpoint
