@@ -33,6 +33,7 @@
 // [2^-60, 2^60] is taken relative to its greatest scale; values below 2^-126 of that count as 0.
 #pragma once
 
+#include "octavo/Kernels/Epilogue.h"
 #include "octavo/Kernels/Execution.h"
 #include "octavo/Kernels/PackedOperand.h"
 #include "octavo/Numerics/Scaled.h"
@@ -126,5 +127,12 @@ PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
 /// execution.isa == plan.isa.
 void multiply(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
               std::span<float> c, const Execution& execution = {});
+
+/// The products of a batch, output[b] = epilogue(left[b] * right[b]^T), each [M, N]; one right
+/// operand is shared by all. All left operands have M rows, all right ones N. `output` has room for
+/// [batch, M, N] of the epilogue's format.
+void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
+              std::span<const PackedOperand> right, void* output, const Epilogue& epilogue,
+              const Execution& execution = {});
 
 } // namespace octavo::kernels

@@ -1,5 +1,7 @@
 #include "octavo/Kernels/ProductFloat.h"
 
+#include "octavo/Kernels/ProductWork.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -192,12 +194,17 @@ private:
   std::array<float, 256> scaleValues{};
 };
 
-/// A product under way.
-struct FloatProduct {
+class FloatProduct final : public ProductWork {
+public:
+  FloatProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
+               const ProductEpilogue& epilogue);
+  void run(std::int64_t task) const override;
+
+private:
   const ProductPlan& plan;
   const PackedOperand& left;
   const PackedOperand& right;
-  float* c;
+  const ProductEpilogue& epilogue;
   const FloatKernels& kernels = floatKernels(plan.isa);
   FloatFormat leftFormat = floatFormat(*plan.left.element);
   FloatFormat rightFormat = floatFormat(*plan.right.element);
@@ -205,9 +212,11 @@ struct FloatProduct {
   std::int64_t panels = right.paddedRows / kPanelColumns;
   /// Rows of C whose expanded chunk of K is a third of L2.
   std::int64_t blockRows = kernels.bf16 ? 192 : 96;
+  std::int64_t blockPanels = 32;
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
   std::vector<float> ones = std::vector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
+  PackedBytes onlyRow; ///< of the left operand, expanded
 
   std::int64_t laneBytes() const { return std::int64_t{4} * kernels.groupSteps; }
   std::int64_t chunk() const;
@@ -222,14 +231,12 @@ struct FloatProduct {
     return operand.factors.empty() ? ones.data() + row
                                    : operand.factors.data() + block * operand.paddedRows + row;
   }
-  void block(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panelBegin,
-             std::int64_t panelEnd) const;
+  void tiles(const SumsBlock& block) const;
   void column(FloatTileArguments tile, std::int64_t firstGroup, std::int64_t groups,
-              std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panel, int count,
+              const SumsBlock& block, std::int64_t panel, int count,
               const std::byte* expanded) const;
-  void direct(std::int64_t panelBegin, std::int64_t panelEnd, const std::byte* row) const;
-  void undoShifts(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t columnBegin,
-                  std::int64_t columnEnd) const;
+  void direct(const SumsBlock& block) const;
+  void undoShifts(const SumsBlock& block) const;
 };
 
 /// Groups of K that are multiplied at once: a tile's panels lie in three quarters of L1. It does
@@ -244,8 +251,7 @@ std::int64_t FloatProduct::chunk() const {
   return (plan.groups + chunks - 1) / chunks;
 }
 
-void FloatProduct::block(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panelBegin,
-                         std::int64_t panelEnd) const {
+void FloatProduct::tiles(const SumsBlock& block) const {
   thread_local PackedBytes rowsOfChunk, panelsOfChunk;
   const std::int64_t step = chunk();
   const bool cuts = plan.groupsInBlock < plan.groups;
@@ -258,12 +264,14 @@ void FloatProduct::block(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_
   const std::int64_t panelBytes = step * kPanelColumns * laneBytes();
   std::byte* columnsOfTile = reserve(panelsOfChunk, kernels.panels * panelBytes);
   const Tiling tiling{left.rows, kernels.tallest};
+  const std::int64_t panelBegin = block.columnBegin / kPanelColumns;
+  const std::int64_t panelEnd = (block.columnEnd + kPanelColumns - 1) / kPanelColumns;
   for (std::int64_t first = 0; first < plan.groups; first += step) {
     const std::int64_t groups = std::min(step, plan.groups - first);
-    for (std::int64_t row = rowBegin; row < rowEnd;) {
+    for (std::int64_t row = block.rowBegin; row < block.rowEnd;) {
       const int height = tiling.tileOf(row).height;
       expand(leftFormat, left, row, height, first, groups,
-             rows + (row - rowBegin) * groups * laneBytes());
+             rows + (row - block.rowBegin) * groups * laneBytes());
       row += height;
     }
     FloatTileArguments tile{};
@@ -277,13 +285,13 @@ void FloatProduct::block(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_
                columnsOfTile + p * panelBytes);
       tile.right = columnsOfTile;
       tile.rightStride = panelBytes;
-      column(tile, first, groups, rowBegin, rowEnd, panel, count, rows);
+      column(tile, first, groups, block, panel, count, rows);
     }
   }
 }
 
 void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, std::int64_t groups,
-                          std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panel, int count,
+                          const SumsBlock& block, std::int64_t panel, int count,
                           const std::byte* expanded) const {
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
@@ -291,47 +299,47 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, std:
   const bool inPlace = width == count * kPanelColumns;
   const bool scaleNow =
       hasFactors && (plan.groupsInBlock < plan.groups || firstGroup + groups == plan.groups);
-  const std::int64_t block = firstGroup / plan.groupsInBlock;
+  const std::int64_t scales = firstGroup / plan.groupsInBlock;
   if (scaleNow)
-    tile.columnFactors = factors(right, block, panel * kPanelColumns);
-  std::int64_t row = rowBegin;
+    tile.columnFactors = factors(right, scales, panel * kPanelColumns);
+  std::int64_t row = block.rowBegin;
   for (int h = 0; h < kHeights; ++h) {
     const int height = kTileHeights[h];
     if (height > kernels.tallest)
       continue;
     FloatTile* const run = kernels.tiles[h][count - 1];
-    for (; row + height <= rowEnd; row += height) {
-      float* corner = c + row * columns + panel * kPanelColumns;
-      tile.left = expanded + (row - rowBegin) * groups * laneBytes();
+    for (; row + height <= block.rowEnd; row += height) {
+      float* corner = block.at(row, panel * kPanelColumns);
+      tile.left = expanded + (row - block.rowBegin) * groups * laneBytes();
       tile.next = tile.left + height * groups * laneBytes();
       tile.c = inPlace ? corner : edge;
-      tile.stride = inPlace ? columns : kMaxPanels * kPanelColumns;
+      tile.stride = inPlace ? block.stride : kMaxPanels * kPanelColumns;
       if (scaleNow)
-        tile.rowFactors = factors(left, block, row);
+        tile.rowFactors = factors(left, scales, row);
       if (!inPlace && (tile.startFromC || tile.addToC))
         for (int i = 0; i < height; ++i)
-          std::copy_n(corner + i * columns, width, edge + i * tile.stride);
-      for (int i = height; i < 2 * height && row + i < rowEnd; ++i)
+          std::copy_n(corner + i * block.stride, width, edge + i * tile.stride);
+      for (int i = height; i < 2 * height && row + i < block.rowEnd; ++i)
         for (std::int64_t n = 0; n < width; n += 16)
-          __builtin_prefetch(corner + i * columns + n, 1);
+          __builtin_prefetch(corner + i * block.stride + n, 1);
       run(tile);
       if (!inPlace)
         for (int i = 0; i < height; ++i)
-          std::copy_n(edge + i * tile.stride, width, corner + i * columns);
+          std::copy_n(edge + i * tile.stride, width, corner + i * block.stride);
     }
   }
 }
 
 /// One row, expanded, against panels from memory.
-void FloatProduct::direct(std::int64_t panelBegin, std::int64_t panelEnd,
-                          const std::byte* row) const {
-  for (std::int64_t panel = panelBegin; panel < panelEnd; ++panel) {
+void FloatProduct::direct(const SumsBlock& block) const {
+  for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {
+    const std::int64_t panel = column / kPanelColumns;
     float sums[kPanelColumns] = {};
     for (std::int64_t first = 0, b = 0; first < plan.groups; first += plan.groupsInBlock, ++b) {
       float terms[kPanelColumns];
       const std::int64_t at = (panel * plan.groups + first) * kPanelColumns;
       kernels.direct(
-          {.left = row + first * laneBytes(),
+          {.left = onlyRow.data() + first * laneBytes(),
            .format = &rightFormat,
            .codes = reinterpret_cast<const std::uint8_t*>(right.elements.data()) + at * kGroup,
            .scales = reinterpret_cast<const float*>(right.scales.data()) + at,
@@ -346,24 +354,46 @@ void FloatProduct::direct(std::int64_t panelBegin, std::int64_t panelEnd,
       for (int n = 0; n < kPanelColumns; ++n)
         sums[n] += terms[n];
     }
-    const std::int64_t column = panel * kPanelColumns;
-    std::copy_n(sums, std::min<std::int64_t>(kPanelColumns, columns - column), c + column);
+    std::copy_n(sums, std::min<std::int64_t>(kPanelColumns, columns - column), block.at(0, column));
   }
 }
 
-/// Rows packed relative to a power of two, and outer scales: through f64, rounded once.
-void FloatProduct::undoShifts(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t columnBegin,
-                              std::int64_t columnEnd) const {
-  const float outer = left.outer * right.outer;
-  if (left.shifts.empty() && right.shifts.empty() && outer == 1)
+/// Rows packed relative to a power of two: through f64, rounded once.
+void FloatProduct::undoShifts(const SumsBlock& block) const {
+  if (left.shifts.empty() && right.shifts.empty())
     return;
-  for (std::int64_t m = rowBegin; m < rowEnd; ++m)
-    for (std::int64_t n = columnBegin; n < columnEnd; ++n) {
+  for (std::int64_t m = block.rowBegin; m < block.rowEnd; ++m)
+    for (std::int64_t n = block.columnBegin; n < block.columnEnd; ++n) {
       const int shift =
           (left.shifts.empty() ? 0 : left.shifts[m]) + (right.shifts.empty() ? 0 : right.shifts[n]);
-      float& value = c[m * columns + n];
-      value = static_cast<float>(std::ldexp(static_cast<double>(value), shift)) * outer;
+      float* value = block.at(m, n);
+      *value = static_cast<float>(std::ldexp(static_cast<double>(*value), shift));
     }
+}
+
+FloatProduct::FloatProduct(const ProductPlan& plan, const PackedOperand& left,
+                           const PackedOperand& right, const ProductEpilogue& epilogue)
+    : plan(plan), left(left), right(right), epilogue(epilogue) {
+  if (left.rows == 1) {
+    onlyRow = PackedBytes(static_cast<std::size_t>(plan.groups * laneBytes()));
+    expand(leftFormat, left, 0, 1, 0, plan.groups, onlyRow.data());
+    blockPanels = kDirectPanels;
+  }
+  taskCount = (left.rows + blockRows - 1) / blockRows * ((panels + blockPanels - 1) / blockPanels);
+}
+
+void FloatProduct::run(std::int64_t task) const {
+  const std::int64_t rowBlocks = (left.rows + blockRows - 1) / blockRows;
+  const std::int64_t row = task % rowBlocks * blockRows;
+  const std::int64_t column = task / rowBlocks * blockPanels * kPanelColumns;
+  const SumsBlock block = epilogue.begin(row, std::min(row + blockRows, left.rows), column,
+                                         std::min(column + blockPanels * kPanelColumns, columns));
+  if (left.rows == 1)
+    direct(block);
+  else
+    tiles(block);
+  undoShifts(block);
+  epilogue.finish(block);
 }
 
 } // namespace
@@ -373,37 +403,10 @@ PackedOperand packFloats(const ScaledView& matrix, Side side, const ProductPlan&
   return FloatPacking(matrix, side, plan).run(execution);
 }
 
-void multiplyFloats(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
-                    std::span<float> c, const Execution& execution) {
-  const FloatProduct product{plan, left, right, c.data()};
-  if (left.rows == 1) {
-    PackedBytes row(static_cast<std::size_t>(plan.groups * product.laneBytes()));
-    product.expand(product.leftFormat, left, 0, 1, 0, plan.groups, row.data());
-    forRanges(static_cast<std::size_t>(product.panels), 4, execution,
-              [&](std::size_t begin, std::size_t end) {
-                product.direct(begin, end, row.data());
-                product.undoShifts(0, 1, begin * kPanelColumns,
-                                   std::min<std::int64_t>(end * kPanelColumns, product.columns));
-              });
-    return;
-  }
-  const std::int64_t rows = product.blockRows;
-  const std::int64_t blockPanels = 32;
-  const std::int64_t rowBlocks = (left.rows + rows - 1) / rows;
-  const std::int64_t panelBlocks = (product.panels + blockPanels - 1) / blockPanels;
-  forRanges(static_cast<std::size_t>(rowBlocks * panelBlocks), 1, execution,
-            [&](std::size_t begin, std::size_t end) {
-              for (auto b = static_cast<std::int64_t>(begin); b < static_cast<std::int64_t>(end);
-                   ++b) {
-                const std::int64_t row = b % rowBlocks * rows;
-                const std::int64_t panel = b / rowBlocks * blockPanels;
-                const std::int64_t rowEnd = std::min(row + rows, left.rows);
-                const std::int64_t panelEnd = std::min(panel + blockPanels, product.panels);
-                product.block(row, rowEnd, panel, panelEnd);
-                product.undoShifts(row, rowEnd, panel * kPanelColumns,
-                                   std::min(panelEnd * kPanelColumns, product.columns));
-              }
-            });
+std::unique_ptr<ProductWork> floatWork(const ProductPlan& plan, const PackedOperand& left,
+                                       const PackedOperand& right,
+                                       const ProductEpilogue& epilogue) {
+  return std::make_unique<FloatProduct>(plan, left, right, epilogue);
 }
 
 } // namespace octavo::kernels

@@ -1,4 +1,4 @@
-// The float path of Product.h: packing and the loops around the tiles.
+// Packing for the float path of Product.h.
 #pragma once
 
 #include "octavo/Kernels/Product.h"
@@ -7,8 +7,5 @@ namespace octavo::kernels {
 
 PackedOperand packFloats(const ScaledView& matrix, Side side, const ProductPlan& plan,
                          const Execution& execution);
-
-void multiplyFloats(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
-                    std::span<float> c, const Execution& execution);
 
 } // namespace octavo::kernels

@@ -3,6 +3,7 @@
 // baseline. PackedOperand.h says what the memory holds.
 #pragma once
 
+#include "octavo/Kernels/Epilogue.h"
 #include "octavo/Kernels/Isa.h"
 
 #include <cstddef>
@@ -78,6 +79,26 @@ inline constexpr int kDigits = 3;
 using Tile = void(const TileArguments&);
 using Direct = void(const DirectArguments&);
 
+/// One row of a block of C, in the steps of Epilogue. A null pointer: nothing is added.
+struct EpilogueRow {
+  const float* sums;
+  std::int64_t columns;
+  float factor; ///< of the sums: the outer scales
+  const float* addend;
+  const float* bias;
+  const float* residual;
+  bool divides; ///< the stored value by `divisor`
+  float divisor;
+  float* values; ///< may be `sums`, `addend` or `residual`
+};
+
+struct EpilogueKernels {
+  /// By activation. The bits of the largest |value|, above those of Inf if there is a NaN.
+  std::uint32_t (*finishRow[5])(const EpilogueRow& row);
+  void (*roundToBf16)(const float* values, std::int64_t columns, std::uint16_t* to);
+  void (*roundToF16)(const float* values, std::int64_t columns, std::uint16_t* to);
+};
+
 struct ProductKernels {
   Isa isa;
   int tallest;          ///< the greatest tile height
@@ -101,6 +122,8 @@ struct ProductKernels {
   /// Unpacks `groups` groups of a panel's 4-bit storage to records of bytes, 12 added to each.
   void (*expand[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,
                        std::int64_t groups, std::byte* records);
+
+  EpilogueKernels epilogue;
 };
 
 /// The kernels of `isa`. Precondition: !whyNot(isa).

@@ -1,8 +1,7 @@
 #include "octavo/Kernels/Product.h"
 
-#include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/OnEachIsa.h"
-#include "octavo/Numerics/Dot.h"
+#include "octavo/Kernels/ProductOperands.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,83 +12,8 @@
 namespace octavo::kernels {
 namespace {
 
-using numerics::ScaledTensor;
-using Random = std::mt19937;
-
 class Product : public OnEachIsa {};
 OCTAVO_ON_EACH_ISA(Product);
-
-const format::ElementFormat& kE8M0 = format::element("e8m0fnu");
-const format::ElementFormat& kE4M3 = format::element("e4m3fn");
-const format::ElementFormat& kF32 = format::element("f32");
-
-OperandFormat mx(std::string_view element) {
-  return {format::findElementFormat(element), &kE8M0, 1, 32};
-}
-OperandFormat nvfp4() { return operandFormat(*format::findScaledFormat("nvfp4")); }
-
-/// Which scales a matrix draws.
-enum class Range {
-  Ordinary,
-  Extreme, ///< also the ends of the scale format, NaN among them, and blocks of zeros
-};
-
-std::uint32_t drawScale(const format::ElementFormat& scale, Range range, Random& random) {
-  const auto r = static_cast<std::uint32_t>(random());
-  if (scale == kF32) {
-    const float value = std::ldexp(1 + (r >> 8) * 0x1p-24f, static_cast<int>(r % 9) - 4);
-    return std::bit_cast<std::uint32_t>(range == Range::Extreme && r % 7 == 0 ? 0x1p-140f : value);
-  }
-  if (scale == kE4M3)
-    return range == Range::Extreme ? r & 0xFF : 0x20 + r % 0x40;
-  if (range == Range::Extreme)
-    switch (r / 256 % 5) {
-    case 0:
-      return r % 4;
-    case 1:
-      return 252 + r % 4;
-    default:
-      return r % 256;
-    }
-  return 120 + r % 16;
-}
-
-ScaledTensor draw(const OperandFormat& format, std::int64_t rows, std::int64_t depth, Range range,
-                  Random& random) {
-  auto extent = [](std::int64_t block, std::int64_t n) {
-    return block == format::kWholeAxis ? n : std::min(block, n);
-  };
-  ScaledTensor matrix{.shape = {rows, depth},
-                      .type = {format.element,
-                               format.scale,
-                               {extent(format.across, rows), extent(format.along, depth)},
-                               *format.scale == kE4M3},
-                      .elements = std::vector<std::uint8_t>(static_cast<std::size_t>(rows * depth)),
-                      .scales = {}};
-  for (std::uint8_t& code : matrix.elements)
-    code = static_cast<std::uint8_t>(random()) & format.element->codeMask();
-  const auto grid = format::scaleShape(matrix.shape, matrix.type.block);
-  matrix.scales.resize(static_cast<std::size_t>(grid[0] * grid[1]));
-  for (std::uint32_t& scale : matrix.scales)
-    scale = drawScale(*format.scale, range, random);
-  if (range == Range::Extreme)
-    for (std::int64_t row = 0; row < rows; row += 3) // a zero block under any scale
-      std::fill_n(matrix.elements.begin() + row * depth, std::min<std::int64_t>(32, depth), 0);
-  if (matrix.type.hasOuterScale)
-    matrix.outer = 0.37f + static_cast<float>(random() % 16);
-  return matrix;
-}
-
-numerics::ScaledVector vectorOf(const ScaledTensor& matrix, std::int64_t row) {
-  const std::int64_t depth = matrix.shape[1], along = matrix.type.block[1];
-  const std::int64_t grid = (depth + along - 1) / along;
-  return {matrix.type.element,
-          matrix.type.scale,
-          along,
-          std::span(matrix.elements).subspan(row * depth, depth),
-          std::span(matrix.scales).subspan(row / matrix.type.block[0] * grid, grid),
-          matrix.outer};
-}
 
 std::vector<float> expected(const ScaledTensor& a, const ScaledTensor& b) {
   std::vector<float> c;
@@ -97,14 +21,6 @@ std::vector<float> expected(const ScaledTensor& a, const ScaledTensor& b) {
     for (std::int64_t n = 0; n < b.shape[0]; ++n)
       c.push_back(numerics::dot(vectorOf(a, m), vectorOf(b, n)));
   return c;
-}
-
-/// Bits, any NaN being as good as another: which one IEEE 754 leaves open.
-std::vector<std::uint32_t> bitsOf(const std::vector<float>& values) {
-  std::vector<std::uint32_t> bits;
-  for (float value : values)
-    bits.push_back(std::isnan(value) ? 0x7FC00000 : std::bit_cast<std::uint32_t>(value));
-  return bits;
 }
 
 std::vector<float> product(const ScaledTensor& a, const ScaledTensor& b, const ProductPlan& plan,
@@ -343,12 +259,9 @@ TEST_P(Product, OfFloatsIsWithinTheStatedBoundOfTheExactOne) {
                                {29, 50, 257},
                                {200, 35, 1200}}) {
       Random random(++seed);
-      ScaledTensor a = draw(left, shape.m, shape.k, Range::Ordinary, random);
-      ScaledTensor b = draw(right, shape.n, shape.k, Range::Ordinary, random);
-      for (ScaledTensor* matrix : {&a, &b}) // finite: what is not has a test of its own
-        for (std::uint8_t& code : matrix->elements)
-          if (!std::isfinite(numerics::decode(*matrix->type.element, code)))
-            code = 1;
+      // Finite: what is not has a test of its own.
+      const ScaledTensor a = drawFinite(left, shape.m, shape.k, random);
+      const ScaledTensor b = drawFinite(right, shape.n, shape.k, random);
       const auto plan = productPlan(left, right, shape.k, GetParam());
       ASSERT_TRUE(plan) << plan.error();
       const std::vector<float> c = product(a, b, *plan, execution());
@@ -395,11 +308,8 @@ TEST_P(Product, OfFloatsDecodesEveryCode) {
 TEST_P(Product, OfFloatsCarriesNanScalesAndIsTheSameForEveryNumberOfThreads) {
   Random random(13);
   const OperandFormat format = mx("e4m3fn");
-  ScaledTensor a = draw(format, 410, 700, Range::Ordinary, random);
-  ScaledTensor b = draw(format, 540, 700, Range::Ordinary, random);
-  for (ScaledTensor* matrix : {&a, &b})
-    for (std::uint8_t& code : matrix->elements)
-      code = (code & 0x7F) == 0x7F ? 0 : code;
+  ScaledTensor a = drawFinite(format, 410, 700, random);
+  const ScaledTensor b = drawFinite(format, 540, 700, random);
   a.scales[22 * 5 + 3] = 255;
   const auto plan = productPlan(format, format, 700, GetParam()).value();
   const std::vector<float> one = product(a, b, plan, execution(1));

@@ -1,6 +1,7 @@
 // Included last by a set's Product.cpp: the set's table of product kernels.
 #pragma once
 
+#include "octavo/Kernels/generic/ProductEpilogue.h"
 #include "octavo/Kernels/generic/ProductInteger.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
@@ -55,6 +56,7 @@ constexpr ProductKernels integerKernels() {
   table.panels = kPanelsOfTile;
   table.sumsInRegisters = kSumsInRegisters;
   table.integers = integersOfCodes;
+  table.epilogue = epilogueKernels();
   addDot<BytesDot>(table, Dot::Bytes);
   if constexpr (kHasBytesInPairs)
     addDot<BytesInPairsDot>(table, Dot::BytesInPairs);

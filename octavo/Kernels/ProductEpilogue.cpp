@@ -1,0 +1,87 @@
+#include "octavo/Kernels/ProductEpilogue.h"
+
+#include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/PackedOperand.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace octavo::kernels {
+
+ProductEpilogue::ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output, std::int64_t item,
+                                 std::int64_t rows, std::int64_t columns, float outer,
+                                 std::atomic<std::uint32_t>& amax)
+    : epilogue(epilogue), kernels(productKernels(isa).epilogue), isa(isa), columns(columns),
+      outer(outer), amax(amax) {
+  const format::ElementFormat& format = *epilogue.format;
+  assert(format.isNarrow() || format.name == "f32" || format.name == "bf16" ||
+         format.name == "f16");
+  const std::int64_t first = item * rows * columns;
+  this->output = static_cast<std::byte*>(output) + first * format.bytes();
+  addend = epilogue.addend ? epilogue.addend + first : nullptr;
+  residual = epilogue.residual ? epilogue.residual + first : nullptr;
+  bias = epilogue.bias ? epilogue.bias + item * epilogue.biasStride : nullptr;
+  stored = format.name == "f32"    ? Stored::F32
+           : format.name == "bf16" ? Stored::Bf16
+           : format.name == "f16"  ? Stored::F16
+                                   : Stored::Narrow;
+  assert(stored == Stored::Narrow || epilogue.scale == 1);
+  // What is added may be the output itself: sums must not lie over it.
+  inPlace = stored == Stored::F32 && !addend && !residual;
+  isIdentity =
+      inPlace && !bias && epilogue.activation == Activation::None && !epilogue.amax && outer == 1;
+  if (stored == Stored::Narrow)
+    conversion = convertPlan(format, {.overflow = numerics::Overflow::Saturate});
+}
+
+SumsBlock ProductEpilogue::begin(std::int64_t rowBegin, std::int64_t rowEnd,
+                                 std::int64_t columnBegin, std::int64_t columnEnd) const {
+  SumsBlock block{rowBegin, rowEnd, columnBegin, columnEnd, nullptr, columns};
+  if (inPlace) {
+    block.sums = reinterpret_cast<float*>(output) + rowBegin * columns + columnBegin;
+    return block;
+  }
+  thread_local PackedBytes memory;
+  // Rows not a power of two apart, which stores and loads would mistake for one another.
+  block.stride = (columnEnd - columnBegin + 15) / 16 * 16 + 16;
+  const auto bytes = static_cast<std::size_t>((rowEnd - rowBegin) * block.stride) * sizeof(float);
+  if (memory.size() < bytes)
+    memory = PackedBytes(bytes);
+  block.sums = reinterpret_cast<float*>(memory.data());
+  return block;
+}
+
+void ProductEpilogue::finish(const SumsBlock& block) const {
+  if (isIdentity)
+    return;
+  std::uint32_t greatest = 0;
+  const std::int64_t width = block.columnEnd - block.columnBegin;
+  for (std::int64_t row = block.rowBegin; row < block.rowEnd; ++row) {
+    const std::int64_t at = row * columns + block.columnBegin;
+    float* sums = block.at(row, block.columnBegin);
+    float* values = stored == Stored::F32 ? reinterpret_cast<float*>(output) + at : sums;
+    const EpilogueRow each{.sums = sums,
+                           .columns = width,
+                           .factor = outer,
+                           .addend = addend ? addend + at : nullptr,
+                           .bias = bias ? bias + block.columnBegin : nullptr,
+                           .residual = residual ? residual + at : nullptr,
+                           .divides = stored == Stored::Narrow && epilogue.scale != 1,
+                           .divisor = epilogue.scale,
+                           .values = values};
+    greatest = std::max(greatest, kernels.finishRow[static_cast<int>(epilogue.activation)](each));
+    auto* halves = reinterpret_cast<std::uint16_t*>(output) + at;
+    if (stored == Stored::Bf16)
+      kernels.roundToBf16(values, width, halves);
+    else if (stored == Stored::F16)
+      kernels.roundToF16(values, width, halves);
+    else if (stored == Stored::Narrow)
+      kernelTable(isa).convertF32(conversion, values, reinterpret_cast<std::uint8_t*>(output) + at,
+                                  static_cast<std::size_t>(width), nullptr, Stores::Cached);
+  }
+  std::uint32_t current = amax.load(std::memory_order_relaxed);
+  while (greatest > current && !amax.compare_exchange_weak(current, greatest)) {
+  }
+}
+
+} // namespace octavo::kernels

@@ -1,0 +1,56 @@
+// Where the sums of a product lie until they are whole, and what becomes of them then.
+#pragma once
+
+#include "octavo/Kernels/Epilogue.h"
+#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/ProductKernels.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace octavo::kernels {
+
+/// A block of C under way, the work of one thread.
+struct SumsBlock {
+  std::int64_t rowBegin, rowEnd, columnBegin, columnEnd;
+  float* sums; ///< of rowBegin and columnBegin
+  std::ptrdiff_t stride;
+
+  float* at(std::int64_t row, std::int64_t column) const {
+    return sums + (row - rowBegin) * stride + (column - columnBegin);
+  }
+};
+
+/// The epilogue of one product of a batch.
+class ProductEpilogue {
+public:
+  /// `output` is [batch, rows, columns] in the epilogue's format; `amax` gathers the greatest bits.
+  ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output, std::int64_t item,
+                  std::int64_t rows, std::int64_t columns, float outer,
+                  std::atomic<std::uint32_t>& amax);
+
+  /// A block whose sums lie in C itself where nothing forbids that, else in memory of the thread.
+  SumsBlock begin(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t columnBegin,
+                  std::int64_t columnEnd) const;
+  /// The steps on a block whose sums are whole; it is in a cache still.
+  void finish(const SumsBlock& block) const;
+
+private:
+  const Epilogue& epilogue;
+  const EpilogueKernels& kernels;
+  Isa isa;
+  std::byte* output;
+  const float* addend;
+  const float* bias;
+  const float* residual;
+  std::int64_t columns;
+  float outer;
+  std::atomic<std::uint32_t>& amax;
+  enum class Stored : std::uint8_t { F32, Bf16, F16, Narrow } stored;
+  bool inPlace;
+  bool isIdentity;
+  ConvertPlan conversion{};
+};
+
+} // namespace octavo::kernels

@@ -1,0 +1,295 @@
+#include "octavo/Kernels/ProductWork.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <unistd.h>
+#include <vector>
+
+namespace octavo::kernels {
+
+/// Which finish gives the terms of these operands.
+static Finish finishOf(const ProductPlan& plan, const PackedOperand& left,
+                       const PackedOperand& right) {
+  const int least = left.leastExponent + right.leastExponent + plan.quantum;
+  const int greatest = left.greatestExponent + right.greatestExponent + plan.quantum;
+  // Two significands below 2 have a product below 4.
+  const bool inRange = std::min(least, right.leastExponent + plan.quantum) >= -126 &&
+                       std::max(greatest, right.greatestExponent + plan.quantum) <= 125;
+  if (plan.piecesInSum > 1 || !plan.scaleProductIsExact || left.hasUnusualScale ||
+      right.hasUnusualScale || !inRange)
+    return Finish::Doubles;
+  const bool powers = (plan.left.scale == nullptr || plan.left.scale->name == "e8m0fnu") &&
+                      plan.right.scale->name == "e8m0fnu";
+  return powers && plan.piece == 32 ? Finish::Exponents : Finish::Floats;
+}
+
+namespace {
+
+class IntegerProduct final : public ProductWork {
+public:
+  IntegerProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
+                 const ProductEpilogue& epilogue);
+  void run(std::int64_t task) const override;
+
+private:
+  const ProductPlan& plan;
+  const PackedOperand& left;
+  const PackedOperand& right;
+  const ProductEpilogue& epilogue;
+
+  const ProductKernels& kernels = productKernels(plan.isa);
+  Finish finish = finishOf(plan, left, right);
+  std::int64_t panels = (right.rows + kPanelColumns - 1) / kPanelColumns;
+  std::int64_t columns = right.rows;
+  enum class Route : std::uint8_t { Tiles, Direct, Digits } route;
+  /// Of tiles: rows and panels of a task.
+  std::int64_t blockRows, blockPanels;
+
+  NibbleKind nibbleKind() const {
+    if (plan.piece == 16)
+      return right.scaleCodes == ScaleCodes::E4M3 ? NibbleKind::E4M3By16 : NibbleKind::E8M0By16;
+    return finish == Finish::Exponents ? NibbleKind::Exponents32 : NibbleKind::Floats32;
+  }
+  const std::byte* leftTile(std::int64_t row) const {
+    return left.elements.data() + row * plan.pieces * 4 * (plan.steps() + 2);
+  }
+  std::int64_t rightRecord() const { return std::int64_t{kStepBytes} * (plan.steps() + 1); }
+  int columnsOf(std::int64_t panel) const {
+    return static_cast<int>(std::min<std::int64_t>(kPanelColumns, columns - panel * kPanelColumns));
+  }
+
+  void direct(const SumsBlock& block) const;
+  void directDigits(const SumsBlock& block) const;
+  void digitsByDoubles(const SumsBlock& block, std::int64_t row, std::int64_t panel) const;
+  /// The records of `count` panels from `firstPiece` on, unpacked to `scratch` unless the operand
+  /// has them. In the operand a panel's records are plan.pieces apart, in scratch `pieces`.
+  const std::byte* rightRecords(std::int64_t panel, int count, std::int64_t firstPiece,
+                                std::int64_t pieces, std::vector<std::byte>& scratch) const;
+  void tiles(const SumsBlock& block) const;
+  void column(TileArguments tile, std::int64_t firstPiece, const SumsBlock& block,
+              std::int64_t panel, int count) const;
+};
+
+int heightIndex(int height) {
+  return static_cast<int>(std::ranges::find(kTileHeights, height) - std::begin(kTileHeights));
+}
+
+/// A few rows against 4-bit storage: a panel is read from memory once, and again from the cache for
+/// the next tile of rows.
+void IntegerProduct::direct(const SumsBlock& block) const {
+  const Tiling tiling{left.rows, kernels.tallest};
+  const std::int64_t groups = plan.pieces * plan.piece / 32;
+  const auto& directs = kernels.direct[static_cast<int>(nibbleKind())];
+  for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {
+    const std::int64_t panel = column / kPanelColumns;
+    for (std::int64_t row = 0; row < left.rows;) {
+      const int height = tiling.tileOf(row).height;
+      float sums[4 * kPanelColumns] = {};
+      directs[heightIndex(height)](
+          {.left = leftTile(row),
+           .elements = reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
+                       panel * groups * 4 * kStepBytes,
+           .scales = reinterpret_cast<const std::uint8_t*>(right.scales.data()) +
+                     panel * plan.pieces * kPanelColumns,
+           .groups = groups,
+           .c = sums,
+           .stride = kPanelColumns,
+           .quantum = plan.quantum});
+      for (int i = 0; i < height; ++i)
+        std::copy_n(sums + i * kPanelColumns, columnsOf(panel), block.at(row + i, column));
+      row += height;
+    }
+  }
+}
+
+/// f32 activations, row by row; a panel is read from memory by the first row.
+void IntegerProduct::directDigits(const SumsBlock& block) const {
+  const std::int64_t groups = plan.pieces * plan.piece / 32;
+  const std::int64_t leftRow = plan.pieces * 4 * (plan.steps() * kDigits + 2);
+  Direct* direct = kernels.directDigits[static_cast<int>(nibbleKind())];
+  for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {
+    const std::int64_t panel = column / kPanelColumns;
+    for (std::int64_t row = 0; row < left.rows; ++row) {
+      if (finish == Finish::Doubles) {
+        digitsByDoubles(block, row, panel);
+        continue;
+      }
+      float sums[kPanelColumns] = {};
+      direct({.left = left.elements.data() + row * leftRow,
+              .elements = reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
+                          panel * groups * 4 * kStepBytes,
+              .scales = reinterpret_cast<const std::uint8_t*>(right.scales.data()) +
+                        panel * plan.pieces * kPanelColumns,
+              .groups = groups,
+              .c = sums,
+              .stride = kPanelColumns,
+              .quantum = plan.quantum});
+      std::copy_n(sums, columnsOf(panel), block.at(row, column));
+    }
+  }
+}
+
+/// As directDigits where a scale, or a product of scales, is beyond a normal f32: one element after
+/// the other, through f64. Rare (scales near the ends of E8M0, or NaN), so it is only correct.
+void IntegerProduct::digitsByDoubles(const SumsBlock& block, std::int64_t row,
+                                     std::int64_t panel) const {
+  const int steps = plan.steps();
+  const double unit = std::ldexp(1.0, plan.quantum);
+  std::vector<std::byte> expanded;
+  const std::byte* records = rightRecords(panel, 1, 0, plan.pieces, expanded);
+  const std::byte* digits = left.elements.data() + row * plan.pieces * 4 * (steps * kDigits + 2);
+  float sums[kPanelColumns] = {};
+  for (std::int64_t p = 0; p < plan.pieces; ++p) {
+    float rowScale;
+    std::memcpy(&rowScale, digits + 4 * (steps * kDigits + 1), 4);
+    for (int n = 0; n < columnsOf(panel); ++n) {
+      std::int32_t exact = 0;
+      for (int k = 0; k < plan.piece; ++k) {
+        std::int32_t x = 0;
+        for (int d = 0; d < kDigits; ++d)
+          x = x * 256 + static_cast<std::int8_t>(digits[4 * (k / 4 * kDigits + d) + k % 4]);
+        const auto w = static_cast<std::int32_t>(records[k / 4 * kStepBytes + 4 * n + k % 4]);
+        exact += x * (w - plan.offset);
+      }
+      float columnScale;
+      std::memcpy(&columnScale, records + steps * kStepBytes + 4 * n, 4);
+      sums[n] += static_cast<float>(static_cast<double>(static_cast<float>(exact)) * unit *
+                                    (static_cast<double>(rowScale) * columnScale));
+    }
+    digits += 4 * (steps * kDigits + 2);
+    records += rightRecord();
+  }
+  std::copy_n(sums, columnsOf(panel), block.at(row, panel * kPanelColumns));
+}
+
+const std::byte* IntegerProduct::rightRecords(std::int64_t panel, int count,
+                                              std::int64_t firstPiece, std::int64_t pieces,
+                                              std::vector<std::byte>& scratch) const {
+  if (right.storage == PackedOperand::Storage::Records)
+    return right.elements.data() + (panel * plan.pieces + firstPiece) * rightRecord();
+  const std::int64_t panelBytes = pieces * rightRecord();
+  scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(count * panelBytes)));
+  const int piecesInGroup = 32 / plan.piece;
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t group = ((panel + i) * plan.pieces + firstPiece) / piecesInGroup;
+    kernels.expand[piecesInGroup - 1][static_cast<int>(right.scaleCodes)](
+        reinterpret_cast<const std::uint8_t*>(right.elements.data()) + group * 4 * kStepBytes,
+        reinterpret_cast<const std::uint8_t*>(right.scales.data()) +
+            group * piecesInGroup * kPanelColumns,
+        pieces / piecesInGroup, scratch.data() + i * panelBytes);
+  }
+  return scratch.data();
+}
+
+void IntegerProduct::tiles(const SumsBlock& block) const {
+  const int panelsOfTile = finish == Finish::Doubles ? 1 : kernels.panels;
+  // A chunk of K: a tile's panels lie in three quarters of L1. It does not cut a sum, nor a group
+  // of 32.
+  static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
+  const std::int64_t unit = std::max<std::int64_t>(plan.piecesInSum, 32 / plan.piece);
+  const std::int64_t units = (plan.pieces + unit - 1) / unit;
+  const std::int64_t fitting =
+      std::max<std::int64_t>(1, level1 * 3 / 4 / (panelsOfTile * unit * rightRecord()));
+  const std::int64_t chunks = (units + fitting - 1) / fitting;
+  const std::int64_t chunk = (units + chunks - 1) / chunks * unit;
+  thread_local std::vector<std::byte> scratch;
+  const std::int64_t panelBegin = block.columnBegin / kPanelColumns;
+  const std::int64_t panelEnd = (block.columnEnd + kPanelColumns - 1) / kPanelColumns;
+  for (std::int64_t first = 0; first < plan.pieces; first += chunk) {
+    const std::int64_t pieces = std::min(chunk, plan.pieces - first);
+    for (std::int64_t panel = panelBegin; panel < panelEnd; panel += panelsOfTile) {
+      const int count = static_cast<int>(std::min<std::int64_t>(panelsOfTile, panelEnd - panel));
+      TileArguments tile{};
+      tile.right = rightRecords(panel, count, first, pieces, scratch);
+      tile.rightStride =
+          (right.storage == PackedOperand::Storage::Records ? plan.pieces : pieces) * rightRecord();
+      tile.records = pieces;
+      tile.recordsInSum = plan.piecesInSum;
+      tile.quantum = plan.quantum;
+      tile.fresh = first == 0;
+      column(tile, first, block, panel, count);
+    }
+  }
+}
+
+/// The tiles of `count` panels, one under the other.
+void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const SumsBlock& block,
+                            std::int64_t panel, int count) const {
+  const auto& table =
+      kernels.tiles[static_cast<int>(plan.dot)][static_cast<int>(finish)][plan.piece == 32];
+  const std::int64_t width =
+      std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
+  // Columns beyond C's last go to a tile of their own; so do sums that are kept in memory, for rows
+  // of C are often a multiple of 4 KiB apart, which stores and loads mistake for one another.
+  alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
+  const bool inPlace = width == count * kPanelColumns && kernels.sumsInRegisters;
+  std::int64_t row = block.rowBegin;
+  for (int height : kTileHeights) {
+    if (height > kernels.tallest)
+      continue;
+    Tile* const run = table[heightIndex(height)][count - 1];
+    const std::int64_t leftFirst = firstPiece * height * 4 * (plan.steps() + 2);
+    for (; row + height <= block.rowEnd; row += height) {
+      float* corner = block.at(row, panel * kPanelColumns);
+      tile.left = leftTile(row) + leftFirst;
+      tile.next = leftTile(row + height) + leftFirst;
+      tile.c = inPlace ? corner : edge;
+      tile.stride = inPlace ? block.stride : kMaxPanels * kPanelColumns;
+      if (!inPlace && !tile.fresh)
+        for (int i = 0; i < height; ++i)
+          std::copy_n(corner + i * block.stride, width, edge + i * tile.stride);
+      // C of the next tile: the rest of C has pushed it out since the last chunk of K.
+      for (int i = height; i < 2 * height && row + i < block.rowEnd; ++i)
+        for (std::int64_t n = 0; n < width; n += 16)
+          __builtin_prefetch(corner + i * block.stride + n, 1);
+      run(tile);
+      if (!inPlace)
+        for (int i = 0; i < height; ++i)
+          std::copy_n(edge + i * tile.stride, width, corner + i * block.stride);
+    }
+  }
+}
+
+IntegerProduct::IntegerProduct(const ProductPlan& plan, const PackedOperand& left,
+                               const PackedOperand& right, const ProductEpilogue& epilogue)
+    : plan(plan), left(left), right(right), epilogue(epilogue) {
+  if (left.storage == PackedOperand::Storage::Digits)
+    route = Route::Digits;
+  else if (left.rows <= 4 && right.storage == PackedOperand::Storage::Nibbles &&
+           finish != Finish::Doubles)
+    route = Route::Direct;
+  else
+    route = Route::Tiles;
+  // Of tiles: enough blocks for every thread; each as large as keeps its rows' chunk of K in half
+  // of L2.
+  blockRows = route == Route::Tiles ? kernels.tallest * 48 : std::max<std::int64_t>(1, left.rows);
+  blockPanels = route == Route::Tiles ? 16 : kDirectPanels;
+  taskCount = (left.rows + blockRows - 1) / blockRows * ((panels + blockPanels - 1) / blockPanels);
+}
+
+void IntegerProduct::run(std::int64_t task) const {
+  const std::int64_t rowBlocks = (left.rows + blockRows - 1) / blockRows;
+  const std::int64_t row = task % rowBlocks * blockRows;
+  const std::int64_t column = task / rowBlocks * blockPanels * kPanelColumns;
+  const SumsBlock block = epilogue.begin(row, std::min(row + blockRows, left.rows), column,
+                                         std::min(column + blockPanels * kPanelColumns, columns));
+  if (route == Route::Digits)
+    directDigits(block);
+  else if (route == Route::Direct)
+    direct(block);
+  else
+    tiles(block);
+  epilogue.finish(block);
+}
+
+} // namespace
+
+std::unique_ptr<ProductWork> integerWork(const ProductPlan& plan, const PackedOperand& left,
+                                         const PackedOperand& right,
+                                         const ProductEpilogue& epilogue) {
+  return std::make_unique<IntegerProduct>(plan, left, right, epilogue);
+}
+
+} // namespace octavo::kernels
