@@ -5,11 +5,12 @@ BUILD := build/release
 VENV  := .venv
 BIN   := $(BUILD)/bin
 
-.PHONY: demo test build asan check-tree clean help
+.PHONY: demo test bench build asan check-tree clean help
 
 help:
 	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
 	@echo "make test   build, run all tests"
+	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
 	@echo "make clean  remove what was built"
 
@@ -19,6 +20,11 @@ demo: build $(VENV)/demo.stamp
 
 test: check-tree build $(VENV)/test.stamp
 	ctest --preset release
+
+bench: build/packages-bench.stamp
+	@cmake --preset bench > build/configure-bench.log || { cat build/configure-bench.log; exit 1; }
+	@cmake --build --preset bench > build/bench.log || { cat build/bench.log; exit 1; }
+	@scripts/bench --bin build/bench/bin $(BENCH)
 
 asan: $(VENV)/test.stamp build/packages.stamp
 	cmake --preset asan -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python
@@ -31,8 +37,12 @@ build: build/packages.stamp
 	cmake --build --preset release --target $(or $(TARGET),all)
 
 build/packages.stamp: packages.txt scripts/install-packages
-	scripts/install-packages packages.txt
+	@scripts/install-packages packages.txt >&2
 	@mkdir -p build && touch $@
+
+build/packages-bench.stamp: benchmarks/packages.txt build/packages.stamp
+	@scripts/install-packages $< >&2
+	@touch $@
 
 $(VENV)/bin/python: build/packages.stamp
 	/usr/bin/python3 -m venv $(VENV)

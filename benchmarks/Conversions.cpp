@@ -1,6 +1,7 @@
 // Conversions between f32 and the narrow formats: in the caches, and for 64 Mi elements against the
 // memory traffic that they cannot avoid.
 #include "Measure.h"
+#include "Roofline.h"
 
 #include "octavo/Kernels/Convert.h"
 
@@ -19,7 +20,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   auto values = std::make_shared<Buffer>(kLarge * sizeof(float));
   auto codes = std::make_shared<Buffer>(kLarge);
-  auto decoded = std::make_shared<Buffer>(kLarge * sizeof(float));
+  auto decoded = std::make_shared<Buffer>(kLarge * sizeof(float)); // the bounds write here too
   benchmarks::fillNormal(values->as<float>(), kLarge, 1.0f);
 
   for (Isa isa : kernels::builtIsas()) {
@@ -37,26 +38,50 @@ int main(int argc, char** argv) {
         kernels::decode(format, codes->as<std::uint8_t>(), WideType::F32, decoded->as<float>(), n,
                         {.isa = isa, .threads = threads});
       };
-      const std::string suffix = fmt::format("{}/{}", name, kernels::isaName(isa));
-      benchmarks::registerInCache("convert/f32_to_" + suffix + "/in_cache", kInCache,
-                                  [=] { convert(kInCache, 1); });
-      benchmarks::registerInCache("decode/" + suffix + "_to_f32/in_cache", kInCache,
-                                  [=] { decode(kInCache, 1); });
+      auto nameOf = [&](std::string_view operation, std::string_view size, int threads) {
+        const bool isDecode = operation == "decode";
+        return fmt::format("{}/{} -> {}/{}/{}/{}T", operation, isDecode ? name : "f32",
+                           isDecode ? "f32" : name, kernels::isaName(isa), size, threads);
+      };
+      const bool hasTarget = isa == Isa::Avx2;
+      const bool isByte = format.width() == 8;
+      benchmarks::registerMeasurement({.name = nameOf("convert", "16 Ki in cache", 1),
+                                       .work = kInCache,
+                                       .kernel = [=] { convert(kInCache, 1); },
+                                       .mustRate = hasTarget ? 6.0 : 0,
+                                       .callsInTiming = benchmarks::kCallsInCache});
+      benchmarks::registerMeasurement({.name = nameOf("decode", "16 Ki in cache", 1),
+                                       .work = kInCache,
+                                       .kernel = [=] { decode(kInCache, 1); },
+                                       .mustRate = hasTarget && isByte ? 10.0 : 0,
+                                       .callsInTiming = benchmarks::kCallsInCache});
       for (int threads : {1, 2}) {
-        benchmarks::registerAgainstBound(
-            fmt::format("convert/f32_to_{}/64Mi/{}T", suffix, threads), kLarge, threads,
-            [=] { convert(kLarge, threads); },
-            [=] {
-              benchmarks::moveMemory(values->as<std::byte>(), kLarge * sizeof(float),
-                                     codes->as<std::byte>(), kLarge, threads);
-            });
-        benchmarks::registerAgainstBound(
-            fmt::format("decode/{}_to_f32/64Mi/{}T", suffix, threads), kLarge, threads,
-            [=] { decode(kLarge, threads); },
-            [=] {
-              benchmarks::moveMemory(codes->as<std::byte>(), kLarge, decoded->as<std::byte>(),
-                                     kLarge * sizeof(float), threads);
-            });
+        benchmarks::registerMeasurement(
+            {.name = nameOf("convert", "64 Mi", threads),
+             .work = kLarge,
+             .threads = threads,
+             .kernel = [=] { convert(kLarge, threads); },
+             .beside = {{.ratio = "of_memory",
+                         .run =
+                             [=] {
+                               benchmarks::moveMemory(values->as<std::byte>(),
+                                                      kLarge * sizeof(float),
+                                                      decoded->as<std::byte>(), kLarge, threads);
+                             },
+                         .must = 0.9}}});
+        benchmarks::registerMeasurement(
+            {.name = nameOf("decode", "64 Mi", threads),
+             .work = kLarge,
+             .threads = threads,
+             .kernel = [=] { decode(kLarge, threads); },
+             .beside = {{.ratio = "of_memory",
+                         .run =
+                             [=] {
+                               benchmarks::moveMemory(codes->as<std::byte>(), kLarge,
+                                                      decoded->as<std::byte>(),
+                                                      kLarge * sizeof(float), threads);
+                             },
+                         .must = isByte ? (isa == Isa::Avx512 ? 0.95 : 0.9) : 0}}});
       }
     }
   }

@@ -1,5 +1,11 @@
-// What the benchmarks share: buffers, a probe of the machine's memory, and the interleaved
-// measurement of a kernel against it.
+// What the benchmarks share: buffers, and the interleaved measurement of a kernel beside what
+// bounds it and beside its peers. Every benchmark is named
+// operation/what/set/size[/more]/<threads>T and leaves counters that scripts/bench makes its table
+// of:
+//   Gelt/s, Gop/s, GB/s             what the kernel does; with _min and _max where it has no other
+//   of_<bound>, x_<peer>            ratio of its speed to the other's in the same turn: median, and
+//                                   the least and greatest under ..._min and ..._max
+//   must_<one of these>             the target of docs/benchmarks.md
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -9,6 +15,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace octavo::benchmarks {
 
@@ -30,18 +38,32 @@ private:
 /// f32 values of a normal distribution with standard deviation `sigma`, the same in every run.
 void fillNormal(float* values, std::size_t n, float sigma);
 
-/// Reads `readBytes` and writes `writeBytes` in equal steps, around the caches, doing nothing else:
-/// what a kernel of that traffic is bound by. `threads` as in kernels::Execution.
-void moveMemory(const std::byte* from, std::size_t readBytes, std::byte* to, std::size_t writeBytes,
-                int threads);
+/// What is timed in turn with a kernel.
+struct Beside {
+  std::string ratio; ///< the counter: of_memory, of_last_axis, ...
+  std::function<void()> run;
+  double must = 0; ///< target of the ratio; 0: none
+};
 
-/// Registers `name`: `kernel` and `bound` run in turn, and the counters say how many elements a
-/// second the kernel does (median), and the ratio of its speed to the bound's: median, least and
-/// greatest of the pairs. One thread is timed by its own clock, more by the wall's.
-void registerAgainstBound(const std::string& name, std::size_t elements, int threads,
-                          std::function<void()> kernel, std::function<void()> bound);
+/// Calls of a timing of work in the caches.
+inline constexpr int kCallsInCache = 200;
 
-/// Registers `name`, which works in the caches: elements a second, median of many runs.
-void registerInCache(const std::string& name, std::size_t elements, std::function<void()> kernel);
+struct Measurement {
+  std::string name;
+  double work;                      ///< elements, operations or bytes of one call
+  std::string_view unit = "Gelt/s"; ///< of the work, in billions a second: the counter
+  int threads = 1;
+  std::function<void()> kernel;
+  std::vector<Beside> beside = {};
+  double mustRate = 0;   ///< target in `unit`; 0: none
+  int callsInTiming = 1; ///< kCallsInCache for work that takes microseconds
+};
+
+/// Registers a benchmark: kernel and what is beside it run in turn, eleven times (in caches 21).
+/// One thread is timed by its own clock, so that other programs do not count; more by the wall's.
+void registerMeasurement(Measurement measurement);
+
+/// `run` under the clock for so many threads.
+double seconds(const std::function<void()>& run, int threads);
 
 } // namespace octavo::benchmarks

@@ -3,6 +3,7 @@
 // otherwise. Counters: Gop/s (2 M N K), medians; x_blas and of_peak, medians of the ratios of each
 // turn with the least and the greatest; must_*: what docs/benchmarks.md asks for.
 #include "Measure.h"
+#include "Roofline.h"
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/Product.h"
