@@ -18,7 +18,8 @@ demo: TARGET := octavo
 demo: build $(VENV)/demo.stamp
 	$(VENV)/bin/python examples/minilm/demo.py --octavo $(BIN)/octavo
 
-test: check-tree build $(VENV)/test.stamp
+test: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
+test: check-tree $(VENV)/test.stamp build
 	ctest --preset release
 
 bench: build/packages-bench.stamp
@@ -32,7 +33,7 @@ asan: $(VENV)/test.stamp build/packages.stamp
 	ctest --preset asan
 
 build: build/packages.stamp
-	@cmake --preset release -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python > build/configure.log \
+	@cmake --preset release -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python $(OPTIONS) > build/configure.log \
 	  || { cat build/configure.log; exit 1; }
 	cmake --build --preset release --target $(or $(TARGET),all)
 

@@ -32,6 +32,7 @@ struct ElementFormat {
   std::string_view numpy;  ///< NumPy and ml_dtypes
   std::string_view torch;
   std::string_view safetensors;
+  int dlpack;  ///< DLDataTypeCode of DLPack 1.1; the width tells floats apart
   std::string_view ocp;
   std::string_view source;  ///< the document that defines the format
 
@@ -157,23 +158,23 @@ private:
 /// Specification 1.0; arXiv 2206.02915 (FNUZ) is also StableHLO's RFC of 2023-03-21.
 inline constexpr auto kElementFormats = std::to_array<ElementFormat>({
     // clang-format off
-    //  name         exp sig  bias  specials                 mlir              numpy              torch            safetensors    ocp        source
-    {"e4m3fn",        4,  3,    7, Specials::NanOnly,        "f8E4M3FN",      "float8_e4m3fn",      "float8_e4m3fn",   "F8_E4M3",     "E4M3", "OCP FP8, table 2"},
-    {"e5m2",          5,  2,   15, Specials::Ieee,           "f8E5M2",        "float8_e5m2",        "float8_e5m2",     "F8_E5M2",     "E5M2", "OCP FP8, table 2"},
-    {"e4m3",          4,  3,    7, Specials::Ieee,           "f8E4M3",        "float8_e4m3",        "",                "",            "",     "StableHLO RFC of 2024-08-08"},
-    {"e3m4",          3,  4,    3, Specials::Ieee,           "f8E3M4",        "float8_e3m4",        "",                "",            "",     "StableHLO RFC of 2024-08-08"},
-    {"e4m3fnuz",      4,  3,    8, Specials::UnsignedZero,   "f8E4M3FNUZ",    "float8_e4m3fnuz",    "float8_e4m3fnuz", "F8_E4M3FNUZ", "",     "arXiv 2206.02915"},
-    {"e5m2fnuz",      5,  2,   16, Specials::UnsignedZero,   "f8E5M2FNUZ",    "float8_e5m2fnuz",    "float8_e5m2fnuz", "F8_E5M2FNUZ", "",     "arXiv 2206.02915"},
-    {"e4m3b11fnuz",   4,  3,   11, Specials::UnsignedZero,   "f8E4M3B11FNUZ", "float8_e4m3b11fnuz", "",                "",            "",     "arXiv 1812.08011 (hybrid FP8, bias 11)"},
-    {"e3m2fn",        3,  2,    3, Specials::None,           "f6E3M2FN",      "float6_e3m2fn",      "",                "F6_E3M2",     "E3M2", "OCP MX 5.3.2"},
-    {"e2m3fn",        2,  3,    1, Specials::None,           "f6E2M3FN",      "float6_e2m3fn",      "",                "F6_E2M3",     "E2M3", "OCP MX 5.3.2"},
-    {"e2m1fn",        2,  1,    1, Specials::None,           "f4E2M1FN",      "float4_e2m1fn",      "float4_e2m1fn_x2", "F4",         "E2M1", "OCP MX 5.3.3"},
-    {"e8m0fnu",       8,  0,  127, Specials::Scale,          "f8E8M0FNU",     "float8_e8m0fnu",     "float8_e8m0fnu",  "F8_E8M0",     "E8M0", "OCP MX 5.4.1"},
-    {"int8",          0,  7,    6, Specials::TwosComplement, "i8",            "int8",               "int8",            "I8",          "INT8", "OCP MX 5.3.4"},
-    {"bf16",          8,  7,  127, Specials::Ieee,           "bf16",          "bfloat16",           "bfloat16",        "BF16",        "",     "IEEE 754 binary32 without its low 16 bits"},
-    {"f16",           5, 10,   15, Specials::Ieee,           "f16",           "float16",            "float16",         "F16",         "",     "IEEE 754 binary16"},
-    {"f32",           8, 23,  127, Specials::Ieee,           "f32",           "float32",            "float32",         "F32",         "FP32", "IEEE 754 binary32"},
-    {"f64",          11, 52, 1023, Specials::Ieee,           "f64",           "float64",            "float64",         "F64",         "",     "IEEE 754 binary64"},
+    //  name         exp sig  bias  specials                 mlir              numpy              torch            safetensors dlpack ocp        source
+    {"e4m3fn",        4,  3,    7, Specials::NanOnly,        "f8E4M3FN",      "float8_e4m3fn",      "float8_e4m3fn",   "F8_E4M3",     10, "E4M3", "OCP FP8, table 2"},
+    {"e5m2",          5,  2,   15, Specials::Ieee,           "f8E5M2",        "float8_e5m2",        "float8_e5m2",     "F8_E5M2",     12, "E5M2", "OCP FP8, table 2"},
+    {"e4m3",          4,  3,    7, Specials::Ieee,           "f8E4M3",        "float8_e4m3",        "",                "",             8, "",     "StableHLO RFC of 2024-08-08"},
+    {"e3m4",          3,  4,    3, Specials::Ieee,           "f8E3M4",        "float8_e3m4",        "",                "",             7, "",     "StableHLO RFC of 2024-08-08"},
+    {"e4m3fnuz",      4,  3,    8, Specials::UnsignedZero,   "f8E4M3FNUZ",    "float8_e4m3fnuz",    "float8_e4m3fnuz", "F8_E4M3FNUZ", 11, "",     "arXiv 2206.02915"},
+    {"e5m2fnuz",      5,  2,   16, Specials::UnsignedZero,   "f8E5M2FNUZ",    "float8_e5m2fnuz",    "float8_e5m2fnuz", "F8_E5M2FNUZ", 13, "",     "arXiv 2206.02915"},
+    {"e4m3b11fnuz",   4,  3,   11, Specials::UnsignedZero,   "f8E4M3B11FNUZ", "float8_e4m3b11fnuz", "",                "",             9, "",     "arXiv 1812.08011 (hybrid FP8, bias 11)"},
+    {"e3m2fn",        3,  2,    3, Specials::None,           "f6E3M2FN",      "float6_e3m2fn",      "",                "F6_E3M2",     16, "E3M2", "OCP MX 5.3.2"},
+    {"e2m3fn",        2,  3,    1, Specials::None,           "f6E2M3FN",      "float6_e2m3fn",      "",                "F6_E2M3",     15, "E2M3", "OCP MX 5.3.2"},
+    {"e2m1fn",        2,  1,    1, Specials::None,           "f4E2M1FN",      "float4_e2m1fn",      "float4_e2m1fn_x2", "F4",       17, "E2M1", "OCP MX 5.3.3"},
+    {"e8m0fnu",       8,  0,  127, Specials::Scale,          "f8E8M0FNU",     "float8_e8m0fnu",     "float8_e8m0fnu",  "F8_E8M0",     14, "E8M0", "OCP MX 5.4.1"},
+    {"int8",          0,  7,    6, Specials::TwosComplement, "i8",            "int8",               "int8",            "I8",           0, "INT8", "OCP MX 5.3.4"},
+    {"bf16",          8,  7,  127, Specials::Ieee,           "bf16",          "bfloat16",           "bfloat16",        "BF16",         4, "",     "IEEE 754 binary32 without its low 16 bits"},
+    {"f16",           5, 10,   15, Specials::Ieee,           "f16",           "float16",            "float16",         "F16",          2, "",     "IEEE 754 binary16"},
+    {"f32",           8, 23,  127, Specials::Ieee,           "f32",           "float32",            "float32",         "F32",          2, "FP32", "IEEE 754 binary32"},
+    {"f64",          11, 52, 1023, Specials::Ieee,           "f64",           "float64",            "float64",         "F64",          2, "",     "IEEE 754 binary64"},
     // clang-format on
 });
 

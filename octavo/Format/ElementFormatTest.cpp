@@ -8,6 +8,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace octavo::format {
 
@@ -153,6 +154,17 @@ TEST(ElementFormatTest, NoTwoRowsShareASpelling) {
       if (!(row.*spelling).empty())
         EXPECT_TRUE(seen.insert(row.*spelling).second) << row.*spelling;
   }
+}
+
+// DLDataTypeCode of dlpack.h 1.1; a tensor there says its code and its width.
+TEST(ElementFormatTest, DlpackTellsRowsApart) {
+  EXPECT_EQ(element("bf16").dlpack, 4);
+  EXPECT_EQ(element("e4m3fn").dlpack, 10);
+  EXPECT_EQ(element("e8m0fnu").dlpack, 14);
+  EXPECT_EQ(element("e2m1fn").dlpack, 17);
+  std::set<std::pair<int, int>> seen;
+  for (const ElementFormat& row : kElementFormats)
+    EXPECT_TRUE(seen.insert({row.dlpack, row.width()}).second) << row.name;
 }
 
 TEST(ElementFormatTest, UnknownSpellingsFindNothing) {

@@ -28,6 +28,10 @@ static constexpr auto kOverflowNames = std::to_array<std::pair<Overflow, std::st
     {Overflow::Saturate, "saturate"},
     {Overflow::Special, "special"},
 });
+static constexpr auto kNanCodeNames = std::to_array<std::pair<NanCode, std::string_view>>({
+    {NanCode::NegativeZero, "negative-zero"},
+    {NanCode::Maximum, "maximum"},
+});
 
 template <typename Table, typename Key>
 static std::string_view nameIn(const Table& table, Key key) {
@@ -42,6 +46,8 @@ std::string_view roundingName(Rounding rounding) { return nameIn(kRoundingNames,
 std::optional<Rounding> findRounding(std::string_view name) { return findIn(kRoundingNames, name); }
 std::string_view overflowName(Overflow overflow) { return nameIn(kOverflowNames, overflow); }
 std::optional<Overflow> findOverflow(std::string_view name) { return findIn(kOverflowNames, name); }
+std::string_view nanCodeName(NanCode nan) { return nameIn(kNanCodeNames, nan); }
+std::optional<NanCode> findNanCode(std::string_view name) { return findIn(kNanCodeNames, name); }
 
 double decode(const ElementFormat& format, std::uint64_t code) {
   code &= format.codeMask();

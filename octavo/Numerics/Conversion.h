@@ -50,6 +50,8 @@ std::string_view roundingName(Rounding rounding);
 std::optional<Rounding> findRounding(std::string_view name);
 std::string_view overflowName(Overflow overflow);
 std::optional<Overflow> findOverflow(std::string_view name);
+std::string_view nanCodeName(NanCode nan);
+std::optional<NanCode> findNanCode(std::string_view name);
 
 /// The value of a code; Inf and NaN included. Bits above the width are ignored.
 double decode(const ElementFormat& format, std::uint64_t code);

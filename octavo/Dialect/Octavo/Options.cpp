@@ -47,10 +47,6 @@ std::string_view int8RangeName(numerics::Int8Range range) {
   return range == numerics::Int8Range::Symmetric ? "symmetric" : "full";
 }
 
-std::string_view nanCodeName(numerics::NanCode nan) {
-  return nan == numerics::NanCode::NegativeZero ? "negative-zero" : "maximum";
-}
-
 /// The value of a two-valued enumeration that has that name.
 template <typename Enum>
 std::optional<Enum> findOfTwo(std::string_view (*name)(Enum), std::string_view choice) {
@@ -108,9 +104,11 @@ const std::array<Key<Conversion>, 3> kConversionKeys = {{
      [](const auto& options) { return numerics::overflowName(options.overflow); },
      [] { return listNames(numerics::overflowName, 2); }},
     {"nan",
-     [](auto& options, auto choice) { return assign(options.nan, findOfTwo(nanCodeName, choice)); },
-     [](const auto& options) { return nanCodeName(options.nan); },
-     [] { return listNames(nanCodeName, 2); }},
+     [](auto& options, auto choice) {
+       return assign(options.nan, numerics::findNanCode(choice));
+     },
+     [](const auto& options) { return numerics::nanCodeName(options.nan); },
+     [] { return listNames(numerics::nanCodeName, 2); }},
 }};
 
 /// A word that may have hyphens: `ties-to-even`.

@@ -1,0 +1,179 @@
+#include "python/bindings/Array.h"
+
+#include "python/bindings/Errors.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <numeric>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+static nb::module_ numpyModule() { return nb::module_::import_("numpy"); }
+
+static nb::object dtypeOf(const ElementFormat& format) {
+  if (format.numpy.empty())
+    raise(ErrorClass::Format, "format {} has no dtype in NumPy or ml_dtypes", format.name);
+  return numpyModule().attr("dtype")(nb::str(format.numpy.data(), format.numpy.size()));
+}
+
+static const ElementFormat* formatOfDtype(std::string_view name) {
+  auto row = std::ranges::find(format::kElementFormats, name, &ElementFormat::numpy);
+  return row == format::kElementFormats.end() ? nullptr : &*row;
+}
+
+static nb::tuple tupleOf(const Shape& shape) { return nb::tuple(nb::cast(shape)); }
+
+std::size_t Array::size() const {
+  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+static Array describe(nb::object numpy) {
+  const nb::object dtype = numpy.attr("dtype");
+  const auto interface = nb::cast<nb::dict>(numpy.attr("__array_interface__"));
+  Array array{.numpy = numpy, .dtype = nb::cast<std::string>(dtype.attr("name"))};
+  array.format = formatOfDtype(array.dtype);
+  array.shape = nb::cast<Shape>(interface["shape"]);
+  array.isContiguous = nb::cast<bool>(numpy.attr("flags").attr("c_contiguous")) &&
+                       nb::cast<bool>(dtype.attr("isnative"));
+  array.data = reinterpret_cast<std::byte*>(
+      nb::cast<std::uintptr_t>(nb::cast<nb::tuple>(interface["data"])[0]));
+  return array;
+}
+
+/// The array of a DLPack tensor, whose memory it shares and keeps; null if its type is of no
+/// format. NumPy itself reads neither bf16 nor the narrow types from DLPack.
+static nb::object fromDlpack(nb::handle object) {
+  using Tensor = nb::ndarray<nb::ro, nb::device::cpu>;
+  auto tensor = std::make_unique<Tensor>(nb::cast<Tensor>(object));
+  const nb::dlpack::dtype type = tensor->dtype();
+  const auto row = std::ranges::find_if(format::kElementFormats, [&](const ElementFormat& format) {
+    return type.lanes == 1 && format.dlpack == type.code && format.width() == type.bits &&
+           format.width() == 8 * format.bytes();
+  });
+  const bool isByte = type.code == std::uint8_t(nb::dlpack::dtype_code::UInt) && type.bits == 8;
+  if (row == format::kElementFormats.end() && !isByte)
+    return {};
+  const std::size_t rank = tensor->ndim();
+  std::vector<std::size_t> shape(rank);
+  Shape strides(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    shape[i] = tensor->shape(i);
+    strides[i] = tensor->stride(i);
+  }
+  const void* data = tensor->data();
+  const nb::capsule owner(tensor.release(),
+                          [](void* kept) noexcept { delete static_cast<Tensor*>(kept); });
+  const auto bits = [&](auto word) {
+    return nb::cast(nb::ndarray<nb::numpy, const decltype(word)>(data, rank, shape.data(), owner,
+                                                                 strides.data()));
+  };
+  if (isByte)
+    return bits(std::uint8_t{});
+  const nb::object words = row->bytes() == 1   ? bits(std::uint8_t{})
+                           : row->bytes() == 2 ? bits(std::uint16_t{})
+                           : row->bytes() == 4 ? bits(std::uint32_t{})
+                                               : bits(std::uint64_t{});
+  return words.attr("view")(dtypeOf(*row));
+}
+
+Array toArray(nb::handle object, std::string_view name) {
+  const nb::module_ numpy = numpyModule();
+  if (nb::isinstance(object, numpy.attr("ndarray")))
+    return describe(nb::borrow(object));
+  constexpr int kCpu = nb::device::cpu::value;
+  if (nb::hasattr(object, "__dlpack__") && nb::hasattr(object, "__dlpack_device__")) {
+    if (const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+        nb::cast<int>(nb::object(device[0])) != kCpu)
+      raise(ErrorClass::Dtype,
+            "{}: the array lies on a device (DLPack's number {}), octavo computes on the CPU; copy "
+            "it there first, in torch by .cpu()",
+            name, nb::cast<int>(nb::object(device[0])));
+    try {
+      if (const nb::object array = fromDlpack(object))
+        return describe(array);
+    } catch (const nb::cast_error&) { // no DLPack for this dtype: perhaps __array__
+    }
+  }
+  if (!nb::hasattr(object, "__array__"))
+    raise(ErrorClass::Dtype,
+          "{}: expected an array (NumPy, or with DLPack or __array__), found {}; "
+          "numpy.asarray(x, numpy.float32) makes one of numbers and lists",
+          name, nb::cast<std::string>(object.type().attr("__name__")));
+  return describe(numpy.attr("asarray")(object));
+}
+
+Array contiguous(const Array& array) {
+  if (array.isContiguous)
+    return array;
+  const nb::object dtype = array.numpy.attr("dtype").attr("newbyteorder")("=");
+  return describe(array.numpy.attr("astype")(dtype, nb::arg("order") = "C"));
+}
+
+static Array empty(const Shape& shape, nb::object dtype) {
+  return describe(numpyModule().attr("empty")(tupleOf(shape), dtype));
+}
+
+Array emptyArray(const Shape& shape, const ElementFormat& format) {
+  return empty(shape, dtypeOf(format));
+}
+
+Array emptyBytes(const Shape& shape) { return empty(shape, nb::str("uint8")); }
+
+Array reshaped(const Array& array, const Shape& shape) {
+  return describe(array.numpy.attr("reshape")(tupleOf(shape)));
+}
+
+Array viewed(const Array& array, const ElementFormat& format) {
+  return describe(array.numpy.attr("view")(dtypeOf(format)));
+}
+
+kernels::WideType wideType(const Array& array, std::string_view name) {
+  if (array.format == &format::element("f32"))
+    return kernels::WideType::F32;
+  if (array.format == &format::element("bf16"))
+    return kernels::WideType::Bf16;
+  if (array.format == &format::element("f16"))
+    return kernels::WideType::F16;
+  if (array.format == &format::element("f64"))
+    raise(ErrorClass::Dtype,
+          "{}: expected float32, bfloat16 or float16, found float64, from which a narrow format "
+          "would be rounded twice; x.astype(numpy.float32) rounds the first time",
+          name);
+  raise(ErrorClass::Dtype, "{}: expected float32, bfloat16 or float16, found {}; convert it first",
+        name, array.dtype);
+}
+
+const ElementFormat& elementFormat(nb::handle named, std::string_view name) {
+  std::string spelling;
+  if (nb::isinstance<nb::str>(named))
+    spelling = nb::cast<std::string>(named);
+  else
+    try {
+      spelling = nb::cast<std::string>(numpyModule().attr("dtype")(named).attr("name"));
+    } catch (const nb::python_error&) {
+      raise(ErrorClass::Dtype, "{}: expected the name of an element format or a dtype, found {}",
+            name, nb::cast<std::string>(nb::repr(named)));
+    }
+  if (const ElementFormat* format = format::findElementFormat(spelling))
+    return *format;
+  std::vector<std::string_view> names;
+  for (const ElementFormat& row : format::kElementFormats)
+    names.push_back(row.name);
+  raise(ErrorClass::Format, "{}: no element format is named \"{}\"; there are {}", name, spelling,
+        fmt::join(names, ", "));
+}
+
+std::string text(const Shape& shape) {
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+} // namespace octavo::python

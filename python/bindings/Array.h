@@ -1,0 +1,60 @@
+// Arrays that come in and go out. Whatever came in is seen as a NumPy array that shares its memory.
+#pragma once
+
+#include "octavo/Format/ElementFormat.h"
+#include "octavo/Kernels/Plans.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octavo::python {
+
+using format::ElementFormat;
+
+using Shape = std::vector<std::int64_t>;
+
+/// A NumPy array and what the kernels must know of it.
+struct Array {
+  nanobind::object numpy;
+  std::string dtype;           ///< NumPy's name of it
+  const ElementFormat* format; ///< null if no element format has that dtype
+  Shape shape;
+  bool isContiguous; ///< row-major, in the machine's byte order
+  std::byte* data;   ///< written only to arrays that emptyArray made
+
+  std::size_t size() const;
+};
+
+/// Any array as a NumPy array without a copy: NumPy's own, one with DLPack or `__array__`. `name`
+/// is the argument's, for messages. Raises DtypeError for what is no array or lies on another
+/// device.
+Array toArray(nanobind::handle object, std::string_view name);
+
+/// The array itself, or a row-major copy.
+Array contiguous(const Array& array);
+
+/// A new array whose elements are not set, of the format's NumPy dtype. Raises FormatError if the
+/// format has none.
+Array emptyArray(const Shape& shape, const ElementFormat& format);
+/// The same of bytes.
+Array emptyBytes(const Shape& shape);
+
+/// The same memory with another shape or dtype.
+Array reshaped(const Array& array, const Shape& shape);
+Array viewed(const Array& array, const ElementFormat& format);
+
+/// The type by which kernels read f32, bf16 and f16; raises DtypeError for another dtype.
+kernels::WideType wideType(const Array& array, std::string_view name);
+
+/// The format that a name, a NumPy dtype or scalar type names. Raises FormatError.
+const ElementFormat& elementFormat(nanobind::handle named, std::string_view name);
+
+/// "(2, 3)"
+std::string text(const Shape& shape);
+
+} // namespace octavo::python

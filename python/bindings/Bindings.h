@@ -1,0 +1,15 @@
+// The parts of the extension module octavo._core: one source file and one function a subject. A new
+// part is a file, its function here, and its call in Module.cpp.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace octavo::python {
+
+void bindFormats(nanobind::module_& module);
+void bindExecution(nanobind::module_& module);
+void bindConversions(nanobind::module_& module);
+void bindScaledTensor(nanobind::module_& module);
+void bindQuantization(nanobind::module_& module);
+
+} // namespace octavo::python

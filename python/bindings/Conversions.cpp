@@ -1,0 +1,100 @@
+// octavo.convert: arrays of floats to narrow formats and back.
+#include "python/bindings/Array.h"
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/Options.h"
+
+#include "octavo/Kernels/Convert.h"
+
+#include <nanobind/stl/string.h>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+static bool isWide(const ElementFormat& format) {
+  return &format == &format::element("f32") || &format == &format::element("bf16") ||
+         &format == &format::element("f16");
+}
+
+static const std::uint8_t* codes(const Array& array) {
+  return reinterpret_cast<const std::uint8_t*>(array.data);
+}
+
+static Array decoded(const Array& x, const ElementFormat& source, const ElementFormat& target) {
+  const Array in = contiguous(x), out = emptyArray(x.shape, target);
+  const kernels::WideType type = wideType(out, "to");
+  const nb::gil_scoped_release released;
+  kernels::decode(source, codes(in), type, out.data, in.size(), execution());
+  return out;
+}
+
+static Array encoded(const Array& x, const ElementFormat& target,
+                     const numerics::Conversion& conversion) {
+  const kernels::WideType type = wideType(x, "x");
+  const Array in = contiguous(x), out = emptyArray(x.shape, target);
+  const nb::gil_scoped_release released;
+  kernels::convert(target, conversion, type, in.data, reinterpret_cast<std::uint8_t*>(out.data),
+                   in.size(), {}, execution());
+  return out;
+}
+
+static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
+                          const std::string& roundingName, const std::string& overflowName,
+                          const std::string& nanName) {
+  const ElementFormat& target = elementFormat(to, "to");
+  const numerics::Conversion conversion = {.rounding = rounding(roundingName),
+                                           .overflow = overflow(overflowName),
+                                           .nan = nanCode(nanName)};
+  const Array x = toArray(object, "x");
+  // int8 may hold numbers or OCP's INT8, uint8 any codes: only the caller knows.
+  const bool isAmbiguous = x.dtype == "uint8" || (x.format && x.format->isInteger());
+  if (from.is_none() && isAmbiguous)
+    raise(ErrorClass::Dtype,
+          "x: {} says not what its codes mean; say source=, a format such as \"e4m3fn\"", x.dtype);
+  const ElementFormat* source = from.is_none() ? x.format : &elementFormat(from, "source");
+  if (!isAmbiguous && source != x.format)
+    raise(ErrorClass::Dtype, "x: its dtype is {}, which source={} is not; leave source away",
+          x.dtype, source->name);
+  if (!source || !(source->isNarrow() || isWide(*source)))
+    wideType(x, "x");
+  if (isAmbiguous && !source->isNarrow())
+    raise(ErrorClass::Dtype, "source: codes of {} are not of at most 8 bits, as those in {} are",
+          source->name, x.dtype);
+  if (target.isNarrow()) {
+    // Every narrow value is exact in f32, so this still rounds once.
+    const Array wide = source->isNarrow() ? decoded(x, *source, format::element("f32")) : x;
+    return encoded(wide, target, conversion).numpy;
+  }
+  if (!source->isNarrow() || !isWide(target))
+    raise(ErrorClass::Format,
+          "convert goes to or from a format of at most 8 bits, and f32, bf16 or f16 on the other "
+          "side; found {} to {}, for which there is x.astype",
+          source->name, target.name);
+  return decoded(x, *source, target).numpy;
+}
+
+void bindConversions(nb::module_& module) {
+  module.def("convert", &convert, nb::arg("x").none(), nb::arg("to"), nb::kw_only(),
+             nb::arg("source") = nb::none(), nb::arg("rounding") = "ties-to-even",
+             nb::arg("overflow") = "special", nb::arg("nan") = "negative-zero",
+             nb::sig("def convert(x: numpy.typing.ArrayLike, to: str | numpy.typing.DTypeLike, *, "
+                     "source: str | numpy.typing.DTypeLike | None = None, rounding: str = "
+                     "'ties-to-even', overflow: str = 'special', nan: str = 'negative-zero') -> "
+                     "numpy.typing.NDArray[typing.Any]"),
+             R"(Converts every element, rounding once (docs/semantics.md, N1 to N8).
+
+x: any shape; float32, bfloat16, float16, or a narrow dtype; uint8 or int8 codes with `source`.
+to: the name of a format ("e4m3fn", "bf16", ...) or a dtype. Either side is of at most 8 bits.
+source: the format of codes in uint8 or int8. OCP's INT8 is code / 64.
+rounding: "ties-to-even", "ties-to-away", "toward-zero", "toward-positive", "toward-negative".
+overflow: "special" gives Inf where the format has it, else NaN, else the largest value; "saturate"
+    gives the largest value.
+nan: what NaN becomes in a format without one: "negative-zero" or "maximum".
+
+Returns an array of x's shape and of `to`'s dtype.
+Raises DtypeError (float64 too: it would be rounded twice), FormatError.)");
+}
+
+} // namespace octavo::python

@@ -1,0 +1,37 @@
+#include "python/bindings/Errors.h"
+
+#include <nanobind/nanobind.h>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+static const char* className(ErrorClass errorClass) {
+  switch (errorClass) {
+  case ErrorClass::Format:
+    return "FormatError";
+  case ErrorClass::Dtype:
+    return "DtypeError";
+  case ErrorClass::Shape:
+    return "ShapeError";
+  case ErrorClass::NonFinite:
+    return "NonFiniteError";
+  case ErrorClass::File:
+    return "FileError";
+  }
+  return "Error";
+}
+
+void registerErrors() {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      const nb::object type =
+          nb::module_::import_("octavo.errors").attr(className(error.errorClass));
+      PyErr_SetString(type.ptr(), error.what());
+    }
+  });
+}
+
+} // namespace octavo::python

@@ -1,0 +1,32 @@
+// Errors of the module: thrown here as C++ exceptions, seen in Python as the classes of
+// octavo/errors.py.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace octavo::python {
+
+enum class ErrorClass { Format, Dtype, Shape, NonFinite, File };
+
+class Error : public std::runtime_error {
+public:
+  Error(ErrorClass errorClass, const std::string& message)
+      : std::runtime_error(message), errorClass(errorClass) {}
+  ErrorClass errorClass;
+};
+
+/// Raises `errorClass` in Python. The message says what is wrong, what was found, what to do.
+template <typename... Arguments>
+[[noreturn]] void raise(ErrorClass errorClass, fmt::format_string<Arguments...> text,
+                        Arguments&&... arguments) {
+  throw Error(errorClass, fmt::format(text, std::forward<Arguments>(arguments)...));
+}
+
+/// Makes nanobind translate Error. Once, when the module is loaded.
+void registerErrors();
+
+} // namespace octavo::python

@@ -1,0 +1,43 @@
+#include "python/bindings/Execution.h"
+
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+
+#include <nanobind/stl/string.h>
+
+#include <atomic>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+static std::atomic<int> threadLimit = 0;
+
+kernels::Execution execution() { return {.threads = threadLimit}; }
+
+void bindExecution(nb::module_& module) {
+  module.def(
+      "set_threads",
+      [](int threads) {
+        if (threads < 0)
+          raise(ErrorClass::Shape,
+                "set_threads: expected a number of threads, or 0 for as many as the machine has; "
+                "found {}",
+                threads);
+        threadLimit = threads;
+      },
+      nb::arg("threads"),
+      "Lets every later call use at most that many threads; 0, as at the start, is as many as the\n"
+      "machine has. Results do not depend on it.");
+  module.def(
+      "get_threads", [] { return threadLimit.load(); },
+      "The number that set_threads was given; 0 for as many as the machine has.");
+  module.def(
+      "isa", [] { return std::string(kernels::isaName(kernels::defaultIsa())); },
+      "The instruction set that the kernels run on: \"portable\", \"avx2\", \"avx512\" or "
+      "\"neon\".\n"
+      "The environment variable OCTAVO_ISA forces one. Results do not depend on it, but for the\n"
+      "order of additions in products of FP8.");
+}
+
+} // namespace octavo::python

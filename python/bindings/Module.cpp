@@ -1,0 +1,17 @@
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+
+#include "octavo/Kernels/Isa.h"
+
+NB_MODULE(_core, module) {
+  using namespace octavo::python;
+  // The kernels would end the process over an OCTAVO_ISA that cannot be had.
+  if (const auto& isa = octavo::kernels::configuredIsa(); !isa)
+    throw nanobind::import_error(isa.error().c_str());
+  registerErrors();
+  bindFormats(module);
+  bindExecution(module);
+  bindConversions(module);
+  bindScaledTensor(module);
+  bindQuantization(module);
+}

@@ -1,0 +1,17 @@
+// Choices by name: an unknown one raises FormatError, which lists those that there are.
+#pragma once
+
+#include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/Scaled.h"
+
+#include <string>
+
+namespace octavo::python {
+
+numerics::Rounding rounding(const std::string& name);
+numerics::Overflow overflow(const std::string& name);
+numerics::NanCode nanCode(const std::string& name);
+numerics::NonFinite nonFinite(const std::string& name);
+format::ScaleRule scaleRule(const std::string& name);
+
+} // namespace octavo::python

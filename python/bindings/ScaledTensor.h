@@ -1,0 +1,42 @@
+// octavo.ScaledTensor: elements on a grid of scales, both NumPy arrays.
+#pragma once
+
+#include "python/bindings/Array.h"
+
+#include "octavo/Numerics/Scaled.h"
+
+#include <optional>
+#include <string>
+
+namespace octavo::python {
+
+/// Elements and scales of dtypes of the format; value = element * scale * outer. Nothing writes to
+/// either array, and Python cannot.
+struct ScaledTensor {
+  Array elements; ///< one code an element; any strides
+  Array scales;   ///< format::scaleShape of the elements' shape and the block
+  float outer = 1.0f;
+  numerics::ScaledType type;
+  const format::ScaledFormat* format; ///< the row that type and block come from; may be null
+  int axis = 0;                       ///< the one that a product contracts; -1 where format is null
+
+  const Shape& shape() const { return elements.shape; }
+};
+
+/// The type of a tensor of that shape in `format`. `axis` lies in [0, rank); 0 for rank 0.
+numerics::ScaledType scaledType(const format::ScaledFormat& format, const Shape& shape, int axis);
+
+/// A tensor of arrays that fit `type`, which it makes read-only.
+ScaledTensor makeScaledTensor(Array elements, Array scales, float outer,
+                              const format::ScaledFormat& format, int axis);
+
+/// `axis` counted from the front; raises ShapeError if the rank has no such axis.
+int axisOf(int axis, const Shape& shape, std::string_view name);
+
+/// The values as f32, row-major.
+Array dequantize(const ScaledTensor& tensor);
+
+/// The row of that name; raises FormatError.
+const format::ScaledFormat& scaledFormat(const std::string& name);
+
+} // namespace octavo::python

@@ -1,0 +1,42 @@
+"""Narrow floating point for arrays: FP8, OCP Microscaling (MX), NVFP4.
+
+Arrays come in as NumPy arrays (with the dtypes of ml_dtypes), or as anything that has DLPack or
+``__array__``, such as torch tensors and JAX arrays on the CPU; they are not copied if they are
+contiguous. Results are NumPy arrays and ``ScaledTensor``. What the numbers mean is stated rule by
+rule in docs/semantics.md; every result has the bits of that specification, on every instruction
+set and with every number of threads.
+"""
+import ml_dtypes as _ml_dtypes  # registers its dtypes with NumPy  # noqa: F401
+
+from ._core import (
+    ElementFormat,
+    ScaledFormat,
+    ScaledTensor,
+    convert,
+    dequantize,
+    formats,
+    get_threads,
+    isa,
+    quantize,
+    set_threads,
+)
+from .errors import DtypeError, Error, FileError, FormatError, NonFiniteError, ShapeError
+
+__all__ = [
+    "DtypeError",
+    "ElementFormat",
+    "Error",
+    "FileError",
+    "FormatError",
+    "NonFiniteError",
+    "ScaledFormat",
+    "ScaledTensor",
+    "ShapeError",
+    "convert",
+    "dequantize",
+    "formats",
+    "get_threads",
+    "isa",
+    "quantize",
+    "set_threads",
+]

@@ -1,0 +1,140 @@
+"""octavo.quantize and octavo.dequantize against the rules of the OCP MX specification, written here
+in NumPy and ml_dtypes (docs/semantics.md, S1 to S8)."""
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import octavo
+
+MX = [name for name, row in octavo.formats().items()
+      if isinstance(row, octavo.ScaledFormat) and row.scale.name == "e8m0fnu"]
+SCALED = [name for name, row in octavo.formats().items() if isinstance(row, octavo.ScaledFormat)]
+
+
+def element_values(row):
+    """All finite values of an element format and their codes, ascending; from ml_dtypes alone."""
+    if row.name == "int8":
+        codes = np.arange(-127, 128)  # S9: -2 is never produced
+        return codes / 64, codes
+    codes = np.arange(1 << row.bits, dtype=np.uint8)
+    values = codes.view(row.numpy).astype(np.float64)
+    keep = np.isfinite(values) & ~((values == 0) & np.signbit(values))
+    order = np.argsort(values[keep])
+    return values[keep][order], codes[keep][order]
+
+
+def nearest(x, row):
+    """The value nearest to each x, ties to the even code, saturating."""
+    values, codes = element_values(row)
+    high = np.clip(np.searchsorted(values, x), 1, len(values) - 1)
+    below, above = x - values[high - 1], values[high] - x
+    take_high = (above < below) | ((above == below) & (codes[high] % 2 == 0))
+    return np.where(take_high, values[high], values[high - 1])
+
+
+def mx_quantize(x, row):
+    """OCP MX 6.3 along the last axis, floor: scales as exponents, and the values that result."""
+    x = x.astype(np.float64)
+    pad = -x.shape[-1] % 32
+    blocks = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, pad)])
+    blocks = blocks.reshape(*x.shape[:-1], -1, 32)
+    amax = np.abs(blocks).max(-1, keepdims=True)
+    emax = int(np.floor(np.log2(row.element.max)))
+    exponent = np.frexp(amax)[1] - 1 - emax
+    exponent = np.where(amax == 0, -127, np.clip(exponent, -127, 127))
+    values = nearest(blocks / 2.0 ** exponent, row.element) * 2.0 ** exponent
+    values = values.reshape(*x.shape[:-1], -1)[..., :x.shape[-1]]
+    return exponent[..., 0], values.astype(np.float32)
+
+
+@pytest.mark.parametrize("name", MX)
+@pytest.mark.parametrize("shape", [(64,), (5, 70), (2, 3, 33), (1, 1)])
+def test_mx_is_ocp_6_3(name, shape):
+    row = octavo.formats()[name]
+    random = np.random.default_rng(len(shape))
+    x = (random.normal(size=shape) * 2.0 ** random.integers(-40, 40, shape)).astype(np.float32)
+    exponents, values = mx_quantize(x, row)
+    tensor = octavo.quantize(x, name)
+    np.testing.assert_array_equal(tensor.scales.view(np.uint8), exponents + 127)
+    np.testing.assert_array_equal(tensor.dequantize(), values)
+
+
+@given(x=hnp.arrays(np.float32, hnp.array_shapes(min_dims=1, max_dims=3, max_side=40),
+                    elements=st.floats(width=32, allow_nan=False, allow_infinity=False,
+                                       allow_subnormal=False)),
+       name=st.sampled_from(MX))
+def test_mx_is_ocp_6_3_for_any_values(x, name):
+    exponents, values = mx_quantize(x, octavo.formats()[name])
+    tensor = octavo.quantize(x, name)
+    np.testing.assert_array_equal(tensor.scales.view(np.uint8), exponents + 127)
+    np.testing.assert_array_equal(tensor.dequantize(), values)
+
+
+@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("shape, axis", [((40, 70), 0), ((40, 70), 1), ((40, 7, 20), 0),
+                                         ((4, 70, 20), 1), ((4, 7, 50), -1)])
+def test_an_axis_is_the_last_axis_moved(name, shape, axis):
+    if name == "fp8_block" and len(shape) > 2:
+        shape, axis = (150, 140), axis % 2  # moving an axis away from three changes its blocks
+    x = np.random.default_rng(len(shape)).normal(size=shape).astype(np.float32)
+    tensor = octavo.quantize(x, name, axis=axis)
+    moved = octavo.quantize(np.ascontiguousarray(np.moveaxis(x, axis, -1)), name)
+    np.testing.assert_array_equal(np.moveaxis(tensor.dequantize(), axis, -1), moved.dequantize())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_16_bit_floats_are_quantized_as_their_values(dtype):
+    x = np.random.default_rng(0).normal(size=(3, 64)).astype(dtype)
+    for name in SCALED:
+        np.testing.assert_array_equal(octavo.quantize(x, name).dequantize(),
+                                      octavo.quantize(x.astype(np.float32), name).dequantize())
+
+
+def test_fp8_row():  # S5, S7: f32 arithmetic
+    x = np.random.default_rng(0).normal(size=(4, 100)).astype(np.float32)
+    scale = np.abs(x).max(1, keepdims=True) / np.float32(448)
+    tensor = octavo.quantize(x, "fp8_row")
+    np.testing.assert_array_equal(tensor.scales, scale)
+    np.testing.assert_array_equal(tensor.elements.view(np.uint8),
+                                  (x / scale).astype("float8_e4m3fn").view(np.uint8))
+
+
+def test_nvfp4():  # S5 to S7
+    x = np.random.default_rng(0).normal(size=(4, 64)).astype(np.float32)
+    outer = np.float32(np.abs(x).max() / np.float32(6 * 448))
+    tensor = octavo.quantize(x, "nvfp4")
+    assert tensor.outer == outer
+    amax = np.abs(x.reshape(4, 4, 16)).max(-1)
+    scales = (amax / np.float32(6) / outer).astype("float8_e4m3fn")
+    np.testing.assert_array_equal(tensor.scales.view(np.uint8), scales.view(np.uint8))
+    product = (scales.astype(np.float32) * outer)[..., None]
+    elements = (x.reshape(4, 4, 16) / product).astype("float4_e2m1fn")
+    np.testing.assert_array_equal(tensor.elements.view(np.uint8),
+                                  elements.reshape(4, 64).view(np.uint8))
+
+
+@pytest.mark.parametrize("rule, scale", [("floor", -2), ("ceil", -1), ("even", -1), ("round-up", -1),
+                                         ("nearest", -1)])
+def test_rules(rule, scale):  # S3: amax 1.9 in e2m1, emax 2
+    tensor = octavo.quantize(np.full(32, 1.9, np.float32), "mxfp4", rule=rule)
+    assert tensor.scales.view(np.uint8) == scale + 127
+
+
+def test_nan_policies():  # S8
+    x = np.ones(64, np.float32)
+    x[40] = np.nan
+    with pytest.raises(octavo.NonFiniteError, match="index 40"):
+        octavo.quantize(x, "mxfp4")
+    values = octavo.quantize(x, "mxfp4", nan="propagate").dequantize()
+    assert (values[:32] == 1).all() and np.isnan(values[32:]).all()
+
+
+@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (0, 5), (1,), (2, 3, 40)])
+def test_every_shape(name, shape):
+    tensor = octavo.quantize(np.ones(shape, np.float32), name)
+    assert tensor.shape == shape
+    assert tensor.dequantize().shape == shape
+    assert (tensor.dequantize() == 1).all()
