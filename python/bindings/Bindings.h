@@ -11,5 +11,6 @@ void bindExecution(nanobind::module_& module);
 void bindConversions(nanobind::module_& module);
 void bindScaledTensor(nanobind::module_& module);
 void bindQuantization(nanobind::module_& module);
+void bindJaxCalls(nanobind::module_& module);
 
 } // namespace octavo::python

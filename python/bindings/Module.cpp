@@ -8,10 +8,13 @@ NB_MODULE(_core, module) {
   // The kernels would end the process over an OCTAVO_ISA that cannot be had.
   if (const auto& isa = octavo::kernels::configuredIsa(); !isa)
     throw nanobind::import_error(isa.error().c_str());
+  // JAX keeps compiled functions, and with them objects of ours, beyond the end of the interpreter.
+  nanobind::set_leak_warnings(false);
   registerErrors();
   bindFormats(module);
   bindExecution(module);
   bindConversions(module);
   bindScaledTensor(module);
   bindQuantization(module);
+  bindJaxCalls(module);
 }

@@ -1,0 +1,380 @@
+// What octavo.jax calls through XLA's foreign function interface: the kernels on XLA's buffers.
+//
+// Leading axes that vmap adds are a batch: each member is a tensor of its own, with an outer scale
+// of its own. XLA keeps four-bit elements two a byte, the first in the low bits (Kernels/Pack.h).
+#include "python/bindings/Bindings.h"
+
+#include "octavo/Kernels/Convert.h"
+#include "octavo/Kernels/Dequantize.h"
+#include "octavo/Kernels/Pack.h"
+#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Quantize.h"
+#include "octavo/Numerics/Tensor.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/Options.h"
+#include "python/bindings/ScaledTensor.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <xla/ffi/api/ffi.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octavo::python {
+
+namespace {
+
+namespace ffi = xla::ffi;
+namespace nb = nanobind;
+
+template <typename... Arguments>
+ffi::Error refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  return ffi::Error::InvalidArgument("octavo: " +
+                                     fmt::format(text, std::forward<Arguments>(arguments)...));
+}
+
+/// Codes of a buffer, one a byte: those of a packed buffer in memory of their own.
+class InputCodes {
+public:
+  InputCodes(const ffi::AnyBuffer& buffer, const format::ElementFormat& format) {
+    data = static_cast<const std::uint8_t*>(buffer.untyped_data());
+    if (buffer.element_type() != ffi::DataType::F4E2M1FN)
+      return;
+    unpacked.resize(buffer.element_count());
+    kernels::unpack(data, unpacked.size(), format.width(), unpacked.data(), execution());
+    data = unpacked.data();
+  }
+  const std::uint8_t* get() const { return data; }
+
+private:
+  std::vector<std::uint8_t> unpacked;
+  const std::uint8_t* data;
+};
+
+/// The same of a result: `finish` packs what was written.
+class OutputCodes {
+public:
+  OutputCodes(ffi::AnyBuffer buffer, const format::ElementFormat& format)
+      : buffer(buffer), width(format.width()),
+        isPacked(buffer.element_type() == ffi::DataType::F4E2M1FN) {
+    if (isPacked)
+      unpacked.resize(buffer.element_count());
+  }
+  std::uint8_t* get() {
+    return isPacked ? unpacked.data() : static_cast<std::uint8_t*>(buffer.untyped_data());
+  }
+  void finish() {
+    if (isPacked)
+      kernels::pack(unpacked.data(), unpacked.size(), width,
+                    static_cast<std::uint8_t*>(buffer.untyped_data()), execution());
+  }
+
+private:
+  ffi::AnyBuffer buffer;
+  int width;
+  bool isPacked;
+  std::vector<std::uint8_t> unpacked;
+};
+
+/// A batch of tensors of one shape: the extents of the leading axes multiplied, and the rest.
+struct Batch {
+  std::int64_t count = 1;
+  std::vector<std::int64_t> shape;
+  std::int64_t size() const { return numerics::elementCount(shape); }
+};
+Batch batchOf(ffi::Span<const std::int64_t> extents, std::size_t leading) {
+  Batch batch;
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    if (i < leading)
+      batch.count *= extents[i];
+    else
+      batch.shape.push_back(extents[i]);
+  return batch;
+}
+
+std::optional<numerics::ScaledType> typeOf(std::string_view name, const Batch& batch,
+                                           std::int64_t axisFromEnd) {
+  const format::ScaledFormat* format = format::findScaledFormat(name);
+  const auto rank = static_cast<std::int64_t>(batch.shape.size());
+  if (!format || axisFromEnd < 1 || axisFromEnd > rank)
+    return std::nullopt;
+  return numerics::ScaledType{
+      format->element, format->scale,
+      format::blockShape(*format, batch.shape, static_cast<int>(rank - axisFromEnd)),
+      format->hasOuterScale};
+}
+
+ffi::Error quantizeCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits,
+                        ffi::Result<ffi::AnyBuffer> elements, ffi::Result<ffi::AnyBuffer> scales,
+                        ffi::Result<ffi::Buffer<ffi::F32>> outer, std::string_view formatName,
+                        std::int64_t axisFromEnd, std::string_view rule, std::string_view rounding,
+                        std::string_view nan) {
+  const Batch batch = batchOf(x.dimensions(), outer->dimensions().size());
+  const auto type = typeOf(formatName, batch, axisFromEnd);
+  const auto ruleFound = format::findScaleRule(rule);
+  const auto roundingFound = numerics::findRounding(rounding);
+  const auto nonFinite = numerics::findNonFinite(nan);
+  if (!type || !ruleFound || !roundingFound || !nonFinite)
+    return refuse("quantize: an option that there is not: format {}, axis -{}, rule {}, rounding "
+                  "{}, nan {}",
+                  formatName, axisFromEnd, rule, rounding, nan);
+  const numerics::QuantizeOptions options = {
+      .rule = *ruleFound, .rounding = *roundingFound, .nonFinite = *nonFinite};
+  OutputCodes codes(*elements, *type->element);
+  const std::int64_t size = batch.size();
+  const std::int64_t scaleBytes =
+      numerics::elementCount(format::scaleShape(batch.shape, type->block)) * type->scale->bytes();
+  const bool isStochastic = options.rounding == numerics::Rounding::Stochastic;
+  for (std::int64_t i = 0; i < batch.count; ++i) {
+    const auto report = kernels::quantize(
+        x.typed_data() + i * size, batch.shape, *type, options, codes.get() + i * size,
+        static_cast<std::uint8_t*>(scales->untyped_data()) + i * scaleBytes,
+        isStochastic ? std::span<const std::uint32_t>(randomBits.typed_data() + i * size,
+                                                      static_cast<std::size_t>(size))
+                     : std::span<const std::uint32_t>(),
+        execution());
+    if (report.refused)
+      return refuse("quantize: {} at index {} of a tensor; nan=\"propagate\" makes its block NaN",
+                    report.refused->value, report.refused->index);
+    outer->typed_data()[i] = report.outer;
+  }
+  codes.finish();
+  return ffi::Error::Success();
+}
+
+ffi::Error dequantizeCall(ffi::AnyBuffer elements, ffi::AnyBuffer scales,
+                          ffi::Buffer<ffi::F32> outer, ffi::Result<ffi::Buffer<ffi::F32>> values,
+                          std::string_view formatName, std::int64_t axisFromEnd) {
+  const Batch batch = batchOf(elements.dimensions(), outer.dimensions().size());
+  const auto type = typeOf(formatName, batch, axisFromEnd);
+  if (!type)
+    return refuse("dequantize: there is no format {} along axis -{}", formatName, axisFromEnd);
+  const InputCodes codes(elements, *type->element);
+  const std::int64_t size = batch.size();
+  const std::int64_t scaleBytes =
+      numerics::elementCount(format::scaleShape(batch.shape, type->block)) * type->scale->bytes();
+  for (std::int64_t i = 0; i < batch.count; ++i)
+    kernels::dequantize(codes.get() + i * size,
+                        static_cast<const std::uint8_t*>(scales.untyped_data()) + i * scaleBytes,
+                        outer.typed_data()[i], batch.shape, *type,
+                        values->typed_data() + i * size, execution());
+  return ffi::Error::Success();
+}
+
+ffi::Error convertCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits,
+                       ffi::Result<ffi::AnyBuffer> codes, std::string_view formatName,
+                       std::string_view rounding, std::string_view overflow) {
+  const format::ElementFormat* format = format::findElementFormat(formatName);
+  const auto roundingFound = numerics::findRounding(rounding);
+  const auto overflowFound = numerics::findOverflow(overflow);
+  if (!format || !roundingFound || !overflowFound)
+    return refuse("convert: an option that there is not: format {}, rounding {}, overflow {}",
+                  formatName, rounding, overflow);
+  OutputCodes output(*codes, *format);
+  const bool isStochastic = *roundingFound == numerics::Rounding::Stochastic;
+  kernels::convert(*format, {.rounding = *roundingFound, .overflow = *overflowFound},
+                   kernels::WideType::F32, x.typed_data(), output.get(), x.element_count(),
+                   isStochastic ? std::span<const std::uint32_t>(randomBits.typed_data(),
+                                                                 randomBits.element_count())
+                                : std::span<const std::uint32_t>(),
+                   execution());
+  output.finish();
+  return ffi::Error::Success();
+}
+
+/// One side of a product as attributes say it: "e4m3fn" with "e8m0fnu" scales on blocks
+/// [across, along]; an empty scale name: plain f32.
+kernels::OperandFormat operandOf(std::string_view element, std::string_view scale,
+                                 std::int64_t across, std::int64_t along) {
+  if (scale.empty())
+    return kernels::floatOperand();
+  return {format::findElementFormat(element), format::findElementFormat(scale), across, along};
+}
+
+std::string unpackable(const kernels::OperandFormat& side) {
+  return side.scale && (!side.element || side.across < 1 || side.along < 1) ? "no such format" : "";
+}
+
+ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
+                       ffi::Buffer<ffi::F32> leftOuter, ffi::AnyBuffer right,
+                       ffi::AnyBuffer rightScales, ffi::Buffer<ffi::F32> rightOuter,
+                       ffi::Result<ffi::Buffer<ffi::F32>> result, std::string_view leftElement,
+                       std::string_view leftScale, std::int64_t leftAcross, std::int64_t leftAlong,
+                       std::string_view rightElement, std::string_view rightScale,
+                       std::int64_t rightAcross, std::int64_t rightAlong) {
+  const std::size_t leading = leftOuter.dimensions().size();
+  const Batch a = batchOf(left.dimensions(), leading), b = batchOf(right.dimensions(), leading);
+  if (a.shape.size() != 2 || b.shape.size() != 2 || a.count != b.count ||
+      a.shape[1] != b.shape[1] || rightScale.empty())
+    return refuse("a product of [..., M, K] and scaled [..., N, K] was expected");
+  const kernels::OperandFormat leftFormat =
+      operandOf(leftElement, leftScale, leftAcross, leftAlong);
+  const kernels::OperandFormat rightFormat =
+      operandOf(rightElement, rightScale, rightAcross, rightAlong);
+  const std::int64_t depth = a.shape[1];
+  auto plan = kernels::productPlan(leftFormat, rightFormat, depth, execution().isa);
+  if (!plan)
+    return refuse("{}", plan.error());
+
+  const InputCodes rightCodes(right, *rightFormat.element);
+  const auto view = [&](const kernels::OperandFormat& format, const Batch& batch,
+                        const std::uint8_t* codes, const ffi::AnyBuffer& scales, float outer,
+                        std::int64_t i) {
+    const std::int64_t across = std::min(format.across, std::max<std::int64_t>(batch.shape[0], 1));
+    const std::int64_t along = std::min(format.along, std::max<std::int64_t>(depth, 1));
+    const std::int64_t blocks =
+        (batch.shape[0] + across - 1) / across * ((depth + along - 1) / along);
+    return kernels::ScaledView{
+        format.element,
+        format.scale,
+        batch.shape[0],
+        depth,
+        across,
+        along,
+        codes + i * batch.size(),
+        static_cast<const std::uint8_t*>(scales.untyped_data()) + i * blocks * format.scale->bytes(),
+        format.scale->bytes(),
+        outer};
+  };
+  std::optional<InputCodes> leftCodes;
+  if (leftFormat.scale)
+    leftCodes.emplace(left, *leftFormat.element);
+  const std::int64_t area = a.shape[0] * b.shape[0];
+  for (std::int64_t i = 0; i < a.count; ++i) {
+    const auto packedLeft =
+        leftFormat.scale
+            ? kernels::pack(view(leftFormat, a, leftCodes->get(), leftScales,
+                                 leftOuter.typed_data()[i], i),
+                            kernels::Side::Left, *plan, execution())
+            : kernels::pack(std::span(static_cast<const float*>(left.untyped_data()) + i * a.size(),
+                                      static_cast<std::size_t>(a.size())),
+                            *plan, execution());
+    const auto packedRight = kernels::pack(
+        view(rightFormat, b, rightCodes.get(), rightScales, rightOuter.typed_data()[i], i),
+        kernels::Side::Right, *plan, execution());
+    kernels::multiply(*plan, packedLeft, packedRight,
+                      std::span(result->typed_data() + i * area, static_cast<std::size_t>(area)),
+                      execution());
+  }
+  return ffi::Error::Success();
+}
+
+XLA_FFI_DEFINE_HANDLER(quantizeHandler, quantizeCall,
+                       ffi::Ffi::Bind()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Arg<ffi::Buffer<ffi::U32>>()
+                           .Ret<ffi::AnyBuffer>()
+                           .Ret<ffi::AnyBuffer>()
+                           .Ret<ffi::Buffer<ffi::F32>>()
+                           .Attr<std::string_view>("format")
+                           .Attr<std::int64_t>("axis_from_end")
+                           .Attr<std::string_view>("rule")
+                           .Attr<std::string_view>("rounding")
+                           .Attr<std::string_view>("nan"));
+XLA_FFI_DEFINE_HANDLER(dequantizeHandler, dequantizeCall,
+                       ffi::Ffi::Bind()
+                           .Arg<ffi::AnyBuffer>()
+                           .Arg<ffi::AnyBuffer>()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Ret<ffi::Buffer<ffi::F32>>()
+                           .Attr<std::string_view>("format")
+                           .Attr<std::int64_t>("axis_from_end"));
+XLA_FFI_DEFINE_HANDLER(convertHandler, convertCall,
+                       ffi::Ffi::Bind()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Arg<ffi::Buffer<ffi::U32>>()
+                           .Ret<ffi::AnyBuffer>()
+                           .Attr<std::string_view>("format")
+                           .Attr<std::string_view>("rounding")
+                           .Attr<std::string_view>("overflow"));
+XLA_FFI_DEFINE_HANDLER(productHandler, productCall,
+                       ffi::Ffi::Bind()
+                           .Arg<ffi::AnyBuffer>()
+                           .Arg<ffi::AnyBuffer>()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Arg<ffi::AnyBuffer>()
+                           .Arg<ffi::AnyBuffer>()
+                           .Arg<ffi::Buffer<ffi::F32>>()
+                           .Ret<ffi::Buffer<ffi::F32>>()
+                           .Attr<std::string_view>("left_element")
+                           .Attr<std::string_view>("left_scale")
+                           .Attr<std::int64_t>("left_across")
+                           .Attr<std::int64_t>("left_along")
+                           .Attr<std::string_view>("right_element")
+                           .Attr<std::string_view>("right_scale")
+                           .Attr<std::int64_t>("right_across")
+                           .Attr<std::int64_t>("right_along"));
+
+} // namespace
+
+void bindJaxCalls(nb::module_& module) {
+  module.def("jax_targets", [] {
+    nb::dict targets;
+    const auto add = [&](const char* name, XLA_FFI_Handler* handler) {
+      targets[name] = nb::capsule(reinterpret_cast<void*>(handler));
+    };
+    add("octavo_quantize", quantizeHandler);
+    add("octavo_dequantize", dequantizeHandler);
+    add("octavo_convert", convertHandler);
+    add("octavo_product", productHandler);
+    return targets;
+  }, "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
+  module.def(
+      "jax_check_options",
+      [](const std::optional<std::string>& formatName, const std::optional<std::string>& ruleName,
+         const std::string& roundingName, const std::optional<std::string>& nanName) {
+        if (roundingName != numerics::roundingName(numerics::Rounding::Stochastic))
+          rounding(roundingName); // knows those that need no random bits
+        if (nanName)
+          nonFinite(*nanName);
+        if (!formatName)
+          return;
+        const format::ScaledFormat& format = scaledFormat(*formatName);
+        if (ruleName && scaleRule(*ruleName) != format.rule &&
+            format.scale->specials != format::Specials::Scale)
+          raise(ErrorClass::Format,
+                "rule: scales of {} are not powers of two and know \"{}\" only", format.name,
+                format::scaleRuleName(format.rule));
+      },
+      nb::arg("format") = nb::none(), nb::arg("rule") = nb::none(), nb::arg("rounding"),
+      nb::arg("nan") = nb::none(), "Raises FormatError for a choice that there is not.");
+  module.def(
+      "jax_block_shape",
+      [](const std::string& format, const Shape& shape, int axis) {
+        return format::blockShape(scaledFormat(format), shape, axis);
+      },
+      "The extents of a block of a tensor of that shape; `axis` counts from the front.");
+  module.def(
+      "jax_values",
+      [](const std::string& name) {
+        const format::ElementFormat* format = format::findElementFormat(name);
+        std::vector<double> values;
+        for (std::uint32_t code = 0; format && code < format->codeCount(); ++code)
+          values.push_back(numerics::decode(*format, code));
+        return values;
+      },
+      "The values of a narrow format's codes.");
+  module.def(
+      "jax_product_refusal",
+      [](const std::string& leftElement, const std::string& leftScale, std::int64_t leftAcross,
+         std::int64_t leftAlong, const std::string& rightElement, const std::string& rightScale,
+         std::int64_t rightAcross, std::int64_t rightAlong,
+         std::int64_t depth) -> std::optional<std::string> {
+        const auto left = operandOf(leftElement, leftScale, leftAcross, leftAlong);
+        const auto right = operandOf(rightElement, rightScale, rightAcross, rightAlong);
+        for (const auto& side : {left, right})
+          if (auto problem = unpackable(side); !problem.empty())
+            return problem;
+        const auto plan = kernels::productPlan(left, right, depth, execution().isa);
+        return plan ? std::nullopt : std::optional(plan.error());
+      },
+      "Why octavo_product cannot multiply these operands; None if it can.");
+}
+
+} // namespace octavo::python

@@ -1,0 +1,474 @@
+"""octavo in JAX programs on the CPU: quantize, dequantize, convert and scaled products, under
+``jax.jit``, ``jax.vmap`` and ``jax.grad``.
+
+The kernels of octavo run inside the compiled program through XLA's foreign function interface, so
+results have the bits of docs/semantics.md. ``scaled_matmul`` and ``scaled_dot_general`` have the
+signatures of ``jax.nn``, which on the CPU raises NotImplementedError; after ``register()`` those of
+``jax.nn`` themselves run here.
+
+    >>> import jax, jax.numpy as jnp, octavo.jax as oj
+    >>> x = jax.random.normal(jax.random.key(0), (4, 64))
+    >>> q = jax.jit(lambda x: oj.quantize(x, "mxfp8_e4m3"))(x)
+    >>> q.scales.shape
+    (4, 2)
+    >>> float(jnp.abs(oj.dequantize(q) - x).max()) < 0.1
+    True
+"""
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jax.typing import ArrayLike, DTypeLike
+
+from . import _core
+from .errors import DtypeError, FormatError, ShapeError
+
+__all__ = [
+    "ScaledArray",
+    "convert",
+    "dequantize",
+    "fake_quantize",
+    "matmul",
+    "quantize",
+    "register",
+    "scaled_dot_general",
+    "scaled_matmul",
+]
+
+for _name, _target in _core.jax_targets().items():
+    jax.ffi.register_ffi_target(_name, _target, platform="cpu")
+
+_FORMATS = _core.formats()
+_BY_DTYPE = {row.numpy: row for row in _FORMATS.values()
+             if isinstance(row, _core.ElementFormat) and row.numpy}
+_WIDE = (jnp.float32, jnp.bfloat16, jnp.float16)
+
+
+def _scaled_format(name: str) -> _core.ScaledFormat:
+    row = _FORMATS.get(name)
+    if not isinstance(row, _core.ScaledFormat):
+        known = ", ".join(each for each, row in _FORMATS.items()
+                          if isinstance(row, _core.ScaledFormat))
+        raise FormatError(f"no scaled format is named {name!r}; there are {known}")
+    return row
+
+
+def _dtype(format: _core.ElementFormat):
+    """The dtype of codes in JAX. XLA has no six-bit floats: their codes are uint8."""
+    return np.dtype(jnp.uint8) if format.bits == 6 else jnp.dtype(format.numpy)
+
+
+def _floats(x: ArrayLike, name: str) -> Array:
+    x = jnp.asarray(x)
+    if x.dtype not in _WIDE:
+        raise DtypeError(f"{name}: float32, bfloat16 or float16 was expected, {x.dtype} was found; "
+                         "convert it with astype")
+    return x.astype(jnp.float32)
+
+
+def _random_bits(rounding: str, key: Array | None, shape: tuple[int, ...]) -> Array:
+    if (rounding == "stochastic") != (key is not None):
+        raise FormatError("rounding=\"stochastic\" and key=jax.random.key(...) go together")
+    return jnp.zeros((0,), jnp.uint32) if key is None else jax.random.bits(key, shape, jnp.uint32)
+
+
+def _block(format: _core.ScaledFormat, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return tuple(_core.jax_block_shape(format.name, list(shape), axis))
+
+
+def _grid(shape: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
+    return tuple(-(-extent // size) for extent, size in zip(shape, block))
+
+
+@functools.partial(
+    jax.tree_util.register_dataclass, data_fields=["elements", "scales", "outer"],
+    meta_fields=["format", "axis"])
+@dataclasses.dataclass(frozen=True)
+class ScaledArray:
+    """Elements on a grid of scales: value = element * scale * outer. A pytree.
+
+    elements: codes of the format's elements (uint8 for six-bit floats), of the tensor's shape.
+    scales: one a block.
+    outer: float32; one for each member of the leading axes that ``vmap`` added.
+    format: the name of the scaled format.
+    axis: the axis that a product contracts, counted from the end.
+    """
+
+    elements: Array
+    scales: Array
+    outer: Array
+    format: str
+    axis: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.elements.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.elements.ndim
+
+    def dequantize(self) -> Array:
+        """The values as float32, as octavo.jax.dequantize gives them."""
+        return dequantize(self)
+
+    def swapaxes(self) -> "ScaledArray":
+        """The matrix transposed: its last two axes exchanged."""
+        if self.ndim < 2 or self.axis < -2:
+            raise ShapeError("swapaxes exchanges the last two axes, one of which is contracted")
+        return ScaledArray(self.elements.swapaxes(-1, -2), self.scales.swapaxes(-1, -2), self.outer,
+                           self.format, -3 - self.axis)
+
+
+def _without_gradient(function, fix):
+    """`function` of arrays, which refuses to be differentiated with a sentence."""
+    wrapped = jax.custom_jvp(function)
+
+    @wrapped.defjvp
+    def _(primals, tangents):
+        raise TypeError(fix)
+
+    return wrapped
+
+
+def quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None = None,
+             rounding: str = "ties-to-even", nan: str = "propagate",
+             key: Array | None = None) -> ScaledArray:
+    """Quantizes an array (docs/semantics.md, S2 to S9).
+
+    x: one axis or more; float32, bfloat16 or float16.
+    format: the name of a scaled format: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ...
+    axis: the axis that a product contracts; blocks lie along it.
+    rule: how a block's scale comes from its largest magnitude; the format's own if None.
+    rounding: of elements; "stochastic" takes its bits from ``key``.
+    nan: "propagate" makes the blocks of NaN and infinities NaN, as JAX programs expect; "error"
+        makes the program fail; "saturate" lets infinities saturate.
+
+    It has no gradient of its own: fake_quantize and scaled_dot_general have.
+    Raises FormatError, DtypeError, ShapeError.
+    """
+    x = jnp.asarray(x)
+    return _quantize(x, _random_bits(rounding, key, x.shape), format, axis, rule, rounding, nan)
+
+
+def _quantize(x, bits, format, axis, rule, rounding, nan) -> ScaledArray:
+    row = _scaled_format(format)
+    x = _floats(x, "x")
+    if x.ndim == 0:
+        raise ShapeError("x: one axis or more was expected, none was found; reshape it to (1,)")
+    if not -x.ndim <= axis < x.ndim:
+        raise ShapeError(f"axis: {-x.ndim} to {x.ndim - 1} was expected for shape {x.shape}, "
+                         f"{axis} was found")
+    from_end = x.ndim - axis % x.ndim
+    grid = _grid(x.shape, _block(row, x.shape, x.ndim - from_end))
+    _core.jax_check_options(format, rule or row.rule, rounding, nan)
+    call = jax.ffi.ffi_call(
+        "octavo_quantize",
+        (jax.ShapeDtypeStruct(x.shape, _dtype(row.element)),
+         jax.ShapeDtypeStruct(grid, _dtype(row.scale)), jax.ShapeDtypeStruct((), jnp.float32)),
+        vmap_method="broadcast_all")
+    call = functools.partial(call, format=format, axis_from_end=np.int64(from_end),
+                             rule=rule or row.rule, rounding=rounding, nan=nan)
+    elements, scales, outer = _without_gradient(
+        call, "octavo.jax.quantize has no gradient; fake_quantize and scaled_dot_general pass it "
+        "straight through")(x, bits)
+    return ScaledArray(elements, scales, outer, format, -from_end)
+
+
+def dequantize(array: ScaledArray) -> Array:
+    """The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1)."""
+    call = jax.ffi.ffi_call(
+        "octavo_dequantize", jax.ShapeDtypeStruct(array.shape, jnp.float32),
+        vmap_method="broadcast_all")
+    call = functools.partial(call, format=array.format, axis_from_end=np.int64(-array.axis))
+    return _without_gradient(call, "octavo.jax.dequantize has no gradient; fake_quantize passes it "
+                             "straight through")(array.elements, array.scales, array.outer)
+
+
+def fake_quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None = None,
+                  rounding: str = "ties-to-even", nan: str = "propagate",
+                  key: Array | None = None) -> Array:
+    """dequantize(quantize(x)) in the dtype of x; its gradient passes straight through (arXiv
+    1308.3432). Arguments and errors are those of quantize."""
+
+    @jax.custom_vjp
+    def through(x, bits):
+        quantized = _quantize(x, bits, format, axis, rule, rounding, nan)
+        return dequantize(quantized).astype(x.dtype)
+
+    through.defvjp(lambda x, bits: (through(x, bits), None), lambda _, gradient: (gradient, None))
+    x = jnp.asarray(x)
+    return through(x, _random_bits(rounding, key, x.shape))
+
+
+def convert(x: ArrayLike, format: str, *, rounding: str = "ties-to-even",
+            overflow: str = "special", key: Array | None = None) -> Array:
+    """Codes of an element format (docs/semantics.md, N2 to N8), in its dtype (uint8 for six-bit
+    floats). The gradient passes straight through.
+
+    x: any shape; float32, bfloat16 or float16.
+    format: "e4m3fn", "e5m2", "e2m1fn", ...
+    overflow: "special" (Inf or NaN where the format has one, as astype does) or "saturate".
+    """
+    row = _FORMATS.get(format)
+    if not isinstance(row, _core.ElementFormat) or row.bits > 8:
+        known = ", ".join(each for each, row in _FORMATS.items()
+                          if isinstance(row, _core.ElementFormat) and row.bits <= 8)
+        raise FormatError(f"no narrow format is named {format!r}; there are {known}")
+    _core.jax_check_options(None, None, rounding, None)
+    if overflow not in ("special", "saturate"):
+        raise FormatError(f"overflow: \"special\" or \"saturate\" was expected, {overflow!r} found")
+    x = jnp.asarray(x)
+    bits = _random_bits(rounding, key, x.shape)
+
+    @jax.custom_vjp
+    def through(x, bits):
+        call = jax.ffi.ffi_call("octavo_convert", jax.ShapeDtypeStruct(x.shape, _dtype(row)),
+                                vmap_method="broadcast_all")
+        return call(_floats(x, "x"), bits, format=format, rounding=rounding, overflow=overflow)
+
+    through.defvjp(lambda x, bits: (through(x, bits), x),
+                   lambda x, gradient: (gradient.astype(x.dtype), None))
+    return through(x, bits)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Side:
+    """One side of a product [..., rows, K], contracted along its last axis."""
+
+    elements: Array
+    scales: Array
+    outer: Array
+    element: str  # format names; no scale: plain float32
+    scale: str
+    across: int
+    along: int
+
+    @property
+    def lead(self):
+        return self.elements.shape[:-2]
+
+    def values(self) -> Array:
+        """What it stands for, by JAX's own operations."""
+        if not self.scale:
+            return self.elements
+        element = _FORMATS[self.element]
+        values = (_decode(self.elements, element) if element.bits == 6
+                  else self.elements.astype(jnp.float32) / (64 if element.name == "int8" else 1))
+        rows, depth = self.elements.shape[-2:]
+        scales = jnp.repeat(jnp.repeat(self.scales.astype(jnp.float32), self.across, -2)
+                            [..., :rows, :], self.along, -1)[..., :depth]
+        return values * scales * self.outer[..., None, None]
+
+    def broadcast(self, lead: tuple[int, ...]) -> "_Side":
+        def spread(array):
+            return jnp.broadcast_to(array, lead + array.shape[-2:])
+
+        return dataclasses.replace(
+            self, elements=spread(self.elements), scales=spread(self.scales) if self.scale
+            else jnp.zeros(lead + (0,), jnp.float32), outer=jnp.broadcast_to(self.outer, lead))
+
+
+def _decode(codes: Array, format: _core.ElementFormat) -> Array:
+    return jnp.asarray(_core.jax_values(format.name), jnp.float32)[codes]
+
+
+def _side_of_array(array: ScaledArray) -> _Side:
+    row = _scaled_format(array.format)
+    member = array.shape[array.outer.ndim:]
+    block = _block(row, member, len(member) - 1)
+    lead = array.ndim - 2
+    outer = array.outer.reshape(array.outer.shape + (1,) * (lead - array.outer.ndim))
+    return _Side(array.elements, array.scales, jnp.broadcast_to(outer, array.shape[:-2]),
+                 row.element.name, row.scale.name, block[-2], block[-1])
+
+
+def _side_of_floats(x: Array) -> _Side:
+    return _Side(x, jnp.zeros((), jnp.float32), jnp.ones(x.shape[:-2], jnp.float32), "", "", 1, 1)
+
+
+def _product(left: _Side, right: _Side) -> Array:
+    """[..., M, K] times [..., N, K] over K, in float32: the kernels where they have this pair of
+    formats and blocks (docs/semantics.md, D3 to D5), else values multiplied in float32."""
+    depth = left.elements.shape[-1]
+    lead = jnp.broadcast_shapes(left.lead, right.lead)
+    rows, columns = left.elements.shape[-2], right.elements.shape[-2]
+    attributes = dict(
+        left_element=left.element, left_scale=left.scale, left_across=left.across,
+        left_along=left.along, right_element=right.element, right_scale=right.scale,
+        right_across=right.across, right_along=right.along)
+    if not right.scale or _core.jax_product_refusal(*attributes.values(), depth) is not None:
+        return jnp.einsum("...mk,...nk->...mn", left.values(), right.values(),
+                          precision=lax.Precision.HIGHEST)
+    if left.across == 1 and not right.lead and left.lead:
+        # The rows of all members against one matrix: one product, the matrix packed once. Outer
+        # scales differ by member and multiply last (D5).
+        flat = dataclasses.replace(
+            left, elements=left.elements.reshape(-1, depth),
+            scales=left.scales.reshape(-1, left.scales.shape[-1]) if left.scale else left.scales,
+            outer=jnp.ones((), jnp.float32))
+        outer = left.outer[..., None, None]
+        return _product(flat, right).reshape(*lead, rows, columns) * outer
+    left, right = left.broadcast(lead), right.broadcast(lead)
+    call = jax.ffi.ffi_call(
+        "octavo_product", jax.ShapeDtypeStruct((*lead, rows, columns), jnp.float32),
+        vmap_method="broadcast_all")
+    call = functools.partial(call, **{name: np.int64(value) if isinstance(value, int) else value
+                                      for name, value in attributes.items()})
+    return _without_gradient(
+        call, "a product of scaled arrays has no gradient; scaled_dot_general has")(
+            left.elements, left.scales, left.outer, right.elements, right.scales, right.outer)
+
+
+def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
+    """a @ b in float32 for [..., M, K] and [..., K, N], of which one at least is a ScaledArray
+    whose axis is the contracted one (-1 of a, -2 of b). Leading axes broadcast.
+
+    A plain a meets the scaled b in float32 (see octavo.matmul for its error bound).
+    Raises ShapeError, DtypeError.
+    """
+    def side(operand, name, axis):
+        if isinstance(operand, ScaledArray):
+            if operand.ndim < 2 or operand.axis != axis:
+                raise ShapeError(f"{name}: quantized along axis {axis} of two axes or more was "
+                                 f"expected, axis {operand.axis} of shape {operand.shape} was "
+                                 f"found; quantize it with axis={axis}")
+            return _side_of_array(operand if axis == -1 else operand.swapaxes())
+        x = _floats(operand, name)
+        if x.ndim < 2:
+            raise ShapeError(f"{name}: two axes or more were expected, shape {x.shape} was found")
+        return _side_of_floats(x if axis == -1 else x.swapaxes(-1, -2))
+
+    left, right = side(a, "a", -1), side(b, "b", -2)
+    if left.elements.shape[-1] != right.elements.shape[-1]:
+        raise ShapeError(f"a and b: one K was expected, {left.elements.shape[-1]} and "
+                         f"{right.elements.shape[-1]} were found")
+    if not left.scale and not right.scale:
+        raise DtypeError("a or b: a ScaledArray was expected; use jnp.matmul for plain arrays")
+    return _product(left, right)
+
+
+def scaled_matmul(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array,
+                  preferred_element_type: DTypeLike = jnp.float32) -> Array:
+    """jax.nn.scaled_matmul on the CPU: [B, M, K] times [B, N, K] over K, block by block.
+
+    lhs_scales, rhs_scales: [B, M, K_a], [B, N, K_b] with K % K_a == 0 and K % K_b == 0.
+
+    Sums are in float32, rounded once to preferred_element_type. Formats and block sizes that the
+    kernels do not multiply are dequantized and multiplied in float32.
+    Raises ValueError where jax.nn's does.
+    """
+    operands = {"lhs": lhs, "rhs": rhs, "lhs_scales": lhs_scales, "rhs_scales": rhs_scales}
+    if any(x.ndim != 3 for x in operands.values()):
+        raise ShapeError("scaled_matmul: [B, rows, K] was expected of all four operands, " +
+                         ", ".join(f"{name} {x.shape}" for name, x in operands.items()) + " found")
+    if lhs.shape[0] != rhs.shape[0] or lhs.shape[2] != rhs.shape[2]:
+        raise ShapeError(f"lhs and rhs: one B and one K were expected, {lhs.shape} and {rhs.shape} "
+                         "were found")
+    sides = []
+    for name, x, scales in (("lhs", lhs, lhs_scales), ("rhs", rhs, rhs_scales)):
+        blocks = scales.shape[2]
+        if scales.shape[:2] != x.shape[:2] or blocks == 0 or x.shape[2] % blocks != 0:
+            raise ShapeError(f"{name}_scales: {(*x.shape[:2], 'K / block')} was expected for "
+                             f"{name} {x.shape}, {scales.shape} was found")
+        element, scale = (_BY_DTYPE.get(str(each.dtype)) for each in (x, scales))
+        if element is None or scale is None or element.bits > 8 or element.name == "int8":
+            x, scales = x.astype(jnp.float32), scales.astype(jnp.float32)
+            element = scale = _FORMATS["f32"]
+        sides.append(_Side(x, scales, jnp.ones(x.shape[:1], jnp.float32), element.name, scale.name,
+                           1, x.shape[2] // blocks))
+    return _product(*sides).astype(preferred_element_type)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _dot(a: Array, b: Array, formats: tuple[str, str, str]) -> Array:
+    """[B, M, K] times [B, N, K] over K, both quantized along K."""
+    quantized = [_side_of_array(quantize(x, format)) for x, format in zip((a, b), formats)]
+    return _product(*quantized)
+
+
+def _dot_forward(a, b, formats):
+    return _dot(a, b, formats), (a, b)
+
+
+def _dot_backward(formats, operands, gradient):
+    # Quantized anew along the axes that these products contract: a scaled array of other blocks is
+    # another tensor (recipes of MXFP8 training do the same).
+    a, b = operands
+    left, right, narrow = formats
+    to_a = _dot(gradient, b.swapaxes(-1, -2), (narrow, right, narrow))
+    to_b = _dot(gradient.swapaxes(-1, -2), a.swapaxes(-1, -2), (narrow, left, narrow))
+    return to_a.astype(a.dtype), to_b.astype(b.dtype)
+
+
+_dot.defvjp(_dot_forward, _dot_backward)
+
+
+def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers,
+                       preferred_element_type: DTypeLike = jnp.float32, configs=None,
+                       implementation: str | None = None) -> Array:
+    """jax.nn.scaled_dot_general on the CPU: quantizes both sides along the contracted axes and
+    multiplies them; so do the products of its gradient.
+
+    configs: names of scaled formats for lhs, rhs and gradients, ["mxfp8_e4m3", "mxfp8_e4m3",
+        "mxfp8_e5m2"]; or what jax.nn.get_scaled_dot_general_config gives, three times, which takes
+        JAX's own quantization. None is lax.dot_general.
+    implementation: ignored, as jax.nn does.
+    Contracted extents need not be multiples of the block.
+    """
+    if configs is None:
+        return lax.dot_general(lhs, rhs, dimension_numbers,
+                               preferred_element_type=preferred_element_type)
+    if len(configs) != 3:
+        raise ShapeError(f"configs: three (lhs, rhs, gradients) were expected, {len(configs)} found")
+    if not all(isinstance(config, str) for config in configs):
+        register()
+        return jax.nn.scaled_dot_general(lhs, rhs, dimension_numbers, preferred_element_type,
+                                         configs)
+    for config in configs:
+        _scaled_format(config)
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+
+    def matrices(x, contract, batch):
+        kept = [axis for axis in range(x.ndim) if axis not in contract and axis not in batch]
+        extents = [[x.shape[axis] for axis in axes] for axes in (batch, kept, contract)]
+        return (x.transpose(*batch, *kept, *contract).reshape([math.prod(e) for e in extents]),
+                extents)
+
+    lhs, rhs = _checked(lhs, "lhs"), _checked(rhs, "rhs")
+    a, (batch, rows, depth) = matrices(lhs, lhs_contract, lhs_batch)
+    b, (rhs_batch_extents, columns, rhs_depth) = matrices(rhs, rhs_contract, rhs_batch)
+    if batch != rhs_batch_extents or depth != rhs_depth:
+        raise ShapeError(f"dimension_numbers: extents that agree were expected, batch {batch} and "
+                         f"{rhs_batch_extents}, contracted {depth} and {rhs_depth} were found")
+    result = _dot(a, b, tuple(configs))
+    return result.reshape(*batch, *rows, *columns).astype(preferred_element_type)
+
+
+def _checked(x: ArrayLike, name: str) -> Array:
+    x = jnp.asarray(x)
+    _floats(x, name)
+    return x
+
+
+def register() -> None:
+    """Makes jax.nn.scaled_matmul, and with it jax.nn.scaled_dot_general, run on the CPU by these
+    kernels. May be called more than once. Raises ImportError where this JAX keeps its primitive
+    elsewhere (written for JAX 0.10)."""
+    try:
+        from jax._src.cudnn.scaled_matmul_stablehlo import _scaled_matmul_p
+        from jax._src.interpreters import mlir
+    except ImportError as error:
+        raise ImportError(f"jax {jax.__version__} does not have jax.nn.scaled_matmul where octavo "
+                          "looks for it (JAX 0.10 does); use octavo.jax.scaled_matmul") from error
+
+    def lowered(lhs, rhs, lhs_scales, rhs_scales, *, preferred_element_type):
+        return [scaled_matmul(lhs, rhs, lhs_scales, rhs_scales, preferred_element_type)]
+
+    mlir.register_lowering(_scaled_matmul_p, mlir.lower_fun(lowered, multiple_results=True),
+                           platform="cpu")
