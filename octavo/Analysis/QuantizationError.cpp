@@ -1,0 +1,171 @@
+#include "octavo/Analysis/QuantizationError.h"
+
+#include "octavo/Kernels/Dequantize.h"
+#include "octavo/Kernels/Quantize.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace octavo::analysis {
+
+using format::ScaledFormat;
+using format::ScaleRule;
+using numerics::ScaledType;
+
+namespace {
+
+/// Values are summed in pieces of this many, and the pieces in their order: the number of threads
+/// changes no bit.
+constexpr std::size_t kPiece = 4096;
+/// Partial sums of a piece, so that the additions of one do not wait for those of another.
+constexpr std::size_t kLanes = 8;
+
+/// A value beyond the largest of its block by less than this share of itself got there by the
+/// rounding of an f32 scale.
+constexpr double kScaleRounding = 0x1p-20;
+
+struct Sums {
+  double relative = 0; ///< |y - x| / |x|, x != 0
+  double squares = 0;  ///< x^2
+  double errors = 0;   ///< (y - x)^2
+  std::int64_t zeros = 0;
+  std::int64_t lost = 0;
+
+  void add(double x, double y) {
+    const bool isFinite = std::abs(y) <= std::numeric_limits<float>::max();
+    const double error = isFinite ? std::abs(y - x) : 0;
+    relative += x != 0 ? error / std::abs(x) : 0;
+    squares += isFinite ? x * x : 0;
+    errors += error * error;
+    zeros += x == 0;
+    lost += !isFinite;
+  }
+  void add(const Sums& other) {
+    relative += other.relative;
+    squares += other.squares;
+    errors += other.errors;
+    zeros += other.zeros;
+    lost += other.lost;
+  }
+};
+
+Sums sumsOf(std::span<const float> before, std::span<const float> after) {
+  std::array<Sums, kLanes> lanes;
+  const std::size_t whole = before.size() - before.size() % kLanes;
+  for (std::size_t i = 0; i < whole; i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane].add(before[i + lane], after[i + lane]);
+  for (std::size_t i = whole; i < before.size(); ++i)
+    lanes[i - whole].add(before[i], after[i]);
+  Sums sums;
+  for (const Sums& lane : lanes)
+    sums.add(lane);
+  return sums;
+}
+
+/// Whether a code is one of the largest magnitude, for each code.
+std::array<bool, 256> largestCodes(const format::ElementFormat& element) {
+  std::array<bool, 256> isLargest{};
+  for (std::uint32_t code = 0; code < element.codeCount(); ++code)
+    isLargest[code] = std::abs(numerics::decode(element, code)) >= numerics::maxValue(element);
+  return isLargest;
+}
+
+/// One tensor, before and after.
+struct Comparison {
+  std::span<const float> before;
+  std::span<const float> after;
+  std::span<const std::uint8_t> codes;
+  std::span<const std::int64_t> shape;
+  const ScaledType& type;
+
+  Sums sums(const kernels::Execution& execution) const {
+    std::vector<Sums> pieces((before.size() + kPiece - 1) / kPiece);
+    kernels::forRanges(before.size(), kPiece, execution, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; i += kPiece) {
+        const std::size_t n = std::min(kPiece, end - i);
+        pieces[i / kPiece] = sumsOf(before.subspan(i, n), after.subspan(i, n));
+      }
+    });
+    Sums sums;
+    for (const Sums& piece : pieces)
+      sums.add(piece);
+    return sums;
+  }
+
+  std::size_t clippedBlocks(std::size_t blocks, const kernels::Execution& execution) const {
+    const std::array<bool, 256> isLargest = largestCodes(*type.element);
+    std::vector<std::uint8_t> isClipped(blocks); // of several threads' values
+    kernels::forRanges(before.size(), kPiece, execution, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const double x = std::abs(before[i]);
+        if (isLargest[codes[i]] && x - std::abs(after[i]) > kScaleRounding * x) {
+          const auto block = numerics::blockIndex(shape, type.block, static_cast<std::int64_t>(i));
+          std::atomic_ref(isClipped[static_cast<std::size_t>(block)])
+              .store(1, std::memory_order_relaxed);
+        }
+      }
+    });
+    return static_cast<std::size_t>(std::ranges::count(isClipped, 1));
+  }
+};
+
+std::optional<double> bytesPerBlock(const ScaledFormat& format) {
+  if (format.across == format::kWholeAxis || format.along == format::kWholeAxis)
+    return std::nullopt;
+  const std::int64_t values = format.across * format.along;
+  return static_cast<double>(values * format.element->width() + format.scale->width()) / 8;
+}
+
+} // namespace
+
+std::vector<Recipe> recipes(const ScaledFormat& format) {
+  std::vector<Recipe> found;
+  const bool takesEveryRule = format.scale->specials == format::Specials::Scale;
+  for (const format::ScaleRuleRow& row : format::kScaleRules)
+    if (takesEveryRule || row.rule == ScaleRule::Nearest)
+      found.push_back({.format = &format, .name = row.name, .options = {.rule = row.rule}});
+  return found;
+}
+
+ErrorRow measure(std::span<const float> values, std::span<const std::int64_t> shape,
+                 const Recipe& recipe, const kernels::Execution& execution) {
+  const ScaledFormat& format = *recipe.format;
+  const int contracted = static_cast<int>(shape.size()) - 1;
+  const ScaledType type{.element = format.element,
+                        .scale = format.scale,
+                        .block = format::blockShape(format, shape, contracted),
+                        .hasOuterScale = format.hasOuterScale};
+  std::size_t blocks = 1;
+  for (std::int64_t extent : format::scaleShape(shape, type.block))
+    blocks *= static_cast<std::size_t>(extent);
+
+  std::vector<std::uint8_t> codes(values.size());
+  std::vector<std::byte> scales(blocks * type.scale->bytes());
+  std::vector<float> after(values.size());
+  const kernels::QuantizeReport report = kernels::quantize(
+      values.data(), shape, type, recipe.options, codes.data(), scales.data(), {}, execution);
+  assert(!report.refused);
+  kernels::dequantize(codes.data(), scales.data(), report.outer, shape, type, after.data(),
+                      execution);
+
+  const Comparison comparison{values, after, codes, shape, type};
+  const Sums sums = comparison.sums(execution);
+  const auto relative = static_cast<std::int64_t>(values.size()) - sums.zeros - sums.lost;
+  const std::size_t clipped = comparison.clippedBlocks(blocks, execution);
+  return {.recipe = recipe,
+          .bitsPerValue = values.empty() ? 0 : format.bitsPerValue(shape, contracted),
+          .bytesPerBlock = bytesPerBlock(format),
+          .figures = {.meanRelativeError = sums.relative / static_cast<double>(relative),
+                      .qsnr = 10 * std::log10(sums.squares / sums.errors),
+                      .clippedBlocks = blocks == 0 ? 0 : static_cast<double>(clipped) / blocks,
+                      .zeros = sums.zeros,
+                      .lost = sums.lost}};
+}
+
+} // namespace octavo::analysis
