@@ -25,6 +25,8 @@ public:
   /// Extents of a block; the last one of an axis may be short.
   std::int64_t rowsInBlock() const { return blockRows; }
   std::int64_t columnsInBlock() const { return blockColumns; }
+  /// Rows that share a grid of blocks: N, or E * N where a block spans the experts.
+  std::int64_t rowsInMatrix() const { return matrixRows; }
   /// Scales of a row of blocks.
   std::int64_t scalesInRow() const { return gridColumns; }
   /// Where the piece ends that begins at row `begin` (0, or the end of another) and has at most

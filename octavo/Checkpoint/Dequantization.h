@@ -1,0 +1,19 @@
+// Any layout to plain tensors.
+#pragma once
+
+#include "octavo/Checkpoint/Rewrite.h"
+#include "octavo/Kernels/Plans.h"
+
+namespace octavo::checkpoint {
+
+/// Plans a checkpoint of `folder`'s values, quantized layers as `dtype` under the names that plain
+/// checkpoints have, without the scales, the configuration cleaned of quantization. `layout` is the
+/// folder's. Errors: a layer that cannot be read; while it runs, a value beyond the dtype's
+/// largest.
+tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layout& layout,
+                                                kernels::WideType dtype, Json options);
+
+/// The dtype that stores such values.
+const SafetensorsDtype& plainDtype(kernels::WideType type);
+
+} // namespace octavo::checkpoint

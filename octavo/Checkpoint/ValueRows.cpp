@@ -1,0 +1,174 @@
+#include "octavo/Checkpoint/ValueRows.h"
+
+#include "octavo/Kernels/Amax.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace octavo::checkpoint {
+
+std::optional<kernels::WideType> wideType(const SafetensorsDtype& dtype) {
+  if (dtype.name == format::element("f32").safetensors)
+    return kernels::WideType::F32;
+  if (dtype.name == format::element("bf16").safetensors)
+    return kernels::WideType::Bf16;
+  if (dtype.name == format::element("f16").safetensors)
+    return kernels::WideType::F16;
+  return std::nullopt;
+}
+
+std::int64_t ValueRows::rows() const {
+  return std::accumulate(extents.begin(), extents.end() - 1, std::int64_t{1}, std::multiplies<>());
+}
+
+namespace {
+
+/// Shape as rows, from that of the tensor.
+std::vector<std::int64_t> rowsShape(const StoredTensor& tensor, PlainAxes axes) {
+  std::vector<std::int64_t> shape = tensor.entry->shape;
+  if (axes == PlainAxes::Swapped)
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  return shape;
+}
+
+class PlainRows final : public ValueRows {
+public:
+  PlainRows(const StoredTensor& tensor, PlainAxes axes)
+      : ValueRows(rowsShape(tensor, axes)), stored(tensor), axes(axes),
+        type(*wideType(*tensor.entry->dtype)) {}
+
+  std::int64_t step() const override { return axes == PlainAxes::Same ? 1 : 0; }
+  void read(Piece piece, float* values, Scratch& scratch) const override {
+    const std::byte* from = bytes(piece).data();
+    const auto n = static_cast<std::size_t>((piece.end - piece.begin) * columns());
+    if (axes == PlainAxes::Same) {
+      kernels::widen(type, from, values, n);
+      return;
+    }
+    scratch.codes.resize(n * sizeof(float));
+    auto* widened = reinterpret_cast<float*>(scratch.codes.data());
+    kernels::widen(type, from, widened, n);
+    transpose(widened, columns(), rowsInMatrix(), values);
+  }
+  void release(Piece piece) const override { stored.shard->release(bytes(piece)); }
+  const StoredTensor& tensor() const override { return stored; }
+
+private:
+  std::span<const std::byte> bytes(Piece piece) const {
+    const std::size_t width = static_cast<std::size_t>(columns()) * kernels::wideBytes(type);
+    return stored.bytes().subspan(static_cast<std::size_t>(piece.begin) * width,
+                                  static_cast<std::size_t>(piece.end - piece.begin) * width);
+  }
+
+  StoredTensor stored;
+  PlainAxes axes;
+  kernels::WideType type;
+};
+
+class LayerRows final : public ValueRows {
+public:
+  explicit LayerRows(const LayerReader& reader) : ValueRows(reader.layer().shape), reader(reader) {}
+
+  std::int64_t step() const override {
+    return reader.rowsInBlock() >= reader.rowsInMatrix() ? 1 : reader.rowsInBlock();
+  }
+  void read(Piece piece, float* values, Scratch&) const override {
+    reader.values(piece.begin, piece.end, values, {.threads = 1});
+  }
+  void release(Piece piece) const override { reader.release(piece.begin, piece.end); }
+  const StoredTensor& tensor() const override { return reader.layer().elements.tensor; }
+
+private:
+  LayerReader reader;
+};
+
+} // namespace
+
+void transpose(const float* from, std::int64_t rows, std::int64_t columns, float* to) {
+  constexpr std::int64_t kTile = 32; // two tiles of f32 fit the first-level cache
+  for (std::int64_t i = 0; i < rows; i += kTile)
+    for (std::int64_t j = 0; j < columns; j += kTile)
+      for (std::int64_t r = i; r < std::min(rows, i + kTile); ++r)
+        for (std::int64_t c = j; c < std::min(columns, j + kTile); ++c)
+          to[c * rows + r] = from[r * columns + c];
+}
+
+std::shared_ptr<const ValueRows> plainRows(const StoredTensor& tensor, PlainAxes axes) {
+  return std::make_shared<PlainRows>(tensor, axes);
+}
+
+std::shared_ptr<const ValueRows> layerRows(const LayerReader& reader) {
+  return std::make_shared<LayerRows>(reader);
+}
+
+std::vector<Piece> piecesOf(const ValueRows& rows, std::int64_t step) {
+  const bool isWhole = rows.step() == 0 || step == 0;
+  const std::int64_t inMatrix = std::max<std::int64_t>(1, rows.rowsInMatrix());
+  const std::int64_t grain = isWhole ? inMatrix : std::lcm(rows.step(), step);
+  const std::int64_t fit = kPieceValues / std::max<std::int64_t>(1, rows.columns() * grain);
+  const std::int64_t most = std::max<std::int64_t>(1, fit) * grain;
+  std::vector<Piece> pieces;
+  for (std::int64_t begin = 0; begin < rows.rows();) {
+    const std::int64_t matrixEnd = (begin / inMatrix + 1) * inMatrix;
+    const std::int64_t end = std::min({begin + most, matrixEnd, rows.rows()});
+    pieces.push_back({begin, end});
+    begin = end;
+  }
+  return pieces;
+}
+
+std::int64_t mostValues(const ValueRows& rows, std::span<const Piece> pieces) {
+  std::int64_t most = 0;
+  for (const Piece& piece : pieces)
+    most = std::max(most, (piece.end - piece.begin) * rows.columns());
+  return most;
+}
+
+void AmaxMeasurement::add(std::shared_ptr<const ValueRows> rows) {
+  for (const Piece& piece : piecesOf(*rows)) {
+    all.push_back(piece);
+    sourceOf.push_back(sources.size());
+  }
+  sources.push_back(std::move(rows));
+}
+
+tl::expected<void, Error> AmaxMeasurement::measure(std::size_t piece, Scratch& scratch) {
+  const ValueRows& rows = *sources[sourceOf[piece]];
+  const Piece range = all[piece];
+  const auto n = static_cast<std::size_t>((range.end - range.begin) * rows.columns());
+  scratch.values.resize(n);
+  rows.read(range, scratch.values.data(), scratch);
+  rows.release(range);
+  const float found =
+      kernels::amax(kernels::WideType::F32, scratch.values.data(), n, {.threads = 1});
+  if (!std::isfinite(found)) {
+    const auto first =
+        std::ranges::find_if_not(scratch.values, [](float value) { return std::isfinite(value); });
+    return tl::unexpected(nonFiniteError(
+        rows, range.begin * rows.columns() + (first - scratch.values.begin()), *first));
+  }
+  std::uint32_t current = greatest.load(std::memory_order_relaxed);
+  const auto bits = std::bit_cast<std::uint32_t>(found);
+  while (bits > current && !greatest.compare_exchange_weak(current, bits)) {
+  }
+  return {};
+}
+
+float AmaxMeasurement::amax() const { return std::bit_cast<float>(greatest.load()); }
+
+Error nonFiniteError(const ValueRows& rows, std::int64_t index, float value) {
+  return {.file = rows.tensor().shard->name(),
+          .problem = "has a value that cannot be quantized",
+          .tensor = rows.tensor().name(),
+          .expected = "finite numbers",
+          .found = fmt::format("{} in row {}, column {}", value, index / rows.columns(),
+                               index % rows.columns()),
+          .fix = "leave this tensor (--ignore), or repair it; block formats take --non-finite "
+                 "saturate or propagate"};
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,80 @@
+// The values of a tensor as f32, row by row, whatever holds them: a plain tensor or a layer.
+#pragma once
+
+#include "octavo/Checkpoint/Job.h"
+#include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Kernels/Widen.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+namespace octavo::checkpoint {
+
+/// The wide type that kernels read as such; nothing for other formats and for integers.
+std::optional<kernels::WideType> wideType(const SafetensorsDtype& dtype);
+
+/// [N, K] or [E, N, K] as rows of K values. Reading is for one thread a call.
+class ValueRows {
+public:
+  virtual ~ValueRows() = default;
+
+  std::span<const std::int64_t> shape() const { return extents; }
+  std::int64_t columns() const { return extents.back(); }
+  /// N.
+  std::int64_t rowsInMatrix() const { return extents[extents.size() - 2]; }
+  /// E * N.
+  std::int64_t rows() const;
+
+  /// Pieces begin at multiples of it in their matrix; 0: they are whole matrices.
+  virtual std::int64_t step() const = 0;
+  /// Rows of a piece. `scratch` may lose its codes.
+  virtual void read(Piece piece, float* values, Scratch& scratch) const = 0;
+  /// Lets the mapped pages of a piece go.
+  virtual void release(Piece piece) const = 0;
+  /// The tensor that is named where something is wrong with a value.
+  virtual const StoredTensor& tensor() const = 0;
+
+protected:
+  explicit ValueRows(std::vector<std::int64_t> shape) : extents(std::move(shape)) {}
+
+private:
+  std::vector<std::int64_t> extents;
+};
+
+/// Precondition: the dtype has a wideType, the rank is 2 or 3. Swapped axes: the tensor is
+/// [E, K, N].
+std::shared_ptr<const ValueRows> plainRows(const StoredTensor& tensor,
+                                           PlainAxes axes = PlainAxes::Same);
+std::shared_ptr<const ValueRows> layerRows(const LayerReader& reader);
+
+/// Pieces of `rows` that begin at multiples of `step`, too, in their matrix (0: whole matrices); of
+/// at most kPieceValues values where that leaves any.
+std::vector<Piece> piecesOf(const ValueRows& rows, std::int64_t step = 1);
+
+/// Values of the largest of the pieces.
+std::int64_t mostValues(const ValueRows& rows, std::span<const Piece> pieces);
+
+/// [rows, columns] to [columns, rows].
+void transpose(const float* from, std::int64_t rows, std::int64_t columns, float* to);
+
+/// What is said of element `index` (row-major) that a quantization refuses.
+Error nonFiniteError(const ValueRows& rows, std::int64_t index, float value);
+
+/// The largest |x| of all rows of several tensors, which share a scale. Error: a value that is not
+/// finite, of which there is no amax.
+class AmaxMeasurement final : public Measurement {
+public:
+  void add(std::shared_ptr<const ValueRows> rows);
+  std::span<const Piece> pieces() const override { return all; }
+  tl::expected<void, Error> measure(std::size_t piece, Scratch& scratch) override;
+  float amax() const;
+
+private:
+  std::vector<std::shared_ptr<const ValueRows>> sources;
+  std::vector<Piece> all;
+  std::vector<std::size_t> sourceOf; ///< of each piece
+  std::atomic<std::uint32_t> greatest{0};
+};
+
+} // namespace octavo::checkpoint
