@@ -468,9 +468,56 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
               Side::Left, plan, execution);
 }
 
+/// f32 rows as three rows of digits each, in the layout of other left operands.
+static PackedOperand packDigitRows(std::span<const float> activations, const ProductPlan& plan,
+                                   const Execution& execution) {
+  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Records};
+  packed.rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+  const int steps = plan.steps();
+  const Tiling tiling{packed.rows * kDigits, productKernels(plan.isa).tallest};
+  packed.elements = PackedBytes(static_cast<std::size_t>(tiling.rows * plan.pieces) * 4 *
+                                static_cast<std::size_t>(steps + 2));
+  forRows(packed, 1, execution, [&] {
+    return [&](std::int64_t row, ExponentRange& range) {
+      for (std::int64_t p = 0; p < plan.pieces; ++p) {
+        const std::int64_t begin = p * plan.piece;
+        const auto size =
+            static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
+        const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
+        for (int d = 0; d < kDigits; ++d) {
+          const auto [first, height] = tiling.tileOf(row * kDigits + d);
+          std::byte* to = packed.elements.data() +
+                          (first * plan.pieces + p * height) * 4 * (steps + 2) +
+                          (row * kDigits + d - first) * 4;
+          std::int32_t sum = 0;
+          for (int k = 0; k < plan.piece; ++k) {
+            const std::int8_t digit = fixed.digits[d][k];
+            const std::int16_t word = digit;
+            sum += digit;
+            if (plan.dot == Dot::Words)
+              std::memcpy(to + k / 2 * 4 * height + k % 2 * 2, &word, 2);
+            else
+              std::memcpy(to + k / 4 * 4 * height + k % 4, &digit, 1);
+          }
+          const float scale = fixed.scale * static_cast<float>(1 << (8 * (kDigits - 1 - d)));
+          const std::int32_t correction = -plan.offset * sum;
+          std::memcpy(to + std::int64_t{4} * height * steps, &correction, 4);
+          std::memcpy(to + std::int64_t{4} * height * (steps + 1), &scale, 4);
+          range.add(scale);
+        }
+      }
+    };
+  });
+  return packed;
+}
+
 PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
                    const Execution& execution) {
   assert(plan.left.scale == nullptr && plan.depth > 0);
+  if (plan.floats)
+    return packActivations(activations, plan, execution);
+  if (plan.digitRows)
+    return packDigitRows(activations, plan, execution);
   const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
   assert(rows * plan.depth == static_cast<std::int64_t>(activations.size()));
   PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Digits};

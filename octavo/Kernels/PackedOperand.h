@@ -6,20 +6,20 @@
 // of the last panel beyond N.
 //
 //  left     rows in tiles of 6, 4, 2 or 1; for each tile and piece one record: for each step of K
-//  (4
-//           of bytes, 2 of words) a dword for each row; a correction for each row; an f32 scale for
-//           each row. The unsigned side has an offset added; -offset * (sum of the row's integers)
-//           is the correction that makes up for it.
+//           (4 of bytes, 2 of words) a dword for each row; a correction for each row; an f32 scale
+//           for each row. The unsigned side has an offset added; -offset * (sum of the row's
+//           integers) is the correction that makes up for it. Of f32 activations, a row is three
+//           rows of digits, the greatest first.
 //  right    rows (columns of C) in panels of 16. Records: for each piece, for each step a dword for
 //           each column, with the offset; then 16 f32 scales. Nibbles (E2M1): 256 bytes for each 32
 //           of K, as integerDirect says; apart from them, for each piece 16 scale codes.
 //  digits   left, f32 in fixed point: for each row and piece one record: for each step three
-//  dwords,
-//           the greatest digit first; the correction; the scale.
-//  codes    floats: in tiles (left) or panels of 16 rows, for each group of 32 along K and each 4
-//  of
-//           it a dword for each row, sign and magnitude; in `scales` an f32 for each row and group,
-//           in `factors` one for each row of a block along K.
+//           dwords, the greatest digit first; the correction; the scale.
+//  codes    floats: in tiles (left) or panels of 16 rows, for each group of 32 along K and each k a
+//           byte for each row, sign and magnitude (for dot products of bf16: for each 4 of K a
+//           dword for each row); in `scales` an f32 for each row and group, in `factors` one for
+//           each row of a block along K.
+//  values   the same as f32, scales folded: plain f32, and formats that codes do not fit.
 #pragma once
 
 #include "octavo/Kernels/ProductKernels.h"
@@ -67,7 +67,7 @@ struct Tiling {
 enum class Side : std::uint8_t { Left, Right };
 
 struct PackedOperand {
-  enum class Storage : std::uint8_t { Records, Nibbles, Digits, Codes };
+  enum class Storage : std::uint8_t { Records, Nibbles, Digits, Codes, Values };
   Side side;
   Storage storage;
   ScaleCodes scaleCodes = ScaleCodes::E8M0; ///< of nibbles
@@ -75,10 +75,10 @@ struct PackedOperand {
   PackedBytes elements = {};
   PackedBytes scales = {}; ///< of nibbles
   float outer = 1.0f;
-  /// Codes: factors[block * paddedRows + row]; empty where all are 1.
+  /// Codes and values: factors[block * paddedRows + row]; empty where all are 1.
   std::vector<float> factors = {};
   std::int64_t paddedRows = 0;
-  /// Codes: rows are packed times 2^-shift; empty where all shifts are 0.
+  /// Codes and values: rows are packed times 2^-shift; empty where all shifts are 0.
   std::vector<std::int16_t> shifts = {};
   /// Integers: the exponents (floor of log2) of the scales of blocks that are not zero.
   int leastExponent = 0;

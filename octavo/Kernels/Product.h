@@ -1,36 +1,45 @@
-// Products of scaled matrices, C[M, N] = A[M, K] * B[N, K]^T in f32, both operands contracted along
-// their last axis and packed beforehand.
+// Products of scaled matrices, C[M, N] = A[M, K] * B[N, K]^T, both operands contracted along their
+// last axis and packed beforehand; then an epilogue (Epilogue.h, docs/semantics.md P). Operands are
+// the narrow formats that have a zero, under scales e8m0fnu, e4m3fn (with an outer f32 scale) or
+// f32; on the left also f32 as it is. Every pair of rows of the format table has a plan. Where
+// there is none, productPlan says why: blocks that do not divide one another, sums beyond 32 bits.
 //
-// Elements E2M1, E2M3, E3M2 and INT8, scales E8M0, E4M3 (with an outer f32 scale) or f32: each
-// element of C has the bits of numerics::dot of the two rows, on every instruction set and with
-// every number of threads. A piece of K (between two block edges of either operand) is summed
-// exactly, scaled and rounded to f32 once; pieces are added in f32 in order of K from +0; the outer
-// scales multiply last.
+// Integers (E2M1, E2M3, E3M2, INT8 on both sides): each element of C has the bits of numerics::dot
+// of the two rows, on every instruction set and with every number of threads. A piece of K (between
+// two block edges of either operand) is summed exactly, scaled and rounded to f32 once; pieces are
+// added in f32 in order of K from +0; the outer scales multiply last.
 //
-// f32 activations against E2M1 weights: a row's block of 16 or 32 becomes integers of 23 bits and a
-// power of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties, where
-// 2^(e+21) <= amax < 2^(e+22) (e >= -126). The block's integer sum is exact; it is rounded to f32,
-// multiplied by the scales' product and rounded, and added as above. Against the exact product the
-// error is at most
-//   sum over blocks of (amax * 2^-22 * sum |w| + 2^-23 * |term|) + (blocks - 1) * 2^-24 * sum
-//   |terms|
-// to first order; amax is of the block of x, w are the values of the weights. A NaN or an infinity
-// in x makes its row NaN.
+// f32 activations against those: a row's block of 16 or 32 becomes integers of 23 bits and a power
+// of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties, where
+// 2^(e+21) <= amax < 2^(e+22) (e >= -126). n is 2^16 a + 2^8 b + c with a, b, c from -128 to 127.
+// A NaN or an infinity in x makes its row NaN.
+//  - E2M1 in blocks of 16 or 32 under 8-bit scales: the block's integer sum is exact; it is rounded
+//    to f32, multiplied by the scales' product and rounded, and added as above. Against the exact
+//    product the error is at most, to first order,
+//      sum over blocks of (amax * 2^-22 * sum |w| + 2^-23 * |term|) + (blocks - 1) * 2^-24 * sum
+//      |terms|,
+//    amax of the block of x, w the values of the weights.
+//  - all others: the digits a, b, c are three rows of integers, each multiplied as above; their
+//  sums
+//    A, B, C are added as (A + B) + C, then the outer scale multiplies. The error is at most
+//      (2^-22 + (blocks + 4) * 2^-24 * 1.02) * sum over blocks of amax * sum |w|.
 //
-// E4M3, E5M2 and the two other 8-bit floats of IEEE kind, against one another and against E2M1,
-// E2M3, E3M2: scales that are powers of two are folded into the elements, exactly; so are E4M3's.
-// One f32 sum for each element of C runs over K: f32 multiply-adds, or with AVX512_BF16 dot
-// products of pairs, in the order that ProductKernels.h states for a group of 32, groups in order.
-// f32 scales: each of their blocks along K has a sum from +0, which is multiplied by the rounded
-// product of both scales, and such terms are added in order of K. For every number of threads the
-// same bits; between sets they differ. With u = 2^-24, S = sum |a_k b_k| (scales included) and B
-// blocks along K the error is at most
-//   ((1 + u)^(K + B + 3) - 1) * S + 2^-125 * K * s,
-// s the greatest product of scales not folded: each element of the sum is rounded at most twice a
-// pair, K times, and the second term is what AVX512_BF16 flushes. With one
-// row in A the order is another, within the same bound: each group of 32 along K has a few sums of
-// its own, which are added, scaled and added to the sum of C. A row whose values leave
-// [2^-60, 2^60] is taken relative to its greatest scale; values below 2^-126 of that count as 0.
+// Floats (all other pairs, f32 activations against 8-bit floats among them): scales that are powers
+// of two are folded into the elements, exactly; so are E4M3's. One f32 sum for each element of C
+// runs over K: f32 multiply-adds, or with AVX512_BF16 dot products of pairs, in the order that
+// ProductKernels.h states for a group of 32, groups in order. f32 scales: each of their blocks
+// along K has a sum from +0, which is multiplied by the rounded product of both scales, and such
+// terms are added in order of K. For every number of threads the same bits; between sets they
+// differ. With u = 2^-24, S = sum |a_k b_k| (scales included), B blocks along K, and R = K, or 2 K
+// where the left operand is f32, the error is at most
+//   ((1 + u)^(R + B + 3) - 1) * S + 2^-125 * K * s,
+// s the greatest product of scales not folded: a pair is rounded at most twice, and a product of
+// two narrow values not at all. The second term is what AVX512_BF16 flushes. With one row in A the
+// order is another, within the same bound: in each group of 32 along K the products of k = 0, 1, 2,
+// 3 modulo 4 have a sum each, c0 to c3 (AVX512_BF16: of k modulo 4 below 2, and of the others, in
+// pairs); (c0 + c1) + (c2 + c3), times the group's scale, is added to the sum of C. A row whose
+// values leave [2^-60, 2^60] (of f32: whose greatest does) is taken relative to its greatest scale;
+// values below 2^-126 of that count as 0.
 #pragma once
 
 #include "octavo/Kernels/Epilogue.h"
@@ -73,10 +82,13 @@ struct ProductPlan {
   std::int64_t pieces;      ///< of K
   std::int64_t piecesInSum; ///< more than 1: wide blocks
   bool scaleProductIsExact; ///< in f32, range permitting
+  bool digitRows;           ///< f32 activations are packed as three rows of digits each
   /// The float path, in place of all from `dot` on.
   bool floats;
-  std::int64_t groups;        ///< of 32 along K
-  std::int64_t groupsInBlock; ///< of the f32 scales; `groups` where none cuts K
+  FloatDot floatDot;
+  bool leftAsValues, rightAsValues; ///< packed as f32, not as codes
+  std::int64_t groups;              ///< of 32 along K
+  std::int64_t groupsInBlock;       ///< of the f32 scales; `groups` where none cuts K
 
   /// Steps of K in a piece.
   int steps() const { return piece / (dot == Dot::Words ? 2 : 4); }

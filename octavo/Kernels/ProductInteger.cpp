@@ -43,6 +43,8 @@ private:
   Finish finish = finishOf(plan, left, right);
   std::int64_t panels = (right.rows + kPanelColumns - 1) / kPanelColumns;
   std::int64_t columns = right.rows;
+  /// Rows of the left operand for each row of C.
+  std::int64_t digits = plan.digitRows ? kDigits : 1;
   enum class Route : std::uint8_t { Tiles, Direct, Digits } route;
   /// Of tiles: rows and panels of a task.
   std::int64_t blockRows, blockPanels;
@@ -68,6 +70,7 @@ private:
   const std::byte* rightRecords(std::int64_t panel, int count, std::int64_t firstPiece,
                                 std::int64_t pieces, std::vector<std::byte>& scratch) const;
   void tiles(const SumsBlock& block) const;
+  void addDigits(const SumsBlock& block) const;
   void column(TileArguments tile, std::int64_t firstPiece, const SumsBlock& block,
               std::int64_t panel, int count) const;
 };
@@ -252,19 +255,42 @@ void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const S
   }
 }
 
+/// The sums of the digits, each a product by itself, from the greatest digit on.
+void IntegerProduct::addDigits(const SumsBlock& block) const {
+  thread_local PackedBytes memory;
+  SumsBlock sums{block.rowBegin * kDigits,
+                 block.rowEnd * kDigits,
+                 block.columnBegin,
+                 block.columnEnd,
+                 nullptr,
+                 (block.columnEnd - block.columnBegin + 15) / 16 * 16 + 16};
+  const auto bytes = static_cast<std::size_t>((sums.rowEnd - sums.rowBegin) * sums.stride) * 4;
+  if (memory.size() < bytes)
+    memory = PackedBytes(bytes);
+  sums.sums = reinterpret_cast<float*>(memory.data());
+  tiles(sums);
+  for (std::int64_t row = block.rowBegin; row < block.rowEnd; ++row) {
+    const float* digit = sums.at(row * kDigits, block.columnBegin);
+    float* to = block.at(row, block.columnBegin);
+    for (std::int64_t n = 0; n < block.columnEnd - block.columnBegin; ++n)
+      to[n] = (digit[n] + digit[sums.stride + n]) + digit[2 * sums.stride + n];
+  }
+}
+
 IntegerProduct::IntegerProduct(const ProductPlan& plan, const PackedOperand& left,
                                const PackedOperand& right, const ProductEpilogue& epilogue)
     : plan(plan), left(left), right(right), epilogue(epilogue) {
   if (left.storage == PackedOperand::Storage::Digits)
     route = Route::Digits;
-  else if (left.rows <= 4 && right.storage == PackedOperand::Storage::Nibbles &&
+  else if (left.rows <= 4 && !plan.digitRows && right.storage == PackedOperand::Storage::Nibbles &&
            finish != Finish::Doubles)
     route = Route::Direct;
   else
     route = Route::Tiles;
   // Of tiles: enough blocks for every thread; each as large as keeps its rows' chunk of K in half
   // of L2.
-  blockRows = route == Route::Tiles ? kernels.tallest * 48 : std::max<std::int64_t>(1, left.rows);
+  blockRows =
+      route == Route::Tiles ? kernels.tallest * 48 / digits : std::max<std::int64_t>(1, left.rows);
   blockPanels = route == Route::Tiles ? 16 : kDirectPanels;
   taskCount = (left.rows + blockRows - 1) / blockRows * ((panels + blockPanels - 1) / blockPanels);
 }
@@ -279,8 +305,10 @@ void IntegerProduct::run(std::int64_t task) const {
     directDigits(block);
   else if (route == Route::Direct)
     direct(block);
-  else
+  else if (!plan.digitRows)
     tiles(block);
+  else
+    addDigits(block);
   epilogue.finish(block);
 }
 

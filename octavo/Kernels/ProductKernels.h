@@ -137,14 +137,25 @@ struct FloatFormat {
   std::uint32_t subnormals; ///< the least magnitude that is normal
   std::uint32_t special;    ///< the least magnitude that is infinite or NaN
   float quantum;            ///< of subnormals
+  /// As a half: the code in the upper byte of a word, shifted right with its sign and masked, is an
+  /// f16 that times `unit` is the value. Packed magnitudes are shifted left by codeShift.
+  int codeShift;
+  std::uint16_t halfShift;
+  std::uint16_t halfMask;
+  float unit; ///< packing multiplies scales by it; 1 for sets that do not decode halves
   /// The bytes of each magnitude's bf16.
   alignas(64) std::uint8_t low[128];
   alignas(64) std::uint8_t high[128];
 };
 
-/// K is taken in groups of 32. A group's steps are its elements in the order of codes' bytes: bf16,
-/// pairs (k, k + 1) for k = 0, 4, ..., 28, then for k = 2, 6, ..., 30; f32, k = 0, 4, ..., 28, then
-/// 1, 5, ..., and so on.
+/// How floats are multiplied and summed.
+enum class FloatDot : std::uint8_t {
+  MultiplyAdds, ///< in f32
+  Bf16Pairs,    ///< dot products of pairs of bf16
+};
+
+/// K is taken in groups of 32. A group's steps: multiply-adds, its elements in order; bf16, pairs
+/// (k, k + 1) for k = 0, 4, ..., 28, then for k = 2, 6, ..., 30.
 inline constexpr int kGroup = 32;
 
 /// One tile of C from expanded operands.
@@ -170,7 +181,7 @@ struct FloatDirectArguments {
   const std::byte* left; ///< expanded, a dword a step
   const FloatFormat* format;
   const std::uint8_t* codes;
-  const float* scales;
+  const float* scales; ///< null where codes are values
   std::int64_t groups;
   float* sums; ///< 16, written
 };
@@ -178,21 +189,22 @@ using FloatDirect = void(const FloatDirectArguments&);
 
 struct FloatKernels {
   Isa isa;
-  bool bf16;      ///< dot products of pairs of bf16; else f32 multiply-adds
-  int groupSteps; ///< dwords of a lane in a group
+  FloatDot dot;
+  bool decodesHalves; ///< codes are decoded to value / FloatFormat::unit
+  int groupSteps;     ///< dwords of a lane in a group
   int tallest;
   int panels;
   FloatTile* tiles[kHeights][kMaxPanels];
   FloatDirect* direct;
+  FloatDirect* directValues; ///< the same where the right operand is values; null for bf16
 
-  /// Decodes `groups` groups of `lanes` lanes (8 * lanes dwords of codes, `lanes` scales each) to
-  /// element * scale, as the tiles want them.
+  /// Decodes `groups` groups of `lanes` lanes (32 * lanes codes, `lanes` scales each) to element *
+  /// scale, as the tiles want them.
   void (*expand)(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
                  int lanes, std::int64_t groups, std::byte* out);
 };
 
-/// The float kernels of `isa`: with bf16 where the machine has AVX512_BF16. Precondition:
-/// !whyNot(isa).
-const FloatKernels& floatKernels(Isa isa);
+/// The float kernels of `isa`. Preconditions: !whyNot(isa); Bf16Pairs only where usesBf16.
+const FloatKernels& floatKernels(Isa isa, FloatDot dot);
 
 } // namespace octavo::kernels

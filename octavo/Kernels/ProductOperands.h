@@ -105,4 +105,20 @@ inline std::vector<std::uint32_t> bitsOf(const std::vector<float>& values) {
   return bits;
 }
 
+inline std::vector<float> product(const ScaledTensor& a, const ScaledTensor& b,
+                                  const ProductPlan& plan, const Execution& execution) {
+  std::vector<float> c(static_cast<std::size_t>(a.shape[0] * b.shape[0]), -1.0f);
+  multiply(plan, pack(a, Side::Left, plan, execution), pack(b, Side::Right, plan, execution), c,
+           execution);
+  return c;
+}
+
+inline std::vector<float> normals(std::size_t n, float sigma, Random& random) {
+  std::normal_distribution<float> normal(0, sigma);
+  std::vector<float> values(n);
+  for (float& value : values)
+    value = normal(random);
+  return values;
+}
+
 } // namespace octavo::kernels

@@ -20,13 +20,20 @@ static std::int32_t greatestInteger(const ElementFormat& format) {
       std::fabs(std::ldexp(numerics::decode(format, code), -format.quantumExponent())));
 }
 
-static bool isOneOf(const ElementFormat& format, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, format.name) != names.end();
+/// Elements whose products are summed in integers: every code a number of few quanta.
+static bool isExactInteger(const ElementFormat& format) {
+  return format.isNarrow() && (format.isInteger() || format.specials == format::Specials::None);
 }
 
-static constexpr std::string_view kMultiplied = "multiplied are e2m1fn, e2m3fn, e3m2fn, int8, "
-                                                "e4m3fn, e5m2, e4m3 and e3m4 under scales e8m0fnu, "
-                                                "e4m3fn or f32, int8 with the first four";
+static bool isMultiplied(const OperandFormat& operand) {
+  const std::string_view scales[] = {"e8m0fnu", "e4m3fn", "f32"};
+  return operand.element->isNarrow() && operand.element->hasZero() && operand.scale != nullptr &&
+         std::ranges::find(scales, operand.scale->name) != std::end(scales);
+}
+
+static constexpr std::string_view kMultiplied =
+    "multiplied are the narrow formats that have a zero, under scales e8m0fnu, e4m3fn or f32, and "
+    "f32 activations";
 
 static bool isPowerOfTwo(const OperandFormat& operand) { return operand.scale->name == "e8m0fnu"; }
 
@@ -35,25 +42,32 @@ static std::int64_t extentAlong(const OperandFormat& operand, std::int64_t depth
   return operand.along == format::kWholeAxis ? depth : std::min(operand.along, depth);
 }
 
+/// Whether an operand of floats is packed as f32: its codes, or its scale's blocks, are none that
+/// the kernels decode. Dot products of bf16 do not take such operands.
+static bool isPackedAsValues(const OperandFormat& operand, std::int64_t depth) {
+  const ElementFormat& element = *operand.element;
+  if (operand.scale == nullptr || element.isInteger() || !element.hasNegativeZero())
+    return true;
+  // Of infinities, F16C knows those of E5M2.
+  if (element.hasInf() && element.bias != 15)
+    return true;
+  const std::int64_t along = extentAlong(operand, depth);
+  return operand.scale->name != "f32" && along < depth && along % kGroup != 0;
+}
+
 static tl::expected<ProductPlan, std::string> floatPlan(ProductPlan plan) {
   plan.floats = true;
   plan.groups = (plan.depth + kGroup - 1) / kGroup;
   std::int64_t block = plan.depth;
   for (const OperandFormat* operand : {&plan.left, &plan.right}) {
-    if (operand->element->name == "int8")
-      return tl::unexpected(fmt::format("int8 with an 8-bit float: {}", kMultiplied));
+    if (operand->scale == nullptr || operand->scale->name != "f32")
+      continue;
     const std::int64_t along = extentAlong(*operand, plan.depth);
     if (along < plan.depth && along % kGroup != 0)
       return tl::unexpected(
-          fmt::format("blocks of {} along an axis of {}: floats are multiplied in "
-                      "blocks of multiples of {}, or of the whole axis",
+          fmt::format("f32 scales for blocks of {} along an axis of {}: floats take multiples of "
+                      "{}, or the whole axis",
                       along, plan.depth, kGroup));
-    // An E4M3 scale has 4 significant bits, an element at most 4: bf16 holds their product.
-    if (operand->scale->name == "e4m3fn" && operand->element->trailingSignificandBits > 3)
-      return tl::unexpected(fmt::format("{} under e4m3fn has products that bf16 cannot hold",
-                                        operand->element->name));
-    if (operand->scale->name != "f32")
-      continue;
     if (block < plan.depth && along < plan.depth && block != along)
       return tl::unexpected(fmt::format("f32 scales for blocks of {} and of {} along one axis: "
                                         "floats take one length, or the whole axis",
@@ -61,7 +75,24 @@ static tl::expected<ProductPlan, std::string> floatPlan(ProductPlan plan) {
     block = std::min(block, along);
   }
   plan.groupsInBlock = (block + kGroup - 1) / kGroup;
+  plan.leftAsValues = isPackedAsValues(plan.left, plan.depth);
+  plan.rightAsValues = isPackedAsValues(plan.right, plan.depth);
+  // An E4M3 scale has 4 significant bits, an element mostly 4: bf16 holds their product.
+  auto fitsBf16 = [](const OperandFormat& operand) {
+    return operand.scale->name != "e4m3fn" || operand.element->trailingSignificandBits <= 3;
+  };
+  plan.floatDot = usesBf16(plan.isa) && !plan.leftAsValues && !plan.rightAsValues &&
+                          fitsBf16(plan.left) && fitsBf16(plan.right)
+                      ? FloatDot::Bf16Pairs
+                      : FloatDot::MultiplyAdds;
   return plan;
+}
+
+/// Whether f32 activations meet E2M1 in 4-bit storage, as their three digits at once.
+static bool takesDigits(const OperandFormat& right, std::int64_t depth) {
+  const std::int64_t along = extentAlong(right, depth);
+  return right.element->name == "e2m1fn" &&
+         (along <= 16 ? right.scale->width() == 8 : along <= 32 && isPowerOfTwo(right));
 }
 
 tl::expected<ProductPlan, std::string>
@@ -71,32 +102,24 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
   plan.left = left;
   plan.right = right;
   plan.depth = depth;
-  const bool digits = left.scale == nullptr;
   if (depth <= 0)
     return tl::unexpected(fmt::format("a product along an axis of {} elements", depth));
-  for (const OperandFormat* operand : {&left, &right}) {
-    if (operand->scale == nullptr && operand == &left && isOneOf(*left.element, {"f32"}))
-      continue;
-    if (!isOneOf(*operand->element,
-                 {"e2m1fn", "e2m3fn", "e3m2fn", "int8", "e4m3fn", "e5m2", "e4m3", "e3m4"}) ||
-        operand->scale == nullptr || !isOneOf(*operand->scale, {"e8m0fnu", "e4m3fn", "f32"}))
+  const bool isFloat = left.scale == nullptr && left.element->name == "f32";
+  for (const OperandFormat* operand : {&left, &right})
+    if (!isMultiplied(*operand) && !(isFloat && operand == &left))
       return tl::unexpected(fmt::format("an operand of {} under {}: {}", operand->element->name,
                                         operand->scale ? operand->scale->name : "no scale",
                                         kMultiplied));
-  }
-  auto isWide = [](const OperandFormat& operand) {
-    return isOneOf(*operand.element, {"e4m3fn", "e5m2", "e4m3", "e3m4"});
-  };
-  if (!digits && (isWide(left) || isWide(right)))
+  if (!isExactInteger(*right.element) || (!isFloat && !isExactInteger(*left.element)))
     return floatPlan(plan);
-  if (digits && !isOneOf(*right.element, {"e2m1fn"}))
-    return tl::unexpected(fmt::format("f32 activations against {}: only e2m1fn takes them; "
-                                      "quantize the activations",
-                                      right.element->name));
+  const bool digits = isFloat && takesDigits(right, depth);
+  plan.digitRows = isFloat && !digits;
 
   // K is cut at the edges of both operands' blocks: at multiples of one number, or nowhere.
   const std::int64_t b = extentAlong(right, depth);
-  const std::int64_t a = digits ? b : extentAlong(left, depth);
+  const std::int64_t a = digits           ? b
+                         : plan.digitRows ? std::min(depth, std::int64_t{b % 32 == 16 ? 16 : 32})
+                                          : extentAlong(left, depth);
   const std::int64_t least = std::min(a, b), most = std::max(a, b);
   const bool whole = least == depth;
   if (!whole &&
@@ -108,13 +131,7 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
   plan.piece = least <= 16 ? 16 : 32;
   plan.pieces = (depth + 31) / 32 * (32 / plan.piece);
   plan.piecesInSum = whole ? (least + plan.piece - 1) / plan.piece : least / plan.piece;
-  if (digits && (plan.piecesInSum > 1 || right.scale->width() != 8))
-    return tl::unexpected(fmt::format("f32 activations against blocks of {} under {}: they take "
-                                      "blocks of 16 or 32 under scales of 8 bits; quantize the "
-                                      "activations",
-                                      b, right.scale->name));
-
-  const std::int32_t x = digits ? 128 : greatestInteger(*left.element);
+  const std::int32_t x = isFloat ? 128 : greatestInteger(*left.element);
   const std::int32_t y = greatestInteger(*right.element);
   if (plan.piecesInSum * plan.piece >
       std::numeric_limits<std::int32_t>::max() / (std::int64_t{x} * y))
@@ -122,7 +139,7 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
         fmt::format("blocks of {} of {} times {}: their sum is exact in 32 bits up to {} elements",
                     plan.piecesInSum * plan.piece, left.element->name, right.element->name,
                     std::numeric_limits<std::int32_t>::max() / (std::int64_t{x} * y)));
-  plan.quantum = (digits ? 0 : left.element->quantumExponent()) + right.element->quantumExponent();
+  plan.quantum = (isFloat ? 0 : left.element->quantumExponent()) + right.element->quantumExponent();
 
   // u8 times s8, two by two in the signed 16 bits of AVX2, for the steps of a piece or for two.
   const bool bytes = x <= 128 && y <= 128;
@@ -133,9 +150,9 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
     plan.dot = isa != Isa::Avx2 || plan.piece / 4 * pair <= 32767 || digits ? Dot::Bytes
                                                                             : Dot::BytesInPairs;
   plan.offset = plan.dot == Dot::Words ? 0 : y;
-  auto isFloat = [](const OperandFormat& operand) { return operand.scale->name == "f32"; };
+  auto isWide = [](const OperandFormat& operand) { return operand.scale->name == "f32"; };
   plan.scaleProductIsExact =
-      digits || isPowerOfTwo(left) || isPowerOfTwo(right) || (!isFloat(left) && !isFloat(right));
+      isFloat || isPowerOfTwo(left) || isPowerOfTwo(right) || (!isWide(left) && !isWide(right));
   return plan;
 }
 

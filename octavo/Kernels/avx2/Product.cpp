@@ -8,6 +8,7 @@ namespace octavo::kernels::avx2 {
 extern const ProductKernels kProducts;
 const ProductKernels kProducts = integerKernels();
 extern const FloatKernels kFloatProducts;
-const FloatKernels kFloatProducts = floatTable<MultiplyAdd>(kProductIsa, false, kPanelsOfTile);
+const FloatKernels kFloatProducts =
+    floatTable<MultiplyAdd<HalfDecode>>(kProductIsa, FloatDot::MultiplyAdds, kPanelsOfTile);
 
 } // namespace octavo::kernels::avx2

@@ -8,6 +8,6 @@ namespace octavo::kernels::avx512 {
 extern const ProductKernels kProducts;
 const ProductKernels kProducts = integerKernels();
 extern const FloatKernels kFloatProducts;
-const FloatKernels kFloatProducts = floatTable<MultiplyAdd>(kProductIsa, false, kPanelsOfTile);
+const FloatKernels kFloatProducts = floatTable<MultiplyAdd<FloatDecode>>(kProductIsa, FloatDot::MultiplyAdds, kPanelsOfTile);
 
 } // namespace octavo::kernels::avx512

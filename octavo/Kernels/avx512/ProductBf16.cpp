@@ -17,6 +17,8 @@ namespace octavo::kernels::avx512bf16 {
 /// zero.
 struct PairsOfBf16 {
   static constexpr int kGroupSteps = 16;
+  static constexpr int kGroupBytes = kGroup * kPanelColumns;
+  static constexpr bool kHalves = false;
   static OCTAVO_INLINE F32 step(F32 sum, F32 b, F32 a) {
     return (F32)_mm512_dpbf16_ps((__m512)sum, (__m512bh)b, (__m512bh)a);
   }
@@ -58,7 +60,7 @@ struct PairsOfBf16 {
   }
 
   /// The sum of one group's products of a panel: one of the first pairs and one of the second.
-  OCTAVO_INLINE F32 group(const std::byte* left, const std::uint8_t* codes) const {
+  OCTAVO_INLINE void group(const std::byte* left, const std::uint8_t* codes, F32 (&sum)[1]) const {
     F32 sums[2] = {};
 #pragma unroll
     for (int s = 0; s < 8; ++s) {
@@ -67,7 +69,7 @@ struct PairsOfBf16 {
       sums[0] = step(sums[0], (F32)first, (F32)broadcast(left + 4 * s));
       sums[1] = step(sums[1], (F32)second, (F32)broadcast(left + 4 * (8 + s)));
     }
-    return sums[0] + sums[1];
+    sum[0] = sums[0] + sums[1];
   }
 
   static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
@@ -98,6 +100,6 @@ struct PairsOfBf16 {
 };
 
 extern const FloatKernels kFloatProducts;
-const FloatKernels kFloatProducts = floatTable<PairsOfBf16>(kProductIsa, true, kPanelsOfTile);
+const FloatKernels kFloatProducts = floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile);
 
 } // namespace octavo::kernels::avx512bf16

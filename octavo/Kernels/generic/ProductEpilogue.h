@@ -7,7 +7,7 @@
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
-/// Activations go through f64: their value is within 2^-33 of the exact one before the one rounding
+/// Activations go through f64: their value is within 2^-32 of the exact one before the one rounding
 /// to f32, however far into a tail.
 using F64 = VectorOf<double, kLanes>;
 using U64 = VectorOf<std::uint64_t, kLanes>;

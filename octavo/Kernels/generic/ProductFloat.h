@@ -64,23 +64,37 @@ template <typename Dot, int kRows, int kPanels> void floatTile(const FloatTileAr
   }
 }
 
-/// The value of byte `byte` of each dword of codes.
+/// A vector of codes, one a byte: the form for every set.
 struct FloatDecode {
+  static constexpr bool kHalves = false;
+  static constexpr int kAtOnce = 1; ///< vectors of values
+  static constexpr int kCodeBytes = 1;
   U32 bias, subnormals, special;
   F32 quantum;
   std::uint32_t shift;
   explicit OCTAVO_INLINE FloatDecode(const FloatFormat& format)
       : bias(splat(format.bias)), subnormals(splat(format.subnormals)),
         special(splat(format.special)), quantum(splat(format.quantum)), shift(format.shift) {}
-  OCTAVO_INLINE F32 operator()(U32 codes, int byte) const {
-    const U32 code = codes >> (8 * byte);
+  OCTAVO_INLINE void operator()(const std::uint8_t* codes, F32 (&values)[kAtOnce]) const {
+    using Bytes = VectorOf<std::uint8_t, kLanes>;
+    const U32 code = __builtin_convertvector(load<Bytes>(codes), U32);
     const U32 magnitude = code & 0x7F;
     const U32 normal = (magnitude << shift) + bias;
     const U32 subnormal = bits(__builtin_convertvector((I32)magnitude, F32) * quantum);
     // All exponent bits: infinity keeps its zero significand, a NaN its other one.
     const U32 specials = ~above(special, magnitude) & 0x7F800000;
-    return floats(select(above(subnormals, magnitude), subnormal, normal) | specials |
-                  (code & 0x80) << 24);
+    values[0] = floats(select(above(subnormals, magnitude), subnormal, normal) | specials |
+                       (code & 0x80) << 24);
+  }
+};
+
+/// Values that were decoded when they were packed.
+struct LoadedValues {
+  static constexpr int kAtOnce = 1;
+  static constexpr int kCodeBytes = 4;
+  explicit OCTAVO_INLINE LoadedValues(const FloatFormat&) {}
+  OCTAVO_INLINE void operator()(const std::uint8_t* codes, F32 (&values)[kAtOnce]) const {
+    values[0] = load<F32>(codes);
   }
 };
 
@@ -113,52 +127,55 @@ struct ScalePattern {
 
 /// Multiply-adds. A product of two narrow values is exact in f32, so that a set without a fused
 /// operation has the same bits.
-struct MultiplyAdd {
+template <typename Decode> struct MultiplyAdd {
   static constexpr int kGroupSteps = 32;
-  FloatDecode decode;
+  static constexpr int kGroupBytes = kGroup * kPanelColumns * Decode::kCodeBytes;
+  static constexpr bool kHalves = Decode::kHalves;
+  Decode decode;
 
   explicit OCTAVO_INLINE MultiplyAdd(const FloatFormat& format) : decode(format) {}
-  /// The sum of one group's products of kLanes columns, whose dwords of codes are kStepBytes apart:
-  /// a sum for each byte, added pairwise.
-  OCTAVO_INLINE F32 group(const std::byte* left, const std::uint8_t* codes) const {
-    F32 sums[4] = {};
+
+  /// The sums of one group's products of a panel: of each k modulo 4, added pairwise.
+  OCTAVO_INLINE void group(const std::byte* left, const std::uint8_t* codes,
+                           F32 (&sums)[kPanelColumns / kLanes]) const {
+    constexpr int kVectors = kPanelColumns / kLanes;
+    constexpr int kChains = 4;
+    F32 chains[kChains][kVectors] = {};
 #pragma clang loop unroll(disable)
-    for (int s = 0; s < 8; ++s) {
-      const U32 four = load<U32>(codes + s * kStepBytes);
+    for (int k = 0; k < kGroup; k += kChains)
 #pragma unroll
-      for (int byte = 0; byte < 4; ++byte)
-        sums[byte] =
-            multiplyAdd(sums[byte], decode(four, byte), (F32)broadcast(left + 4 * (8 * byte + s)));
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+      for (int at = 0; at < kChains * kVectors; at += Decode::kAtOnce) {
+        F32 values[Decode::kAtOnce];
+        decode(codes + (k * kVectors + at) * kLanes * Decode::kCodeBytes, values);
+#pragma unroll
+        for (int i = 0; i < Decode::kAtOnce; ++i) {
+          const int chain = (at + i) / kVectors;
+          F32& sum = chains[chain][(at + i) % kVectors];
+          sum = multiplyAdd(sum, values[i], (F32)broadcast(left + 4 * (k + chain)));
+        }
+      }
+    for (int v = 0; v < kVectors; ++v)
+      sums[v] = (chains[0][v] + chains[1][v]) + (chains[2][v] + chains[3][v]);
   }
 
   static OCTAVO_INLINE F32 step(F32 sum, F32 b, F32 a) { return multiplyAdd(sum, b, a); }
 
   static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
                      int lanes, std::int64_t groups, std::byte* out) {
-    const FloatDecode decode(format);
+    const Decode decode(format);
     const ScalePattern pattern(lanes);
-    const int dwords = 8 * lanes;
+    const int values = kGroup * lanes;
     for (std::int64_t g = 0; g < groups; ++g) {
-      if (kLanes <= 8 || dwords >= kLanes) {
-        for (int at = 0; at < dwords; at += kLanes) {
-          const U32 four = load<U32>(codes + 4 * at);
-          const F32 scale = pattern.at(scales, at);
-          for (int byte = 0; byte < 4; ++byte)
-            store(out + 4 * (byte * dwords + at), decode(four, byte) * scale);
-        }
-      } else if constexpr (kLanes > 8) { // one lane fills half a vector
-        U32 four{};
-        __builtin_memcpy(&four, codes, 32);
-        for (int byte = 0; byte < 4; ++byte) {
-          const F32 values = decode(four, byte) * pattern.at(scales, 0);
-          __builtin_memcpy(out + 32 * byte, &values, 32);
-        }
+      for (int at = 0; at < values; at += kLanes * Decode::kAtOnce) {
+        F32 decoded[Decode::kAtOnce];
+        decode(codes + at, decoded);
+#pragma unroll
+        for (int i = 0; i < Decode::kAtOnce; ++i)
+          store(out + 4 * (at + i * kLanes), decoded[i] * pattern.at(scales, at + i * kLanes));
       }
-      codes += 4 * dwords;
+      codes += values;
       scales += lanes;
-      out += 16 * dwords;
+      out += 4 * values;
     }
   }
 };
@@ -167,7 +184,7 @@ struct MultiplyAdd {
 /// and not elements saves half of the instructions, and with one row nothing else would pay for
 /// them. One panel at a time: two and four streams from memory were slower (of 36 GB/s, 26 and 23
 /// against 30).
-template <typename Dot> void floatDirect(const FloatDirectArguments& direct) {
+template <typename Dot, bool kScales> void floatDirect(const FloatDirectArguments& direct) {
   constexpr int kPanelVectors = kPanelColumns / kLanes;
   const Dot dot(*direct.format);
   F32 sums[kPanelVectors] = {};
@@ -175,26 +192,34 @@ template <typename Dot> void floatDirect(const FloatDirectArguments& direct) {
   const std::uint8_t* codes = direct.codes;
   const float* scales = direct.scales;
   for (std::int64_t g = 0; g < direct.groups; ++g) {
+    F32 group[kPanelVectors];
+    dot.group(left, codes, group);
     for (int v = 0; v < kPanelVectors; ++v)
-      sums[v] += dot.group(left, codes + v * kVectorBytes) * load<F32>(scales + v * kLanes);
+      if constexpr (kScales)
+        sums[v] += group[v] * load<F32>(scales + v * kLanes);
+      else
+        sums[v] += group[v];
     left += 4 * Dot::kGroupSteps;
-    codes += kPanelColumns * kGroup;
+    codes += Dot::kGroupBytes;
     scales += kPanelColumns;
   }
   for (int v = 0; v < kPanelVectors; ++v)
     store(direct.sums + v * kLanes, sums[v]);
 }
 
-template <typename Dot> constexpr FloatKernels floatTable(Isa isa, bool bf16, int panels) {
+template <typename Dot> constexpr FloatKernels floatTable(Isa isa, FloatDot dot, int panels) {
   constexpr int kPanels = kPanelsOfTile;
   FloatKernels table{};
   table.isa = isa;
-  table.bf16 = bf16;
+  table.dot = dot;
+  table.decodesHalves = Dot::kHalves;
   table.groupSteps = Dot::kGroupSteps;
   table.tallest = kFloatTallest;
   table.panels = panels;
   table.expand = Dot::expand;
-  table.direct = floatDirect<Dot>;
+  table.direct = floatDirect<Dot, true>;
+  if (dot == FloatDot::MultiplyAdds)
+    table.directValues = floatDirect<MultiplyAdd<LoadedValues>, false>;
   if constexpr (kFloatTallest >= 6) {
     table.tiles[0][0] = floatTile<Dot, 6, 1>;
     table.tiles[0][1] = floatTile<Dot, 6, kPanels>;

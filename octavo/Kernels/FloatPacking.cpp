@@ -1,0 +1,283 @@
+#include "octavo/Kernels/ProductFloat.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace octavo::kernels {
+
+namespace {
+
+/// Greatest distance of a row's exponents from 0 for which it is packed as it is. Products of two
+/// such rows, and their sums, are far from both ends of f32.
+constexpr int kFarExponent = 60;
+
+using Sixteen = std::uint8_t __attribute__((vector_size(16)));
+
+/// 16 by 16 bytes, rows to columns: four rounds of interleaving the upper with the lower half.
+void transpose(const std::uint8_t (&rows)[kPanelColumns][kGroup], int firstColumn, std::byte* to) {
+  Sixteen x[16], y[16];
+  for (int i = 0; i < 16; ++i)
+    std::memcpy(&x[i], rows[i] + firstColumn, 16);
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      y[2 * i] = __builtin_shufflevector(x[i], x[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,
+                                         6, 22, 7, 23);
+      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+                                             13, 29, 14, 30, 15, 31);
+    }
+    std::copy(std::begin(y), std::end(y), std::begin(x));
+  }
+  std::memcpy(to, x, sizeof x);
+}
+
+/// The rows that lie interleaved: a tile on the left, a panel on the right, where the last ones may
+/// not be there.
+struct Lanes {
+  std::int64_t first;
+  int count;
+  int present;
+};
+
+/// The exponents of a row's scales over elements that are not zero.
+struct Exponents {
+  int least = std::numeric_limits<int>::max();
+  int greatest = std::numeric_limits<int>::min();
+
+  void add(float value) {
+    if (!std::isfinite(value) || value == 0)
+      return;
+    const int exponent = std::ilogb(value);
+    least = std::min(least, exponent);
+    greatest = std::max(greatest, exponent);
+  }
+};
+
+class FloatPacking {
+public:
+  FloatPacking(const ScaledView& matrix, Side side, const ProductPlan& plan)
+      : matrix(matrix), plan(plan), side(side), element(*matrix.element), scale(*matrix.scale),
+        kernels(floatKernels(plan)),
+        grid((plan.depth + matrix.along - 1) / matrix.along), tiling{matrix.rows, kernels.tallest},
+        decoding(floatFormat(element, kernels.decodesHalves)), isFolded(scale.name != "f32"),
+        storesValues(side == Side::Left ? plan.leftAsValues : plan.rightAsValues) {
+    for (std::uint32_t code = 0; code < 256; ++code) {
+      elementValues[code] = static_cast<float>(numerics::decode(element, code));
+      const std::uint32_t sign = (code & element.signMask()) ? 0x80 : 0;
+      const auto magnitude = static_cast<std::uint32_t>(code & (element.signMask() - 1));
+      signAndMagnitude[code] = static_cast<std::uint8_t>(sign | magnitude << decoding.codeShift);
+      if (scale.width() <= 8)
+        scaleValues[code] = static_cast<float>(numerics::decode(scale, code));
+    }
+    isMapped = element.width() < 8 || decoding.codeShift != 0;
+  }
+
+  PackedOperand run(const Execution& execution) const {
+    using Storage = PackedOperand::Storage;
+    const std::int64_t rows = matrix.rows;
+    PackedOperand packed{.side = side, .storage = storesValues ? Storage::Values : Storage::Codes};
+    packed.rows = rows;
+    packed.outer = matrix.outer;
+    packed.paddedRows = (rows + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
+    const std::int64_t stored = side == Side::Left ? rows : packed.paddedRows;
+    const auto groups = static_cast<std::size_t>(stored * plan.groups);
+    packed.elements = PackedBytes(groups * kGroup * (storesValues ? sizeof(float) : 1));
+    if (!storesValues)
+      packed.scales = PackedBytes(groups * sizeof(float));
+    if (!isFolded)
+      packed.factors.assign(static_cast<std::size_t>(blocks() * packed.paddedRows), 0.0f);
+    std::vector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
+    // A task begins where a tile and a panel do.
+    constexpr std::size_t kGrain = 96;
+    forRanges(
+        static_cast<std::size_t>(rows), kGrain, execution, [&](std::size_t begin, std::size_t end) {
+          for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end);) {
+            const Lanes lanes = lanesOf(row);
+            packLanes(lanes, packed, shifts.data() + row);
+            row += lanes.present;
+          }
+        });
+    if (std::ranges::any_of(shifts, [](std::int16_t shift) { return shift != 0; }))
+      packed.shifts = std::move(shifts);
+    return packed;
+  }
+
+private:
+  std::int64_t blocks() const {
+    return (plan.groups + plan.groupsInBlock - 1) / plan.groupsInBlock;
+  }
+  Lanes lanesOf(std::int64_t row) const {
+    if (side == Side::Right)
+      return {row, kPanelColumns,
+              static_cast<int>(std::min<std::int64_t>(kPanelColumns, matrix.rows - row))};
+    const int height = tiling.tileOf(row).height;
+    return {row, height, height};
+  }
+  float scaleAt(std::int64_t row, std::int64_t k) const {
+    const std::int64_t at = row / matrix.across * grid + k / matrix.along;
+    const std::uint32_t code = matrix.scaleBytes == 1
+                                   ? static_cast<const std::uint8_t*>(matrix.scales)[at]
+                                   : static_cast<const std::uint32_t*>(matrix.scales)[at];
+    return scale.width() <= 8 ? scaleValues[code] : std::bit_cast<float>(code);
+  }
+
+  void packLanes(const Lanes& lanes, PackedOperand& packed, std::int16_t* shifts) const {
+    if (storesValues)
+      packValues(lanes, packed, shifts);
+    else
+      packCodes(lanes, packed, shifts);
+    if (!isFolded)
+      for (int lane = 0; lane < lanes.present; ++lane)
+        for (std::int64_t b = 0; b < blocks(); ++b)
+          packed.factors[b * packed.paddedRows + lanes.first + lane] =
+              scaleAt(lanes.first + lane, b * plan.groupsInBlock * kGroup);
+  }
+
+  /// 2^-this is what a row is multiplied by.
+  int shiftOf(const Exponents& exponents) const {
+    const bool near = exponents.least > exponents.greatest ||
+                      (exponents.least + element.quantumExponent() >= -kFarExponent &&
+                       exponents.greatest + element.emax() <= kFarExponent);
+    return near ? 0 : exponents.greatest;
+  }
+
+  void packCodes(const Lanes& lanes, PackedOperand& packed, std::int16_t* shifts) const {
+    std::byte* to = packed.elements.data() + lanes.first * plan.groups * kGroup;
+    auto* scales = reinterpret_cast<float*>(packed.scales.data()) + lanes.first * plan.groups;
+    Exponents exponents[kPanelColumns];
+    std::uint8_t rows[kPanelColumns][kGroup] = {};
+    for (std::int64_t g = 0; g < plan.groups; ++g, to += lanes.count * kGroup) {
+      const auto size = static_cast<std::size_t>(std::min<std::int64_t>(kGroup, plan.depth - g * kGroup));
+      for (int lane = 0; lane < lanes.present; ++lane) {
+        std::uint8_t* codes = rows[lane];
+        std::memset(codes + size, 0, kGroup - size);
+        std::memcpy(codes, matrix.elements + (lanes.first + lane) * plan.depth + g * kGroup, size);
+        if (isMapped)
+          for (int k = 0; k < kGroup; ++k)
+            codes[k] = signAndMagnitude[codes[k]];
+        scales[g * lanes.count + lane] = groupScale(codes, lanes.first + lane, g, exponents[lane]);
+      }
+      if (kernels.dot == FloatDot::Bf16Pairs)
+        for (int lane = 0; lane < lanes.count; ++lane)
+          for (int s = 0; s < kGroup; s += 4)
+            std::memcpy(to + s * lanes.count + lane * 4, rows[lane] + s, 4);
+      else if (lanes.count == kPanelColumns)
+        for (int k = 0; k < kGroup; k += 16)
+          transpose(rows, k, to + k * kPanelColumns);
+      else
+        for (int k = 0; k < kGroup; ++k)
+          for (int lane = 0; lane < lanes.count; ++lane)
+            to[k * lanes.count + lane] = static_cast<std::byte>(rows[lane][k]);
+    }
+    for (int lane = 0; lane < lanes.present; ++lane) {
+      const int shift = shiftOf(exponents[lane]);
+      if (shift != 0)
+        for (std::int64_t g = 0; g < plan.groups; ++g)
+          scales[g * lanes.count + lane] = std::ldexp(scales[g * lanes.count + lane], -shift);
+      if (decoding.unit != 1)
+        for (std::int64_t g = 0; g < plan.groups; ++g)
+          scales[g * lanes.count + lane] *= decoding.unit;
+      shifts[lane] = static_cast<std::int16_t>(shift);
+    }
+  }
+
+  /// What a group's values are multiplied by.
+  float groupScale(const std::uint8_t* codes, std::int64_t row, std::int64_t group,
+                   Exponents& exponents) const {
+    constexpr std::uint64_t kMagnitudes = 0x7F7F7F7F7F7F7F7F, kOnes = 0x0101010101010101;
+    std::uint64_t any = 0, nan = 0;
+    for (int s = 0; s < kGroup; s += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, codes + s, 8);
+      any |= eight & kMagnitudes;
+      nan |= (eight & kMagnitudes) + kOnes; // bit 7 where a magnitude is 0x7F
+    }
+    float value = isFolded ? scaleAt(row, group * kGroup) : 1.0f;
+    if (any == 0 && std::isfinite(value))
+      value = 1; // a zero block takes any scale
+    else
+      exponents.add(value);
+    // A NaN makes all that its row meets NaN, and so does a scale. Then no code needs a look.
+    if (element.specials == format::Specials::NanOnly && (nan & ~kMagnitudes) != 0)
+      return std::numeric_limits<float>::quiet_NaN();
+    return value;
+  }
+
+  void packValues(const Lanes& lanes, PackedOperand& packed, std::int16_t* shifts) const {
+    auto* to =
+        reinterpret_cast<float*>(packed.elements.data()) + lanes.first * plan.groups * kGroup;
+    for (int lane = 0; lane < lanes.present; ++lane) {
+      const std::int64_t row = lanes.first + lane;
+      const std::uint8_t* codes = matrix.elements + row * plan.depth;
+      Exponents exponents;
+      for (std::int64_t begin = 0; isFolded && begin < plan.depth; begin += matrix.along)
+        exponents.add(scaleAt(row, begin));
+      const int shift = shiftOf(exponents);
+      const std::int64_t run = isFolded ? matrix.along : plan.depth;
+      for (std::int64_t begin = 0; begin < plan.depth; begin += run) {
+        const float value = isFolded ? std::ldexp(scaleAt(row, begin), -shift) : 1.0f;
+        for (std::int64_t k = begin; k < std::min(begin + run, plan.depth); ++k)
+          to[k * lanes.count + lane] = elementValues[codes[k]] * value;
+      }
+      shifts[lane] = static_cast<std::int16_t>(shift);
+    }
+  }
+
+  const ScaledView& matrix;
+  const ProductPlan& plan;
+  Side side;
+  const ElementFormat& element;
+  const ElementFormat& scale;
+  const FloatKernels& kernels;
+  std::int64_t grid;
+  Tiling tiling;
+  FloatFormat decoding;
+  bool isFolded, storesValues, isMapped;
+  std::array<std::uint8_t, 256> signAndMagnitude;
+  std::array<float, 256> elementValues;
+  std::array<float, 256> scaleValues{};
+};
+
+} // namespace
+
+PackedOperand packFloats(const ScaledView& matrix, Side side, const ProductPlan& plan,
+                         const Execution& execution) {
+  return FloatPacking(matrix, side, plan).run(execution);
+}
+
+PackedOperand packActivations(std::span<const float> activations, const ProductPlan& plan,
+                              const Execution& execution) {
+  const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Values};
+  packed.rows = rows;
+  packed.paddedRows = (rows + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
+  packed.elements =
+      PackedBytes(static_cast<std::size_t>(rows * plan.groups) * kGroup * sizeof(float));
+  auto* elements = reinterpret_cast<float*>(packed.elements.data());
+  std::vector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
+  const Tiling tiling{rows, floatKernels(plan).tallest};
+  forRanges(static_cast<std::size_t>(rows), 8, execution, [&](std::size_t begin, std::size_t end) {
+    for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
+      const auto [first, height] = tiling.tileOf(row);
+      const float* values = activations.data() + row * plan.depth;
+      float amax = 0;
+      for (std::int64_t k = 0; k < plan.depth; ++k)
+        amax = std::max(amax, std::isfinite(values[k]) ? std::fabs(values[k]) : 0);
+      const int exponent = amax == 0 ? 0 : std::ilogb(amax);
+      const int shift = std::abs(exponent) <= kFarExponent ? 0 : exponent;
+      shifts[row] = static_cast<std::int16_t>(shift);
+      float* to = elements + first * plan.groups * kGroup + (row - first);
+      for (std::int64_t k = 0; k < plan.depth; ++k)
+        to[k * height] = shift == 0 ? values[k] : std::ldexp(values[k], -shift);
+    }
+  });
+  if (std::ranges::any_of(shifts, [](std::int16_t shift) { return shift != 0; }))
+    packed.shifts = std::move(shifts);
+  return packed;
+}
+
+} // namespace octavo::kernels

@@ -1,0 +1,259 @@
+// D6, and every pair of formats of the table, and f32 activations: a product within its stated
+// bound, or a refusal that is listed here.
+#include "octavo/Kernels/OnEachIsa.h"
+#include "octavo/Kernels/ProductOperands.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+namespace octavo::kernels {
+namespace {
+
+class ProductFormats : public OnEachIsa {};
+OCTAVO_ON_EACH_ISA(ProductFormats);
+
+/// Pairs that have no plan, "left*right", and what the refusal says. None at present.
+const std::map<std::string, std::string> kRefusals = {};
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+constexpr Shape kShapes[] = {{1, 1, 1},    {1, 40, 70},   {3, 17, 300},
+                             {5, 33, 128}, {29, 50, 257}, {200, 35, 1200}};
+
+bool isExactInteger(const OperandFormat& format) {
+  return format.element->isInteger() || format.element->specials == format::Specials::None;
+}
+
+/// The left side of a product: quantized, or f32 activations.
+struct Left {
+  std::vector<float> values; ///< [M, K]
+  std::optional<ScaledTensor> matrix;
+
+  PackedOperand packed(const ProductPlan& plan, const Execution& execution) const {
+    return matrix ? pack(*matrix, Side::Left, plan, execution) : pack(values, plan, execution);
+  }
+};
+
+double scaleOf(const ScaledTensor& matrix, std::int64_t row, std::int64_t k) {
+  const numerics::ScaledVector v = vectorOf(matrix, row);
+  return numerics::decode(*v.scale, v.scales[k / v.blockSize]);
+}
+double valueOf(const ScaledTensor& matrix, std::int64_t row, std::int64_t k) {
+  return numerics::decode(*matrix.type.element, matrix.elements[row * matrix.shape[1] + k]) *
+         scaleOf(matrix, row, k) * matrix.outer;
+}
+
+/// The product in f64 and the bound of Product.h for floats.
+struct Exact {
+  double value = 0, bound = 0;
+};
+Exact exactOf(const Left& a, std::int64_t m, const ScaledTensor& b, std::int64_t n) {
+  const std::int64_t depth = b.shape[1];
+  double value = 0, magnitude = 0, unfolded = 1;
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const double x = a.matrix ? valueOf(*a.matrix, m, k) : a.values[m * depth + k];
+    const double term = x * valueOf(b, n, k);
+    value += term;
+    magnitude += std::fabs(term);
+    double scales = b.outer * (a.matrix ? a.matrix->outer : 1.0f);
+    if (*b.type.scale == kF32)
+      scales *= scaleOf(b, n, k);
+    if (a.matrix && *a.matrix->type.scale == kF32)
+      scales *= scaleOf(*a.matrix, m, k);
+    unfolded = std::max(unfolded, std::fabs(scales));
+  }
+  const double blocks = static_cast<double>((depth + 127) / 128);
+  const double roundings = static_cast<double>(a.matrix ? depth : 2 * depth) + blocks + 5;
+  return {value, std::expm1(roundings * std::log1p(0x1p-24)) * magnitude +
+                     0x1p-125 * static_cast<double>(depth) * unfolded};
+}
+
+/// D6 in scalar: a row's block as three digits, each digit a dot by D3 and D4.
+float digitDot(std::span<const float> x, const numerics::ScaledVector& w) {
+  const auto size = static_cast<std::int64_t>(x.size());
+  const std::int64_t block = w.blockSize % 32 == 16 ? 16 : 32;
+  float sums[3] = {};
+  for (std::int64_t begin = 0; begin < size; begin += block) {
+    const std::int64_t end = std::min(size, begin + block);
+    float amax = 0;
+    for (std::int64_t k = begin; k < end; ++k)
+      amax = std::max(amax, std::fabs(x[k]));
+    const int e = amax == 0 ? 0 : std::max(std::ilogb(amax) - 21, -126);
+    std::int64_t exact[3] = {};
+    for (std::int64_t k = begin; k < end; ++k) {
+      auto n = static_cast<std::int64_t>(std::nearbyint(std::ldexp(x[k], -e)));
+      const double element = numerics::decode(*w.element, w.elements[k]);
+      const auto integer =
+          static_cast<std::int64_t>(std::ldexp(element, -w.element->quantumExponent()));
+      for (int d = 2; d >= 0; --d) { // balanced: -128 .. 127, the greatest one what is left
+        const std::int64_t digit = d == 0 ? n : ((n + 128) & 255) - 128;
+        exact[d] += digit * integer;
+        n = (n - digit) / 256;
+      }
+    }
+    const double scale = numerics::decode(*w.scale, w.scales[begin / w.blockSize]);
+    for (int d = 0; d < 3; ++d)
+      sums[d] += static_cast<float>(std::ldexp(static_cast<double>(exact[d]),
+                                               e + 8 * (2 - d) + w.element->quantumExponent()) *
+                                    scale);
+  }
+  return ((sums[0] + sums[1]) + sums[2]) * w.outer;
+}
+
+/// What f32 activations against integers may err by, in units of amax times sum |w| of a block: the
+/// fixed point's rounding, then the roundings of terms and sums.
+double digitBound(const Left& a, std::int64_t m, const ScaledTensor& b, std::int64_t n) {
+  const std::int64_t depth = b.shape[1];
+  double whole = 0;
+  for (std::int64_t begin = 0; begin < depth; begin += 16) {
+    double amax = 0, weights = 0;
+    for (std::int64_t k = begin / 32 * 32; k < std::min(depth, begin / 32 * 32 + 32); ++k)
+      amax = std::max(amax, std::fabs(double{a.values[m * depth + k]}));
+    for (std::int64_t k = begin; k < std::min(depth, begin + 16); ++k)
+      weights += std::fabs(valueOf(b, n, k));
+    whole += amax * weights;
+  }
+  const double blocks = std::ceil(static_cast<double>(depth) / 16);
+  return whole * (0x1p-22 + 1.05 * (blocks + 5) * 0x1p-24);
+}
+
+void expectProduct(const OperandFormat& left, const OperandFormat& right, const Shape& shape,
+                   const ProductPlan& plan, const Execution& execution, Random& random) {
+  Left a;
+  if (left.scale == nullptr)
+    a.values = normals(static_cast<std::size_t>(shape.m * shape.k), 1, random);
+  else
+    a.matrix = drawFinite(left, shape.m, shape.k, random);
+  const ScaledTensor b = drawFinite(right, shape.n, shape.k, random);
+  std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n), -1.0f);
+  multiply(plan, a.packed(plan, execution), pack(b, Side::Right, plan, execution), c, execution);
+  const bool exact = isExactInteger(right) && (left.scale == nullptr || isExactInteger(left));
+  EXPECT_EQ(plan.floats, !exact);
+  for (std::int64_t at = 0; at<shape.m * shape.n; at += shape.m> 100 ? 41 : 1) {
+    const std::int64_t m = at / shape.n, n = at % shape.n;
+    if (exact && a.matrix) {
+      ASSERT_EQ(c[at], numerics::dot(vectorOf(*a.matrix, m), vectorOf(b, n))) << m << ", " << n;
+      continue;
+    }
+    if (plan.digitRows)
+      ASSERT_EQ(c[at], digitDot(std::span(a.values).subspan(m * shape.k, shape.k), vectorOf(b, n)))
+          << m << ", " << n;
+    Exact wanted = exactOf(a, m, b, n);
+    if (exact)
+      wanted.bound = digitBound(a, m, b, n);
+    ASSERT_LE(std::fabs(c[at] - wanted.value), wanted.bound)
+        << m << ", " << n << ": " << c[at] << " for " << wanted.value;
+  }
+}
+
+TEST_P(ProductFormats, OfEveryPairOfTheTableAreMultipliedOrListed) {
+  std::vector<std::pair<std::string, OperandFormat>> lefts = {{"f32", floatOperand()}};
+  for (const format::ScaledFormat& row : format::kScaledFormats)
+    lefts.emplace_back(row.name, operandFormat(row));
+  Random random(31);
+  for (const auto& [name, left] : lefts)
+    for (const format::ScaledFormat& row : format::kScaledFormats) {
+      const std::string pair = name + "*" + std::string(row.name);
+      SCOPED_TRACE(pair);
+      for (const Shape& shape : kShapes) {
+        const OperandFormat right = operandFormat(row);
+        const auto plan = productPlan(left, right, shape.k, GetParam());
+        const auto refusal = kRefusals.find(pair);
+        if (refusal != kRefusals.end()) {
+          ASSERT_FALSE(plan) << "listed as refused";
+          ASSERT_NE(plan.error().find(refusal->second), std::string::npos) << plan.error();
+          continue;
+        }
+        ASSERT_TRUE(plan) << plan.error();
+        SCOPED_TRACE(std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
+                     std::to_string(shape.k));
+        ASSERT_NO_FATAL_FAILURE(expectProduct(left, right, shape, *plan, execution(), random));
+      }
+    }
+}
+
+/// Formats beyond the table: every narrow element, and blocks of other lengths.
+TEST_P(ProductFormats, OfEveryNarrowElementAreMultiplied) {
+  Random random(37);
+  for (const format::ElementFormat& element : format::kElementFormats) {
+    if (!element.isNarrow() || !element.hasZero())
+      continue;
+    OperandFormat by16{&element, &kE8M0, 1, 16}, wide{&element, &kE4M3, 1, 64};
+    OperandFormat perRow{&element, &kF32, 1, format::kWholeAxis};
+    for (const OperandFormat& left : {floatOperand(), by16, wide, perRow, mx("e5m2")})
+      for (const OperandFormat& right : {by16, wide, perRow}) {
+        SCOPED_TRACE(std::string(left.element->name) + " by " + std::to_string(left.along) + " " +
+                     std::string(element.name) + " by " + std::to_string(right.along));
+        for (const Shape& shape : {Shape{1, 37, 200}, {9, 20, 130}}) {
+          const auto plan = productPlan(left, right, shape.k, GetParam());
+          ASSERT_TRUE(plan) << plan.error();
+          ASSERT_NO_FATAL_FAILURE(expectProduct(left, right, shape, *plan, execution(), random));
+        }
+      }
+  }
+}
+
+TEST_P(ProductFormats, OfFloatActivationsKeepTheirAccuracyFarFromOne) {
+  Random random(41);
+  for (const OperandFormat& right : {mx("e4m3fn"), mx("int8")})
+    for (int exponent : {-90, 90}) {
+      const Shape shape{5, 20, 96};
+      Left a;
+      a.values =
+          normals(static_cast<std::size_t>(shape.m * shape.k), std::ldexp(1.0f, exponent), random);
+      const ScaledTensor b = drawFinite(right, shape.n, shape.k, random);
+      const auto plan = productPlan(floatOperand(), right, shape.k, GetParam()).value();
+      std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n));
+      multiply(plan, a.packed(plan, execution()), pack(b, Side::Right, plan), c, execution());
+      for (std::int64_t at = 0; at < shape.m * shape.n; ++at) {
+        Exact wanted = exactOf(a, at / shape.n, b, at % shape.n);
+        if (plan.digitRows)
+          wanted.bound = digitBound(a, at / shape.n, b, at % shape.n);
+        ASSERT_LE(std::fabs(c[at] - wanted.value), wanted.bound) << at << " 2^" << exponent;
+      }
+    }
+}
+
+TEST_P(ProductFormats, OfActivationsQuantizedInsideTheCallAreThoseOfNumericsQuantize) {
+  const OperandFormat perRow{&format::element("int8"), &kF32, 1, format::kWholeAxis};
+  std::vector<OperandFormat> lefts = {perRow};
+  for (const format::ScaledFormat& row : format::kScaledFormats)
+    lefts.push_back(operandFormat(row));
+  Random random(17);
+  for (const OperandFormat& left : lefts)
+    for (const OperandFormat& right :
+         {mx("e2m1fn"), mx("e2m3fn"), mx("e3m2fn"), mx("int8"), nvfp4(), mx("e4m3fn")}) {
+      SCOPED_TRACE(std::string(left.element->name) + "*" + std::string(right.element->name));
+      const Shape shape{13, 40, 150};
+      const ScaledTensor w = drawFinite(right, shape.n, shape.k, random);
+      std::vector<float> x = normals(static_cast<std::size_t>(shape.m * shape.k), 1, random);
+      const std::int64_t extents[] = {shape.m, shape.k};
+      auto extent = [](std::int64_t block, std::int64_t n) {
+        return block == format::kWholeAxis ? n : std::min(block, n);
+      };
+      const ScaledTensor a =
+          numerics::quantize(x, extents,
+                             {left.element,
+                              left.scale,
+                              {extent(left.across, shape.m), extent(left.along, shape.k)},
+                              *left.scale == kE4M3},
+                             {})
+              .tensor;
+      const auto plan = productPlan(left, right, shape.k, GetParam());
+      ASSERT_TRUE(plan) << plan.error();
+      std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n));
+      const auto packed = quantizeAndPack(x, *plan, {}, execution());
+      ASSERT_TRUE(packed);
+      multiply(*plan, *packed, pack(w, Side::Right, *plan), c, execution());
+      EXPECT_EQ(bitsOf(c), bitsOf(product(a, w, *plan, execution())));
+
+      x[77] = std::nanf("");
+      const auto refused = quantizeAndPack(x, *plan, {}, execution());
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().index, 77);
+    }
+}
+
+} // namespace
+} // namespace octavo::kernels
