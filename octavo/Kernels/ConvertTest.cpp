@@ -27,8 +27,9 @@ std::vector<const ElementFormat*> narrowFormats() {
 }
 
 constexpr auto kRoundings = {Rounding::TiesToEven,     Rounding::TiesToAway,
-                             Rounding::TowardZero,     Rounding::TowardPositive,
-                             Rounding::TowardNegative, Rounding::Stochastic};
+                             Rounding::TiesTowardZero, Rounding::TowardZero,
+                             Rounding::TowardPositive, Rounding::TowardNegative,
+                             Rounding::Stochastic};
 
 /// Every exponent, with significands around each tie and each value of up to five trailing bits.
 std::vector<float> cornerValues() {

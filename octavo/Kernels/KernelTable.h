@@ -43,7 +43,7 @@ struct QuantizeSegmentArguments {
   const float* values;
   std::size_t n;
   std::uint32_t scaleCode;
-  float factor; ///< PowerOfTwo: multiplies; else divides
+  float factor; ///< meets the values as QuantizePlan::quotient says; Exact: 1 / scale
   bool exactly; ///< there may be infinities
   std::uint8_t* codes;
   const std::uint32_t* random;

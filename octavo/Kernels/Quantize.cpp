@@ -22,21 +22,6 @@ static constexpr std::size_t kMostInChunk = 2048;
 
 namespace {
 
-/// What numerics::quantize knows of a block before it has a scale.
-struct BlockFacts {
-  float amax = 0; ///< of the values that count
-  bool isPoisoned = false;
-  std::int64_t nonFinite = 0;
-
-  void add(float value, NonFinite policy) {
-    nonFinite += !std::isfinite(value);
-    if (std::isnan(value) || (std::isinf(value) && policy == NonFinite::Propagate))
-      isPoisoned = true;
-    else
-      amax = std::max(amax, std::min(std::fabs(value), std::numeric_limits<float>::max()));
-  }
-};
-
 class Quantization {
 public:
   Quantization(const float* values, std::span<const std::int64_t> shape, const ScaledType& type,
@@ -56,10 +41,12 @@ public:
       if (!isFinite && options.nonFinite == NonFinite::Error)
         isRefused = true;
       else
-        report.outer = numerics::outerScale(*type.element, *type.scale,
-                                            isFinite ? amax : largestOfSoundBlocks());
+        outer = numerics::outerScale(*type.element, *type.scale,
+                                     isFinite ? amax : largestOfSoundBlocks(), options);
+      report.outer = outer.value;
+      report.outerInverse = outer.inverse;
     }
-    plan = quantizePlan(type, options, report.outer);
+    plan = quantizePlan(type, options, outer.value);
     if (!isRefused) {
       if (!isFinite || plan.scale == QuantizePlan::Scale::Other)
         quantizeBlocks();
@@ -191,7 +178,7 @@ private:
   /// Finds the scale of a block from the bits of the largest |x| in it, stores it and counts what
   /// is not finite; nothing where that is refused.
   std::optional<ScaleOfBlock> settleScale(std::size_t block, std::uint32_t greatest) {
-    BlockFacts facts{.amax = std::bit_cast<float>(greatest)};
+    numerics::BlockFacts facts{.amax = std::bit_cast<float>(greatest)};
     ScaleOfBlock found{};
     found.isFinite = std::isfinite(facts.amax);
     if (!found.isFinite) {
@@ -199,20 +186,17 @@ private:
         isRefused = true;
         return std::nullopt;
       }
-      facts = factsOf(block);
-      nonFinite += facts.nonFinite;
+      std::int64_t count = 0;
+      facts = factsOf(block, count);
+      nonFinite += count;
     }
-    found.isPoisoned = facts.isPoisoned;
-    const ElementFormat& format = *type.scale;
-    found.code = facts.isPoisoned ? plan.nanScale
-                                  : numerics::scaleCode(*type.element, format, options.rule,
-                                                        facts.amax, plan.outer);
+    const numerics::BlockScale scale = numerics::blockScale(type, options, facts, outer);
+    found.code = scale.code;
+    found.isPoisoned = type.scale->isNan(scale.code);
     std::memcpy(scaleAt(block), &found.code, plan.scaleBytes); // little-endian, as everywhere here
-    const double scale = numerics::decode(format, found.code);
-    found.factor = plan.scale == QuantizePlan::Scale::PowerOfTwo
-                       ? static_cast<float>(1 / scale)
-                       : std::max(static_cast<float>(scale) * plan.outer,
-                                  std::numeric_limits<float>::denorm_min());
+    found.factor = plan.quotient == numerics::Quotient::Exact
+                       ? static_cast<float>(1 / numerics::decode(*type.scale, scale.code))
+                       : scale.factor;
     return found;
   }
 
@@ -268,20 +252,24 @@ private:
     });
   }
 
-  BlockFacts factsOf(std::size_t block) const {
-    BlockFacts facts;
+  numerics::BlockFacts factsOf(std::size_t block, std::int64_t& nonFiniteCount) const {
+    numerics::BlockFacts facts;
     layout.forSegments(block, [&](std::size_t at, std::size_t size) {
-      for (float value : std::span(values + at, size))
-        facts.add(value, options.nonFinite);
+      for (float value : std::span(values + at, size)) {
+        facts.add(value);
+        nonFiniteCount += !std::isfinite(value);
+      }
     });
     return facts;
   }
 
   float largestOfSoundBlocks() const {
     float largest = 0;
+    std::int64_t ignored = 0;
     for (std::size_t block = 0; block < layout.blockCount(); ++block)
-      if (const BlockFacts facts = factsOf(block); !facts.isPoisoned)
-        largest = std::max(largest, facts.amax);
+      if (const numerics::BlockFacts facts = factsOf(block, ignored);
+          !numerics::isPoisoned(facts, options))
+        largest = std::max(largest, facts.hasInf ? std::numeric_limits<float>::max() : facts.amax);
     return largest;
   }
 
@@ -301,6 +289,7 @@ private:
   const KernelTable& table;
   BlockLayout layout;
   Stores stores;
+  numerics::OuterScale outer;
   QuantizePlan plan{};
   std::atomic<std::int64_t> nonFinite{0};
   std::atomic<bool> isRefused{false};

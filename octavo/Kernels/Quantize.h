@@ -16,6 +16,7 @@ using numerics::ScaledType;
 
 struct QuantizeReport {
   float outer = 1.0f;         ///< the outer scale; 1 where the type has none
+  float outerInverse = 1.0f;  ///< numerics::OuterScale::inverse
   std::int64_t nonFinite = 0; ///< NaN and Inf inputs; what was counted where refused
   std::optional<NonFiniteInput>
       refused; ///< set under NonFinite::Error; the outputs are unspecified

@@ -1,5 +1,6 @@
 #include "octavo/Kernels/QuantizePlan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -7,13 +8,24 @@ namespace octavo::kernels {
 
 using format::ScaleRule;
 using format::Specials;
+using numerics::BlockRatio;
 using numerics::NanCode;
 using numerics::Overflow;
 
-static QuantizePlan::Scale scaleKind(const ScaledType& type) {
+static QuantizePlan::Scale scaleKind(const ScaledType& type, const QuantizeOptions& options) {
   const ElementFormat& scale = *type.scale;
-  if (scale.specials == Specials::Scale)
-    return type.hasOuterScale ? QuantizePlan::Scale::Other : QuantizePlan::Scale::PowerOfTwo;
+  if (scale.specials == Specials::Scale) {
+    const bool isInverted =
+        options.rule == ScaleRule::RoundUp && options.ratio == BlockRatio::Inverted;
+    return type.hasOuterScale || isInverted ? QuantizePlan::Scale::Other
+                                            : QuantizePlan::Scale::PowerOfTwo;
+  }
+  const bool isPlain = options.ratio == BlockRatio::Standard &&
+                       options.quotient == numerics::QuotientForm::Divided &&
+                       options.scaleValues == numerics::ScaleValues::All && !options.corners.nan &&
+                       !options.corners.infinite && !options.corners.underflow;
+  if (!isPlain)
+    return QuantizePlan::Scale::Other;
   if (scale == format::element("f32"))
     return type.hasOuterScale ? QuantizePlan::Scale::Other : QuantizePlan::Scale::Float32;
   return scale.isNarrow() && scale.hasSubnormals() ? QuantizePlan::Scale::Narrow
@@ -22,9 +34,10 @@ static QuantizePlan::Scale scaleKind(const ScaledType& type) {
 
 /// What is added to the bits of amax before they lose their significand, so that it carries into
 /// the exponent where the rule goes up.
-static std::uint32_t ruleIncrement(ScaleRule rule, const ElementFormat& element) {
-  const int trailing = element.isInteger() ? element.bias : element.trailingSignificandBits;
-  switch (rule) {
+static std::uint32_t ruleIncrement(const QuantizeOptions& options, const ElementFormat& element) {
+  const int own = element.isInteger() ? element.bias : element.trailingSignificandBits;
+  const int trailing = options.evenBits.value_or(static_cast<std::uint8_t>(own));
+  switch (options.rule) {
   case ScaleRule::Floor:
     return 0;
   case ScaleRule::Ceil:
@@ -55,27 +68,41 @@ QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options
   if (element.isInteger() && symmetric)
     ++plan.infiniteInput[1];
 
-  plan.scale = scaleKind(type);
+  plan.scale = scaleKind(type, options);
   plan.scaleBytes = static_cast<std::uint32_t>(type.scale->bytes());
   plan.nanScale = static_cast<std::uint32_t>(*type.scale->nanCode());
   plan.nonFinite = options.nonFinite;
+  plan.quotient = numerics::quotientOf(type, options);
+  plan.zeroSign = options.zeroSign;
+  plan.isExact = options.zeroSign != numerics::ZeroSign::Kept;
+
+  const numerics::ScaleCorners& corners = options.corners;
+  const bool isPower = type.scale->specials == Specials::Scale;
+  plan.leastAmax = options.leastAmax;
+  plan.zeroCode = corners.zero.value_or(
+      isPower ? 0 : static_cast<std::uint32_t>(numerics::encode(*type.scale, 1.0)));
+  plan.leastCode = corners.least.value_or(isPower ? 0 : 1);
+  plan.nanCode = options.nonFinite == NonFinite::SkipNan ? kNoCode : corners.nan.value_or(kNoCode);
+  plan.infiniteCode = corners.infinite.value_or(kNoCode);
 
   const double elementMax = numerics::maxValue(element);
   plan.ratio = 1.0f;
-  plan.increment = ruleIncrement(options.rule, element);
+  plan.increment = ruleIncrement(options, element);
   plan.emax = static_cast<std::uint32_t>(element.emax());
   plan.largestScale = static_cast<std::uint32_t>(type.scale->maxCode());
   if (options.rule == ScaleRule::RoundUp) {
     plan.ratio = static_cast<float>(1.0 / elementMax);
+    plan.isRatioDivided = options.ratio == BlockRatio::Quotient;
     plan.emax = 0;
   }
+  plan.pastRange = options.rule == ScaleRule::Even && corners.pastRange
+                       ? *corners.pastRange
+                       : std::max(std::min(255 - plan.emax, plan.largestScale), plan.leastCode);
 
   plan.elementMax = static_cast<float>(elementMax);
   plan.outer = outer;
-  if (plan.scale == QuantizePlan::Scale::Narrow) {
+  if (plan.scale == QuantizePlan::Scale::Narrow)
     plan.narrowScale = convertPlan(*type.scale, {.overflow = Overflow::Saturate});
-    plan.one = static_cast<std::uint32_t>(numerics::encode(*type.scale, 1.0));
-  }
   return plan;
 }
 

@@ -19,16 +19,31 @@ struct QuantizePlan {
     PowerOfTwo, ///< E8M0, no outer scale
     Float32,    ///< f32, no outer scale
     Narrow,     ///< a float of at most 8 bits
-    Other,      ///< computed by numerics::scaleCode, one by one
+    Other,      ///< computed by numerics::blockScale, one by one
   };
   Scale scale;
   std::uint32_t scaleBytes; ///< of one scale in memory
   std::uint32_t nanScale;   ///< the code of a poisoned block's scale
   NonFinite nonFinite;
+  numerics::Quotient quotient; ///< how values meet the factor of their block
+  numerics::ZeroSign zeroSign;
+  bool isExact; ///< the fast encoders do not have what is asked for
 
-  /// PowerOfTwo: with y the bits of amax * ratio, moved so that 2^-127 has exponent field 0, the
-  /// code is ((y + increment) >> 23) - emax, limited to 0 and largestScale.
+  /// Amaxes below count as this one; the code of a block of zeros, and the least code of others.
+  float leastAmax;
+  std::uint32_t zeroCode;
+  std::uint32_t leastCode;
+  /// Codes of blocks with NaN, and with Inf alone; kNoCode where there is no such code. PowerOfTwo
+  /// only: others that have one are Other.
+  std::uint32_t nanCode;
+  std::uint32_t infiniteCode;
+
+  /// PowerOfTwo: with y the bits of amax * ratio (or amax / elementMax), moved so that 2^-127 has
+  /// exponent field 0, the code is ((y + increment) >> 23) - emax, limited to 0 and largestScale;
+  /// or pastRange where the sum reaches f32's infinity.
   float ratio;
+  bool isRatioDivided;
+  std::uint32_t pastRange;
   std::uint32_t increment;
   std::uint32_t emax;
   std::uint32_t largestScale;
@@ -37,8 +52,9 @@ struct QuantizePlan {
   float elementMax;
   float outer;
   ConvertPlan narrowScale;
-  std::uint32_t one; ///< Narrow: the code of 1
 };
+
+inline constexpr std::uint32_t kNoCode = ~0u;
 
 /// `outer` is 1 where the type has no outer scale.
 QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options, float outer);

@@ -3,6 +3,7 @@
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/OnEachIsa.h"
+#include "octavo/Numerics/Preset.h"
 
 #include <bit>
 #include <cmath>
@@ -52,7 +53,7 @@ std::vector<float> adversarialValues(std::size_t n, std::uint32_t seed) {
       break;
     }
     case 2:
-      values[i] = 0;
+      values[i] = bits % 2 ? 0.0f : -0.0f;
       break;
     case 3: // subnormals
       values[i] = std::bit_cast<float>(bits & 0x807FFFFF);
@@ -93,6 +94,7 @@ protected:
     }
     EXPECT_EQ(report.nonFinite, expected.nonFinite) << what;
     EXPECT_EQ(report.outer, expected.tensor.outer) << what;
+    EXPECT_EQ(report.outerInverse, expected.outerInverse) << what;
     int reported = 0;
     for (std::size_t b = 0; b < blocks && reported < 3; ++b) {
       std::uint32_t code = 0;
@@ -151,8 +153,9 @@ TEST_P(QuantizeKernels, EveryRounding) {
   const Shape shape{33, 160};
   const std::vector<float> values = adversarialValues(sizeOf(shape), 2);
   for (const format::ScaledFormat& row : kScaledFormats)
-    for (Rounding rounding : {Rounding::TiesToAway, Rounding::TowardZero, Rounding::TowardPositive,
-                              Rounding::TowardNegative, Rounding::Stochastic})
+    for (Rounding rounding :
+         {Rounding::TiesToAway, Rounding::TiesTowardZero, Rounding::TowardZero,
+          Rounding::TowardPositive, Rounding::TowardNegative, Rounding::Stochastic})
       for (Overflow overflow : {Overflow::Saturate, Overflow::Special})
         for (int axis : {0, 1})
           for (Int8Range int8 : {Int8Range::Symmetric, Int8Range::Full}) {
@@ -225,6 +228,93 @@ TEST_P(QuantizeKernels, NonFiniteValues) {
             expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
                              describe(row, shape, axis, options));
           }
+}
+
+/// Every preset for every format that it applies to, along both axes, with every kind of block.
+TEST_P(QuantizeKernels, EveryPreset) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const Shape shape{160, 296};
+  for (const numerics::Preset& preset : numerics::presets())
+    for (const format::ScaledFormat& row : kScaledFormats) {
+      if (!preset.appliesTo(row))
+        continue;
+      for (int axis : {0, 1})
+        for (bool isFinite : {true, false}) {
+          if (!isFinite && preset.options.nonFinite == NonFinite::Error)
+            continue;
+          std::vector<float> values = adversarialValues(sizeOf(shape), 8);
+          // Whole blocks of zeros of both signs, of the smallest values and of the largest.
+          for (std::size_t i = 0; i < values.size(); ++i) {
+            if (i / 296 < 32)
+              values[i] = i % 3 ? -0.0f : 0.0f;
+            if (i / 296 >= 128 && i % 296 < 64)
+              values[i] = std::numeric_limits<float>::max() * (i % 5 ? 0.25f : -1.0f);
+            if (i / 296 >= 128 && i % 296 >= 64 && i % 296 < 128)
+              values[i] = (i % 2 ? 1 : -1) * 0x1p-149f * static_cast<float>(i % 7);
+          }
+          if (!isFinite)
+            for (std::size_t i = 0; i < values.size(); i += 1 + i % 1009)
+              values[i] = i % 3 == 0 ? kNan : i % 3 == 1 ? kInf : -kInf;
+          expectAsNumerics(values, shape, typeOf(row, shape, axis), preset.options,
+                           std::string(preset.name) + " " +
+                               describe(row, shape, axis, preset.options));
+        }
+    }
+}
+
+/// Settings in combinations that no owner has.
+TEST_P(QuantizeKernels, AnySettings) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const Shape shape{48, 80};
+  std::mt19937 random(9);
+  auto pick = [&](auto last) {
+    return static_cast<decltype(last)>(random() % (static_cast<unsigned>(last) + 1));
+  };
+  for (int round = 0; round < 400; ++round) {
+    const format::ScaledFormat& row = kScaledFormats[random() % kScaledFormats.size()];
+    const auto corner = [&]() -> std::optional<std::uint32_t> {
+      if (random() % 3 != 0)
+        return std::nullopt;
+      if (row.scale->isNarrow()) {
+        const auto code = static_cast<std::uint32_t>(random() % 256);
+        return row.scale->isSigned() ? code % 128 : code;
+      }
+      return std::bit_cast<std::uint32_t>(static_cast<float>(random() % 1000) * 0x1p-20f);
+    };
+    QuantizeOptions options{
+        .rule = kScaleRules[random() % kScaleRules.size()].rule,
+        .rounding = pick(Rounding::Stochastic),
+        .overflow = pick(Overflow::Special),
+        .nonFinite = pick(NonFinite::SkipNan),
+        .int8 = pick(Int8Range::Full),
+        .corners = {.zero = corner(),
+                    .nan = corner(),
+                    .infinite = corner(),
+                    .pastRange = corner(),
+                    .underflow = corner(),
+                    .least = corner()},
+        .leastAmax = random() % 2 ? 0 : std::ldexp(1.0f, -static_cast<int>(random() % 149)),
+        .ratio = pick(numerics::BlockRatio::Inverted),
+        .outer = pick(numerics::OuterForm::InverseOfReciprocal),
+        .quotient = pick(numerics::QuotientForm::TimesInverted),
+        .zeroSign = pick(numerics::ZeroSign::Negative)};
+    if (random() % 2)
+      options.evenBits = static_cast<std::uint8_t>(random() % 4);
+    if (*row.scale == format::element("f32"))
+      options.scaleValues = pick(numerics::ScaleValues::PowersOfTwo);
+    std::vector<float> values = adversarialValues(sizeOf(shape), 10 + round);
+    if (round % 2)
+      for (std::size_t i = 0; i < values.size(); i += 1 + i % 509)
+        values[i] = i % 3 == 0 ? kNan : i % 3 == 1 ? kInf : -kInf;
+    for (int axis : {0, 1})
+      expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
+                       "round " + std::to_string(round) + " " +
+                           describe(row, shape, axis, options));
+    if (HasFailure())
+      return;
+  }
 }
 
 TEST_P(QuantizeKernels, ThreadsGiveTheSameBits) {

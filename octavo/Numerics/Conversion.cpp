@@ -19,6 +19,7 @@ static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 static constexpr auto kRoundingNames = std::to_array<std::pair<Rounding, std::string_view>>({
     {Rounding::TiesToEven, "ties-to-even"},
     {Rounding::TiesToAway, "ties-to-away"},
+    {Rounding::TiesTowardZero, "ties-toward-zero"},
     {Rounding::TowardZero, "toward-zero"},
     {Rounding::TowardPositive, "toward-positive"},
     {Rounding::TowardNegative, "toward-negative"},
@@ -94,6 +95,8 @@ static bool roundsAway(Rounding rounding, bool isNegative, bool isOdd, const Fra
     return fraction.half > 0 || (fraction.half == 0 && isOdd);
   case Rounding::TiesToAway:
     return fraction.half >= 0;
+  case Rounding::TiesTowardZero:
+    return fraction.half > 0;
   case Rounding::TowardZero:
     return false;
   case Rounding::TowardPositive:

@@ -15,6 +15,7 @@ using format::ElementFormat;
 enum class Rounding : std::uint8_t {
   TiesToEven,
   TiesToAway,
+  TiesTowardZero,
   TowardZero,
   TowardPositive,
   TowardNegative,

@@ -16,8 +16,9 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 constexpr Rounding kRoundings[] = {Rounding::TiesToEven,     Rounding::TiesToAway,
-                                   Rounding::TowardZero,     Rounding::TowardPositive,
-                                   Rounding::TowardNegative, Rounding::Stochastic};
+                                   Rounding::TiesTowardZero, Rounding::TowardZero,
+                                   Rounding::TowardPositive, Rounding::TowardNegative,
+                                   Rounding::Stochastic};
 
 /// A format as the ascending list of its magnitudes of one sign, 0 included where it has one.
 class SortedValues {
@@ -79,6 +80,8 @@ private:
       return x > 0.5L || (x == 0.5L && lower % 2 == 1) ? upper : lower;
     case Rounding::TiesToAway:
       return x >= 0.5L ? upper : lower;
+    case Rounding::TiesTowardZero:
+      return x > 0.5L ? upper : lower;
     case Rounding::TowardZero:
       return lower;
     case Rounding::TowardPositive:
@@ -220,6 +223,7 @@ TEST(RoundingTest, F32BetweenItsNeighbours) {
         // The machine's conversion rounds to nearest even.
         EXPECT_EQ(rounded(Rounding::TiesToEven), static_cast<float>(value));
         EXPECT_EQ(rounded(Rounding::TiesToAway), x < 0.5 ? lower : upper);
+        EXPECT_EQ(rounded(Rounding::TiesTowardZero), x > 0.5 ? upper : lower);
         EXPECT_EQ(rounded(Rounding::TowardZero), lower);
         EXPECT_EQ(rounded(Rounding::TowardPositive), sign > 0 ? upper : lower);
         EXPECT_EQ(rounded(Rounding::TowardNegative), sign > 0 ? lower : upper);

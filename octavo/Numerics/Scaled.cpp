@@ -1,7 +1,6 @@
 #include "octavo/Numerics/Scaled.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -11,22 +10,7 @@ namespace octavo::numerics {
 
 using format::Specials;
 
-static constexpr auto kNonFiniteNames = std::to_array<std::pair<NonFinite, std::string_view>>({
-    {NonFinite::Error, "error"},
-    {NonFinite::Propagate, "propagate"},
-    {NonFinite::Saturate, "saturate"},
-});
-
-std::string_view nonFiniteName(NonFinite policy) {
-  return std::ranges::find(kNonFiniteNames, policy, &std::pair<NonFinite, std::string_view>::first)
-      ->second;
-}
-
-std::optional<NonFinite> findNonFinite(std::string_view name) {
-  auto row =
-      std::ranges::find(kNonFiniteNames, name, &std::pair<NonFinite, std::string_view>::second);
-  return row == kNonFiniteNames.end() ? std::nullopt : std::optional(row->first);
-}
+static constexpr float kLargest = std::numeric_limits<float>::max();
 
 static bool isPowerOfTwoScale(const ElementFormat& scale) {
   return scale.specials == Specials::Scale;
@@ -39,11 +23,11 @@ static std::pair<int, double> exponentAndSignificand(double amax) {
   return {exponent - 1, 2 * significand};
 }
 
-/// The exponent of a power-of-two scale before it is clamped to the scale format.
-static int scaleExponent(const ElementFormat& element, ScaleRule rule, float amax) {
+/// The exponent of a power-of-two scale before it is clamped to the scale format. `amax` > 0.
+static int scaleExponent(const ElementFormat& element, const QuantizeOptions& options, float amax) {
   const auto [k, m] = exponentAndSignificand(amax);
   const int floor = k - element.emax();
-  switch (rule) {
+  switch (options.rule) {
   case ScaleRule::Floor:
     return floor;
   case ScaleRule::Ceil:
@@ -51,14 +35,18 @@ static int scaleExponent(const ElementFormat& element, ScaleRule rule, float ama
   case ScaleRule::Even: {
     // Rounded half up to the element's significand, amax reaches 2^(k+1) from here on. An integer's
     // leading bit is one of its trailing bits.
-    const int trailing = element.trailingSignificandBits - (element.isInteger() ? 1 : 0);
+    const int own = element.trailingSignificandBits - (element.isInteger() ? 1 : 0);
+    const int trailing = options.evenBits.value_or(static_cast<std::uint8_t>(own));
     return floor + (m >= 2 - std::ldexp(1.0, -(trailing + 1)));
   }
   case ScaleRule::RoundUp: {
+    const auto max = static_cast<float>(maxValue(element));
+    if (options.ratio == BlockRatio::Inverted) // 2^-e is max / amax rounded down
+      return -exponentAndSignificand(std::min(max / amax, kLargest)).first;
     // The owners multiply by the reciprocal in f32. In every element format its product with the
     // largest value rounds to exactly 1, so a block at its maximum is not bumped.
     const float reciprocal = static_cast<float>(1.0 / maxValue(element));
-    const float ratio = amax * reciprocal;
+    const float ratio = options.ratio == BlockRatio::Quotient ? amax / max : amax * reciprocal;
     if (ratio == 0) // below every scale
       return std::numeric_limits<int>::min();
     const auto [e, significand] = exponentAndSignificand(ratio);
@@ -70,25 +58,177 @@ static int scaleExponent(const ElementFormat& element, ScaleRule rule, float ama
   return floor;
 }
 
+/// Whether `even` rounds amax to 2^128, which f32 does not have.
+static bool isPastRange(const ElementFormat& element, const QuantizeOptions& options, float amax) {
+  return options.rule == ScaleRule::Even &&
+         scaleExponent(element, options, amax) + element.emax() > 127;
+}
+
+/// amax over the element's largest value and the outer scale, in the f32 arithmetic asked for.
+static float scaleRatio(const ElementFormat& element, BlockRatio form, float amax,
+                        const OuterScale& outer) {
+  const auto max = static_cast<float>(maxValue(element));
+  const float reciprocal = 1.0f / max;
+  switch (form) {
+  case BlockRatio::Standard:
+  case BlockRatio::Quotient:
+    break;
+  case BlockRatio::JointQuotient: {
+    const float divisor = max * outer.value;
+    return amax / divisor;
+  }
+  case BlockRatio::OuterFirst: {
+    const float ratio = amax / outer.value;
+    return ratio / max;
+  }
+  case BlockRatio::InverseLast: {
+    const float ratio = amax / max;
+    return ratio * outer.inverse;
+  }
+  case BlockRatio::InverseFirst: {
+    const float factor = outer.inverse * reciprocal;
+    return std::min(amax * factor, kLargest);
+  }
+  case BlockRatio::Inverted:
+    return 1.0f / std::min(max / amax, kLargest);
+  }
+  const float ratio = amax / max;
+  return ratio / outer.value;
+}
+
+static std::uint32_t smallestCode(const ElementFormat& scale) {
+  return isPowerOfTwoScale(scale) ? 0 : 1;
+}
+
+/// The code of the scale for a block of that amax, under the rule.
+static std::uint32_t ruleCode(const ElementFormat& element, const ElementFormat& scale,
+                              const QuantizeOptions& options, float amax, const OuterScale& outer) {
+  const ScaleCorners& corners = options.corners;
+  amax = std::max(amax, options.leastAmax);
+  if (amax == 0)
+    return corners.zero.value_or(
+        isPowerOfTwoScale(scale) ? 0 : static_cast<std::uint32_t>(encode(scale, 1.0)));
+  if (isPowerOfTwoScale(scale) || options.scaleValues == ScaleValues::PowersOfTwo) {
+    if (corners.pastRange && isPastRange(element, options, amax))
+      return *corners.pastRange;
+    const ElementFormat& powers = format::element("e8m0fnu");
+    const int exponent =
+        std::clamp(scaleExponent(element, options, amax), powers.emin(), powers.emax());
+    const auto code = static_cast<std::uint32_t>(encode(scale, std::ldexp(1.0, exponent)));
+    return std::max(code, corners.least.value_or(smallestCode(scale)));
+  }
+  const float ratio = scaleRatio(element, options.ratio, amax, outer);
+  const auto code = static_cast<std::uint32_t>(
+      encode(scale, round(scale, ratio, {.overflow = Overflow::Saturate})));
+  if (code == 0 && corners.underflow)
+    return *corners.underflow;
+  return std::max(code, corners.least.value_or(smallestCode(scale)));
+}
+
 std::uint32_t scaleCode(const ElementFormat& element, const ElementFormat& scale, ScaleRule rule,
                         float amax, float outer) {
   assert(std::isfinite(amax) && amax >= 0);
-  if (isPowerOfTwoScale(scale)) {
-    if (amax == 0)
-      return 0;
-    const int exponent = std::clamp(scaleExponent(element, rule, amax), scale.emin(), scale.emax());
-    return static_cast<std::uint32_t>(exponent + scale.bias);
+  return ruleCode(element, scale, {.rule = rule}, amax, {.value = outer});
+}
+
+OuterScale outerScale(const ElementFormat& element, const ElementFormat& scale, float amax,
+                      const QuantizeOptions& options) {
+  const auto product = static_cast<float>(maxValue(element) * maxValue(scale));
+  float inverse = 1.0f;
+  switch (options.outer) {
+  case OuterForm::Quotient: {
+    const float ratio = amax / product;
+    return {.value = ratio == 0 ? 1.0f : ratio};
   }
-  if (amax == 0)
-    return static_cast<std::uint32_t>(encode(scale, 1.0));
-  const float ratio = amax / static_cast<float>(maxValue(element)) / outer;
-  const double rounded = round(scale, ratio, {.overflow = Overflow::Saturate});
-  return static_cast<std::uint32_t>(encode(scale, std::max(rounded, minPositive(scale))));
+  case OuterForm::Inverse:
+    inverse = amax == 0 ? 1.0f : std::min(product / amax, kLargest);
+    break;
+  case OuterForm::InverseOfReciprocal: {
+    const float reciprocal = 1.0f / amax;
+    inverse = reciprocal * product;
+    if (std::isinf(inverse))
+      inverse = 1.0f;
+    break;
+  }
+  }
+  return {.value = 1.0f / inverse, .inverse = inverse};
 }
 
 float outerScale(const ElementFormat& element, const ElementFormat& scale, float amax) {
-  const float ratio = amax / static_cast<float>(maxValue(element) * maxValue(scale));
-  return ratio == 0 ? 1.0f : ratio;
+  return outerScale(element, scale, amax, {}).value;
+}
+
+bool isPoisoned(const BlockFacts& block, const QuantizeOptions& options) {
+  if (block.hasNan && options.nonFinite != NonFinite::SkipNan)
+    return !options.corners.nan;
+  return block.hasInf && options.nonFinite == NonFinite::Propagate && !options.corners.infinite;
+}
+
+Quotient quotientOf(const ScaledType& type, const QuantizeOptions& options) {
+  if (isPowerOfTwoScale(*type.scale) && !type.hasOuterScale)
+    return Quotient::Exact;
+  switch (options.quotient) {
+  case QuotientForm::Divided:
+  case QuotientForm::DividedByQuotient:
+    return Quotient::Divided;
+  case QuotientForm::Successive:
+    return Quotient::Successive;
+  case QuotientForm::TimesInverse:
+  case QuotientForm::TimesQuotient:
+  case QuotientForm::TimesInverted:
+    return Quotient::Multiplied;
+  }
+  return Quotient::Divided;
+}
+
+/// BlockScale::factor of a scale that is not Exact.
+static float scaleFactor(const ScaledType& type, QuotientForm form, float scale, float amax,
+                         const OuterScale& outer) {
+  switch (form) {
+  case QuotientForm::Divided:
+    break;
+  case QuotientForm::DividedByQuotient:
+    return scale / outer.inverse;
+  case QuotientForm::Successive:
+    return scale;
+  case QuotientForm::TimesInverse: {
+    const float inverse = 1.0f / outer.inverse;
+    const float product = scale * inverse;
+    return std::min(1.0f / product, kLargest);
+  }
+  case QuotientForm::TimesQuotient: {
+    const float inverse = 1.0f / outer.value;
+    return inverse / scale;
+  }
+  case QuotientForm::TimesInverted:
+    return amax == 0 ? 1.0f / scale
+                     : std::min(static_cast<float>(maxValue(*type.element)) / amax, kLargest);
+  }
+  // Below f32's range the product would be 0, and 0 / 0 no value of the tensor.
+  return std::max(scale * outer.value, std::numeric_limits<float>::denorm_min());
+}
+
+BlockScale blockScale(const ScaledType& type, const QuantizeOptions& options,
+                      const BlockFacts& block, const OuterScale& outer) {
+  const ScaleCorners& corners = options.corners;
+  if (isPoisoned(block, options))
+    return {static_cast<std::uint32_t>(*type.scale->nanCode()), 0};
+  // 0 where the scale is not one of the rule's.
+  float amax = std::max(block.hasInf ? kLargest : block.amax, options.leastAmax);
+  std::uint32_t code;
+  if (block.hasNan && corners.nan && options.nonFinite != NonFinite::SkipNan) {
+    code = *corners.nan;
+    amax = 0;
+  } else if (block.hasInf && corners.infinite) {
+    code = *corners.infinite;
+    amax = 0;
+  } else {
+    code = ruleCode(*type.element, *type.scale, options, amax, outer);
+  }
+  const double scale = decode(*type.scale, code);
+  if (quotientOf(type, options) == Quotient::Exact || std::isnan(scale))
+    return {code, 0};
+  return {code, scaleFactor(type, options.quotient, static_cast<float>(scale), amax, outer)};
 }
 
 namespace {
@@ -100,16 +240,34 @@ struct Quantized {
 
 } // namespace
 
-static Quantized quantizeValue(const ScaledType& type, std::uint32_t scaleCode, float outer,
-                               float x, const QuantizeOptions& options, std::uint32_t randomBits) {
-  const double scale = decode(*type.scale, scaleCode);
-  double quotient = x / scale;
-  if (!isPowerOfTwoScale(*type.scale) || type.hasOuterScale) {
-    // Below f32's range the product would be 0, and 0 / 0 no value of the tensor.
-    const float divisor =
-        std::max(static_cast<float>(scale) * outer, std::numeric_limits<float>::denorm_min());
-    quotient = x / divisor;
+/// x over its scale, before it is rounded to the element.
+static double quotientFor(const ScaledType& type, const QuantizeOptions& options,
+                          const BlockScale& block, float outer, float x) {
+  double result = 0;
+  switch (quotientOf(type, options)) {
+  case Quotient::Exact:
+    result = x / decode(*type.scale, block.code);
+    break;
+  case Quotient::Divided:
+    result = x / block.factor;
+    break;
+  case Quotient::Multiplied:
+    result = x * block.factor;
+    break;
+  case Quotient::Successive: {
+    const float first = x / outer;
+    result = first == 0 ? first : first / block.factor;
+    break;
   }
+  }
+  if (options.zeroSign != ZeroSign::Kept && static_cast<float>(result) == 0)
+    return options.zeroSign == ZeroSign::Positive ? 0.0 : -0.0;
+  return result;
+}
+
+static Quantized quantizeValue(const ScaledType& type, const BlockScale& block, float outer,
+                               float x, const QuantizeOptions& options, std::uint32_t randomBits) {
+  const double quotient = quotientFor(type, options, block, outer, x);
   const Conversion conversion{.rounding = options.rounding,
                               .overflow = std::isinf(x) ? Overflow::Saturate : options.overflow,
                               .nan = NanCode::Maximum,
@@ -118,12 +276,18 @@ static Quantized quantizeValue(const ScaledType& type, std::uint32_t scaleCode, 
   if (type.element->isInteger() && options.int8 == Int8Range::Symmetric &&
       code == *type.element->lowestCode())
     return {static_cast<std::uint8_t>(code + 1), static_cast<bool>(std::isfinite(x))};
-  return {static_cast<std::uint8_t>(code), overflows(*type.element, quotient, conversion)};
+  const bool isSaturated = std::isinf(quotient) ? static_cast<bool>(std::isfinite(x))
+                                                : overflows(*type.element, quotient, conversion);
+  return {static_cast<std::uint8_t>(code), isSaturated};
 }
 
 std::uint8_t quantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer, float x,
                              const QuantizeOptions& options, std::uint32_t randomBits) {
-  return quantizeValue(type, scaleCode, outer, x, options, randomBits).code;
+  assert(options.quotient == QuotientForm::Divided);
+  const auto scale = static_cast<float>(decode(*type.scale, scaleCode));
+  const BlockScale block{scaleCode,
+                         scaleFactor(type, QuotientForm::Divided, scale, 0, {.value = outer})};
+  return quantizeValue(type, block, outer, x, options, randomBits).code;
 }
 
 float dequantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer,
@@ -208,36 +372,36 @@ QuantizeResult quantize(std::span<const float> values, std::span<const std::int6
   tensor.elements.resize(values.size());
   const std::size_t blocks = count(format::scaleShape(shape, type.block));
 
-  std::vector<float> amax(blocks, 0.0f);
-  std::vector<std::uint8_t> poisoned(blocks, 0);
+  std::vector<BlockFacts> facts(blocks);
   BlockWalk walk(shape, type.block);
   for (float value : values) {
-    const std::size_t b = walk.index();
-    if (std::isnan(value) || (std::isinf(value) && options.nonFinite == NonFinite::Propagate))
-      poisoned[b] = 1;
-    else
-      amax[b] = std::max(amax[b], std::min(std::fabs(value), std::numeric_limits<float>::max()));
+    facts[walk.index()].add(value);
     walk.next();
   }
+  OuterScale outer;
   if (type.hasOuterScale) {
     float largest = 0;
-    for (std::size_t b = 0; b < blocks; ++b)
-      largest = poisoned[b] ? largest : std::max(largest, amax[b]);
-    tensor.outer = outerScale(*type.element, *type.scale, largest);
+    for (const BlockFacts& block : facts)
+      if (!isPoisoned(block, options))
+        largest = std::max(largest, block.hasInf ? kLargest : block.amax);
+    outer = outerScale(*type.element, *type.scale, largest, options);
+    tensor.outer = outer.value;
+    result.outerInverse = outer.inverse;
   }
+  std::vector<BlockScale> scales(blocks);
   tensor.scales.resize(blocks);
-  for (std::size_t b = 0; b < blocks; ++b)
-    tensor.scales[b] =
-        poisoned[b] ? static_cast<std::uint32_t>(*type.scale->nanCode())
-                    : scaleCode(*type.element, *type.scale, options.rule, amax[b], tensor.outer);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    scales[b] = blockScale(type, options, facts[b], outer);
+    tensor.scales[b] = scales[b].code;
+  }
 
   walk = BlockWalk(shape, type.block);
   for (std::size_t i = 0; i < values.size(); ++i, walk.next()) {
-    if (poisoned[walk.index()])
+    const BlockScale& block = scales[walk.index()];
+    if (type.scale->isNan(block.code))
       continue; // elements of a NaN block are code 0
-    const Quantized quantized =
-        quantizeValue(type, tensor.scales[walk.index()], tensor.outer, values[i], options,
-                      randomBits.empty() ? 0 : randomBits[i]);
+    const Quantized quantized = quantizeValue(type, block, outer.value, values[i], options,
+                                              randomBits.empty() ? 0 : randomBits[i]);
     tensor.elements[i] = quantized.code;
     result.saturated += quantized.isSaturated;
   }

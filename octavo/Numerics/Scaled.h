@@ -2,51 +2,23 @@
 // and 6.3, and the owners' rules in docs/semantics.md.
 #pragma once
 
-#include "octavo/Format/ScaledFormat.h"
-#include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/QuantizeOptions.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace octavo::numerics {
 
-using format::ScaledFormat;
-using format::ScaleRule;
-
-/// What a NaN or an infinity in the input of a quantization does.
-enum class NonFinite : std::uint8_t {
-  Error,      ///< the quantization is refused, with the index of the first
-  Propagate,  ///< the block's scale is NaN, so all of its values are (OCP MX 5.1); its codes are 0
-  Saturate,   ///< Inf counts as the largest f32 for amax and saturates; NaN still propagates
-};
-std::string_view nonFiniteName(NonFinite policy);
-std::optional<NonFinite> findNonFinite(std::string_view name);
-
-/// Whether the quantizer may produce the code -2^7 of INT8 (OCP MX 5.3.4 leaves it open).
-enum class Int8Range : std::uint8_t {
-  Symmetric,  ///< -127..127: values below -127/64 saturate
-  Full,       ///< -128..127
-};
-
-/// How a tensor is quantized. Overflow of elements saturates unless said otherwise (OCP MX 6.3).
-struct QuantizeOptions {
-  ScaleRule rule = ScaleRule::Floor;
-  Rounding rounding = Rounding::TiesToEven;
-  Overflow overflow = Overflow::Saturate;
-  NonFinite nonFinite = NonFinite::Error;
-  Int8Range int8 = Int8Range::Symmetric;
-};
-
 /// Elements and scales of one kind: what `!octavo.scaled` says in the IR, without the shape. The
-/// element format is narrow and has a zero; the scale format has a NaN and at most 32 bits; an outer
-/// scale goes with a narrow scale format.
+/// element format is narrow and has a zero; the scale format has a NaN and at most 32 bits; an
+/// outer scale goes with a narrow scale format.
 struct ScaledType {
   const ElementFormat* element;
   const ElementFormat* scale;
-  std::vector<std::int64_t> block;  ///< one extent an axis, all >= 1
+  std::vector<std::int64_t> block; ///< one extent an axis, all >= 1
   bool hasOuterScale = false;
 
   friend bool operator==(const ScaledType& a, const ScaledType& b) = default;
@@ -57,9 +29,53 @@ struct ScaledTensor {
   std::vector<std::int64_t> shape;
   ScaledType type;
   std::vector<std::uint8_t> elements;
-  std::vector<std::uint32_t> scales;  ///< codes of type.scale; shape is format::scaleShape
-  float outer = 1.0f;                 ///< the outer scale; 1 where the type has none
+  std::vector<std::uint32_t> scales; ///< codes of type.scale; shape is format::scaleShape
+  float outer = 1.0f;                ///< the outer scale; 1 where the type has none
 };
+
+/// What a block's scale comes from.
+struct BlockFacts {
+  float amax = 0; ///< of the finite values
+  bool hasNan = false;
+  bool hasInf = false;
+
+  constexpr void add(float value) {
+    const float magnitude = value < 0 ? -value : value;
+    hasNan |= value != value;
+    hasInf |= magnitude > std::numeric_limits<float>::max();
+    if (magnitude <= std::numeric_limits<float>::max() && magnitude > amax)
+      amax = magnitude;
+  }
+};
+
+/// Whether such a block's scale is NaN because of what is in it: it then has no part in the amax of
+/// the tensor.
+bool isPoisoned(const BlockFacts& block, const QuantizeOptions& options);
+
+/// The outer scale of a tensor and its inverse as the owner of an inverse form stores it.
+struct OuterScale {
+  float value = 1.0f;
+  float inverse = 1.0f; ///< g of OuterForm; 1 under OuterForm::Quotient
+};
+OuterScale outerScale(const ElementFormat& element, const ElementFormat& scale, float amax,
+                      const QuantizeOptions& options);
+
+/// How a value meets its scale.
+enum class Quotient : std::uint8_t {
+  Exact,      ///< x / 2^e, not rounded
+  Divided,    ///< x / factor in f32
+  Multiplied, ///< x * factor in f32
+  Successive, ///< x / outer / factor in f32; 0 / 0 is 0
+};
+Quotient quotientOf(const ScaledType& type, const QuantizeOptions& options);
+
+/// The scale of a block, with what its values are divided or multiplied by (Exact: 0).
+struct BlockScale {
+  std::uint32_t code;
+  float factor;
+};
+BlockScale blockScale(const ScaledType& type, const QuantizeOptions& options,
+                      const BlockFacts& block, const OuterScale& outer);
 
 /// The code of the scale for a block of amax `amax` (finite, >= 0, a value of f32). amax 0: the
 /// smallest power of two for E8M0 (byte 0), else 1. A scale that would be 0 becomes the smallest
@@ -69,13 +85,13 @@ struct ScaledTensor {
 std::uint32_t scaleCode(const ElementFormat& element, const ElementFormat& scale, ScaleRule rule,
                         float amax, float outer = 1.0f);
 
-/// The outer scale of a tensor of amax `amax`: amax / (max of element * max of scale), in f32; 1 for
-/// amax 0 or a quotient of 0.
+/// The outer scale of a tensor of amax `amax`: amax / (max of element * max of scale), in f32; 1
+/// for amax 0 or a quotient of 0.
 float outerScale(const ElementFormat& element, const ElementFormat& scale, float amax);
 
-/// The code of x under scale `scaleCode`. E8M0 without an outer scale: x / scale is exact. Otherwise
-/// x is divided in f32 by the f32 product scale * outer, or by the smallest positive f32 where that
-/// product is 0. Then one rounding to the element. Infinite x saturates.
+/// The code of x under scale `scaleCode`. E8M0 without an outer scale: x / scale is exact.
+/// Otherwise x is divided in f32 by the f32 product scale * outer, or by the smallest positive f32
+/// where that product is 0. Then one rounding to the element. Infinite x saturates.
 std::uint8_t quantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer, float x,
                              const QuantizeOptions& options, std::uint32_t randomBits = 0);
 
@@ -86,15 +102,16 @@ float dequantizeElement(const ScaledType& type, std::uint32_t scaleCode, float o
 
 /// Where a quantization met a value that its policy refuses.
 struct NonFiniteInput {
-  std::int64_t index;  ///< row-major
+  std::int64_t index; ///< row-major
   float value;
 };
 
 struct QuantizeResult {
   ScaledTensor tensor;
-  std::int64_t saturated = 0;              ///< finite inputs that overflowed the element format
-  std::int64_t nonFinite = 0;              ///< NaN and Inf inputs
-  std::optional<NonFiniteInput> refused;   ///< set under NonFinite::Error; `tensor` is then empty
+  std::int64_t saturated = 0;            ///< finite inputs that overflowed the element format
+  std::int64_t nonFinite = 0;            ///< NaN and Inf inputs
+  std::optional<NonFiniteInput> refused; ///< set under NonFinite::Error; `tensor` is then empty
+  float outerInverse = 1.0f;             ///< OuterScale::inverse
 };
 
 /// Quantizes a row-major tensor. Rank 0 has one block. Stochastic rounding takes one number an

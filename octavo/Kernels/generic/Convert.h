@@ -137,6 +137,9 @@ static void convert(const ConvertPlan& plan, const void* values, std::uint8_t* c
   case Rounding::TiesToAway:
     return convertBy<Source>(ExactStep<Rounding::TiesToAway>{plan}, values, codes, n, nullptr,
                              stores);
+  case Rounding::TiesTowardZero:
+    return convertBy<Source>(ExactStep<Rounding::TiesTowardZero>{plan}, values, codes, n, nullptr,
+                             stores);
   case Rounding::TowardZero:
     return convertBy<Source>(ExactStep<Rounding::TowardZero>{plan}, values, codes, n, nullptr,
                              stores);

@@ -67,28 +67,33 @@ OCTAVO_INLINE U32 blockAmaxes(const float* values, std::size_t block) {
   return greatestOfEach(partial);
 }
 
-/// As numerics::quantize treats a block that has infinities or NaN: the amax of what counts, and
-/// whether the block is poisoned (all ones).
+/// Judgement of kLanes blocks, and how many of their values are not finite.
 struct NonFiniteBlocks {
-  U32 amax, poisoned;
+  U32 amax, kept, code;
   std::int64_t count;
 };
 static __attribute__((noinline)) NonFiniteBlocks
 nonFiniteBlocks(const QuantizePlan& plan, const float* values, std::size_t block) {
-  std::uint32_t amax[kLanes] = {}, poisoned[kLanes] = {};
+  std::uint32_t amax[kLanes], kept[kLanes], code[kLanes];
   std::int64_t count = 0;
-  for (int b = 0; b < kLanes; ++b)
+  for (int b = 0; b < kLanes; ++b) {
+    std::uint32_t greatest = 0;
+    bool hasNan = false, hasInf = false;
     for (std::size_t i = 0; i < block; ++i) {
       std::uint32_t a;
       __builtin_memcpy(&a, values + static_cast<std::size_t>(b) * block + i, sizeof(a));
       a &= kAbs;
       count += a >= kInfinity;
-      if (a > kInfinity || (a == kInfinity && plan.nonFinite == NonFinite::Propagate))
-        poisoned[b] = ~0u;
-      else if (a > amax[b])
-        amax[b] = a == kInfinity ? kInfinity - 1 : a;
+      hasNan |= a > kInfinity;
+      hasInf |= a == kInfinity;
+      greatest = a < kInfinity && a > greatest ? a : greatest;
     }
-  return {load<U32>(amax), load<U32>(poisoned), count};
+    const Judgement found = judge(plan, greatest, hasNan, hasInf);
+    amax[b] = found.amax;
+    kept[b] = found.kept;
+    code[b] = found.code;
+  }
+  return {load<U32>(amax), load<U32>(kept), load<U32>(code), count};
 }
 
 /// Some groups of kLanes blocks at a time: all amaxes, then all scales, then all codes, so that no
@@ -121,6 +126,12 @@ public:
                                                 : nonFiniteBatch(values, n, out, scales, random);
     const bool moderate = findScales(n, scales);
     constexpr Quotient kExact = kExactQuotient<kScale>;
+    if (__builtin_expect(anyNanScale, 0)) {
+      for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes)
+        store(kept + lane, (U32)(load<U32>(codes + lane) != splat(plan.nanScale)));
+      encode<true>(QuantizeStep<kExact, NoEncoder>{plan, {}}, values, n, out, random);
+      return 0;
+    }
     if (kExact == Quotient::Divide && kHasMultiplyAdd && moderate)
       encode<false>(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder}, values, n, out, random);
     else
@@ -129,17 +140,21 @@ public:
   }
 
 private:
-  /// Returns whether the quotients may be taken by dividedFast.
+  /// Returns whether the quotients may be taken by dividedFast. Blocks of finite values may have a
+  /// scale of NaN too, where a corner's code says so.
   OCTAVO_INLINE bool findScales(std::size_t n, std::uint8_t* scales) {
     bool areAllModerate = true;
+    U32 nanScales = {};
     for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
       const Scales found = scalesOf<kScale>(plan, load<U32>(amaxes + lane));
       storeScales<kScale>(scales + lane * plan.scaleBytes, found.code);
       factors.put(lane, found.factor);
       store(codes + lane, found.code);
+      nanScales |= (U32)(found.code == splat(plan.nanScale));
       if constexpr (kScale != ScaleKind::PowerOfTwo)
         areAllModerate &= areModerate(found.factor.value);
     }
+    anyNanScale = anySet(nanScales);
     return areAllModerate;
   }
 
@@ -150,15 +165,14 @@ private:
     std::int64_t count = 0;
     for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
       const NonFiniteBlocks blocks = nonFiniteBlocks(plan, values + at, block);
-      store(amaxes + lane, blocks.amax);
-      store(kept + lane, ~blocks.poisoned);
       count += blocks.count;
+      const Scales found = forced<kScale>(scalesOf<kScale>(plan, blocks.amax), blocks.code);
+      const U32 code = select(blocks.kept, found.code, splat(plan.nanScale));
+      storeScales<kScale>(scales + lane * plan.scaleBytes, code);
+      factors.put(lane, found.factor);
+      store(codes + lane, found.code);
+      store(kept + lane, (U32)(code != splat(plan.nanScale)));
     }
-    findScales(n, scales);
-    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes)
-      storeScales<kScale>(
-          scales + lane * plan.scaleBytes,
-          select(load<U32>(kept + lane), load<U32>(codes + lane), splat(plan.nanScale)));
     encode<true>(QuantizeStep<kExactQuotient<kScale>, NoEncoder>{plan, {}}, values, n, out, random);
     return count;
   }
@@ -169,18 +183,21 @@ private:
     std::uint8_t* const to = out.place();
     for (std::size_t i = 0; i < n; i += kStep) {
       prefetchStep(values + i); // of the next batch
-      U32 x[4], code[4];
+      U32 x[4], code[4], mask[4];
       Factor factor[4];
       for (std::size_t j = 0; j < 4; ++j) {
         const std::size_t at = i + j * kLanes;
         const std::size_t b = kBlock ? at / kBlock : at >> shift;
         x[j] = load<U32>(values + at);
-        if constexpr (kMayBePoisoned) // elements of a NaN block are code 0
-          x[j] &= splat(kept[b]);
+        if constexpr (kMayBePoisoned)
+          mask[j] = splat(kept[b]);
         factor[j] = factors.all(b);
         code[j] = splat(codes[b]);
       }
-      Out::put(to + i, step(x, factor, code, random ? random + i : nullptr));
+      U8 result = step(x, factor, code, random ? random + i : nullptr);
+      if constexpr (kMayBePoisoned) // elements of a NaN block are code 0
+        result &= narrow(mask);
+      Out::put(to + i, result);
     }
     out.advance(n);
   }
@@ -191,6 +208,7 @@ private:
   const QuantizePlan& plan;
   std::size_t block;
   std::uint32_t shift;
+  bool anyNanScale = false;
   alignas(64) std::uint32_t amaxes[kBlocks];
   alignas(64) std::uint32_t codes[kBlocks];
   alignas(64) std::uint32_t kept[kBlocks];
@@ -265,7 +283,7 @@ static std::int64_t quantizeRunBy(const QuantizePlan& plan, const Encoder& encod
 
 template <ScaleKind kScale>
 static std::int64_t quantizeRunOf(const QuantizePlan& plan, const QuantizeRunArguments& run) {
-  const bool nearest = plan.element.rounding == Rounding::TiesToEven;
+  const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float) {
     const FastFloat encoder(plan.element);
     if (run.block == 16)

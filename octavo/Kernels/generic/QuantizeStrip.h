@@ -19,8 +19,6 @@ public:
       : plan(plan), encoder(encoder), strip(strip) {}
 
   std::int64_t quantize() {
-    if constexpr (__is_same(Encoder, NoEncoder))
-      __builtin_memset(kept, 0xFF, sizeof(kept));
     findAmaxes();
     U32 greatest = {};
     for (std::size_t c = 0; c < strip.columns; c += kLanes)
@@ -34,7 +32,7 @@ public:
     }
     const bool areAllModerate = findScales(isFinite);
     constexpr Quotient kExact = kExactQuotient<kScale>;
-    if (!isFinite)
+    if (!isFinite || anyNanScale)
       encodeRows(QuantizeStep<kExact, NoEncoder>{plan, {}});
     else if (kExact == Quotient::Divide && kHasMultiplyAdd && areAllModerate)
       encodeRows(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder});
@@ -73,22 +71,27 @@ private:
       }
   }
 
-  /// As numerics::quantize treats them: amaxes of what counts; masks of the columns not poisoned.
+  /// As `judge` says, column by column: amaxes of what counts; masks; codes that no rule decides.
   __attribute__((noinline)) std::int64_t judgeNonFinite() {
     __builtin_memset(kept, 0xFF, sizeof(kept));
+    __builtin_memset(codes, 0xFF, sizeof(codes));
     std::int64_t count = 0;
     for (std::size_t c = 0; c < strip.columns; ++c) {
-      amax[c] = 0;
+      std::uint32_t greatest = 0;
+      bool hasNan = false, hasInf = false;
       for (std::size_t r = 0; r < strip.rows; ++r) {
         std::uint32_t a;
         __builtin_memcpy(&a, strip.values + r * strip.stride + c, sizeof(a));
         a &= kAbs;
         count += a >= kInfinity;
-        if (a > kInfinity || (a == kInfinity && plan.nonFinite == NonFinite::Propagate))
-          kept[c] = 0;
-        else if (a > amax[c])
-          amax[c] = a == kInfinity ? kInfinity - 1 : a;
+        hasNan |= a > kInfinity;
+        hasInf |= a == kInfinity;
+        greatest = a < kInfinity && a > greatest ? a : greatest;
       }
+      const Judgement found = judge(plan, greatest, hasNan, hasInf);
+      amax[c] = found.amax;
+      kept[c] = found.kept;
+      codes[c] = found.code;
     }
     return count;
   }
@@ -96,19 +99,26 @@ private:
   /// Returns whether the quotients may be taken by dividedFast.
   bool findScales(bool isFinite) {
     bool areAllModerate = true;
+    U32 nanScales = {};
     std::uint8_t scales[kStripColumns * 4];
     const std::size_t columns = (strip.columns + kStep - 1) / kStep * kStep;
     for (std::size_t c = 0; c < columns; c += kLanes) {
-      const Scales found = scalesOf<kScale>(plan, load<U32>(amax + c));
+      Scales found = scalesOf<kScale>(plan, load<U32>(amax + c));
+      U32 code = found.code;
+      if (!isFinite) {
+        found = forced<kScale>(found, load<U32>(codes + c));
+        code = select(load<U32>(kept + c), found.code, splat(plan.nanScale));
+      }
       factors.put(c, found.factor);
       if constexpr (kScale != ScaleKind::PowerOfTwo)
         areAllModerate &= areModerate(found.factor.value);
       store(codes + c, found.code);
-      U32 code = found.code;
-      if (!isFinite)
-        code = select(load<U32>(kept + c), code, splat(plan.nanScale));
+      const U32 isKept = (U32)(code != splat(plan.nanScale));
+      store(kept + c, isKept);
+      nanScales |= ~isKept;
       storeScales<kScale>(scales + c * plan.scaleBytes, code);
     }
+    anyNanScale = anySet(nanScales);
     __builtin_memcpy(strip.scales, scales, strip.columns * plan.scaleBytes);
     return areAllModerate;
   }
@@ -164,16 +174,19 @@ private:
                           const std::uint32_t* random) const {
     constexpr bool kMayBePoisoned =
         __is_same(Step, QuantizeStep<kExactQuotient<kScale>, NoEncoder>);
-    U32 x[4], code[4];
+    U32 x[4], code[4], mask[4];
     Factor factor[4];
     for (std::size_t j = 0; j < 4; ++j) {
       x[j] = load<U32>(from + j * kLanes);
       if constexpr (kMayBePoisoned)
-        x[j] &= load<U32>(kept + c + j * kLanes);
+        mask[j] = load<U32>(kept + c + j * kLanes);
       factor[j] = factors.lanes(c + j * kLanes);
       code[j] = load<U32>(codes + c + j * kLanes);
     }
-    return step(x, factor, code, random);
+    U8 result = step(x, factor, code, random);
+    if constexpr (kMayBePoisoned) // elements of a NaN block are code 0
+      result &= narrow(mask);
+    return result;
   }
 
   static constexpr std::size_t kWidth = kStripColumns; // a multiple of kStep
@@ -181,6 +194,7 @@ private:
   const QuantizePlan& plan;
   const Encoder& encoder;
   const QuantizeStripArguments& strip;
+  bool anyNanScale = false;
   alignas(64) std::uint32_t amax[kWidth];
   alignas(64) std::uint32_t codes[kWidth];
   alignas(64) std::uint32_t kept[kWidth];
@@ -189,7 +203,7 @@ private:
 
 template <ScaleKind kScale>
 static std::int64_t quantizeStripOf(const QuantizePlan& plan, const QuantizeStripArguments& strip) {
-  const bool nearest = plan.element.rounding == Rounding::TiesToEven;
+  const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float)
     return StripQuantizer<kScale, FastFloat>(plan, FastFloat(plan.element), strip).quantize();
   if (nearest && plan.element.kind == ConvertPlan::Kind::Integer)
@@ -242,7 +256,8 @@ static void quantizeSegmentBy(const QuantizePlan& plan, const Encoder& encoder,
 
 template <Quotient kQuotient>
 static void quantizeSegmentOf(const QuantizePlan& plan, const QuantizeSegmentArguments& segment) {
-  const bool fast = plan.element.rounding == Rounding::TiesToEven && !segment.exactly;
+  const bool fast =
+      plan.element.rounding == Rounding::TiesToEven && !plan.isExact && !segment.exactly;
   if (fast && plan.element.kind == ConvertPlan::Kind::Float)
     return quantizeSegmentBy<kQuotient>(plan, FastFloat(plan.element), segment);
   if (fast && plan.element.kind == ConvertPlan::Kind::Integer)
@@ -251,11 +266,18 @@ static void quantizeSegmentOf(const QuantizePlan& plan, const QuantizeSegmentArg
 }
 
 static void quantizeSegment(const QuantizePlan& plan, const QuantizeSegmentArguments& segment) {
-  if (plan.scale == ScaleKind::PowerOfTwo)
+  switch (plan.quotient) {
+  case numerics::Quotient::Exact:
     return quantizeSegmentOf<Quotient::Multiply>(plan, segment);
-  if (kHasMultiplyAdd && areModerate(splat(segment.factor)))
-    return quantizeSegmentOf<Quotient::Fast>(plan, segment);
-  return quantizeSegmentOf<Quotient::Divide>(plan, segment);
+  case numerics::Quotient::Divided:
+    if (kHasMultiplyAdd && areModerate(splat(segment.factor)))
+      return quantizeSegmentOf<Quotient::Fast>(plan, segment);
+    return quantizeSegmentOf<Quotient::Divide>(plan, segment);
+  case numerics::Quotient::Multiplied:
+    return quantizeSegmentOf<Quotient::Product>(plan, segment);
+  case numerics::Quotient::Successive:
+    return quantizeSegmentOf<Quotient::Successive>(plan, segment);
+  }
 }
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

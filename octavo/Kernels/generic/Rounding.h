@@ -22,6 +22,8 @@ OCTAVO_INLINE U32 roundsUp(U32 fraction, U32 odd, U32 negative, U32 random) {
     return above(fraction, 0x80000000u - odd);
   case Rounding::TiesToAway:
     return above(fraction, splat(0x7FFFFFFFu));
+  case Rounding::TiesTowardZero:
+    return above(fraction, splat(0x80000000u));
   case Rounding::TowardZero:
     return U32{};
   case Rounding::TowardPositive:

@@ -1,4 +1,4 @@
-// The scales of kLanes blocks at once, from the bits of their amaxes: numerics::scaleCode in
+// The scales of kLanes blocks at once, from the bits of their amaxes: numerics::blockScale in
 // vectors.
 #pragma once
 
@@ -65,29 +65,35 @@ template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE Factor divisorFactor(F32 
   return {divisor, F32{}, F32{}};
 }
 
-/// `amax` holds bits of finite values.
-template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& plan, U32 amax) {
+/// `found` bits of amaxes, which are finite.
+template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& plan, U32 found) {
+  const U32 amax = maximum(found, bits(splat(plan.leastAmax)));
+  const U32 isZero = (U32)(amax == U32{});
   if constexpr (kScale == ScaleKind::PowerOfTwo) {
-    const U32 b = bits(floats(amax) * splat(plan.ratio));
+    const F32 ratio = plan.isRatioDivided ? floats(amax) / splat(plan.elementMax)
+                                          : floats(amax) * splat(plan.ratio);
+    const U32 b = bits(ratio);
     const U32 subnormal = above(splat(kImplicit), b);
     const U32 moved = above(b, splat(0x003FFFFFu)) & ((b << 1) - kImplicit);
     const U32 raised = (select(subnormal, moved, b) + plan.increment) >> 23;
-    const U32 code =
+    const U32 byRule =
         minimum(maximum(raised, splat(plan.emax)) - plan.emax, splat(plan.largestScale));
+    const U32 limited = maximum(byRule, splat(plan.leastCode));
+    const U32 inRange = select((U32)(raised == splat(255u)), splat(plan.pastRange), limited);
+    const U32 code = select(isZero, splat(plan.zeroCode), inRange);
     return {code, {inversePowerOfTwo(code), F32{}, F32{}}};
   } else {
     const F32 ratio = floats(amax) / splat(plan.elementMax) / splat(plan.outer);
-    const U32 isZero = (U32)(amax == U32{});
     U32 code;
     F32 value;
     if constexpr (kScale == ScaleKind::Float32) {
       constexpr std::uint32_t kLargest = kInfinity - 1;
-      const U32 bounded = maximum(minimum(bits(ratio), splat(kLargest)), splat(1u));
-      code = select(isZero, bits(splat(1.0f)), bounded);
+      const U32 bounded = maximum(minimum(bits(ratio), splat(kLargest)), splat(plan.leastCode));
+      code = select(isZero, splat(plan.zeroCode), bounded);
       value = floats(code);
     } else {
       const U32 nearest = NearestMagnitude(plan.narrowScale)(ratio);
-      code = select(isZero, splat(plan.one), maximum(nearest, splat(1u)));
+      code = select(isZero, splat(plan.zeroCode), maximum(nearest, splat(plan.leastCode)));
       value = positiveNarrowValue(plan.narrowScale, code);
     }
     // At least the smallest f32: 0 / 0 would be no value of the tensor.
@@ -111,23 +117,32 @@ OCTAVO_INLINE bool areModerate(F32 divisors) {
 template <typename Divisor> OCTAVO_INLINE F32 dividedFast(F32 x, const Divisor& divisor) {
   const F32 quotient = multiplyAdd(x, divisor.reciprocal, x * divisor.rest);
   const F32 remainder = multiplyAdd(-quotient, divisor.value, x);
-  return multiplyAdd(remainder, divisor.reciprocal, quotient);
+  const F32 result = multiplyAdd(remainder, divisor.reciprocal, quotient);
+  return floats(bits(result) | (bits(x) & ~kAbs)); // a sum of zeros of both signs is +0
 }
 
 /// How a value meets its scale.
 enum class Quotient : std::uint8_t {
   Multiply, ///< by the factor of a power of two
   Divide,
-  Fast, ///< dividedFast
+  Fast,       ///< dividedFast
+  Product,    ///< times a factor that is no power of two: rounded
+  Successive, ///< divided by the outer scale, then by the factor; 0 / 0 is 0
 };
 
-template <Quotient kQuotient> OCTAVO_INLINE F32 scaled(F32 x, const Factor& factor) {
-  if constexpr (kQuotient == Quotient::Multiply)
+template <Quotient kQuotient>
+OCTAVO_INLINE F32 scaled(const QuantizePlan& plan, F32 x, const Factor& factor) {
+  if constexpr (kQuotient == Quotient::Multiply || kQuotient == Quotient::Product) {
     return x * factor.value;
-  else if constexpr (kQuotient == Quotient::Fast && kHasMultiplyAdd)
+  } else if constexpr (kQuotient == Quotient::Successive) {
+    const F32 first = x / splat(plan.outer);
+    const U32 isZero = (U32)((bits(first) & kAbs) == U32{});
+    return floats(select(isZero, bits(first), bits(first / factor.value)));
+  } else if constexpr (kQuotient == Quotient::Fast && kHasMultiplyAdd) {
     return dividedFast(x, factor);
-  else
+  } else {
     return x / factor.value;
+  }
 }
 
 /// Codes of kLanes scales to memory.
@@ -153,6 +168,9 @@ static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, co
       break;
     case Rounding::TiesToAway:
       codes[i] = roundToCodes<Rounding::TiesToAway>(element, y[i], exponent[i], U32{});
+      break;
+    case Rounding::TiesTowardZero:
+      codes[i] = roundToCodes<Rounding::TiesTowardZero>(element, y[i], exponent[i], U32{});
       break;
     case Rounding::TowardZero:
       codes[i] = roundToCodes<Rounding::TowardZero>(element, y[i], exponent[i], U32{});
@@ -185,7 +203,7 @@ template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
                               const std::uint32_t*) const {
     U32 y[4];
     for (int i = 0; i < 4; ++i)
-      y[i] = bits(scaled<kQuotient>(floats(x[i]), factor[i]));
+      y[i] = bits(scaled<kQuotient>(plan, floats(x[i]), factor[i]));
     return encoder(y);
   }
 };
@@ -203,12 +221,45 @@ template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
     for (int i = 0; i < 4; ++i) {
       // An exact quotient may lie below f32's range, where a directed rounding must still see it.
       constexpr bool kPower = kQuotient == Quotient::Multiply;
-      y[i] = kPower ? x[i] : bits(floats(x[i]) / factor[i].value);
+      constexpr Quotient kExact = kQuotient == Quotient::Fast ? Quotient::Divide : kQuotient;
+      const U32 rounded = bits(scaled<kExact>(plan, floats(x[i]), factor[i]));
+      y[i] = kPower ? x[i] : rounded;
       exponent[i] = kPower ? (I32)code[i] - 127 : I32{};
+      if (plan.zeroSign != numerics::ZeroSign::Kept) {
+        const U32 zero = splat(plan.zeroSign == numerics::ZeroSign::Negative ? ~kAbs : 0u);
+        y[i] = select((U32)((rounded & kAbs) == U32{}), zero, y[i]);
+      }
     }
     return quantizeExactly(plan, x, y, exponent, random);
   }
 };
+
+/// What a block that has infinities or NaN comes to, as numerics::blockScale treats it: the amax of
+/// what counts, a mask of all ones unless the block's scale is NaN, and a code that no rule decides
+/// (kNoCode where one does). `amax` is that of its finite values.
+struct Judgement {
+  std::uint32_t amax, kept, code;
+};
+OCTAVO_INLINE Judgement judge(const QuantizePlan& plan, std::uint32_t amax, bool hasNan,
+                              bool hasInf) {
+  if (hasNan && plan.nonFinite != NonFinite::SkipNan)
+    return plan.nanCode == kNoCode ? Judgement{0, 0, kNoCode} : Judgement{0, ~0u, plan.nanCode};
+  if (!hasInf)
+    return {amax, ~0u, kNoCode};
+  if (plan.infiniteCode != kNoCode)
+    return {0, ~0u, plan.infiniteCode};
+  return plan.nonFinite == NonFinite::Propagate ? Judgement{0, 0, kNoCode}
+                                                : Judgement{kInfinity - 1, ~0u, kNoCode};
+}
+
+/// Scales found by the rule, or forced to codes that are not kNoCode: powers of two, if any.
+template <ScaleKind kScale> OCTAVO_INLINE Scales forced(const Scales& found, U32 forcedCode) {
+  if constexpr (kScale != ScaleKind::PowerOfTwo)
+    return found;
+  const U32 isFree = (U32)(forcedCode == splat(kNoCode));
+  const U32 code = select(isFree, found.code, forcedCode);
+  return {code, {inversePowerOfTwo(code), F32{}, F32{}}};
+}
 
 /// The exact way to that scale kind's quotient.
 template <ScaleKind kScale>

@@ -1,0 +1,183 @@
+#include "octavo/Numerics/Preset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace octavo::numerics {
+
+using format::Specials;
+
+static_assert(std::ranges::all_of(kPresets,
+                                  [](const Preset& preset) {
+                                    return std::ranges::all_of(
+                                        preset.formats, [](std::string_view name) {
+                                          return name.empty() ||
+                                                 std::ranges::count(format::kScaledFormats, name,
+                                                                    &ScaledFormat::name) == 1;
+                                        });
+                                  }),
+              "a preset names a scaled format that does not exist");
+static_assert(std::ranges::all_of(kPresets,
+                                  [](const Preset& preset) {
+                                    return std::ranges::all_of(
+                                        format::kScaledFormats, [&](const ScaledFormat& format) {
+                                          return std::ranges::count_if(
+                                                     kPresets, [&](const Preset& other) {
+                                                       return other.name == preset.name &&
+                                                              other.appliesTo(format);
+                                                     }) <= 1;
+                                        });
+                                  }),
+              "a preset is found by its name and a scaled format");
+
+std::span<const Preset> presets() { return kPresets; }
+
+const Preset* findPreset(std::string_view name, const ScaledFormat& format) {
+  const auto row = std::ranges::find_if(kPresets, [&](const Preset& preset) {
+    return preset.name == name && preset.appliesTo(format);
+  });
+  return row == kPresets.end() ? nullptr : &*row;
+}
+
+std::vector<std::string_view> presetNames(const ScaledFormat& format) {
+  std::vector<std::string_view> names;
+  for (const Preset& preset : kPresets)
+    if (preset.appliesTo(format))
+      names.push_back(preset.name);
+  return names;
+}
+
+template <typename Enum> using NamesOf = std::initializer_list<std::pair<Enum, std::string_view>>;
+
+template <typename Enum> static std::string nameIn(NamesOf<Enum> names, Enum value) {
+  return std::string(
+      std::ranges::find(names, value, &std::pair<Enum, std::string_view>::first)->second);
+}
+
+std::string_view raggedEdgeName(RaggedEdge ragged) {
+  switch (ragged) {
+  case RaggedEdge::ShortBlock:
+    return "short block";
+  case RaggedEdge::ZeroPadded:
+    return "padded with zeros";
+  case RaggedEdge::Refused:
+    return "refused";
+  }
+  return {};
+}
+
+static std::string ratioText(const QuantizeOptions& options, const ScaledFormat& format) {
+  const bool usesRule =
+      format.scale->specials == Specials::Scale || options.scaleValues == ScaleValues::PowersOfTwo;
+  const bool roundsUp = usesRule && options.rule == ScaleRule::RoundUp;
+  if (usesRule && !roundsUp)
+    return "on the bits of amax";
+  if (options.ratio == BlockRatio::Standard)
+    return roundsUp               ? "amax * (1 / max)"
+           : format.hasOuterScale ? "amax / max / outer"
+                                  : "amax / max";
+  return nameIn<BlockRatio>({{BlockRatio::Quotient, "amax / max"},
+                             {BlockRatio::JointQuotient, "amax / (max * outer)"},
+                             {BlockRatio::OuterFirst, "amax / outer / max"},
+                             {BlockRatio::InverseLast, "amax / max * g"},
+                             {BlockRatio::InverseFirst, "amax * (g * (1 / max))"},
+                             {BlockRatio::Inverted, "1 / (max / amax)"}},
+                            options.ratio);
+}
+
+static std::string outerText(const QuantizeOptions& options, const ScaledFormat& format) {
+  if (!format.hasOuterScale)
+    return "none";
+  return nameIn<OuterForm>({{OuterForm::Quotient, "amax / p"},
+                            {OuterForm::Inverse, "1 / g, g = p / amax"},
+                            {OuterForm::InverseOfReciprocal, "1 / g, g = (1 / amax) * p"}},
+                           options.outer);
+}
+
+static std::string quotientText(const QuantizeOptions& options, const ScaledFormat& format) {
+  if (format.scale->specials == Specials::Scale && !format.hasOuterScale)
+    return "x / s, exact";
+  if (options.quotient == QuotientForm::Divided)
+    return format.hasOuterScale ? "x / (s * outer)" : "x / s";
+  return nameIn<QuotientForm>({{QuotientForm::DividedByQuotient, "x / (s / g)"},
+                               {QuotientForm::Successive, "x / outer / s"},
+                               {QuotientForm::TimesInverse, "x * (1 / (s * (1 / g)))"},
+                               {QuotientForm::TimesQuotient, "x * (1 / outer / s)"},
+                               {QuotientForm::TimesInverted, "x * (max / amax)"}},
+                              options.quotient);
+}
+
+/// "0x7F (2^0)", "0x20 (0.125)", "NaN".
+static std::string codeText(const ElementFormat& scale, std::uint32_t code) {
+  const double value = decode(scale, code);
+  if (std::isnan(value))
+    return "NaN";
+  char text[48];
+  if (scale.specials == Specials::Scale)
+    std::snprintf(text, sizeof(text), "0x%02X (2^%d)", code, static_cast<int>(code) - scale.bias);
+  else if (scale.isNarrow())
+    std::snprintf(text, sizeof(text), "0x%02X (%g)", code, value);
+  else
+    std::snprintf(text, sizeof(text), "%g", value);
+  return text;
+}
+
+std::vector<Setting> settings(const QuantizeOptions& options, const ScaledFormat& format) {
+  const ElementFormat& scale = *format.scale;
+  const bool isPower = scale.specials == Specials::Scale;
+  const bool usesRule = isPower || options.scaleValues == ScaleValues::PowersOfTwo;
+  const ScaleCorners& corners = options.corners;
+  auto codeOr = [&](std::optional<std::uint32_t> code, std::string_view otherwise) {
+    return code ? codeText(scale, *code) : std::string(otherwise);
+  };
+  const bool propagates =
+      options.nonFinite == NonFinite::Propagate || options.nonFinite == NonFinite::Saturate;
+  const std::uint32_t zero = isPower ? 0 : static_cast<std::uint32_t>(encode(scale, 1.0));
+  char floorText[24];
+  std::snprintf(floorText, sizeof(floorText), "%g", static_cast<double>(options.leastAmax));
+
+  std::vector<Setting> rows;
+  rows.push_back(
+      {"rule", std::string(format::scaleRuleName(usesRule ? options.rule : ScaleRule::Nearest))});
+  if (usesRule && options.rule == ScaleRule::Even)
+    rows.push_back({"even to bits",
+                    std::to_string(options.evenBits.value_or(static_cast<std::uint8_t>(
+                        format.element->trailingSignificandBits - format.element->isInteger())))});
+  if (!isPower)
+    rows.push_back({"scale values", usesRule ? "powers of two" : "all"});
+  rows.push_back({"scale from", ratioText(options, format)});
+  rows.push_back({"outer scale", outerText(options, format)});
+  rows.push_back({"least amax", options.leastAmax > 0 ? floorText : "none"});
+  rows.push_back({"zero block", options.leastAmax > 0 && !corners.zero
+                                    ? "as least amax"
+                                    : codeText(scale, corners.zero.value_or(zero))});
+  rows.push_back({"least scale", codeText(scale, corners.least.value_or(isPower ? 0 : 1))});
+  if (!usesRule)
+    rows.push_back({"scale rounded to 0", codeOr(corners.underflow, "least scale")});
+  if (usesRule && options.rule == ScaleRule::Even)
+    rows.push_back({"amax rounded to 2^128", codeOr(corners.pastRange, "as the rule")});
+  const bool isError = options.nonFinite == NonFinite::Error;
+  rows.push_back({"NaN", isError                                   ? "refused"
+                         : options.nonFinite == NonFinite::SkipNan ? "not counted"
+                         : corners.nan                             ? codeText(scale, *corners.nan)
+                         : propagates                              ? "NaN"
+                                                                   : ""});
+  rows.push_back({"Inf", isError            ? "refused"
+                         : corners.infinite ? codeText(scale, *corners.infinite)
+                         : options.nonFinite == NonFinite::Propagate ? "NaN"
+                                                                     : "as the largest f32"});
+  rows.push_back({"value", quotientText(options, format)});
+  rows.push_back({"rounding", std::string(roundingName(options.rounding))});
+  rows.push_back({"overflow", std::string(overflowName(options.overflow))});
+  rows.push_back({"zero", nameIn<ZeroSign>({{ZeroSign::Kept, "keeps its sign"},
+                                            {ZeroSign::Positive, "+0"},
+                                            {ZeroSign::Negative, "-0"}},
+                                           options.zeroSign)});
+  if (format.element->isInteger())
+    rows.push_back({"-2^7", options.int8 == Int8Range::Symmetric ? "never" : "produced"});
+  return rows;
+}
+
+} // namespace octavo::numerics

@@ -1,0 +1,230 @@
+// Presets: values derived by hand from their owners' arithmetic, and oracles of a few lines.
+
+#include "octavo/Numerics/Preset.h"
+
+#include "octavo/Numerics/Scaled.h"
+
+#include <bit>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+
+namespace octavo::numerics {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kMax = std::numeric_limits<float>::max();
+
+const ScaledFormat& scaledFormat(std::string_view name) { return *format::findScaledFormat(name); }
+
+/// One block of `values` in the first preset row of that name for that format.
+QuantizeResult quantizeBlock(std::string_view preset, std::string_view formatName,
+                             const std::vector<float>& values) {
+  const ScaledFormat& format = scaledFormat(formatName);
+  const Preset* row = findPreset(preset, format);
+  EXPECT_NE(row, nullptr) << preset << " " << formatName;
+  const std::vector<std::int64_t> shape{static_cast<std::int64_t>(values.size())};
+  return quantize(values, shape, {format.element, format.scale, shape, format.hasOuterScale},
+                  row->options);
+}
+std::uint32_t scaleOf(std::string_view preset, std::string_view formatName,
+                      const std::vector<float>& values) {
+  const QuantizeResult result = quantizeBlock(preset, formatName, values);
+  EXPECT_FALSE(result.refused) << preset << " " << formatName;
+  return result.tensor.scales.at(0);
+}
+std::uint32_t codeOf(std::string_view preset, std::string_view formatName,
+                     const std::vector<float>& values) {
+  return quantizeBlock(preset, formatName, values).tensor.elements.at(0);
+}
+float f32Scale(std::string_view preset, std::string_view formatName,
+               const std::vector<float>& values) {
+  return std::bit_cast<float>(scaleOf(preset, formatName, values));
+}
+
+TEST(PresetTest, FoundByNameAndFormat) {
+  EXPECT_EQ(findPreset("torchao-rceil", scaledFormat("mxfp4"))->options.rule, ScaleRule::RoundUp);
+  EXPECT_EQ(findPreset("torchao-rceil", scaledFormat("nvfp4")), nullptr);
+  EXPECT_EQ(findPreset("torchao", scaledFormat("mxfp4")), nullptr);
+  EXPECT_NE(findPreset("modelopt", scaledFormat("mxfp4")),
+            findPreset("modelopt", scaledFormat("mxfp8_e4m3")));
+  EXPECT_EQ(findPreset("", scaledFormat("mxfp4")), nullptr);
+  EXPECT_EQ(presetNames(scaledFormat("nvfp4")),
+            (std::vector<std::string_view>{"torchao", "transformer-engine", "compressed-tensors",
+                                           "modelopt", "jax"}));
+}
+
+// amax 150 = 1.171875 * 2^7 in e4m3fn (emax 8, max 448): floor 2^-1; 150 / 448 = 0.33 needs 2^-1;
+// ceil 2^0. 470 = 1.836 * 2^8: floor 2^0 saturates; `even` to 3 bits needs 1.9375, to 1 bit 1.75.
+TEST(PresetTest, PowersOfTwo) {
+  for (auto [preset, byte] : {std::pair{"ocp", 126},
+                              {"microxcaling", 126},
+                              {"torchao-floor", 126},
+                              {"torchao-ceil", 127},
+                              {"torchao-even", 126},
+                              {"torchao-rceil", 126},
+                              {"transformer-engine", 126},
+                              {"compressed-tensors", 126},
+                              {"quark", 126},
+                              {"modelopt", 126},
+                              {"xla", 126},
+                              {"jax", 126}})
+    EXPECT_EQ(scaleOf(preset, "mxfp8_e4m3", {150}), static_cast<std::uint32_t>(byte)) << preset;
+  for (auto [preset, byte] : {std::pair{"ocp", 127},
+                              {"microxcaling", 127},
+                              {"torchao-floor", 127},
+                              {"torchao-ceil", 128},
+                              {"torchao-even", 127},
+                              {"torchao-rceil", 128},
+                              {"transformer-engine", 128},
+                              {"compressed-tensors", 128},
+                              {"quark", 127},
+                              {"modelopt", 128},
+                              {"xla", 128},
+                              {"jax", 128}})
+    EXPECT_EQ(scaleOf(preset, "mxfp8_e4m3", {470}), static_cast<std::uint32_t>(byte)) << preset;
+}
+
+TEST(PresetTest, BlocksOfZeros) {
+  for (auto [preset, byte] : {std::pair{"ocp", 0},
+                              {"torchao-even", 0},
+                              {"transformer-engine", 0},
+                              {"compressed-tensors", 0},
+                              {"quark", 1},
+                              {"modelopt", 0},
+                              {"xla", 255},
+                              {"jax", 0}})
+    EXPECT_EQ(scaleOf(preset, "mxfp8_e4m3", {0, 0}), static_cast<std::uint32_t>(byte)) << preset;
+  EXPECT_EQ(codeOf("xla", "mxfp8_e4m3", {-0.0f}), 0u); // codes of a NaN block are 0
+}
+
+TEST(PresetTest, NanAndInf) {
+  struct Row {
+    const char* preset;
+    std::uint32_t nan, inf;
+  };
+  for (const Row& row : {Row{"ocp", 255, 255}, Row{"microxcaling", 255, 255},
+                         Row{"torchao-floor", 255, 255}, Row{"torchao-rceil", 255, 255},
+                         Row{"transformer-engine", 127, 254}, Row{"compressed-tensors", 0, 127},
+                         Row{"quark", 127, 254}, Row{"modelopt", 0, 254}, Row{"xla", 255, 255}}) {
+    EXPECT_EQ(scaleOf(row.preset, "mxfp8_e4m3", {kNan, 448}), row.nan) << row.preset;
+    EXPECT_EQ(scaleOf(row.preset, "mxfp8_e4m3", {448, -kInf}), row.inf) << row.preset;
+  }
+  // Where the scale is a number, NaN stays the element's NaN and Inf its largest value.
+  EXPECT_EQ(codeOf("transformer-engine", "mxfp8_e4m3", {kNan, 448}), 0x7Fu);
+  EXPECT_EQ(codeOf("transformer-engine", "mxfp8_e4m3", {-kInf, 448}), 0xFEu);
+  EXPECT_EQ(codeOf("modelopt", "mxfp8_e4m3", {1, kNan}), 0x7Eu); // 1 / 2^-127 saturates
+}
+
+TEST(PresetTest, EvenBeyondF32) {
+  const float edge = 0x1.9p127f; // 1.5625: stays under every rounding to 1 bit and more
+  const float bumped = kMax;     // rounds to 2^128
+  for (auto [preset, byte] :
+       {std::pair{"torchao-even", 255}, {"quark", 254}, {"compressed-tensors", 127}})
+    EXPECT_EQ(scaleOf(preset, "mxfp4", {bumped}), static_cast<std::uint32_t>(byte)) << preset;
+  for (const char* preset : {"torchao-even", "quark", "compressed-tensors"})
+    EXPECT_EQ(scaleOf(preset, "mxfp4", {edge}), 252u) << preset;
+  EXPECT_EQ(scaleOf("torchao-ceil", "mxfp4", {bumped}), 253u);
+}
+
+// microxcaling's own golden (mx/tests/test_fp8_e4m3_fix.py): 400 lies between 384 and 416.
+TEST(PresetTest, MicroxcalingTiesGoAway) {
+  const QuantizeResult result =
+      quantizeBlock("microxcaling", "mxfp8_e4m3", {485, 475, 400, -485, -450, 0x1p-6f});
+  const ScaledTensor& tensor = result.tensor;
+  EXPECT_EQ(dequantize(tensor), (std::vector<float>{448, 448, 416, -448, -448, 0x1p-6f}));
+}
+
+// 0.75, 1.75, 3.5 are ties of e2m1; scale 2^0 since 6 is there.
+TEST(PresetTest, ModeloptTiesGoTowardZero) {
+  const QuantizeResult result =
+      quantizeBlock("modelopt", "mxfp4", {0.75f, 1.75f, 3.5f, -2.5f, 5.0f, 0.0f, -0.0f, 6});
+  EXPECT_EQ(result.tensor.scales.at(0), 127u);
+  EXPECT_EQ(result.tensor.elements,
+            (std::vector<std::uint8_t>{1, 3, 5, 8 | 4, 6, 8, 8, 7})); // +0 becomes -0
+}
+
+TEST(PresetTest, CompressedTensorsDropsTheSignOfZero) {
+  EXPECT_EQ(codeOf("compressed-tensors", "mxfp4", {-0.0f, 6}), 0u);
+  EXPECT_EQ(codeOf("compressed-tensors", "mxfp8_e4m3", {-0.0f, 6}), 0x80u);
+}
+
+// amax of the tensor 2688: the outer scale is 1, g is 1; a block of amax 3 has scale 0.5.
+TEST(PresetTest, Nvfp4Scales) {
+  const ScaledFormat& nvfp4 = scaledFormat("nvfp4");
+  const std::vector<std::int64_t> shape{6, 1};
+  // 2688 / 6 = 448 exactly; 3 / 6 = 0.5; 0; 2^-12 / 6 rounds below 2^-10; 0.04 / 6 = 1.7 * 2^-8
+  const std::vector<float> values{2688, 3, 0, 0x1p-12f, 0.04f, -3};
+  struct Row {
+    const char* preset;
+    std::vector<std::uint32_t> scales;
+  };
+  for (const Row& row : {Row{"torchao", {0x7E, 0x30, 0x08, 0x08, 0x08, 0x30}},
+                         Row{"modelopt", {0x7E, 0x30, 0x38, 0x01, 0x03, 0x30}},
+                         Row{"compressed-tensors", {0x7E, 0x30, 0x20, 0x20, 0x03, 0x30}},
+                         Row{"transformer-engine", {0x7E, 0x30, 0x00, 0x00, 0x03, 0x30}},
+                         Row{"jax", {0x7E, 0x30, 0x00, 0x00, 0x03, 0x30}}}) {
+    const QuantizeResult result =
+        quantize(values, shape, {nvfp4.element, nvfp4.scale, {1, 1}, true},
+                 findPreset(row.preset, nvfp4)->options);
+    EXPECT_EQ(result.tensor.outer, 1) << row.preset;
+    EXPECT_EQ(result.tensor.scales, row.scales) << row.preset;
+    EXPECT_EQ(result.tensor.elements[0], 7) << row.preset;
+    EXPECT_EQ(result.tensor.elements[1], 7) << row.preset;
+    EXPECT_EQ(result.tensor.elements[5], 15) << row.preset;
+  }
+}
+
+TEST(PresetTest, Nvfp4OuterScale) {
+  const ScaledFormat& nvfp4 = scaledFormat("nvfp4");
+  const auto outer = [&](const char* preset, float amax) {
+    return outerScale(*nvfp4.element, *nvfp4.scale, amax, findPreset(preset, nvfp4)->options);
+  };
+  // 1 / 7 and its product with 2688 round separately: 2688 / 7 = 384, f32(1/7) > 1/7.
+  EXPECT_EQ(outer("transformer-engine", 7.0f).inverse, 384.0f);
+  EXPECT_EQ(outer("compressed-tensors", 7.0f).inverse, (1.0f / 7.0f) * 2688.0f);
+  EXPECT_EQ(outer("compressed-tensors", 0).inverse, 1);
+  EXPECT_EQ(outer("transformer-engine", 0).inverse, 1);
+  EXPECT_EQ(outer("transformer-engine", 0x1p-149f).inverse, kMax); // 2688 / 2^-149 leaves f32
+  EXPECT_EQ(outer("compressed-tensors", 0x1p-149f).inverse, 1);
+  EXPECT_EQ(outer("torchao", 5376).value, 2);
+  EXPECT_EQ(outer("modelopt", 0).value, 1);
+}
+
+TEST(PresetTest, Float32Scales) {
+  EXPECT_EQ(f32Scale("transformer-engine", "fp8_tensor", {224, -1}), 0.5f);
+  EXPECT_EQ(f32Scale("transformer-engine", "fp8_tensor", {0}), 1.0f);
+  EXPECT_EQ(f32Scale("transformer-engine", "fp8_tensor", {kInf, 1}), 1.0f);
+  EXPECT_EQ(f32Scale("transformer-engine", "fp8_tensor", {0x1p-149f}), 1.0f / kMax);
+  // 448 / 3 = 149.33 and its inverse are rounded one after the other.
+  EXPECT_EQ(f32Scale("transformer-engine", "fp8_tensor", {3}), 1.0f / (448.0f / 3.0f));
+  EXPECT_EQ(f32Scale("transformer-engine", "fp8_block", {3}), 0x1p-7f); // 149.33 rounds down to 128
+  EXPECT_EQ(f32Scale("deepseek-ue8m0", "fp8_group", {3}), 0x1p-7f);
+  EXPECT_EQ(f32Scale("deepseek-ue8m0", "fp8_group", {0}), 0x1p-22f); // 1e-4 / 448 = 1.87 * 2^-23
+  EXPECT_EQ(f32Scale("compressed-tensors", "fp8_row", {0}), 0x1p-23f);
+  EXPECT_EQ(f32Scale("compressed-tensors", "fp8_tensor", {448}), 1);
+}
+
+TEST(PresetTest, SettingsOfEveryRow) {
+  for (const Preset& preset : presets())
+    for (const ScaledFormat& format : format::kScaledFormats)
+      if (preset.appliesTo(format))
+        for (const Setting& setting : settings(preset.options, format))
+          EXPECT_FALSE(setting.value.empty()) << preset.name << " " << setting.name;
+  const auto rows =
+      settings(findPreset("quark", scaledFormat("mxfp4"))->options, scaledFormat("mxfp4"));
+  const auto value = [&](std::string_view name) {
+    for (const Setting& row : rows)
+      if (row.name == name)
+        return row.value;
+    return std::string("(none)");
+  };
+  EXPECT_EQ(value("rule"), "even");
+  EXPECT_EQ(value("zero block"), "0x01 (2^-126)");
+  EXPECT_EQ(value("NaN"), "0x7F (2^0)");
+  EXPECT_EQ(value("amax rounded to 2^128"), "0xFE (2^127)");
+}
+
+} // namespace
+} // namespace octavo::numerics
