@@ -1,0 +1,44 @@
+#include "octavo/Numerics/DelayedScaling.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace octavo::numerics {
+
+static constexpr float kLargest = std::numeric_limits<float>::max();
+
+TrainingScale updateDelayedScale(const ElementFormat& format, const DelayedScaling& recipe,
+                                 std::span<float> history, float scale) {
+  assert(!history.empty());
+  if (recipe.zeroAmax == ZeroAmax::Keep && history.front() == 0)
+    return {scale, 1.0f / scale};
+  float amax = recipe.choice == AmaxChoice::MostRecent ? history.front() : 0.0f;
+  if (recipe.choice == AmaxChoice::Max)
+    for (float found : history)
+      amax = std::fmax(amax, found); // fmax drops NaN
+  if (amax > 0 && std::isfinite(amax)) {
+    const float max = std::ldexp(static_cast<float>(maxValue(format)), -recipe.margin);
+    scale = std::min(max / amax, kLargest);
+  }
+  std::ranges::rotate(history, history.begin() + 1);
+  // The rotation has put the amax of this step last and the oldest first, whose slot is needed.
+  history.front() = 0;
+  return {scale, 1.0f / scale};
+}
+
+TrainingScale currentScale(const ElementFormat& format, float amax, float epsilon,
+                           CurrentScales scales) {
+  if (amax < epsilon)
+    amax = epsilon;
+  if (!(amax > 0) || std::isinf(amax))
+    return {1.0f, 1.0f};
+  float scale = std::min(static_cast<float>(maxValue(format)) / amax, kLargest);
+  if (scales == CurrentScales::PowersOfTwo)
+    scale = std::bit_cast<float>(std::bit_cast<std::uint32_t>(scale) & 0xFF800000u);
+  return {scale, 1.0f / scale};
+}
+
+} // namespace octavo::numerics
