@@ -16,5 +16,8 @@ NB_MODULE(_core, module) {
   bindConversions(module);
   bindScaledTensor(module);
   bindQuantization(module);
+  bindProducts(module);
+  bindCodes(module);
+  bindSafetensors(module);
   bindJaxCalls(module);
 }
