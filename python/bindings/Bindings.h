@@ -14,6 +14,7 @@ void bindQuantization(nanobind::module_& module);
 void bindProducts(nanobind::module_& module);
 void bindCodes(nanobind::module_& module);
 void bindSafetensors(nanobind::module_& module);
+void bindCheckpoint(nanobind::module_& module);
 void bindJaxCalls(nanobind::module_& module);
 
 } // namespace octavo::python

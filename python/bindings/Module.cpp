@@ -19,5 +19,6 @@ NB_MODULE(_core, module) {
   bindProducts(module);
   bindCodes(module);
   bindSafetensors(module);
+  bindCheckpoint(module);
   bindJaxCalls(module);
 }
