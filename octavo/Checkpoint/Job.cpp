@@ -117,11 +117,13 @@ tl::expected<void, Error> inParallel(std::size_t n, int workers, Work work) {
 }
 
 class Run {
+  static constexpr int kAllThreads = std::numeric_limits<int>::max();
+
 public:
   Run(Job& job, JobFolder& folder, const JobSettings& settings)
       : job(job), folder(folder), settings(settings),
-        threads(settings.threads > 0 ? settings.threads : tbb::this_task_arena::max_concurrency()) {
-  }
+        threads(std::clamp(settings.threads > 0 ? settings.threads : kAllThreads, 1,
+                           tbb::this_task_arena::max_concurrency())) {}
 
   tl::expected<JobResult, Error> all() {
     JobResult result;

@@ -51,8 +51,12 @@ struct ScaleSpelling {
   Meaning meaning = Meaning::Multiplies;
 };
 
-/// Whether a spelling is the one that octavo writes for its format, or one of others that exist.
-enum class Access : std::uint8_t { ReadAndWrite, ReadOnly };
+/// What a spelling is good for.
+enum class Access : std::uint8_t {
+  ReadAndWrite, ///< the one that octavo writes for its format
+  ReadOnly,     ///< another that producers and readers of the layout agree on
+  Tolerated,    ///< one that exists and that readers trip over: read, with a finding
+};
 
 /// How a layout spells one scaled format. Absent parts have an empty name.
 struct LayerSpelling {
@@ -107,13 +111,11 @@ public:
   virtual std::span<const LayerSpelling> spellings() const = 0;
   virtual KvSpelling kvSpelling() const { return {}; }
 
-  /// Why `folder` is of this layout ("config.json: quant_method is fp8"), or nothing. A
-  /// configuration outweighs names of tensors: `byConfiguration` says which spoke.
-  struct Detection {
-    std::string reason;
-    bool byConfiguration;
-  };
-  virtual std::optional<Detection> detect(const Folder& folder) const = 0;
+  /// Why the configuration says that `folder` is of this layout ("config.json: quant_method is
+  /// fp8"), or nothing.
+  virtual std::optional<std::string> detectByConfiguration(const Folder& folder) const = 0;
+  /// Why the tensors alone say so: they fit the spellings to the letter. Nothing if they do not.
+  virtual std::optional<std::string> detectByTensors(const Folder& folder) const;
 
   /// Every layer with its parts. What does not fit (a scale that is missing, of a wrong shape, an
   /// orphan, configuration and tensors that disagree) is a finding, not an error.

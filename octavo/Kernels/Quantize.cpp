@@ -4,6 +4,7 @@
 #include "octavo/Kernels/BlockLayout.h"
 #include "octavo/Kernels/KernelTable.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cassert>
@@ -26,8 +27,9 @@ class Quantization {
 public:
   Quantization(const float* values, std::span<const std::int64_t> shape, const ScaledType& type,
                const QuantizeOptions& options, std::uint8_t* codes, void* scales,
-               std::span<const std::uint32_t> randomBits, const Execution& execution)
-      : values(values), type(type), options(options), codes(codes),
+               std::span<const std::uint32_t> randomBits, const Execution& execution,
+               std::optional<float> tensorAmax)
+      : tensorAmax(tensorAmax), values(values), type(type), options(options), codes(codes),
         scales(static_cast<std::byte*>(scales)), randomBits(randomBits), execution(execution),
         table(kernelTable(execution.isa)), layout(shape, type.block),
         stores(storesFor(layout.size() * (sizeof(float) + 1))) {}
@@ -36,7 +38,8 @@ public:
     QuantizeReport report;
     bool isFinite = true;
     if (type.hasOuterScale) {
-      const float amax = kernels::amax(WideType::F32, values, layout.size(), execution);
+      const float amax =
+          tensorAmax ? *tensorAmax : kernels::amax(WideType::F32, values, layout.size(), execution);
       isFinite = std::isfinite(amax);
       if (!isFinite && options.nonFinite == NonFinite::Error)
         isRefused = true;
@@ -48,7 +51,8 @@ public:
     }
     plan = quantizePlan(type, options, outer.value);
     if (!isRefused) {
-      if (!isFinite || plan.scale == QuantizePlan::Scale::Other)
+      const bool isImposed = tensorAmax && !type.hasOuterScale;
+      if (!isFinite || isImposed || plan.scale == QuantizePlan::Scale::Other)
         quantizeBlocks();
       else if (isRun())
         quantizeRuns();
@@ -178,6 +182,8 @@ private:
   /// Finds the scale of a block from the bits of the largest |x| in it, stores it and counts what
   /// is not finite; nothing where that is refused.
   std::optional<ScaleOfBlock> settleScale(std::size_t block, std::uint32_t greatest) {
+    if (tensorAmax && !type.hasOuterScale)
+      greatest = std::max(greatest, std::bit_cast<std::uint32_t>(*tensorAmax));
     numerics::BlockFacts facts{.amax = std::bit_cast<float>(greatest)};
     ScaleOfBlock found{};
     found.isFinite = std::isfinite(facts.amax);
@@ -279,6 +285,7 @@ private:
         return {static_cast<std::int64_t>(i), values[i]};
   }
 
+  std::optional<float> tensorAmax; ///< of the tensor that this is a piece of
   const float* values;
   const ScaledType& type;
   const QuantizeOptions& options;
@@ -304,9 +311,18 @@ QuantizeReport quantize(const float* values, std::span<const std::int64_t> shape
   for (std::int64_t extent : shape)
     if (extent == 0)
       return {};
-  Quantization quantization(values, shape, type, options, codes, scales, randomBits, execution);
+  Quantization quantization(values, shape, type, options, codes, scales, randomBits, execution,
+                            std::nullopt);
   assert(options.rounding == Rounding::Stochastic || randomBits.empty());
   return quantization.run();
+}
+
+QuantizeReport quantizePiece(const float* values, std::span<const std::int64_t> shape,
+                             const ScaledType& type, const QuantizeOptions& options, float amax,
+                             std::uint8_t* codes, void* scales, const Execution& execution) {
+  if (std::ranges::find(shape, 0) != shape.end())
+    return {};
+  return Quantization(values, shape, type, options, codes, scales, {}, execution, amax).run();
 }
 
 } // namespace octavo::kernels

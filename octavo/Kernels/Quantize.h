@@ -31,4 +31,11 @@ QuantizeReport quantize(const float* values, std::span<const std::int64_t> shape
                         void* scales, std::span<const std::uint32_t> randomBits = {},
                         const Execution& execution = {});
 
+/// The same for a piece of a larger tensor, of which `amax` is the largest |x|: it decides the
+/// outer scale, or, of a type without one, the scale of every block. A piece then has the codes and
+/// scales that it has in the whole tensor.
+QuantizeReport quantizePiece(const float* values, std::span<const std::int64_t> shape,
+                             const ScaledType& type, const QuantizeOptions& options, float amax,
+                             std::uint8_t* codes, void* scales, const Execution& execution = {});
+
 } // namespace octavo::kernels

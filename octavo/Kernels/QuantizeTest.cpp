@@ -331,6 +331,43 @@ TEST_P(QuantizeKernels, ThreadsGiveTheSameBits) {
       }
 }
 
+TEST_P(QuantizeKernels, PiecesHaveTheCodesOfTheWhole) {
+  const Shape shape{101, 256};
+  const std::vector<float> values = adversarialValues(sizeOf(shape), 8);
+  for (const char* name : {"nvfp4", "fp8_tensor"}) {
+    const format::ScaledFormat& row = *format::findScaledFormat(name);
+    for (const ElementFormat* scale : {row.scale, &format::element("bf16")}) {
+      ScaledType type = typeOf(row, shape, 1);
+      type.scale = scale;
+      const QuantizeOptions options{.rule = row.rule};
+      const auto expected = numerics::quantize(values, shape, type, options).tensor;
+      float amax = 0;
+      for (float value : values)
+        amax = std::max(amax, std::fabs(value));
+      for (std::int64_t begin = 0; begin < shape[0]; begin += 7) {
+        const Shape piece{std::min<std::int64_t>(7, shape[0] - begin), shape[1]};
+        ScaledType pieceType = type;
+        pieceType.block[0] = std::min(type.block[0], piece[0]);
+        const auto at = static_cast<std::size_t>(begin * shape[1]);
+        const std::size_t blocks = sizeOf(format::scaleShape(piece, pieceType.block));
+        std::vector<std::uint8_t> codes(sizeOf(piece)), scales(blocks * scale->bytes());
+        const QuantizeReport report =
+            quantizePiece(values.data() + at, piece, pieceType, options, amax, codes.data(),
+                          scales.data(), {.isa = GetParam(), .threads = 1});
+        EXPECT_EQ(report.outer, expected.outer);
+        ASSERT_TRUE(std::equal(codes.begin(), codes.end(), expected.elements.begin() + at))
+            << name << " from row " << begin;
+        const std::size_t firstBlock = blocks == 1 ? 0 : at / type.block[1];
+        for (std::size_t i = 0; i < blocks; ++i) {
+          std::uint32_t code = 0;
+          std::memcpy(&code, scales.data() + i * scale->bytes(), scale->bytes());
+          ASSERT_EQ(code, expected.scales[firstBlock + i]) << name << " from row " << begin;
+        }
+      }
+    }
+  }
+}
+
 /// Streaming stores start when the tensor exceeds the cache; here they are asked for directly, at
 /// every misalignment of the codes.
 TEST_P(QuantizeKernels, StreamingAtAnyAddress) {

@@ -11,4 +11,9 @@
 
 #include "tools/octavo/Commands.h"
 
-namespace octavo::tools {} // namespace octavo::tools
+namespace octavo::tools {
+
+void addDequantizeCommand(CLI::App& group);
+void addQuantizeWeightsCommand(CLI::App& group);
+
+} // namespace octavo::tools

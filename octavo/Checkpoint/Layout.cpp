@@ -1,0 +1,90 @@
+#include "octavo/Checkpoint/Layout.h"
+
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/Layouts/LayerScan.h"
+#include "octavo/Checkpoint/Layouts/Layouts.h"
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace octavo::checkpoint {
+
+std::string tensorName(std::string_view module, std::string_view parameter,
+                       std::string_view spelled) {
+  std::string name(module);
+  if (!name.empty())
+    name += '.';
+  if (spelled.starts_with('*')) {
+    name += parameter;
+    spelled.remove_prefix(1);
+  }
+  return name.append(spelled);
+}
+
+const LayerSpelling* Layout::spelling(std::string_view format) const {
+  for (const LayerSpelling& row : spellings())
+    if (row.format == format && row.access == Access::ReadAndWrite)
+      return &row;
+  return nullptr;
+}
+
+std::optional<std::string> Layout::detectByTensors(const Folder& folder) const {
+  const std::size_t count = countExactLayers(folder, spellings());
+  if (count == 0)
+    return std::nullopt;
+  return fmt::format("names, dtypes and shapes of {} weights and their scales", count);
+}
+
+std::span<const Layout* const> layouts() {
+  static const std::array<const Layout*, 4> list = {&fp8Layout(), &deepSeekLayout(),
+                                                    &compressedTensorsLayout(), &plainLayout()};
+  return list;
+}
+
+const Layout* findLayout(std::string_view name) {
+  const auto found = std::ranges::find(layouts(), name, &Layout::name);
+  return found == layouts().end() ? nullptr : *found;
+}
+
+DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
+  std::vector<DetectedLayout> configured, stored;
+  for (const Layout* layout : layouts())
+    if (auto reason = layout->detectByConfiguration(folder))
+      configured.push_back({layout, *std::move(reason)});
+
+  const auto names = [](std::span<const DetectedLayout> list) {
+    std::vector<std::string_view> result;
+    for (const DetectedLayout& entry : list)
+      result.push_back(entry.layout->name());
+    return fmt::format("{}", fmt::join(result, ", "));
+  };
+  if (!configured.empty()) {
+    if (configured.size() > 1)
+      findings.push_back(finding("ambiguous-layout", "config.json", "",
+                                 fmt::format("config.json and hf_quant_config.json name {}; read "
+                                             "as {}",
+                                             names(configured), configured[0].layout->name())));
+    return configured.front();
+  }
+  const Json& block = folder.quantizationConfig();
+  if (!block.is_null())
+    findings.push_back(
+        finding("unsupported-layout", "config.json", "",
+                fmt::format("quant_method is {}", inQuotes(stringAt(block, "quant_method")))));
+  for (const Layout* layout : layouts())
+    if (auto reason = layout->detectByTensors(folder))
+      stored.push_back({layout, *std::move(reason)});
+  // The last one, plain, always fits: not a rival of the others.
+  if (stored.size() > 2)
+    findings.push_back(
+        finding("ambiguous-layout", "", "",
+                fmt::format("no configuration says which; the tensors fit {}; read as {}",
+                            names(std::span(stored).first(stored.size() - 1)),
+                            stored.front().layout->name())));
+  return stored.front();
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,346 @@
+// quant_method "compressed-tensors": llm-compressor's checkpoints. The configuration has groups of
+// targets, each with arguments of its own; a table of its presets serves reading and writing.
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/Layouts/Layouts.h"
+#include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+constexpr ElementSpelling kWeight = {"*", "F8_E4M3", ElementShape::Logical};
+constexpr ElementSpelling kPacked = {"*_packed", "U8", ElementShape::PackedBytes};
+constexpr ScaleSpelling kInput = {"input_scale", "", ScaleShape::One};
+constexpr ScaleSpelling kBytes = {"*_scale", "U8", ScaleShape::Grid};
+
+constexpr auto kSpellings = std::to_array<LayerSpelling>({
+    {"fp8_tensor", kWeight, {"*_scale", "", ScaleShape::One}, {}, kInput},
+    {"fp8_row", kWeight, {"*_scale", "", ScaleShape::Column}, {}, kInput},
+    {"fp8_block", kWeight, {"*_scale", "", ScaleShape::Grid}},
+    {"fp8_group", kWeight, {"*_scale", "", ScaleShape::Grid}},
+    {"mxfp8_e4m3", kWeight, kBytes},
+    {"mxfp6_e2m3", kPacked, kBytes},
+    {"mxfp4", kPacked, kBytes},
+    {"nvfp4",
+     kPacked,
+     {"*_scale", "F8_E4M3", ScaleShape::Grid},
+     {"*_global_scale", "F32", ScaleShape::One, Meaning::Divides},
+     {"input_global_scale", "F32", ScaleShape::One, Meaning::Divides}},
+});
+
+/// Quantization arguments as the configuration has them.
+struct Arguments {
+  std::int64_t bits = 8;
+  std::string_view strategy;
+  std::int64_t group = 0;
+  std::string_view scaleDtype = "";
+};
+
+// compressed-tensors quantization/quant_scheme.py (presets), config/base.py (formats).
+struct Scheme {
+  std::string_view row;    ///< of the weights
+  std::string_view format; ///< CompressionFormat
+  Arguments weights, dynamicInput;
+  std::string_view preset, weightOnlyPreset; ///< configurations may name these instead
+};
+constexpr std::string_view kBytesDtype = "torch.uint8", kE4M3Dtype = "torch.float8_e4m3fn";
+constexpr auto kSchemes = std::to_array<Scheme>({
+    // clang-format off
+    {"fp8_tensor", "float-quantized",      {8, "tensor"},                  {8, "token"},                   "FP8",         ""},
+    {"fp8_row",    "float-quantized",      {8, "channel"},                 {8, "token"},                   "FP8_DYNAMIC", ""},
+    {"fp8_block",  "float-quantized",      {8, "block"},                   {8, "group", 128},              "FP8_BLOCK",   ""},
+    {"fp8_group",  "float-quantized",      {8, "group", 128},              {8, "group", 128},              "",            ""},
+    {"mxfp8_e4m3", "mxfp8-quantized",      {8, "group", 32, kBytesDtype},  {8, "group", 32, kBytesDtype},  "MXFP8",       "MXFP8A16"},
+    {"mxfp6_e2m3", "mxfp6-pack-quantized", {6, "group", 32, kBytesDtype},  {8, "group", 32, kBytesDtype},  "MXFP6A8",     "MXFP6A16"},
+    {"mxfp4",      "mxfp4-pack-quantized", {4, "group", 32, kBytesDtype},  {4, "group", 32, kBytesDtype},  "MXFP4",       "MXFP4A16"},
+    {"nvfp4",      "nvfp4-pack-quantized", {4, "tensor_group", 16, kE4M3Dtype}, {4, "tensor_group", 16, kE4M3Dtype}, "NVFP4", "NVFP4A16"},
+    // clang-format on
+});
+
+const Scheme& schemeOf(std::string_view row) {
+  return *std::ranges::find(kSchemes, row, &Scheme::row);
+}
+
+/// What a `weights` or `input_activations` object says.
+struct Reading {
+  std::string_view row; ///< empty: no format of ours
+  std::optional<std::array<std::int64_t, 2>> block;
+};
+
+Reading readArguments(const Json& object, std::string_view format) {
+  const std::int64_t bits = integerAt(object, "num_bits").value_or(8);
+  const std::optional<std::int64_t> group = integerAt(object, "group_size");
+  std::string strategy = stringAt(object, "strategy");
+  if (strategy.empty())
+    strategy = !group ? "tensor" : *group < 0 ? "channel" : "group";
+  if (stringAt(object, "type") != "float")
+    return {};
+  const bool byteScales =
+      stringAt(object, "scale_dtype") == kBytesDtype || format.starts_with("mxfp");
+  const bool validGroup = group && *group > 0 && *group <= (std::int64_t{1} << 30);
+  if (bits == 8) {
+    if (strategy == "tensor")
+      return {"fp8_tensor", {}};
+    if (strategy == "channel" || strategy == "token")
+      return {"fp8_row", {}};
+    if (strategy == "group" && validGroup)
+      return byteScales && *group == 32
+                 ? Reading{"mxfp8_e4m3", {}}
+                 : Reading{"fp8_group", std::array<std::int64_t, 2>{1, *group}};
+    const Json& block = memberAt(object, {"block_structure"});
+    if (strategy == "block" && block.is_array() && block.size() == 2 &&
+        std::ranges::all_of(block, [](const Json& n) {
+          return n.is_number_unsigned() && n.get<std::uint64_t>() > 0 &&
+                 n.get<std::uint64_t>() <= (1u << 30);
+        }))
+      return {"fp8_block", std::array{block[0].get<std::int64_t>(), block[1].get<std::int64_t>()}};
+    return {};
+  }
+  if (bits == 4 && group == 16 && (strategy == "tensor_group" || strategy == "group"))
+    return {"nvfp4", {}};
+  if (bits == 4 && group == 32 && strategy == "group")
+    return {"mxfp4", {}};
+  if (bits == 6 && group == 32 && strategy == "group")
+    return {"mxfp6_e2m3", {}};
+  return {};
+}
+
+Activations readActivations(const Json& object, std::string_view format) {
+  if (!object.is_object())
+    return {};
+  const Json& dynamic = memberAt(object, {"dynamic"});
+  const Reading reading = readArguments(object, format);
+  const bool isDynamic = dynamic.is_boolean() && dynamic.get<bool>();
+  return {isDynamic ? Activations::Kind::Dynamic : Activations::Kind::Static,
+          format::findScaledFormat(reading.row)};
+}
+
+struct Group {
+  std::string name;
+  NamePatterns targets;
+  std::vector<std::string> targetNames;
+  Claim claim;
+};
+
+constexpr auto kArgumentKeys = std::to_array<std::string_view>(
+    {"num_bits", "type", "symmetric", "group_size", "strategy", "block_structure", "dynamic",
+     "actorder", "scale_dtype", "zp_dtype", "observer", "observer_kwargs"});
+constexpr auto kSchemeKeys = std::to_array<std::string_view>(
+    {"targets", "weights", "input_activations", "output_activations", "format"});
+
+void checkKeys(const Json& object, std::span<const std::string_view> known,
+               const std::string& where, Findings& findings) {
+  if (object.is_object())
+    for (const auto& [key, value] : object.items())
+      if (std::ranges::find(known, key) == known.end())
+        findings.push_back(finding("bad-configuration", "config.json", "",
+                                   fmt::format("{} has the key {}, which compressed-tensors "
+                                               "refuses",
+                                               where, inQuotes(key))));
+}
+
+/// A group that is the name of a preset with a list of targets.
+std::optional<Claim> readPreset(std::string_view name) {
+  for (const Scheme& scheme : kSchemes) {
+    const bool full = scheme.preset == name, weightOnly = scheme.weightOnlyPreset == name;
+    if (name.empty() || (!full && !weightOnly))
+      continue;
+    Claim claim;
+    claim.format = scheme.row;
+    if (full) {
+      const bool isStatic = scheme.row == "fp8_tensor" || scheme.row == "nvfp4";
+      claim.activations = activationsFor(scheme.row, isStatic ? Activations::Kind::Static
+                                                              : Activations::Kind::Dynamic);
+    }
+    return claim;
+  }
+  return std::nullopt;
+}
+
+std::vector<Group> readGroups(const Json& block, Findings& findings) {
+  std::vector<Group> groups;
+  const Json& list = memberAt(block, {"config_groups"});
+  if (!list.is_object())
+    return groups;
+  for (const auto& [name, value] : list.items()) {
+    const std::string where = "config.json: config_groups." + name;
+    Group group;
+    group.name = name;
+    if (value.is_array()) {
+      for (const Json& target : value)
+        if (target.is_string())
+          group.targetNames.push_back(target.get<std::string>());
+      if (const auto preset = readPreset(name))
+        group.claim = *preset;
+      else
+        group.claim.kind = Claim::Kind::Unsupported;
+    } else {
+      checkKeys(value, kSchemeKeys, where, findings);
+      const Json& weights = memberAt(value, {"weights"});
+      if (!weights.is_object())
+        continue; // activations only, as for attention
+      checkKeys(weights, kArgumentKeys, where + ".weights", findings);
+      const Json& input = memberAt(value, {"input_activations"});
+      checkKeys(input, kArgumentKeys, where + ".input_activations", findings);
+      group.targetNames = stringsAt(value, "targets");
+      std::string format = stringAt(value, "format");
+      if (format.empty())
+        format = stringAt(block, "format");
+      const Reading reading = readArguments(weights, format);
+      group.claim.format = reading.row;
+      group.claim.block = reading.block;
+      group.claim.activations = readActivations(input, format);
+      if (reading.row.empty())
+        group.claim.kind = Claim::Kind::Unsupported;
+    }
+    if (group.claim.kind == Claim::Kind::Unsupported)
+      findings.push_back(
+          finding("unsupported-format", "config.json", "",
+                  fmt::format("{} is {}", where,
+                              value.is_array()
+                                  ? "no preset that octavo knows"
+                                  : memberAt(value, {"weights"})
+                                        .dump(-1, ' ', false, Json::error_handler_t::replace))));
+    else
+      group.claim.kind = Claim::Kind::Quantized;
+    group.claim.source = where;
+    group.targets = NamePatterns(group.targetNames, PatternStyle::NameClassOrRegex,
+                                 where + ".targets", findings);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+Json writeArguments(const Arguments& arguments, Json dynamic,
+                    std::optional<std::array<std::int64_t, 2>> block = {}) {
+  Json object = {{"num_bits", arguments.bits},
+                 {"type", "float"},
+                 {"symmetric", true},
+                 {"group_size", arguments.group ? Json(arguments.group) : Json(nullptr)},
+                 {"strategy", arguments.strategy}};
+  if (block)
+    object["block_structure"] = *block;
+  object["dynamic"] = std::move(dynamic);
+  if (!arguments.scaleDtype.empty()) {
+    object["scale_dtype"] = arguments.scaleDtype;
+    object["zp_dtype"] = arguments.scaleDtype;
+  }
+  return object;
+}
+
+/// Null where activations stay as they are.
+Json writeActivations(const Scheme& scheme, Activations::Kind kind) {
+  if (kind == Activations::Kind::None)
+    return nullptr;
+  if (scheme.row == "nvfp4")
+    // Its blocks are always dynamic under a stored outer scale; without one it is weights only.
+    return kind == Activations::Kind::Static ? writeArguments(scheme.dynamicInput, "local")
+                                             : Json(nullptr);
+  const bool canBeStatic = !schemeOf(scheme.row).dynamicInput.group;
+  if (kind == Activations::Kind::Static && canBeStatic)
+    return writeArguments({8, "tensor"}, false);
+  return writeArguments(scheme.dynamicInput, true);
+}
+
+class CompressedTensors : public Layout {
+public:
+  std::string_view name() const override { return "compressed-tensors"; }
+  std::string_view description() const override {
+    return "llm-compressor's checkpoints: groups of targets, each of its own format.";
+  }
+  std::string_view source() const override {
+    return "compressed-tensors 0.20 quantization/quant_scheme.py, config/base.py";
+  }
+  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+  KvSpelling kvSpelling() const override { return {.dtype = "", .shape = ScaleShape::One}; }
+
+  std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
+    const Json& block = folder.quantizationConfig();
+    if (stringAt(block, "quant_method") == "compressed-tensors")
+      return "config.json: quant_method is compressed-tensors";
+    return std::nullopt;
+  }
+
+  Inventory read(const Folder& folder, Findings& findings) const override {
+    const Json& block = folder.quantizationConfig();
+    const NamePatterns ignored(stringsAt(block, "ignore"), PatternStyle::NameClassOrRegex, "ignore",
+                               findings);
+    const std::vector<Group> groups = readGroups(block, findings);
+    Inventory inventory = scanLayers(
+        folder, kSpellings,
+        [&](std::string_view module) {
+          Claim claim;
+          if (ignored.match(module)) {
+            claim.kind = Claim::Kind::Plain;
+            claim.source = "config.json: ignore";
+            return claim;
+          }
+          for (const Group& group : groups)
+            if (const auto entry = group.targets.match(module)) {
+              claim = group.claim;
+              claim.reach =
+                  group.targetNames[*entry] == module ? Claim::Reach::Name : Claim::Reach::Class;
+              return claim;
+            }
+          for (const Group& group : groups)
+            if (group.targets.namesClass("Linear"))
+              return group.claim;
+          return claim;
+        },
+        findings);
+    reportUnused(folder, ignored.unused(), "ignore", findings);
+    for (const Group& group : groups)
+      reportUnused(folder, group.targets.unused(), group.claim.source + ".targets", findings);
+    const Json& kv = memberAt(block, {"kv_cache_scheme"});
+    if (kv.is_object() && stringAt(kv, "type") == "float")
+      inventory.kvCacheFormat = integerAt(kv, "num_bits") == 4 ? "fp4" : "fp8";
+    inventory.quantizer = "compressed-tensors";
+    if (const std::string version = stringAt(block, "version"); !version.empty())
+      inventory.quantizer += " " + version;
+    return inventory;
+  }
+
+  void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
+    const std::vector<ChosenGroup> chosen = groupByFormat(choice);
+    Json groups = Json::object();
+    std::string_view format = "dense";
+    for (const ChosenGroup& group : chosen) {
+      const Scheme& scheme = schemeOf(group.format->name);
+      format = chosen.size() == 1 ? scheme.format : "mixed-precision";
+      std::optional<std::array<std::int64_t, 2>> block;
+      if (scheme.weights.strategy == "block")
+        block = {group.format->across, group.format->along};
+      groups[fmt::format("group_{}", groups.size())] = {
+          {"targets", chosen.size() == 1 ? Json::array({"Linear"}) : Json(group.modules)},
+          {"weights", writeArguments(scheme.weights, false, block)},
+          {"input_activations", writeActivations(scheme, choice.activations)},
+          {"output_activations", nullptr},
+          {"format", scheme.format}};
+    }
+    Json block = {{"quant_method", "compressed-tensors"},
+                  {"format", format},
+                  {"quantization_status", "compressed"},
+                  {"global_compression_ratio", nullptr},
+                  {"config_groups", std::move(groups)},
+                  {"ignore", choice.ignored},
+                  {"kv_cache_scheme", nullptr}};
+    if (choice.kvScales)
+      block["kv_cache_scheme"] = writeArguments({8, "tensor"}, false);
+    setQuantization(config, std::move(block));
+    quantConfig = nullptr;
+  }
+};
+
+} // namespace
+
+const Layout& compressedTensorsLayout() {
+  static const CompressedTensors layout;
+  return layout;
+}
+
+} // namespace octavo::checkpoint

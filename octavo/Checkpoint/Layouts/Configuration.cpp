@@ -1,0 +1,95 @@
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+
+#include "octavo/Checkpoint/Error.h"
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octavo::checkpoint {
+
+static const Json kNone;
+
+const Json& memberAt(const Json& value, std::initializer_list<const char*> path) {
+  const Json* at = &value;
+  for (const char* key : path) {
+    if (!at->is_object())
+      return kNone;
+    const auto found = at->find(key);
+    if (found == at->end())
+      return kNone;
+    at = &*found;
+  }
+  return *at;
+}
+
+std::string stringAt(const Json& value, const char* key) {
+  const Json& member = memberAt(value, {key});
+  return member.is_string() ? member.get<std::string>() : std::string();
+}
+
+std::optional<std::int64_t> integerAt(const Json& value, const char* key) {
+  const Json& member = memberAt(value, {key});
+  if (!member.is_number_integer() ||
+      (member.is_number_unsigned() && member.get<std::uint64_t>() > INT64_MAX))
+    return std::nullopt;
+  return member.get<std::int64_t>();
+}
+
+std::vector<std::string> stringsAt(const Json& value, const char* key) {
+  const Json& member = memberAt(value, {key});
+  std::vector<std::string> strings;
+  if (member.is_array())
+    for (const Json& entry : member)
+      if (entry.is_string())
+        strings.push_back(entry.get<std::string>());
+  return strings;
+}
+
+Activations activationsFor(std::string_view format, Activations::Kind kind) {
+  if (kind == Activations::Kind::None)
+    return {};
+  return {kind, format::findScaledFormat(format::findScaledFormat(format)->activation)};
+}
+
+void reportUnused(const Folder& folder, std::span<const std::string_view> unused,
+                  std::string_view key, Findings& findings) {
+  const Json& tied = memberAt(folder.config(), {"tie_word_embeddings"});
+  for (std::string_view entry : unused) {
+    // A head that is tied to the embedding has no tensor of its own, and every producer lists it.
+    if (entry.ends_with("lm_head") && (!tied.is_boolean() || tied.get<bool>()))
+      continue;
+    findings.push_back(finding("ignore-matches-nothing", "config.json", "",
+                               fmt::format("{} has {}", key, inQuotes(entry))));
+  }
+}
+
+void removeQuantization(Json& config) {
+  if (!config.is_object())
+    return;
+  config.erase("quantization_config");
+  config.erase("compression_config");
+  if (const auto text = config.find("text_config"); text != config.end() && text->is_object())
+    text->erase("quantization_config");
+}
+
+void setQuantization(Json& config, Json block) {
+  if (!config.is_object())
+    config = Json::object();
+  removeQuantization(config);
+  config["quantization_config"] = std::move(block);
+}
+
+std::vector<ChosenGroup> groupByFormat(const LayoutChoice& choice) {
+  std::vector<ChosenGroup> groups;
+  for (const auto& [module, format] : choice.layers) {
+    auto group = std::ranges::find(groups, format, &ChosenGroup::format);
+    if (group == groups.end())
+      group = groups.insert(groups.end(), {format, {}});
+    group->modules.push_back(module);
+  }
+  return groups;
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,123 @@
+// quant_method "fp8" with weight_block_size: DeepSeek-V3 and those that followed it (transformers'
+// fine-grained FP8, Qwen's and MiniMax's FP8). DeepSeek-V4's released names are read as well.
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/Layouts/Layouts.h"
+#include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+constexpr ElementSpelling kWeight = {"*", "F8_E4M3", ElementShape::Logical};
+
+// The `_inv` is history: every one of these multiplies.
+constexpr auto kSpellings = std::to_array<LayerSpelling>({
+    {"fp8_block", kWeight, {"*_scale_inv", "F32", ScaleShape::Grid}},
+    {"fp8_tensor", kWeight, {"*_scale_inv", "F32", ScaleShape::Scalar}, {}, {}, Access::ReadOnly},
+    {"mxfp8_e4m3", kWeight, {"*_scale_inv", "U8", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
+    {"fp8_block", kWeight, {"scale", "F8_E8M0", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
+    {"mxfp4",
+     {"*", "I8", ElementShape::PackedBytes},
+     {"scale", "F8_E8M0", ScaleShape::Grid},
+     {},
+     {},
+     Access::ReadOnly},
+    {"fp8_block", kWeight, {"*_scale", "F32", ScaleShape::Grid}, {}, {}, Access::Tolerated},
+});
+
+class DeepSeek : public Layout {
+public:
+  std::string_view name() const override { return "deepseek"; }
+  std::string_view description() const override {
+    return "FP8 weights in blocks of 128 x 128, each with a scale that multiplies.";
+  }
+  std::string_view source() const override {
+    return "DeepSeek-V3 README_WEIGHTS.md, inference/kernel.py";
+  }
+  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+
+  std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
+    const Json& block = folder.quantizationConfig();
+    if (stringAt(block, "quant_method") == "fp8" &&
+        !memberAt(block, {"weight_block_size"}).is_null())
+      return "config.json: quant_method is fp8, with weight_block_size";
+    return std::nullopt;
+  }
+
+  Inventory read(const Folder& folder, Findings& findings) const override {
+    const Json& block = folder.quantizationConfig();
+    const NamePatterns plain(stringsAt(block, "modules_to_not_convert"), PatternStyle::NameOrRegex,
+                             "modules_to_not_convert", findings);
+    Claim quantized;
+    quantized.source = "config.json: weight_block_size";
+    if (!block.is_null()) {
+      quantized.kind = Claim::Kind::Quantized;
+      // Routers and small projections stay plain, and no list says which: DeepSeek's code does.
+      quantized.reach = Claim::Reach::Some;
+      const Json& size = memberAt(block, {"weight_block_size"});
+      const auto extent = [&](std::size_t i) -> std::int64_t {
+        return size.is_array() && size.size() == 2 && size[i].is_number_unsigned() &&
+                       size[i].get<std::uint64_t>() <= (1u << 30)
+                   ? size[i].get<std::int64_t>()
+                   : 0;
+      };
+      if (extent(0) > 0 && extent(1) > 0)
+        quantized.block = {extent(0), extent(1)};
+      else
+        findings.push_back(
+            finding("bad-configuration", "config.json", "",
+                    fmt::format("weight_block_size is {}; two positive extents are "
+                                "expected",
+                                size.dump(-1, ' ', false, Json::error_handler_t::replace))));
+      if (stringAt(block, "activation_scheme") == "static")
+        findings.push_back(finding("bad-configuration", "config.json", "",
+                                   "activation_scheme is static; with weight_block_size readers "
+                                   "take dynamic only"));
+      quantized.activations = activationsFor("fp8_block", Activations::Kind::Dynamic);
+      // [1, 32] of MXFP8 is spelled with this key too; DeepSeek-V4's experts are FP4 beside it.
+      const bool mixed = stringAt(block, "expert_dtype") == "fp4" ||
+                         stringAt(folder.config(), "expert_dtype") == "fp4";
+      const bool rows = quantized.block && *quantized.block == std::array<std::int64_t, 2>{1, 32};
+      if (!mixed)
+        quantized.format = rows ? "mxfp8_e4m3" : "fp8_block";
+      else if (quantized.block == std::array<std::int64_t, 2>{128, 128})
+        quantized.block.reset();
+    }
+    Inventory inventory = scanLayers(
+        folder, kSpellings,
+        [&](std::string_view module) {
+          if (!plain.match(module))
+            return quantized;
+          Claim claim;
+          claim.kind = Claim::Kind::Plain;
+          claim.source = "config.json: modules_to_not_convert";
+          return claim;
+        },
+        findings);
+    reportUnused(folder, plain.unused(), "modules_to_not_convert", findings);
+    return inventory;
+  }
+
+  void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
+    Json block = {{"activation_scheme", "dynamic"},
+                  {"fmt", "e4m3"},
+                  {"quant_method", "fp8"},
+                  {"weight_block_size", {128, 128}}};
+    if (!choice.ignored.empty())
+      block["modules_to_not_convert"] = choice.ignored;
+    setQuantization(config, std::move(block));
+    quantConfig = nullptr;
+  }
+};
+
+} // namespace
+
+const Layout& deepSeekLayout() {
+  static const DeepSeek layout;
+  return layout;
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,105 @@
+// quant_method "fp8": AutoFP8's checkpoints, and those of vLLM's and transformers' own FP8 that
+// have no blocks.
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/Layouts/Layouts.h"
+#include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+constexpr ElementSpelling kWeight = {"*", "F8_E4M3", ElementShape::Logical};
+constexpr ScaleSpelling kInput = {"input_scale", "F32", ScaleShape::Scalar};
+
+constexpr auto kSpellings = std::to_array<LayerSpelling>({
+    {"fp8_tensor", kWeight, {"*_scale", "F32", ScaleShape::Scalar}, {}, kInput},
+    {"fp8_row", kWeight, {"*_scale", "F32", ScaleShape::Column}, {}, {}, Access::ReadOnly},
+    {"fp8_tensor",
+     kWeight,
+     {"*_scale_inv", "F32", ScaleShape::Scalar},
+     {},
+     kInput,
+     Access::Tolerated},
+});
+
+class Fp8 : public Layout {
+public:
+  std::string_view name() const override { return "fp8"; }
+  std::string_view description() const override {
+    return "FP8 weights with one F32 scale a tensor, activations static or dynamic.";
+  }
+  std::string_view source() const override {
+    return "AutoFP8 auto_fp8/quantize.py; vLLM quantization/fp8.py";
+  }
+  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+
+  std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
+    const Json& block = folder.quantizationConfig();
+    const std::string method = stringAt(block, "quant_method");
+    if ((method == "fp8" && memberAt(block, {"weight_block_size"}).is_null()) ||
+        method == "fbgemm_fp8")
+      return fmt::format("config.json: quant_method is {}, without weight_block_size", method);
+    return std::nullopt;
+  }
+
+  Inventory read(const Folder& folder, Findings& findings) const override {
+    const Json& block = folder.quantizationConfig();
+    std::vector<std::string> ignored = stringsAt(block, "ignored_layers");
+    for (std::string& entry : stringsAt(block, "modules_to_not_convert"))
+      ignored.push_back(std::move(entry));
+    const NamePatterns plain(ignored, PatternStyle::NameOrRegex, "ignored_layers", findings);
+
+    const std::string scheme = stringAt(block, "activation_scheme");
+    if (!scheme.empty() && scheme != "static" && scheme != "dynamic")
+      findings.push_back(finding("bad-configuration", "config.json", "",
+                                 fmt::format("activation_scheme is {}; static or dynamic is "
+                                             "expected",
+                                             inQuotes(scheme))));
+    const auto kind = scheme == "static" ? Activations::Kind::Static : Activations::Kind::Dynamic;
+    const bool configured = !block.is_null();
+    const bool perRow = stringAt(block, "quant_method") == "fbgemm_fp8";
+    Inventory inventory = scanLayers(
+        folder, kSpellings,
+        [&](std::string_view module) {
+          Claim claim;
+          if (plain.match(module)) {
+            claim.kind = Claim::Kind::Plain;
+            claim.source = "config.json: ignored_layers";
+          } else if (configured) {
+            claim.kind = Claim::Kind::Quantized;
+            claim.format = perRow ? "fp8_row" : "fp8_tensor";
+            claim.activations = activationsFor(claim.format, kind);
+            claim.source = "config.json: quantization_config";
+          }
+          return claim;
+        },
+        findings);
+    reportUnused(folder, plain.unused(), "ignored_layers", findings);
+    if (!stringAt(block, "kv_cache_scheme").empty())
+      inventory.kvCacheFormat = "fp8";
+    return inventory;
+  }
+
+  void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
+    Json block = {{"quant_method", "fp8"},
+                  {"activation_scheme",
+                   choice.activations == Activations::Kind::Static ? "static" : "dynamic"},
+                  {"ignored_layers", choice.ignored}};
+    if (choice.kvScales)
+      block["kv_cache_scheme"] = "static";
+    setQuantization(config, std::move(block));
+    quantConfig = nullptr;
+  }
+};
+
+} // namespace
+
+const Layout& fp8Layout() {
+  static const Fp8 layout;
+  return layout;
+}
+
+} // namespace octavo::checkpoint

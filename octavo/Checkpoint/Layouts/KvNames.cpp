@@ -1,0 +1,89 @@
+#include "octavo/Checkpoint/Layouts/KvNames.h"
+
+#include "octavo/Checkpoint/Layouts/PartFit.h"
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+// vLLM model_loader/weight_utils.py, maybe_remap_kv_scale_name, and the producers' exports. Longer
+// names come first: "k_proj.k_scale" also ends in "k_scale".
+constexpr auto kKvNames = std::to_array<KvName>({
+    {"k_proj.k_scale", KvRole::Key},            // ModelOpt
+    {"v_proj.v_scale", KvRole::Value},          // ModelOpt
+    {"k_proj.output_scale", KvRole::Key},       // Quark
+    {"v_proj.output_scale", KvRole::Value},     // Quark
+    {"q_proj.output_scale", KvRole::Query},     // Quark
+    {"prob_output_scale", KvRole::Probability}, // Quark
+    {"attn.k_scale", KvRole::Key},              // vLLM's own module names
+    {"attn.v_scale", KvRole::Value},
+    {"k_scale", KvRole::Key}, // AutoFP8, compressed-tensors
+    {"v_scale", KvRole::Value},
+    {"q_scale", KvRole::Query},
+    {"kv_scale", KvRole::KeyAndValue}, // AutoFP8's first version
+});
+
+} // namespace
+
+std::optional<KvNameMatch> matchKvName(std::string_view tensor) {
+  for (const KvName& name : kKvNames) {
+    if (!tensor.ends_with(name.suffix))
+      continue;
+    const std::size_t before = tensor.size() - name.suffix.size();
+    if (before > 0 && tensor[before - 1] == '.')
+      return KvNameMatch{tensor.substr(0, before - 1), name.role};
+  }
+  return std::nullopt;
+}
+
+bool KvScaleList::add(const KvNameMatch& match, const StoredTensor& tensor, Findings& findings) {
+  const SafetensorsEntry& entry = *tensor.entry;
+  const format::ElementFormat* format = floatScaleFormat(entry);
+  const bool oneAxis =
+      std::ranges::count_if(entry.shape, [](std::int64_t n) { return n != 1; }) <= 1;
+  if (!format || !oneAxis || entry.begin == entry.end) {
+    findings.push_back(finding("kv-scale-dtype", tensor.shard->name(), tensor.name(),
+                               fmt::format("found {}", describe(entry))));
+    return false;
+  }
+  KvScales& scales = byModule[std::string(match.module)];
+  scales.module = match.module;
+  const Part part{tensor, format};
+  // A name of one scale outweighs the old name of both, whichever comes first.
+  switch (match.role) {
+  case KvRole::Key:
+    scales.key = part;
+    break;
+  case KvRole::Value:
+    scales.value = part;
+    break;
+  case KvRole::KeyAndValue:
+    if (!scales.key)
+      scales.key = part;
+    if (!scales.value)
+      scales.value = part;
+    break;
+  case KvRole::Query:
+    scales.query = part;
+    break;
+  case KvRole::Probability:
+    scales.probability = part;
+    break;
+  }
+  return true;
+}
+
+std::vector<KvScales> KvScaleList::take() {
+  std::vector<KvScales> list;
+  for (auto& [module, scales] : byModule)
+    list.push_back(std::move(scales));
+  byModule.clear();
+  return list;
+}
+
+} // namespace octavo::checkpoint

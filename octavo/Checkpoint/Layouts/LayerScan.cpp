@@ -1,0 +1,348 @@
+#include "octavo/Checkpoint/Layouts/LayerScan.h"
+
+#include "octavo/Checkpoint/Layouts/KvNames.h"
+#include "octavo/Checkpoint/Layouts/PartFit.h"
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <unordered_set>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+struct NameParts {
+  std::string_view module, parameter; ///< no parameter where the spelled name has no `*`
+};
+
+/// `name` as `spelled` spells names of parts; nothing if it does not.
+std::optional<NameParts> matchName(std::string_view name, std::string_view spelled) {
+  const bool ofParameter = spelled.starts_with('*');
+  const std::string_view literal = ofParameter ? spelled.substr(1) : spelled;
+  if (!name.ends_with(literal))
+    return std::nullopt;
+  std::string_view rest = name.substr(0, name.size() - literal.size());
+  if (!ofParameter) {
+    if (rest.empty())
+      return NameParts{};
+    return rest.ends_with('.') ? std::optional(NameParts{rest.substr(0, rest.size() - 1), {}})
+                               : std::nullopt;
+  }
+  const std::size_t dot = rest.rfind('.');
+  const NameParts parts = dot == std::string_view::npos
+                              ? NameParts{"", rest}
+                              : NameParts{rest.substr(0, dot), rest.substr(dot + 1)};
+  return parts.parameter.empty() ? std::nullopt : std::optional(parts);
+}
+
+/// The module of a tensor: all but the last component of its name.
+std::string_view moduleOf(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+bool isNarrowFloat(const SafetensorsDtype& dtype) {
+  return dtype.type && dtype.type->isFloat() && dtype.type->format().isNarrow() &&
+         dtype.type->format().isSigned();
+}
+
+bool isPlainFloat(const SafetensorsDtype& dtype) {
+  return dtype.type && dtype.type->isFloat() && !dtype.type->format().isNarrow();
+}
+
+/// A weight that a configuration may mean when it quantizes a class of modules: a matrix in one of
+/// the model's repeated blocks. Embeddings, and heads that are tied to them, are other classes.
+bool mayBeLinear(const StoredTensor& tensor) {
+  const std::string_view name = tensor.name();
+  if (!name.ends_with(".weight") || tensor.entry->shape.size() != 2 ||
+      name.find("embed") != std::string_view::npos || name.find("norm") != std::string_view::npos)
+    return false;
+  bool startsComponent = true;
+  for (const char c : name) {
+    if (startsComponent && std::isdigit(static_cast<unsigned char>(c)))
+      return true;
+    startsComponent = c == '.';
+  }
+  return false;
+}
+
+/// Tensors sorted by what their names say that they are.
+struct Roles {
+  std::map<std::pair<std::string, std::string>, Candidate> candidates; ///< module, parameter
+  std::map<std::pair<std::string, std::string>, std::string_view> elementNames;
+  /// Named like scales of something that is no candidate.
+  std::vector<StoredTensor> orphans;
+  std::vector<StoredTensor> others;
+};
+
+Roles assignRoles(const Folder& folder, std::span<const LayerSpelling> spellings) {
+  const auto longestFirst = [](std::string_view a, std::string_view b) {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  };
+  std::set<std::string_view, decltype(longestFirst)> elementNames(longestFirst),
+      scaleNames(longestFirst);
+  for (const LayerSpelling& spelling : spellings) {
+    elementNames.insert(spelling.elements.name);
+    for (const ScaleSpelling* part : {&spelling.scales, &spelling.outer, &spelling.input})
+      if (!part->name.empty())
+        scaleNames.insert(part->name);
+  }
+
+  struct NamedScale {
+    StoredTensor tensor;
+    std::string_view spelled;
+    NameParts parts;
+  };
+  std::vector<NamedScale> scales;
+  // Modules, and parameters of modules, that have something named like a scale.
+  std::set<std::pair<std::string_view, std::string_view>> scaled;
+  std::vector<StoredTensor> rest;
+  for (const StoredTensor& tensor : folder.tensors()) {
+    const auto spelled = std::ranges::find_if(scaleNames, [&](std::string_view name) {
+      return matchName(tensor.name(), name).has_value();
+    });
+    if (spelled == scaleNames.end()) {
+      rest.push_back(tensor);
+      continue;
+    }
+    scales.push_back({tensor, *spelled, *matchName(tensor.name(), *spelled)});
+    if (!scales.back().parts.parameter.empty())
+      scaled.insert({scales.back().parts.module, scales.back().parts.parameter});
+  }
+
+  Roles roles;
+  for (const StoredTensor& tensor : rest) {
+    bool taken = false;
+    for (std::string_view spelled : elementNames) {
+      const auto parts = matchName(tensor.name(), spelled);
+      if (!parts)
+        continue;
+      const SafetensorsDtype& dtype = *tensor.entry->dtype;
+      const bool hasScale = scaled.contains({parts->module, parts->parameter});
+      const bool isByte = dtype.name == "U8" || dtype.name == "I8";
+      const bool named = spelled != "*" || parts->parameter == "weight";
+      if (isPlainFloat(dtype) || !(hasScale || (named && (isByte || isNarrowFloat(dtype)))))
+        continue;
+      const std::pair key{std::string(parts->module), std::string(parts->parameter)};
+      if (!roles.candidates.emplace(key, Candidate{key.first, key.second, tensor, {}}).second)
+        break; // "weight" and "weight_packed" of one module: the second is no part of the layer
+      roles.elementNames.emplace(key, spelled);
+      taken = true;
+      break;
+    }
+    if (!taken)
+      roles.others.push_back(tensor);
+  }
+
+  for (const NamedScale& scale : scales) {
+    const std::string module(scale.parts.module);
+    bool taken = false;
+    if (!scale.parts.parameter.empty()) {
+      const auto found = roles.candidates.find({module, std::string(scale.parts.parameter)});
+      if (found != roles.candidates.end()) {
+        found->second.scales.emplace(scale.spelled, scale.tensor);
+        taken = true;
+      }
+    } else {
+      for (auto found = roles.candidates.lower_bound({module, ""});
+           found != roles.candidates.end() && found->first.first == module; ++found) {
+        found->second.scales.emplace(scale.spelled, scale.tensor);
+        taken = true;
+      }
+    }
+    if (taken)
+      continue;
+    // "logit_scale" and the like are parameters of the model in their own right.
+    const std::string parameter(scale.parts.parameter);
+    const bool ofWeight =
+        parameter.empty() || parameter == "weight" ||
+        folder.find(module.empty() ? parameter : module + "." + parameter) != nullptr;
+    (ofWeight ? roles.orphans : roles.others).push_back(scale.tensor);
+  }
+  return roles;
+}
+
+bool isError(const Finding& finding) { return finding.severity == Severity::Error; }
+bool fits(const Fit& fit) { return std::ranges::none_of(fit.problems, isError); }
+
+struct Choice {
+  Fit fit;
+  Findings findings;
+};
+
+/// The reading of a candidate: what the configuration says if that fits, else what does fit, else
+/// what comes closest. Nothing if no spelling has such elements.
+std::optional<Choice> choose(const Candidate& candidate, std::string_view elementName,
+                             std::span<const LayerSpelling> spellings, const Claim& claim) {
+  std::vector<std::pair<Fit, const LayerSpelling*>> claimed, others;
+  for (const LayerSpelling& spelling : spellings)
+    if (spelling.elements.name == elementName)
+      if (std::optional<Fit> fit = fitParts(candidate, spelling, claim))
+        (spelling.format == claim.format ? claimed : others)
+            .emplace_back(*std::move(fit), &spelling);
+
+  const auto fitting = [](auto& fits_) {
+    return std::ranges::find_if(fits_, [](const auto& fit) { return fits(fit.first); });
+  };
+  const StoredTensor& elements = candidate.elements;
+  const auto report = [&](Findings& findings, ReadingRuleName rule, std::string what) {
+    findings.push_back(finding(rule, elements.shard->name(), elements.name(), std::move(what)));
+  };
+  const auto chosen = [&](const std::pair<Fit, const LayerSpelling*>& fit) {
+    Choice choice{fit.first, fit.first.problems};
+    if (fit.second->access == Access::Tolerated)
+      report(choice.findings, "other-spelling",
+             fmt::format("its scale is named {}",
+                         tensorName("", candidate.parameter, fit.second->scales.name)));
+    return choice;
+  };
+  if (const auto found = fitting(claimed); found != claimed.end())
+    return chosen(*found);
+  if (const auto found = fitting(others); found != others.end()) {
+    Choice choice = chosen(*found);
+    if (!claim.format.empty()) {
+      report(choice.findings, "configuration-mismatch",
+             fmt::format("{} says {}; stored is {}, elements {}", claim.source, claim.format,
+                         found->second->format, describe(*elements.entry)));
+      return choice;
+    }
+    for (auto other = found + 1; other != others.end(); ++other)
+      if (fits(other->first) &&
+          other->first.layer.elements.format != choice.fit.layer.elements.format) {
+        report(choice.findings, "ambiguous-format",
+               fmt::format("read as {}; {} fits as well", found->second->format,
+                           other->second->format));
+        break;
+      }
+    return choice;
+  }
+
+  auto& closest = claimed.empty() ? others : claimed;
+  if (closest.empty())
+    return std::nullopt;
+  const auto least = std::ranges::min_element(
+      closest, {}, [](const auto& fit) { return fit.first.problems.size(); });
+  return Choice{least->first, least->first.problems};
+}
+
+/// Names every module once to `claims`, parents too, so that its lists know which entries are used.
+void visitModules(const Folder& folder, const Claims& claims) {
+  std::unordered_set<std::string_view> seen;
+  for (const StoredTensor& tensor : folder.tensors())
+    for (std::string_view module = moduleOf(tensor.name());
+         !module.empty() && seen.insert(module).second; module = moduleOf(module))
+      claims(module);
+}
+
+} // namespace
+
+Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spellings,
+                     const Claims& claims, Findings& findings) {
+  visitModules(folder, claims);
+  Inventory inventory;
+  Roles roles = assignRoles(folder, spellings);
+  std::unordered_set<const SafetensorsEntry*> placed;
+  const auto report = [&](ReadingRuleName rule, const StoredTensor& tensor, std::string what) {
+    findings.push_back(finding(rule, tensor.shard->name(), tensor.name(), std::move(what)));
+  };
+
+  KvScaleList kvScales;
+  const auto takeKvScales = [&](std::vector<StoredTensor>& tensors) {
+    std::erase_if(tensors, [&](const StoredTensor& tensor) {
+      const auto match = matchKvName(tensor.name());
+      if (!match)
+        return false;
+      if (kvScales.add(*match, tensor, findings))
+        placed.insert(tensor.entry);
+      return true;
+    });
+  };
+  takeKvScales(roles.others);
+  takeKvScales(roles.orphans);
+
+  for (auto& [key, candidate] : roles.candidates) {
+    const Claim claim = claims(candidate.module);
+    if (claim.kind == Claim::Kind::Unsupported)
+      continue;
+    if (claim.kind == Claim::Kind::Plain && candidate.scales.empty())
+      continue;
+    const std::optional<Choice> choice =
+        choose(candidate, roles.elementNames.at(key), spellings, claim);
+    if (!choice) {
+      report("unsupported-format", candidate.elements,
+             fmt::format("{} is no weight of any format of this layout",
+                         describe(*candidate.elements.entry)));
+      continue;
+    }
+    if (claim.kind == Claim::Kind::Plain)
+      report("ignored-layer-quantized", candidate.elements,
+             fmt::format("{} leaves {} out of quantization; stored is {} with scales", claim.source,
+                         inQuotes(candidate.module), describe(*candidate.elements.entry)));
+    findings.insert(findings.end(), choice->findings.begin(), choice->findings.end());
+    const Layer& layer = choice->fit.layer;
+    if (layer.shape.empty())
+      continue;
+    placed.insert(layer.elements.tensor.entry);
+    for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
+      if (*part)
+        placed.insert((*part)->tensor.entry);
+    inventory.layers.push_back(layer);
+  }
+
+  for (const StoredTensor& orphan : roles.orphans) {
+    const std::string_view name = orphan.name();
+    const std::string weight = tensorName(moduleOf(name), "weight", "*");
+    const StoredTensor* stored = folder.find(weight);
+    report("orphan-scale", orphan,
+           stored ? fmt::format("{}; {} is {}, which takes no scale", describe(*orphan.entry),
+                                inQuotes(weight), describe(*stored->entry))
+                  : fmt::format("{}; there is no {}", describe(*orphan.entry), inQuotes(weight)));
+  }
+
+  for (const StoredTensor& tensor : roles.others) {
+    if (!isPlainFloat(*tensor.entry->dtype) || !tensor.name().ends_with(".weight"))
+      continue;
+    const Claim claim = claims(moduleOf(tensor.name()));
+    if (claim.kind != Claim::Kind::Quantized)
+      continue;
+    if (claim.reach == Claim::Reach::Name)
+      report("configuration-mismatch", tensor,
+             fmt::format("{} says {}; stored is {}", claim.source,
+                         claim.format.empty() ? "quantized" : claim.format,
+                         describe(*tensor.entry)));
+    else if (claim.reach == Claim::Reach::Class && mayBeLinear(tensor))
+      report("unquantized-layer", tensor,
+             fmt::format("{} quantizes every Linear and leaves none of this name out; stored is {}",
+                         claim.source, describe(*tensor.entry)));
+  }
+
+  for (const StoredTensor& tensor : folder.tensors())
+    if (!placed.contains(tensor.entry))
+      inventory.plain.push_back(tensor);
+  inventory.kvScales = kvScales.take();
+  return inventory;
+}
+
+std::size_t countExactLayers(const Folder& folder, std::span<const LayerSpelling> spellings) {
+  const Roles roles = assignRoles(folder, spellings);
+  for (const StoredTensor& orphan : roles.orphans)
+    if (!matchKvName(orphan.name()))
+      return 0;
+  for (const auto& [key, candidate] : roles.candidates) {
+    bool exact = false;
+    for (const LayerSpelling& spelling : spellings)
+      if (spelling.elements.name == roles.elementNames.at(key)) {
+        const std::optional<Fit> fit = fitParts(candidate, spelling, {});
+        exact |= fit && fit->exact && fit->problems.empty();
+      }
+    if (!exact)
+      return 0;
+  }
+  return roles.candidates.size();
+}
+
+} // namespace octavo::checkpoint

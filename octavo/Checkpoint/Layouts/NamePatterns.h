@@ -1,0 +1,65 @@
+// Lists of module names in configurations (ignore, targets, exclude_modules, ...), each matched as
+// the producer's readers match it.
+#pragma once
+
+#include "octavo/Checkpoint/Finding.h"
+
+#include <re2/re2.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+enum class PatternStyle : std::uint8_t {
+  /// compressed-tensors: the name, `re:` and a regular expression matched from the name's start, or
+  /// the class of a module.
+  NameClassOrRegex,
+  /// ModelOpt, Quark: shell wildcards over the whole name; the name of a parent covers its
+  /// children.
+  Wildcards,
+  /// transformers, vLLM fp8: the name, a parent's name, the end of a name after a dot, or a regular
+  /// expression matched from the name's start.
+  NameOrRegex,
+};
+
+class NamePatterns {
+public:
+  NamePatterns() = default;
+  /// Patterns that cannot be compiled are reported under `key` of the configuration.
+  NamePatterns(std::span<const std::string> entries, PatternStyle style, std::string_view key,
+               Findings& findings);
+
+  /// The index of the first entry that names `module`, which then counts as used.
+  std::optional<std::size_t> match(std::string_view module) const;
+  /// Whether an entry is the class name `type`, which names no module but all of a kind.
+  bool namesClass(std::string_view type) const;
+
+  std::size_t size() const { return entries.size(); }
+  /// Entries that have matched no module yet and are no class names.
+  std::vector<std::string_view> unused() const;
+
+private:
+  struct Expression {
+    std::size_t entry;
+    std::unique_ptr<re2::RE2> regex;
+    bool whole; ///< the whole name, not only its start
+  };
+  struct Entry {
+    std::string text;
+    bool mayBeClass = false;
+    bool broken = false;
+  };
+  PatternStyle style = PatternStyle::NameClassOrRegex;
+  std::vector<Entry> entries;
+  std::unordered_map<std::string, std::size_t> names;
+  std::vector<Expression> expressions;
+  mutable std::vector<bool> used;
+};
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,275 @@
+#include "octavo/Checkpoint/Layouts/PartFit.h"
+
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+using format::element;
+using format::ElementFormat;
+using Shape = std::vector<std::int64_t>;
+
+/// Shapes of tensors without bytes can name any extents; beyond this one nothing is stored.
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+
+const ElementFormat* floatFormat(const SafetensorsDtype& dtype) {
+  return dtype.type && dtype.type->isFloat() ? &dtype.type->format() : nullptr;
+}
+
+bool isByteDtype(const SafetensorsDtype& dtype) { return dtype.name == "U8" || dtype.name == "I8"; }
+
+/// Extents without ones: what two shapes that hold the same scales in the same order share.
+Shape withoutOnes(std::span<const std::int64_t> shape) {
+  Shape result;
+  std::ranges::copy_if(shape, std::back_inserter(result), [](auto n) { return n != 1; });
+  return result;
+}
+
+struct Elements {
+  const ElementFormat* format;
+  bool packed;
+  Shape shape;
+};
+
+/// Nothing if the dtype cannot be this element; an empty shape if the extents do not fit.
+std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerSpelling& spelling,
+                                     const ElementFormat& rowElement) {
+  Elements result{&rowElement, false, {entry.shape.begin(), entry.shape.end()}};
+  if (spelling.elements.shape == ElementShape::Logical) {
+    if (rowElement.isInteger()) {
+      if (entry.dtype->name != spelling.elements.dtype)
+        return std::nullopt;
+    } else {
+      // E5M2 and the FNUZ formats lie as E4M3FN does; their dtype says which they are.
+      const ElementFormat* stored = floatFormat(*entry.dtype);
+      if (!stored || stored->width() != rowElement.width() || !stored->isSigned() ||
+          (stored->width() < 8 && *stored != rowElement))
+        return std::nullopt;
+      result.format = stored;
+      result.packed = stored->width() < 8;
+    }
+  } else if (!isByteDtype(*entry.dtype)) {
+    return std::nullopt;
+  }
+  result.packed |= spelling.elements.shape != ElementShape::Logical;
+
+  Shape& shape = result.shape;
+  const bool tooLong = std::ranges::any_of(shape, [](auto n) { return n > kMaxExtent; });
+  std::size_t rank = shape.size();
+  if (spelling.elements.shape == ElementShape::BlocksOf16) {
+    if (rank < 3 || tooLong || shape.back() != 16) {
+      shape.clear();
+    } else {
+      shape.pop_back();
+      shape.back() *= 32;
+    }
+  } else if (spelling.elements.shape == ElementShape::PackedBytes && rank >= 2 && !tooLong) {
+    const std::int64_t bits = shape.back() * 8;
+    if (bits % rowElement.width() != 0)
+      shape.clear();
+    else
+      shape.back() = bits / rowElement.width();
+  }
+  rank = shape.size();
+  if (tooLong || rank < 2 || rank > 3)
+    shape.clear();
+  return result;
+}
+
+/// The format of scales stored as `dtype` where the row has `wanted`; null if they cannot be.
+const ElementFormat* scaleFormat(const SafetensorsDtype& dtype, const ElementFormat& wanted) {
+  const ElementFormat* stored = floatFormat(dtype);
+  if (wanted == element("e8m0fnu"))
+    return dtype.name == "U8" || (stored && *stored == wanted) ? &wanted : nullptr;
+  if (wanted == element("f32")) {
+    const bool widens = stored && (*stored == element("f32") || *stored == element("bf16") ||
+                                   *stored == element("f16") || *stored == element("e8m0fnu"));
+    return widens ? stored : nullptr;
+  }
+  return stored && *stored == wanted ? &wanted : nullptr;
+}
+
+Shape spelledShape(ScaleShape spelled, const Shape& weight, const Shape& grid) {
+  switch (spelled) {
+  case ScaleShape::Scalar:
+    return {};
+  case ScaleShape::One:
+    return {1};
+  case ScaleShape::Rows:
+    return Shape(weight.begin(), weight.end() - 1);
+  case ScaleShape::Column: {
+    Shape shape(weight.begin(), weight.end());
+    shape.back() = 1;
+    return shape;
+  }
+  case ScaleShape::Grid:
+    return grid;
+  case ScaleShape::Grid4: {
+    Shape shape(grid.begin(), grid.end() - 1);
+    shape.push_back(1);
+    shape.push_back(grid.back());
+    shape.push_back(1);
+    return shape;
+  }
+  }
+  return grid;
+}
+
+const format::ScaledFormat* findRow(const numerics::ScaledType& type, std::int64_t across,
+                                    std::int64_t along) {
+  for (const format::ScaledFormat& row : format::kScaledFormats)
+    if (*row.element == *type.element && *row.scale == *type.scale && row.across == across &&
+        row.along == along && row.hasOuterScale == type.hasOuterScale)
+      return &row;
+  return nullptr;
+}
+
+} // namespace
+
+std::string describe(const SafetensorsEntry& entry) {
+  return fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", "));
+}
+
+const ElementFormat* floatScaleFormat(const SafetensorsEntry& entry) {
+  const ElementFormat* stored = floatFormat(*entry.dtype);
+  return stored && (*stored == element("f32") || *stored == element("bf16") ||
+                    *stored == element("f16"))
+             ? stored
+             : nullptr;
+}
+
+std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spelling,
+                            const Claim& claim) {
+  const format::ScaledFormat& row = *format::findScaledFormat(spelling.format);
+  const SafetensorsEntry& stored = *candidate.elements.entry;
+  std::optional<Elements> elements = readElements(stored, spelling, *row.element);
+  if (!elements)
+    return std::nullopt;
+
+  Fit fit;
+  const auto problem = [&](ReadingRuleName rule, const StoredTensor& tensor, std::string what) {
+    fit.problems.push_back(finding(rule, tensor.shard->name(), tensor.name(), std::move(what)));
+  };
+  Layer& layer = fit.layer;
+  layer.name = candidate.module;
+  layer.parameter = candidate.parameter;
+  layer.elements = {candidate.elements, elements->format, elements->packed};
+  layer.activations = claim.activations;
+  layer.type = {elements->format, row.scale, {}, row.hasOuterScale};
+  layer.format = nullptr;
+  if (elements->shape.empty()) {
+    problem("element-shape", candidate.elements,
+            fmt::format("{} holds no matrix of {}", describe(stored), row.element->name));
+    return fit;
+  }
+  layer.shape = elements->shape;
+
+  format::ScaledFormat blocks = row;
+  if (claim.block && claim.format == row.name) {
+    blocks.across = (*claim.block)[0];
+    blocks.along = (*claim.block)[1];
+  }
+  // Stacked experts may have a scale each where a matrix would have one.
+  const auto scales = candidate.scales.find(spelling.scales.name);
+  if (layer.shape.size() == 3 && blocks.across == format::kWholeAxis &&
+      blocks.along == format::kWholeAxis && scales != candidate.scales.end() &&
+      layer.shape[0] != 1 && withoutOnes(scales->second.entry->shape) == Shape{layer.shape[0]})
+    blocks.across = kMaxExtent;
+  const int contracted = static_cast<int>(layer.shape.size()) - 1;
+  layer.type.block = format::blockShape(blocks, layer.shape, contracted);
+  const Shape grid = format::scaleShape(layer.shape, layer.type.block);
+
+  fit.exact = spelling.elements.dtype == stored.dtype->name;
+  std::size_t taken = 0;
+  const auto part = [&](const ScaleSpelling& spelled) -> const StoredTensor* {
+    if (spelled.name.empty())
+      return nullptr;
+    const auto found = candidate.scales.find(spelled.name);
+    if (found == candidate.scales.end())
+      return nullptr;
+    ++taken;
+    return &found->second;
+  };
+  const auto exactly = [&](const ScaleSpelling& spelled, const SafetensorsEntry& entry) {
+    const bool dtype = spelled.dtype.empty()
+                           ? entry.dtype->name == "BF16" || entry.dtype->name == "F16" ||
+                                 entry.dtype->name == "F32"
+                           : entry.dtype->name == spelled.dtype;
+    fit.exact &= dtype && entry.shape == spelledShape(spelled.shape, layer.shape, grid);
+  };
+
+  if (const StoredTensor* scales = part(spelling.scales)) {
+    const SafetensorsEntry& entry = *scales->entry;
+    const ElementFormat* format = scaleFormat(*entry.dtype, *row.scale);
+    const bool shaped = withoutOnes(entry.shape) == withoutOnes(grid);
+    if (!format)
+      problem("scale-dtype", *scales,
+              fmt::format("{} scales of {} weights [{}] are stored as {}", row.scale->name,
+                          row.name, fmt::join(layer.shape, ", "), describe(entry)));
+    if (!shaped)
+      problem("scale-shape", *scales,
+              fmt::format("a weight [{}] in blocks of [{}] has scales [{}]; found {}",
+                          fmt::join(layer.shape, ", "), fmt::join(layer.type.block, ", "),
+                          fmt::join(grid, ", "), describe(entry)));
+    if (format && shaped) {
+      layer.scales = Part{*scales, format, false, spelling.scales.meaning};
+      if (*format == element("e8m0fnu"))
+        layer.type.scale = format;
+      exactly(spelling.scales, entry);
+    }
+  } else {
+    problem("missing-scale", candidate.elements,
+            fmt::format("{} has no {}", describe(stored),
+                        tensorName(candidate.module, candidate.parameter, spelling.scales.name)));
+  }
+
+  const auto number = [&](const ScaleSpelling& spelled, std::optional<Part>& into) {
+    const StoredTensor* tensor = part(spelled);
+    if (!tensor)
+      return false;
+    const SafetensorsEntry& entry = *tensor->entry;
+    const ElementFormat* format = floatScaleFormat(entry);
+    if (!format)
+      problem("scale-dtype", *tensor,
+              fmt::format("one number in F32, BF16 or F16 is expected; found {}", describe(entry)));
+    else if (!withoutOnes(entry.shape).empty())
+      problem("scale-shape", *tensor,
+              fmt::format("one number is expected; found {}", describe(entry)));
+    else {
+      into = Part{*tensor, format, false, spelled.meaning};
+      exactly(spelled, entry);
+    }
+    return true;
+  };
+  if (row.hasOuterScale && !number(spelling.outer, layer.outer))
+    problem("missing-outer-scale", candidate.elements,
+            fmt::format("{} has no {}", describe(stored),
+                        tensorName(candidate.module, candidate.parameter, spelling.outer.name)));
+  const bool hasInput = number(spelling.input, layer.inputScale);
+  if (hasInput && claim.kind == Claim::Kind::Unsaid && layer.inputScale)
+    layer.activations = {Activations::Kind::Static, format::findScaledFormat(row.activation)};
+  if (!hasInput && claim.activations.kind == Activations::Kind::Static &&
+      !spelling.input.name.empty())
+    problem("missing-input-scale", candidate.elements,
+            fmt::format("{} says that activation scales are static, and there is no {}",
+                        claim.source,
+                        tensorName(candidate.module, candidate.parameter, spelling.input.name)));
+
+  if (taken < candidate.scales.size())
+    for (const auto& [name, tensor] : candidate.scales)
+      if (name != spelling.scales.name && name != spelling.outer.name &&
+          name != spelling.input.name)
+        problem(
+            "orphan-scale", tensor,
+            fmt::format("{}: {} weights have no such scale", describe(*tensor.entry), row.name));
+  layer.format = findRow(layer.type, blocks.across, blocks.along);
+  return fit;
+}
+
+} // namespace octavo::checkpoint

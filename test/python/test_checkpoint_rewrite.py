@@ -1,0 +1,237 @@
+"""`octavo checkpoint quantize`, `dequantize` and `convert` from the outside: what they write, against
+NumPy and ml_dtypes; and that nothing half-written is ever seen, whatever happens to them."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import checkpoint_model as model
+import ml_dtypes
+import numpy as np
+import pytest
+
+BIN = Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+LINEAR = [name for name in model.weights() if "_proj.weight" in name]
+FUSED = [("q_proj", "k_proj", "v_proj"), ("gate_proj", "up_proj")]
+E4M3, E2M1 = ml_dtypes.float8_e4m3fn, ml_dtypes.float4_e2m1fn
+
+
+def octavo(*arguments, code=0):
+    run = subprocess.run(
+        [BIN, "checkpoint", *map(str, arguments)], capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == code, f"{run.returncode}\n{run.stdout}\n{run.stderr}"
+    if code:
+        assert run.stderr.startswith("octavo: error: "), run.stderr
+        return run.stderr
+    assert run.stderr == ""
+    return run.stdout
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plain") / "model"
+    model.write(folder, model.weights())
+    return folder
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def quantize(plain, out, form, *more, layout="compressed-tensors"):
+    return octavo("quantize", plain, "-o", out, "--layout", layout, "--format", form, *more)
+
+
+def unpack(packed):
+    """Nibbles, the low one first, as E2M1 values."""
+    codes = np.stack([packed & 15, packed >> 4], axis=-1).reshape(*packed.shape[:-1], -1)
+    return codes.view(E2M1).astype(np.float32)
+
+
+def shared_amax(weights, name):
+    module, last = name.removesuffix(".weight").rsplit(".", 1)
+    group = next((group for group in FUSED if last in group), (last,))
+    tensors = [weights[f"{module}.{member}.weight"] for member in group]
+    return np.float32(max(np.abs(tensor.astype(np.float32)).max() for tensor in tensors))
+
+
+def test_fp8_rows(plain, tmp_path):
+    quantize(plain, tmp_path / "out", "fp8_row")
+    weights, written = model.weights(), model.read(tmp_path / "out")
+    for name in LINEAR:
+        x = weights[name].astype(np.float32)
+        scale = written[name.replace(".weight", ".weight_scale")]
+        assert scale.dtype == ml_dtypes.bfloat16 and scale.shape == (len(x), 1)
+        amax = np.abs(x).max(axis=1, keepdims=True)
+        np.testing.assert_array_equal(scale, (amax / np.float32(448)).astype(ml_dtypes.bfloat16))
+        quotient = np.clip(x / scale.astype(np.float32), -448, 448)
+        np.testing.assert_array_equal(
+            written[name].view(np.uint8), quotient.astype(E4M3).view(np.uint8)
+        )
+    others = set(weights) - set(LINEAR)
+    for name in others:
+        assert written[name].tobytes() == weights[name].tobytes()
+    assert set(written) == set(weights) | {n.replace(".weight", ".weight_scale") for n in LINEAR}
+
+
+def test_fp8_blocks_and_tensors(plain, tmp_path):
+    weights = model.weights()
+    for form, block, layout, suffix in (
+        ("fp8_block", 128, "deepseek", "_scale_inv"),
+        ("fp8_tensor", 10**6, "fp8", "_scale"),
+    ):
+        quantize(plain, tmp_path / form, form, layout=layout)
+        written = model.read(tmp_path / form)
+        for name in LINEAR:
+            x = weights[name].astype(np.float32)
+            scale = written[name + suffix]
+            grid = np.asarray(scale).reshape(-(-x.shape[0] // block), -(-x.shape[1] // block))
+            for i in range(grid.shape[0]):
+                for j in range(grid.shape[1]):
+                    at = np.s_[i * block : (i + 1) * block, j * block : (j + 1) * block]
+                    assert grid[i, j] == np.abs(x[at]).max() / np.float32(448)
+                    quotient = np.clip(x[at] / grid[i, j], -448, 448).astype(E4M3)
+                    assert (written[name][at].view(np.uint8) == quotient.view(np.uint8)).all()
+
+
+def test_nvfp4_shares_outer_scales_across_shards(plain, tmp_path):
+    quantize(plain, tmp_path / "out", "nvfp4", "--weight-only")
+    weights, written = model.weights(), model.read(tmp_path / "out")
+    for name in LINEAR:
+        module = name.removesuffix(".weight")
+        divisor = written[module + ".weight_global_scale"]
+        assert divisor.dtype == np.float32 and divisor.shape == (1,)
+        assert divisor[0] == np.float32(2688) / shared_amax(weights, name)
+        x = weights[name].astype(np.float32)
+        blocks = x.reshape(len(x), -1, 16)
+        amax = np.abs(blocks).max(axis=2)
+        outer = np.float32(1) / divisor
+        scale = np.maximum((amax / np.float32(6) / outer).astype(E4M3).astype(np.float32), 2.0**-9)
+        scale[amax == 0] = 1
+        got = written[module + ".weight_scale"].astype(np.float32)
+        np.testing.assert_array_equal(got, scale)
+        quotient = np.clip(blocks / (scale * outer)[:, :, None], -6, 6).astype(E2M1)
+        codes = unpack(written[module + ".weight_packed"]).reshape(blocks.shape)
+        np.testing.assert_array_equal(codes, quotient.astype(np.float32))
+
+
+@pytest.mark.parametrize("form", ["fp8_tensor", "fp8_row", "fp8_block", "nvfp4", "mxfp4", "mxfp8_e4m3"])
+@pytest.mark.parametrize("dtype", ["bf16", "f32"])
+def test_dequantize(plain, tmp_path, form, dtype):
+    quantize(plain, tmp_path / "narrow", form)
+    octavo("dequantize", tmp_path / "narrow", "-o", tmp_path / "wide", "--dtype", dtype)
+    narrow, wide = model.read(tmp_path / "narrow"), model.read(tmp_path / "wide")
+    assert set(wide) == set(model.weights())
+    for name in LINEAR:
+        module = name.removesuffix(".weight")
+        if name in narrow:
+            codes = narrow[name].astype(np.float64)
+        else:
+            codes = unpack(narrow[module + ".weight_packed"]).astype(np.float64)
+        scale = narrow[module + ".weight_scale"]
+        scale = np.exp2(scale.astype(np.float64) - 127) if scale.dtype == np.uint8 else scale
+        scale = np.asarray(scale, np.float64).reshape(-1, scale.shape[-1])
+        rows, columns = -(-codes.shape[0] // len(scale)), -(-codes.shape[1] // scale.shape[1])
+        values = codes * scale.repeat(rows, axis=0).repeat(columns, axis=1)
+        if form == "nvfp4":
+            values = values * np.float64(np.float32(1) / narrow[module + ".weight_global_scale"][0])
+        expected = values.astype(np.float32)  # one rounding, then one more to the dtype
+        if dtype == "bf16":
+            expected = expected.astype(ml_dtypes.bfloat16)
+        assert wide[name].tobytes() == expected.tobytes(), name
+    config = json.loads((tmp_path / "wide/config.json").read_text())
+    assert "quantization_config" not in config
+    assert config["torch_dtype"] == {"bf16": "bfloat16", "f32": "float32"}[dtype]
+
+
+def test_f16_that_overflows_is_refused(tmp_path):
+    weights = model.weights()
+    weights["model.layers.0.mlp.up_proj.weight"][5, 5] = 1e9
+    model.write(tmp_path / "in", weights)
+    quantize(tmp_path / "in", tmp_path / "narrow", "fp8_row")
+    message = octavo(
+        "dequantize", tmp_path / "narrow", "-o", tmp_path / "out", "--dtype", "f16", code=3
+    )
+    assert "model.layers.0.mlp.up_proj.weight" in message and "--dtype bf16" in message
+
+
+def test_nan_is_refused_or_kept_by_choice(tmp_path):
+    weights = model.weights()
+    name = "model.layers.1.mlp.down_proj.weight"
+    weights[name][7, 40] = np.nan
+    model.write(tmp_path / "in", weights)
+    for form in ("mxfp4", "nvfp4"):
+        message = quantize_error(tmp_path / "in", tmp_path / form, form)
+        assert name in message and "row 7, column 40" in message, message
+    quantize(tmp_path / "in", tmp_path / "out", "mxfp4", "--non-finite", "propagate")
+    scales = model.read(tmp_path / "out")[name.replace("weight", "weight_scale")]
+    assert scales[7, 1] == 0xFF and (scales != 0xFF).sum() == scales.size - 1
+
+
+def quantize_error(plain, out, form, *more, code=3, layout="compressed-tensors"):
+    return octavo(
+        "quantize", plain, "-o", out, "--layout", layout, "--format", form, *more, code=code
+    )
+
+
+def test_choice_of_weights(plain, tmp_path):
+    def chosen(*flags):
+        text = quantize(plain, tmp_path / "none", "mxfp4", *flags, "--dry-run", "--json")
+        assert not (tmp_path / "none").exists()
+        document = json.loads(text)
+        return {w["name"] for w in document["weights"]}, {
+            w["name"]: w["why"] for w in document["left"]
+        }
+
+    weights, left = chosen()
+    assert weights == set(LINEAR)
+    assert "embedding" in left["model.embed_tokens.weight"] and "head" in left["lm_head.weight"]
+    weights, left = chosen("--only", "lm_head")
+    assert weights == {"lm_head.weight"} and left[LINEAR[0]] == "not named by --only"
+    weights, _ = chosen("--only", "model.layers.0.mlp.*")
+    assert weights == {n for n in LINEAR if "layers.0.mlp" in n}
+    weights, _ = chosen("--only", r"re:.*\.1\..*_proj", "--ignore", "*.q_proj")
+    assert weights == {n for n in LINEAR if "layers.1" in n and "q_proj" not in n}
+    assert "nothing.at.all names no weight" in quantize(
+        plain, tmp_path / "none", "mxfp4", "--ignore", "nothing.at.all", "--dry-run"
+    )
+    message = quantize_error(plain, tmp_path / "none", "mxfp4", "--ignore", "*")
+    assert "no weight to quantize" in message
+
+
+def test_configuration_names_what_is_left(plain, tmp_path):
+    quantize(plain, tmp_path / "out", "fp8_row", "--ignore", "*.down_proj")
+    config = json.loads((tmp_path / "out/config.json").read_text())
+    assert config["model_type"] == "llama"
+    ignored = config["quantization_config"]["ignore"]
+    assert set(ignored) == {"lm_head"} | {f"model.layers.{i}.mlp.down_proj" for i in range(2)}
+
+
+def test_usage(plain, tmp_path):
+    out = tmp_path / "out"
+    assert "did you mean nvfp4" in quantize_error(plain, out, "nvfp5", code=2)
+    assert "there are" in quantize_error(plain, out, "mxfp4", layout="none", code=2)
+    assert "preset" in quantize_error(plain, out, "mxfp4", "--preset", "nobody", code=2)
+    assert "E8M0" in quantize_error(plain, out, "fp8_row", "--rule", "floor", code=2)
+    assert "in the input" in quantize_error(plain, plain / "sub", "mxfp4")
+    quantize(plain, out, "mxfp4")
+    assert "not empty" in quantize_error(plain, out, "mxfp4")
+    assert "is quantized already" in quantize_error(out, tmp_path / "again", "mxfp4")
+
+
+def test_rules_and_presets_differ_where_they_should(plain, tmp_path):
+    bytes_of = {}
+    for flags in (["--rule", "floor"], ["--rule", "even"], ["--preset", "ocp"]):
+        out = tmp_path / flags[1]
+        quantize(plain, out, "mxfp4", *flags)
+        bytes_of[flags[1]] = contents(out)
+    assert bytes_of["floor"] == bytes_of["ocp"]
+    assert bytes_of["floor"] != bytes_of["even"]
+
+
+def test_bytes_do_not_depend_on_threads_or_memory(plain, tmp_path):
+    quantize(plain, tmp_path / "one", "nvfp4", "--threads", "1")
+    quantize(plain, tmp_path / "two", "nvfp4", "--threads", "2", "--memory", "1MB")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")

@@ -1,0 +1,62 @@
+// octavo checkpoint dequantize: any layout to plain tensors (docs/commands/checkpoint-convert.md).
+
+#include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/RewriteCommand.h"
+
+#include "octavo/Checkpoint/Dequantization.h"
+
+#include <memory>
+
+namespace octavo::tools {
+
+namespace {
+
+struct DequantizeFlags {
+  RewriteFlags rewrite;
+  std::string layout;
+  std::string dtype = "bf16";
+};
+
+kernels::WideType wideTypeOf(const std::string& name) {
+  const std::pair<const char*, kernels::WideType> types[] = {{"bf16", kernels::WideType::Bf16},
+                                                             {"f16", kernels::WideType::F16},
+                                                             {"f32", kernels::WideType::F32}};
+  std::vector<std::string> known;
+  for (const auto& [known_name, type] : types) {
+    if (name == known_name)
+      return type;
+    known.emplace_back(known_name);
+  }
+  throw CommandError(unknownName("dtype", name, known), ExitCode::BadUsage);
+}
+
+void dequantize(const DequantizeFlags& flags) {
+  const kernels::WideType dtype = wideTypeOf(flags.dtype);
+  const checkpoint::Folder folder = openFolder(flags.rewrite.input);
+  const checkpoint::Layout& layout = layoutOf(folder, flags.layout);
+  auto rewrite = checkpoint::planDequantization(
+      folder, layout, dtype,
+      jobOptions("dequantize", {{"from", layout.name()}, {"dtype", flags.dtype}}));
+  if (!rewrite)
+    throw CommandError(rewrite.error().message(), ExitCode::BadInput);
+  runRewrite(std::move(*rewrite), flags.rewrite, "dequantizing");
+}
+
+} // namespace
+
+void addDequantizeCommand(CLI::App& group) {
+  CLI::App* command = group.add_subcommand("dequantize", "Write quantized weights as plain ones");
+  auto flags = std::make_shared<DequantizeFlags>();
+  addRewriteFlags(*command, flags->rewrite);
+  command->add_option("--dtype", flags->dtype, "Of the weights written: bf16, f16 or f32")
+      ->type_name("DTYPE")
+      ->capture_default_str();
+  command->add_option("--from", flags->layout, "The input's layout, where it is not what it seems")
+      ->type_name("LAYOUT");
+  command->footer(R"(Examples:
+  octavo checkpoint dequantize DeepSeek-V3 -o DeepSeek-V3-bf16
+  octavo checkpoint dequantize gpt-oss-20b -o gpt-oss-20b-f32 --dtype f32 --memory 256MB)");
+  command->callback([flags] { dequantize(*flags); });
+}
+
+} // namespace octavo::tools

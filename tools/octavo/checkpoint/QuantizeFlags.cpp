@@ -1,0 +1,76 @@
+#include "tools/octavo/checkpoint/QuantizeFlags.h"
+
+#include "octavo/Numerics/Preset.h"
+
+#include <fmt/format.h>
+
+namespace octavo::tools {
+
+void addQuantizeFlags(CLI::App& command, QuantizeFlags& flags) {
+  CLI::Option* rule =
+      command.add_option("--rule", flags.rule, "Scale rule of formats with E8M0 scales")
+          ->type_name("RULE");
+  command.add_option("--preset", flags.preset, "All settings of an owner, as its tools quantize")
+      ->type_name("OWNER")
+      ->excludes(rule);
+  command
+      .add_option("--non-finite", flags.nonFinite,
+                  "What NaN and infinities do: error, propagate or saturate")
+      ->type_name("POLICY");
+}
+
+numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
+                                          const format::ScaledFormat& format) {
+  numerics::QuantizeOptions options{.rule = format.rule};
+  if (!flags.preset.empty()) {
+    const numerics::Preset* preset = numerics::findPreset(flags.preset, format);
+    if (!preset) {
+      std::vector<std::string> known;
+      for (std::string_view name : numerics::presetNames(format))
+        known.emplace_back(name);
+      throw CommandError(unknownName(fmt::format("preset of {}", format.name), flags.preset, known),
+                         ExitCode::BadUsage);
+    }
+    options = preset->options;
+  }
+  if (!flags.rule.empty()) {
+    const std::optional<format::ScaleRule> rule = format::findScaleRule(flags.rule);
+    if (!rule) {
+      std::vector<std::string> known;
+      for (const format::ScaleRuleRow& row : format::kScaleRules)
+        known.emplace_back(row.name);
+      throw CommandError(unknownName("scale rule", flags.rule, known), ExitCode::BadUsage);
+    }
+    if (format.scale->specials != format::Specials::Scale && *rule != format.rule)
+      throw CommandError(fmt::format("{} scales have the rule {}; --rule is for E8M0 scales",
+                                     format.scale->name, format::scaleRuleName(format.rule)),
+                         ExitCode::BadUsage);
+    options.rule = *rule;
+  }
+  if (!flags.nonFinite.empty()) {
+    const auto policy = numerics::findNonFinite(flags.nonFinite);
+    if (!policy)
+      throw CommandError(unknownName("policy", flags.nonFinite, {"error", "propagate", "saturate"}),
+                         ExitCode::BadUsage);
+    options.nonFinite = *policy;
+  }
+  return options;
+}
+
+checkpoint::Json toJson(const QuantizeFlags& flags) {
+  return {{"rule", flags.rule}, {"preset", flags.preset}, {"non_finite", flags.nonFinite}};
+}
+
+const format::ScaledFormat& formatNamed(const std::string& name, const checkpoint::Layout& layout) {
+  const format::ScaledFormat* format = format::findScaledFormat(name);
+  if (format && layout.spelling(name))
+    return *format;
+  std::vector<std::string> known;
+  for (const checkpoint::LayerSpelling& spelling : layout.spellings())
+    if (spelling.access == checkpoint::Access::ReadAndWrite)
+      known.emplace_back(spelling.format);
+  throw CommandError(unknownName(fmt::format("format in layout {}", layout.name()), name, known),
+                     ExitCode::BadUsage);
+}
+
+} // namespace octavo::tools

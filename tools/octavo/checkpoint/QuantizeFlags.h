@@ -1,0 +1,28 @@
+// How weights are quantized, where a subcommand does so: rule, preset, policy.
+#pragma once
+
+#include "tools/octavo/Commands.h"
+
+#include "octavo/Checkpoint/Layout.h"
+
+#include <string>
+
+namespace octavo::tools {
+
+struct QuantizeFlags {
+  std::string rule;
+  std::string preset;
+  std::string nonFinite;
+};
+
+void addQuantizeFlags(CLI::App& command, QuantizeFlags& flags);
+
+/// The options that the flags choose for a format. Throws CommandError.
+numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
+                                          const format::ScaledFormat& format);
+checkpoint::Json toJson(const QuantizeFlags& flags);
+
+/// The scaled format of that name, which `layout` must be able to write. Throws CommandError.
+const format::ScaledFormat& formatNamed(const std::string& name, const checkpoint::Layout& layout);
+
+} // namespace octavo::tools

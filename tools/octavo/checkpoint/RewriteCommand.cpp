@@ -1,0 +1,233 @@
+#include "tools/octavo/checkpoint/RewriteCommand.h"
+
+#include "tools/octavo/Progress.h"
+#include "tools/octavo/TextTable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace octavo::tools {
+
+using checkpoint::Json;
+using checkpoint::LayerChange;
+using checkpoint::Rewrite;
+
+void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
+  command.add_option("DIR", flags.input, "The checkpoint: a folder, or a safetensors file")
+      ->required();
+  command.add_option("-o,--output", flags.output, "The folder to write; new, or of this same job")
+      ->type_name("OUT")
+      ->required();
+  command
+      .add_option("--memory", flags.memory,
+                  "Memory for the pieces in work: 256MB, 2GB; besides it some 100 MB are taken")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("SIZE")
+      ->default_str("1GB");
+  command.add_option("--threads", flags.threads, "At most so many; the bytes do not depend on it")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command.add_flag("--dry-run", flags.isDryRun, "Print the plan and write nothing");
+  command.add_flag("--json", flags.isJson, "Print the summary as JSON");
+}
+
+checkpoint::Folder openFolder(const std::string& path) {
+  auto folder = checkpoint::Folder::open(path);
+  if (!folder)
+    throw CommandError(folder.error().message(), ExitCode::BadInput);
+  return std::move(*folder);
+}
+
+const checkpoint::Layout& layoutNamed(const std::string& name) {
+  if (const checkpoint::Layout* layout = checkpoint::findLayout(name))
+    return *layout;
+  std::vector<std::string> known;
+  for (const checkpoint::Layout* layout : checkpoint::layouts())
+    known.emplace_back(layout->name());
+  throw CommandError(unknownName("layout", name, known), ExitCode::BadUsage);
+}
+
+const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name) {
+  if (!name.empty())
+    return layoutNamed(name);
+  checkpoint::Findings ignored; // what else it might be, lint says
+  return *checkpoint::detectLayout(folder, ignored).layout;
+}
+
+Json jobOptions(const std::string& subcommand, Json options) {
+  return {{"octavo", OCTAVO_VERSION}, {"command", subcommand}, {"options", std::move(options)}};
+}
+
+namespace {
+
+std::string bytesText(std::uint64_t bytes) {
+  if (bytes < 1'000'000)
+    return fmt::format("{} bytes", bytes);
+  return bytes < 1'000'000'000 ? fmt::format("{:.1f} MB", bytes / 1e6)
+                               : fmt::format("{:.2f} GB", bytes / 1e9);
+}
+
+double bitsPerWeight(std::uint64_t bytes, std::uint64_t elements) {
+  return elements > 0 ? 8.0 * static_cast<double>(bytes) / static_cast<double>(elements) : 0;
+}
+
+struct Total {
+  std::uint64_t weights = 0, elements = 0, before = 0, after = 0;
+  void add(const LayerChange& change) {
+    ++weights;
+    elements += change.elements;
+    before += change.bytesBefore;
+    after += change.bytesAfter;
+  }
+};
+
+/// Weights by what they were and what they become.
+std::string changesText(const Rewrite& rewrite) {
+  std::map<std::pair<std::string, std::string>, Total> totals;
+  for (const LayerChange& change : rewrite.changes)
+    totals[{change.from, change.to}].add(change);
+  TextTable table = {{"from", "to", "weights", "values", "before", "after", "bits per value"}};
+  for (const auto& [kind, total] : totals)
+    table.push_back({kind.first, kind.second, std::to_string(total.weights),
+                     std::to_string(total.elements), bytesText(total.before),
+                     bytesText(total.after),
+                     fmt::format("{:.3g}", bitsPerWeight(total.after, total.elements))});
+  return totals.empty() ? "no weight changes\n" : plainText(table);
+}
+
+/// Each weight, and each shard, of a plan.
+std::string planText(const Rewrite& rewrite) {
+  TextTable weights = {{"weight", "from", "to", "before", "after"}};
+  for (const LayerChange& change : rewrite.changes)
+    weights.push_back({change.name, change.from, change.to, bytesText(change.bytesBefore),
+                       bytesText(change.bytesAfter)});
+  TextTable shards = {{"shard", "tensors", "size"}};
+  for (const checkpoint::PlannedShard& shard : rewrite.job.shards)
+    shards.push_back(
+        {shard.name, std::to_string(shard.tensors().size()), bytesText(shard.bytes())});
+  return plainText(weights) + "\n" + plainText(shards);
+}
+
+/// What is left, a line a reason with a few of the names.
+std::string leftText(const Rewrite& rewrite) {
+  constexpr std::size_t kNames = 3;
+  std::map<std::string, std::vector<std::string>> byReason;
+  for (const checkpoint::LeftAlone& left : rewrite.left)
+    byReason[left.why].push_back(left.name);
+  std::string text;
+  for (auto& [why, names] : byReason) {
+    const std::size_t count = names.size();
+    names.resize(std::min(count, kNames));
+    text += fmt::format("left: {} ({}): {}{}\n", count, why, fmt::join(names, ", "),
+                        count > kNames ? ", ..." : "");
+  }
+  return text;
+}
+
+std::string notesText(const Rewrite& rewrite) {
+  std::string text;
+  for (const checkpoint::Finding& note : rewrite.notes)
+    text += fmt::format("{}: {}{}; {}{}\n",
+                        note.severity == checkpoint::Severity::Note ? "note" : "warning",
+                        note.tensor.empty() ? "" : note.tensor + ": ", note.what, note.why,
+                        note.fix.empty() ? "" : fmt::format(" ({})", note.fix));
+  return text;
+}
+
+std::string numberText(const Json& number) {
+  return number.is_number() ? fmt::format("{:.4g}", number.get<double>()) : "-";
+}
+
+/// The steps' reports: what each requantized weight lost.
+std::string lossesText(const std::vector<Json>& reports) {
+  TextTable table = {{"weight", "max error", "max relative", "relative", "SQNR dB"}};
+  for (const Json& report : reports)
+    table.push_back({report["name"], numberText(report["max_error"]),
+                     numberText(report["max_relative_error"]), numberText(report["relative_error"]),
+                     numberText(report["sqnr_db"])});
+  return reports.empty() ? "" : plainText(table) + "\n";
+}
+
+Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
+  Json changes = Json::array(), left = Json::array(), notes = Json::array(), shards = Json::array();
+  Total total;
+  for (const LayerChange& change : rewrite.changes) {
+    total.add(change);
+    changes.push_back({{"name", change.name},
+                       {"from", change.from},
+                       {"to", change.to},
+                       {"elements", change.elements},
+                       {"bytes_before", change.bytesBefore},
+                       {"bytes_after", change.bytesAfter}});
+  }
+  for (const checkpoint::LeftAlone& weight : rewrite.left)
+    left.push_back({{"name", weight.name}, {"why", weight.why}});
+  for (const checkpoint::Finding& note : rewrite.notes)
+    notes.push_back({{"rule", note.rule},
+                     {"tensor", note.tensor},
+                     {"what", note.what},
+                     {"why", note.why},
+                     {"fix", note.fix}});
+  for (const checkpoint::PlannedShard& shard : rewrite.job.shards)
+    shards.push_back(
+        {{"name", shard.name}, {"tensors", shard.tensors().size()}, {"bytes", shard.bytes()}});
+  return {{"input", flags.input},
+          {"output", flags.output},
+          {"dry_run", flags.isDryRun},
+          {"bytes_before", total.before},
+          {"bytes_after", total.after},
+          {"bits_per_value", bitsPerWeight(total.after, total.elements)},
+          {"weights", changes},
+          {"left", left},
+          {"notes", notes},
+          {"shards", shards}};
+}
+
+void printJson(const Json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+} // namespace
+
+void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& what) {
+  if (flags.isDryRun) {
+    if (flags.isJson)
+      printJson(document(rewrite, flags));
+    else
+      fmt::print("{}\n{}{}{}{} would be written\n", planText(rewrite), changesText(rewrite),
+                 leftText(rewrite), notesText(rewrite), bytesText(rewrite.job.bytes()));
+    return;
+  }
+  Progress progress(what, rewrite.job.bytes());
+  auto result = runJob(rewrite.job, flags.output,
+                       {.memory = flags.memory,
+                        .threads = flags.threads,
+                        .progress = [&](std::uint64_t bytes) { progress.add(bytes); }});
+  if (!result)
+    throw CommandError(result.error().message(), ExitCode::BadInput);
+  const double seconds = progress.seconds();
+  if (flags.isJson) {
+    Json json = document(rewrite, flags);
+    json["bytes_written"] = result->bytesWritten;
+    json["shards_reused"] = result->shardsReused;
+    json["seconds"] = seconds;
+    json["losses"] = result->reports;
+    printJson(json);
+    return;
+  }
+  fmt::print("{}{}{}{}", lossesText(result->reports), changesText(rewrite), leftText(rewrite),
+             notesText(rewrite));
+  const std::string reused =
+      result->shardsReused == 0
+          ? ""
+          : fmt::format("; {} shards were there from an earlier run", result->shardsReused);
+  fmt::print("{} in {} shards written in {:.1f} s, {:.0f} MB/s{}\n",
+             bytesText(result->bytesWritten), rewrite.job.shards.size() - result->shardsReused,
+             seconds, static_cast<double>(result->bytesWritten) / 1e6 / std::max(seconds, 1e-3),
+             reused);
+}
+
+} // namespace octavo::tools

@@ -1,0 +1,41 @@
+// What the subcommands that write a checkpoint share: where from and where to, how much memory, the
+// run itself, and what is said of it.
+#pragma once
+
+#include "tools/octavo/Commands.h"
+
+#include "octavo/Checkpoint/Rewrite.h"
+
+#include <cstdint>
+#include <string>
+
+namespace octavo::tools {
+
+struct RewriteFlags {
+  std::string input;
+  std::string output;
+  std::uint64_t memory = std::uint64_t{1} << 30;
+  int threads = 0;
+  bool isDryRun = false;
+  bool isJson = false;
+};
+
+/// DIR, -o, --memory, --threads, --dry-run, --json.
+void addRewriteFlags(CLI::App& command, RewriteFlags& flags);
+
+/// Opens the input. Throws CommandError.
+checkpoint::Folder openFolder(const std::string& path);
+/// The layout of that name, or the one that the folder has where the name is empty.
+const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name);
+/// The layout of that name. Throws CommandError with all names.
+const checkpoint::Layout& layoutNamed(const std::string& name);
+
+/// What decides the output besides the input: the subcommand and its own options, for the
+/// comparison with an interrupted run.
+checkpoint::Json jobOptions(const std::string& subcommand, checkpoint::Json options);
+
+/// Does the rewrite, or prints its plan; then prints the summary. `what` is shown while it runs:
+/// "quantizing".
+void runRewrite(checkpoint::Rewrite rewrite, const RewriteFlags& flags, const std::string& what);
+
+} // namespace octavo::tools
