@@ -12,6 +12,7 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <random>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -162,10 +163,12 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
   std::vector<float> x(each.m * each.k), y(each.n * each.k), c(each.m * each.n), reference(c);
   benchmarks::fillNormal(x.data(), x.size(), 1.0f);
   benchmarks::fillNormal(y.data(), y.size(), 1.0f);
+  kernels::PackedOperand left{};
   auto packLeft = [&] {
-    return floats ? pack(x, plan, execution) : pack(a, kernels::Side::Left, plan, execution);
+    left = floats ? pack(x, plan, execution, std::move(left))
+                  : pack(a, kernels::Side::Left, plan, execution, std::move(left));
   };
-  kernels::PackedOperand left = packLeft();
+  packLeft();
   kernels::PackedOperand right = pack(b, kernels::Side::Right, plan, execution);
   openblas_set_num_threads(threads);
   auto blas = [&] {
@@ -179,10 +182,10 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
   };
   auto product = [&] {
     if (each.timed == Timed::Quantizing)
-      left = quantizeAndPack(x, plan, {}, execution).value();
+      left = quantizeAndPack(x, plan, {}, execution, std::move(left)).value();
     if (each.timed == Timed::PackingBoth) {
-      left = packLeft();
-      right = pack(b, kernels::Side::Right, plan, execution);
+      packLeft();
+      right = pack(b, kernels::Side::Right, plan, execution, std::move(right));
     }
     multiply(plan, left, right, c, execution);
   };

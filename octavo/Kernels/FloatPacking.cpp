@@ -18,21 +18,46 @@ constexpr int kFarExponent = 60;
 
 using Sixteen = std::uint8_t __attribute__((vector_size(16)));
 
-/// 16 by 16 bytes, rows to columns: four rounds of interleaving the upper with the lower half.
-void transpose(const std::uint8_t (&rows)[kPanelColumns][kGroup], int firstColumn, std::byte* to) {
-  Sixteen x[16], y[16];
-  for (int i = 0; i < 16; ++i)
+/// kRows (8 or 16) by 16 bytes, rows to columns: rounds of interleaving the lower half of the rows
+/// with the upper one.
+template <int kRows>
+void transpose(const std::uint8_t (&rows)[kPanelColumns][kGroup], int firstColumn,
+               std::uint8_t* to) {
+  Sixteen x[kRows], y[kRows];
+  for (int i = 0; i < kRows; ++i)
     std::memcpy(&x[i], rows[i] + firstColumn, 16);
-  for (int round = 0; round < 4; ++round) {
-    for (int i = 0; i < 8; ++i) {
-      y[2 * i] = __builtin_shufflevector(x[i], x[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,
-                                         6, 22, 7, 23);
-      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
-                                             13, 29, 14, 30, 15, 31);
+  for (int round = 1; round < kRows; round *= 2) {
+    for (int i = 0; i < kRows / 2; ++i) {
+      y[2 * i] = __builtin_shufflevector(x[i], x[i + kRows / 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                         5, 21, 6, 22, 7, 23);
+      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + kRows / 2], 8, 24, 9, 25, 10, 26, 11, 27,
+                                             12, 28, 13, 29, 14, 30, 15, 31);
     }
     std::copy(std::begin(y), std::end(y), std::begin(x));
   }
   std::memcpy(to, x, sizeof x);
+}
+
+/// One group of rows of codes, by K.
+void interleave(const std::uint8_t (&rows)[kPanelColumns][kGroup], int lanes, std::byte* to) {
+  if (lanes == 1) {
+    std::memcpy(to, rows[0], kGroup);
+    return;
+  }
+  std::uint8_t columns[kGroup * kPanelColumns];
+  if (lanes == kPanelColumns) {
+    for (int k = 0; k < kGroup; k += 16)
+      transpose<16>(rows, k, columns + k * kPanelColumns);
+    std::memcpy(to, columns, sizeof columns);
+    return;
+  }
+  for (int k = 0; k < kGroup; k += 16)
+    transpose<8>(rows, k, columns + k * 8);
+  // 8 bytes of each k, of which the next k overwrites what is too much.
+  std::uint8_t packed[kGroup * 6 + 8];
+  for (int k = 0; k < kGroup; ++k)
+    std::memcpy(packed + k * lanes, columns + k * 8, 8);
+  std::memcpy(to, packed, static_cast<std::size_t>(kGroup * lanes));
 }
 
 /// The rows that lie interleaved: a tile on the left, a panel on the right, where the last ones may
@@ -49,9 +74,11 @@ struct Exponents {
   int greatest = std::numeric_limits<int>::min();
 
   void add(float value) {
-    if (!std::isfinite(value) || value == 0)
+    int exponent = static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xFF) - 127;
+    if (exponent == 128 || value == 0)
       return;
-    const int exponent = std::ilogb(value);
+    if (exponent == -127)
+      exponent = std::ilogb(value);
     least = std::min(least, exponent);
     greatest = std::max(greatest, exponent);
   }
@@ -66,17 +93,14 @@ public:
         decoding(floatFormat(element, kernels.decodesHalves)), isFolded(scale.name != "f32"),
         storesValues(side == Side::Left ? plan.leftAsValues : plan.rightAsValues) {
     for (std::uint32_t code = 0; code < 256; ++code) {
-      elementValues[code] = static_cast<float>(numerics::decode(element, code));
       const std::uint32_t sign = (code & element.signMask()) ? 0x80 : 0;
       const auto magnitude = static_cast<std::uint32_t>(code & (element.signMask() - 1));
       signAndMagnitude[code] = static_cast<std::uint8_t>(sign | magnitude << decoding.codeShift);
-      if (scale.width() <= 8)
-        scaleValues[code] = static_cast<float>(numerics::decode(scale, code));
     }
     isMapped = element.width() < 8 || decoding.codeShift != 0;
   }
 
-  PackedOperand run(const Execution& execution) const {
+  PackedOperand run(const Execution& execution, PackedOperand&& old) const {
     using Storage = PackedOperand::Storage;
     const std::int64_t rows = matrix.rows;
     PackedOperand packed{.side = side, .storage = storesValues ? Storage::Values : Storage::Codes};
@@ -85,9 +109,10 @@ public:
     packed.paddedRows = (rows + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
     const std::int64_t stored = side == Side::Left ? rows : packed.paddedRows;
     const auto groups = static_cast<std::size_t>(stored * plan.groups);
-    packed.elements = PackedBytes(groups * kGroup * (storesValues ? sizeof(float) : 1));
+    packed.elements =
+        PackedBytes(groups * kGroup * (storesValues ? sizeof(float) : 1), std::move(old.elements));
     if (!storesValues)
-      packed.scales = PackedBytes(groups * sizeof(float));
+      packed.scales = PackedBytes(groups * sizeof(float), std::move(old.scales));
     if (!isFolded)
       packed.factors.assign(static_cast<std::size_t>(blocks() * packed.paddedRows), 0.0f);
     std::vector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
@@ -118,7 +143,9 @@ private:
     return {row, height, height};
   }
   float scaleAt(std::int64_t row, std::int64_t k) const {
-    const std::int64_t at = row / matrix.across * grid + k / matrix.along;
+    // Divisions cost more than the packing of a group.
+    const std::int64_t at = (matrix.across == 1 ? row : row / matrix.across) * grid +
+                            (matrix.along == kGroup ? k / kGroup : k / matrix.along);
     const std::uint32_t code = matrix.scaleBytes == 1
                                    ? static_cast<const std::uint8_t*>(matrix.scales)[at]
                                    : static_cast<const std::uint32_t*>(matrix.scales)[at];
@@ -151,11 +178,17 @@ private:
     Exponents exponents[kPanelColumns];
     std::uint8_t rows[kPanelColumns][kGroup] = {};
     for (std::int64_t g = 0; g < plan.groups; ++g, to += lanes.count * kGroup) {
-      const auto size = static_cast<std::size_t>(std::min<std::int64_t>(kGroup, plan.depth - g * kGroup));
+      const auto size =
+          static_cast<std::size_t>(std::min<std::int64_t>(kGroup, plan.depth - g * kGroup));
       for (int lane = 0; lane < lanes.present; ++lane) {
         std::uint8_t* codes = rows[lane];
-        std::memset(codes + size, 0, kGroup - size);
-        std::memcpy(codes, matrix.elements + (lanes.first + lane) * plan.depth + g * kGroup, size);
+        const std::uint8_t* from = matrix.elements + (lanes.first + lane) * plan.depth + g * kGroup;
+        if (size == kGroup) {
+          std::memcpy(codes, from, kGroup);
+        } else {
+          std::memset(codes, 0, kGroup);
+          std::memcpy(codes, from, size);
+        }
         if (isMapped)
           for (int k = 0; k < kGroup; ++k)
             codes[k] = signAndMagnitude[codes[k]];
@@ -165,13 +198,8 @@ private:
         for (int lane = 0; lane < lanes.count; ++lane)
           for (int s = 0; s < kGroup; s += 4)
             std::memcpy(to + s * lanes.count + lane * 4, rows[lane] + s, 4);
-      else if (lanes.count == kPanelColumns)
-        for (int k = 0; k < kGroup; k += 16)
-          transpose(rows, k, to + k * kPanelColumns);
       else
-        for (int k = 0; k < kGroup; ++k)
-          for (int lane = 0; lane < lanes.count; ++lane)
-            to[k * lanes.count + lane] = static_cast<std::byte>(rows[lane][k]);
+        interleave(rows, lanes.count, to);
     }
     for (int lane = 0; lane < lanes.present; ++lane) {
       const int shift = shiftOf(exponents[lane]);
@@ -235,28 +263,29 @@ private:
   const FloatKernels& kernels;
   std::int64_t grid;
   Tiling tiling;
-  FloatFormat decoding;
+  const FloatFormat& decoding;
   bool isFolded, storesValues, isMapped;
   std::array<std::uint8_t, 256> signAndMagnitude;
-  std::array<float, 256> elementValues;
-  std::array<float, 256> scaleValues{};
+  const std::array<float, 256>& elementValues = decodedValues(element);
+  const std::array<float, 256>& scaleValues = decodedValues(scale);
 };
 
 } // namespace
 
 PackedOperand packFloats(const ScaledView& matrix, Side side, const ProductPlan& plan,
-                         const Execution& execution) {
-  return FloatPacking(matrix, side, plan).run(execution);
+                         const Execution& execution, PackedOperand&& old) {
+  return FloatPacking(matrix, side, plan).run(execution, std::move(old));
 }
 
 PackedOperand packActivations(std::span<const float> activations, const ProductPlan& plan,
-                              const Execution& execution) {
+                              const Execution& execution, PackedOperand&& old) {
   const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
   PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Values};
   packed.rows = rows;
   packed.paddedRows = (rows + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
   packed.elements =
-      PackedBytes(static_cast<std::size_t>(rows * plan.groups) * kGroup * sizeof(float));
+      PackedBytes(static_cast<std::size_t>(rows * plan.groups) * kGroup * sizeof(float),
+                  std::move(old.elements));
   auto* elements = reinterpret_cast<float*>(packed.elements.data());
   std::vector<std::int16_t> shifts(static_cast<std::size_t>(rows), 0);
   const Tiling tiling{rows, floatKernels(plan).tallest};

@@ -18,11 +18,16 @@
 
 namespace octavo::kernels {
 
-PackedBytes::PackedBytes(std::size_t size) : count(size) {
+PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old) : count(size) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   const std::size_t alignment = size < kHugePage ? 64 : kHugePage;
   // A look-ahead past the end of the last record may read, never use, some bytes.
   const std::size_t rounded = (size + 64 + alignment - 1) / alignment * alignment;
+  if (old.bytes && old.count == size) {
+    bytes = std::move(old.bytes);
+    std::memset(bytes.get(), 0, rounded);
+    return;
+  }
   bytes.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
   if (!bytes)
     throw std::bad_alloc();
@@ -31,6 +36,17 @@ PackedBytes::PackedBytes(std::size_t size) : count(size) {
     madvise(bytes.get(), rounded, MADV_HUGEPAGE); // a wish: nothing is lost where it is refused
 #endif
   std::memset(bytes.get(), 0, rounded);
+}
+
+const std::array<float, 256>& decodedValues(const ElementFormat& element) {
+  static const auto tables = [] {
+    std::array<std::array<float, 256>, format::kElementFormats.size()> made{};
+    for (std::size_t i = 0; i < made.size(); ++i)
+      for (std::uint32_t code = 0; code < 256 && format::kElementFormats[i].isNarrow(); ++code)
+        made[i][code] = static_cast<float>(numerics::decode(format::kElementFormats[i], code));
+    return made;
+  }();
+  return tables[static_cast<std::size_t>(&element - format::kElementFormats.data())];
 }
 
 Tiling::Tile Tiling::tileOf(std::int64_t row) const {
@@ -54,9 +70,9 @@ namespace {
 /// The integer of each code of a format of at most 8 bits: its value over its quantum.
 std::array<std::int16_t, 256> integersOf(const ElementFormat& format) {
   std::array<std::int16_t, 256> integers{};
-  for (int code = 0; code <= static_cast<int>(format.codeMask()); ++code)
-    integers[code] = static_cast<std::int16_t>(
-        std::ldexp(numerics::decode(format, code), -format.quantumExponent()));
+  const float quanta = std::ldexp(1.0f, -format.quantumExponent());
+  for (std::size_t code = 0; code < integers.size(); ++code)
+    integers[code] = static_cast<std::int16_t>(decodedValues(format)[code] * quanta);
   return integers;
 }
 
@@ -65,11 +81,7 @@ class Scales {
 public:
   Scales(const ScaledView& matrix, const ProductPlan& plan)
       : matrix(matrix), format(*matrix.scale), piece(plan.piece), depth(plan.depth),
-        grid(depth / matrix.along + (depth % matrix.along != 0)) {
-    if (format.width() <= 8)
-      for (std::uint32_t c = 0; c < values.size(); ++c)
-        values[c] = static_cast<float>(numerics::decode(format, c));
-  }
+        grid(depth / matrix.along + (depth % matrix.along != 0)), values(decodedValues(format)) {}
 
   std::uint32_t code(std::int64_t row, std::int64_t p) const {
     const std::int64_t column = matrix.along == piece ? p : p * piece / matrix.along;
@@ -90,7 +102,7 @@ private:
   const ScaledView& matrix;
   const ElementFormat& format;
   std::int64_t piece, depth, grid;
-  std::array<float, 256> values{};
+  const std::array<float, 256>& values;
 };
 
 struct ExponentRange {
@@ -294,11 +306,12 @@ void forRows(PackedOperand& packed, std::size_t grain, const Execution& executio
 }
 
 PackedOperand packLeft(const ScaledView& matrix, const ProductPlan& plan,
-                       const Execution& execution) {
+                       const Execution& execution, PackedOperand&& old) {
   PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Records};
   packed.rows = matrix.rows;
   packed.elements = PackedBytes(static_cast<std::size_t>(packed.rows * plan.pieces) * 4 *
-                                static_cast<std::size_t>(plan.steps() + 2));
+                                    static_cast<std::size_t>(plan.steps() + 2),
+                                std::move(old.elements));
   const Scales scales(matrix, plan);
   const Tiling tiling{packed.rows, productKernels(plan.isa).tallest};
   forRows(packed, 64, execution, [&] {
@@ -318,7 +331,7 @@ PackedOperand packLeft(const ScaledView& matrix, const ProductPlan& plan,
 }
 
 PackedOperand packRight(const ScaledView& matrix, const ProductPlan& plan,
-                        const Execution& execution) {
+                        const Execution& execution, PackedOperand&& old) {
   using Storage = PackedOperand::Storage;
   PackedOperand packed{.side = Side::Right, .storage = Storage::Records};
   packed.rows = matrix.rows;
@@ -341,8 +354,9 @@ PackedOperand packRight(const ScaledView& matrix, const ProductPlan& plan,
     packed.scaleCodes =
         plan.right.scale->specials == format::Specials::Scale ? ScaleCodes::E8M0 : ScaleCodes::E4M3;
     packed.elements =
-        PackedBytes(panels * pieces * static_cast<std::size_t>(plan.piece) * kPanelColumns / 2);
-    packed.scales = PackedBytes(panels * pieces * kPanelColumns);
+        PackedBytes(panels * pieces * static_cast<std::size_t>(plan.piece) * kPanelColumns / 2,
+                    std::move(old.elements));
+    packed.scales = PackedBytes(panels * pieces * kPanelColumns, std::move(old.scales));
     forRanges(panels, 4, execution, [&](std::size_t begin, std::size_t end) {
       const std::int64_t last = std::min<std::int64_t>(end * kPanelColumns, packed.rows);
       for (std::int64_t row = begin * kPanelColumns; row < last; ++row)
@@ -352,7 +366,8 @@ PackedOperand packRight(const ScaledView& matrix, const ProductPlan& plan,
   }
   const auto integers = integersOf(*matrix.element);
   packed.elements =
-      PackedBytes(panels * pieces * static_cast<std::size_t>(plan.steps() + 1) * kStepBytes);
+      PackedBytes(panels * pieces * static_cast<std::size_t>(plan.steps() + 1) * kStepBytes,
+                  std::move(old.elements));
   forRows(packed, 4 * kPanelColumns, execution, [&] {
     return [&](std::int64_t row, ExponentRange& range) {
       packRightRow(matrix, scales, plan, integers, row, packed, range);
@@ -413,26 +428,27 @@ ScaledView viewOf(const numerics::ScaledTensor& matrix) {
 }
 
 PackedOperand pack(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan,
-                   const Execution& execution) {
-  return pack(viewOf(matrix), side, plan, execution);
+                   const Execution& execution, PackedOperand&& old) {
+  return pack(viewOf(matrix), side, plan, execution, std::move(old));
 }
 
 PackedOperand pack(const ScaledView& matrix, Side side, const ProductPlan& plan,
-                   const Execution& execution) {
+                   const Execution& execution, PackedOperand&& old) {
   [[maybe_unused]] const OperandFormat& format = side == Side::Left ? plan.left : plan.right;
   assert(matrix.depth == plan.depth && matrix.element == format.element &&
          matrix.scale == format.scale);
   if (plan.floats)
-    return packFloats(matrix, side, plan, execution);
-  PackedOperand packed =
-      side == Side::Left ? packLeft(matrix, plan, execution) : packRight(matrix, plan, execution);
+    return packFloats(matrix, side, plan, execution, std::move(old));
+  PackedOperand packed = side == Side::Left ? packLeft(matrix, plan, execution, std::move(old))
+                                            : packRight(matrix, plan, execution, std::move(old));
   packed.outer = matrix.outer;
   return packed;
 }
 
 tl::expected<PackedOperand, numerics::NonFiniteInput>
 quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
-                const numerics::QuantizeOptions& options, const Execution& execution) {
+                const numerics::QuantizeOptions& options, const Execution& execution,
+                PackedOperand&& old) {
   const OperandFormat& format = plan.left;
   assert(format.scale != nullptr && plan.depth > 0);
   const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
@@ -465,18 +481,19 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
                          .scales = scales.data(),
                          .scaleBytes = scaleBytes,
                          .outer = report.outer},
-              Side::Left, plan, execution);
+              Side::Left, plan, execution, std::move(old));
 }
 
 /// f32 rows as three rows of digits each, in the layout of other left operands.
 static PackedOperand packDigitRows(std::span<const float> activations, const ProductPlan& plan,
-                                   const Execution& execution) {
+                                   const Execution& execution, PackedOperand&& old) {
   PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Records};
   packed.rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
   const int steps = plan.steps();
   const Tiling tiling{packed.rows * kDigits, productKernels(plan.isa).tallest};
   packed.elements = PackedBytes(static_cast<std::size_t>(tiling.rows * plan.pieces) * 4 *
-                                static_cast<std::size_t>(steps + 2));
+                                    static_cast<std::size_t>(steps + 2),
+                                std::move(old.elements));
   forRows(packed, 1, execution, [&] {
     return [&](std::int64_t row, ExponentRange& range) {
       for (std::int64_t p = 0; p < plan.pieces; ++p) {
@@ -512,19 +529,20 @@ static PackedOperand packDigitRows(std::span<const float> activations, const Pro
 }
 
 PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
-                   const Execution& execution) {
+                   const Execution& execution, PackedOperand&& old) {
   assert(plan.left.scale == nullptr && plan.depth > 0);
   if (plan.floats)
-    return packActivations(activations, plan, execution);
+    return packActivations(activations, plan, execution, std::move(old));
   if (plan.digitRows)
-    return packDigitRows(activations, plan, execution);
+    return packDigitRows(activations, plan, execution, std::move(old));
   const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
   assert(rows * plan.depth == static_cast<std::int64_t>(activations.size()));
   PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Digits};
   packed.rows = rows;
   const int steps = plan.steps();
   const std::int64_t record = std::int64_t{4} * (steps * kDigits + 2);
-  packed.elements = PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record));
+  packed.elements =
+      PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record), std::move(old.elements));
   forRows(packed, 1, execution, [&] {
     return [&](std::int64_t row, ExponentRange& range) {
       std::byte* to = packed.elements.data() + row * plan.pieces * record;

@@ -24,6 +24,7 @@
 
 #include "octavo/Kernels/ProductKernels.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -38,7 +39,9 @@ namespace octavo::kernels {
 class PackedBytes {
 public:
   PackedBytes() = default;
-  explicit PackedBytes(std::size_t size);
+  explicit PackedBytes(std::size_t size) : PackedBytes(size, PackedBytes()) {}
+  /// Takes over the memory of `old` if it is of that size.
+  PackedBytes(std::size_t size, PackedBytes&& old);
   std::byte* data() { return bytes.get(); }
   const std::byte* data() const { return bytes.get(); }
   std::size_t size() const { return count; }
@@ -90,5 +93,8 @@ struct PackedOperand {
     return elements.size() + scales.size() + factors.size() * sizeof(float);
   }
 };
+
+/// The values of a narrow format's codes, as f32; of codes beyond its width, of their low bits.
+const std::array<float, 256>& decodedValues(const format::ElementFormat& element);
 
 } // namespace octavo::kernels

@@ -118,22 +118,25 @@ struct ScaledView {
 };
 ScaledView viewOf(const numerics::ScaledTensor& matrix);
 
-/// Packs a matrix [rows, K] of the plan's format for `side`.
+/// Packs a matrix [rows, K] of the plan's format for `side`. Here and below, the memory of `old`,
+/// an operand of the same shape that is no longer needed, is used again: the system takes as long
+/// to give new pages as packing takes.
 PackedOperand pack(const numerics::ScaledTensor& matrix, Side side, const ProductPlan& plan,
-                   const Execution& execution = {});
+                   const Execution& execution = {}, PackedOperand&& old = {});
 
 PackedOperand pack(const ScaledView& matrix, Side side, const ProductPlan& plan,
-                   const Execution& execution = {});
+                   const Execution& execution = {}, PackedOperand&& old = {});
 
 /// Quantizes f32 activations [rows, K] to the plan's left format and packs them; or the first value
 /// that `options` refuses.
 tl::expected<PackedOperand, numerics::NonFiniteInput>
 quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
-                const numerics::QuantizeOptions& options, const Execution& execution = {});
+                const numerics::QuantizeOptions& options, const Execution& execution = {},
+                PackedOperand&& old = {});
 
 /// Packs f32 activations [rows, K], row-major, for a plan whose left format is floatOperand.
 PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
-                   const Execution& execution = {});
+                   const Execution& execution = {}, PackedOperand&& old = {});
 
 /// c[M, N] = left * right^T, row-major. The operands were packed for `plan`, and
 /// execution.isa == plan.isa.

@@ -54,7 +54,7 @@ const FloatKernels& floatKernels(const ProductPlan& plan) {
   return floatKernels(plan.isa, plan.floatDot);
 }
 
-FloatFormat floatFormat(const ElementFormat& element, bool halves) {
+static FloatFormat makeFloatFormat(const ElementFormat& element, bool halves) {
   FloatFormat format{};
   format.unit = 1;
   const int trailing = element.trailingSignificandBits;
@@ -83,6 +83,18 @@ FloatFormat floatFormat(const ElementFormat& element, bool halves) {
   return format;
 }
 
+const FloatFormat& floatFormat(const ElementFormat& element, bool halves) {
+  // Made once: for a small product that would be most of the time.
+  static const auto formats = [] {
+    std::array<std::array<FloatFormat, 2>, format::kElementFormats.size()> made{};
+    for (std::size_t i = 0; i < made.size(); ++i)
+      for (bool half : {false, true})
+        made[i][half] = makeFloatFormat(format::kElementFormats[i], half);
+    return made;
+  }();
+  return formats[static_cast<std::size_t>(&element - format::kElementFormats.data())][halves];
+}
+
 namespace {
 
 /// A product under way.
@@ -98,8 +110,8 @@ private:
   const PackedOperand& right;
   const ProductEpilogue& epilogue;
   const FloatKernels& kernels = floatKernels(plan);
-  FloatFormat leftFormat = floatFormat(*plan.left.element, kernels.decodesHalves);
-  FloatFormat rightFormat = floatFormat(*plan.right.element, kernels.decodesHalves);
+  const FloatFormat& leftFormat = floatFormat(*plan.left.element, kernels.decodesHalves);
+  const FloatFormat& rightFormat = floatFormat(*plan.right.element, kernels.decodesHalves);
   std::int64_t columns = right.rows;
   std::int64_t panels = right.paddedRows / kPanelColumns;
   /// Rows of C whose expanded chunk of K is half of L2.
@@ -145,10 +157,10 @@ private:
 /// not cut a block of f32 scales.
 std::int64_t FloatProduct::chunk() const {
   static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
-  if (plan.groupsInBlock < plan.groups)
-    return plan.groupsInBlock;
   const std::int64_t fitting =
-      std::max<std::int64_t>(1, level1 * 3 / 4 / (kernels.panels * kPanelColumns * laneBytes()));
+      std::max<std::int64_t>(1, level1 / (kernels.panels * kPanelColumns * laneBytes()));
+  if (plan.groupsInBlock < plan.groups)
+    return std::max<std::int64_t>(1, fitting / plan.groupsInBlock) * plan.groupsInBlock;
   const std::int64_t chunks = (plan.groups + fitting - 1) / fitting;
   return (plan.groups + chunks - 1) / chunks;
 }
@@ -210,11 +222,11 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
       std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
   alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
   const bool inPlace = width == count * kPanelColumns;
-  const bool scaleNow =
-      hasFactors && (plan.groupsInBlock < plan.groups || firstGroup + tile.groups == plan.groups);
-  const std::int64_t scales = firstGroup / plan.groupsInBlock;
-  if (scaleNow)
-    tile.columnFactors = factors(right, scales, panel * kPanelColumns);
+  // Blocks of f32 scales follow one another on the tile, whose part of C stays in the cache.
+  const bool cuts = plan.groupsInBlock < plan.groups;
+  const bool scaleNow = hasFactors && (cuts || firstGroup + tile.groups == plan.groups);
+  const std::int64_t allGroups = tile.groups;
+  const std::byte* const firstRight = tile.right;
   std::int64_t row = rowBegin;
   for (int h = 0; h < kHeights; ++h) {
     const int height = kTileHeights[h];
@@ -224,19 +236,29 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
     for (; row + height <= rowEnd; row += height) {
       float* corner = block.at(row, panel * kPanelColumns);
       tile.left = leftAsValues() ? values(left, row, height, firstGroup)
-                                 : expanded + (row - rowBegin) * tile.groups * laneBytes();
-      tile.next = tile.left + height * tile.groups * laneBytes();
+                                 : expanded + (row - rowBegin) * allGroups * laneBytes();
       tile.c = inPlace ? corner : edge;
       tile.stride = inPlace ? block.stride : kMaxPanels * kPanelColumns;
-      if (scaleNow)
-        tile.rowFactors = factors(left, scales, row);
       if (!inPlace && (tile.startFromC || tile.addToC))
         for (int i = 0; i < height; ++i)
           std::copy_n(corner + i * block.stride, width, edge + i * tile.stride);
       for (int i = height; i < 2 * height && row + i < rowEnd; ++i)
         for (std::int64_t n = 0; n < width; n += 16)
           __builtin_prefetch(corner + i * block.stride + n, 1);
-      run(tile);
+      tile.right = firstRight;
+      for (std::int64_t done = 0; done < allGroups; done += tile.groups) {
+        tile.groups = std::min(cuts ? plan.groupsInBlock : allGroups, allGroups - done);
+        tile.next = tile.left + height * tile.groups * laneBytes();
+        if (scaleNow) {
+          const std::int64_t scales = (firstGroup + done) / plan.groupsInBlock;
+          tile.columnFactors = factors(right, scales, panel * kPanelColumns);
+          tile.rowFactors = factors(left, scales, row);
+        }
+        tile.addToC = cuts && firstGroup + done != 0;
+        run(tile);
+        tile.left = tile.next;
+        tile.right += kPanelColumns * tile.groups * laneBytes();
+      }
       if (!inPlace)
         for (int i = 0; i < height; ++i)
           std::copy_n(edge + i * tile.stride, width, corner + i * block.stride);

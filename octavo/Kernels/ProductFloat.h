@@ -8,13 +8,13 @@ namespace octavo::kernels {
 /// The kernels of a plan of floats.
 const FloatKernels& floatKernels(const ProductPlan& plan);
 
-/// The constants of a format; `halves` as in FloatKernels::decodesHalves.
-FloatFormat floatFormat(const ElementFormat& element, bool halves);
+/// The constants of a format of the table; `halves` as in FloatKernels::decodesHalves.
+const FloatFormat& floatFormat(const ElementFormat& element, bool halves);
 
 PackedOperand packFloats(const ScaledView& matrix, Side side, const ProductPlan& plan,
-                         const Execution& execution);
+                         const Execution& execution, PackedOperand&& old);
 /// Plain f32 rows.
 PackedOperand packActivations(std::span<const float> activations, const ProductPlan& plan,
-                              const Execution& execution);
+                              const Execution& execution, PackedOperand&& old);
 
 } // namespace octavo::kernels

@@ -19,7 +19,7 @@ struct Shape {
   std::int64_t m, n, k;
 };
 constexpr Shape kShapes[] = {{1, 1, 1},    {1, 40, 70},   {3, 17, 300},
-                             {5, 33, 128}, {29, 50, 257}, {200, 35, 1200}};
+                             {5, 33, 128}, {29, 50, 257}, {100, 35, 700}};
 
 bool isExactInteger(const OperandFormat& format) {
   return format.element->isInteger() || format.element->specials == format::Specials::None;
@@ -35,14 +35,41 @@ struct Left {
   }
 };
 
-double scaleOf(const ScaledTensor& matrix, std::int64_t row, std::int64_t k) {
-  const numerics::ScaledVector v = vectorOf(matrix, row);
-  return numerics::decode(*v.scale, v.scales[k / v.blockSize]);
-}
-double valueOf(const ScaledTensor& matrix, std::int64_t row, std::int64_t k) {
-  return numerics::decode(*matrix.type.element, matrix.elements[row * matrix.shape[1] + k]) *
-         scaleOf(matrix, row, k) * matrix.outer;
-}
+/// numerics::decode, of which this file asks much, looked up.
+class Decoded {
+public:
+  explicit Decoded(const format::ElementFormat& format) : isNarrow(format.isNarrow()) {
+    static std::map<const format::ElementFormat*, std::vector<double>> tables;
+    table = &tables[&format];
+    for (std::uint32_t c = 0; isNarrow && table->size() < 256; ++c)
+      table->push_back(numerics::decode(format, c));
+  }
+  double operator()(std::uint32_t code) const {
+    return isNarrow ? (*table)[code] : std::bit_cast<float>(code);
+  }
+
+private:
+  bool isNarrow;
+  std::vector<double>* table;
+};
+
+/// A row of values without the outer scale, and the greatest of its f32 scales, at least 1.
+struct Row {
+  std::vector<double> values;
+  double unfolded = 1;
+
+  Row(const ScaledTensor& matrix, std::int64_t row) {
+    const numerics::ScaledVector v = vectorOf(matrix, row);
+    const Decoded element(*v.element), scaleOf(*v.scale);
+    for (std::size_t k = 0; k < v.elements.size(); ++k) {
+      const double scale = scaleOf(v.scales[k / v.blockSize]);
+      values.push_back(element(v.elements[k]) * scale);
+      if (*v.scale == kF32)
+        unfolded = std::max(unfolded, std::fabs(scale));
+    }
+  }
+  Row(std::span<const float> row) : values(row.begin(), row.end()) {}
+};
 
 /// The product in f64 and the bound of Product.h for floats.
 struct Exact {
@@ -50,29 +77,26 @@ struct Exact {
 };
 Exact exactOf(const Left& a, std::int64_t m, const ScaledTensor& b, std::int64_t n) {
   const std::int64_t depth = b.shape[1];
-  double value = 0, magnitude = 0, unfolded = 1;
+  const Row x = a.matrix ? Row(*a.matrix, m) : Row(std::span(a.values).subspan(m * depth, depth));
+  const Row y(b, n);
+  double value = 0, magnitude = 0;
   for (std::int64_t k = 0; k < depth; ++k) {
-    const double x = a.matrix ? valueOf(*a.matrix, m, k) : a.values[m * depth + k];
-    const double term = x * valueOf(b, n, k);
-    value += term;
-    magnitude += std::fabs(term);
-    double scales = b.outer * (a.matrix ? a.matrix->outer : 1.0f);
-    if (*b.type.scale == kF32)
-      scales *= scaleOf(b, n, k);
-    if (a.matrix && *a.matrix->type.scale == kF32)
-      scales *= scaleOf(*a.matrix, m, k);
-    unfolded = std::max(unfolded, std::fabs(scales));
+    value += x.values[k] * y.values[k];
+    magnitude += std::fabs(x.values[k] * y.values[k]);
   }
+  const double outer = double{b.outer} * (a.matrix ? a.matrix->outer : 1.0f);
   const double blocks = static_cast<double>((depth + 127) / 128);
   const double roundings = static_cast<double>(a.matrix ? depth : 2 * depth) + blocks + 5;
-  return {value, std::expm1(roundings * std::log1p(0x1p-24)) * magnitude +
-                     0x1p-125 * static_cast<double>(depth) * unfolded};
+  return {value * outer, (std::expm1(roundings * std::log1p(0x1p-24)) * magnitude +
+                          0x1p-125 * static_cast<double>(depth) * x.unfolded * y.unfolded) *
+                             outer};
 }
 
 /// D6 in scalar: a row's block as three digits, each digit a dot by D3 and D4.
 float digitDot(std::span<const float> x, const numerics::ScaledVector& w) {
   const auto size = static_cast<std::int64_t>(x.size());
   const std::int64_t block = w.blockSize % 32 == 16 ? 16 : 32;
+  const Decoded elementOf(*w.element), scaleOf(*w.scale);
   float sums[3] = {};
   for (std::int64_t begin = 0; begin < size; begin += block) {
     const std::int64_t end = std::min(size, begin + block);
@@ -83,7 +107,7 @@ float digitDot(std::span<const float> x, const numerics::ScaledVector& w) {
     std::int64_t exact[3] = {};
     for (std::int64_t k = begin; k < end; ++k) {
       auto n = static_cast<std::int64_t>(std::nearbyint(std::ldexp(x[k], -e)));
-      const double element = numerics::decode(*w.element, w.elements[k]);
+      const double element = elementOf(w.elements[k]);
       const auto integer =
           static_cast<std::int64_t>(std::ldexp(element, -w.element->quantumExponent()));
       for (int d = 2; d >= 0; --d) { // balanced: -128 .. 127, the greatest one what is left
@@ -92,7 +116,7 @@ float digitDot(std::span<const float> x, const numerics::ScaledVector& w) {
         n = (n - digit) / 256;
       }
     }
-    const double scale = numerics::decode(*w.scale, w.scales[begin / w.blockSize]);
+    const double scale = scaleOf(w.scales[begin / w.blockSize]);
     for (int d = 0; d < 3; ++d)
       sums[d] += static_cast<float>(std::ldexp(static_cast<double>(exact[d]),
                                                e + 8 * (2 - d) + w.element->quantumExponent()) *
@@ -106,12 +130,13 @@ float digitDot(std::span<const float> x, const numerics::ScaledVector& w) {
 double digitBound(const Left& a, std::int64_t m, const ScaledTensor& b, std::int64_t n) {
   const std::int64_t depth = b.shape[1];
   double whole = 0;
+  const Row y(b, n);
   for (std::int64_t begin = 0; begin < depth; begin += 16) {
     double amax = 0, weights = 0;
     for (std::int64_t k = begin / 32 * 32; k < std::min(depth, begin / 32 * 32 + 32); ++k)
       amax = std::max(amax, std::fabs(double{a.values[m * depth + k]}));
     for (std::int64_t k = begin; k < std::min(depth, begin + 16); ++k)
-      weights += std::fabs(valueOf(b, n, k));
+      weights += std::fabs(y.values[k] * b.outer);
     whole += amax * weights;
   }
   const double blocks = std::ceil(static_cast<double>(depth) / 16);

@@ -75,31 +75,35 @@ struct PairsOfBf16 {
   static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
                      int lanes, std::int64_t groups, std::byte* out) {
     const PairsOfBf16 pairs(format);
-    const ScalePattern pattern(lanes);
-    const int dwords = 8 * lanes;
-    for (std::int64_t g = 0; g < groups; ++g) {
-      for (int at = 0; at < dwords; at += 16) {
-        __m512i first, second;
-        pairs.decode(_mm512_loadu_si512(codes + 4 * at), first, second);
-        const auto scale = (__m512)pattern.at(scales, at);
-        first = scaled(first, scale);
-        second = scaled(second, scale);
-        if (dwords < 16) { // one lane; not by masked stores, which are microcode on Zen
-          _mm256_storeu_si256((__m256i*)out, _mm512_castsi512_si256(first));
-          _mm256_storeu_si256((__m256i*)(out + 32), _mm512_castsi512_si256(second));
-        } else {
-          _mm512_storeu_si512(out + 4 * at, first);
-          _mm512_storeu_si512(out + 4 * (dwords + at), second);
+    forLanes(lanes, [&]<int kCount>() {
+      constexpr int kDwords = 8 * kCount;
+      for (std::int64_t g = 0; g < groups; ++g) {
+        const ScalePattern<kCount> pattern(scales);
+#pragma unroll
+        for (int at = 0; at < kDwords; at += 16) {
+          __m512i first, second;
+          pairs.decode(_mm512_loadu_si512(codes + 4 * at), first, second);
+          const auto scale = (__m512)pattern.at(at / 16);
+          first = scaled(first, scale);
+          second = scaled(second, scale);
+          if constexpr (kDwords < 16) { // one lane; not by masked stores, microcode on Zen
+            _mm256_storeu_si256((__m256i*)out, _mm512_castsi512_si256(first));
+            _mm256_storeu_si256((__m256i*)(out + 32), _mm512_castsi512_si256(second));
+          } else {
+            _mm512_storeu_si512(out + 4 * at, first);
+            _mm512_storeu_si512(out + 4 * (kDwords + at), second);
+          }
         }
+        codes += 4 * kDwords;
+        scales += kCount;
+        out += 8 * kDwords;
       }
-      codes += 4 * dwords;
-      scales += lanes;
-      out += 8 * dwords;
-    }
+    });
   }
 };
 
 extern const FloatKernels kFloatProducts;
-const FloatKernels kFloatProducts = floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile);
+const FloatKernels kFloatProducts =
+    floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile);
 
 } // namespace octavo::kernels::avx512bf16

@@ -98,32 +98,49 @@ struct LoadedValues {
   }
 };
 
-/// i % lanes for lanes of up to 6 and i below a multiple of 6, 4, 2, 1 and of every vector's lanes.
-struct LaneIndices {
-  static constexpr int kLength = 48;
-  std::uint32_t of[7][kLength] = {};
-  constexpr LaneIndices() {
-    for (std::uint32_t lanes = 1; lanes < 7; ++lanes)
-      for (std::uint32_t i = 0; i < kLength; ++i)
-        of[lanes][i] = i % lanes;
+/// The scales of kCount interleaved rows, 16 or at most 6, as the vectors whose lanes repeat them.
+template <int kCount> struct ScalePattern {
+  static constexpr int period() {
+    int vectors = 1;
+    while (vectors * kLanes % kCount != 0)
+      ++vectors;
+    return vectors;
   }
-};
-inline constexpr LaneIndices kLaneIndices{};
+  static constexpr int kPeriod = period();
+  F32 vectors[kPeriod];
 
-/// Scales of `lanes` lanes, 16 or at most 6, for vectors whose lanes repeat them.
-struct ScalePattern {
-  int lanes;
-  const std::uint32_t* index;
-
-  explicit OCTAVO_INLINE ScalePattern(int lanes)
-      : lanes(lanes), index(kLaneIndices.of[lanes == kPanelColumns ? 0 : lanes]) {}
-  /// Of the vector that begins with dword `at` of a group. May read 32 bytes from `scales` on.
-  OCTAVO_INLINE F32 at(const float* scales, int at) const {
-    if (lanes == kPanelColumns)
-      return load<F32>(scales + at % kPanelColumns);
-    return pick(scales, load<U32>(index + at % LaneIndices::kLength));
+  /// May read 32 bytes from `scales` on.
+  explicit OCTAVO_INLINE ScalePattern(const float* scales) {
+#pragma unroll
+    for (int v = 0; v < kPeriod; ++v)
+      if constexpr (kCount == kPanelColumns) {
+        vectors[v] = load<F32>(scales + v * kLanes);
+      } else {
+        U32 index;
+        for (int i = 0; i < kLanes; ++i)
+          index[i] = static_cast<std::uint32_t>((v * kLanes + i) % kCount);
+        vectors[v] = pick(scales, index);
+      }
   }
+  /// Of the vector number `v` of a group.
+  OCTAVO_INLINE F32 at(int v) const { return vectors[v % kPeriod]; }
 };
+
+/// Calls expand.template operator()<lanes>().
+template <typename Expand> OCTAVO_INLINE void forLanes(int lanes, Expand expand) {
+  switch (lanes) {
+  case kPanelColumns:
+    return expand.template operator()<kPanelColumns>();
+  case 6:
+    return expand.template operator()<6>();
+  case 4:
+    return expand.template operator()<4>();
+  case 2:
+    return expand.template operator()<2>();
+  default:
+    return expand.template operator()<1>();
+  }
+}
 
 /// Multiply-adds. A product of two narrow values is exact in f32, so that a set without a fused
 /// operation has the same bits.
@@ -163,20 +180,27 @@ template <typename Decode> struct MultiplyAdd {
   static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
                      int lanes, std::int64_t groups, std::byte* out) {
     const Decode decode(format);
-    const ScalePattern pattern(lanes);
-    const int values = kGroup * lanes;
-    for (std::int64_t g = 0; g < groups; ++g) {
-      for (int at = 0; at < values; at += kLanes * Decode::kAtOnce) {
-        F32 decoded[Decode::kAtOnce];
-        decode(codes + at, decoded);
+    forLanes(lanes, [&]<int kCount>() {
+      constexpr int kVectors = kGroup * kCount / kLanes;
+      // A whole number of patterns and of decodings.
+      constexpr int kUnrolled = ScalePattern<kCount>::kPeriod * Decode::kAtOnce;
+      for (std::int64_t g = 0; g < groups; ++g) {
+        const ScalePattern<kCount> pattern(scales);
+        for (int first = 0; first < kVectors; first += kUnrolled) {
 #pragma unroll
-        for (int i = 0; i < Decode::kAtOnce; ++i)
-          store(out + 4 * (at + i * kLanes), decoded[i] * pattern.at(scales, at + i * kLanes));
+          for (int at = 0; at < kUnrolled && at < kVectors; at += Decode::kAtOnce) {
+            F32 decoded[Decode::kAtOnce];
+            decode(codes + (first + at) * kLanes, decoded);
+#pragma unroll
+            for (int i = 0; i < Decode::kAtOnce; ++i)
+              store(out + 4 * (first + at + i) * kLanes, decoded[i] * pattern.at(at + i));
+          }
+        }
+        codes += kGroup * kCount;
+        scales += kCount;
+        out += 4 * kGroup * kCount;
       }
-      codes += values;
-      scales += lanes;
-      out += 4 * values;
-    }
+    });
   }
 };
 
