@@ -24,6 +24,9 @@ endfunction()
 
 # octavo_unit_test(Name SOURCES aTest.cpp ... LINK targets ...): one GoogleTest program, one ctest entry.
 function(octavo_unit_test name)
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE octavo_options ${arg_LINK} GTest::gtest GTest::gtest_main)

@@ -63,7 +63,7 @@ RangeScan scanRanges(format::ScaleRule rule, const kernels::Execution& execution
     std::ranges::transform(unit, values.begin(), [a](float u) { return a * u; });
     for (std::size_t figure = 0; figure < kRfcErrors.size(); ++figure) {
       const Recipe recipe{.format = format::findScaledFormat(kRfcErrors[figure].format),
-                          .name = format::scaleRuleName(rule),
+                          .preset = "",
                           .options = {.rule = rule}};
       scan.percent[figure][i] =
           100 * measure(values, shape, recipe, execution).figures.meanRelativeError;

@@ -2,6 +2,7 @@
 
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Quantize.h"
+#include "octavo/Numerics/Preset.h"
 
 #include <algorithm>
 #include <array>
@@ -30,9 +31,10 @@ constexpr std::size_t kLanes = 8;
 constexpr double kScaleRounding = 0x1p-20;
 
 struct Sums {
-  double relative = 0; ///< |y - x| / |x|, x != 0
-  double squares = 0;  ///< x^2
-  double errors = 0;   ///< (y - x)^2
+  double relative = 0;        ///< |y - x| / |x|, x != 0
+  std::int64_t relatives = 0; ///< how many were added to `relative`
+  double squares = 0;         ///< x^2
+  double errors = 0;          ///< (y - x)^2
   std::int64_t zeros = 0;
   std::int64_t lost = 0;
 
@@ -40,6 +42,7 @@ struct Sums {
     const bool isFinite = std::abs(y) <= std::numeric_limits<float>::max();
     const double error = isFinite ? std::abs(y - x) : 0;
     relative += x != 0 ? error / std::abs(x) : 0;
+    relatives += x != 0 && isFinite;
     squares += isFinite ? x * x : 0;
     errors += error * error;
     zeros += x == 0;
@@ -47,6 +50,7 @@ struct Sums {
   }
   void add(const Sums& other) {
     relative += other.relative;
+    relatives += other.relatives;
     squares += other.squares;
     errors += other.errors;
     zeros += other.zeros;
@@ -129,7 +133,10 @@ std::vector<Recipe> recipes(const ScaledFormat& format) {
   const bool takesEveryRule = format.scale->specials == format::Specials::Scale;
   for (const format::ScaleRuleRow& row : format::kScaleRules)
     if (takesEveryRule || row.rule == ScaleRule::Nearest)
-      found.push_back({.format = &format, .name = row.name, .options = {.rule = row.rule}});
+      found.push_back({.format = &format, .preset = "", .options = {.rule = row.rule}});
+  for (const numerics::Preset& preset : numerics::kPresets)
+    if (preset.appliesTo(format))
+      found.push_back({.format = &format, .preset = preset.name, .options = preset.options});
   return found;
 }
 
@@ -156,16 +163,25 @@ ErrorRow measure(std::span<const float> values, std::span<const std::int64_t> sh
 
   const Comparison comparison{values, after, codes, shape, type};
   const Sums sums = comparison.sums(execution);
-  const auto relative = static_cast<std::int64_t>(values.size()) - sums.zeros - sums.lost;
   const std::size_t clipped = comparison.clippedBlocks(blocks, execution);
   return {.recipe = recipe,
           .bitsPerValue = values.empty() ? 0 : format.bitsPerValue(shape, contracted),
           .bytesPerBlock = bytesPerBlock(format),
-          .figures = {.meanRelativeError = sums.relative / static_cast<double>(relative),
+          .figures = {.meanRelativeError = sums.relative / static_cast<double>(sums.relatives),
                       .qsnr = 10 * std::log10(sums.squares / sums.errors),
                       .clippedBlocks = blocks == 0 ? 0 : static_cast<double>(clipped) / blocks,
                       .zeros = sums.zeros,
                       .lost = sums.lost}};
+}
+
+std::vector<ErrorRow> measure(std::span<const float> values, std::span<const std::int64_t> shape,
+                              std::span<const ScaledFormat* const> formats,
+                              const kernels::Execution& execution) {
+  std::vector<ErrorRow> rows;
+  for (const ScaledFormat* format : formats)
+    for (const Recipe& recipe : recipes(*format))
+      rows.push_back(measure(values, shape, recipe, execution));
+  return rows;
 }
 
 } // namespace octavo::analysis

@@ -13,21 +13,24 @@
 
 namespace octavo::analysis {
 
-/// A scaled format and how values are brought to it: a scale rule.
+/// A scaled format and how values are brought to it: by a scale rule alone, or as an owner does.
 struct Recipe {
   const format::ScaledFormat* format;
-  std::string_view name; ///< of the rule
+  std::string_view preset; ///< empty: the rule alone
   numerics::QuantizeOptions options;
+
+  std::string_view ruleName() const { return format::scaleRuleName(options.rule); }
 };
 
-/// The recipes of a format: every rule that its scales can follow, in the order of kScaleRules. The
-/// elements are rounded to nearest, ties to even, and saturate (docs/semantics.md, S7).
+/// The recipes of a format: every rule that its scales can follow, in the order of kScaleRules,
+/// with elements rounded to nearest, ties to even, that saturate (docs/semantics.md, S7); then
+/// every preset of the format, in the order of numerics::kPresets.
 std::vector<Recipe> recipes(const format::ScaledFormat& format);
 
 /// The error of one recipe on one tensor. x is a value, y what it is after quantize and dequantize.
 struct ErrorFigures {
   /// Mean of |y - x| / |x| over the values with x != 0 and finite y. A zero has no relative error
-  /// and is left out (its y is 0 in every format). NaN where no value is left.
+  /// and is left out (its y is 0 where it is finite). NaN where no value is left.
   double meanRelativeError;
   /// 10 log10(sum x^2 / sum (y - x)^2) in dB, over the values with finite y: infinite where nothing
   /// is lost, NaN where all x are 0.
@@ -36,7 +39,7 @@ struct ErrorFigures {
   /// rounding of f32 (2^-20 of it), as a share of all blocks; 0 where there are none.
   double clippedBlocks;
   std::int64_t zeros; ///< values with x = 0
-  std::int64_t lost; ///< values with y NaN or infinite: overflows, where a recipe does not saturate
+  std::int64_t lost;  ///< values with y NaN or infinite, as where a preset does not saturate
 
   friend bool operator==(const ErrorFigures&, const ErrorFigures&) = default;
 };
@@ -54,5 +57,11 @@ struct ErrorRow {
 /// Takes 5 bytes a value of memory beside them. The same figures for any number of threads.
 ErrorRow measure(std::span<const float> values, std::span<const std::int64_t> shape,
                  const Recipe& recipe, const kernels::Execution& execution = {});
+
+/// The rows of every recipe of these formats, in their order: what `octavo analyze` prints of one
+/// source of values.
+std::vector<ErrorRow> measure(std::span<const float> values, std::span<const std::int64_t> shape,
+                              std::span<const format::ScaledFormat* const> formats,
+                              const kernels::Execution& execution = {});
 
 } // namespace octavo::analysis

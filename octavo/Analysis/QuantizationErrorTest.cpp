@@ -12,12 +12,12 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-Recipe recipe(std::string_view format, std::string_view rule = "floor") {
+Recipe recipe(std::string_view format, std::string_view name = "floor") {
   const format::ScaledFormat* row = format::findScaledFormat(format);
   for (const Recipe& each : recipes(*row))
-    if (each.name == rule)
+    if ((each.preset.empty() ? each.ruleName() : each.preset) == name)
       return each;
-  ADD_FAILURE() << format << " has no rule " << rule;
+  ADD_FAILURE() << format << " has no rule or preset " << name;
   return {};
 }
 
@@ -87,6 +87,20 @@ TEST(QuantizationError, overflowsAreCountedNotSummed) {
   EXPECT_DOUBLE_EQ(found.qsnr, 20 * std::log10(250.0 / 6));
 }
 
+TEST(QuantizationError, presets) {
+  // XLA's scale of a block of zeros is NaN, and so is every value.
+  std::vector<float> values(64);
+  values[0] = 448, values[1] = 1;
+  const ErrorFigures xla = figures(values, {64}, recipe("mxfp8_e4m3", "xla"));
+  EXPECT_EQ(xla.zeros, 62);
+  EXPECT_EQ(xla.lost, 32);
+  EXPECT_EQ(xla.meanRelativeError, 0);
+  // Ties away from zero in microxcaling: 2.5 becomes 3, -1.25 becomes -1.5.
+  EXPECT_DOUBLE_EQ(
+      figures(block({4, 2.5, -1.25}), {32}, recipe("mxfp4", "microxcaling")).meanRelativeError,
+      (0.5 / 2.5 + 0.25 / 1.25) / 3);
+}
+
 TEST(QuantizationError, sizes) {
   const std::vector<float> values(256 * 256, 1.0f);
   const auto row = [&](const char* format) {
@@ -103,7 +117,8 @@ TEST(QuantizationError, sizes) {
   EXPECT_EQ(row("fp8_row").bitsPerValue, 8 + 32.0 / 256);
 }
 
-/// Every format and rule against the scalar specification, computed one value after another.
+/// Every format, rule and preset against the scalar specification, computed one value after
+/// another.
 TEST(QuantizationError, isThatOfNumerics) {
   const Shape shape = {3, 130, 77}; // short blocks on both axes
   const std::vector<float> values = samples(StudentT{3}, 3 * 130 * 77, 5);
@@ -115,19 +130,44 @@ TEST(QuantizationError, isThatOfNumerics) {
                                       .hasOuterScale = format.hasOuterScale};
       const std::vector<float> after =
           numerics::dequantize(numerics::quantize(values, shape, type, each.options).tensor);
+      ASSERT_EQ(after.size(), values.size());
       double relative = 0, squares = 0, errors = 0;
+      std::int64_t lost = 0;
       for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!std::isfinite(after[i])) {
+          ++lost;
+          continue;
+        }
         const double error = static_cast<double>(after[i]) - values[i];
         relative += std::abs(error / values[i]);
         squares += static_cast<double>(values[i]) * values[i];
         errors += error * error;
       }
       const ErrorFigures found = figures(values, shape, each);
-      EXPECT_NEAR(found.meanRelativeError, relative / static_cast<double>(values.size()), 1e-12)
-          << format.name << " " << each.name;
+      EXPECT_EQ(found.lost, lost) << format.name << " " << each.preset;
+      EXPECT_NEAR(found.meanRelativeError, relative / static_cast<double>(values.size() - lost),
+                  1e-12)
+          << format.name << " " << each.ruleName() << " " << each.preset;
       EXPECT_NEAR(found.qsnr, 10 * std::log10(squares / errors), 1e-9)
-          << format.name << " " << each.name;
+          << format.name << " " << each.ruleName() << " " << each.preset;
     }
+}
+
+/// An owner's way to a scale differs from the rules in corners; a preset that loses more than they
+/// do by a decibel mistakes the owner.
+TEST(QuantizationError, presetsAreAsGoodAsTheRules) {
+  const Shape shape = {256, 256};
+  const std::vector<float> values = samples(Normal{}, 256 * 256, 5);
+  for (const format::ScaledFormat& format : format::kScaledFormats) {
+    double worst = std::numeric_limits<double>::infinity();
+    for (const Recipe& each : recipes(format)) {
+      const double qsnr = figures(values, shape, each).qsnr;
+      if (each.preset.empty())
+        worst = std::min(worst, qsnr);
+      else
+        EXPECT_GT(qsnr, worst - 1) << format.name << " " << each.preset;
+    }
+  }
 }
 
 TEST(QuantizationError, threadsChangeNoBit) {

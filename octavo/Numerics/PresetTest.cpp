@@ -200,6 +200,7 @@ TEST(PresetTest, Float32Scales) {
   // 448 / 3 = 149.33 and its inverse are rounded one after the other.
   EXPECT_EQ(f32Scale("transformer-engine", "fp8_tensor", {3}), 1.0f / (448.0f / 3.0f));
   EXPECT_EQ(f32Scale("transformer-engine", "fp8_block", {3}), 0x1p-7f); // 149.33 rounds down to 128
+  EXPECT_EQ(codeOf("transformer-engine", "fp8_block", {3}), 0x7Cu);     // and 3 * 128 is 384
   EXPECT_EQ(f32Scale("deepseek-ue8m0", "fp8_group", {3}), 0x1p-7f);
   EXPECT_EQ(f32Scale("deepseek-ue8m0", "fp8_group", {0}), 0x1p-22f); // 1e-4 / 448 = 1.87 * 2^-23
   EXPECT_EQ(f32Scale("compressed-tensors", "fp8_row", {0}), 0x1p-23f);

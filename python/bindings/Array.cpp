@@ -39,7 +39,9 @@ std::size_t Array::size() const {
 static Array describe(nb::object numpy) {
   const nb::object dtype = numpy.attr("dtype");
   const auto interface = nb::cast<nb::dict>(numpy.attr("__array_interface__"));
-  Array array{.numpy = numpy, .dtype = nb::cast<std::string>(dtype.attr("name"))};
+  Array array;
+  array.numpy = numpy;
+  array.dtype = nb::cast<std::string>(dtype.attr("name"));
   array.format = formatOfDtype(array.dtype);
   array.shape = nb::cast<Shape>(interface["shape"]);
   array.isContiguous = nb::cast<bool>(numpy.attr("flags").attr("c_contiguous")) &&
@@ -126,10 +128,8 @@ Array emptyArray(const Shape& shape, const ElementFormat& format) {
   return empty(shape, dtypeOf(format));
 }
 
-Array emptyBytes(const Shape& shape) { return empty(shape, nb::str("uint8")); }
-
-Array reshaped(const Array& array, const Shape& shape) {
-  return describe(array.numpy.attr("reshape")(tupleOf(shape)));
+Array emptyOf(const Shape& shape, const std::string& dtype) {
+  return empty(shape, nb::str(dtype.c_str()));
 }
 
 Array viewed(const Array& array, const ElementFormat& format) {

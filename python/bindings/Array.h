@@ -21,11 +21,11 @@ using Shape = std::vector<std::int64_t>;
 /// A NumPy array and what the kernels must know of it.
 struct Array {
   nanobind::object numpy;
-  std::string dtype;           ///< NumPy's name of it
-  const ElementFormat* format; ///< null if no element format has that dtype
+  std::string dtype;                     ///< NumPy's name of it
+  const ElementFormat* format = nullptr; ///< null if no element format has that dtype
   Shape shape;
-  bool isContiguous; ///< row-major, in the machine's byte order
-  std::byte* data;   ///< written only to arrays that emptyArray made
+  bool isContiguous = false; ///< row-major, in the machine's byte order
+  std::byte* data = nullptr; ///< written only to arrays that emptyArray made
 
   std::size_t size() const;
 };
@@ -41,11 +41,10 @@ Array contiguous(const Array& array);
 /// A new array whose elements are not set, of the format's NumPy dtype. Raises FormatError if the
 /// format has none.
 Array emptyArray(const Shape& shape, const ElementFormat& format);
-/// The same of bytes.
-Array emptyBytes(const Shape& shape);
+/// The same of any dtype, by NumPy's name of it.
+Array emptyOf(const Shape& shape, const std::string& dtype);
 
-/// The same memory with another shape or dtype.
-Array reshaped(const Array& array, const Shape& shape);
+/// The same memory with another dtype.
 Array viewed(const Array& array, const ElementFormat& format);
 
 /// The type by which kernels read f32, bf16 and f16; raises DtypeError for another dtype.

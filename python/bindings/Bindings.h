@@ -11,6 +11,10 @@ void bindExecution(nanobind::module_& module);
 void bindConversions(nanobind::module_& module);
 void bindScaledTensor(nanobind::module_& module);
 void bindQuantization(nanobind::module_& module);
+void bindProducts(nanobind::module_& module);
+void bindCodes(nanobind::module_& module);
+void bindSafetensors(nanobind::module_& module);
+void bindCheckpoint(nanobind::module_& module);
 void bindJaxCalls(nanobind::module_& module);
 
 } // namespace octavo::python

@@ -9,13 +9,14 @@
 #include "octavo/Kernels/Pack.h"
 #include "octavo/Kernels/Product.h"
 #include "octavo/Kernels/Quantize.h"
+#include "octavo/Numerics/Preset.h"
 #include "octavo/Numerics/Tensor.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -110,22 +111,46 @@ std::optional<numerics::ScaledType> typeOf(std::string_view name, const Batch& b
       format->hasOuterScale};
 }
 
+/// The settings that names choose; an empty one leaves the preset's, or the default.
+std::optional<numerics::QuantizeOptions> optionsOf(std::string_view formatName,
+                                                   std::string_view presetName,
+                                                   std::string_view rule, std::string_view rounding,
+                                                   std::string_view nan) {
+  const format::ScaledFormat* format = format::findScaledFormat(formatName);
+  if (!format)
+    return std::nullopt;
+  numerics::QuantizeOptions options = {.rule = format->rule};
+  if (!presetName.empty()) {
+    const numerics::Preset* preset = numerics::findPreset(presetName, *format);
+    if (!preset)
+      return std::nullopt;
+    options = preset->options;
+  }
+  const auto choose = [](auto& setting, std::string_view name, auto found) {
+    if (found)
+      setting = *found;
+    return name.empty() || found;
+  };
+  if (!choose(options.rule, rule, format::findScaleRule(rule)) ||
+      !choose(options.rounding, rounding, numerics::findRounding(rounding)) ||
+      !choose(options.nonFinite, nan, numerics::findNonFinite(nan)))
+    return std::nullopt;
+  return options;
+}
+
 ffi::Error quantizeCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits,
                         ffi::Result<ffi::AnyBuffer> elements, ffi::Result<ffi::AnyBuffer> scales,
                         ffi::Result<ffi::Buffer<ffi::F32>> outer, std::string_view formatName,
-                        std::int64_t axisFromEnd, std::string_view rule, std::string_view rounding,
-                        std::string_view nan) {
+                        std::int64_t axisFromEnd, std::string_view preset, std::string_view rule,
+                        std::string_view rounding, std::string_view nan) {
   const Batch batch = batchOf(x.dimensions(), outer->dimensions().size());
   const auto type = typeOf(formatName, batch, axisFromEnd);
-  const auto ruleFound = format::findScaleRule(rule);
-  const auto roundingFound = numerics::findRounding(rounding);
-  const auto nonFinite = numerics::findNonFinite(nan);
-  if (!type || !ruleFound || !roundingFound || !nonFinite)
-    return refuse("quantize: an option that there is not: format {}, axis -{}, rule {}, rounding "
-                  "{}, nan {}",
-                  formatName, axisFromEnd, rule, rounding, nan);
-  const numerics::QuantizeOptions options = {
-      .rule = *ruleFound, .rounding = *roundingFound, .nonFinite = *nonFinite};
+  const auto optionsFound = optionsOf(formatName, preset, rule, rounding, nan);
+  if (!type || !optionsFound)
+    return refuse("quantize: an option that there is not: format {}, axis -{}, preset {}, rule {}, "
+                  "rounding {}, nan {}",
+                  formatName, axisFromEnd, preset, rule, rounding, nan);
+  const numerics::QuantizeOptions& options = *optionsFound;
   OutputCodes codes(*elements, *type->element);
   const std::int64_t size = batch.size();
   const std::int64_t scaleBytes =
@@ -274,6 +299,7 @@ XLA_FFI_DEFINE_HANDLER(quantizeHandler, quantizeCall,
                            .Ret<ffi::Buffer<ffi::F32>>()
                            .Attr<std::string_view>("format")
                            .Attr<std::int64_t>("axis_from_end")
+                           .Attr<std::string_view>("preset")
                            .Attr<std::string_view>("rule")
                            .Attr<std::string_view>("rounding")
                            .Attr<std::string_view>("nan"));
@@ -327,23 +353,32 @@ void bindJaxCalls(nb::module_& module) {
   }, "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
   module.def(
       "jax_check_options",
-      [](const std::optional<std::string>& formatName, const std::optional<std::string>& ruleName,
-         const std::string& roundingName, const std::optional<std::string>& nanName) {
-        if (roundingName != numerics::roundingName(numerics::Rounding::Stochastic))
-          rounding(roundingName); // knows those that need no random bits
-        if (nanName)
-          nonFinite(*nanName);
-        if (!formatName)
-          return;
-        const format::ScaledFormat& format = scaledFormat(*formatName);
-        if (ruleName && scaleRule(*ruleName) != format.rule &&
+      [](const std::string& formatName, const std::string& preset, const std::string& rule,
+         const std::string& roundingName, const std::string& nan) {
+        const format::ScaledFormat& format = scaledFormat(formatName);
+        if (!preset.empty() && !numerics::findPreset(preset, format))
+          raise(ErrorClass::Format, "preset: {} has none that is named \"{}\"; there are {}",
+                format.name, preset, fmt::join(numerics::presetNames(format), ", "));
+        if (!rule.empty() && scaleRule(rule) != format.rule &&
             format.scale->specials != format::Specials::Scale)
           raise(ErrorClass::Format,
                 "rule: scales of {} are not powers of two and know \"{}\" only", format.name,
                 format::scaleRuleName(format.rule));
+        if (!nan.empty())
+          nonFinite(nan);
+        if (!numerics::findRounding(roundingName))
+          rounding(roundingName); // lists what there is
       },
-      nb::arg("format") = nb::none(), nb::arg("rule") = nb::none(), nb::arg("rounding"),
-      nb::arg("nan") = nb::none(), "Raises FormatError for a choice that there is not.");
+      nb::arg("format"), nb::arg("preset"), nb::arg("rule"), nb::arg("rounding"), nb::arg("nan"),
+      "Raises FormatError for a choice that there is not; an empty one is none.");
+  module.def(
+      "jax_check_conversion",
+      [](const std::string& roundingName, const std::string& overflowName) {
+        if (!numerics::findRounding(roundingName))
+          rounding(roundingName); // lists what there is
+        overflow(overflowName);
+      },
+      nb::arg("rounding"), nb::arg("overflow"), "Raises FormatError for a choice that there is not.");
   module.def(
       "jax_block_shape",
       [](const std::string& format, const Shape& shape, int axis) {

@@ -16,5 +16,9 @@ NB_MODULE(_core, module) {
   bindConversions(module);
   bindScaledTensor(module);
   bindQuantization(module);
+  bindProducts(module);
+  bindCodes(module);
+  bindSafetensors(module);
+  bindCheckpoint(module);
   bindJaxCalls(module);
 }

@@ -2,9 +2,11 @@
 
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
+#include "python/bindings/PackedRight.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <fmt/ranges.h>
@@ -51,13 +53,31 @@ static Array readOnly(const Array& array) {
 
 ScaledTensor makeScaledTensor(Array elements, Array scales, float outer,
                               const format::ScaledFormat& format, int axis) {
-  ScaledTensor tensor = {.elements = readOnly(elements),
-                         .scales = readOnly(scales),
-                         .outer = outer,
-                         .type = scaledType(format, elements.shape, axis),
-                         .format = &format,
-                         .axis = axis};
+  ScaledTensor tensor;
+  tensor.elements = readOnly(elements);
+  tensor.scales = readOnly(scales);
+  tensor.outer = outer;
+  tensor.type = scaledType(format, elements.shape, axis);
+  tensor.format = &format;
+  tensor.axis = axis;
+  tensor.packed = std::make_shared<PackedRight>();
   return tensor;
+}
+
+ScaledTensor transposed(const ScaledTensor& tensor) {
+  const int rank = static_cast<int>(tensor.shape().size());
+  if (rank < 2 || tensor.axis < rank - 2)
+    raise(ErrorClass::Shape,
+          "mT exchanges the last two axes, of which blocks must lie along one; found shape {}, "
+          "axis {}",
+          text(tensor.shape()), tensor.axis);
+  const auto swapped = [](const Array& array) {
+    return toArray(array.numpy.attr("swapaxes")(-1, -2), "array");
+  };
+  ScaledTensor result = makeScaledTensor(swapped(tensor.elements), swapped(tensor.scales),
+                                         tensor.outer, *tensor.format, 2 * rank - 3 - tensor.axis);
+  result.packed = tensor.packed;
+  return result;
 }
 
 /// The array as codes of `format`: of its dtype, or of its width in unsigned integers.
@@ -71,9 +91,8 @@ static Array codesOf(nb::handle object, const ElementFormat& format, std::string
         format.isNarrow() ? " or its codes in uint8" : "", array.dtype);
 }
 
-static ScaledTensor construct(nb::handle elementsObject, nb::handle scalesObject,
-                              const std::string& formatName, int axis, float outer) {
-  const format::ScaledFormat& format = scaledFormat(formatName);
+ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
+                            const format::ScaledFormat& format, int axis, float outer) {
   const Array elements = codesOf(elementsObject, *format.element, "elements");
   const Array scales = codesOf(scalesObject, *format.scale, "scales");
   const int contracted = axisOf(axis, elements.shape, "axis");
@@ -108,6 +127,32 @@ static std::string repr(const ScaledTensor& tensor) {
       bitsPerValue(tensor));
 }
 
+/// Everything that a tensor is, as Python objects that pickle: codes as unsigned integers.
+static nb::tuple state(const ScaledTensor& tensor) {
+  const auto codes = [](const Array& array) {
+    return array.numpy.attr("view")(
+        nb::str(fmt::format("uint{}", 8 * nb::cast<int>(array.numpy.attr("dtype").attr("itemsize")))
+                    .c_str()));
+  };
+  return nb::make_tuple(codes(tensor.elements), codes(tensor.scales), tensor.format->name,
+                        tensor.axis, tensor.outer);
+}
+
+static ScaledTensor fromState(const nb::tuple& state) {
+  const format::ScaledFormat& format = scaledFormat(nb::cast<std::string>(state[2]));
+  return makeScaledTensor(viewed(toArray(state[0], "state"), *format.element),
+                          viewed(toArray(state[1], "state"), *format.scale),
+                          nb::cast<float>(state[4]), format, nb::cast<int>(state[3]));
+}
+
+static bool areEqual(const ScaledTensor& a, const ScaledTensor& b) {
+  if (a.format != b.format || a.axis != b.axis || a.shape() != b.shape() || a.outer != b.outer)
+    return false;
+  const nb::tuple left = state(a), right = state(b);
+  const nb::object equal = nb::module_::import_("numpy").attr("array_equal");
+  return nb::cast<bool>(equal(left[0], right[0])) && nb::cast<bool>(equal(left[1], right[1]));
+}
+
 void bindScaledTensor(nb::module_& module) {
   const auto array = [](Array ScaledTensor::*member) {
     return [member](const ScaledTensor& tensor) { return (tensor.*member).numpy; };
@@ -120,7 +165,8 @@ void bindScaledTensor(nb::module_& module) {
           "__init__",
           [](ScaledTensor* self, nb::handle elements, nb::handle scales, const std::string& format,
              int axis, float outer) {
-            new (self) ScaledTensor(construct(elements, scales, format, axis, outer));
+            new (self)
+                ScaledTensor(scaledTensorOf(elements, scales, scaledFormat(format), axis, outer));
           },
           nb::arg("elements").none(), nb::arg("scales").none(), nb::arg("format"), nb::kw_only(),
           nb::arg("axis") = -1, nb::arg("outer") = 1.0f,
@@ -168,7 +214,41 @@ void bindScaledTensor(nb::module_& module) {
           "dequantize", [](const ScaledTensor& tensor) { return dequantize(tensor).numpy; },
           nb::sig("def dequantize(self) -> numpy.typing.NDArray[numpy.float32]"),
           "The values, each rounded once to float32 (docs/semantics.md, S1).")
-      .def("__repr__", &repr);
+      .def_prop_ro(
+          "T",
+          [](const ScaledTensor& tensor) {
+            if (tensor.shape().size() != 2)
+              raise(ErrorClass::Shape,
+                    "T is of matrices, found shape {}; mT exchanges the last "
+                    "two axes",
+                    text(tensor.shape()));
+            return transposed(tensor);
+          },
+          "The matrix transposed, of the same memory.")
+      .def_prop_ro("mT", &transposed, "The last two axes exchanged, of the same memory.")
+      .def(
+          "__getitem__", &indexed, nb::arg("key").none(),
+          nb::sig("def __getitem__(self, key: int | slice | types.EllipsisType | tuple[int | slice "
+                  "| types.EllipsisType, ...], /) -> ScaledTensor"),
+          "A part, of the same memory. Slices begin and end on the edges of blocks; an axis that "
+          "has one\nscale as a whole (per row, per tensor) is cut anywhere. An index takes an axis "
+          "whose blocks have\nextent 1. Raises ShapeError, IndexError.")
+      .def("__len__",
+           [](const ScaledTensor& tensor) {
+             if (tensor.shape().empty())
+               raise(ErrorClass::Shape, "a tensor of shape () has no length");
+             return tensor.shape()[0];
+           })
+      .def("__eq__", &areEqual, nb::arg("other"), nb::is_operator(),
+           nb::sig("def __eq__(self, other: object, /) -> bool"),
+           "Whether format, axis and every code are the same.")
+      .def("__getstate__", &state)
+      .def("__setstate__",
+           [](ScaledTensor* self, const nb::tuple& state) {
+             new (self) ScaledTensor(fromState(state));
+           })
+      .def("__repr__", &repr)
+      .attr("__hash__") = nb::none();
 }
 
 } // namespace octavo::python

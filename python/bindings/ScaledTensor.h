@@ -5,7 +5,7 @@
 
 #include "octavo/Numerics/Scaled.h"
 
-#include <optional>
+#include <memory>
 #include <string>
 
 namespace octavo::python {
@@ -16,9 +16,13 @@ struct ScaledTensor {
   Array elements; ///< one code an element; any strides
   Array scales;   ///< format::scaleShape of the elements' shape and the block
   float outer = 1.0f;
-  numerics::ScaledType type;
-  const format::ScaledFormat* format; ///< the row that type and block come from; may be null
-  int axis = 0;                       ///< the one that a product contracts; -1 where format is null
+  numerics::ScaledType type = {};
+  const format::ScaledFormat* format =
+      nullptr;  ///< the row that type and block come from; may be null
+  int axis = 0; ///< the one that a product contracts; -1 where format is null
+
+  /// Kept by a matrix that was the right operand of a product, and by its transpose.
+  std::shared_ptr<struct PackedRight> packed;
 
   const Shape& shape() const { return elements.shape; }
 };
@@ -29,6 +33,16 @@ numerics::ScaledType scaledType(const format::ScaledFormat& format, const Shape&
 /// A tensor of arrays that fit `type`, which it makes read-only.
 ScaledTensor makeScaledTensor(Array elements, Array scales, float outer,
                               const format::ScaledFormat& format, int axis);
+
+/// The same of parts from elsewhere, checked: raises DtypeError, ShapeError, FormatError.
+ScaledTensor scaledTensorOf(nanobind::handle elements, nanobind::handle scales,
+                            const format::ScaledFormat& format, int axis, float outer);
+
+/// The tensor with its last two axes exchanged, of the same memory.
+ScaledTensor transposed(const ScaledTensor& tensor);
+
+/// The part that a Python index names; raises ShapeError where it cuts blocks, IndexError.
+ScaledTensor indexed(const ScaledTensor& tensor, nanobind::handle key);
 
 /// `axis` counted from the front; raises ShapeError if the rank has no such axis.
 int axisOf(int axis, const Shape& shape, std::string_view name);

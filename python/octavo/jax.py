@@ -71,7 +71,7 @@ def _floats(x: ArrayLike, name: str) -> Array:
     return x.astype(jnp.float32)
 
 
-def _random_bits(rounding: str, key: Array | None, shape: tuple[int, ...]) -> Array:
+def _random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...]) -> Array:
     if (rounding == "stochastic") != (key is not None):
         raise FormatError("rounding=\"stochastic\" and key=jax.random.key(...) go together")
     return jnp.zeros((0,), jnp.uint32) if key is None else jax.random.bits(key, shape, jnp.uint32)
@@ -137,7 +137,7 @@ def _without_gradient(function, fix):
 
 
 def quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None = None,
-             rounding: str = "ties-to-even", nan: str = "propagate",
+             preset: str | None = None, rounding: str | None = None, nan: str | None = None,
              key: Array | None = None) -> ScaledArray:
     """Quantizes an array (docs/semantics.md, S2 to S9).
 
@@ -145,18 +145,32 @@ def quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None = No
     format: the name of a scaled format: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ...
     axis: the axis that a product contracts; blocks lie along it.
     rule: how a block's scale comes from its largest magnitude; the format's own if None.
-    rounding: of elements; "stochastic" takes its bits from ``key``.
-    nan: "propagate" makes the blocks of NaN and infinities NaN, as JAX programs expect; "error"
-        makes the program fail; "saturate" lets infinities saturate.
+    preset: the settings of an owner ("torchao-rceil", "jax", ...: docs/scale-rules.md); what else
+        is given comes before them.
+    rounding: of elements, "ties-to-even" if neither it nor a preset is given; "stochastic" takes
+        its bits from ``key``.
+    nan: "propagate", if neither it nor a preset is given, makes the blocks of NaN and infinities
+        NaN, as JAX programs expect; "error" makes the program fail; "saturate" lets infinities
+        saturate.
 
     It has no gradient of its own: fake_quantize and scaled_dot_general have.
     Raises FormatError, DtypeError, ShapeError.
     """
     x = jnp.asarray(x)
-    return _quantize(x, _random_bits(rounding, key, x.shape), format, axis, rule, rounding, nan)
+    return _quantize(x, _random_bits(rounding, key, x.shape), format, axis,
+                     _options(format, rule, preset, rounding, nan))
 
 
-def _quantize(x, bits, format, axis, rule, rounding, nan) -> ScaledArray:
+def _options(format, rule, preset, rounding, nan) -> dict[str, str]:
+    """The settings as the kernel takes them: empty where the preset's or the default holds."""
+    options = dict(preset=preset or "", rule=rule or "", rounding=rounding or "",
+                   nan=nan or ("" if preset else "propagate"))
+    _core.jax_check_options(format, options["preset"], options["rule"],
+                            rounding or "ties-to-even", options["nan"])
+    return options
+
+
+def _quantize(x, bits, format, axis, options) -> ScaledArray:
     row = _scaled_format(format)
     x = _floats(x, "x")
     if x.ndim == 0:
@@ -166,14 +180,12 @@ def _quantize(x, bits, format, axis, rule, rounding, nan) -> ScaledArray:
                          f"{axis} was found")
     from_end = x.ndim - axis % x.ndim
     grid = _grid(x.shape, _block(row, x.shape, x.ndim - from_end))
-    _core.jax_check_options(format, rule or row.rule, rounding, nan)
     call = jax.ffi.ffi_call(
         "octavo_quantize",
         (jax.ShapeDtypeStruct(x.shape, _dtype(row.element)),
          jax.ShapeDtypeStruct(grid, _dtype(row.scale)), jax.ShapeDtypeStruct((), jnp.float32)),
         vmap_method="broadcast_all")
-    call = functools.partial(call, format=format, axis_from_end=np.int64(from_end),
-                             rule=rule or row.rule, rounding=rounding, nan=nan)
+    call = functools.partial(call, format=format, axis_from_end=np.int64(from_end), **options)
     elements, scales, outer = _without_gradient(
         call, "octavo.jax.quantize has no gradient; fake_quantize and scaled_dot_general pass it "
         "straight through")(x, bits)
@@ -191,14 +203,16 @@ def dequantize(array: ScaledArray) -> Array:
 
 
 def fake_quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None = None,
-                  rounding: str = "ties-to-even", nan: str = "propagate",
+                  preset: str | None = None, rounding: str | None = None, nan: str | None = None,
                   key: Array | None = None) -> Array:
     """dequantize(quantize(x)) in the dtype of x; its gradient passes straight through (arXiv
     1308.3432). Arguments and errors are those of quantize."""
 
+    options = _options(format, rule, preset, rounding, nan)
+
     @jax.custom_vjp
     def through(x, bits):
-        quantized = _quantize(x, bits, format, axis, rule, rounding, nan)
+        quantized = _quantize(x, bits, format, axis, options)
         return dequantize(quantized).astype(x.dtype)
 
     through.defvjp(lambda x, bits: (through(x, bits), None), lambda _, gradient: (gradient, None))
@@ -220,9 +234,7 @@ def convert(x: ArrayLike, format: str, *, rounding: str = "ties-to-even",
         known = ", ".join(each for each, row in _FORMATS.items()
                           if isinstance(row, _core.ElementFormat) and row.bits <= 8)
         raise FormatError(f"no narrow format is named {format!r}; there are {known}")
-    _core.jax_check_options(None, None, rounding, None)
-    if overflow not in ("special", "saturate"):
-        raise FormatError(f"overflow: \"special\" or \"saturate\" was expected, {overflow!r} found")
+    _core.jax_check_conversion(rounding, overflow)
     x = jnp.asarray(x)
     bits = _random_bits(rounding, key, x.shape)
 

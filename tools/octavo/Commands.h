@@ -37,6 +37,7 @@ private:
 std::string unknownName(const std::string& kind, const std::string& name,
                         const std::vector<std::string>& known);
 
+void addAnalyzeCommand(CLI::App& app);
 void addCheckpointCommand(CLI::App& app);
 void addFormatsCommand(CLI::App& app);
 // In program/, in builds with MLIR only.

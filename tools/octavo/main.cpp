@@ -16,6 +16,7 @@ namespace {
 #ifdef OCTAVO_MLIR
 constexpr const char* kFooter = R"(Examples:
   octavo formats                                      the element and scaled formats
+  octavo analyze                                      what each scaled format does to values
   octavo quantize model.mlir --format mxfp8_e4m3 --explain
   octavo run model.mlir --weights model.safetensors --input ids.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize nvfp4 --compare f32
@@ -29,6 +30,7 @@ void addProgramCommands(CLI::App& app) {
 #else
 constexpr const char* kFooter = R"(Examples:
   octavo formats                                      the element and scaled formats
+  octavo analyze                                      what each scaled format does to values
 `octavo SUBCOMMAND --help` says more.
 `octavo run` and `octavo quantize` need the build with MLIR: cmake -DOCTAVO_MLIR=ON.)";
 constexpr const char* kMissingCommands =
@@ -91,6 +93,7 @@ int run(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   addFormatsCommand(app);
+  addAnalyzeCommand(app);
   addCheckpointCommand(app);
   addProgramCommands(app);
 

@@ -233,11 +233,12 @@ def test_empty_arrays():
 
 
 @pytest.mark.parametrize("call, error, words", [
-    (lambda x: oj.quantize(x, "mxfp9"), octavo.FormatError, "no scaled format is named 'mxfp9'"),
+    (lambda x: oj.quantize(x, "mxfp9"), octavo.FormatError, "no scaled format is named .mxfp9"),
     (lambda x: oj.quantize(x, "mxfp4", axis=2), octavo.ShapeError, "-2 to 1 was expected"),
     (lambda x: oj.quantize(x[0, 0], "mxfp4"), octavo.ShapeError, "reshape it to"),
     (lambda x: oj.quantize(x.astype(jnp.int32), "mxfp4"), octavo.DtypeError, "int32 was found"),
     (lambda x: oj.quantize(x, "mxfp4", rule="up"), octavo.FormatError, "up"),
+    (lambda x: oj.quantize(x, "mxfp4", preset="deepseek-ue8m0"), octavo.FormatError, "torchao-rceil"),
     (lambda x: oj.quantize(x, "nvfp4", rule="floor"), octavo.FormatError, "not powers of two"),
     (lambda x: oj.quantize(x, "mxfp4", rounding="stochastic"), octavo.FormatError, "key="),
     (lambda x: oj.quantize(x, "mxfp4", key=KEY), octavo.FormatError, "stochastic"),

@@ -1,0 +1,325 @@
+// octavo.checkpoint: a checkpoint of any layout as a mapping from names to arrays and scaled
+// tensors, read when asked for.
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/ScaledTensor.h"
+
+#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Kernels/Convert.h"
+#include "octavo/Kernels/Pack.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+using checkpoint::Finding;
+using checkpoint::Folder;
+using checkpoint::Inventory;
+using checkpoint::Layer;
+using checkpoint::LayerReader;
+using checkpoint::StoredTensor;
+
+namespace {
+
+[[noreturn]] void raiseFile(const checkpoint::Error& error) {
+  raise(ErrorClass::File, "{}", error.message());
+}
+
+/// An opened checkpoint: shards mapped, layers found, no value read.
+class Checkpoint {
+public:
+  explicit Checkpoint(Folder opened)
+      : folder(std::make_unique<Folder>(std::move(opened))),
+        detected(checkpoint::detectLayout(*folder, findings)),
+        inventory(detected.layout->read(*folder, findings)) {
+    for (const Layer& layer : inventory.layers)
+      places.emplace(layer.name + "." + layer.parameter, &layer);
+    for (const StoredTensor& tensor : inventory.plain)
+      places.emplace(tensor.name(), &tensor);
+  }
+
+  std::unique_ptr<Folder> folder; ///< its address is in every StoredTensor
+  checkpoint::Findings findings;
+  checkpoint::DetectedLayout detected;
+  Inventory inventory;
+  std::map<std::string, std::variant<const Layer*, const StoredTensor*>, std::less<>> places;
+};
+
+/// NumPy's name of a dtype of safetensors.
+std::string numpyName(const checkpoint::SafetensorsDtype& dtype) {
+  if (!dtype.type)
+    return "complex64";
+  if (dtype.type->isFloat())
+    return std::string(dtype.type->format().numpy);
+  const numerics::IntegerType integer = dtype.type->integer();
+  return integer.width == 1 ? "bool" : fmt::format("{}int{}", integer.isUnsigned ? "u" : "", integer.width);
+}
+
+nb::object numpyDtype(const std::string& name) {
+  const nb::module_ owner = nb::module_::import_("ml_dtypes");
+  return nb::hasattr(owner, name.c_str())
+             ? nb::module_::import_("numpy").attr("dtype")(owner.attr(name.c_str()))
+             : nb::module_::import_("numpy").attr("dtype")(name);
+}
+
+/// A plain tensor: the file's own bytes, read-only, which keep `owner` alive; a copy where the file
+/// packs more than one element a byte.
+nb::object plainArray(const StoredTensor& tensor, nb::handle owner) {
+  const checkpoint::SafetensorsDtype& dtype = *tensor.entry->dtype;
+  const std::span<const std::byte> bytes = tensor.bytes();
+  const Shape& shape = tensor.entry->shape;
+  nb::object flat;
+  if (dtype.bits < 8) {
+    const Array codes = emptyArray({numerics::elementCount(shape)}, dtype.type->format());
+    kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()), codes.size(), dtype.bits,
+                    reinterpret_cast<std::uint8_t*>(codes.data), execution());
+    flat = codes.numpy;
+  } else {
+    flat = nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(
+        bytes.data(), {bytes.size()}, owner));
+  }
+  nb::object array = flat.attr("view")(numpyDtype(numpyName(dtype)))
+                         .attr("reshape")(nb::tuple(nb::cast(shape)));
+  array.attr("flags").attr("writeable") = false;
+  return array;
+}
+
+LayerReader readerOf(const Layer& layer) {
+  auto reader = LayerReader::open(layer);
+  if (!reader)
+    raiseFile(reader.error());
+  return std::move(*reader);
+}
+
+/// The scales in the format of the row: exact, because a row's f32 holds every stored scale.
+Array scalesOf(const LayerReader& reader, const Shape& grid, const ElementFormat& wanted) {
+  const ElementFormat& stored = *reader.layer().type.scale;
+  const std::int64_t count = reader.scaleCount(0, reader.rows());
+  const Array scales = emptyArray(grid, wanted);
+  if (static_cast<std::int64_t>(scales.size()) != count)
+    raise(ErrorClass::File, "{}: a grid of {} scales was expected, {} were found",
+          reader.layer().name, scales.size(), count);
+  if (stored == wanted) {
+    reader.scales(0, reader.rows(), scales.data);
+    return scales;
+  }
+  std::vector<std::byte> codes(static_cast<std::size_t>(count) * stored.bytes());
+  reader.scales(0, reader.rows(), codes.data());
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::uint64_t code = 0;
+    std::memcpy(&code, codes.data() + i * stored.bytes(), stored.bytes());
+    const auto value = static_cast<float>(numerics::decode(stored, code));
+    std::memcpy(scales.data + i * sizeof(float), &value, sizeof(float));
+  }
+  return scales;
+}
+
+ScaledTensor scaledTensorOf(const Layer& layer) {
+  if (!layer.format)
+    raise(ErrorClass::Format,
+          "{}: {} elements with {} scales in blocks of {} are no scaled format of octavo; "
+          "values(name) reads what they stand for",
+          layer.name, layer.type.element->name, layer.type.scale->name, text(layer.type.block));
+  const LayerReader reader = readerOf(layer);
+  const int axis = static_cast<int>(layer.shape.size()) - 1;
+  const Array elements = emptyArray(layer.shape, *layer.format->element);
+  const Shape grid =
+      format::scaleShape(layer.shape, scaledType(*layer.format, layer.shape, axis).block);
+  const Array scales = scalesOf(reader, grid, *layer.format->scale);
+  {
+    const nb::gil_scoped_release released;
+    reader.codes(0, reader.rows(), reinterpret_cast<std::uint8_t*>(elements.data), execution());
+    reader.release(0, reader.rows());
+  }
+  return makeScaledTensor(elements, scales, layer.format->hasOuterScale ? reader.outer() : 1.0f,
+                          *layer.format, axis);
+}
+
+const auto& placeOf(const Checkpoint& checkpoint, const std::string& name) {
+  const auto found = checkpoint.places.find(name);
+  if (found == checkpoint.places.end())
+    throw nb::key_error(fmt::format("no weight is named {} in {}; keys() lists them",
+                                    checkpoint::inQuotes(name), checkpoint.folder->path().string())
+                            .c_str());
+  return found->second;
+}
+
+nb::object get(nb::handle self, const std::string& name) {
+  const auto& place = placeOf(nb::cast<const Checkpoint&>(self), name);
+  if (const auto* layer = std::get_if<const Layer*>(&place))
+    return nb::cast(scaledTensorOf(**layer));
+  return plainArray(*std::get<const StoredTensor*>(place), self);
+}
+
+nb::object values(nb::handle self, const std::string& name) {
+  const auto& place = placeOf(nb::cast<const Checkpoint&>(self), name);
+  if (const auto* tensor = std::get_if<const StoredTensor*>(&place))
+    return plainArray(**tensor, self).attr("astype")(nb::str("float32"));
+  const Layer& layer = *std::get<const Layer*>(place);
+  const LayerReader reader = readerOf(layer);
+  const Array array = emptyArray(layer.shape, format::element("f32"));
+  const nb::gil_scoped_release released;
+  reader.values(0, reader.rows(), reinterpret_cast<float*>(array.data), execution());
+  reader.release(0, reader.rows());
+  return array.numpy;
+}
+
+/// The scales of one attention module that are there, as they multiply.
+std::map<std::string, float> kvScalesOf(const checkpoint::KvScales& scales) {
+  std::map<std::string, float> found;
+  for (const auto& [name, part] :
+       {std::pair("key", &scales.key), std::pair("value", &scales.value),
+        std::pair("query", &scales.query), std::pair("probability", &scales.probability)}) {
+    if (!*part)
+      continue;
+    const auto value = checkpoint::multiplier(**part);
+    if (!value)
+      raiseFile(value.error());
+    found[name] = *value;
+  }
+  return found;
+}
+
+std::string_view severityName(checkpoint::Severity severity) {
+  switch (severity) {
+  case checkpoint::Severity::Note:
+    return "note";
+  case checkpoint::Severity::Warning:
+    return "warning";
+  case checkpoint::Severity::Error:
+    return "error";
+  }
+  return "";
+}
+
+} // namespace
+
+void bindCheckpoint(nb::module_& module) {
+  nb::class_<Finding>(module, "Finding", "What a look at a checkpoint found.")
+      .def_ro("rule", &Finding::rule, "A stable name: missing-scale, zero-scale, ...")
+      .def_prop_ro(
+          "severity",
+          [](const Finding& finding) { return std::string(severityName(finding.severity)); },
+          "note, warning or error.")
+      .def_ro("file", &Finding::file, "Relative to the checkpoint; may be empty.")
+      .def_ro("tensor", &Finding::tensor, "May be empty.")
+      .def_ro("what", &Finding::what, "What was found.")
+      .def_ro("why", &Finding::why, "What comes of it.")
+      .def_ro("fix", &Finding::fix, "What to do.")
+      .def("__repr__", [](const Finding& finding) {
+        return fmt::format("<octavo.checkpoint.Finding {} {}: {}{}{}>",
+                           severityName(finding.severity), finding.rule, finding.tensor,
+                           finding.tensor.empty() ? "" : ": ", finding.what);
+      });
+
+  nb::class_<Checkpoint>(
+      module, "Checkpoint",
+      "An opened checkpoint: a mapping from names of weights to what they are, ScaledTensor where\n"
+      "quantized, else a read-only NumPy array that shares the file's memory. Nothing is read\n"
+      "before it is asked for.")
+      .def(
+          "__init__",
+          [](Checkpoint* self, const std::filesystem::path& path) {
+            auto folder = Folder::open(path);
+            if (!folder)
+              raiseFile(folder.error());
+            new (self) Checkpoint(std::move(*folder));
+          },
+          nb::arg("path"), "Opens a folder or a safetensors file. Raises FileError.")
+      .def_prop_ro(
+          "path", [](const Checkpoint& self) { return self.folder->path(); },
+          "The checkpoint's folder.")
+      .def_prop_ro(
+          "layout",
+          [](const Checkpoint& self) { return std::string(self.detected.layout->name()); },
+          "The layout that spells its quantized weights: compressed-tensors, modelopt, ...")
+      .def_prop_ro(
+          "reason", [](const Checkpoint& self) { return self.detected.reason; },
+          "What tells that it is that layout.")
+      .def_prop_ro(
+          "findings", [](const Checkpoint& self) { return self.findings; },
+          "What did not fit when it was opened; `octavo checkpoint lint` looks at values too.")
+      .def_prop_ro(
+          "config_json", [](const Checkpoint& self) { return self.folder->config().dump(); },
+          "The text of config.json; null where there is none.")
+      .def_prop_ro(
+          "layers",
+          [](const Checkpoint& self) {
+            std::vector<std::string> names;
+            for (const Layer& layer : self.inventory.layers)
+              names.push_back(layer.name + "." + layer.parameter);
+            return names;
+          },
+          "Names of the quantized weights.")
+      .def_prop_ro(
+          "kv_scales",
+          [](const Checkpoint& self) {
+            std::map<std::string, std::map<std::string, float>> modules;
+            for (const checkpoint::KvScales& scales : self.inventory.kvScales)
+              modules[scales.module] = kvScalesOf(scales);
+            return modules;
+          },
+          "Scales of the key-value cache: {module: {\"key\": 0.02, \"value\": 0.01}}; what is not "
+          "there is 1 to readers.")
+      .def(
+          "input_scale",
+          [](const Checkpoint& self, const std::string& name) -> std::optional<float> {
+            const auto& place = placeOf(self, name);
+            const auto* layer = std::get_if<const Layer*>(&place);
+            if (!layer || !(*layer)->inputScale)
+              return std::nullopt;
+            const auto value = checkpoint::multiplier(*(*layer)->inputScale);
+            if (!value)
+              raiseFile(value.error());
+            return *value;
+          },
+          nb::arg("name"), "The static scale of a quantized weight's input, as it multiplies; None "
+                           "where there is none.")
+      .def("values", &values, nb::arg("name"),
+           nb::sig("def values(self, name: str) -> numpy.typing.NDArray[numpy.float32]"),
+           "The values of a weight as float32, quantized or not.")
+      .def("keys",
+           [](const Checkpoint& self) {
+             std::vector<std::string> names;
+             for (const auto& [name, place] : self.places)
+               names.push_back(name);
+             return names;
+           },
+           "Names of all weights, sorted.")
+      .def("__getitem__", &get, nb::arg("name"),
+           nb::sig("def __getitem__(self, name: str) -> ScaledTensor | numpy.typing.NDArray["
+                   "typing.Any]"),
+           "The weight of that name. Raises KeyError, FileError.")
+      .def("__contains__",
+           [](const Checkpoint& self, const std::string& name) {
+             return self.places.contains(name);
+           })
+      .def("__len__", [](const Checkpoint& self) { return self.places.size(); })
+      .def("__iter__",
+           [](nb::handle self) { return nb::iter(self.attr("keys")()); },
+           nb::sig("def __iter__(self) -> typing.Iterator[str]"))
+      .def("__repr__", [](const Checkpoint& self) {
+        return fmt::format("<octavo.checkpoint.Checkpoint {}: {}, {} weights, {} quantized>",
+                           self.folder->path().string(), self.detected.layout->name(),
+                           self.places.size(), self.inventory.layers.size());
+      });
+}
+
+} // namespace octavo::python

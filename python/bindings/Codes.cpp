@@ -1,0 +1,107 @@
+// octavo.amax, octavo.pack, octavo.unpack.
+#include "python/bindings/Array.h"
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+
+#include "octavo/Kernels/Amax.h"
+#include "octavo/Kernels/Pack.h"
+
+#include <nanobind/stl/string.h>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+static float amax(nb::handle object) {
+  const Array x = toArray(object, "x");
+  const kernels::WideType type = wideType(x, "x");
+  const Array in = contiguous(x);
+  const nb::gil_scoped_release released;
+  return kernels::amax(type, in.data, in.size(), execution());
+}
+
+/// A format whose codes are packed.
+static const ElementFormat& packable(const ElementFormat& format) {
+  if (format.width() != 4 && format.width() != 6)
+    raise(ErrorClass::Format, "format: packed are codes of 4 and 6 bits, those of {} have {}",
+          format.name, format.width());
+  return format;
+}
+
+static nb::object pack(nb::handle object, nb::handle named) {
+  const Array codes = toArray(object, "codes");
+  if (named.is_none() && !codes.format)
+    raise(ErrorClass::Dtype, "codes: {} says not what they are; say format=, such as \"e2m1fn\"",
+          codes.dtype);
+  const ElementFormat& format =
+      packable(named.is_none() ? *codes.format : elementFormat(named, "format"));
+  if (codes.format != &format && codes.dtype != "uint8")
+    raise(ErrorClass::Dtype, "codes: expected {} or uint8, found {}", format.numpy, codes.dtype);
+  if (codes.shape.empty())
+    raise(ErrorClass::Shape, "codes: expected one axis or more, found shape ()");
+  const std::int64_t bits = codes.shape.back() * format.width();
+  if (codes.shape.size() > 1 && bits % 8 != 0)
+    raise(ErrorClass::Shape,
+          "codes: {} codes of {} bits on the last axis do not fill whole bytes; pad the axis, or "
+          "pack them as one axis",
+          codes.shape.back(), format.width());
+  const Array in = contiguous(codes);
+  Shape shape = codes.shape;
+  shape.back() = (bits + 7) / 8;
+  const Array packed = emptyOf(shape, "uint8");
+  {
+    const nb::gil_scoped_release released;
+    kernels::pack(reinterpret_cast<const std::uint8_t*>(in.data), in.size(), format.width(),
+                  reinterpret_cast<std::uint8_t*>(packed.data), execution());
+  }
+  return packed.numpy;
+}
+
+static nb::object unpack(nb::handle object, nb::handle named) {
+  const Array packed = toArray(object, "packed");
+  const ElementFormat& format = packable(elementFormat(named, "format"));
+  if (packed.dtype != "uint8")
+    raise(ErrorClass::Dtype, "packed: expected uint8, found {}", packed.dtype);
+  if (packed.shape.empty() || packed.shape.back() * 8 % format.width() != 0)
+    raise(ErrorClass::Shape,
+          "packed: expected a last axis of whole codes of {} bits, found shape {}", format.width(),
+          text(packed.shape));
+  const Array in = contiguous(packed);
+  Shape shape = packed.shape;
+  shape.back() = packed.shape.back() * 8 / format.width();
+  const Array codes = emptyArray(shape, format);
+  {
+    const nb::gil_scoped_release released;
+    kernels::unpack(reinterpret_cast<const std::uint8_t*>(in.data), codes.size(), format.width(),
+                    reinterpret_cast<std::uint8_t*>(codes.data), execution());
+  }
+  return codes.numpy;
+}
+
+void bindCodes(nb::module_& module) {
+  module.def(
+      "amax", &amax, nb::arg("x").none(), nb::sig("def amax(x: numpy.typing.ArrayLike) -> float"),
+      "The largest magnitude of float32, bfloat16 or float16 values; 0 of none, NaN if one is "
+      "NaN.\nRaises DtypeError.");
+  module.def("pack", &pack, nb::arg("codes").none(), nb::arg("format") = nb::none(),
+             nb::sig("def pack(codes: numpy.typing.ArrayLike, format: str | "
+                     "numpy.typing.DTypeLike | None = None) -> numpy.typing.NDArray[numpy.uint8]"),
+             R"(Packs codes of 4 or 6 bits along the last axis, as OCP's formats are stored.
+
+codes: [..., n], one a byte, in a dtype of ml_dtypes, or in uint8 with `format`. The first code lies
+    in the low bits: two codes of 4 bits a byte, four of 6 bits in three bytes. n fills whole bytes,
+    but for an array of one axis, whose last byte is filled up with zeros.
+
+Returns uint8 [..., n * bits / 8]. Raises FormatError, DtypeError, ShapeError.)");
+  module.def("unpack", &unpack, nb::arg("packed").none(), nb::arg("format"),
+             nb::sig("def unpack(packed: numpy.typing.ArrayLike, format: str | "
+                     "numpy.typing.DTypeLike) -> numpy.typing.NDArray[typing.Any]"),
+             R"(The codes that pack packed, one a byte.
+
+packed: uint8 [..., bytes], of whole codes. format: "e2m1fn", "e3m2fn", "e2m3fn" or their dtypes.
+
+Returns [..., bytes * 8 / bits] in the format's dtype. Raises FormatError, DtypeError, ShapeError.)");
+}
+
+} // namespace octavo::python

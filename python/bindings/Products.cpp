@@ -1,0 +1,275 @@
+// octavo.matmul: products of scaled tensors, and of one with an array.
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/PackedRight.h"
+#include "python/bindings/ScaledTensor.h"
+
+#include "octavo/Kernels/Product.h"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+using kernels::PackedOperand;
+
+/// One side of a product as matrices [batch..., rows, depth], the contracted axis last.
+struct Operand {
+  Array elements; ///< codes, or f32 where scales is nothing
+  std::optional<Array> scales;
+  kernels::OperandFormat format;
+  Shape block;
+  float outer = 1.0f;
+
+  std::int64_t rows() const { return *(elements.shape.end() - 2); }
+  std::int64_t depth() const { return elements.shape.back(); }
+  std::int64_t matrices() const {
+    const std::int64_t area = rows() * depth();
+    return area == 0 ? 0 : static_cast<std::int64_t>(elements.size()) / area;
+  }
+};
+
+/// A tensor whose contracted axis is the last one.
+static Operand scaledOperand(const ScaledTensor& tensor, std::string_view name) {
+  const std::size_t rank = tensor.shape().size();
+  const Shape& block = tensor.type.block;
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis)
+    if (block[axis] != 1 && block[axis] != tensor.shape()[axis])
+      raise(ErrorClass::Shape, "{}: blocks of {} lie along axis {}, which is not contracted", name,
+            block[axis], axis);
+  return {.elements = contiguous(tensor.elements),
+          .scales = contiguous(tensor.scales),
+          .format = {tensor.type.element, tensor.type.scale, block[rank - 2], block[rank - 1]},
+          .block = block,
+          .outer = tensor.outer};
+}
+
+static Operand floatOperand(const Array& array) {
+  return {
+      .elements = contiguous(array), .scales = {}, .format = kernels::floatOperand(), .block = {}};
+}
+
+/// Matrix `index` of the operand, packed for its side.
+static PackedOperand packed(const Operand& operand, std::int64_t index, kernels::Side side,
+                            const kernels::ProductPlan& plan) {
+  const std::int64_t area = operand.rows() * operand.depth();
+  const std::byte* elements =
+      operand.elements.data + index * area * operand.format.element->bytes();
+  if (!operand.scales)
+    return kernels::pack(
+        std::span(reinterpret_cast<const float*>(elements), static_cast<std::size_t>(area)), plan,
+        execution());
+  const Shape& grid = operand.scales->shape;
+  const std::int64_t perMatrix = *(grid.end() - 2) * grid.back();
+  // Leading axes that lie in one block share their scales.
+  std::int64_t scales = 0, rest = index, stride = perMatrix;
+  for (std::size_t axis = grid.size() - 2; axis-- > 0;) {
+    const std::int64_t extent = operand.elements.shape[axis];
+    if (grid[axis] > 1)
+      scales += rest % extent * stride;
+    rest /= extent;
+    stride *= grid[axis];
+  }
+  const int scaleBytes = operand.format.scale->bytes();
+  return kernels::pack(
+      kernels::ScaledView{.element = operand.format.element,
+                          .scale = operand.format.scale,
+                          .rows = operand.rows(),
+                          .depth = operand.depth(),
+                          .across = operand.format.across,
+                          .along = operand.format.along,
+                          .elements = reinterpret_cast<const std::uint8_t*>(elements),
+                          .scales = operand.scales->data + scales * scaleBytes,
+                          .scaleBytes = scaleBytes,
+                          .outer = operand.outer},
+      side, plan, execution());
+}
+
+/// The leading axes of both, broadcast as NumPy does.
+static Shape broadcast(const Operand& a, const Operand& b) {
+  const Shape &x = a.elements.shape, &y = b.elements.shape;
+  const std::size_t rank = std::max(x.size(), y.size()) - 2;
+  Shape batch(rank, 1);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const auto at = [&](const Shape& shape) {
+      return i + shape.size() < rank + 2 ? 1 : shape[i + shape.size() - rank - 2];
+    };
+    if (at(x) != at(y) && at(x) != 1 && at(y) != 1)
+      raise(ErrorClass::Shape, "matmul: leading axes of {} and {} do not broadcast", text(x),
+            text(y));
+    batch[i] = at(x) == 1 ? at(y) : at(x);
+  }
+  return batch;
+}
+
+/// Which of the operand's matrices is matrix `index` of the broadcast batch.
+static std::int64_t matrixOf(const Operand& operand, const Shape& batch, std::int64_t index) {
+  const Shape& shape = operand.elements.shape;
+  std::int64_t result = 0, stride = 1;
+  for (std::size_t i = batch.size(); i-- > 0;) {
+    if (i + shape.size() >= batch.size() + 2) {
+      const std::int64_t extent = shape[i + shape.size() - batch.size() - 2];
+      result += extent == 1 ? 0 : index % batch[i] * stride;
+      stride *= extent;
+    }
+    index /= batch[i];
+  }
+  return result;
+}
+
+/// The weight packed as it was the last time, or packed now and kept.
+static std::shared_ptr<const PackedOperand> keptRight(const Operand& right, PackedRight* kept,
+                                                      bool alongAxis,
+                                                      const kernels::ProductPlan& plan) {
+  if (!kept)
+    return std::make_shared<PackedOperand>(packed(right, 0, kernels::Side::Right, plan));
+  const PackedRightKey key = {plan.left.element, plan.left.scale, plan.left.along, alongAxis};
+  const std::lock_guard lock(kept->mutex);
+  if (!kept->operand || kept->key != key) {
+    kept->operand = std::make_shared<PackedOperand>(packed(right, 0, kernels::Side::Right, plan));
+    kept->key = key;
+  }
+  return kept->operand;
+}
+
+/// left * right^T for matrices [..., M, K] and [..., N, K]; `kept` is the right one's.
+static Array product(Operand left, const Operand& right, PackedRight* kept, bool alongAxis,
+                     const kernels::ProductPlan& plan) {
+  const Shape batch = broadcast(left, right);
+  Shape shape = batch;
+  shape.insert(shape.end(), {left.rows(), right.rows()});
+  const Array output = emptyArray(shape, format::element("f32"));
+  const std::int64_t area = left.rows() * right.rows();
+  if (output.size() == 0)
+    return output;
+  const std::int64_t count = static_cast<std::int64_t>(output.size()) / area;
+  float* values = reinterpret_cast<float*>(output.data);
+  const nb::gil_scoped_release released;
+  if (right.matrices() == 1) {
+    const auto packedRight = keptRight(right, kept, alongAxis, plan);
+    std::vector<PackedOperand> lefts;
+    for (std::int64_t i = 0; i < left.matrices(); ++i)
+      lefts.push_back(packed(left, i, kernels::Side::Left, plan));
+    if (count == left.matrices()) {
+      kernels::multiply(plan, lefts, std::span(packedRight.get(), 1), values, {}, execution());
+      return output;
+    }
+  }
+  for (std::int64_t i = 0; i < count; ++i)
+    kernels::multiply(plan, packed(left, matrixOf(left, batch, i), kernels::Side::Left, plan),
+                      packed(right, matrixOf(right, batch, i), kernels::Side::Right, plan),
+                      std::span(values + i * area, static_cast<std::size_t>(area)), execution());
+  return output;
+}
+
+/// The array as f32 with two axes or more.
+static Array matrixArray(nb::handle object, std::string_view name) {
+  const Array array = toArray(object, name);
+  if (array.shape.size() < 2)
+    raise(ErrorClass::Shape, "{}: expected two axes or more, found shape {}; x[None, :] adds one",
+          name, text(array.shape));
+  if (wideType(array, name) == kernels::WideType::F32)
+    return array;
+  return toArray(array.numpy.attr("astype")("float32"), name);
+}
+
+static Array swapped(const Array& array) {
+  return toArray(array.numpy.attr("swapaxes")(-1, -2), "array");
+}
+
+static void checkDepth(const Shape& a, const Shape& b) {
+  if (a.back() != *(b.end() - 2))
+    raise(ErrorClass::Shape,
+          "matmul: {} and {} do not fit: the last axis of a is {} long, the one "
+          "before the last of b {}",
+          text(a), text(b), a.back(), *(b.end() - 2));
+}
+
+static nb::object matmulScaled(const ScaledTensor& a, const ScaledTensor& b) {
+  for (const auto& [name, tensor] : {std::pair("a", &a), std::pair("b", &b)})
+    if (tensor->shape().size() < 2)
+      raise(ErrorClass::Shape, "{}: expected two axes or more, found shape {}", name,
+            text(tensor->shape()));
+  checkDepth(a.shape(), b.shape());
+  const ScaledTensor right = transposed(b);
+  const std::size_t last = right.shape().size() - 1;
+  if (a.shape().back() == 0)
+    return nb::module_::import_("numpy").attr("matmul")(dequantize(a).numpy, dequantize(b).numpy);
+  const Operand x = scaledOperand(a, "a"), y = scaledOperand(right, "b");
+  const auto plan = kernels::productPlan(x.format, y.format, x.depth(), execution().isa);
+  if (!plan) {
+    const int wrong = a.axis + 1 != static_cast<int>(a.shape().size()) ? 0
+                      : right.axis != static_cast<int>(last)           ? 1
+                                                                       : 2;
+    if (wrong < 2)
+      raise(ErrorClass::Shape,
+            "matmul: the blocks of {} lie along axis {}, the product contracts axis {}; quantize "
+            "with axis={}",
+            wrong ? "b" : "a", wrong ? b.axis : a.axis,
+            wrong ? b.shape().size() - 2 : a.shape().size() - 1, wrong ? -2 : -1);
+    raise(ErrorClass::Format, "matmul: {}; dequantize() one side", plan.error());
+  }
+  return product(x, y, b.packed.get(), right.axis == static_cast<int>(last), *plan).numpy;
+}
+
+/// An array times a tensor; `nothing` if the kernels have no such product.
+static nb::object matmulArray(const Array& a, const ScaledTensor& b) {
+  const ScaledTensor right = transposed(b);
+  if (a.shape.back() == 0)
+    return {};
+  const bool alongAxis = right.axis + 1 == static_cast<int>(right.shape().size());
+  const Operand y = scaledOperand(right, "b");
+  const Operand x = floatOperand(a);
+  const auto plan = kernels::productPlan(x.format, y.format, y.depth(), execution().isa);
+  if (!plan || !alongAxis)
+    return {};
+  return product(x, y, b.packed.get(), alongAxis, *plan).numpy;
+}
+
+static nb::object matmul(nb::handle a, nb::handle b) {
+  const bool left = nb::isinstance<ScaledTensor>(a), right = nb::isinstance<ScaledTensor>(b);
+  if (!left && !right)
+    raise(ErrorClass::Dtype,
+          "matmul: neither side is a ScaledTensor; numpy.matmul multiplies arrays");
+  if (left && right)
+    return matmulScaled(nb::cast<const ScaledTensor&>(a), nb::cast<const ScaledTensor&>(b));
+  const ScaledTensor& tensor = nb::cast<const ScaledTensor&>(left ? a : b);
+  const Array array = matrixArray(left ? b : a, left ? "b" : "a");
+  if (tensor.shape().size() < 2)
+    raise(ErrorClass::Shape, "{}: expected two axes or more, found shape {}", left ? "a" : "b",
+          text(tensor.shape()));
+  checkDepth(left ? tensor.shape() : array.shape, left ? array.shape : tensor.shape());
+  // a * b = (b^T * a^T)^T
+  if (const nb::object result =
+          left ? matmulArray(swapped(array), transposed(tensor)) : matmulArray(array, tensor))
+    return left ? result.attr("swapaxes")(-1, -2) : result;
+  const nb::object values = dequantize(tensor).numpy;
+  const nb::object numpy = nb::module_::import_("numpy");
+  return left ? numpy.attr("matmul")(values, array.numpy)
+              : numpy.attr("matmul")(array.numpy, values);
+}
+
+void bindProducts(nb::module_& module) {
+  module.def(
+      "matmul", &matmul, nb::arg("a").none(), nb::arg("b").none(),
+      nb::sig("def matmul(a: ScaledTensor | numpy.typing.ArrayLike, b: ScaledTensor | "
+              "numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float32]"),
+      R"(The product of [..., M, K] and [..., K, N] in float32, of which one side or both are scaled.
+
+Blocks lie along K: axis -1 of a, -2 of b. A weight W of shape [N, K] that was quantized along its
+last axis is b = W.T. Leading axes broadcast as in numpy.matmul.
+
+Two scaled sides: as docs/semantics.md, D1 to D5, say; with 4-, 6-bit and int8 elements to the bit,
+with 8-bit floats within the bound that octavo/Kernels/Product.h states.
+An array and a side of 4-bit elements: the array enters with 22 bits of its block's largest value.
+An array and another side: the scaled side is dequantized and NumPy multiplies.
+
+The packed form of b is kept with it for the next product.
+Raises ShapeError, DtypeError, FormatError (formats that are not multiplied with one another).)");
+}
+
+} // namespace octavo::python

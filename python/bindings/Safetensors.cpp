@@ -1,0 +1,227 @@
+// octavo.save and octavo.load: arrays and scaled tensors in one safetensors file.
+//
+// A scaled tensor NAME is three tensors: NAME, the elements in their own dtype, packed; NAME_scale;
+// and NAME_outer_scale where its format has one. The metadata's entry "octavo" says which are so:
+// {"NAME": {"format": "mxfp4", "axis": 1}}.
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/ScaledTensor.h"
+
+#include "octavo/Checkpoint/Safetensors.h"
+#include "octavo/Checkpoint/ShardWriter.h"
+#include "octavo/Kernels/Pack.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+using checkpoint::SafetensorsDtype;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMetadataKey = "octavo";
+
+static std::string scaleName(const std::string& name) { return name + "_scale"; }
+static std::string outerName(const std::string& name) { return name + "_outer_scale"; }
+
+template <typename Value> static Value valueOf(tl::expected<Value, checkpoint::Error> result) {
+  if (!result)
+    raise(ErrorClass::File, "{}", result.error().message());
+  if constexpr (!std::is_void_v<Value>)
+    return std::move(*result);
+}
+
+/// NumPy's name of a dtype of safetensors; empty where it has none.
+static std::string numpyName(const SafetensorsDtype& dtype) {
+  if (!dtype.type)
+    return "";
+  if (dtype.type->isFloat())
+    return std::string(dtype.type->format().numpy);
+  if (dtype.type->isBoolean())
+    return "bool";
+  return fmt::format("{}int{}", dtype.type->integer().isUnsigned ? "u" : "",
+                     dtype.type->integer().width);
+}
+
+static const SafetensorsDtype& dtypeOf(const Array& array, const std::string& name) {
+  for (const SafetensorsDtype& dtype : checkpoint::safetensorsDtypes())
+    if (numpyName(dtype) == array.dtype)
+      return dtype;
+  raise(ErrorClass::Dtype, "tensors[\"{}\"]: safetensors has no dtype for {}", name, array.dtype);
+}
+
+/// What will be written: one code a byte where the file packs them.
+struct Planned {
+  std::vector<checkpoint::PlannedTensor> tensors;
+  std::vector<Array> arrays;
+
+  void add(const std::string& name, const Array& array) {
+    const Array whole = contiguous(array);
+    tensors.push_back({name, &dtypeOf(whole, name), whole.shape});
+    arrays.push_back(whole);
+  }
+};
+
+static void save(const std::string& path, const nb::dict& tensors,
+                 const std::map<std::string, std::string>& metadata) {
+  Planned planned;
+  Json scaled = Json::object();
+  for (auto [key, value] : tensors) {
+    if (!nb::isinstance<nb::str>(key))
+      raise(ErrorClass::Dtype, "tensors: expected names as keys, found {}",
+            nb::cast<std::string>(nb::repr(key)));
+    const auto name = nb::cast<std::string>(key);
+    if (!nb::isinstance<ScaledTensor>(value)) {
+      planned.add(name, toArray(value, fmt::format("tensors[\"{}\"]", name)));
+      continue;
+    }
+    const auto& tensor = nb::cast<const ScaledTensor&>(value);
+    planned.add(name, tensor.elements);
+    planned.add(scaleName(name), tensor.scales);
+    if (tensor.type.hasOuterScale) {
+      Array outer = emptyArray({}, format::element("f32"));
+      std::memcpy(outer.data, &tensor.outer, sizeof(float));
+      planned.add(outerName(name), outer);
+    }
+    scaled[name] = {{"format", tensor.format->name}, {"axis", tensor.axis}};
+  }
+  checkpoint::SafetensorsMetadata strings(metadata.begin(), metadata.end());
+  if (metadata.contains(kMetadataKey))
+    raise(ErrorClass::Format, "metadata: the key \"{}\" is octavo's own", kMetadataKey);
+  if (!scaled.empty())
+    strings.emplace_back(kMetadataKey, scaled.dump());
+
+  const nb::gil_scoped_release released;
+  auto writer = valueOf(checkpoint::ShardWriter::create(path, planned.tensors, strings));
+  for (std::size_t i = 0; i < planned.arrays.size(); ++i) {
+    const Array& array = planned.arrays[i];
+    const int width = planned.tensors[i].dtype->bits;
+    std::vector<std::byte> packed;
+    std::span<const std::byte> bytes{
+        array.data, checkpoint::storedBytes(*planned.tensors[i].dtype, array.shape)};
+    if (width < 8) {
+      packed.resize(kernels::packedBytes(array.size(), width));
+      kernels::pack(reinterpret_cast<const std::uint8_t*>(array.data), array.size(), width,
+                    reinterpret_cast<std::uint8_t*>(packed.data()), execution());
+      bytes = packed;
+    }
+    valueOf(writer.write(i, 0, bytes));
+  }
+  valueOf(writer.commit());
+}
+
+static Array read(const checkpoint::SafetensorsFile& file,
+                  const checkpoint::SafetensorsEntry& entry) {
+  const std::string dtype = numpyName(*entry.dtype);
+  if (dtype.empty())
+    raise(ErrorClass::File, "{}: tensor \"{}\": NumPy has no array of {}", file.name(), entry.name,
+          entry.dtype->name);
+  const Array array = emptyOf(entry.shape, dtype);
+  const auto bytes = file.bytes(entry);
+  const nb::gil_scoped_release released;
+  if (entry.dtype->bits < 8)
+    kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()), array.size(),
+                    entry.dtype->bits, reinterpret_cast<std::uint8_t*>(array.data), execution());
+  else if (!bytes.empty())
+    std::memcpy(array.data, bytes.data(), bytes.size());
+  file.release(entry);
+  return array;
+}
+
+static Array readPart(const checkpoint::SafetensorsFile& file, const std::string& name) {
+  if (const auto* entry = file.find(name))
+    return read(file, *entry);
+  raise(
+      ErrorClass::File,
+      "{}: no tensor \"{}\", which the metadata's entry \"{}\" speaks of; octavo.save writes both",
+      file.name(), name, kMetadataKey);
+}
+
+/// The scaled tensor that an entry of the metadata describes.
+static ScaledTensor readScaled(const checkpoint::SafetensorsFile& file, const std::string& name,
+                               const Json& described) {
+  const auto* row =
+      described.is_object() && described.contains("format") && described["format"].is_string()
+          ? format::findScaledFormat(described["format"].get<std::string>())
+          : nullptr;
+  if (!row || !described.contains("axis") || !described["axis"].is_number_integer())
+    raise(ErrorClass::File,
+          "{}: the metadata's entry \"{}\" has no format and axis of this octavo for \"{}\": {}",
+          file.name(), kMetadataKey, name, described.dump());
+  const Array elements = readPart(file, name), scales = readPart(file, scaleName(name));
+  float outer = 1.0f;
+  if (row->hasOuterScale) {
+    const Array one = readPart(file, outerName(name));
+    if (one.format != &format::element("f32") || one.size() != 1)
+      raise(ErrorClass::File, "{}: tensor \"{}\": expected one F32, found {} of shape {}",
+            file.name(), outerName(name), one.dtype, text(one.shape));
+    std::memcpy(&outer, one.data, sizeof(float));
+  }
+  try {
+    return scaledTensorOf(elements.numpy, scales.numpy, *row, described["axis"].get<int>(), outer);
+  } catch (const Error& error) {
+    raise(ErrorClass::File, "{}: tensor \"{}\": {}", file.name(), name, error.what());
+  }
+}
+
+static nb::dict load(const std::string& path) {
+  const auto file = valueOf(checkpoint::SafetensorsFile::open(path));
+  Json scaled = Json::object();
+  for (const auto& [key, value] : file.metadata())
+    if (key == kMetadataKey)
+      scaled = Json::parse(value, nullptr, /*allow_exceptions=*/false);
+  if (!scaled.is_object())
+    raise(ErrorClass::File, "{}: the metadata's entry \"{}\" is not a JSON object", file.name(),
+          kMetadataKey);
+  nb::dict tensors, parts;
+  for (const auto& [name, described] : scaled.items()) {
+    tensors[name.c_str()] = nb::cast(readScaled(file, name, described));
+    for (const std::string& part : {name, scaleName(name), outerName(name)})
+      parts[part.c_str()] = true;
+  }
+  for (const checkpoint::SafetensorsEntry& entry : file.entries())
+    if (!parts.contains(entry.name.c_str()))
+      tensors[entry.name.c_str()] = read(file, entry).numpy;
+  return tensors;
+}
+
+void bindSafetensors(nb::module_& module) {
+  module.def(
+      "save",
+      [](nb::handle path, const nb::dict& tensors,
+         const std::map<std::string, std::string>& metadata) {
+        save(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)), tensors,
+             metadata);
+      },
+      nb::arg("path"), nb::arg("tensors"), nb::kw_only(), nb::arg("metadata") = nb::dict(),
+      nb::sig("def save(path: str | os.PathLike[str], tensors: dict[str, ScaledTensor | "
+              "numpy.typing.ArrayLike], *, metadata: dict[str, str] = {}) -> None"),
+      R"(Writes arrays and scaled tensors to a safetensors file, which appears whole or not at all.
+
+A scaled tensor "w" is stored as "w" (elements in their own dtype, packed), "w_scale", and
+"w_outer_scale" where its format has one; the metadata says which tensors are so.
+Raises FileError, DtypeError.)");
+  module.def(
+      "load",
+      [](nb::handle path) {
+        return load(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)));
+      },
+      nb::arg("path"),
+      nb::sig("def load(path: str | os.PathLike[str]) -> dict[str, ScaledTensor | "
+              "numpy.typing.NDArray[typing.Any]]"),
+      R"(The tensors of a safetensors file by name: arrays, and scaled tensors where octavo.save wrote them.
+
+Raises FileError, which says where a file is damaged and how.)");
+}
+
+} // namespace octavo::python

@@ -1,0 +1,116 @@
+"""octavo.checkpoint against files written here byte by byte and values computed in NumPy."""
+import json
+import pathlib
+
+import ml_dtypes
+import numpy as np
+import octavo
+import octavo.checkpoint
+import pytest
+
+DTYPES = {"float32": "F32", "bfloat16": "BF16", "uint8": "U8", "float8_e4m3fn": "F8_E4M3", "bool": "BOOL",
+          "int64": "I64", "complex64": "C64", "float16": "F16"}
+
+
+def write(path, tensors, packed={}):
+    """A safetensors file. `packed`: name -> (dtype, shape, bytes) as they are."""
+    header, data = {}, b""
+    entries = {name: (DTYPES[str(x.dtype)], list(x.shape), x.tobytes()) for name, x in tensors.items()} | packed
+    for name, (dtype, shape, raw) in entries.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    pathlib.Path(path).write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def draw(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+@pytest.fixture
+def deepseek(tmp_path):
+    """DeepSeek-V3's layout: 128 x 128 blocks, ragged at both edges."""
+    codes = draw(200, 300).astype(ml_dtypes.float8_e4m3fn)
+    scales = 2.0 ** np.random.default_rng(1).integers(-9, 3, (2, 3)).astype(np.float32) * np.float32(1.25)
+    write(tmp_path / "model.safetensors", {
+        "model.layers.0.mlp.down_proj.weight": codes,
+        "model.layers.0.mlp.down_proj.weight_scale_inv": scales,
+        "model.norm.weight": draw(300).astype(ml_dtypes.bfloat16),
+        "flags": np.array([True, False]), "ids": np.arange(3)})
+    (tmp_path / "config.json").write_text(json.dumps({"quantization_config": {
+        "activation_scheme": "dynamic", "fmt": "e4m3", "quant_method": "fp8", "weight_block_size": [128, 128]}}))
+    return tmp_path, codes, scales
+
+
+def test_layers_are_scaled_tensors_and_the_rest_arrays(deepseek):
+    path, codes, scales = deepseek
+    opened = octavo.checkpoint.open(path)
+    assert opened.layout == "deepseek" and not opened.findings
+    name = "model.layers.0.mlp.down_proj.weight"
+    assert opened.layers == [name]
+    assert list(opened) == opened.keys() == ["flags", "ids", name, "model.norm.weight"] and len(opened) == 4
+    layer = opened[name]
+    assert isinstance(layer, octavo.ScaledTensor) and layer.format.name == "fp8_block"
+    np.testing.assert_array_equal(np.asarray(layer.elements).view(np.uint8), codes.view(np.uint8))
+    np.testing.assert_array_equal(layer.scales, scales)
+    values = codes.astype(np.float32) * np.repeat(np.repeat(scales, 128, 0), 128, 1)[:200, :300]
+    np.testing.assert_array_equal(layer.dequantize(), values)
+    np.testing.assert_array_equal(opened.values(name), values)
+    assert opened.input_scale(name) is None
+    assert octavo.checkpoint.config(opened)["quantization_config"]["fmt"] == "e4m3"
+    assert "deepseek" in repr(opened) and "1 quantized" in repr(opened)
+
+
+def test_plain_tensors_share_the_files_memory_and_outlive_the_checkpoint(deepseek):
+    path, *_ = deepseek
+    opened = octavo.checkpoint.open(path)
+    norm, again = opened["model.norm.weight"], opened["model.norm.weight"]
+    assert norm.dtype == ml_dtypes.bfloat16 and np.shares_memory(norm, again) and not norm.flags.writeable
+    assert opened["flags"].dtype == np.bool_ and opened["ids"].tolist() == [0, 1, 2]
+    del opened, again
+    np.testing.assert_array_equal(norm, draw(300).astype(ml_dtypes.bfloat16))
+
+
+def test_packed_elements_and_divided_outer_scales(tmp_path):
+    """compressed-tensors' NVFP4: low nibble first, value = code * scale / global scale."""
+    codes = np.random.default_rng(3).integers(0, 16, (4, 32)).astype(np.uint8)
+    scales = np.full((4, 2), 2.5, ml_dtypes.float8_e4m3fn)
+    write(tmp_path / "model.safetensors", {
+        "a.q_proj.weight_packed": codes[:, 0::2] | codes[:, 1::2] << 4,
+        "a.q_proj.weight_scale": scales,
+        "a.q_proj.weight_global_scale": np.array([8], np.float32),
+        "a.q_proj.input_global_scale": np.array([4], np.float32)})
+    (tmp_path / "config.json").write_text(json.dumps({"quantization_config": {
+        "quant_method": "compressed-tensors", "format": "nvfp4-pack-quantized", "quantization_status": "compressed",
+        "ignore": [], "config_groups": {"group_0": {"targets": ["Linear"], "weights": {
+            "num_bits": 4, "type": "float", "symmetric": True, "strategy": "tensor_group", "group_size": 16, "dynamic": False},
+            "input_activations": {"num_bits": 4, "type": "float", "symmetric": True, "strategy": "tensor_group",
+                                  "group_size": 16, "dynamic": "local"}}}}}))
+    opened = octavo.checkpoint.open(tmp_path)
+    layer = opened["a.q_proj.weight"]
+    assert layer.format.name == "nvfp4" and layer.outer == 0.125
+    values = np.array([0, .5, 1, 1.5, 2, 3, 4, 6])[codes & 7] * np.where(codes & 8, -1, 1) * 2.5 / 8
+    np.testing.assert_array_equal(layer.dequantize(), values.astype(np.float32))
+    assert opened.input_scale("a.q_proj.weight") == 0.25
+
+
+def test_every_dtype_of_plain_tensors(tmp_path):
+    tensors = {"c": np.array([1 + 2j], np.complex64), "f": draw(3).astype(np.float16), "z": np.zeros((0, 4), np.float32),
+               "s": np.array(2.5, np.float32)}
+    write(tmp_path / "x.safetensors", tensors, {"four": ("F4", [3, 2], bytes([0x21, 0x43, 0x65]))})
+    opened = octavo.checkpoint.open(tmp_path / "x.safetensors")
+    for name, x in tensors.items():
+        np.testing.assert_array_equal(opened[name], x)
+        assert opened[name].dtype == x.dtype and opened[name].shape == x.shape
+    assert opened["four"].astype(np.float32).tolist() == [[.5, 1], [1.5, 2], [3, 4]]
+    assert octavo.checkpoint.config(opened) is None and opened.layout == "plain"
+
+
+def test_errors_say_what_and_where(tmp_path, deepseek):
+    with pytest.raises(octavo.FileError, match="no such file"):
+        octavo.checkpoint.open(tmp_path / "nowhere")
+    (tmp_path / "torn.safetensors").write_bytes(b"torn")
+    with pytest.raises(octavo.FileError, match="too short"):
+        octavo.checkpoint.open(tmp_path / "torn.safetensors")
+    with pytest.raises(KeyError, match="model.nrom.weight"):
+        octavo.checkpoint.open(deepseek[0])["model.nrom.weight"]

@@ -1,0 +1,68 @@
+"""octavo.amax, octavo.pack, octavo.unpack."""
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import octavo
+
+
+def packed_bits(codes, width):
+    """A little-endian bit stream of codes, in NumPy."""
+    bits = (codes[:, None] >> np.arange(width, dtype=np.uint8)) & 1
+    return np.packbits(bits.astype(np.uint8).ravel(), bitorder="little")
+
+
+@pytest.mark.parametrize("name, width", [("e2m1fn", 4), ("e3m2fn", 6), ("e2m3fn", 6)])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 8, 1000, 1001])
+def test_packing_is_a_bit_stream(name, width, n):
+    codes = np.random.default_rng(n).integers(0, 1 << width, n, dtype=np.uint8)
+    packed = octavo.pack(codes, name)
+    np.testing.assert_array_equal(packed, packed_bits(codes, width))
+    np.testing.assert_array_equal(octavo.pack(codes.view(octavo.formats()[name].numpy)), packed)
+    if n * width % 8 == 0:
+        unpacked = octavo.unpack(packed, name)
+        assert unpacked.dtype == octavo.formats()[name].numpy
+        np.testing.assert_array_equal(unpacked.view(np.uint8), codes)
+
+
+def test_the_order_of_ocp():  # the first code in the low bits
+    assert octavo.pack(np.uint8([1, 2]), "e2m1fn").tolist() == [0x21]
+
+
+def test_rows_are_packed_one_by_one():
+    codes = np.random.default_rng(0).integers(0, 16, (3, 5, 8), dtype=np.uint8)
+    packed = octavo.pack(codes, "e2m1fn")
+    assert packed.shape == (3, 5, 4)
+    np.testing.assert_array_equal(packed[1, 2], packed_bits(codes[1, 2], 4))
+    np.testing.assert_array_equal(octavo.unpack(packed, "e2m1fn").view(np.uint8), codes)
+
+
+@given(hnp.arrays(np.float32, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0),
+                  elements=st.floats(width=32)))
+def test_amax(x):
+    expected = np.abs(x).max(initial=0)
+    np.testing.assert_array_equal(octavo.amax(x), expected)
+    with np.errstate(over="ignore"):
+        half = x.astype(ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(octavo.amax(half),
+                                  np.abs(half.astype(np.float32)).max(initial=0))
+
+
+@pytest.mark.parametrize("call, error, words", [
+    (lambda: octavo.pack(np.zeros((2, 3), np.uint8), "e2m1fn"), octavo.ShapeError, "whole bytes"),
+    (lambda: octavo.pack(np.zeros(4, np.uint8)), octavo.DtypeError, "format="),
+    (lambda: octavo.pack(np.zeros(4, np.uint8), "e4m3fn"), octavo.FormatError, "have 8"),
+    (lambda: octavo.pack(np.zeros(4, np.int32), "e2m1fn"), octavo.DtypeError, "found int32"),
+    (lambda: octavo.pack(np.uint8(1), "e2m1fn"), octavo.ShapeError, r"found shape \(\)"),
+    (lambda: octavo.unpack(np.zeros(2, np.uint8), "e3m2fn"), octavo.ShapeError, "of 6 bits"),
+    (lambda: octavo.unpack(np.zeros(2, np.int8), "e2m1fn"), octavo.DtypeError, "found int8"),
+    (lambda: octavo.unpack(np.zeros(2, np.uint8), "mxfp4"), octavo.FormatError, "no element format"),
+    (lambda: octavo.amax(np.zeros(2)), octavo.DtypeError, "float64"),
+    (lambda: octavo.amax(None), octavo.DtypeError, "NoneType"),
+])
+def test_bad_input(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
