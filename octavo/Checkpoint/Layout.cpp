@@ -39,8 +39,10 @@ std::optional<std::string> Layout::detectByTensors(const Folder& folder) const {
 }
 
 std::span<const Layout* const> layouts() {
-  static const std::array<const Layout*, 4> list = {&fp8Layout(), &deepSeekLayout(),
-                                                    &compressedTensorsLayout(), &plainLayout()};
+  static const std::array<const Layout*, 8> list = {
+      &fp8Layout(),      &deepSeekLayout(), &compressedTensorsLayout(),
+      &modelOptLayout(), &quarkLayout(),    &gptOssLayout(),
+      &nativeLayout(),   &plainLayout()};
   return list;
 }
 

@@ -335,7 +335,8 @@ std::size_t countExactLayers(const Folder& folder, std::span<const LayerSpelling
   for (const auto& [key, candidate] : roles.candidates) {
     bool exact = false;
     for (const LayerSpelling& spelling : spellings)
-      if (spelling.elements.name == roles.elementNames.at(key)) {
+      if (spelling.elements.name == roles.elementNames.at(key) &&
+          spelling.access != Access::Tolerated) {
         const std::optional<Fit> fit = fitParts(candidate, spelling, {});
         exact |= fit && fit->exact && fit->problems.empty();
       }

@@ -1,0 +1,76 @@
+// Elements and scales under safetensors' own dtypes (F4, F6_E2M3, F6_E3M2, F8_E8M0), as writers use
+// that do not need U8 any more. One row for each scaled format whose scales are narrow.
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/Layouts/Layouts.h"
+
+namespace octavo::checkpoint {
+
+namespace {
+
+const std::vector<LayerSpelling>& rows() {
+  static const std::vector<LayerSpelling> list = [] {
+    std::vector<LayerSpelling> spellings;
+    for (const format::ScaledFormat& row : format::kScaledFormats) {
+      if (!row.scale->isNarrow())
+        continue;
+      LayerSpelling& spelling = spellings.emplace_back(
+          LayerSpelling{row.name,
+                        {"*", row.element->safetensors, ElementShape::Logical},
+                        {"*_scale", row.scale->safetensors, ScaleShape::Grid}});
+      if (row.hasOuterScale) {
+        spelling.outer = {"*_scale_2", "F32", ScaleShape::Scalar};
+        spelling.input = {"input_scale", "F32", ScaleShape::Scalar};
+      }
+    }
+    return spellings;
+  }();
+  return list;
+}
+
+constexpr std::array<std::string_view, 3> kKinds = {"none", "dynamic", "static"};
+
+class Native : public Layout {
+public:
+  std::string_view name() const override { return "native"; }
+  std::string_view description() const override {
+    return "Elements and scales under safetensors' own F4, F6, F8 and F8_E8M0 dtypes.";
+  }
+  std::string_view source() const override { return "safetensors 0.6 (F4, F6, F8_E8M0)"; }
+  std::span<const LayerSpelling> spellings() const override { return rows(); }
+
+  std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
+    if (stringAt(folder.quantizationConfig(), "quant_method") == "octavo")
+      return "config.json: quant_method is octavo";
+    return std::nullopt;
+  }
+
+  Inventory read(const Folder& folder, Findings& findings) const override {
+    const std::string kind = stringAt(folder.quantizationConfig(), "activations");
+    Inventory inventory = scanLayers(
+        folder, rows(), [](std::string_view) { return Claim{}; }, findings);
+    for (Layer& layer : inventory.layers)
+      if (layer.format && kind == kKinds[1])
+        layer.activations = activationsFor(layer.format->name, Activations::Kind::Dynamic);
+    inventory.kvCacheFormat = stringAt(folder.quantizationConfig(), "kv_cache");
+    return inventory;
+  }
+
+  void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
+    Json block = {{"quant_method", "octavo"},
+                  {"activations", kKinds[static_cast<std::size_t>(choice.activations)]},
+                  {"ignore", choice.ignored}};
+    if (choice.kvScales)
+      block["kv_cache"] = "fp8";
+    setQuantization(config, std::move(block));
+    quantConfig = nullptr;
+  }
+};
+
+} // namespace
+
+const Layout& nativeLayout() {
+  static const Native layout;
+  return layout;
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,273 @@
+// AMD Quark's checkpoints: one configuration for all layers, others for patterns of names.
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/Layouts/Layouts.h"
+#include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+using Kind = Activations::Kind;
+
+constexpr ElementSpelling kE4M3 = {"*", "F8_E4M3", ElementShape::Logical};
+constexpr ElementSpelling kE5M2 = {"*", "F8_E5M2", ElementShape::Logical};
+constexpr ElementSpelling kPacked = {"*", "U8", ElementShape::PackedBytes};
+constexpr ScaleSpelling kBytes = {"*_scale", "U8", ScaleShape::Grid};
+constexpr ScaleSpelling kInput = {"input_scale", "", ScaleShape::Scalar};
+
+constexpr auto kSpellings = std::to_array<LayerSpelling>({
+    {"fp8_tensor", kE4M3, {"*_scale", "", ScaleShape::Scalar}, {}, kInput},
+    {"fp8_row", kE4M3, {"*_scale", "", ScaleShape::Rows}, {}, kInput},
+    {"fp8_group", kE4M3, {"*_scale", "", ScaleShape::Grid}},
+    {"mxfp8_e4m3", kE4M3, kBytes},
+    {"mxfp8_e5m2", kE5M2, kBytes},
+    {"mxfp6_e3m2", kPacked, kBytes},
+    {"mxfp6_e2m3", kPacked, kBytes},
+    {"mxfp4", kPacked, kBytes},
+});
+
+/// How a `weight` or `input_tensors` object says a format.
+struct Specification {
+  std::string_view row, dtype, scheme;
+  std::int64_t group; ///< 0: none
+};
+// quark/torch/quantization/config/type.py, config.py; vLLM quantization/quark.
+constexpr auto kSpecifications = std::to_array<Specification>({
+    {"fp8_tensor", "fp8_e4m3", "per_tensor", 0},
+    {"fp8_row", "fp8_e4m3", "per_channel", 0},
+    {"fp8_group", "fp8_e4m3", "per_group", 128},
+    {"mxfp8_e4m3", "fp8_e4m3", "per_group", 32},
+    {"mxfp8_e5m2", "fp8_e5m2", "per_group", 32},
+    {"mxfp6_e3m2", "fp6_e3m2", "per_group", 32},
+    {"mxfp6_e2m3", "fp6_e2m3", "per_group", 32},
+    {"mxfp4", "fp4", "per_group", 32},
+});
+
+/// A claim from one layer's configuration; Unsupported with the reason in `source`.
+Claim readLayer(const Json& layer, const std::string& where) {
+  Claim claim;
+  claim.source = where;
+  const Json& weight = memberAt(layer, {"weight"});
+  if (weight.is_null()) {
+    claim.kind = Claim::Kind::Plain;
+    return claim;
+  }
+  const auto refuse = [&](std::string reason) {
+    claim.kind = Claim::Kind::Unsupported;
+    claim.source = std::move(reason);
+    return claim;
+  };
+  if (!weight.is_object())
+    return refuse("weights of two levels of quantization");
+  const std::string dtype = stringAt(weight, "dtype"), scheme = stringAt(weight, "qscheme");
+  if (dtype == "mx" || dtype == "mx6" || dtype == "mx9")
+    return refuse(fmt::format("dtype {} interleaves a signed exponent with the elements of each "
+                              "block; newer Quark writes fp4, fp6 and fp8 with scale_format e8m0",
+                              inQuotes(dtype)));
+  const bool powers = stringAt(weight, "scale_format") == "e8m0";
+  const std::optional<std::int64_t> group = integerAt(weight, "group_size");
+  for (const Specification& row : kSpecifications) {
+    const format::ScaledFormat& format = *format::findScaledFormat(row.row);
+    if (row.dtype != dtype || row.scheme != scheme)
+      continue;
+    const bool rowPowers = *format.scale == format::element("e8m0fnu");
+    if (row.group != 0 && rowPowers != powers)
+      continue;
+    if (row.group != 0 && group != row.group) {
+      if (rowPowers || !group || *group <= 0 || *group > (1 << 30))
+        continue;
+      claim.block = {1, *group};
+    }
+    claim.format = row.row;
+    break;
+  }
+  if (claim.format.empty())
+    return refuse(fmt::format(
+        "dtype {}, qscheme {}, group_size {}, scale_format {}", inQuotes(dtype), inQuotes(scheme),
+        group ? std::to_string(*group) : "null", inQuotes(stringAt(weight, "scale_format"))));
+  claim.kind = Claim::Kind::Quantized;
+  const Json& input = memberAt(layer, {"input_tensors"});
+  if (input.is_object()) {
+    const Json& dynamic = memberAt(input, {"is_dynamic"});
+    const bool isDynamic = dynamic.is_boolean() && dynamic.get<bool>();
+    claim.activations = activationsFor(claim.format, isDynamic ? Kind::Dynamic : Kind::Static);
+    const Claim ofInput = readLayer({{"weight", input}}, "");
+    if (!ofInput.format.empty())
+      claim.activations.format = format::findScaledFormat(ofInput.format);
+  }
+  return claim;
+}
+
+Json writeTensor(const Specification& row, bool dynamic) {
+  const format::ScaledFormat& format = *format::findScaledFormat(row.row);
+  const bool powers = *format.scale == format::element("e8m0fnu");
+  return {{"dtype", row.dtype},
+          {"is_dynamic", dynamic},
+          {"qscheme", row.scheme},
+          {"ch_axis", row.scheme == "per_channel" ? Json(0)
+                      : row.group                 ? Json(-1)
+                                                  : Json(nullptr)},
+          {"group_size", row.group ? Json(row.group) : Json(nullptr)},
+          {"symmetric", powers ? Json(nullptr) : Json(true)},
+          {"round_method", "half_even"},
+          {"scale_type", "float"},
+          {"scale_format", powers ? Json("e8m0") : Json(nullptr)},
+          {"scale_calculation_mode", powers ? Json("even") : Json(nullptr)},
+          {"mx_element_dtype", nullptr},
+          {"observer_cls", powers                        ? "PerBlockMXObserver"
+                           : row.group                   ? "PerGroupMinMaxObserver"
+                           : row.scheme == "per_channel" ? "PerChannelMinMaxObserver"
+                                                         : "PerTensorMinMaxObserver"},
+          {"is_scale_quant", false}};
+}
+
+const Specification& specificationOf(std::string_view row) {
+  return *std::ranges::find(kSpecifications, row, &Specification::row);
+}
+
+Json writeLayer(const format::ScaledFormat& format, Kind kind) {
+  const Specification& weight = specificationOf(format.name);
+  Json input;
+  if (kind != Kind::None) {
+    // Per-row activations are tokens, which only exist at run time; blocks likewise.
+    const bool isStatic = kind == Kind::Static && weight.group == 0;
+    const Specification& row =
+        isStatic ? specificationOf("fp8_tensor")
+                 : specificationOf(weight.group == 0 ? "fp8_row" : format.activation);
+    input = writeTensor(row, !isStatic);
+    if (!isStatic && weight.group == 0)
+      input["ch_axis"] = 1;
+  }
+  return {{"input_tensors", std::move(input)},
+          {"output_tensors", nullptr},
+          {"weight", writeTensor(weight, false)},
+          {"bias", nullptr},
+          {"target_device", nullptr}};
+}
+
+class Quark : public Layout {
+public:
+  std::string_view name() const override { return "quark"; }
+  std::string_view description() const override {
+    return "AMD Quark's checkpoints: FP8, MXFP8, MXFP6 and MXFP4.";
+  }
+  std::string_view source() const override {
+    return "Quark 0.13 torch/export, torch/utils/pack.py; vLLM quantization/quark";
+  }
+  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+  KvSpelling kvSpelling() const override {
+    return {.key = "k_proj.output_scale",
+            .value = "v_proj.output_scale",
+            .query = "q_proj.output_scale"};
+  }
+
+  std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
+    if (stringAt(folder.quantizationConfig(), "quant_method") == "quark")
+      return "config.json: quant_method is quark";
+    return std::nullopt;
+  }
+
+  Inventory read(const Folder& folder, Findings& findings) const override {
+    const Json& block = folder.quantizationConfig();
+    const NamePatterns excluded(stringsAt(block, "exclude"), PatternStyle::Wildcards, "exclude",
+                                findings);
+    const auto layerClaim = [&](const Json& layer, const std::string& where) {
+      Claim claim = readLayer(layer, "config.json: " + where);
+      if (claim.kind == Claim::Kind::Unsupported)
+        findings.push_back(
+            finding("unsupported-format", "config.json", "", where + " is of " + claim.source));
+      return claim;
+    };
+    Claim common;
+    if (block.is_object())
+      common = layerClaim(memberAt(block, {"global_quant_config"}), "global_quant_config");
+    const Json& types = memberAt(block, {"layer_type_quant_config"});
+    if (const Json& linear = memberAt(types, {"Linear"}); linear.is_object())
+      common = layerClaim(linear, "layer_type_quant_config.Linear");
+
+    std::vector<std::string> patterns;
+    std::vector<Claim> claims;
+    if (const Json& layers = memberAt(block, {"layer_quant_config"}); layers.is_object())
+      for (const auto& [pattern, layer] : layers.items()) {
+        patterns.push_back(pattern);
+        claims.push_back(layerClaim(layer, "layer_quant_config." + pattern));
+      }
+    const NamePatterns named(patterns, PatternStyle::Wildcards, "layer_quant_config", findings);
+
+    Inventory inventory = scanLayers(
+        folder, kSpellings,
+        [&](std::string_view module) {
+          if (excluded.match(module)) {
+            Claim claim;
+            claim.kind = Claim::Kind::Plain;
+            claim.source = "config.json: exclude";
+            return claim;
+          }
+          if (const auto entry = named.match(module)) {
+            Claim claim = claims[*entry];
+            if (patterns[*entry] == module)
+              claim.reach = Claim::Reach::Name;
+            return claim;
+          }
+          return common;
+        },
+        findings);
+    reportUnused(folder, excluded.unused(), "exclude", findings);
+    reportUnused(folder, named.unused(), "layer_quant_config", findings);
+    if (const Json& group = memberAt(block, {"export", "kv_cache_group"});
+        group.is_array() && !group.empty())
+      inventory.kvCacheFormat = "fp8";
+    if (const std::string version = stringAt(block, "version"); !version.empty())
+      inventory.quantizer = "quark " + version;
+    return inventory;
+  }
+
+  void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
+    const std::vector<ChosenGroup> chosen = groupByFormat(choice);
+    Json common = chosen.empty() ? Json{{"weight", nullptr}, {"input_tensors", nullptr}}
+                                 : writeLayer(*chosen.front().format, choice.activations);
+    Json layers = Json::object();
+    for (std::size_t i = 1; i < chosen.size(); ++i)
+      for (const std::string& module : chosen[i].modules)
+        layers[module] = writeLayer(*chosen[i].format, choice.activations);
+    Json kvGroup = Json::array();
+    if (choice.kvScales)
+      // Readers take the format of the cache from the outputs of these layers.
+      for (const char* pattern : {"*k_proj", "*v_proj"}) {
+        kvGroup.push_back(pattern);
+        layers[pattern] = common;
+        layers[pattern]["output_tensors"] = writeTensor(specificationOf("fp8_tensor"), false);
+      }
+    setQuantization(config, {{"global_quant_config", std::move(common)},
+                             {"exclude", choice.ignored},
+                             {"algo_config", nullptr},
+                             {"softmax_quant_spec", nullptr},
+                             {"quant_method", "quark"},
+                             {"layer_type_quant_config", Json::object()},
+                             {"layer_quant_config", std::move(layers)},
+                             {"kv_cache_quant_config", Json::object()},
+                             {"kv_cache_post_rope", false},
+                             {"quant_mode", "eager_mode"},
+                             {"export",
+                              {{"kv_cache_group", std::move(kvGroup)},
+                               {"min_kv_scale", 0.0},
+                               {"pack_method", "reorder"},
+                               {"weight_format", "real_quantized"},
+                               {"weight_merge_groups", nullptr}}}});
+    quantConfig = nullptr;
+  }
+};
+
+} // namespace
+
+const Layout& quarkLayout() {
+  static const Quark layout;
+  return layout;
+}
+
+} // namespace octavo::checkpoint
