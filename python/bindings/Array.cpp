@@ -1,6 +1,9 @@
 #include "python/bindings/Array.h"
 
 #include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+
+#include "octavo/Kernels/Widen.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -150,6 +153,20 @@ kernels::WideType wideType(const Array& array, std::string_view name) {
           name);
   raise(ErrorClass::Dtype, "{}: expected float32, bfloat16 or float16, found {}; convert it first",
         name, array.dtype);
+}
+
+Array asFloats(const Array& array, std::string_view name) {
+  const kernels::WideType type = wideType(array, name);
+  const Array in = contiguous(array);
+  if (type == kernels::WideType::F32)
+    return in;
+  const Array out = emptyArray(array.shape, format::element("f32"));
+  const nb::gil_scoped_release released;
+  kernels::forRanges(in.size(), 4096, execution(), [&](std::size_t begin, std::size_t end) {
+    kernels::widen(type, in.data + begin * kernels::wideBytes(type),
+                   reinterpret_cast<float*>(out.data) + begin, end - begin);
+  });
+  return out;
 }
 
 const ElementFormat& elementFormat(nb::handle named, std::string_view name) {

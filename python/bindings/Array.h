@@ -50,6 +50,9 @@ Array viewed(const Array& array, const ElementFormat& format);
 /// The type by which kernels read f32, bf16 and f16; raises DtypeError for another dtype.
 kernels::WideType wideType(const Array& array, std::string_view name);
 
+/// The values as f32, row-major: exact from bf16 and f16. Raises as wideType.
+Array asFloats(const Array& array, std::string_view name);
+
 /// The format that a name, a NumPy dtype or scalar type names. Raises FormatError.
 const ElementFormat& elementFormat(nanobind::handle named, std::string_view name);
 

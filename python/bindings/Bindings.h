@@ -13,6 +13,8 @@ void bindScaledTensor(nanobind::module_& module);
 void bindQuantization(nanobind::module_& module);
 void bindProducts(nanobind::module_& module);
 void bindCodes(nanobind::module_& module);
+void bindFnuz(nanobind::module_& module);
+void bindAnalysis(nanobind::module_& module);
 void bindSafetensors(nanobind::module_& module);
 void bindCheckpoint(nanobind::module_& module);
 void bindJaxCalls(nanobind::module_& module);

@@ -4,6 +4,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
+#include "python/bindings/Random.h"
 
 #include "octavo/Kernels/Convert.h"
 
@@ -31,18 +32,19 @@ static Array decoded(const Array& x, const ElementFormat& source, const ElementF
 }
 
 static Array encoded(const Array& x, const ElementFormat& target,
-                     const numerics::Conversion& conversion) {
+                     const numerics::Conversion& conversion, nb::handle key) {
   const kernels::WideType type = wideType(x, "x");
   const Array in = contiguous(x), out = emptyArray(x.shape, target);
+  const std::vector<std::uint32_t> random = randomBits(key, conversion.rounding, x.size());
   const nb::gil_scoped_release released;
   kernels::convert(target, conversion, type, in.data, reinterpret_cast<std::uint8_t*>(out.data),
-                   in.size(), {}, execution());
+                   in.size(), random, execution());
   return out;
 }
 
 static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
                           const std::string& roundingName, const std::string& overflowName,
-                          const std::string& nanName) {
+                          const std::string& nanName, nb::handle key) {
   const ElementFormat& target = elementFormat(to, "to");
   const numerics::Conversion conversion = {.rounding = rounding(roundingName),
                                            .overflow = overflow(overflowName),
@@ -65,7 +67,7 @@ static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
   if (target.isNarrow()) {
     // Every narrow value is exact in f32, so this still rounds once.
     const Array wide = source->isNarrow() ? decoded(x, *source, format::element("f32")) : x;
-    return encoded(wide, target, conversion).numpy;
+    return encoded(wide, target, conversion, key).numpy;
   }
   if (!source->isNarrow() || !isWide(target))
     raise(ErrorClass::Format,
@@ -79,19 +81,23 @@ void bindConversions(nb::module_& module) {
   module.def("convert", &convert, nb::arg("x").none(), nb::arg("to"), nb::kw_only(),
              nb::arg("source") = nb::none(), nb::arg("rounding") = "ties-to-even",
              nb::arg("overflow") = "special", nb::arg("nan") = "negative-zero",
+             nb::arg("key") = nb::none(),
              nb::sig("def convert(x: numpy.typing.ArrayLike, to: str | numpy.typing.DTypeLike, *, "
                      "source: str | numpy.typing.DTypeLike | None = None, rounding: str = "
-                     "'ties-to-even', overflow: str = 'special', nan: str = 'negative-zero') -> "
+                     "'ties-to-even', overflow: str = 'special', nan: str = 'negative-zero', "
+                     "key: int | tuple[int, int] | None = None) -> "
                      "numpy.typing.NDArray[typing.Any]"),
              R"(Converts every element, rounding once (docs/semantics.md, N1 to N8).
 
 x: any shape; float32, bfloat16, float16, or a narrow dtype; uint8 or int8 codes with `source`.
 to: the name of a format ("e4m3fn", "bf16", ...) or a dtype. Either side is of at most 8 bits.
 source: the format of codes in uint8 or int8. OCP's INT8 is code / 64.
-rounding: "ties-to-even", "ties-to-away", "toward-zero", "toward-positive", "toward-negative".
+rounding: "ties-to-even", "ties-to-away", "ties-toward-zero", "toward-zero", "toward-positive",
+    "toward-negative"; "stochastic" with `key`.
 overflow: "special" gives Inf where the format has it, else NaN, else the largest value; "saturate"
     gives the largest value.
 nan: what NaN becomes in a format without one: "negative-zero" or "maximum".
+key: a seed, or seed and stream, of the random numbers: element i takes number i (N11).
 
 Returns an array of x's shape and of `to`'s dtype.
 Raises DtypeError (float64 too: it would be rounded twice), FormatError.)");

@@ -18,6 +18,8 @@ NB_MODULE(_core, module) {
   bindQuantization(module);
   bindProducts(module);
   bindCodes(module);
+  bindFnuz(module);
+  bindAnalysis(module);
   bindSafetensors(module);
   bindCheckpoint(module);
   bindJaxCalls(module);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/Fnuz.h"
 #include "octavo/Numerics/Scaled.h"
 
 #include <string>
@@ -13,5 +14,8 @@ numerics::Overflow overflow(const std::string& name);
 numerics::NanCode nanCode(const std::string& name);
 numerics::NonFinite nonFinite(const std::string& name);
 format::ScaleRule scaleRule(const std::string& name);
+numerics::SpecialCodes specialCodes(const std::string& name);
+numerics::NoTwin noTwin(const std::string& name);
+numerics::ScaleRange scaleRange(const std::string& name);
 
 } // namespace octavo::python

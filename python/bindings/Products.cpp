@@ -172,9 +172,7 @@ static Array matrixArray(nb::handle object, std::string_view name) {
   if (array.shape.size() < 2)
     raise(ErrorClass::Shape, "{}: expected two axes or more, found shape {}; x[None, :] adds one",
           name, text(array.shape));
-  if (wideType(array, name) == kernels::WideType::F32)
-    return array;
-  return toArray(array.numpy.attr("astype")("float32"), name);
+  return asFloats(array, name);
 }
 
 static Array swapped(const Array& array) {
@@ -225,7 +223,7 @@ static nb::object matmulArray(const Array& a, const ScaledTensor& b) {
   const Operand y = scaledOperand(right, "b");
   const Operand x = floatOperand(a);
   const auto plan = kernels::productPlan(x.format, y.format, y.depth(), execution().isa);
-  if (!plan || !alongAxis)
+  if (!plan)
     return {};
   return product(x, y, b.packed.get(), alongAxis, *plan).numpy;
 }
@@ -265,8 +263,8 @@ last axis is b = W.T. Leading axes broadcast as in numpy.matmul.
 
 Two scaled sides: as docs/semantics.md, D1 to D5, say; with 4-, 6-bit and int8 elements to the bit,
 with 8-bit floats within the bound that octavo/Kernels/Product.h states.
-An array and a side of 4-bit elements: the array enters with 22 bits of its block's largest value.
-An array and another side: the scaled side is dequantized and NumPy multiplies.
+An array and a scaled side: within the bound that Product.h states for f32 activations. Where blocks
+do not lie along K, the scaled side is dequantized and NumPy multiplies.
 
 The packed form of b is kept with it for the next product.
 Raises ShapeError, DtypeError, FormatError (formats that are not multiplied with one another).)");

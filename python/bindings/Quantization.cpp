@@ -3,13 +3,17 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
+#include "python/bindings/Random.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Quantize.h"
+#include "octavo/Numerics/Preset.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+
+#include <fmt/ranges.h>
 
 #include <optional>
 
@@ -17,39 +21,61 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-/// The values as f32, row-major: exact from bf16 and f16.
-static Array asFloats(const Array& x) {
-  if (wideType(x, "x") == kernels::WideType::F32)
-    return contiguous(x);
-  const nb::object wide = x.numpy.attr("astype")(nb::str("float32"), nb::arg("order") = "C");
-  return toArray(wide, "x");
+static const numerics::Preset& presetOf(const std::string& name,
+                                        const format::ScaledFormat& format) {
+  if (const numerics::Preset* preset = numerics::findPreset(name, format))
+    return *preset;
+  raise(ErrorClass::Format, "preset: {} has no preset \"{}\"; there are {}", format.name, name,
+        fmt::join(numerics::presetNames(format), ", "));
+}
+
+/// The preset's options, or the format's own, with what was named in place.
+static numerics::QuantizeOptions optionsOf(const format::ScaledFormat& format,
+                                           const std::optional<std::string>& rule,
+                                           const std::optional<std::string>& preset,
+                                           const std::optional<std::string>& roundingName,
+                                           const std::optional<std::string>& overflowName,
+                                           const std::optional<std::string>& nanName) {
+  numerics::QuantizeOptions options = {.rule = format.rule};
+  if (rule && preset)
+    raise(ErrorClass::Format, "rule and preset: a preset has a rule; give one of them");
+  if (preset)
+    options = presetOf(*preset, format).options;
+  if (rule)
+    options.rule = scaleRule(*rule);
+  if (rule && format.scale->specials != format::Specials::Scale && options.rule != format.rule)
+    raise(ErrorClass::Format, "rule: scales of {} are not powers of two and know \"{}\" only",
+          format.name, format::scaleRuleName(format.rule));
+  if (roundingName)
+    options.rounding = rounding(*roundingName);
+  if (overflowName)
+    options.overflow = overflow(*overflowName);
+  if (nanName)
+    options.nonFinite = nonFinite(*nanName);
+  return options;
 }
 
 static ScaledTensor quantize(nb::handle object, const std::string& formatName, int axis,
-                             const std::optional<std::string>& ruleName,
-                             const std::string& roundingName, const std::string& overflowName,
-                             const std::string& nanName) {
+                             const std::optional<std::string>& rule,
+                             const std::optional<std::string>& preset,
+                             const std::optional<std::string>& roundingName,
+                             const std::optional<std::string>& overflowName,
+                             const std::optional<std::string>& nanName, nb::handle key) {
   const format::ScaledFormat& format = scaledFormat(formatName);
-  numerics::QuantizeOptions options = {.rule = format.rule,
-                                       .rounding = rounding(roundingName),
-                                       .overflow = overflow(overflowName),
-                                       .nonFinite = nonFinite(nanName)};
-  if (ruleName)
-    options.rule = scaleRule(*ruleName);
-  if (format.scale->specials != format::Specials::Scale && options.rule != format.rule)
-    raise(ErrorClass::Format, "rule: scales of {} are not powers of two and know \"{}\" only",
-          format.name, format::scaleRuleName(format.rule));
+  const numerics::QuantizeOptions options =
+      optionsOf(format, rule, preset, roundingName, overflowName, nanName);
   const Array x = toArray(object, "x");
   const int contracted = axisOf(axis, x.shape, "axis");
   const numerics::ScaledType type = scaledType(format, x.shape, contracted);
-  const Array values = asFloats(x);
+  const Array values = asFloats(x, "x");
+  const std::vector<std::uint32_t> random = randomBits(key, options.rounding, x.size());
   const Array elements = emptyArray(x.shape, *type.element);
   const Array scales = emptyArray(format::scaleShape(x.shape, type.block), *type.scale);
   kernels::QuantizeReport report;
   {
     const nb::gil_scoped_release released;
     report = kernels::quantize(reinterpret_cast<const float*>(values.data), x.shape, type, options,
-                               reinterpret_cast<std::uint8_t*>(elements.data), scales.data, {},
+                               reinterpret_cast<std::uint8_t*>(elements.data), scales.data, random,
                                execution());
   }
   if (report.refused)
@@ -73,24 +99,53 @@ Array dequantize(const ScaledTensor& tensor) {
 void bindQuantization(nb::module_& module) {
   module.def(
       "quantize", &quantize, nb::arg("x").none(), nb::arg("format"), nb::kw_only(),
-      nb::arg("axis") = -1, nb::arg("rule") = nb::none(), nb::arg("rounding") = "ties-to-even",
-      nb::arg("overflow") = "saturate", nb::arg("nan") = "error",
-      nb::sig("def quantize(x: numpy.typing.ArrayLike, format: str, *, axis: int = -1, rule: str | "
-              "None = None, rounding: str = 'ties-to-even', overflow: str = 'saturate', nan: str = "
-              "'error') -> ScaledTensor"),
-      R"(Quantizes an array: elements of a narrow format on a grid of scales (docs/semantics.md, S2 to S9).
+      nb::arg("axis") = -1, nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
+      nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
+      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
+      nb::sig(
+          "def quantize(x: numpy.typing.ArrayLike, format: str, *, axis: int = -1, rule: str | "
+          "None = None, preset: str | None = None, rounding: str | None = None, overflow: str | "
+          "None = None, nan: str | None = None, key: int | tuple[int, int] | None = None) -> "
+          "ScaledTensor"),
+      R"(Quantizes an array: elements of a narrow format on a grid of scales (docs/semantics.md, S2 to S16).
 
 x: any shape; float32, bfloat16 or float16.
 format: the name of a scaled format: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ... (formats()).
 axis: the axis that a product contracts; blocks lie along it.
 rule: how a block's scale comes from its largest magnitude: "floor", "ceil", "even", "round-up",
     "nearest"; the format's own if None.
-rounding: as for convert.
-overflow: "saturate" or "special", for elements beyond the element format.
-nan: "error" refuses NaN and infinities; "propagate" makes their blocks NaN; "saturate" lets
-    infinities saturate and NaN propagate.
+preset: the name of a library ("torchao-rceil", "transformer-engine", ...), whose bytes come out:
+    presets(format) has them with their settings. What follows replaces a preset's setting.
+rounding: as for convert; ties to even if None.
+overflow: "saturate" (None) or "special", for elements beyond the element format.
+nan: "error" (None) refuses NaN and infinities; "propagate" makes their blocks NaN; "saturate" lets
+    infinities saturate and NaN propagate; "skip-nan" lets infinities saturate and keeps NaN out of
+    the scale.
+key: for rounding="stochastic", as for convert.
 
 Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeError, NonFiniteError.)");
+  module.def(
+      "presets",
+      [](const std::string& name) {
+        const format::ScaledFormat& format = scaledFormat(name);
+        nb::dict presets;
+        const auto string = [](std::string_view text) { return nb::str(text.data(), text.size()); };
+        for (const numerics::Preset& row : numerics::presets()) {
+          if (!row.appliesTo(format))
+            continue;
+          nb::dict facts;
+          for (const numerics::Setting& setting : numerics::settings(row.options, format))
+            facts[string(setting.name)] = setting.value;
+          facts["ragged edge"] = string(numerics::raggedEdgeName(row.ragged));
+          facts["source"] = string(row.source);
+          facts["differs"] = string(row.differs);
+          presets[string(row.name)] = facts;
+        }
+        return presets;
+      },
+      nb::arg("format"), nb::sig("def presets(format: str) -> dict[str, dict[str, str]]"),
+      "The presets of a scaled format by name, each with its settings, its source, and where the\n"
+      "library's own bytes differ because they follow no rule. Raises FormatError.");
   module.def(
       "dequantize", [](const ScaledTensor& tensor) { return dequantize(tensor).numpy; },
       nb::arg("tensor"),

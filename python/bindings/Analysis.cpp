@@ -1,0 +1,92 @@
+// octavo.analyze and octavo.samples: octavo/Analysis on arrays.
+#include "python/bindings/Array.h"
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/ScaledTensor.h"
+
+#include "octavo/Analysis/Distribution.h"
+#include "octavo/Analysis/QuantizationError.h"
+#include "octavo/Kernels/Amax.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+using analysis::ErrorRow;
+
+static std::vector<ErrorRow> analyze(nb::handle object,
+                                     const std::optional<std::string>& formatName) {
+  std::vector<const format::ScaledFormat*> formats;
+  for (const format::ScaledFormat& row : format::kScaledFormats)
+    if (!formatName || &row == &scaledFormat(*formatName))
+      formats.push_back(&row);
+  const Array x = toArray(object, "x");
+  if (x.shape.empty())
+    raise(ErrorClass::Shape, "x: expected one axis or more, found shape ()");
+  const Array values = asFloats(x, "x");
+  const std::span<const float> floats(reinterpret_cast<const float*>(values.data), values.size());
+  if (!std::isfinite(
+          kernels::amax(kernels::WideType::F32, values.data, values.size(), execution())))
+    raise(ErrorClass::NonFinite, "x: expected finite values, found NaN or an infinity");
+  const nb::gil_scoped_release released;
+  return analysis::measure(floats, x.shape, formats, execution());
+}
+
+static nb::object samples(const std::string& spelling, std::size_t n, std::uint64_t seed) {
+  const auto distribution = analysis::findDistribution(spelling);
+  if (!distribution)
+    raise(ErrorClass::Format, "distribution: no distribution is spelled \"{}\"; there are {}",
+          spelling, analysis::kDistributionSpellings);
+  const Array array = emptyArray({static_cast<std::int64_t>(n)}, format::element("f32"));
+  {
+    const nb::gil_scoped_release released;
+    const std::vector<float> values = analysis::samples(*distribution, n, seed, execution());
+    if (n > 0)
+      std::memcpy(array.data, values.data(), n * sizeof(float));
+  }
+  return array.numpy;
+}
+
+void bindAnalysis(nb::module_& module) {
+  // clang-format off
+  nb::class_<ErrorRow>(module, "ErrorRow", "What one format does to an array, by one scale rule or as one preset.")
+      .def_prop_ro("format", [](const ErrorRow& row) { return row.recipe.format; }, nb::rv_policy::reference, "The scaled format.")
+      .def_prop_ro("rule", [](const ErrorRow& row) { return row.recipe.ruleName(); }, "The scale rule.")
+      .def_prop_ro("preset", [](const ErrorRow& row) { return row.recipe.preset.empty() ? std::nullopt : std::optional(std::string(row.recipe.preset)); }, "The preset; None for the rule alone.")
+      .def_prop_ro("bits_per_value", [](const ErrorRow& row) { return row.bitsPerValue; }, "Bits of a value with its share of the scales.")
+      .def_prop_ro("bytes_per_block", [](const ErrorRow& row) { return row.bytesPerBlock; }, "Bytes of a block with its scale; None where a block is a whole axis.")
+      .def_prop_ro("mean_relative_error", [](const ErrorRow& row) { return row.figures.meanRelativeError; }, "Mean of |y - x| / |x| over the values that are not 0.")
+      .def_prop_ro("qsnr", [](const ErrorRow& row) { return row.figures.qsnr; }, "10 log10(sum x^2 / sum (y - x)^2), in dB.")
+      .def_prop_ro("clipped_blocks", [](const ErrorRow& row) { return row.figures.clippedBlocks; }, "Share of the blocks with a value beyond the largest element.")
+      .def("__repr__", [](const ErrorRow& row) {
+        return fmt::format("<octavo.ErrorRow {} {}: {:.4g} bits, QSNR {:.4g} dB, mean relative error {:.4g}>",
+                           row.recipe.format->name, row.recipe.preset.empty() ? row.recipe.ruleName() : row.recipe.preset, row.bitsPerValue,
+                           row.figures.qsnr, row.figures.meanRelativeError);
+      });
+  // clang-format on
+  module.def(
+      "analyze", &analyze, nb::arg("x").none(), nb::arg("format") = nb::none(),
+      nb::sig("def analyze(x: numpy.typing.ArrayLike, format: str | None = None) -> "
+              "list[ErrorRow]"),
+      R"(The error of quantize and dequantize along the last axis, for every format, scale rule and preset.
+
+x: one axis or more, float32, bfloat16 or float16, finite. format: one scaled format; all if None.
+
+Raises DtypeError, ShapeError, FormatError, NonFiniteError.)");
+  module.def("samples", &samples, nb::arg("distribution"), nb::arg("n"), nb::kw_only(),
+             nb::arg("seed") = 0,
+             nb::sig("def samples(distribution: str, n: int, *, seed: int = 0) -> "
+                     "numpy.typing.NDArray[numpy.float32]"),
+             "n values of \"uniform:LOW,HIGH\", \"normal\" or \"student-t:DEGREES\", as octavo "
+             "analyze\ndraws them. Raises FormatError.");
+}
+
+} // namespace octavo::python

@@ -1,0 +1,143 @@
+// octavo.to_fnuz and octavo.to_ocp: FP8 codes and their scales between OCP's formats and AMD's.
+#include "python/bindings/Array.h"
+#include "python/bindings/Bindings.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Options.h"
+
+#include "octavo/Numerics/Fnuz.h"
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+/// A new array of the same values.
+static Array copied(const Array& array, int bytesPerElement) {
+  const Array from = contiguous(array), copy = emptyOf(array.shape, array.dtype);
+  if (from.size() > 0)
+    std::memcpy(copy.data, from.data, from.size() * static_cast<std::size_t>(bytesPerElement));
+  return copy;
+}
+
+static numerics::ScaleShiftReport shift(const Array& scales, int exponent,
+                                        numerics::ScaleRange range) {
+  const auto codes = [&]<typename Code>(Code) {
+    return numerics::shiftScales(*scales.format,
+                                 std::span(reinterpret_cast<Code*>(scales.data), scales.size()),
+                                 exponent, range);
+  };
+  return scales.format->bytes() == 1   ? codes(std::uint8_t{})
+         : scales.format->bytes() == 2 ? codes(std::uint16_t{})
+                                       : codes(std::uint32_t{});
+}
+
+/// Codes in the twin of `format`, their scales, and what was changed on the way.
+static nb::tuple toTwin(const Array& codes, const ElementFormat& format, const Array& scales,
+                        const numerics::FnuzOptions& options, numerics::ScaleRange range) {
+  const ElementFormat& twin = *numerics::fnuzTwin(format);
+  const bool toFnuz = twin.specials == format::Specials::UnsignedZero;
+  if (!scales.format || scales.format->isInteger() || scales.format->bytes() > 4)
+    raise(ErrorClass::Dtype,
+          "scales: expected float32, bfloat16, float16 or an 8-bit float, found {}", scales.dtype);
+  if (options.noTwin == numerics::NoTwin::Requantize && scales.size() != 1)
+    raise(ErrorClass::Shape,
+          "scales: no_twin=\"requantize\" takes the codes of one scale at a time, found scales of "
+          "shape {}",
+          text(scales.shape));
+  const Array newCodes = copied(codes, 1), newScales = copied(scales, scales.format->bytes());
+  const std::span bytes(reinterpret_cast<std::uint8_t*>(newCodes.data), newCodes.size());
+  const numerics::FnuzReport report = toFnuz ? numerics::ocpToFnuz(format, bytes, options)
+                                             : numerics::fnuzToOcp(format, bytes, options);
+  if (report.refused)
+    raise(ErrorClass::NonFinite,
+          "codes: code 0x{:02x} at index {} (row-major) has no twin in {}; {} says what it becomes",
+          bytes[static_cast<std::size_t>(*report.refused)], *report.refused, twin.name,
+          toFnuz ? "special=" : "special= (NaN, Inf) or no_twin= (finite)");
+  const numerics::ScaleShiftReport shifted = shift(newScales, report.scaleExponent, range);
+  if (shifted.refused)
+    raise(
+        ErrorClass::NonFinite,
+        "scales: number {} (row-major) times {} is no value of {}; scale_range=\"saturate\" takes "
+        "the nearest",
+        *shifted.refused, toFnuz ? "2" : "1/2", scales.dtype);
+  nb::dict counts;
+  counts["negative_zeros"] = report.negativeZeros;
+  counts["specials"] = report.specials;
+  counts["no_twins"] = report.noTwins;
+  counts["inexact"] = report.inexact;
+  counts["scales_out_of_range"] = shifted.outOfRange;
+  return nb::make_tuple(viewed(newCodes, twin).numpy, newScales.numpy, counts);
+}
+
+/// The codes' format, which their dtype or `source` says.
+static const ElementFormat& sourceOf(const Array& codes, nb::handle source,
+                                     format::Specials expected) {
+  const ElementFormat* format = source.is_none() ? codes.format : &elementFormat(source, "source");
+  if (codes.dtype != "uint8" && codes.format != format)
+    raise(ErrorClass::Dtype, "codes: their dtype is {}, which source={} is not; leave source away",
+          codes.dtype, format->name);
+  const ElementFormat* twin = format ? numerics::fnuzTwin(*format) : nullptr;
+  if (!twin || (format->specials == format::Specials::UnsignedZero) !=
+                   (expected == format::Specials::UnsignedZero))
+    raise(ErrorClass::Dtype, "codes: expected {}, or uint8 with source=, found {}",
+          expected == format::Specials::UnsignedZero ? "float8_e4m3fnuz or float8_e5m2fnuz"
+                                                     : "float8_e4m3fn or float8_e5m2",
+          source.is_none() ? codes.dtype : std::string(format->name));
+  return *format;
+}
+
+void bindFnuz(nb::module_& module) {
+  module.def(
+      "to_fnuz",
+      [](nb::handle codesObject, nb::handle scalesObject, nb::handle source,
+         const std::string& special, const std::string& range) {
+        const Array codes = toArray(codesObject, "codes"), scales = toArray(scalesObject, "scales");
+        return toTwin(codes, sourceOf(codes, source, format::Specials::None), scales,
+                      {.special = specialCodes(special)}, scaleRange(range));
+      },
+      nb::arg("codes").none(), nb::arg("scales").none(), nb::kw_only(),
+      nb::arg("source") = nb::none(), nb::arg("special") = "refuse",
+      nb::arg("scale_range") = "refuse",
+      nb::sig("def to_fnuz(codes: numpy.typing.ArrayLike, scales: numpy.typing.ArrayLike, *, "
+              "source: str | numpy.typing.DTypeLike | None = None, special: str = 'refuse', "
+              "scale_range: str = 'refuse') -> tuple[numpy.typing.NDArray[typing.Any], "
+              "numpy.typing.NDArray[typing.Any], dict[str, int]]"),
+      R"(OCP's FP8 as AMD's MI300 reads it: the same bytes mean half the value, so scales double.
+
+codes: float8_e4m3fn or float8_e5m2, any shape; uint8 with `source`. scales: any shape, any float of
+    at most 32 bits.
+special: what NaN and Inf codes become: "refuse", "nan", or "saturate", the largest value.
+scale_range: what a scale without a double does: "refuse" or "saturate".
+
+Returns codes in the fnuz dtype, scales times 2, and counts of what had to change: "negative_zeros"
+(0x80, which is fnuz's NaN, becomes 0), "specials", ... Rules: docs/semantics.md, F6 to F11.
+Raises DtypeError, FormatError, NonFiniteError (special codes, scales).)");
+  module.def(
+      "to_ocp",
+      [](nb::handle codesObject, nb::handle scalesObject, nb::handle source,
+         const std::string& special, const std::string& twin, const std::string& range) {
+        const Array codes = toArray(codesObject, "codes"), scales = toArray(scalesObject, "scales");
+        return toTwin(codes, sourceOf(codes, source, format::Specials::UnsignedZero), scales,
+                      {.special = specialCodes(special), .noTwin = noTwin(twin)},
+                      scaleRange(range));
+      },
+      nb::arg("codes").none(), nb::arg("scales").none(), nb::kw_only(),
+      nb::arg("source") = nb::none(), nb::arg("special") = "refuse", nb::arg("no_twin") = "refuse",
+      nb::arg("scale_range") = "refuse",
+      nb::sig("def to_ocp(codes: numpy.typing.ArrayLike, scales: numpy.typing.ArrayLike, *, "
+              "source: str | numpy.typing.DTypeLike | None = None, special: str = 'refuse', "
+              "no_twin: str = 'refuse', scale_range: str = 'refuse') -> "
+              "tuple[numpy.typing.NDArray[typing.Any], numpy.typing.NDArray[typing.Any], dict[str, "
+              "int]]"),
+      R"(The way back from fnuz codes to OCP's: scales halve.
+
+As to_fnuz; no_twin says what finite codes become that OCP's format has no double of (240 in
+e4m3fnuz): "refuse", "saturate", or "requantize", which converts all codes under the same scale (one
+scale for all codes).
+Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
+}
+
+} // namespace octavo::python

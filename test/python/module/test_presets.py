@@ -1,0 +1,65 @@
+"""quantize(preset=): the settings of the libraries, where a few words say what comes out. The bytes of
+the libraries themselves are compared in octavo/Numerics."""
+import numpy as np
+import pytest
+
+import octavo
+
+SCALED = [name for name, row in octavo.formats().items() if isinstance(row, octavo.ScaledFormat)]
+PAIRS = [(name, preset) for name in SCALED for preset in octavo.presets(name)]
+
+
+def draw(*shape):
+    return np.random.default_rng(0).normal(size=shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("name, preset", PAIRS)
+def test_every_preset_quantizes(name, preset):
+    x = draw(256, 256)
+    tensor = octavo.quantize(x, name, preset=preset)
+    # Rounding and clipping together: a quarter of e2m1's largest value, an eighth of e5m2's.
+    error = np.abs(tensor.dequantize() - x).max() / np.abs(x).max()
+    assert 0 < error < (0.15 if tensor.format.element.bits == 8 else 0.26)
+    facts = octavo.presets(name)[preset]
+    assert facts["source"] and "rule" in facts
+
+
+def scales_of_zeros(name, preset):
+    tensor = octavo.quantize(np.zeros(128, np.float32), name, preset=preset)
+    return tensor.scales.view(np.uint8)[0]
+
+
+def test_what_they_differ_in():
+    zeros = {preset: scales_of_zeros("mxfp4", preset) for preset in ("ocp", "quark", "xla")}
+    assert zeros == {"ocp": 0, "quark": 1, "xla": 255}
+    x = draw(4, 128)
+    for preset, rule in [("torchao-floor", "floor"), ("torchao-ceil", "ceil"),
+                         ("torchao-even", "even"), ("torchao-rceil", "round-up")]:
+        assert (octavo.quantize(x, "mxfp8_e4m3", preset=preset)
+                == octavo.quantize(x, "mxfp8_e4m3", rule=rule))
+    scales = octavo.quantize(x, "fp8_group", preset="deepseek-ue8m0").scales
+    assert (np.frexp(scales)[0] == 0.5).all()  # powers of two in f32
+    half = np.float32([4] + [0.25] * 31)  # 0.25 lies between 0 and 0.5 of e2m1fn
+    away = octavo.quantize(half, "mxfp4", preset="microxcaling").dequantize()
+    assert away[1] == 0.5 and octavo.quantize(half, "mxfp4", preset="ocp").dequantize()[1] == 0
+
+
+def test_what_is_named_replaces_a_setting():
+    x = draw(4, 128)
+    x[0, 0] = np.nan
+    with pytest.raises(octavo.NonFiniteError):
+        octavo.quantize(x, "mxfp8_e4m3", preset="ocp", nan="error")
+    assert np.isnan(octavo.quantize(x, "mxfp8_e4m3", preset="ocp").dequantize()[0, :32]).all()
+    assert (octavo.quantize(x[1:], "mxfp4", preset="microxcaling", rounding="ties-to-even")
+            == octavo.quantize(x[1:], "mxfp4", preset="ocp"))
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: octavo.quantize(draw(32), "mxfp4", preset="nobody"), "there are ocp, microxcaling"),
+    (lambda: octavo.quantize(draw(32), "nvfp4", preset="ocp"), "nvfp4 has no preset"),
+    (lambda: octavo.quantize(draw(32), "mxfp4", preset="ocp", rule="floor"), "one of them"),
+    (lambda: octavo.presets("mxfp5"), "there are mxfp8_e4m3"),
+])
+def test_bad_input(call, words):
+    with pytest.raises(octavo.FormatError, match=words):
+        call()
