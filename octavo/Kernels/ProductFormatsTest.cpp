@@ -19,7 +19,7 @@ struct Shape {
   std::int64_t m, n, k;
 };
 constexpr Shape kShapes[] = {{1, 1, 1},    {1, 40, 70},   {3, 17, 300},
-                             {5, 33, 128}, {29, 50, 257}, {100, 35, 700}};
+                             {5, 33, 128}, {29, 50, 257}, {50, 35, 700}};
 
 bool isExactInteger(const OperandFormat& format) {
   return format.element->isInteger() || format.element->specials == format::Specials::None;

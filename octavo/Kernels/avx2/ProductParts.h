@@ -118,6 +118,9 @@ struct NibbleTable {
 OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   return (F32)_mm256_permutevar8x32_ps(_mm256_loadu_ps(from), (__m256i)index);
 }
+OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
+  return (F32)_mm256_cvtph_ps((__m128i)halves);
+}
 OCTAVO_INLINE F32 multiplyAdd(F32 sum, F32 b, F32 a) {
   return (F32)_mm256_fmadd_ps((__m256)b, (__m256)a, (__m256)sum);
 }

@@ -92,6 +92,9 @@ OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   const __m512 eight = _mm512_castps256_ps512(_mm256_loadu_ps(from));
   return (F32)_mm512_permutexvar_ps((__m512i)index, eight);
 }
+OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
+  return (F32)_mm512_cvtph_ps((__m256i)halves);
+}
 OCTAVO_INLINE F32 multiplyAdd(F32 sum, F32 b, F32 a) {
   return (F32)_mm512_fmadd_ps((__m512)b, (__m512)a, (__m512)sum);
 }

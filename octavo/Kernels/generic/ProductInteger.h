@@ -188,35 +188,35 @@ void integerTileByDoubles(const TileArguments& tile) {
   }
 }
 
-/// 16 scale codes as words of f32. E8M0: the codes 0 and 255 do not come here.
+/// kLanes scale codes as words of f32, times 2^-scaleShift. E8M0: the codes 0 and 255 do not come
+/// here.
+template <ScaleCodes kCodes> constexpr int scaleShift() {
+  return kCodes == ScaleCodes::E4M3 ? 8 : 0;
+}
 template <ScaleCodes kCodes> OCTAVO_INLINE U32 decodeScales(const std::uint8_t* codes) {
-  using Bytes = VectorOf<std::uint8_t, kLanes>;
-  const U32 c = __builtin_convertvector(load<Bytes>(codes), U32);
   if constexpr (kCodes == ScaleCodes::E8M0) {
-    return c << 23;
+    using Bytes = VectorOf<std::uint8_t, kLanes>;
+    return __builtin_convertvector(load<Bytes>(codes), U32) << 23;
   } else {
-    // A subnormal is its magnitude times 2^-9; a normal's fields move up, its bias grows by 120.
-    const U32 magnitude = c & 0x7F;
-    const F32 subnormal = toFloats((I32)magnitude) * splat(0x1p-9f);
-    const U32 normal = (magnitude << 20) + (120u << 23);
-    const U32 value = select((U32)(magnitude < 8), bits(subnormal), normal);
-    return value | (c & 0x80) << 24;
+    // The fields of E4M3 in those of f16, whose bias is greater by 8; its sign twice, once too far
+    // down.
+    using Words = VectorOf<std::int16_t, kLanes>;
+    const Words c = __builtin_convertvector(load<VectorOf<std::int8_t, kLanes>>(codes), Words);
+    return bits(halvesToFloats((c << 7) & static_cast<std::int16_t>(0xBFFF)));
   }
 }
 
 /// One panel and kRows rows from 4-bit storage: vector j of a group has, in byte i of dword c, the
-/// codes of column c at K = 4j + i (low bits) and 16 + 4j + i (high bits). kLeftDigits > 1: the
-/// rows are the digits of one row of activations, greatest first.
+/// codes of column c at K = 4j + i (low bits) and 16 + 4j + i (high bits).
 ///
 /// The low and the high nibbles are summed apart: two chains hide the latency, and half a group of
 /// these products (at most 24 * 128, two by two) fits AVX2's 16-bit sums.
-template <int kPieces, ScaleCodes kCodes, typename FinishBy, int kRows, int kLeftDigits>
+template <int kPieces, ScaleCodes kCodes, typename FinishBy, int kRows>
 void integerDirect(const DirectArguments& panel) {
   constexpr int kSteps = 8 / kPieces;
-  constexpr int kLeftRecord = kLeftDigits > 1 ? (kSteps * kRows + 2) * 4 : (kSteps + 2) * kRows * 4;
-  constexpr int kOut = kLeftDigits > 1 ? 1 : kRows;
-  constexpr bool kKeepSums = kSumsInRegisters || kOut == 1;
-  const FinishBy finish(panel.quantum);
+  constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
+  constexpr bool kKeepSums = kSumsInRegisters || kRows == 1;
+  const FinishBy finish(panel.quantum + scaleShift<kCodes>());
   const NibbleTable table;
   const std::byte* left = panel.left;
   const std::uint8_t* elements = panel.elements;
@@ -226,17 +226,15 @@ void integerDirect(const DirectArguments& panel) {
   auto cAt = [&](int row, int v) __attribute__((always_inline)) {
     return c + row * stride + v * kLanes;
   };
-  F32 sums[kOut][kVectorsOfPanel];
-  for (int i = 0; i < kOut; ++i)
+  F32 sums[kRows][kVectorsOfPanel];
+  for (int i = 0; i < kRows; ++i)
     for (int v = 0; v < kVectorsOfPanel; ++v)
       sums[i][v] = load<F32>(cAt(i, v));
   for (std::int64_t g = 0; g < panel.groups; ++g) {
-    // The digits' common correction goes to the last one; wraparound is harmless.
     auto correction = [&](int half, int i) __attribute__((always_inline)) {
       if (half == 1 && kPieces == 1)
         return std::uint32_t{0};
-      const std::byte* tail = left + half * kLeftRecord + kSteps * kRows * 4;
-      return kLeftDigits == 1 ? loadWord(tail + 4 * i) : i == kRows - 1 ? loadWord(tail) : 0;
+      return loadWord(left + half * kLeftRecord + kSteps * kRows * 4 + 4 * i);
     };
 #pragma unroll
     for (int v = 0; v < kVectorsOfPanel; ++v) {
@@ -268,23 +266,13 @@ void integerDirect(const DirectArguments& panel) {
         U32 column =
             finish.column(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
         pinScale(column);
-        I32 exact[kRows];
 #pragma unroll
         for (int i = 0; i < kRows; ++i) {
-          exact[i] = BytesDot::end(dot[piece][i], correction(piece, i));
+          I32 exact = BytesDot::end(dot[piece][i], correction(piece, i));
           if constexpr (kPieces == 1)
-            exact[i] += BytesDot::end(dot[1][i], 0);
-        }
-        if constexpr (kLeftDigits > 1) {
-          U32 whole = (U32)exact[0];
-          for (int d = 1; d < kLeftDigits; ++d)
-            whole = (whole << 8) + (U32)exact[d];
-          exact[0] = (I32)whole;
-        }
-#pragma unroll
-        for (int i = 0; i < kOut; ++i) {
-          const F32 scale = finish.product(loadWord(tail + 4 * (kOut + i)), column);
-          const F32 term = toFloats(exact[i]) * scale;
+            exact += BytesDot::end(dot[1][i], 0);
+          const F32 scale = finish.product(loadWord(tail + 4 * (kRows + i)), column);
+          const F32 term = toFloats(exact) * scale;
           if constexpr (kKeepSums)
             sums[i][v] += term;
           else
@@ -297,9 +285,77 @@ void integerDirect(const DirectArguments& panel) {
     scales += kPieces * kPanelColumns;
   }
   if constexpr (kKeepSums)
-    for (int i = 0; i < kOut; ++i)
+    for (int i = 0; i < kRows; ++i)
       for (int v = 0; v < kVectorsOfPanel; ++v)
         store(cAt(i, v), sums[i][v]);
+}
+
+/// One panel and one row of f32 activations as digits, greatest first. Half a group (a nibble of
+/// each byte) at a time, for the whole panel: a digit is broadcast once, and the sums of its
+/// columns and digits fit AVX2's registers.
+template <int kPieces, ScaleCodes kCodes, typename FinishBy>
+void integerDigits(const DirectArguments& panel) {
+  constexpr int kSteps = 8 / kPieces;
+  constexpr int kLeftRecord = (kSteps * kDigits + 2) * 4;
+  const FinishBy finish(panel.quantum + scaleShift<kCodes>());
+  const NibbleTable table;
+  const std::byte* left = panel.left;
+  const std::uint8_t* elements = panel.elements;
+  const std::uint8_t* scales = panel.scales;
+  F32 sums[kVectorsOfPanel];
+  for (int v = 0; v < kVectorsOfPanel; ++v)
+    sums[v] = load<F32>(panel.c + v * kLanes);
+  for (std::int64_t g = 0; g < panel.groups; ++g) {
+    I32 exact[kVectorsOfPanel];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const std::byte* digits = left + (kPieces == 2 ? half * kLeftRecord : half * 16 * kDigits);
+      const std::byte* tail = left + (kPieces == 2 ? half : 0) * kLeftRecord + kSteps * kDigits * 4;
+      const std::uint32_t correction = kPieces == 2 || half == 0 ? loadWord(tail) : 0;
+      BytesDot::Sum dot[kDigits][kVectorsOfPanel];
+#pragma unroll
+      for (int d = 0; d < kDigits; ++d)
+        for (int v = 0; v < kVectorsOfPanel; ++v)
+          dot[d][v] = BytesDot::begin(d == kDigits - 1 ? correction : 0);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        U8 weights[kVectorsOfPanel][1];
+#pragma unroll
+        for (int v = 0; v < kVectorsOfPanel; ++v) {
+          const U8 codes = load<U8>(elements + j * kStepBytes + v * kVectorBytes);
+          weights[v][0] = half == 0 ? table.low(codes) : table.high(codes);
+        }
+#pragma unroll
+        for (int d = 0; d < kDigits; ++d) {
+          const U8 digit[1] = {broadcast(digits + (j * kDigits + d) * 4)};
+#pragma unroll
+          for (int v = 0; v < kVectorsOfPanel; ++v) {
+            BytesDot::step(dot[d][v], weights[v], digit);
+            pin(dot[d][v]);
+          }
+        }
+      }
+#pragma unroll
+      for (int v = 0; v < kVectorsOfPanel; ++v) {
+        // Wraparound is harmless, and the correction goes to the last digit.
+        U32 whole = (U32)BytesDot::end(dot[0][v], 0);
+        for (int d = 1; d < kDigits; ++d)
+          whole = (whole << 8) + (U32)BytesDot::end(dot[d][v], d == kDigits - 1 ? correction : 0);
+        exact[v] = (I32)whole + (kPieces == 1 && half == 1 ? exact[v] : I32{});
+        if (kPieces == 1 && half == 0)
+          continue;
+        U32 column = finish.column(
+            decodeScales<kCodes>(scales + (kPieces == 2 ? half * kPanelColumns : 0) + v * kLanes));
+        pinScale(column);
+        sums[v] += toFloats(exact[v]) * finish.product(loadWord(tail + 4), column);
+      }
+    }
+    left += kPieces * kLeftRecord;
+    elements += 4 * kStepBytes;
+    scales += kPieces * kPanelColumns;
+  }
+  for (int v = 0; v < kVectorsOfPanel; ++v)
+    store(panel.c + v * kLanes, sums[v]);
 }
 
 /// As ProductKernels::expand says.
@@ -318,7 +374,8 @@ void expandNibbles(const std::uint8_t* elements, const std::uint8_t* scales, std
     for (int piece = 0; piece < kPieces; ++piece, words += kHalf)
       for (int v = 0; v < kVectorsOfPanel; ++v)
         store(words + v * kVectorBytes,
-              decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
+              floats(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes)) *
+                  splat(static_cast<float>(1 << scaleShift<kCodes>())));
     elements += 4 * kStepBytes;
     scales += kPieces * kPanelColumns;
     records += 8 * kStepBytes + kPieces * kStepBytes;

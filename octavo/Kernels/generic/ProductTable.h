@@ -42,10 +42,10 @@ template <typename DotKind> constexpr void addDot(ProductKernels& table, Dot dot
 template <NibbleKind kKind, int kPieces, ScaleCodes kCodes, typename FinishBy>
 constexpr void addNibbles(ProductKernels& table) {
   constexpr int kind = static_cast<int>(kKind);
-  table.direct[kind][1] = integerDirect<kPieces, kCodes, FinishBy, 4, 1>;
-  table.direct[kind][2] = integerDirect<kPieces, kCodes, FinishBy, 2, 1>;
-  table.direct[kind][3] = integerDirect<kPieces, kCodes, FinishBy, 1, 1>;
-  table.directDigits[kind] = integerDirect<kPieces, kCodes, FinishBy, kDigits, kDigits>;
+  table.direct[kind][1] = integerDirect<kPieces, kCodes, FinishBy, 4>;
+  table.direct[kind][2] = integerDirect<kPieces, kCodes, FinishBy, 2>;
+  table.direct[kind][3] = integerDirect<kPieces, kCodes, FinishBy, 1>;
+  table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishBy>;
   table.expand[kPieces - 1][static_cast<int>(kCodes)] = expandNibbles<kPieces, kCodes>;
 }
 

@@ -90,6 +90,9 @@ OCTAVO_INLINE F32 pick(const float* from, U32 index) {
     picked[i] = from[index[i]];
   return picked;
 }
+OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
+  return __builtin_convertvector((VectorOf<_Float16, kLanes>)halves, F32);
+}
 OCTAVO_INLINE F32 multiplyAdd(F32 sum, F32 b, F32 a) { return sum + b * a; }
 
 } // namespace octavo::kernels::portable
