@@ -1,6 +1,7 @@
 #include "octavo/Analysis/Distribution.h"
 
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <cmath>
@@ -81,6 +82,7 @@ TEST(Distribution, tailsBeyondF32AreItsLargest) {
 }
 
 TEST(Distribution, threadsChangeNothing) {
+  const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, 3);
   for (const Distribution& each :
        {Distribution(Uniform{-1, 1}), Distribution(Normal{}), Distribution(StudentT{5})}) {
     const std::vector<float> one = samples(each, 100001, 7, {.threads = 1});

@@ -119,6 +119,14 @@ struct Comparison {
   }
 };
 
+/// The options without what acts on NaN and Inf alone.
+numerics::QuantizeOptions onFiniteValues(numerics::QuantizeOptions options) {
+  options.nonFinite = numerics::NonFinite::Error;
+  options.corners.nan.reset();
+  options.corners.infinite.reset();
+  return options;
+}
+
 std::optional<double> bytesPerBlock(const ScaledFormat& format) {
   if (format.across == format::kWholeAxis || format.along == format::kWholeAxis)
     return std::nullopt;
@@ -178,9 +186,18 @@ std::vector<ErrorRow> measure(std::span<const float> values, std::span<const std
                               std::span<const ScaledFormat* const> formats,
                               const kernels::Execution& execution) {
   std::vector<ErrorRow> rows;
-  for (const ScaledFormat* format : formats)
-    for (const Recipe& recipe : recipes(*format))
-      rows.push_back(measure(values, shape, recipe, execution));
+  for (const ScaledFormat* format : formats) {
+    const auto first = static_cast<std::ptrdiff_t>(rows.size());
+    for (const Recipe& recipe : recipes(*format)) {
+      // Half of the presets differ from a rule only in what they do with NaN and Inf.
+      const auto like = std::find_if(rows.begin() + first, rows.end(), [&](const ErrorRow& row) {
+        return onFiniteValues(row.recipe.options) == onFiniteValues(recipe.options);
+      });
+      ErrorRow row = like != rows.end() ? *like : measure(values, shape, recipe, execution);
+      row.recipe = recipe;
+      rows.push_back(std::move(row));
+    }
+  }
   return rows;
 }
 

@@ -11,6 +11,7 @@
 #include "octavo/Kernels/Widen.h"
 
 #include <fmt/format.h>
+#include <tbb/info.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +48,11 @@ template <typename T> T orThrow(tl::expected<T, checkpoint::Error> value) {
     throw CommandError(value.error().message(), ExitCode::BadInput);
   if constexpr (!std::is_void_v<T>)
     return std::move(*value);
+}
+
+/// TBB prints a warning where more threads are asked for than it has.
+kernels::Execution executionOf(const AnalyzeOptions& options) {
+  return {.threads = std::min(options.threads, tbb::info::default_concurrency())};
 }
 
 /// The formats asked for, all if none was.
@@ -87,7 +93,7 @@ AnalyzedSource analyzeSamples(const Distribution& distribution, const AnalyzeOpt
                               std::span<const ScaledFormat* const> formats) {
   const std::size_t columns = std::min(kColumns, options.samples);
   const std::size_t rows = (options.samples + columns - 1) / columns;
-  const kernels::Execution execution{.threads = options.threads};
+  const kernels::Execution execution = executionOf(options);
   AnalyzedSource source{
       .name = analysis::distributionName(distribution),
       .shape = {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)},
@@ -142,8 +148,7 @@ AnalyzedSource analyzeTensor(const checkpoint::Folder& weights, const std::strin
   AnalyzedSource source{.name = name, .shape = tensor->entry->shape, .seed = {}, .rows = {}};
   if (source.shape.empty())
     source.shape = {1};
-  source.rows =
-      analysis::measure(valuesOf(*tensor), source.shape, formats, {.threads = options.threads});
+  source.rows = analysis::measure(valuesOf(*tensor), source.shape, formats, executionOf(options));
   return source;
 }
 
@@ -157,7 +162,7 @@ void compareWithRfc(const AnalyzeOptions& options) {
   const ElapsedTime time("searching for the RFC's range");
   std::vector<analysis::RangeScan> scans;
   for (const format::ScaleRuleRow& row : format::kScaleRules)
-    scans.push_back(analysis::scanRanges(row.rule, {.threads = options.threads}));
+    scans.push_back(analysis::scanRanges(row.rule, executionOf(options)));
   fmt::print("{}", options.isJson ? json(scans) : text(scans));
 }
 
