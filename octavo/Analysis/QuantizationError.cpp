@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 
 namespace octavo::analysis {
 
@@ -30,45 +31,49 @@ constexpr std::size_t kLanes = 8;
 /// rounding of an f32 scale.
 constexpr double kScaleRounding = 0x1p-20;
 
+/// Sums and counts, each in as many lanes. Counts are doubles, so that a vector has room for as
+/// many of them as of sums; they are exact up to 2^53.
 struct Sums {
-  double relative = 0;        ///< |y - x| / |x|, x != 0
-  std::int64_t relatives = 0; ///< how many were added to `relative`
-  double squares = 0;         ///< x^2
-  double errors = 0;          ///< (y - x)^2
-  std::int64_t zeros = 0;
-  std::int64_t lost = 0;
+  using Lanes = std::array<double, kLanes>;
+  Lanes relative = {};  ///< |y - x| / |x|, x != 0
+  Lanes relatives = {}; ///< how many were added to `relative`
+  Lanes squares = {};   ///< x^2
+  Lanes errors = {};    ///< (y - x)^2
+  Lanes zeros = {};
+  Lanes lost = {};
 
-  void add(double x, double y) {
+  void add(std::size_t lane, double x, double y) {
     const bool isFinite = std::abs(y) <= std::numeric_limits<float>::max();
     const double error = isFinite ? std::abs(y - x) : 0;
-    relative += x != 0 ? error / std::abs(x) : 0;
-    relatives += x != 0 && isFinite;
-    squares += isFinite ? x * x : 0;
-    errors += error * error;
-    zeros += x == 0;
-    lost += !isFinite;
+    relative[lane] += x != 0 ? error / std::abs(x) : 0;
+    relatives[lane] += x != 0 && isFinite ? 1 : 0;
+    squares[lane] += isFinite ? x * x : 0;
+    errors[lane] += error * error;
+    zeros[lane] += x == 0 ? 1 : 0;
+    lost[lane] += isFinite ? 0 : 1;
   }
   void add(const Sums& other) {
-    relative += other.relative;
-    relatives += other.relatives;
-    squares += other.squares;
-    errors += other.errors;
-    zeros += other.zeros;
-    lost += other.lost;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      relative[lane] += other.relative[lane];
+      relatives[lane] += other.relatives[lane];
+      squares[lane] += other.squares[lane];
+      errors[lane] += other.errors[lane];
+      zeros[lane] += other.zeros[lane];
+      lost[lane] += other.lost[lane];
+    }
   }
 };
 
+double total(const Sums::Lanes& lanes) { return std::accumulate(lanes.begin(), lanes.end(), 0.0); }
+
 Sums sumsOf(std::span<const float> before, std::span<const float> after) {
-  std::array<Sums, kLanes> lanes;
+  Sums sums;
   const std::size_t whole = before.size() - before.size() % kLanes;
   for (std::size_t i = 0; i < whole; i += kLanes)
     for (std::size_t lane = 0; lane < kLanes; ++lane)
-      lanes[lane].add(before[i + lane], after[i + lane]);
+      sums.add(lane, before[i + lane], after[i + lane]);
   for (std::size_t i = whole; i < before.size(); ++i)
-    lanes[i - whole].add(before[i], after[i]);
-  Sums sums;
-  for (const Sums& lane : lanes)
-    sums.add(lane);
+    sums.add(i - whole, before[i], after[i]);
   return sums;
 }
 
@@ -172,14 +177,16 @@ ErrorRow measure(std::span<const float> values, std::span<const std::int64_t> sh
   const Comparison comparison{values, after, codes, shape, type};
   const Sums sums = comparison.sums(execution);
   const std::size_t clipped = comparison.clippedBlocks(blocks, execution);
-  return {.recipe = recipe,
-          .bitsPerValue = values.empty() ? 0 : format.bitsPerValue(shape, contracted),
-          .bytesPerBlock = bytesPerBlock(format),
-          .figures = {.meanRelativeError = sums.relative / static_cast<double>(sums.relatives),
-                      .qsnr = 10 * std::log10(sums.squares / sums.errors),
-                      .clippedBlocks = blocks == 0 ? 0 : static_cast<double>(clipped) / blocks,
-                      .zeros = sums.zeros,
-                      .lost = sums.lost}};
+  return {
+      .recipe = recipe,
+      .bitsPerValue = values.empty() ? 0 : format.bitsPerValue(shape, contracted),
+      .bytesPerBlock = bytesPerBlock(format),
+      .figures = {.meanRelativeError = total(sums.relative) / total(sums.relatives),
+                  .qsnr = 10 * std::log10(total(sums.squares) / total(sums.errors)),
+                  .clippedBlocks =
+                      blocks == 0 ? 0 : static_cast<double>(clipped) / static_cast<double>(blocks),
+                  .zeros = static_cast<std::int64_t>(total(sums.zeros)),
+                  .lost = static_cast<std::int64_t>(total(sums.lost))}};
 }
 
 std::vector<ErrorRow> measure(std::span<const float> values, std::span<const std::int64_t> shape,

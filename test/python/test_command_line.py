@@ -1,0 +1,53 @@
+"""What `octavo` says of itself and of command lines that it does not understand, with MLIR and without."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+OCTAVO = Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+HAS_MLIR = os.environ.get("OCTAVO_MLIR", "ON") != "OFF"
+PROGRAM_COMMANDS = ("run", "quantize")
+
+
+def octavo(*arguments, code):
+    run = subprocess.run([OCTAVO, *arguments], capture_output=True, text=True, timeout=60)
+    assert run.returncode == code, f"{run.returncode}\n{run.stdout}\n{run.stderr}"
+    return run.stdout if code == 0 else run.stderr
+
+
+def subcommands():
+    listed = octavo("--help", code=0).split("Subcommands:\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in listed.splitlines()]
+
+
+def test_help_lists_what_this_build_has():
+    names = subcommands()
+    assert {"formats", "analyze", "checkpoint"} <= set(names)
+    assert (set(PROGRAM_COMMANDS) <= set(names)) == HAS_MLIR
+    assert ("need the build with MLIR" in octavo("--help", code=0)) == (not HAS_MLIR)
+    for name in names:
+        assert f"octavo {name} " in octavo(name, "--help", code=0)
+
+
+def test_no_arguments_give_the_help():
+    assert octavo(code=2) == octavo("--help", code=0)
+
+
+@pytest.mark.parametrize("name", PROGRAM_COMMANDS)
+def test_a_command_that_this_build_lacks(name):
+    if HAS_MLIR:
+        assert octavo(name, "--help", code=0)
+    else:
+        message = octavo(name, "x.mlir", code=2)
+        assert f'no subcommand "{name}"' in message and "cmake -DOCTAVO_MLIR=ON" in message
+
+
+def test_the_help_that_is_named_is_there():
+    message = octavo("formats", "--jsno", code=2)
+    assert "did you mean --json?" in message and message.endswith("try: octavo formats --help\n")
+    assert octavo("checkpoint", code=2).endswith("try: octavo checkpoint --help\n")
+    assert octavo("--jsno", code=2).endswith("try: octavo --help\n")
+    message = octavo("format", code=2)
+    assert "did you mean formats?" in message and "octavo: error: " in message
