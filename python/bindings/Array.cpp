@@ -56,10 +56,15 @@ static Array describe(nb::object numpy) {
 
 /// The array of a DLPack tensor, whose memory it shares and keeps; null if its type is of no
 /// format. NumPy itself reads neither bf16 nor the narrow types from DLPack.
-static nb::object fromDlpack(nb::handle object) {
+static nb::object fromDlpack(nb::handle object, std::string_view name) {
   using Tensor = nb::ndarray<nb::ro, nb::device::cpu>;
   auto tensor = std::make_unique<Tensor>(nb::cast<Tensor>(object));
   const nb::dlpack::dtype type = tensor->dtype();
+  if (type.bits < 8 && type.code != std::uint8_t(nb::dlpack::dtype_code::Bool))
+    raise(ErrorClass::Dtype,
+          "{}: found packed codes of {} bits; view them as uint8, and octavo.unpack has them one a "
+          "byte",
+          name, type.bits);
   const auto row = std::ranges::find_if(format::kElementFormats, [&](const ElementFormat& format) {
     return type.lanes == 1 && format.dlpack == type.code && format.width() == type.bits &&
            format.width() == 8 * format.bytes();
@@ -90,30 +95,44 @@ static nb::object fromDlpack(nb::handle object) {
   return words.attr("view")(dtypeOf(*row));
 }
 
-Array toArray(nb::handle object, std::string_view name) {
-  const nb::module_ numpy = numpyModule();
-  if (nb::isinstance(object, numpy.attr("ndarray")))
-    return describe(nb::borrow(object));
+/// The array that an object gives by DLPack or __array__; null if it has neither.
+static nb::object fromProtocols(nb::handle object, std::string_view name) {
   constexpr int kCpu = nb::device::cpu::value;
   if (nb::hasattr(object, "__dlpack__") && nb::hasattr(object, "__dlpack_device__")) {
-    if (const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
-        nb::cast<int>(nb::object(device[0])) != kCpu)
+    const nb::object device = object.attr("__dlpack_device__")();
+    if (const int type = nb::cast<int>(nb::object(device[0])); type != kCpu)
       raise(ErrorClass::Dtype,
             "{}: the array lies on a device (DLPack's number {}), octavo computes on the CPU; copy "
             "it there first, in torch by .cpu()",
-            name, nb::cast<int>(nb::object(device[0])));
+            name, type);
     try {
-      if (const nb::object array = fromDlpack(object))
-        return describe(array);
+      if (const nb::object array = fromDlpack(object, name))
+        return array;
     } catch (const nb::cast_error&) { // no DLPack for this dtype: perhaps __array__
     }
   }
-  if (!nb::hasattr(object, "__array__"))
+  return nb::hasattr(object, "__array__") ? numpyModule().attr("asarray")(object) : nb::object();
+}
+
+Array toArray(nb::handle object, std::string_view name) {
+  if (nb::isinstance(object, numpyModule().attr("ndarray")))
+    return describe(nb::borrow(object));
+  const auto type = nb::cast<std::string>(object.type().attr("__name__"));
+  nb::object array;
+  try {
+    array = fromProtocols(object, name);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) // an interrupt
+      throw;
+    raise(ErrorClass::Dtype, "{}: this {} gives no array on the CPU: {}", name, type,
+          nb::cast<std::string>(nb::str(error.value())));
+  }
+  if (!array)
     raise(ErrorClass::Dtype,
           "{}: expected an array (NumPy, or with DLPack or __array__), found {}; "
           "numpy.asarray(x, numpy.float32) makes one of numbers and lists",
-          name, nb::cast<std::string>(object.type().attr("__name__")));
-  return describe(numpy.attr("asarray")(object));
+          name, type);
+  return describe(array);
 }
 
 Array contiguous(const Array& array) {

@@ -1,0 +1,139 @@
+"""Which arrays the module takes, and that it does not copy them."""
+import threading
+import time
+import tracemalloc
+
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+
+import octavo
+
+X = np.random.default_rng(0).normal(size=(6, 64)).astype(np.float32)
+EXPECTED = octavo.quantize(X, "mxfp4")
+
+
+class Dlpack:
+    """An array that speaks DLPack and nothing else, as other libraries' tensors do."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.device = array, device
+
+    def __dlpack__(self, **arguments):
+        return self.array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+class WithArray:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+@pytest.mark.parametrize("given", [
+    X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], X[::-1][::-1], X.astype(">f4"),
+    read_only(X), Dlpack(X), Dlpack(np.asfortranarray(X)), WithArray(X), jnp.asarray(X),
+    X.view(np.matrix), np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float32).reshape(6, 64),
+], ids=["C", "F", "strided", "reversed", "big-endian", "read-only", "DLPack", "DLPack F", "__array__",
+        "JAX", "subclass", "unaligned"])
+def test_any_array_is_its_values(given):
+    tensor = octavo.quantize(given, "mxfp4")
+    assert tensor == EXPECTED
+    assert type(tensor.elements) is np.ndarray
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16, jnp.float8_e4m3fn, jnp.float8_e5m2])
+def test_jax_dtypes(dtype):
+    x = jnp.asarray(X).astype(dtype)
+    to = "e4m3fn" if np.dtype(dtype).itemsize == 2 else "f32"
+    np.testing.assert_array_equal(octavo.convert(x, to).astype(np.float32),
+                                  octavo.convert(np.asarray(x), to).astype(np.float32))
+
+
+def test_parts_from_jax_are_not_copied():
+    elements, scales = jnp.asarray(X).astype(jnp.float8_e4m3fn), jnp.ones((6, 2), jnp.float8_e8m0fnu)
+    tensor = octavo.ScaledTensor(elements, scales, "mxfp8_e4m3")
+    assert tensor.elements.ctypes.data == elements.unsafe_buffer_pointer()
+    assert tensor.scales.ctypes.data == scales.unsafe_buffer_pointer()
+
+
+def test_parts_by_dlpack_are_not_copied_and_live_on():
+    elements, scales = np.zeros((6, 64), np.uint8), np.full((6, 2), 127, np.uint8)
+    tensor = octavo.ScaledTensor(Dlpack(elements), Dlpack(scales), "mxfp8_e4m3")
+    assert tensor.elements.ctypes.data == elements.ctypes.data
+    del elements, scales
+    assert (tensor.dequantize() == 0).all()
+
+
+@pytest.mark.parametrize("given", [lambda x: x, Dlpack, jnp.asarray], ids=["NumPy", "DLPack", "JAX"])
+def test_inputs_are_not_copied(given):
+    x = given(np.ones((1024, 4096), np.float32))  # 16 MiB
+    octavo.amax(x)  # imports, the first time
+    tracemalloc.start()
+    try:
+        octavo.amax(x)
+        octavo.convert(x, "e4m3fn")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * 2 ** 20  # the 4 MiB that come out
+
+
+def test_kernels_run_without_the_interpreters_lock():
+    x, calls, turns = np.ones(1 << 22, np.float32), 0, 0
+    enough = threading.Event()
+
+    def work():
+        nonlocal calls
+        while not enough.is_set():
+            octavo.amax(x)
+            calls += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while turns < 500:
+        turns += 1
+        time.sleep(0)  # gives the lock away: were it held by a call, a turn would take a call
+    enough.set()
+    thread.join()
+    assert calls < turns / 4
+
+
+def test_zero_dimensional_and_numpy_scalars():
+    for x in (np.float32(1.1), np.array(1.1, np.float32), Dlpack(np.array(1.1, np.float32))):
+        assert octavo.convert(x, "e4m3fn").shape == ()
+        assert octavo.convert(x, "e4m3fn") == ml_dtypes.float8_e4m3fn(1.125)
+        assert octavo.quantize(x, "mxfp8_e4m3").dequantize() == 1.125
+
+
+def test_broadcast_arrays_work():
+    x = np.broadcast_to(np.float32([1, 2]), (3, 2))
+    assert octavo.convert(x, "e4m3fn").astype(np.float32).tolist() == [[1, 2]] * 3
+
+
+@pytest.mark.parametrize("given, words", [
+    (Dlpack(X, device=(2, 0)), r"lies on a device \(DLPack's number 2\).*\.cpu\(\)"),
+    (Dlpack(X.astype(ml_dtypes.bfloat16)), "this Dlpack gives no array|expected an array"),
+    (WithArray(3), "this WithArray gives no array"),
+    ([1.0], "numpy.asarray"),
+    (1.0, "found float"),
+    (b"1234", "found bytes"),
+    (X.astype(bool), "found bool"),
+    (X.astype(object), "found object"),
+    (X.astype("U"), "found str"),
+    (np.zeros(3, [("a", np.float32)]), "found void"),
+])
+def test_what_is_no_array_of_floats(given, words):
+    with pytest.raises(octavo.DtypeError, match=words):
+        octavo.quantize(given, "mxfp4")
