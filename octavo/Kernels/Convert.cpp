@@ -2,6 +2,7 @@
 
 #include "octavo/Kernels/KernelTable.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace octavo::kernels {
@@ -9,20 +10,45 @@ namespace octavo::kernels {
 /// Elements of a task: a few hundred kilobytes of traffic, a few tens of microseconds.
 static constexpr std::size_t kGrain = std::size_t{1} << 16;
 
+/// Numbers of a stream that are made at a time: they stay in the first-level cache.
+static constexpr std::size_t kNumbers = 2048;
+
+static KernelTable::Convert* convertKernel(const KernelTable& table, WideType type) {
+  return type == WideType::F32    ? table.convertF32
+         : type == WideType::Bf16 ? table.convertBf16
+                                  : table.convertF16;
+}
+
 void convert(const ElementFormat& format, const Conversion& conversion, WideType type,
              const void* values, std::uint8_t* codes, std::size_t n,
              std::span<const std::uint32_t> randomBits, const Execution& execution) {
   assert(conversion.rounding == Rounding::Stochastic ? randomBits.size() == n : randomBits.empty());
-  const KernelTable& table = kernelTable(execution.isa);
-  KernelTable::Convert* const kernel = type == WideType::F32    ? table.convertF32
-                                       : type == WideType::Bf16 ? table.convertBf16
-                                                                : table.convertF16;
+  KernelTable::Convert* const kernel = convertKernel(kernelTable(execution.isa), type);
   const ConvertPlan plan = convertPlan(format, conversion);
   const Stores stores = storesFor(n * (wideBytes(type) + 1));
   const auto* from = static_cast<const std::byte*>(values);
   forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
     kernel(plan, from + begin * wideBytes(type), codes + begin, end - begin,
            randomBits.empty() ? nullptr : randomBits.data() + begin, stores);
+  });
+}
+
+void convertSeeded(const ElementFormat& format, const Conversion& conversion, WideType type,
+                   const void* values, std::uint8_t* codes, std::size_t n,
+                   const numerics::RandomStream& stream, std::uint64_t first,
+                   const Execution& execution) {
+  assert(conversion.rounding == Rounding::Stochastic);
+  const KernelTable& table = kernelTable(execution.isa);
+  KernelTable::Convert* const kernel = convertKernel(table, type);
+  const ConvertPlan plan = convertPlan(format, conversion);
+  const auto* from = static_cast<const std::byte*>(values);
+  forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
+    std::uint32_t numbers[kNumbers];
+    for (std::size_t i = begin; i < end; i += kNumbers) {
+      const std::size_t count = std::min(kNumbers, end - i);
+      table.fillRandom(stream, first + i, numbers, count);
+      kernel(plan, from + i * wideBytes(type), codes + i, count, numbers, Stores::Cached);
+    }
   });
 }
 

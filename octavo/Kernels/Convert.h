@@ -4,6 +4,7 @@
 
 #include "octavo/Kernels/Execution.h"
 #include "octavo/Kernels/Plans.h"
+#include "octavo/Numerics/Philox.h"
 
 #include <cstdint>
 #include <span>
@@ -15,6 +16,13 @@ namespace octavo::kernels {
 void convert(const ElementFormat& format, const Conversion& conversion, WideType type,
              const void* values, std::uint8_t* codes, std::size_t n,
              std::span<const std::uint32_t> randomBits = {}, const Execution& execution = {});
+
+/// The same with stochastic rounding whose numbers come from a stream: element i takes number
+/// first + i (N11).
+void convertSeeded(const ElementFormat& format, const Conversion& conversion, WideType type,
+             const void* values, std::uint8_t* codes, std::size_t n,
+             const numerics::RandomStream& stream, std::uint64_t first = 0,
+             const Execution& execution = {});
 
 /// `n` codes to elements of `type` at `values`. Every narrow value is exact in f32 and bf16; f16
 /// takes the nearest, ties to even. Bits of a code above the format's width are ignored. A NaN has

@@ -277,5 +277,43 @@ TEST_P(ConvertKernels, EveryCodeDecoded) {
   }
 }
 
+TEST_P(ConvertKernels, ASeedGivesTheCodesOfItsNumbers) {
+  const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 3);
+  const numerics::RandomStream stream{.seed = 7, .stream = 1};
+  const ElementFormat& format = format::element("e4m3fn");
+  for (std::size_t n : {0, 1, 33, 2048, 2049, 200001})
+    for (std::uint64_t first : {std::uint64_t{0}, std::uint64_t{5}, (std::uint64_t{1} << 34) - 3}) {
+      std::vector<float> values(n);
+      for (std::size_t i = 0; i < n; ++i)
+        values[i] = 1 + static_cast<float>(i % 1000) / 1000;
+      for (int threads : {1, 3}) {
+        std::vector<std::uint8_t> codes(n);
+        convertSeeded(format, {.rounding = Rounding::Stochastic}, WideType::F32, values.data(),
+                      codes.data(), n, stream, first, execution(threads));
+        for (std::size_t i = 0; i < n; i += 1 + n / 5000)
+          ASSERT_EQ(codes[i], numerics::convert(format, values[i],
+                                                {.rounding = Rounding::Stochastic,
+                                                 .randomBits = stream[first + i]}))
+              << i << " of " << n << " from " << first;
+      }
+    }
+}
+
+/// Random123's numbers, by way of numerics::RandomStream: parts that begin and end anywhere.
+TEST_P(ConvertKernels, FillRandom) {
+  const KernelTable& table = kernelTable(GetParam());
+  const numerics::RandomStream stream{.seed = 0x299f31d0a4093822, .stream = 0x0370734413198a2e};
+  for (std::uint64_t first : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{61},
+                              (std::uint64_t{1} << 34) - 70, ~std::uint64_t{0} - 300})
+    for (std::size_t n : {0, 1, 15, 64, 200}) {
+      std::vector<std::uint32_t> found(n + 1, 0xAAAAAAAA), expected(n);
+      table.fillRandom(stream, first, found.data(), n);
+      stream.fill(first, expected);
+      EXPECT_EQ(found.back(), 0xAAAAAAAA);
+      found.pop_back();
+      EXPECT_EQ(found, expected) << first << " + " << n;
+    }
+}
+
 } // namespace
 } // namespace octavo::kernels

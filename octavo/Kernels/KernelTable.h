@@ -4,6 +4,7 @@
 
 #include "octavo/Kernels/Isa.h"
 #include "octavo/Kernels/QuantizePlan.h"
+#include "octavo/Numerics/Philox.h"
 
 namespace octavo::kernels {
 
@@ -34,6 +35,8 @@ struct QuantizeStripArguments {
   std::uint8_t* codes;
   void* scales;
   const std::uint32_t* random;
+  const numerics::RandomStream* stream; ///< in place of `random`: value i of the strip's first row
+  std::uint64_t first;                  ///< takes number first + i, others `stride` a row further
   Stores stores;
 };
 inline constexpr std::size_t kStripColumns = 2048;
@@ -103,6 +106,11 @@ struct KernelTable {
   Amax* amaxF32;
   Amax* amaxBf16;
   Amax* amaxF16;
+
+  /// Numbers `first`, first + 1, ... of the stream: numerics::RandomStream::fill.
+  using FillRandom = void(const numerics::RandomStream& stream, std::uint64_t first,
+                          std::uint32_t* numbers, std::size_t n);
+  FillRandom* fillRandom;
 
   /// Quantization, for plans whose scale is not Other (a segment's may be). They return the number
   /// of non-finite values, or -1 where the plan refuses those and there is one: the outputs are

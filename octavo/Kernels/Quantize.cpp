@@ -18,6 +18,8 @@ namespace octavo::kernels {
 
 /// Elements of a task: its values fit the second-level cache. A multiple of every block of a run.
 static constexpr std::size_t kTask = std::size_t{1} << 16;
+/// Numbers of a stream that are made at a time; a multiple of every block of a run.
+static constexpr std::size_t kNumbers = 2048;
 /// Blocks of a chunk of a group, at most: bounds the memory a task takes for what it knows of them.
 static constexpr std::size_t kMostInChunk = 2048;
 
@@ -27,11 +29,11 @@ class Quantization {
 public:
   Quantization(const float* values, std::span<const std::int64_t> shape, const ScaledType& type,
                const QuantizeOptions& options, std::uint8_t* codes, void* scales,
-               std::span<const std::uint32_t> randomBits, const Execution& execution,
-               std::optional<float> tensorAmax)
+               std::span<const std::uint32_t> randomBits, const numerics::RandomStream* stream,
+               const Execution& execution, std::optional<float> tensorAmax)
       : tensorAmax(tensorAmax), values(values), type(type), options(options), codes(codes),
-        scales(static_cast<std::byte*>(scales)), randomBits(randomBits), execution(execution),
-        table(kernelTable(execution.isa)), layout(shape, type.block),
+        scales(static_cast<std::byte*>(scales)), randomBits(randomBits), stream(stream),
+        execution(execution), table(kernelTable(execution.isa)), layout(shape, type.block),
         stores(storesFor(layout.size() * (sizeof(float) + 1))) {}
 
   QuantizeReport run() {
@@ -79,6 +81,18 @@ private:
   const std::uint32_t* randomAt(std::size_t i) const {
     return randomBits.empty() ? nullptr : randomBits.data() + i;
   }
+  /// Calls `body` with offsets and lengths of pieces of the values at `at` and their random
+  /// numbers: one piece, or with a stream pieces whose numbers are made at a time.
+  template <typename Body> void withNumbers(std::size_t at, std::size_t n, Body body) const {
+    if (!stream)
+      return body(0, n, randomAt(at));
+    std::uint32_t numbers[kNumbers];
+    for (std::size_t i = 0; i < n; i += kNumbers) {
+      const std::size_t count = std::min(kNumbers, n - i);
+      table.fillRandom(*stream, at + i, numbers, count);
+      body(i, count, numbers);
+    }
+  }
   void* scaleAt(std::size_t block) const { return scales + block * plan.scaleBytes; }
 
   void count(std::int64_t found) {
@@ -101,13 +115,18 @@ private:
         const std::size_t row = i / pieces;
         const std::size_t start = i % pieces * kTask;
         const std::size_t at = row * length + start;
-        count(table.quantizeRun(plan, {.values = values + at,
-                                       .n = std::min(kTask, length - start),
-                                       .block = block,
-                                       .codes = codes + at,
-                                       .scales = scaleAt(row * blocksInRow + start / block),
-                                       .random = randomAt(at),
-                                       .stores = stores}));
+        withNumbers(
+            at, std::min(kTask, length - start),
+            [&](std::size_t offset, std::size_t n, const std::uint32_t* random) {
+              const std::size_t place = start + offset;
+              count(table.quantizeRun(plan, {.values = values + at + offset,
+                                             .n = n,
+                                             .block = block,
+                                             .codes = codes + at + offset,
+                                             .scales = scaleAt(row * blocksInRow + place / block),
+                                             .random = random,
+                                             .stores = stores}));
+            });
       }
     });
   }
@@ -143,6 +162,8 @@ private:
                                          .codes = codes + at,
                                          .scales = scaleAt(gridRowOf(i) * columns + column),
                                          .random = randomAt(at),
+                                         .stream = stream,
+                                         .first = at,
                                          .stores = stores}));
       }
     });
@@ -210,13 +231,15 @@ private:
     if (scale.isPoisoned)
       std::memset(codes + at, 0, size);
     else
-      table.quantizeSegment(plan, {.values = values + at,
-                                   .n = size,
-                                   .scaleCode = scale.code,
-                                   .factor = scale.factor,
-                                   .exactly = !scale.isFinite,
-                                   .codes = codes + at,
-                                   .random = randomAt(at)});
+      withNumbers(at, size, [&](std::size_t offset, std::size_t n, const std::uint32_t* random) {
+        table.quantizeSegment(plan, {.values = values + at + offset,
+                                     .n = n,
+                                     .scaleCode = scale.code,
+                                     .factor = scale.factor,
+                                     .exactly = !scale.isFinite,
+                                     .codes = codes + at + offset,
+                                     .random = random});
+      });
   }
 
   /// `count` blocks of a group, from its block `first` on.
@@ -292,6 +315,7 @@ private:
   std::uint8_t* codes;
   std::byte* scales;
   std::span<const std::uint32_t> randomBits;
+  const numerics::RandomStream* stream;
   const Execution& execution;
   const KernelTable& table;
   BlockLayout layout;
@@ -304,25 +328,40 @@ private:
 
 } // namespace
 
+static QuantizeReport quantizeWith(const float* values, std::span<const std::int64_t> shape,
+                                   const ScaledType& type, const QuantizeOptions& options,
+                                   std::uint8_t* codes, void* scales,
+                                   std::span<const std::uint32_t> randomBits,
+                                   const numerics::RandomStream* stream,
+                                   const Execution& execution,
+                                   std::optional<float> tensorAmax = std::nullopt) {
+  assert(options.rounding == Rounding::Stochastic || (randomBits.empty() && !stream));
+  for (std::int64_t extent : shape)
+    if (extent == 0)
+      return {};
+  return Quantization(values, shape, type, options, codes, scales, randomBits, stream, execution,
+                      tensorAmax)
+      .run();
+}
+
 QuantizeReport quantize(const float* values, std::span<const std::int64_t> shape,
                         const ScaledType& type, const QuantizeOptions& options, std::uint8_t* codes,
                         void* scales, std::span<const std::uint32_t> randomBits,
                         const Execution& execution) {
-  for (std::int64_t extent : shape)
-    if (extent == 0)
-      return {};
-  Quantization quantization(values, shape, type, options, codes, scales, randomBits, execution,
-                            std::nullopt);
-  assert(options.rounding == Rounding::Stochastic || randomBits.empty());
-  return quantization.run();
+  return quantizeWith(values, shape, type, options, codes, scales, randomBits, nullptr, execution);
+}
+
+QuantizeReport quantizeSeeded(const float* values, std::span<const std::int64_t> shape,
+                              const ScaledType& type, const QuantizeOptions& options,
+                              std::uint8_t* codes, void* scales,
+                              const numerics::RandomStream& stream, const Execution& execution) {
+  return quantizeWith(values, shape, type, options, codes, scales, {}, &stream, execution);
 }
 
 QuantizeReport quantizePiece(const float* values, std::span<const std::int64_t> shape,
                              const ScaledType& type, const QuantizeOptions& options, float amax,
                              std::uint8_t* codes, void* scales, const Execution& execution) {
-  if (std::ranges::find(shape, 0) != shape.end())
-    return {};
-  return Quantization(values, shape, type, options, codes, scales, {}, execution, amax).run();
+  return quantizeWith(values, shape, type, options, codes, scales, {}, nullptr, execution, amax);
 }
 
 } // namespace octavo::kernels

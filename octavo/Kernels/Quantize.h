@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
+#include "octavo/Numerics/Philox.h"
 #include "octavo/Numerics/Scaled.h"
 
 #include <cstdint>
@@ -37,5 +38,13 @@ QuantizeReport quantize(const float* values, std::span<const std::int64_t> shape
 QuantizeReport quantizePiece(const float* values, std::span<const std::int64_t> shape,
                              const ScaledType& type, const QuantizeOptions& options, float amax,
                              std::uint8_t* codes, void* scales, const Execution& execution = {});
+
+/// The same with stochastic rounding whose numbers come from a stream: element i (row-major) takes
+/// number i, whatever the threads and the instruction set (N11).
+QuantizeReport quantizeSeeded(const float* values, std::span<const std::int64_t> shape,
+                              const ScaledType& type, const QuantizeOptions& options,
+                              std::uint8_t* codes, void* scales,
+                              const numerics::RandomStream& stream,
+                              const Execution& execution = {});
 
 } // namespace octavo::kernels

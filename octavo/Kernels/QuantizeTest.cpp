@@ -317,6 +317,30 @@ TEST_P(QuantizeKernels, AnySettings) {
   }
 }
 
+/// A stream gives the codes of its numbers, for any blocks, axis and number of threads.
+TEST_P(QuantizeKernels, ASeedGivesTheCodesOfItsNumbers) {
+  const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 7);
+  const numerics::RandomStream stream{.seed = 0x123456789, .stream = 3};
+  for (const Shape& shape : {Shape{130, 2100}, Shape{5, 33, 70}, Shape{70000}, Shape{0, 4}}) {
+    const std::vector<float> values = adversarialValues(sizeOf(shape), 12);
+    std::vector<std::uint32_t> numbers(values.size());
+    stream.fill(0, numbers);
+    for (const format::ScaledFormat& row : kScaledFormats)
+      for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
+        const ScaledType type = typeOf(row, shape, axis);
+        const QuantizeOptions options{.rule = row.rule, .rounding = Rounding::Stochastic};
+        const auto expected = numerics::quantize(values, shape, type, options, numbers).tensor;
+        for (int threads : {1, 2, 3, 7}) {
+          std::vector<std::uint8_t> codes(values.size()), scales(expected.scales.size() * 4);
+          quantizeSeeded(values.data(), shape, type, options, codes.data(), scales.data(), stream,
+                         execution(threads));
+          ASSERT_EQ(codes, expected.elements)
+              << describe(row, shape, axis, options) << " " << threads << " threads";
+        }
+      }
+  }
+}
+
 TEST_P(QuantizeKernels, ThreadsGiveTheSameBits) {
   const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 7);
   const Shape shape{513, 1088};

@@ -4,6 +4,7 @@
 
 #include "octavo/Kernels/KernelTable.h"
 #include "octavo/Kernels/generic/Convert.h"
+#include "octavo/Kernels/generic/Random.h"
 #include "octavo/Kernels/generic/Scale.h"
 #include "octavo/Kernels/generic/Stream.h"
 
@@ -136,6 +137,10 @@ private:
       const float* row = strip.values + r * strip.stride;
       std::uint8_t* to = strip.codes + r * strip.stride;
       const std::uint32_t* random = strip.random ? strip.random + r * strip.stride : nullptr;
+      if (strip.stream) {
+        fillRandom(*strip.stream, strip.first + r * strip.stride, numbers, strip.columns);
+        random = numbers;
+      }
       for (std::size_t c = 0; c < wholeSteps(); c += kStep) {
         prefetchNext(r, c);
         storeVector<kStreaming>(to + c, encode(step, row + c, c, random ? random + c : nullptr));
@@ -198,6 +203,7 @@ private:
   alignas(64) std::uint32_t amax[kWidth];
   alignas(64) std::uint32_t codes[kWidth];
   alignas(64) std::uint32_t kept[kWidth];
+  alignas(64) std::uint32_t numbers[kWidth]; ///< of a row
   Factors<kWidth> factors;
 };
 

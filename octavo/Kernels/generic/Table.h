@@ -9,6 +9,7 @@
 #include "octavo/Kernels/generic/Pack.h"
 #include "octavo/Kernels/generic/Quantize.h"
 #include "octavo/Kernels/generic/QuantizeStrip.h"
+#include "octavo/Kernels/generic/Random.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
@@ -30,6 +31,7 @@ const KernelTable kTable = {
     .amaxF32 = amaxBits<LoadF32>,
     .amaxBf16 = amaxBits<LoadBf16>,
     .amaxF16 = amaxBits<LoadF16>,
+    .fillRandom = fillRandom,
     .quantizeRun = quantizeRun,
     .quantizeStrip = quantizeStrip,
     .quantizeSegment = quantizeSegment,
