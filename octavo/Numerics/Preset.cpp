@@ -157,7 +157,7 @@ std::vector<Setting> settings(const QuantizeOptions& options, const ScaledFormat
   if (!usesRule)
     rows.push_back({"scale rounded to 0", codeOr(corners.underflow, "least scale")});
   if (usesRule && options.rule == ScaleRule::Even)
-    rows.push_back({"amax rounded to 2^128", codeOr(corners.pastRange, "as the rule")});
+    rows.push_back({"amax past f32", codeOr(corners.pastRange, "as the rule")});
   const bool isError = options.nonFinite == NonFinite::Error;
   rows.push_back({"NaN", isError                                   ? "refused"
                          : options.nonFinite == NonFinite::SkipNan ? "not counted"
@@ -176,7 +176,7 @@ std::vector<Setting> settings(const QuantizeOptions& options, const ScaledFormat
                                             {ZeroSign::Negative, "-0"}},
                                            options.zeroSign)});
   if (format.element->isInteger())
-    rows.push_back({"-2^7", options.int8 == Int8Range::Symmetric ? "never" : "produced"});
+    rows.push_back({"lowest code", options.int8 == Int8Range::Symmetric ? "never" : "produced"});
   return rows;
 }
 

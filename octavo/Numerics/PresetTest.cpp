@@ -224,7 +224,7 @@ TEST(PresetTest, SettingsOfEveryRow) {
   EXPECT_EQ(value("rule"), "even");
   EXPECT_EQ(value("zero block"), "0x01 (2^-126)");
   EXPECT_EQ(value("NaN"), "0x7F (2^0)");
-  EXPECT_EQ(value("amax rounded to 2^128"), "0xFE (2^127)");
+  EXPECT_EQ(value("amax past f32"), "0xFE (2^127)");
 }
 
 } // namespace

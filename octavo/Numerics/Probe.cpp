@@ -5,15 +5,19 @@
 //   octavo-numerics-probe decode FORMAT                codes (u64) -> values (f64)
 //   octavo-numerics-probe convert FORMAT f32|f64 [ROUNDING [OVERFLOW]]   values -> codes (u64)
 //   octavo-numerics-probe reduce FORMAT EXPONENT_BITS TRAILING_BITS   reduce_precision, f32 -> f32
+//   octavo-numerics-probe preset NAME SCALED_FORMAT COLUMNS
+//       rows of f32 -> the outer scale and its inverse (f32), the scales (u32), the codes (u8)
 //
 // Numbers are read from stdin and written to stdout in the machine's own binary form.
 
-#include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/Preset.h"
+#include "octavo/Numerics/Scaled.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace octavo::numerics {
 
@@ -30,6 +34,27 @@ template <typename In, typename Out, typename Function> static void filter(Funct
   }
 }
 
+static int quantizeByPreset(const ScaledFormat& format, const Preset& preset,
+                            std::int64_t columns) {
+  std::vector<float> values;
+  for (float value; std::fread(&value, sizeof value, 1, stdin) == 1;)
+    values.push_back(value);
+  const std::vector<std::int64_t> shape{static_cast<std::int64_t>(values.size()) / columns,
+                                        columns};
+  const QuantizeResult result = quantize(
+      values, shape,
+      {format.element, format.scale, format::blockShape(format, shape, 1), format.hasOuterScale},
+      preset.options);
+  if (result.refused)
+    return 3;
+  const ScaledTensor& tensor = result.tensor;
+  std::fwrite(&tensor.outer, sizeof tensor.outer, 1, stdout);
+  std::fwrite(&result.outerInverse, sizeof result.outerInverse, 1, stdout);
+  std::fwrite(tensor.scales.data(), sizeof tensor.scales.front(), tensor.scales.size(), stdout);
+  std::fwrite(tensor.elements.data(), 1, tensor.elements.size(), stdout);
+  return 0;
+}
+
 static int probe(int argc, char** argv) {
   const auto argument = [&](int i, std::string_view otherwise = "") {
     return i < argc ? std::string_view(argv[i]) : otherwise;
@@ -40,6 +65,15 @@ static int probe(int argc, char** argv) {
       std::printf("%s\t%d\t%s\n", std::string(row.name).c_str(), row.width(),
                   std::string(row.numpy).c_str());
     return 0;
+  }
+  if (verb == "preset") {
+    const ScaledFormat* format = format::findScaledFormat(argument(3));
+    if (!format)
+      refuse("scaled format", argument(3));
+    const Preset* preset = findPreset(argument(2), *format);
+    if (!preset || argc != 5)
+      refuse("preset", argument(2));
+    return quantizeByPreset(*format, *preset, std::atoi(argv[4]));
   }
   const ElementFormat* format = format::findElementFormat(argument(2));
   if (!format)

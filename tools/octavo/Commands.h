@@ -40,6 +40,7 @@ std::string unknownName(const std::string& kind, const std::string& name,
 void addAnalyzeCommand(CLI::App& app);
 void addCheckpointCommand(CLI::App& app);
 void addFormatsCommand(CLI::App& app);
+void addPresetsCommand(CLI::App& app);
 // In program/, in builds with MLIR only.
 void addQuantizeCommand(CLI::App& app);
 void addRunCommand(CLI::App& app);

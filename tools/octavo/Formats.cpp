@@ -90,17 +90,6 @@ Table scaledTable() {
   return table;
 }
 
-std::string markdown(const Table& table) {
-  std::string text;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    text += fmt::format("| {} |\n", fmt::join(table[i], " | "));
-    if (i == 0)
-      for (std::size_t column = 0; column < table[i].size(); ++column)
-        text += column + 1 < table[i].size() ? "|---" : "|---|\n";
-  }
-  return text;
-}
-
 constexpr const char* kBlockNote =
     "A block is rows x columns of a matrix whose columns a product contracts; \"all\" is the whole "
     "axis. Bits per value count the scales, for a 4096 x 4096 matrix.";
@@ -126,7 +115,8 @@ std::string markdownPage() {
       "byte.\n\n{}\n"
       "## Scaled formats\n\n"
       "`value = element * scale`, times the outer scale where there is one. {}\n\n{}",
-      markdown(elementTable()), markdown(spellingTable()), kBlockNote, markdown(scaledTable()));
+      markdownText(elementTable()), markdownText(spellingTable()), kBlockNote,
+      markdownText(scaledTable()));
 }
 
 using Json = nlohmann::ordered_json;

@@ -1,6 +1,6 @@
 #include "tools/octavo/TextTable.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -17,6 +17,17 @@ std::string plainText(const TextTable& table) {
     for (std::size_t column = 0; column < row.size(); ++column)
       line += fmt::format("{:<{}}  ", row[column], widths[column]);
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string markdownText(const TextTable& table) {
+  std::string text;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    text += fmt::format("| {} |\n", fmt::join(table[i], " | "));
+    if (i == 0)
+      for (std::size_t column = 0; column < table[i].size(); ++column)
+        text += column + 1 < table[i].size() ? "|---" : "|---|\n";
   }
   return text;
 }

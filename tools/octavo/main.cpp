@@ -93,6 +93,7 @@ int run(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   addFormatsCommand(app);
+  addPresetsCommand(app);
   addAnalyzeCommand(app);
   addCheckpointCommand(app);
   addProgramCommands(app);
