@@ -49,6 +49,10 @@ struct BytesDot {
   static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t correction) {
     return sumOfPairs(sum, correction);
   }
+  /// 256 times a sum that began from 0.
+  static OCTAVO_INLINE U32 end256(Sum sum) {
+    return (U32)_mm256_madd_epi16(sum, _mm256_set1_epi16(256));
+  }
 };
 
 /// Two steps in 16 bits, then widened.

@@ -49,6 +49,8 @@ struct BytesDot {
     sum = _mm512_dpbusd_epi32(sum, (__m512i)column[0], (__m512i)row[0]);
   }
   static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return (I32)sum; }
+  /// 256 times a sum that began from 0.
+  static OCTAVO_INLINE U32 end256(Sum sum) { return (U32)sum << 8; }
 };
 using BytesInPairsDot = BytesDot;
 

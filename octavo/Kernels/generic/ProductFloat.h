@@ -216,6 +216,8 @@ template <typename Dot, bool kScales> void floatDirect(const FloatDirectArgument
   const std::uint8_t* codes = direct.codes;
   const float* scales = direct.scales;
   for (std::int64_t g = 0; g < direct.groups; ++g) {
+    for (int line = 0; line < Dot::kGroupBytes; line += 64)
+      __builtin_prefetch(codes + kPrefetchBytes + line);
     F32 group[kPanelVectors];
     dot.group(left, codes, group);
     for (int v = 0; v < kPanelVectors; ++v)

@@ -231,6 +231,8 @@ void integerDirect(const DirectArguments& panel) {
     for (int v = 0; v < kVectorsOfPanel; ++v)
       sums[i][v] = load<F32>(cAt(i, v));
   for (std::int64_t g = 0; g < panel.groups; ++g) {
+    for (int line = 0; line < 4 * kStepBytes; line += 64)
+      __builtin_prefetch(elements + kPrefetchBytes + line);
     auto correction = [&](int half, int i) __attribute__((always_inline)) {
       if (half == 1 && kPieces == 1)
         return std::uint32_t{0};
@@ -295,6 +297,7 @@ void integerDirect(const DirectArguments& panel) {
 /// columns and digits fit AVX2's registers.
 template <int kPieces, ScaleCodes kCodes, typename FinishBy>
 void integerDigits(const DirectArguments& panel) {
+  static_assert(kDigits == 3);
   constexpr int kSteps = 8 / kPieces;
   constexpr int kLeftRecord = (kSteps * kDigits + 2) * 4;
   const FinishBy finish(panel.quantum + scaleShift<kCodes>());
@@ -306,17 +309,24 @@ void integerDigits(const DirectArguments& panel) {
   for (int v = 0; v < kVectorsOfPanel; ++v)
     sums[v] = load<F32>(panel.c + v * kLanes);
   for (std::int64_t g = 0; g < panel.groups; ++g) {
-    I32 exact[kVectorsOfPanel];
+    for (int line = 0; line < 4 * kStepBytes; line += 64)
+      __builtin_prefetch(elements + kPrefetchBytes + line);
+    // Of the greatest digit, at most 64, both halves fit the 16-bit sums.
+    BytesDot::Sum greatest[kVectorsOfPanel];
+    U32 lesser[kVectorsOfPanel];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
+      const bool begins = kPieces == 2 || half == 0, ends = kPieces == 2 || half == 1;
       const std::byte* digits = left + (kPieces == 2 ? half * kLeftRecord : half * 16 * kDigits);
       const std::byte* tail = left + (kPieces == 2 ? half : 0) * kLeftRecord + kSteps * kDigits * 4;
-      const std::uint32_t correction = kPieces == 2 || half == 0 ? loadWord(tail) : 0;
+      const std::uint32_t correction = begins ? loadWord(tail) : 0;
       BytesDot::Sum dot[kDigits][kVectorsOfPanel];
 #pragma unroll
-      for (int d = 0; d < kDigits; ++d)
-        for (int v = 0; v < kVectorsOfPanel; ++v)
-          dot[d][v] = BytesDot::begin(d == kDigits - 1 ? correction : 0);
+      for (int v = 0; v < kVectorsOfPanel; ++v) {
+        dot[0][v] = begins ? BytesDot::begin(0) : greatest[v];
+        dot[1][v] = BytesDot::begin(0);
+        dot[2][v] = BytesDot::begin(correction);
+      }
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         U8 weights[kVectorsOfPanel][1];
@@ -338,16 +348,16 @@ void integerDigits(const DirectArguments& panel) {
 #pragma unroll
       for (int v = 0; v < kVectorsOfPanel; ++v) {
         // Wraparound is harmless, and the correction goes to the last digit.
-        U32 whole = (U32)BytesDot::end(dot[0][v], 0);
-        for (int d = 1; d < kDigits; ++d)
-          whole = (whole << 8) + (U32)BytesDot::end(dot[d][v], d == kDigits - 1 ? correction : 0);
-        exact[v] = (I32)whole + (kPieces == 1 && half == 1 ? exact[v] : I32{});
-        if (kPieces == 1 && half == 0)
+        const U32 two = BytesDot::end256(dot[1][v]) + (U32)BytesDot::end(dot[2][v], correction);
+        lesser[v] = begins ? two : lesser[v] + two;
+        greatest[v] = dot[0][v];
+        if (!ends)
           continue;
+        const I32 exact = (I32)(((U32)BytesDot::end(greatest[v], 0) << 16) + lesser[v]);
         U32 column = finish.column(
             decodeScales<kCodes>(scales + (kPieces == 2 ? half * kPanelColumns : 0) + v * kLanes));
         pinScale(column);
-        sums[v] += toFloats(exact[v]) * finish.product(loadWord(tail + 4), column);
+        sums[v] += toFloats(exact) * finish.product(loadWord(tail + 4), column);
       }
     }
     left += kPieces * kLeftRecord;

@@ -44,6 +44,8 @@ struct BytesDot {
     sum += sumOfProducts(even, (I16)((U16)words << 8) >> 8) + sumOfProducts(odd, words >> 8);
   }
   static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
+  /// 256 times a sum that began from 0.
+  static OCTAVO_INLINE U32 end256(Sum sum) { return (U32)sum << 8; }
 };
 using BytesInPairsDot = BytesDot;
 
