@@ -3,13 +3,16 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FileTypes.h"
 #include "python/bindings/ScaledTensor.h"
 
-#include "octavo/Checkpoint/Layout.h"
 #include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/WeightsWriter.h"
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Pack.h"
 
+#include <fmt/ranges.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
@@ -62,16 +65,6 @@ public:
   std::map<std::string, std::variant<const Layer*, const StoredTensor*>, std::less<>> places;
 };
 
-/// NumPy's name of a dtype of safetensors.
-std::string numpyName(const checkpoint::SafetensorsDtype& dtype) {
-  if (!dtype.type)
-    return "complex64";
-  if (dtype.type->isFloat())
-    return std::string(dtype.type->format().numpy);
-  const numerics::IntegerType integer = dtype.type->integer();
-  return integer.width == 1 ? "bool" : fmt::format("{}int{}", integer.isUnsigned ? "u" : "", integer.width);
-}
-
 nb::object numpyDtype(const std::string& name) {
   const nb::module_ owner = nb::module_::import_("ml_dtypes");
   return nb::hasattr(owner, name.c_str())
@@ -92,11 +85,11 @@ nb::object plainArray(const StoredTensor& tensor, nb::handle owner) {
                     reinterpret_cast<std::uint8_t*>(codes.data), execution());
     flat = codes.numpy;
   } else {
-    flat = nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(
-        bytes.data(), {bytes.size()}, owner));
+    flat = nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(bytes.data(),
+                                                                            {bytes.size()}, owner));
   }
-  nb::object array = flat.attr("view")(numpyDtype(numpyName(dtype)))
-                         .attr("reshape")(nb::tuple(nb::cast(shape)));
+  nb::object array =
+      flat.attr("view")(numpyDtype(numpyName(dtype))).attr("reshape")(nb::tuple(nb::cast(shape)));
   array.attr("flags").attr("writeable") = false;
   return array;
 }
@@ -209,9 +202,81 @@ std::string_view severityName(checkpoint::Severity severity) {
   return "";
 }
 
+/// Weights as the writer takes them, and the arrays that hold their bytes.
+struct Weights {
+  std::vector<checkpoint::ScaledWeight> scaled;
+  std::vector<checkpoint::PlainWeight> plain;
+  std::vector<Array> arrays;
+
+  std::span<const std::byte> keep(const Array& array, std::size_t bytes) {
+    arrays.push_back(array);
+    return {arrays.back().data, bytes};
+  }
+
+  void add(const std::string& name, const ScaledTensor& tensor) {
+    if (tensor.axis != static_cast<int>(tensor.shape().size()) - 1 || tensor.shape().size() < 2)
+      raise(
+          ErrorClass::Shape,
+          "weights[\"{}\"]: a matrix with blocks along its last axis was expected, shape {} along "
+          "axis {} was found; quantize it with axis=-1",
+          name, text(tensor.shape()), tensor.axis);
+    const Array elements = contiguous(tensor.elements), scales = contiguous(tensor.scales);
+    scaled.push_back({name, tensor.shape(), tensor.format, keep(elements, elements.size()),
+                      keep(scales, scales.size() * tensor.type.scale->bytes()), tensor.outer});
+  }
+
+  void add(const std::string& name, const Array& array) {
+    const checkpoint::SafetensorsDtype& dtype =
+        safetensorsDtype(array, "weights[\"" + name + "\"]");
+    const Array whole = contiguous(array);
+    if (dtype.bits >= 8) {
+      const auto bytes = whole.size() * static_cast<std::size_t>(dtype.bits / 8);
+      plain.push_back({name, &dtype, whole.shape, keep(whole, bytes)});
+      return;
+    }
+    const std::size_t bytes = kernels::packedBytes(whole.size(), dtype.bits);
+    const Array packed = emptyOf({static_cast<std::int64_t>(bytes)}, "uint8");
+    kernels::pack(reinterpret_cast<const std::uint8_t*>(whole.data), whole.size(), dtype.bits,
+                  reinterpret_cast<std::uint8_t*>(packed.data), execution());
+    plain.push_back({name, &dtype, whole.shape, keep(packed, bytes)});
+  }
+};
+
+void write(const std::filesystem::path& path, const nb::dict& weights,
+           const std::string& layoutName, const std::string& configText) {
+  const checkpoint::Layout* layout = checkpoint::findLayout(layoutName);
+  if (!layout) {
+    std::vector<std::string_view> names;
+    for (const checkpoint::Layout* each : checkpoint::layouts())
+      names.push_back(each->name());
+    raise(ErrorClass::Format, "layout: none is named \"{}\"; there are {}", layoutName,
+          fmt::join(names, ", "));
+  }
+  auto config = checkpoint::parseJson(configText, "config");
+  if (!config)
+    raiseFile(config.error());
+  Weights all;
+  for (auto [key, value] : weights) {
+    const auto name = nb::cast<std::string>(key);
+    if (nb::isinstance<ScaledTensor>(value))
+      all.add(name, nb::cast<const ScaledTensor&>(value));
+    else
+      all.add(name, toArray(value, "weights[\"" + name + "\"]"));
+  }
+  tl::expected<void, checkpoint::Error> written;
+  {
+    const nb::gil_scoped_release released;
+    written = checkpoint::writeCheckpoint(path, all.scaled, all.plain, *layout, std::move(*config));
+  }
+  if (!written)
+    raiseFile(written.error());
+}
+
 } // namespace
 
 void bindCheckpoint(nb::module_& module) {
+  module.def("write_checkpoint", &write, nb::arg("path"), nb::arg("weights"), nb::arg("layout"),
+             nb::arg("config_json"), "octavo.checkpoint.write, the configuration as JSON text.");
   nb::class_<Finding>(module, "Finding", "What a look at a checkpoint found.")
       .def_ro("rule", &Finding::rule, "A stable name: missing-scale, zero-scale, ...")
       .def_prop_ro(
@@ -290,31 +355,31 @@ void bindCheckpoint(nb::module_& module) {
               raiseFile(value.error());
             return *value;
           },
-          nb::arg("name"), "The static scale of a quantized weight's input, as it multiplies; None "
-                           "where there is none.")
+          nb::arg("name"),
+          "The static scale of a quantized weight's input, as it multiplies; None "
+          "where there is none.")
       .def("values", &values, nb::arg("name"),
            nb::sig("def values(self, name: str) -> numpy.typing.NDArray[numpy.float32]"),
            "The values of a weight as float32, quantized or not.")
-      .def("keys",
-           [](const Checkpoint& self) {
-             std::vector<std::string> names;
-             for (const auto& [name, place] : self.places)
-               names.push_back(name);
-             return names;
-           },
-           "Names of all weights, sorted.")
+      .def(
+          "keys",
+          [](const Checkpoint& self) {
+            std::vector<std::string> names;
+            for (const auto& [name, place] : self.places)
+              names.push_back(name);
+            return names;
+          },
+          "Names of all weights, sorted.")
       .def("__getitem__", &get, nb::arg("name"),
            nb::sig("def __getitem__(self, name: str) -> ScaledTensor | numpy.typing.NDArray["
                    "typing.Any]"),
            "The weight of that name. Raises KeyError, FileError.")
-      .def("__contains__",
-           [](const Checkpoint& self, const std::string& name) {
-             return self.places.contains(name);
-           })
+      .def("__contains__", [](const Checkpoint& self,
+                              const std::string& name) { return self.places.contains(name); })
       .def("__len__", [](const Checkpoint& self) { return self.places.size(); })
-      .def("__iter__",
-           [](nb::handle self) { return nb::iter(self.attr("keys")()); },
-           nb::sig("def __iter__(self) -> typing.Iterator[str]"))
+      .def(
+          "__iter__", [](nb::handle self) { return nb::iter(self.attr("keys")()); },
+          nb::sig("def __iter__(self) -> typing.Iterator[str]"))
       .def("__repr__", [](const Checkpoint& self) {
         return fmt::format("<octavo.checkpoint.Checkpoint {}: {}, {} weights, {} quantized>",
                            self.folder->path().string(), self.detected.layout->name(),

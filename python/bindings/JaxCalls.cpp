@@ -187,8 +187,8 @@ ffi::Error dequantizeCall(ffi::AnyBuffer elements, ffi::AnyBuffer scales,
   for (std::int64_t i = 0; i < batch.count; ++i)
     kernels::dequantize(codes.get() + i * size,
                         static_cast<const std::uint8_t*>(scales.untyped_data()) + i * scaleBytes,
-                        outer.typed_data()[i], batch.shape, *type,
-                        values->typed_data() + i * size, execution());
+                        outer.typed_data()[i], batch.shape, *type, values->typed_data() + i * size,
+                        execution());
   return ffi::Error::Success();
 }
 
@@ -255,17 +255,17 @@ ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
     const std::int64_t along = std::min(format.along, std::max<std::int64_t>(depth, 1));
     const std::int64_t blocks =
         (batch.shape[0] + across - 1) / across * ((depth + along - 1) / along);
-    return kernels::ScaledView{
-        format.element,
-        format.scale,
-        batch.shape[0],
-        depth,
-        across,
-        along,
-        codes + i * batch.size(),
-        static_cast<const std::uint8_t*>(scales.untyped_data()) + i * blocks * format.scale->bytes(),
-        format.scale->bytes(),
-        outer};
+    return kernels::ScaledView{format.element,
+                               format.scale,
+                               batch.shape[0],
+                               depth,
+                               across,
+                               along,
+                               codes + i * batch.size(),
+                               static_cast<const std::uint8_t*>(scales.untyped_data()) +
+                                   i * blocks * format.scale->bytes(),
+                               format.scale->bytes(),
+                               outer};
   };
   std::optional<InputCodes> leftCodes;
   if (leftFormat.scale)
@@ -274,9 +274,9 @@ ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
   for (std::int64_t i = 0; i < a.count; ++i) {
     const auto packedLeft =
         leftFormat.scale
-            ? kernels::pack(view(leftFormat, a, leftCodes->get(), leftScales,
-                                 leftOuter.typed_data()[i], i),
-                            kernels::Side::Left, *plan, execution())
+            ? kernels::pack(
+                  view(leftFormat, a, leftCodes->get(), leftScales, leftOuter.typed_data()[i], i),
+                  kernels::Side::Left, *plan, execution())
             : kernels::pack(std::span(static_cast<const float*>(left.untyped_data()) + i * a.size(),
                                       static_cast<std::size_t>(a.size())),
                             *plan, execution());
@@ -340,17 +340,20 @@ XLA_FFI_DEFINE_HANDLER(productHandler, productCall,
 } // namespace
 
 void bindJaxCalls(nb::module_& module) {
-  module.def("jax_targets", [] {
-    nb::dict targets;
-    const auto add = [&](const char* name, XLA_FFI_Handler* handler) {
-      targets[name] = nb::capsule(reinterpret_cast<void*>(handler));
-    };
-    add("octavo_quantize", quantizeHandler);
-    add("octavo_dequantize", dequantizeHandler);
-    add("octavo_convert", convertHandler);
-    add("octavo_product", productHandler);
-    return targets;
-  }, "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
+  module.def(
+      "jax_targets",
+      [] {
+        nb::dict targets;
+        const auto add = [&](const char* name, XLA_FFI_Handler* handler) {
+          targets[name] = nb::capsule(reinterpret_cast<void*>(handler));
+        };
+        add("octavo_quantize", quantizeHandler);
+        add("octavo_dequantize", dequantizeHandler);
+        add("octavo_convert", convertHandler);
+        add("octavo_product", productHandler);
+        return targets;
+      },
+      "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
   module.def(
       "jax_check_options",
       [](const std::string& formatName, const std::string& preset, const std::string& rule,
@@ -361,9 +364,8 @@ void bindJaxCalls(nb::module_& module) {
                 format.name, preset, fmt::join(numerics::presetNames(format), ", "));
         if (!rule.empty() && scaleRule(rule) != format.rule &&
             format.scale->specials != format::Specials::Scale)
-          raise(ErrorClass::Format,
-                "rule: scales of {} are not powers of two and know \"{}\" only", format.name,
-                format::scaleRuleName(format.rule));
+          raise(ErrorClass::Format, "rule: scales of {} are not powers of two and know \"{}\" only",
+                format.name, format::scaleRuleName(format.rule));
         if (!nan.empty())
           nonFinite(nan);
         if (!numerics::findRounding(roundingName))
@@ -378,7 +380,8 @@ void bindJaxCalls(nb::module_& module) {
           rounding(roundingName); // lists what there is
         overflow(overflowName);
       },
-      nb::arg("rounding"), nb::arg("overflow"), "Raises FormatError for a choice that there is not.");
+      nb::arg("rounding"), nb::arg("overflow"),
+      "Raises FormatError for a choice that there is not.");
   module.def(
       "jax_block_shape",
       [](const std::string& format, const Shape& shape, int axis) {

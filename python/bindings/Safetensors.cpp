@@ -6,6 +6,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/FileTypes.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Checkpoint/Safetensors.h"
@@ -41,25 +42,6 @@ template <typename Value> static Value valueOf(tl::expected<Value, checkpoint::E
     return std::move(*result);
 }
 
-/// NumPy's name of a dtype of safetensors; empty where it has none.
-static std::string numpyName(const SafetensorsDtype& dtype) {
-  if (!dtype.type)
-    return "";
-  if (dtype.type->isFloat())
-    return std::string(dtype.type->format().numpy);
-  if (dtype.type->isBoolean())
-    return "bool";
-  return fmt::format("{}int{}", dtype.type->integer().isUnsigned ? "u" : "",
-                     dtype.type->integer().width);
-}
-
-static const SafetensorsDtype& dtypeOf(const Array& array, const std::string& name) {
-  for (const SafetensorsDtype& dtype : checkpoint::safetensorsDtypes())
-    if (numpyName(dtype) == array.dtype)
-      return dtype;
-  raise(ErrorClass::Dtype, "tensors[\"{}\"]: safetensors has no dtype for {}", name, array.dtype);
-}
-
 /// What will be written: one code a byte where the file packs them.
 struct Planned {
   std::vector<checkpoint::PlannedTensor> tensors;
@@ -67,7 +49,7 @@ struct Planned {
 
   void add(const std::string& name, const Array& array) {
     const Array whole = contiguous(array);
-    tensors.push_back({name, &dtypeOf(whole, name), whole.shape});
+    tensors.push_back({name, &safetensorsDtype(whole, "tensors[\"" + name + "\"]"), whole.shape});
     arrays.push_back(whole);
   }
 };

@@ -10,11 +10,14 @@ here too. Layouts and what each spells: docs/checkpoints.md.
 """
 import json
 import os
+from collections.abc import Mapping
 from typing import Any
 
-from ._core import Checkpoint, Finding
+from numpy.typing import ArrayLike
 
-__all__ = ["Checkpoint", "Finding", "config", "open"]
+from ._core import Checkpoint, Finding, ScaledTensor, write_checkpoint
+
+__all__ = ["Checkpoint", "Finding", "config", "open", "write"]
 
 
 def open(path: str | os.PathLike[str]) -> Checkpoint:
@@ -28,3 +31,18 @@ def open(path: str | os.PathLike[str]) -> Checkpoint:
 def config(checkpoint: Checkpoint) -> dict[str, Any] | None:
     """config.json as Python has it; None where there is none."""
     return json.loads(checkpoint.config_json)
+
+
+def write(path: str | os.PathLike[str], weights: Mapping[str, ScaledTensor | ArrayLike],
+          layout: str = "compressed-tensors", config: Mapping[str, Any] | None = None) -> None:
+    """Writes a checkpoint: model.safetensors and config.json in a new folder.
+
+    weights: by name ("model.layers.0.mlp.up_proj.weight"); a ScaledTensor of blocks along its last
+        axis is spelled as the layout has it, an array is stored as it is.
+    layout: "compressed-tensors", "modelopt", ... (`octavo checkpoint layouts` lists which spells
+        what).
+    config: the model's config.json, to which the layout's quantization is added.
+
+    Files appear whole or not at all. Raises FileError, FormatError, DtypeError, ShapeError.
+    """
+    write_checkpoint(os.fspath(path), dict(weights), layout, json.dumps(dict(config or {})))

@@ -106,6 +106,45 @@ def test_every_dtype_of_plain_tensors(tmp_path):
     assert octavo.checkpoint.config(opened) is None and opened.layout == "plain"
 
 
+@pytest.mark.parametrize("layout, format, parts", [
+    ("compressed-tensors", "nvfp4", {"weight_packed": ("U8", [128, 80]), "weight_scale": ("F8_E4M3", [128, 10]),
+                                     "weight_global_scale": ("F32", [1])}),
+    ("compressed-tensors", "mxfp8_e4m3", {"weight": ("F8_E4M3", [128, 160]), "weight_scale": ("U8", [128, 5])}),
+    ("deepseek", "fp8_block", {"weight": ("F8_E4M3", [128, 160]), "weight_scale_inv": ("F32", [1, 2])}),
+    ("quark", "mxfp6_e2m3", {"weight": ("U8", [128, 120]), "weight_scale": ("U8", [128, 5])}),
+    ("modelopt", "fp8_tensor", {"weight": ("F8_E4M3", [128, 160]), "weight_scale": ("F32", [])})])
+def test_what_is_written_is_spelled_by_the_layout_and_read_back(tmp_path, layout, format, parts):
+    weights = {"a.up_proj.weight": octavo.quantize(draw(128, 160), format), "a.norm.weight": draw(7),
+               "four": octavo.convert(draw(2, 2), "e2m1fn"), "lm_head.weight": draw(4, 160).astype(ml_dtypes.bfloat16)}
+    octavo.checkpoint.write(tmp_path / "new", weights, layout, {"model_type": "x"})
+    raw = (tmp_path / "new/model.safetensors").read_bytes()
+    header = json.loads(raw[8:8 + int.from_bytes(raw[:8], "little")])
+    for part, (dtype, shape) in parts.items():
+        assert (header["a.up_proj." + part]["dtype"], header["a.up_proj." + part]["shape"]) == (dtype, shape)
+    assert len(header) == len(parts) + 3
+    read = octavo.checkpoint.open(tmp_path / "new")
+    assert read.layout == layout and read.layers == ["a.up_proj.weight"]
+    assert not [f for f in read.findings if f.severity == "error"]
+    assert octavo.checkpoint.config(read)["model_type"] == "x"
+    np.testing.assert_array_equal(read["a.up_proj.weight"].dequantize(), weights["a.up_proj.weight"].dequantize())
+    for name in ("a.norm.weight", "four", "lm_head.weight"):
+        assert read[name].dtype == weights[name].dtype
+        np.testing.assert_array_equal(read[name].view(np.uint8), np.asarray(weights[name]).view(np.uint8))
+
+
+def test_writing_refuses_what_it_cannot_say(tmp_path):
+    tensor = octavo.quantize(draw(64, 64), "mxfp4")
+    with pytest.raises(octavo.FormatError, match="none is named \"quarks\"; there are .*compressed-tensors"):
+        octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "quarks")
+    with pytest.raises(octavo.FileError, match="deepseek cannot say its format: expected one of fp8_block"):
+        octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "deepseek")
+    with pytest.raises(octavo.ShapeError, match="axis=-1"):
+        octavo.checkpoint.write(tmp_path / "a", {"m.weight": octavo.quantize(draw(64, 64), "mxfp4", axis=0)})
+    octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})
+    with pytest.raises(octavo.FileError, match="there is a checkpoint in this folder"):
+        octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})
+
+
 def test_errors_say_what_and_where(tmp_path, deepseek):
     with pytest.raises(octavo.FileError, match="no such file"):
         octavo.checkpoint.open(tmp_path / "nowhere")
