@@ -116,50 +116,104 @@ struct FastFloat {
 
 namespace octavo::kernels::avx2 {
 
-/// Formats of at most 5 exponent bits: a code's fields are moved to those of f16, whose value is a
-/// constant times the code's own. Codes for which it is not are few and go through the table.
-template <bool kByteWide> struct DecodeByHalf {
-  const DecodePlan& plan;
-  __m128i shift, signShift;
-  U16 magnitudes;
-  F32 factor;
-  U8 magnitudeMask, firstSpecial, exception;
+/// Eight codes twice, and where a byte shuffle takes them from to be bytes of eight words. Half
+/// registers are what F16C reads: whole ones would have to be taken apart again.
+OCTAVO_INLINE __m128i eightCodes(const std::uint8_t* from) {
+  return _mm_castpd_si128(_mm_loaddup_pd((const double*)from));
+}
+OCTAVO_INLINE __m128i toUpperBytes() {
+  return _mm_setr_epi8(-1, 0, -1, 1, -1, 2, -1, 3, -1, 4, -1, 5, -1, 6, -1, 7);
+}
+OCTAVO_INLINE __m128i toLowerBytes() {
+  return _mm_setr_epi8(0, -1, 1, -1, 2, -1, 3, -1, 4, -1, 5, -1, 6, -1, 7, -1);
+}
 
-  explicit OCTAVO_INLINE DecodeByHalf(const DecodePlan& plan) : plan(plan) {
-    shift = _mm_cvtsi32_si128(static_cast<int>(plan.shift));
-    signShift = _mm_cvtsi32_si128(static_cast<int>(16 - plan.width));
-    magnitudes = U16{} + static_cast<std::uint16_t>(plan.magnitudeMask << plan.shift |
-                                                    (kByteWide ? 0x8000 : 0));
+/// Byte-wide formats of at most 5 exponent bits: a code's fields are moved to those of f16, whose
+/// value is a constant times the code's own. Codes for which it is not are few and go through the
+/// table: those from a magnitude up, and `exception` where the format has one.
+template <bool kHasException> struct DecodeBytesByHalf {
+  const DecodePlan& plan;
+  __m128i shift, fields;
+  F32 factor;
+  U8 magnitudeMask, toBit7, exception;
+
+  explicit OCTAVO_INLINE DecodeBytesByHalf(const DecodePlan& plan) : plan(plan) {
+    shift = _mm_cvtsi32_si128(static_cast<int>(8 - plan.shift));
+    fields = _mm_set1_epi16(static_cast<short>(plan.magnitudeMask << plan.shift | 0x8000));
     factor = splat(plan.factor);
     magnitudeMask = U8{} + plan.magnitudeMask;
-    firstSpecial = U8{} + plan.firstSpecial;
+    toBit7 = U8{} + static_cast<std::uint8_t>(0x80 - plan.firstSpecial);
     exception = U8{} + plan.exception;
   }
   OCTAVO_INLINE void operator()(const std::uint8_t* from, F32 (&x)[4]) const {
-    if (plan.hasSpecials) {
-      const U8 codes = load<U8>(from);
-      const U8 special = (U8)((codes & magnitudeMask) >= firstSpecial) | (U8)(codes == exception);
-      if (__builtin_expect(_mm256_movemask_epi8((__m256i)special), 0)) {
-        F32 decoded[4]; // not x, which would be stored in every step if its address were taken
-        decodeSpecial(plan, from, decoded);
-        for (int i = 0; i < 4; ++i)
-          x[i] = decoded[i];
-        return;
-      }
+    const U8 codes = load<U8>(from);
+    U8 special = (codes & magnitudeMask) + toBit7;
+    if constexpr (kHasException)
+      special |= (U8)(codes == exception);
+    if (__builtin_expect(_mm256_movemask_epi8((__m256i)special), 0)) {
+      F32 decoded[4]; // not x, which would be stored in every step if its address were taken
+      decodeSpecial(plan, from, decoded);
+      for (int i = 0; i < 4; ++i)
+        x[i] = decoded[i];
+      return;
     }
-    for (int i = 0; i < 2; ++i) {
-      const __m256i codes = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)from + i));
-      U16 halves = (U16)_mm256_sll_epi16(codes, shift) & magnitudes;
-      if constexpr (!kByteWide) // bit 7 of a byte-wide code has been extended to bit 15
-        halves |= (U16)_mm256_sll_epi16(codes, signShift) & 0x8000;
-      const __m256i h = (__m256i)halves;
-      x[2 * i] = (F32)_mm256_cvtph_ps(_mm256_castsi256_si128(h)) * factor;
-      x[2 * i + 1] = (F32)_mm256_cvtph_ps(_mm256_extracti128_si256(h, 1)) * factor;
+    for (int i = 0; i < 4; ++i) {
+      const __m128i words = _mm_shuffle_epi8(eightCodes(from + 8 * i), toUpperBytes());
+      x[i] = (F32)_mm256_cvtph_ps(_mm_sra_epi16(words, shift) & fields) * factor;
     }
   }
   static __attribute__((noinline)) void decodeSpecial(const DecodePlan& plan,
                                                       const std::uint8_t* from, F32 (&x)[4]) {
     decodeByTable(plan, from, x);
+  }
+};
+
+/// The same for narrower formats, all of whose codes are f16 times the constant.
+struct DecodeByHalf {
+  __m128i shift, signShift, magnitudes;
+  F32 factor;
+
+  explicit OCTAVO_INLINE DecodeByHalf(const DecodePlan& plan) {
+    shift = _mm_cvtsi32_si128(static_cast<int>(plan.shift));
+    signShift = _mm_cvtsi32_si128(static_cast<int>(16 - plan.width));
+    magnitudes = _mm_set1_epi16(static_cast<short>(plan.magnitudeMask << plan.shift));
+    factor = splat(plan.factor);
+  }
+  OCTAVO_INLINE void operator()(const std::uint8_t* from, F32 (&x)[4]) const {
+    for (int i = 0; i < 4; ++i) {
+      const __m128i words = _mm_shuffle_epi8(eightCodes(from + 8 * i), toLowerBytes());
+      const __m128i halves = (_mm_sll_epi16(words, shift) & magnitudes) |
+                             (_mm_sll_epi16(words, signShift) & _mm_set1_epi16(-0x8000));
+      x[i] = (F32)_mm256_cvtph_ps(halves) * factor;
+    }
+  }
+};
+
+/// Of at most 16 codes and 2 trailing significand bits: the upper byte of the f16, whose lower one
+/// is 0, is looked up.
+struct DecodeNibbles {
+  __m128i upperBytes;
+  F32 factor;
+
+  static OCTAVO_INLINE bool fits(const DecodePlan& plan) {
+    return plan.width <= 4 && plan.shift >= 8;
+  }
+  explicit OCTAVO_INLINE DecodeNibbles(const DecodePlan& plan) {
+    const std::uint32_t sign = plan.magnitudeMask + 1u;
+    std::uint8_t bytes[16];
+    for (std::uint32_t code = 0; code < 16; ++code)
+      bytes[code] = static_cast<std::uint8_t>((code & plan.magnitudeMask) << (plan.shift - 8) |
+                                              (code & sign ? 0x80 : 0));
+    upperBytes = _mm_loadu_si128((const __m128i*)bytes);
+    factor = splat(plan.factor);
+  }
+  OCTAVO_INLINE void operator()(const std::uint8_t* from, F32 (&x)[4]) const {
+    for (int i = 0; i < 4; ++i) {
+      // The lower byte of each word gets code 0's byte, which is 0 as well.
+      const __m128i index =
+          _mm_shuffle_epi8(eightCodes(from + 8 * i), toUpperBytes()) & _mm_set1_epi16(0x0F00);
+      x[i] = (F32)_mm256_cvtph_ps(_mm_shuffle_epi8(upperBytes, index)) * factor;
+    }
   }
 };
 
@@ -177,7 +231,12 @@ struct DecodeInteger {
 template <typename Use> OCTAVO_INLINE void withDecodeStep(const DecodePlan& plan, Use use) {
   switch (plan.route) {
   case DecodePlan::Route::Half:
-    return plan.width == 8 ? use(DecodeByHalf<true>(plan)) : use(DecodeByHalf<false>(plan));
+    if (DecodeNibbles::fits(plan))
+      return use(DecodeNibbles(plan));
+    if (plan.width == 8)
+      return plan.exception == 0xFF ? use(DecodeBytesByHalf<false>(plan))
+                                    : use(DecodeBytesByHalf<true>(plan));
+    return plan.hasSpecials ? use(DecodeByTable{plan}) : use(DecodeByHalf(plan));
   case DecodePlan::Route::Integer:
     return use(DecodeInteger(plan));
   case DecodePlan::Route::Table:

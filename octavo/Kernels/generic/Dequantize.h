@@ -17,7 +17,20 @@ template <bool kOuter> OCTAVO_INLINE F32 unscaled(F32 element, F32 scale, F32 ou
     return element * scale;
 }
 
-template <bool kOuter, typename Step, typename Out>
+/// kStep values from the first block's start. `kOneScale`: a step lies in one block.
+template <bool kOuter, bool kOneScale, typename Step>
+OCTAVO_INLINE void dequantizeStep(const Step& step, const DequantizeRunArguments& run,
+                                  std::size_t i, std::uint32_t shift, F32 outer, F32 (&x)[4]) {
+  step(run.codes + i, x);
+  F32 scale = splat(run.scales[i >> shift]);
+  for (std::size_t j = 0; j < 4; ++j) {
+    if constexpr (!kOneScale)
+      scale = splat(run.scales[(i + j * kLanes) >> shift]);
+    x[j] = unscaled<kOuter>(x[j], scale, outer);
+  }
+}
+
+template <bool kOuter, bool kOneScale, typename Step, typename Out>
 static void dequantizeRunBy(const Step& step, const DequantizeRunArguments& run) {
   const F32 outer = splat(run.outer);
   const auto shift = static_cast<std::uint32_t>(__builtin_ctzll(run.block));
@@ -31,10 +44,9 @@ static void dequantizeRunBy(const Step& step, const DequantizeRunArguments& run)
     auto* to = reinterpret_cast<float*>(out.place());
     for (; i < end; i += kStep) {
       F32 x[4];
-      step(run.codes + i, x);
+      dequantizeStep<kOuter, kOneScale>(step, run, i, shift, outer, x);
       for (std::size_t j = 0; j < 4; ++j)
-        Out::put(to + (i - begin) + j * kLanes,
-                 unscaled<kOuter>(x[j], splat(run.scales[(i + j * kLanes) >> shift]), outer));
+        Out::put(to + (i - begin) + j * kLanes, x[j]);
     }
     out.advance((end - begin) * sizeof(float));
   }
@@ -95,8 +107,13 @@ template <typename Out>
 static void dequantizeRunTo(const DecodePlan& plan, const DequantizeRunArguments& run) {
   withDecodeStep(plan, [&](const auto& step) {
     using Step = __remove_cvref(decltype(step));
-    run.outer != 1.0f ? dequantizeRunBy<true, Step, Out>(step, run)
-                      : dequantizeRunBy<false, Step, Out>(step, run);
+    const bool oneScale = run.block >= kStep;
+    if (run.outer != 1.0f)
+      oneScale ? dequantizeRunBy<true, true, Step, Out>(step, run)
+               : dequantizeRunBy<true, false, Step, Out>(step, run);
+    else
+      oneScale ? dequantizeRunBy<false, true, Step, Out>(step, run)
+               : dequantizeRunBy<false, false, Step, Out>(step, run);
   });
 }
 
