@@ -23,8 +23,8 @@ struct QuantizeRunArguments {
   Stores stores;
 };
 
-/// A block a column: `rows` times `columns` values, a row `stride` elements after the one before,
-/// in codes and random numbers too; scales are contiguous.
+/// A block a column: `rows` times `columns` values, a row `stride` elements after the one before, of
+/// random numbers too; scales are contiguous.
 struct QuantizeStripArguments {
   const float* values;
   std::size_t stride;
@@ -33,6 +33,7 @@ struct QuantizeStripArguments {
   const float* next;   ///< a strip that will be asked for soon, or this one: asking for memory that
                        ///< is not there costs a walk of the page tables each time
   std::uint8_t* codes;
+  std::size_t codeStride;
   void* scales;
   const std::uint32_t* random;
   const numerics::RandomStream* stream; ///< in place of `random`: value i of the strip's first row
@@ -76,6 +77,18 @@ struct DequantizeStripArguments {
   Stores stores;
 };
 
+/// Codes of `rows` times `columns`, a row `fromStride` after the one before, to their transpose.
+struct TransposeArguments {
+  const std::uint8_t* from;
+  std::size_t fromStride;
+  std::size_t rows; ///< at most kTransposedRows
+  std::size_t columns;
+  std::uint8_t* to;
+  std::size_t toStride;
+  Stores stores;
+};
+inline constexpr std::size_t kTransposedRows = 256;
+
 struct KernelTable {
   Isa isa;
   int vectorBytes; ///< of the set's registers, from the compiler's own macros for that file
@@ -100,6 +113,9 @@ struct KernelTable {
   Repack* unpack4;
   Repack* pack6;
   Repack* unpack6;
+
+  using Transpose = void(const TransposeArguments& matrix);
+  Transpose* transpose;
 
   /// The bits of the largest |x| as f32, which are above those of Inf if there is a NaN.
   using Amax = std::uint32_t(const void* values, std::size_t n);

@@ -36,7 +36,7 @@ public:
         execution(execution), table(kernelTable(execution.isa)), layout(shape, type.block),
         stores(storesFor(layout.size() * (sizeof(float) + 1))) {}
 
-  QuantizeReport run() {
+  QuantizeReport run(const numerics::OuterScale* given) {
     QuantizeReport report;
     bool isFinite = true;
     if (type.hasOuterScale) {
@@ -46,8 +46,9 @@ public:
       if (!isFinite && options.nonFinite == NonFinite::Error)
         isRefused = true;
       else
-        outer = numerics::outerScale(*type.element, *type.scale,
-                                     isFinite ? amax : largestOfSoundBlocks(), options);
+        outer = given ? *given
+                      : numerics::outerScale(*type.element, *type.scale,
+                                             isFinite ? amax : largestOfSoundBlocks(), options);
       report.outer = outer.value;
       report.outerInverse = outer.inverse;
     }
@@ -160,6 +161,7 @@ private:
                                          .columns = std::min(kStripColumns, columns - column),
                                          .next = values + (i + 1 < end ? placeOf(i + 1) : at),
                                          .codes = codes + at,
+                                         .codeStride = columns,
                                          .scales = scaleAt(gridRowOf(i) * columns + column),
                                          .random = randomAt(at),
                                          .stream = stream,
@@ -332,16 +334,16 @@ static QuantizeReport quantizeWith(const float* values, std::span<const std::int
                                    const ScaledType& type, const QuantizeOptions& options,
                                    std::uint8_t* codes, void* scales,
                                    std::span<const std::uint32_t> randomBits,
-                                   const numerics::RandomStream* stream,
-                                   const Execution& execution,
-                                   std::optional<float> tensorAmax = std::nullopt) {
+                                   const numerics::RandomStream* stream, const Execution& execution,
+                                   std::optional<float> tensorAmax = std::nullopt,
+                                   const numerics::OuterScale* outer = nullptr) {
   assert(options.rounding == Rounding::Stochastic || (randomBits.empty() && !stream));
   for (std::int64_t extent : shape)
     if (extent == 0)
       return {};
   return Quantization(values, shape, type, options, codes, scales, randomBits, stream, execution,
                       tensorAmax)
-      .run();
+      .run(outer);
 }
 
 QuantizeReport quantize(const float* values, std::span<const std::int64_t> shape,
@@ -362,6 +364,16 @@ QuantizeReport quantizePiece(const float* values, std::span<const std::int64_t> 
                              const ScaledType& type, const QuantizeOptions& options, float amax,
                              std::uint8_t* codes, void* scales, const Execution& execution) {
   return quantizeWith(values, shape, type, options, codes, scales, {}, nullptr, execution, amax);
+}
+
+QuantizeReport quantizeUnder(const numerics::OuterScale& outer, const float* values,
+                             std::span<const std::int64_t> shape, const ScaledType& type,
+                             const QuantizeOptions& options, std::uint8_t* codes, void* scales,
+                             std::span<const std::uint32_t> randomBits,
+                             const Execution& execution) {
+  assert(type.hasOuterScale);
+  return quantizeWith(values, shape, type, options, codes, scales, randomBits, nullptr, execution,
+                      std::nullopt, &outer);
 }
 
 } // namespace octavo::kernels

@@ -47,4 +47,12 @@ QuantizeReport quantizeSeeded(const float* values, std::span<const std::int64_t>
                               const numerics::RandomStream& stream,
                               const Execution& execution = {});
 
+/// The same under an outer scale that is given (as a static one, or that of the tensor of which
+/// `values` is a part). The type has an outer scale.
+QuantizeReport quantizeUnder(const numerics::OuterScale& outer, const float* values,
+                             std::span<const std::int64_t> shape, const ScaledType& type,
+                             const QuantizeOptions& options, std::uint8_t* codes, void* scales,
+                             std::span<const std::uint32_t> randomBits = {},
+                             const Execution& execution = {});
+
 } // namespace octavo::kernels

@@ -424,5 +424,72 @@ TEST_P(QuantizeKernels, StreamingAtAnyAddress) {
   }
 }
 
+/// The inverse of an odd number modulo 2^64.
+std::uint64_t inverse(std::uint64_t odd) {
+  std::uint64_t x = odd; // 3 bits are right
+  for (int bits = 3; bits < 64; bits *= 2)
+    x *= 2 - odd * x;
+  return x;
+}
+
+struct Division {
+  float x, divisor;
+};
+
+/// Divisions whose quotient is an f32 next to a tie of at most 8 significant bits, or the tie, by
+/// less than 8 / divisor units of an f32's significand: X * 2^k = M * D + d, for M in the middle of
+/// the two.
+std::vector<Division> divisionsNextToTies() {
+  std::vector<Division> found;
+  for (std::uint64_t bits = 128; bits < 256; ++bits) // of the significand, trailing zeros too
+    for (std::uint64_t side : {0, 1})
+      for (int k : {24, 25}) // quotient from 1 up, below 1
+        for (int d = -8; d <= 8; ++d) {
+          const std::uint64_t tie = bits << 16; // 24 bits
+          // The middle between a tie that is a power of two and the f32 below is an octave lower.
+          const std::uint64_t middle = side          ? 2 * tie + 1
+                                       : bits == 128 ? (std::uint64_t{1} << 25) - 1
+                                                     : 2 * tie - 1;
+          const std::uint64_t divisor =
+              (0 - static_cast<std::uint64_t>(d)) * inverse(middle) % (std::uint64_t{1} << k);
+          const std::uint64_t x = (middle * divisor + static_cast<std::uint64_t>(d)) >> k;
+          const bool isBelowOne = x < divisor;
+          if (divisor >> 23 == 1 && x >> 23 == 1 && isBelowOne == (k == 25))
+            found.push_back({static_cast<float>(x), static_cast<float>(divisor)});
+        }
+  return found;
+}
+
+TEST_P(QuantizeKernels, QuotientsNextToTies) {
+  const KernelTable& table = kernelTable(GetParam());
+  const std::vector<Division> divisions = divisionsNextToTies();
+  ASSERT_GT(divisions.size(), 1400u);
+  for (const format::ElementFormat& element : format::kElementFormats) {
+    if (!element.isNarrow() || element.specials == format::Specials::Scale)
+      continue;
+    const ScaledType type{&element, &format::element("f32"), {1}, false};
+    const QuantizePlan plan = quantizePlan(type, {}, 1.0f);
+    // The octaves in which the format has ties of so many bits.
+    for (const Division& division : divisions)
+      for (int octave = -20; octave <= 17; ++octave) {
+        const float quotient = division.x / division.divisor;
+        const float x = std::ldexp(division.x, octave);
+        const auto expected = static_cast<std::uint8_t>(
+            numerics::convert(element, std::ldexp(quotient, octave),
+                              {.overflow = Overflow::Saturate, .nan = numerics::NanCode::Maximum}));
+        std::uint8_t code = 0;
+        table.quantizeSegment(plan, {.values = &x,
+                                     .n = 1,
+                                     .scaleCode = 0,
+                                     .factor = division.divisor,
+                                     .exactly = false,
+                                     .codes = &code,
+                                     .random = nullptr});
+        ASSERT_EQ(int(code), int(expected))
+            << element.name << ": " << std::hexfloat << x << " / " << division.divisor;
+      }
+  }
+}
+
 } // namespace
 } // namespace octavo::kernels

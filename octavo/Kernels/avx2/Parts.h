@@ -68,18 +68,20 @@ OCTAVO_INLINE void finishStreaming() { _mm_sfence(); }
 
 /// As FastFloatGeneric says, with the product inside a fused multiply-add (it is exact) and the
 /// code's two fields joined by one sum of 16-bit products, 2^(7-M) times the code and an offset,
-/// which fits 16 bits. Signs are packed apart: saturation keeps them.
+/// which fits 16 bits: the limit is that of codes, which the largest f32 and Inf stay above as
+/// bytes. Signs are packed apart: saturation keeps them.
 struct FastFloat {
-  F32 limit, emin, spread;
+  F32 emin, spread;
   U32 weights;
   U16 offset;
   __m128i codeShift, signShift;
-  U8 signBit;
+  U8 limit, signBit;
   bool unsignedZero;
 
   explicit OCTAVO_INLINE FastFloat(const ConvertPlan& plan) {
     const std::uint32_t m = plan.trailing;
-    limit = splat(plan.limitValue);
+    const std::uint32_t(&limits)[2] = plan.finiteLimit;
+    limit = U8{} + static_cast<std::uint8_t>(limits[0] > limits[1] ? limits[0] : limits[1]);
     emin = floats(splat(plan.emin << 23));
     spread = floats(splat((127 + 23 - m) << 23));
     weights = splat(1u << 16 | 128u >> m);
@@ -89,20 +91,22 @@ struct FastFloat {
     signBit = U8{} + static_cast<std::uint8_t>(plan.signBit);
     unsignedZero = plan.unsignedZero;
   }
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4]) const {
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const U32 (&signsOf)[4]) const {
     __m256i sums[4];
     for (int i = 0; i < 4; ++i) {
-      const __m256 a = _mm256_min_ps((__m256)(x[i] & kAbs), (__m256)limit);
+      const __m256 a = (__m256)(x[i] & kAbs);
       const U32 power = bits((F32)_mm256_max_ps(a, (__m256)emin)) & kInfinity;
       const __m256 sum = _mm256_fmadd_ps((__m256)power, (__m256)spread, a);
       sums[i] = _mm256_madd_epi16((__m256i)sum, (__m256i)weights);
     }
     const __m256i lower = (__m256i)((U16)_mm256_packs_epi32(sums[0], sums[1]) - offset);
     const __m256i upper = (__m256i)((U16)_mm256_packs_epi32(sums[2], sums[3]) - offset);
-    const U8 codes = (U8)_mm256_packus_epi16(_mm256_srl_epi16(lower, codeShift),
-                                             _mm256_srl_epi16(upper, codeShift));
-    const __m256i packed = _mm256_packs_epi16(_mm256_packs_epi32((__m256i)x[0], (__m256i)x[1]),
-                                              _mm256_packs_epi32((__m256i)x[2], (__m256i)x[3]));
+    const U8 unlimited = (U8)_mm256_packus_epi16(_mm256_srl_epi16(lower, codeShift),
+                                                 _mm256_srl_epi16(upper, codeShift));
+    const U8 codes = (U8)_mm256_min_epu8((__m256i)unlimited, (__m256i)limit);
+    const __m256i packed =
+        _mm256_packs_epi16(_mm256_packs_epi32((__m256i)signsOf[0], (__m256i)signsOf[1]),
+                           _mm256_packs_epi32((__m256i)signsOf[2], (__m256i)signsOf[3]));
     U8 signs = (U8)_mm256_srl_epi16(packed, signShift) & signBit;
     if (unsignedZero)
       signs &= (U8)(codes != U8{});

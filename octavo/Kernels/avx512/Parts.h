@@ -104,7 +104,7 @@ struct FastFloat {
     signBit = U8{} + static_cast<std::uint8_t>(plan.signBit);
     unsignedZero = plan.unsignedZero;
   }
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4]) const {
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const U32 (&signsOf)[4]) const {
     U32 sums[4];
     for (int i = 0; i < 4; ++i) {
       // 0x0A: the lesser of the absolute values, sign cleared.
@@ -114,7 +114,7 @@ struct FastFloat {
       sums[i] = (U32)_mm512_dpwssd_epi32((__m512i)offset, (__m512i)sum, (__m512i)weights);
     }
     const U8 codes = gatherBytes<1>(sums);
-    U8 signs = (U8)_mm512_srl_epi16((__m512i)gatherBytes<3>(x), signShift) & signBit;
+    U8 signs = (U8)_mm512_srl_epi16((__m512i)gatherBytes<3>(signsOf), signShift) & signBit;
     if (unsignedZero)
       signs = (U8)_mm512_maskz_mov_epi8(_mm512_test_epi8_mask((__m512i)codes, (__m512i)codes),
                                         (__m512i)signs);

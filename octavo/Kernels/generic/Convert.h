@@ -30,7 +30,7 @@ struct FastInteger {
     highest = splat(static_cast<float>(plan.finiteLimit[0]));
     lowest = splat(-static_cast<float>(plan.finiteLimit[1]));
   }
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4]) const {
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const U32 (&)[4]) const {
     U32 codes[4];
     for (int i = 0; i < 4; ++i) {
       F32 y = floats(x[i]) * factor;
@@ -50,7 +50,7 @@ template <typename Encoder> struct FastStep {
   OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const std::uint32_t*) const {
     if (__builtin_expect(anyNan(x), 0))
       return convertNan(plan, x[0], x[1], x[2], x[3]);
-    return encoder(x);
+    return encoder(x, x);
   }
   /// By value: an array whose address is taken would be stored in every step.
   static __attribute__((noinline)) U8 convertNan(const ConvertPlan& plan, U32 a, U32 b, U32 c,

@@ -39,11 +39,12 @@ struct FastFloatGeneric {
     signShift = static_cast<std::uint32_t>(__builtin_clz(plan.signBit));
     unsignedZero = plan.unsignedZero;
   }
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4]) const {
+  /// Codes of the magnitudes of `x` with the signs of `signsOf`.
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const U32 (&signsOf)[4]) const {
     U32 codes[4];
     for (int i = 0; i < 4; ++i) {
       const U32 code = magnitude(floats(x[i] & kAbs));
-      U32 sign = (x[i] >> signShift) & signBit;
+      U32 sign = (signsOf[i] >> signShift) & signBit;
       if (unsignedZero)
         sign &= above(code, U32{});
       codes[i] = code | sign;

@@ -143,7 +143,7 @@ private:
   /// Returns whether the quotients may be taken by dividedFast. Blocks of finite values may have a
   /// scale of NaN too, where a corner's code says so.
   OCTAVO_INLINE bool findScales(std::size_t n, std::uint8_t* scales) {
-    bool areAllModerate = true;
+    U32 unfit = {};
     U32 nanScales = {};
     for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
       const Scales found = scalesOf<kScale>(plan, load<U32>(amaxes + lane));
@@ -152,10 +152,10 @@ private:
       store(codes + lane, found.code);
       nanScales |= (U32)(found.code == splat(plan.nanScale));
       if constexpr (kScale != ScaleKind::PowerOfTwo)
-        areAllModerate &= areModerate(found.factor.value);
+        unfit |= immoderate(found.factor.value);
     }
     anyNanScale = anySet(nanScales);
-    return areAllModerate;
+    return !anySet(unfit);
   }
 
   template <typename Out>

@@ -99,7 +99,7 @@ private:
 
   /// Returns whether the quotients may be taken by dividedFast.
   bool findScales(bool isFinite) {
-    bool areAllModerate = true;
+    U32 unfit = {};
     U32 nanScales = {};
     std::uint8_t scales[kStripColumns * 4];
     const std::size_t columns = (strip.columns + kStep - 1) / kStep * kStep;
@@ -112,7 +112,7 @@ private:
       }
       factors.put(c, found.factor);
       if constexpr (kScale != ScaleKind::PowerOfTwo)
-        areAllModerate &= areModerate(found.factor.value);
+        unfit |= immoderate(found.factor.value);
       store(codes + c, found.code);
       const U32 isKept = (U32)(code != splat(plan.nanScale));
       store(kept + c, isKept);
@@ -121,12 +121,12 @@ private:
     }
     anyNanScale = anySet(nanScales);
     __builtin_memcpy(strip.scales, scales, strip.columns * plan.scaleBytes);
-    return areAllModerate;
+    return !anySet(unfit);
   }
 
   template <typename Step> void encodeRows(const Step& step) {
     if (strip.stores == Stores::Streaming && isAligned(strip.codes) &&
-        strip.stride % kVectorBytes == 0)
+        strip.codeStride % kVectorBytes == 0)
       encodeRowsTo<true>(step);
     else
       encodeRowsTo<false>(step);
@@ -135,7 +135,7 @@ private:
   template <bool kStreaming, typename Step> void encodeRowsTo(Step step) {
     for (std::size_t r = 0; r < strip.rows; ++r) {
       const float* row = strip.values + r * strip.stride;
-      std::uint8_t* to = strip.codes + r * strip.stride;
+      std::uint8_t* to = strip.codes + r * strip.codeStride;
       const std::uint32_t* random = strip.random ? strip.random + r * strip.stride : nullptr;
       if (strip.stream) {
         fillRandom(*strip.stream, strip.first + r * strip.stride, numbers, strip.columns);
@@ -276,7 +276,7 @@ static void quantizeSegment(const QuantizePlan& plan, const QuantizeSegmentArgum
   case numerics::Quotient::Exact:
     return quantizeSegmentOf<Quotient::Multiply>(plan, segment);
   case numerics::Quotient::Divided:
-    if (kHasMultiplyAdd && areModerate(splat(segment.factor)))
+    if (kHasMultiplyAdd && !anySet(immoderate(splat(segment.factor))))
       return quantizeSegmentOf<Quotient::Fast>(plan, segment);
     return quantizeSegmentOf<Quotient::Divide>(plan, segment);
   case numerics::Quotient::Multiplied:

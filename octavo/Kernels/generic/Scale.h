@@ -102,23 +102,25 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& pl
   }
 }
 
-/// Whether `dividedFast` may be used for all of these divisors: 2^-64 to 2^64, so that neither the
-/// reciprocal nor the remainder of a quotient that matters leaves f32.
-OCTAVO_INLINE bool areModerate(F32 divisors) {
+/// All ones where dividedFast is not for the divisor: below 2^-64 or above 2^64, where the
+/// reciprocal's rest may leave f32, and significands of all ones.
+OCTAVO_INLINE U32 immoderate(F32 divisors) {
   constexpr std::uint32_t kLeast = (127 - 64) << 23, kRange = 128 << 23;
-  return !anySet(above(bits(divisors) - kLeast, splat(kRange)));
+  const U32 allOnes = splat(kImplicit - 1);
+  return above(bits(divisors) - kLeast, splat(kRange)) |
+         (U32)((bits(divisors) & allOnes) == allOnes);
 }
 
-/// x / divisor rounded to nearest, without a division. x * (reciprocal + rest) has an error of
-/// 2^-22 ulps before it is rounded, so that it is within one ulp; its remainder, which a fused
-/// multiply-add has exactly, corrects it to the quotient rounded to nearest (Markstein's theorem,
-/// for a reciprocal that is). Below 2^-20 the remainder may be inexact: every element format rounds
-/// what is below 2^-18 to 0.
+/// x / divisor, without a division: not always as rounded to nearest, but on the same side of every
+/// tie between codes, and equal to those it is equal to, so that it gets the same code. Before its
+/// one rounding it is off by less than 2^-23 ulps, so that an f32 next to a tie may be confused
+/// with the tie only where the quotient X / D of two significands lies that close to the middle of
+/// both: X * 2^k = M * D + d, for the middle M and |d| < 4. For every tie of at most 8 significant
+/// bits, M and d leave one D, and QuantizeTest tries them all: one fails, the D of all ones. Below
+/// 2^-20 the product with the rest may be inexact: every element format rounds what is below 2^-18
+/// to 0.
 template <typename Divisor> OCTAVO_INLINE F32 dividedFast(F32 x, const Divisor& divisor) {
-  const F32 quotient = multiplyAdd(x, divisor.reciprocal, x * divisor.rest);
-  const F32 remainder = multiplyAdd(-quotient, divisor.value, x);
-  const F32 result = multiplyAdd(remainder, divisor.reciprocal, quotient);
-  return floats(bits(result) | (bits(x) & ~kAbs)); // a sum of zeros of both signs is +0
+  return multiplyAdd(x, divisor.reciprocal, x * divisor.rest);
 }
 
 /// How a value meets its scale.
@@ -204,7 +206,7 @@ template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
     U32 y[4];
     for (int i = 0; i < 4; ++i)
       y[i] = bits(scaled<kQuotient>(plan, floats(x[i]), factor[i]));
-    return encoder(y);
+    return encoder(y, kQuotient == Quotient::Fast ? x : y); // dividedFast loses the sign of -0
   }
 };
 

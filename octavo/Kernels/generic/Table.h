@@ -10,6 +10,7 @@
 #include "octavo/Kernels/generic/Quantize.h"
 #include "octavo/Kernels/generic/QuantizeStrip.h"
 #include "octavo/Kernels/generic/Random.h"
+#include "octavo/Kernels/generic/Transpose.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
@@ -28,6 +29,7 @@ const KernelTable kTable = {
     .unpack4 = repack<Unpack4, false>,
     .pack6 = repack<Pack6, true>,
     .unpack6 = repack<Unpack6, false>,
+    .transpose = transposeCodes,
     .amaxF32 = amaxBits<LoadF32>,
     .amaxBf16 = amaxBits<LoadBf16>,
     .amaxF16 = amaxBits<LoadF16>,

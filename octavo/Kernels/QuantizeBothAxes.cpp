@@ -1,0 +1,298 @@
+#include "octavo/Kernels/QuantizeBothAxes.h"
+
+#include "octavo/Kernels/Amax.h"
+#include "octavo/Kernels/KernelTable.h"
+
+#include <atomic>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace octavo::kernels {
+
+/// A tile's values fit the second-level cache beside the codes of its transposed copy: the second
+/// copy reads them from there. Columns are a multiple of every block of a run.
+static constexpr std::size_t kTileColumns = 1024;
+/// At least, so that a transposed copy is written in whole cache lines.
+static constexpr std::size_t kTileRows = 64;
+
+namespace {
+
+class BothAxes {
+public:
+  BothAxes(const float* values, std::span<const std::int64_t> shape, const QuantizeOptions& options,
+           const ScaledCopy* rowwise, const ScaledCopy& columnwise, Layout layout,
+           const Execution& execution)
+      : values(values), shape(shape), options(options), rowwise(rowwise), columnwise(columnwise),
+        layout(layout), execution(execution), table(kernelTable(execution.isa)),
+        rows(static_cast<std::size_t>(shape[shape.size() - 2])),
+        columns(static_cast<std::size_t>(shape.back())),
+        rowBlock(rowwise ? static_cast<std::size_t>(rowwise->type.block.back()) : 1),
+        columnBlock(static_cast<std::size_t>(columnwise.type.block[shape.size() - 2])) {
+    matrices = 1;
+    for (std::int64_t extent : shape.first(shape.size() - 2))
+      matrices *= static_cast<std::size_t>(extent);
+    stores = storesFor(matrices * rows * columns * (sizeof(float) + 1));
+  }
+
+  BothAxesReport run() {
+    BothAxesReport report;
+    if (matrices * rows * columns == 0)
+      return report;
+    if (!fitTiles() || !findOuterScales(report))
+      return runApart();
+    const std::size_t tileRows =
+        columnBlock < kTileRows ? kTileRows / columnBlock * columnBlock : columnBlock;
+    const std::size_t rowTiles = (rows + tileRows - 1) / tileRows;
+    const std::size_t columnTiles = (columns + kTileColumns - 1) / kTileColumns;
+    forRanges(matrices * rowTiles * columnTiles, 1, execution,
+              [&](std::size_t begin, std::size_t end) {
+                Scratch scratch(layout == Layout::Transposed ? tileRows : 0,
+                                (tileRows / columnBlock) * columnPlan.scaleBytes);
+                for (std::size_t i = begin; i < end && !isRefused; ++i) {
+                  const std::size_t row = i / columnTiles % rowTiles * tileRows;
+                  const std::size_t column = i % columnTiles * kTileColumns;
+                  quantizeTile({.matrix = i / columnTiles / rowTiles,
+                                .row = row,
+                                .column = column,
+                                .rows = std::min(tileRows, rows - row),
+                                .columns = std::min(kTileColumns, columns - column)},
+                               scratch);
+                }
+              });
+    report.rowwise.nonFinite = report.columnwise.nonFinite = nonFinite;
+    if (isRefused)
+      report.rowwise.refused = report.columnwise.refused = firstNonFinite();
+    return report;
+  }
+
+private:
+  struct Tile {
+    std::size_t matrix, row, column, rows, columns;
+  };
+
+  /// The columnwise codes and scales of a tile before they are transposed.
+  struct Scratch {
+    Scratch(std::size_t tileRows, std::size_t scaleBytes)
+        : codes(tileRows * kTileColumns), scales(tileRows ? scaleBytes * kTileColumns : 0) {}
+    std::vector<std::uint8_t> codes;
+    std::vector<std::byte> scales;
+  };
+
+  bool fitTiles() const {
+    auto isOther = [&](const ScaledType& type) {
+      return quantizePlan(type, options, 1.0f).scale == QuantizePlan::Scale::Other;
+    };
+    if (columnwise.type.block.back() != 1 || columnBlock > kTransposedRows ||
+        isOther(columnwise.type))
+      return false;
+    return !rowwise ||
+           (rowwise->type.block[shape.size() - 2] == 1 && std::has_single_bit(rowBlock) &&
+            rowBlock * sizeof(float) >= static_cast<std::size_t>(table.vectorBytes) &&
+            rowBlock <= kLargestRunBlock && !isOther(rowwise->type));
+  }
+
+  /// Makes the plans; false where infinities or NaN have a say in an outer scale.
+  bool findOuterScales(BothAxesReport& report) {
+    float amax = 0;
+    if (columnwise.type.hasOuterScale || (rowwise && rowwise->type.hasOuterScale)) {
+      amax = kernels::amax(WideType::F32, values, matrices * rows * columns, execution);
+      if (!std::isfinite(amax))
+        return false;
+    }
+    auto planOf = [&](const ScaledType& type, QuantizeReport& copy) {
+      if (type.hasOuterScale) {
+        const auto outer = numerics::outerScale(*type.element, *type.scale, amax, options);
+        copy.outer = outer.value;
+        copy.outerInverse = outer.inverse;
+      }
+      return quantizePlan(type, options, copy.outer);
+    };
+    columnPlan = planOf(columnwise.type, report.columnwise);
+    if (rowwise)
+      rowPlan = planOf(rowwise->type, report.rowwise);
+    return true;
+  }
+
+  std::size_t placeOf(const Tile& tile) const {
+    return (tile.matrix * rows + tile.row) * columns + tile.column;
+  }
+
+  void quantizeTile(const Tile& tile, Scratch& scratch) {
+    if (rowwise)
+      for (std::size_t r = 0; r < tile.rows; ++r)
+        quantizeRow(tile, r);
+    const std::size_t blocks = (tile.rows + columnBlock - 1) / columnBlock;
+    const std::size_t blocksInColumn = (rows + columnBlock - 1) / columnBlock;
+    const std::size_t firstBlock = tile.row / columnBlock;
+    const bool isTransposed = layout == Layout::Transposed;
+    const std::size_t scaleBytes = columnPlan.scaleBytes;
+    auto* scales = static_cast<std::byte*>(columnwise.scales);
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const std::size_t at = placeOf(tile) + b * columnBlock * columns;
+      void* const to =
+          isTransposed
+              ? scratch.scales.data() + b * kTileColumns * scaleBytes
+              : scales + ((tile.matrix * blocksInColumn + firstBlock + b) * columns + tile.column) *
+                             scaleBytes;
+      count(table.quantizeStrip(
+                columnPlan,
+                {.values = values + at,
+                 .stride = columns,
+                 .rows = std::min(columnBlock, tile.rows - b * columnBlock),
+                 .columns = tile.columns,
+                 .next = values + at,
+                 .codes = isTransposed ? scratch.codes.data() + b * columnBlock * kTileColumns
+                                       : columnwise.codes + at,
+                 .codeStride = isTransposed ? kTileColumns : columns,
+                 .scales = to,
+                 .random =
+                     columnwise.randomBits.empty() ? nullptr : columnwise.randomBits.data() + at,
+                 .stream = nullptr,
+                 .first = 0,
+                 .stores = isTransposed ? Stores::Cached : stores}),
+            !rowwise);
+    }
+    if (!isTransposed)
+      return;
+    table.transpose(
+        {.from = scratch.codes.data(),
+         .fromStride = kTileColumns,
+         .rows = tile.rows,
+         .columns = tile.columns,
+         .to = columnwise.codes + (tile.matrix * columns + tile.column) * rows + tile.row,
+         .toStride = rows,
+         .stores = stores});
+    for (std::size_t c = 0; c < tile.columns; ++c) {
+      std::byte* to =
+          scales +
+          ((tile.matrix * columns + tile.column + c) * blocksInColumn + firstBlock) * scaleBytes;
+      for (std::size_t b = 0; b < blocks; ++b, to += scaleBytes)
+        std::memcpy(to, scratch.scales.data() + (b * kTileColumns + c) * scaleBytes, scaleBytes);
+    }
+  }
+
+  void quantizeRow(const Tile& tile, std::size_t r) {
+    const std::size_t at = placeOf(tile) + r * columns;
+    const std::size_t blocksInRow = (columns + rowBlock - 1) / rowBlock;
+    const std::size_t row = tile.matrix * rows + tile.row + r;
+    count(table.quantizeRun(
+              rowPlan,
+              {.values = values + at,
+               .n = tile.columns,
+               .block = rowBlock,
+               .codes = rowwise->codes + at,
+               .scales = static_cast<std::byte*>(rowwise->scales) +
+                         (row * blocksInRow + tile.column / rowBlock) * rowPlan.scaleBytes,
+               .random = rowwise->randomBits.empty() ? nullptr : rowwise->randomBits.data() + at,
+               .stores = stores}),
+          true);
+  }
+
+  /// The copies see the same values: those of one count.
+  void count(std::int64_t found, bool counts) {
+    if (found < 0)
+      isRefused = true;
+    else if (counts)
+      nonFinite += found;
+  }
+
+  NonFiniteInput firstNonFinite() const {
+    for (std::size_t i = 0;; ++i)
+      if (!std::isfinite(values[i]))
+        return {static_cast<std::int64_t>(i), values[i]};
+  }
+
+  /// One copy after the other.
+  BothAxesReport runApart() {
+    BothAxesReport report;
+    if (rowwise)
+      report.rowwise = quantize(values, shape, rowwise->type, options, rowwise->codes,
+                                rowwise->scales, rowwise->randomBits, execution);
+    // Transposed, this finds the outer scale and what is refused; its codes have as much room.
+    report.columnwise = quantize(values, shape, columnwise.type, options, columnwise.codes,
+                                 columnwise.scales, columnwise.randomBits, execution);
+    if (layout == Layout::Transposed && !report.columnwise.refused)
+      transposeByStripes({report.columnwise.outer, report.columnwise.outerInverse});
+    return report;
+  }
+
+  /// Rows of blocks are quantized once more, into memory of their own, and transposed from there.
+  void transposeByStripes(const numerics::OuterScale& outer) {
+    const ScaledType& type = columnwise.type;
+    const auto bytes = static_cast<std::size_t>(type.scale->bytes());
+    const auto width = static_cast<std::size_t>(type.block.back());
+    const std::size_t gridColumns = (columns + width - 1) / width;
+    const std::size_t gridRows = (rows + columnBlock - 1) / columnBlock;
+    std::vector<std::uint8_t> codes(std::min(columnBlock, rows) * columns);
+    std::vector<std::byte> scales(gridColumns * bytes);
+    for (std::size_t stripe = 0; stripe < matrices * gridRows; ++stripe) {
+      const std::size_t matrix = stripe / gridRows;
+      const std::size_t first = stripe % gridRows * columnBlock;
+      const std::size_t height = std::min(columnBlock, rows - first);
+      const std::size_t at = (matrix * rows + first) * columns;
+      std::vector<std::int64_t> part(shape.size(), 1);
+      part[shape.size() - 2] = static_cast<std::int64_t>(height);
+      part.back() = static_cast<std::int64_t>(columns);
+      const auto random = columnwise.randomBits.empty()
+                              ? std::span<const std::uint32_t>{}
+                              : columnwise.randomBits.subspan(at, height * columns);
+      if (type.hasOuterScale)
+        quantizeUnder(outer, values + at, part, type, options, codes.data(), scales.data(), random,
+                      execution);
+      else
+        quantize(values + at, part, type, options, codes.data(), scales.data(), random, execution);
+      for (std::size_t r = 0; r < height; r += kTransposedRows)
+        table.transpose({.from = codes.data() + r * columns,
+                         .fromStride = columns,
+                         .rows = std::min(kTransposedRows, height - r),
+                         .columns = columns,
+                         .to = columnwise.codes + matrix * rows * columns + first + r,
+                         .toStride = rows,
+                         .stores = stores});
+      auto* to = static_cast<std::byte*>(columnwise.scales);
+      for (std::size_t c = 0; c < gridColumns; ++c)
+        std::memcpy(to + ((matrix * gridColumns + c) * gridRows + stripe % gridRows) * bytes,
+                    scales.data() + c * bytes, bytes);
+    }
+  }
+
+  const float* values;
+  std::span<const std::int64_t> shape;
+  const QuantizeOptions& options;
+  const ScaledCopy* rowwise; ///< or null
+  const ScaledCopy& columnwise;
+  Layout layout;
+  const Execution& execution;
+  const KernelTable& table;
+  std::size_t rows, columns, matrices;
+  std::size_t rowBlock, columnBlock;
+  Stores stores;
+  QuantizePlan rowPlan{}, columnPlan{};
+  std::atomic<std::int64_t> nonFinite{0};
+  std::atomic<bool> isRefused{false};
+};
+
+} // namespace
+
+BothAxesReport quantizeBothAxes(const float* values, std::span<const std::int64_t> shape,
+                                const QuantizeOptions& options, const ScaledCopy& rowwise,
+                                const ScaledCopy& columnwise, Layout columnwiseLayout,
+                                const Execution& execution) {
+  assert(shape.size() >= 2);
+  return BothAxes(values, shape, options, &rowwise, columnwise, columnwiseLayout, execution).run();
+}
+
+QuantizeReport quantizeTransposed(const float* values, std::span<const std::int64_t> shape,
+                                  const QuantizeOptions& options, const ScaledCopy& copy,
+                                  const Execution& execution) {
+  assert(shape.size() >= 2);
+  return BothAxes(values, shape, options, nullptr, copy, Layout::Transposed, execution)
+      .run()
+      .columnwise;
+}
+
+} // namespace octavo::kernels

@@ -1,0 +1,71 @@
+// A matrix of codes to its transpose.
+#pragma once
+
+#include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/generic/Stream.h"
+
+namespace octavo::kernels::OCTAVO_KERNELS_ISA {
+
+using Bytes16 = VectorOf<std::uint8_t, 16>;
+
+template <int... kByte> struct Interleave {
+  static OCTAVO_INLINE Bytes16 low(Bytes16 a, Bytes16 b) {
+    return __builtin_shufflevector(a, b, (kByte / 2 + kByte % 2 * 16)...);
+  }
+  static OCTAVO_INLINE Bytes16 high(Bytes16 a, Bytes16 b) {
+    return __builtin_shufflevector(a, b, (8 + kByte / 2 + kByte % 2 * 16)...);
+  }
+};
+template <typename T, T... kValues> struct Interleaved { using Type = Interleave<kValues...>; };
+
+/// 16 rows to 16 columns. Each level interleaves row i with row i + 8, so that a byte's place of 8
+/// bits (row, column) turns by one bit; after four levels the halves have changed places.
+OCTAVO_INLINE void transpose16(Bytes16 (&rows)[16]) {
+  using By16 = typename __make_integer_seq<Interleaved, int, 16>::Type;
+  for (int level = 0; level < 4; ++level) {
+    Bytes16 next[16];
+    for (int i = 0; i < 8; ++i) {
+      next[2 * i] = By16::low(rows[i], rows[i + 8]);
+      next[2 * i + 1] = By16::high(rows[i], rows[i + 8]);
+    }
+    for (int i = 0; i < 16; ++i)
+      rows[i] = next[i];
+  }
+}
+
+/// At most kTransposedRows rows, which become as long pieces of the transpose's rows.
+static void transposeCodes(const TransposeArguments& matrix) {
+  const std::size_t wholeRows = matrix.rows / 16 * 16;
+  const bool streaming = matrix.stores == Stores::Streaming && isAligned(matrix.to) &&
+                         matrix.toStride % kVectorBytes == 0 && matrix.rows % kVectorBytes == 0;
+  std::size_t c = 0;
+  for (; c + 16 <= matrix.columns; c += 16) {
+    alignas(64) std::uint8_t columns[16][kTransposedRows]; // whole lines leave at once
+    for (std::size_t r = 0; r < wholeRows; r += 16) {
+      Bytes16 rows[16];
+      for (std::size_t i = 0; i < 16; ++i)
+        rows[i] = load<Bytes16>(matrix.from + (r + i) * matrix.fromStride + c);
+      transpose16(rows);
+      for (std::size_t i = 0; i < 16; ++i)
+        store(columns[i] + r, rows[i]);
+    }
+    for (std::size_t r = wholeRows; r < matrix.rows; ++r)
+      for (std::size_t i = 0; i < 16; ++i)
+        columns[i][r] = matrix.from[r * matrix.fromStride + c + i];
+    for (std::size_t i = 0; i < 16; ++i) {
+      std::uint8_t* to = matrix.to + (c + i) * matrix.toStride;
+      if (streaming)
+        for (std::size_t r = 0; r < matrix.rows; r += kVectorBytes)
+          storeStreaming(to + r, load<U8>(columns[i] + r));
+      else
+        __builtin_memcpy(to, columns[i], matrix.rows);
+    }
+  }
+  for (; c < matrix.columns; ++c)
+    for (std::size_t r = 0; r < matrix.rows; ++r)
+      matrix.to[c * matrix.toStride + r] = matrix.from[r * matrix.fromStride + c];
+  if (streaming)
+    finishStreaming();
+}
+
+} // namespace octavo::kernels::OCTAVO_KERNELS_ISA
