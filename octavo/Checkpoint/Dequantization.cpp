@@ -9,18 +9,6 @@
 
 namespace octavo::checkpoint {
 
-const SafetensorsDtype& plainDtype(kernels::WideType type) {
-  switch (type) {
-  case kernels::WideType::F32:
-    return *findSafetensorsDtype(format::element("f32").safetensors);
-  case kernels::WideType::Bf16:
-    return *findSafetensorsDtype(format::element("bf16").safetensors);
-  case kernels::WideType::F16:
-    break;
-  }
-  return *findSafetensorsDtype(format::element("f16").safetensors);
-}
-
 namespace {
 
 class DequantizeStep final : public Step {

@@ -13,7 +13,4 @@ namespace octavo::checkpoint {
 tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layout& layout,
                                                 kernels::WideType dtype, Json options);
 
-/// The dtype that stores such values.
-const SafetensorsDtype& plainDtype(kernels::WideType type);
-
 } // namespace octavo::checkpoint

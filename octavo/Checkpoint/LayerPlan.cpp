@@ -35,10 +35,9 @@ std::int64_t LayerPlan::scaleCount(Piece piece) const {
   return blocks(piece.end - piece.begin, blockRows()) * blocks(columns(), blockColumns());
 }
 
-tl::expected<void, Error> LayerPlan::write(const Sink& sink, Piece piece,
-                                           std::span<const std::byte> codes,
-                                           std::span<const std::byte> scales,
-                                           std::vector<std::byte>& packed) const {
+tl::expected<void, Error> LayerPlan::writeCodes(const Sink& sink, Piece piece,
+                                                std::span<const std::byte> codes,
+                                                std::vector<std::byte>& packed) const {
   const int width = isPacked ? type.element->width() : 8;
   if (width < 8) {
     packed.resize(kernels::packedBytes(codes.size(), width));
@@ -47,9 +46,14 @@ tl::expected<void, Error> LayerPlan::write(const Sink& sink, Piece piece,
     codes = packed;
   }
   const auto rowBytes = static_cast<std::uint64_t>(columns() * width / 8);
-  if (auto written =
-          sink.write(kElements, static_cast<std::uint64_t>(piece.begin) * rowBytes, codes);
-      !written)
+  return sink.write(kElements, static_cast<std::uint64_t>(piece.begin) * rowBytes, codes);
+}
+
+tl::expected<void, Error> LayerPlan::write(const Sink& sink, Piece piece,
+                                           std::span<const std::byte> codes,
+                                           std::span<const std::byte> scales,
+                                           std::vector<std::byte>& packed) const {
+  if (auto written = writeCodes(sink, piece, codes, packed); !written)
     return written;
   // One scale of all rows belongs to the piece that they begin with.
   if (hasOneScale())

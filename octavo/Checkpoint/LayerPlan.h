@@ -43,6 +43,10 @@ struct LayerPlan {
   tl::expected<void, Error> write(const Sink& sink, Piece piece, std::span<const std::byte> codes,
                                   std::span<const std::byte> scales,
                                   std::vector<std::byte>& packed) const;
+  /// The codes alone.
+  tl::expected<void, Error> writeCodes(const Sink& sink, Piece piece,
+                                       std::span<const std::byte> codes,
+                                       std::vector<std::byte>& packed) const;
   /// Puts the one number of the outer or the input scale, as it multiplies.
   tl::expected<void, Error> writeOuter(const Sink& sink, float outer) const;
 };

@@ -228,6 +228,19 @@ std::optional<Candidate> candidateOf(const StoredTensor& tensor) {
   return std::nullopt;
 }
 
+} // namespace
+
+std::optional<std::string> linearModule(const StoredTensor& tensor) {
+  const std::optional<Candidate> candidate = candidateOf(tensor);
+  if (!candidate || tensor.entry->shape.size() != 2)
+    return std::nullopt;
+  const bool isEmbedding = candidate->module.find("embed") != std::string_view::npos &&
+                           lastComponent(candidate->module) != "embed_out";
+  return isEmbedding ? std::nullopt : std::optional(std::string(candidate->module));
+}
+
+namespace {
+
 class QuantizationPlanner {
 public:
   QuantizationPlanner(const Folder& folder, const QuantizationChoice& choice)
@@ -262,9 +275,8 @@ public:
         why = layer.error();
       }
       rewrite.left.push_back({tensor.name(), why});
-      // What readers take for a Linear must be named where it is not quantized.
-      if (tensor.entry->shape.size() == 2 && !isLookedUp(module))
-        configured.ignored.push_back(module);
+      if (std::optional<std::string> linear = linearModule(tensor))
+        configured.ignored.push_back(std::move(*linear));
     }
     if (configured.layers.empty())
       return tl::unexpected(Error{.file = folder.path().string(),
@@ -296,11 +308,6 @@ private:
     if (candidate.axes == PlainAxes::Swapped)
       std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
     return shape;
-  }
-
-  /// Modules that no reader quantizes need not be named in the configuration.
-  static bool isLookedUp(const std::string& module) {
-    return module.find("embed") != std::string::npos && lastComponent(module) != "embed_out";
   }
 
   std::string whyLeft(const Candidate& candidate) const {

@@ -37,6 +37,10 @@ struct QuantizationChoice {
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options);
 
+/// The module of a plain tensor that readers take for a Linear's weight, so that configurations
+/// must say it is not quantized; nothing for other tensors, and for embeddings.
+std::optional<std::string> linearModule(const StoredTensor& tensor);
+
 /// A measurement of a scale that `members` tensors share, made by the first who asks for it.
 class SharedAmax {
 public:

@@ -21,6 +21,18 @@ std::optional<kernels::WideType> wideType(const SafetensorsDtype& dtype) {
   return std::nullopt;
 }
 
+const SafetensorsDtype& plainDtype(kernels::WideType type) {
+  switch (type) {
+  case kernels::WideType::F32:
+    return *findSafetensorsDtype(format::element("f32").safetensors);
+  case kernels::WideType::Bf16:
+    return *findSafetensorsDtype(format::element("bf16").safetensors);
+  case kernels::WideType::F16:
+    break;
+  }
+  return *findSafetensorsDtype(format::element("f16").safetensors);
+}
+
 std::int64_t ValueRows::rows() const {
   return std::accumulate(extents.begin(), extents.end() - 1, std::int64_t{1}, std::multiplies<>());
 }

@@ -14,6 +14,9 @@ namespace octavo::checkpoint {
 /// The wide type that kernels read as such; nothing for other formats and for integers.
 std::optional<kernels::WideType> wideType(const SafetensorsDtype& dtype);
 
+/// The dtype that stores such values.
+const SafetensorsDtype& plainDtype(kernels::WideType type);
+
 /// [N, K] or [E, N, K] as rows of K values. Reading is for one thread a call.
 class ValueRows {
 public:

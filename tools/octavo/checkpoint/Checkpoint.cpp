@@ -7,6 +7,7 @@ namespace octavo::tools {
 void addCheckpointCommand(CLI::App& app) {
   CLI::App* group = app.add_subcommand("checkpoint", "Read, check and convert quantized weights");
   group->require_subcommand(1);
+  addConvertCommand(*group);
   addDequantizeCommand(*group);
   addQuantizeWeightsCommand(*group);
 }

@@ -13,6 +13,7 @@
 
 namespace octavo::tools {
 
+void addConvertCommand(CLI::App& group);
 void addDequantizeCommand(CLI::App& group);
 void addQuantizeWeightsCommand(CLI::App& group);
 
