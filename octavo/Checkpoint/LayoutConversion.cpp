@@ -217,10 +217,21 @@ private:
     return plan;
   }
 
-  static const SafetensorsDtype& scaleDtype(const Layer& layer) {
-    // Where the layout leaves the dtype open, floats keep theirs.
+  /// Where the layout leaves the scales' dtype open it is the model's, if that has all of them.
+  const SafetensorsDtype& scaleDtype(const Layer& layer) const {
     const SafetensorsDtype& stored = *layer.scales->tensor.entry->dtype;
-    return wideType(stored) ? stored : plainDtype(kernels::WideType::Bf16);
+    const SafetensorsDtype& model = modelDtype();
+    return wideType(stored) && !RespellStep::exactly(*layer.scales, model.type->format()) ? stored
+                                                                                          : model;
+  }
+
+  const SafetensorsDtype& modelDtype() const {
+    for (const char* key : {"torch_dtype", "dtype"})
+      for (kernels::WideType type : {kernels::WideType::F16, kernels::WideType::F32})
+        if (folder.config().is_object() &&
+            folder.config().value(key, Json()) == Json(plainDtype(type).type->format().torch))
+          return plainDtype(type);
+    return plainDtype(kernels::WideType::Bf16);
   }
 
   static float multiplierOf(const LayerPlan& plan, const Layer& layer) {

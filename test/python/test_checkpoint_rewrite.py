@@ -3,7 +3,9 @@ NumPy and ml_dtypes; and that nothing half-written is ever seen, whatever happen
 
 import json
 import os
+import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import checkpoint_model as model
@@ -235,3 +237,118 @@ def test_bytes_do_not_depend_on_threads_or_memory(plain, tmp_path):
     quantize(plain, tmp_path / "one", "nvfp4", "--threads", "1")
     quantize(plain, tmp_path / "two", "nvfp4", "--threads", "2", "--memory", "1MB")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def launch(*arguments):
+    return subprocess.Popen(
+        [BIN, "checkpoint", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def kill_points():
+    """How many points a job is killed at: a few, or 200 for `OCTAVO_EXHAUSTIVE=1`."""
+    return 200 if os.environ.get("OCTAVO_EXHAUSTIVE") else 40
+
+
+@pytest.mark.parametrize("command", ["quantize", "convert"])
+def test_killed_at_any_moment(tmp_path, command):
+    """SIGKILL at random moments, in files of many shards; then again with what is left, until it is
+    done: the same bytes, never a shard under its name that is not whole, the input untouched."""
+    plain = tmp_path / "plain"
+    model.write(plain, model.weights(), shards=12)
+    source, job = plain, ("quantize", "--layout", "modelopt", "--format", "nvfp4")
+    if command == "convert":
+        source = tmp_path / "nvfp4"
+        quantize(plain, source, "nvfp4", layout="modelopt")
+        job = ("convert", "--layout", "compressed-tensors")
+    arguments = [job[0], source, *job[1:], "-o"]
+    octavo(*arguments, tmp_path / "whole")
+    start = time.monotonic()
+    octavo(*arguments, tmp_path / "timed")
+    seconds = time.monotonic() - start
+    whole, before = contents(tmp_path / "whole"), contents(source)
+
+    random = np.random.default_rng(1)
+    killed = unfinished = 0
+    out = tmp_path / "out"
+    while killed < kill_points() // 2:
+        run = launch(*arguments, out)
+        time.sleep(random.uniform(0, seconds))
+        run.kill()
+        run.communicate()
+        if run.returncode != -9:
+            assert run.returncode == 0
+        else:
+            killed += 1
+        left = contents(out) if out.exists() else {}
+        for name, found in left.items():
+            if name in whole:
+                assert found == whole[name], f"{name} is there, and is not whole"
+        if "config.json" not in left or ".octavo-job.json" in left:
+            unfinished += 1
+        if random.random() < 0.3 or run.returncode == 0 or is_done(left, whole):
+            if not is_done(left, whole):
+                octavo(*arguments, out)
+            assert contents(out) == whole
+            shutil.rmtree(out)
+        assert contents(source) == before
+    assert unfinished > killed // 4, "kills came too late to test anything"
+
+
+def is_done(left, whole):
+    return set(left) == set(whole)
+
+
+def test_full_disk(tmp_path):
+    """A file system too small for the job: refused before a byte is written; one that fills up while
+    the job runs: what is there is whole, and the job continues once there is space."""
+    mount = tmp_path / "small"
+    mount.mkdir()
+    plain = tmp_path / "plain"
+    model.write(plain, model.weights() | {"big.weight": np.zeros((1 << 13, 1 << 9), np.uint8)}, shards=8)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", mount], capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system may be mounted here: {mounted.stderr.strip()}")
+    try:
+        arguments = ("quantize", plain, "--layout", "modelopt", "--format", "nvfp4", "-o")
+        octavo(*arguments, tmp_path / "whole")
+        whole = contents(tmp_path / "whole")
+        needed = sum(map(len, whole.values()))
+        (mount / "balloon").write_bytes(bytes((8 << 20) - needed // 2))
+        message = octavo(*arguments, mount / "out", code=3)
+        assert "not enough space" in message and "bytes free" in message
+        assert not list((mount / "out").iterdir())
+
+        # The check beforehand passes; then somebody else takes the space while the job runs.
+        (mount / "balloon").unlink()
+        hits = 0
+        for attempt in range(20):
+            (mount / "balloon").unlink(missing_ok=True)
+            shutil.rmtree(mount / "out", ignore_errors=True)
+            run = launch(*arguments, mount / "out")
+            while run.poll() is None and not (mount / "out/.octavo-job.json").exists():
+                pass
+            free = shutil.disk_usage(mount).free
+            try:
+                (mount / "balloon").write_bytes(bytes(max(0, free - 200_000)))
+            except OSError:
+                pass
+            error = run.communicate()[1]
+            left = contents(mount / "out")
+            for name, found in left.items():
+                assert name == ".octavo-job.json" or found == whole[name], name
+            if run.returncode == 0:
+                continue
+            hits += 1
+            assert run.returncode == 3 and "space" in error, error
+            (mount / "balloon").unlink(missing_ok=True)
+            octavo(*arguments, mount / "out")
+            assert contents(mount / "out") == whole
+        assert hits > 0, "the disk never filled up in time"
+    finally:
+        subprocess.run(["umount", mount], check=True)
