@@ -305,9 +305,7 @@ void integerDigits(const DirectArguments& panel) {
   const std::byte* left = panel.left;
   const std::uint8_t* elements = panel.elements;
   const std::uint8_t* scales = panel.scales;
-  F32 sums[kVectorsOfPanel];
-  for (int v = 0; v < kVectorsOfPanel; ++v)
-    sums[v] = load<F32>(panel.c + v * kLanes);
+  float* __restrict c = panel.c;
   for (std::int64_t g = 0; g < panel.groups; ++g) {
     for (int line = 0; line < 4 * kStepBytes; line += 64)
       __builtin_prefetch(elements + kPrefetchBytes + line);
@@ -357,15 +355,14 @@ void integerDigits(const DirectArguments& panel) {
         U32 column = finish.column(
             decodeScales<kCodes>(scales + (kPieces == 2 ? half * kPanelColumns : 0) + v * kLanes));
         pinScale(column);
-        sums[v] += toFloats(exact) * finish.product(loadWord(tail + 4), column);
+        const F32 term = toFloats(exact) * finish.product(loadWord(tail + 4), column);
+        store(c + v * kLanes, load<F32>(c + v * kLanes) + term);
       }
     }
     left += kPieces * kLeftRecord;
     elements += 4 * kStepBytes;
     scales += kPieces * kPanelColumns;
   }
-  for (int v = 0; v < kVectorsOfPanel; ++v)
-    store(panel.c + v * kLanes, sums[v]);
 }
 
 /// As ProductKernels::expand says.
