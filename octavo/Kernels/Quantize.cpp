@@ -52,7 +52,7 @@ public:
       report.outer = outer.value;
       report.outerInverse = outer.inverse;
     }
-    plan = quantizePlan(type, options, outer.value);
+    plan = quantizePlan(type, options, outer.value, outer.inverse);
     if (!isRefused) {
       const bool isImposed = tensorAmax && !type.hasOuterScale;
       if (!isFinite || isImposed || plan.scale == QuantizePlan::Scale::Other)

@@ -20,10 +20,8 @@ static QuantizePlan::Scale scaleKind(const ScaledType& type, const QuantizeOptio
     return type.hasOuterScale || isInverted ? QuantizePlan::Scale::Other
                                             : QuantizePlan::Scale::PowerOfTwo;
   }
-  const bool isPlain = options.ratio == BlockRatio::Standard &&
-                       options.quotient == numerics::QuotientForm::Divided &&
-                       options.scaleValues == numerics::ScaleValues::All && !options.corners.nan &&
-                       !options.corners.infinite && !options.corners.underflow;
+  const bool isPlain = options.scaleValues == numerics::ScaleValues::All && !options.corners.nan &&
+                       !options.corners.infinite;
   if (!isPlain)
     return QuantizePlan::Scale::Other;
   if (scale == format::element("f32"))
@@ -51,7 +49,8 @@ static std::uint32_t ruleIncrement(const QuantizeOptions& options, const Element
   return 0;
 }
 
-QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options, float outer) {
+QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options, float outer,
+                          float outerInverse) {
   const ElementFormat& element = *type.element;
   QuantizePlan plan{};
   Conversion conversion{
@@ -101,6 +100,15 @@ QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options
 
   plan.elementMax = static_cast<float>(elementMax);
   plan.outer = outer;
+  plan.ratioForm = options.ratio;
+  plan.quotientForm = options.quotient;
+  plan.jointDivisor = plan.elementMax * outer;
+  plan.outerInverse = outerInverse;
+  const float reciprocalMax = 1.0f / plan.elementMax;
+  plan.inverseRatio = outerInverse * reciprocalMax;
+  plan.reciprocalInverse = 1.0f / outerInverse;
+  plan.reciprocalOuter = 1.0f / outer;
+  plan.underflowCode = corners.underflow.value_or(plan.leastCode);
   if (plan.scale == QuantizePlan::Scale::Narrow)
     plan.narrowScale = convertPlan(*type.scale, {.overflow = Overflow::Saturate});
   return plan;

@@ -48,15 +48,25 @@ struct QuantizePlan {
   std::uint32_t emax;
   std::uint32_t largestScale;
 
-  /// The others: amax / elementMax / outer, rounded to the scale format (Narrow: by narrowScale).
+  /// The others: amax / elementMax / outer or another ratio, rounded to the scale format (Narrow:
+  /// by narrowScale).
   float elementMax;
   float outer;
+  numerics::BlockRatio ratioForm;
+  numerics::QuotientForm quotientForm;
+  float jointDivisor;          ///< elementMax * outer
+  float outerInverse;          ///< g of numerics::OuterScale
+  float inverseRatio;          ///< g * (1 / elementMax)
+  float reciprocalInverse;     ///< 1 / g
+  float reciprocalOuter;       ///< 1 / outer
+  std::uint32_t underflowCode; ///< of a scale that rounds to 0
   ConvertPlan narrowScale;
 };
 
 inline constexpr std::uint32_t kNoCode = ~0u;
 
-/// `outer` is 1 where the type has no outer scale.
-QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options, float outer);
+/// `outer` and its inverse are 1 where the type has no outer scale.
+QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options, float outer,
+                          float outerInverse = 1.0f);
 
 } // namespace octavo::kernels

@@ -125,17 +125,16 @@ public:
       return plan.nonFinite == NonFinite::Error ? -1
                                                 : nonFiniteBatch(values, n, out, scales, random);
     const bool moderate = findScales(n, scales);
-    constexpr Quotient kExact = kExactQuotient<kScale>;
     if (__builtin_expect(anyNanScale, 0)) {
       for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes)
         store(kept + lane, (U32)(load<U32>(codes + lane) != splat(plan.nanScale)));
-      encode<true>(QuantizeStep<kExact, NoEncoder>{plan, {}}, values, n, out, random);
+      encodeExactly(values, n, out, random);
       return 0;
     }
-    if (kExact == Quotient::Divide && kHasMultiplyAdd && moderate)
-      encode<false>(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder}, values, n, out, random);
-    else
-      encode<false>(QuantizeStep<kExact, Encoder>{plan, encoder}, values, n, out, random);
+    withStep<kScale>(
+        plan, encoder, moderate, [&](const auto& step) __attribute__((always_inline)) {
+          encode<false>(step, values, n, out, random);
+        });
     return 0;
   }
 
@@ -173,8 +172,16 @@ private:
       store(codes + lane, found.code);
       store(kept + lane, (U32)(code != splat(plan.nanScale)));
     }
-    encode<true>(QuantizeStep<kExactQuotient<kScale>, NoEncoder>{plan, {}}, values, n, out, random);
+    encodeExactly(values, n, out, random);
     return count;
+  }
+
+  /// Codes of blocks of which some may have a scale of NaN: `kept` says which have not.
+  template <typename Out>
+  __attribute__((noinline)) void encodeExactly(const float* values, std::size_t n, Out& out,
+                                               const std::uint32_t* random) const {
+    withStep<kScale>(plan, NoEncoder{}, false,
+                     [&](const auto& step) { encode<true>(step, values, n, out, random); });
   }
 
   template <bool kMayBePoisoned, typename Step, typename Out>
@@ -284,6 +291,11 @@ static std::int64_t quantizeRunBy(const QuantizePlan& plan, const Encoder& encod
 template <ScaleKind kScale>
 static std::int64_t quantizeRunOf(const QuantizePlan& plan, const QuantizeRunArguments& run) {
   const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
+  if (kScale == ScaleKind::Narrow && hasPositiveZeros(plan)) {
+    const PositiveZero<FastFloat> encoder{FastFloat(plan.element)};
+    return run.block == 16 ? quantizeRunBy<kScale, PositiveZero<FastFloat>, 16>(plan, encoder, run)
+                           : quantizeRunBy<kScale, PositiveZero<FastFloat>, 0>(plan, encoder, run);
+  }
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float) {
     const FastFloat encoder(plan.element);
     if (run.block == 16)

@@ -32,13 +32,10 @@ public:
       nonFinite = judgeNonFinite();
     }
     const bool areAllModerate = findScales(isFinite);
-    constexpr Quotient kExact = kExactQuotient<kScale>;
     if (!isFinite || anyNanScale)
-      encodeRows(QuantizeStep<kExact, NoEncoder>{plan, {}});
-    else if (kExact == Quotient::Divide && kHasMultiplyAdd && areAllModerate)
-      encodeRows(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder});
+      withStep<kScale>(plan, NoEncoder{}, false, [&](const auto& step) { encodeRows(step); });
     else
-      encodeRows(QuantizeStep<kExact, Encoder>{plan, encoder});
+      withStep<kScale>(plan, encoder, areAllModerate, [&](const auto& step) { encodeRows(step); });
     return nonFinite;
   }
 
@@ -177,8 +174,7 @@ private:
   template <typename Step>
   OCTAVO_INLINE U8 encode(const Step& step, const float* from, std::size_t c,
                           const std::uint32_t* random) const {
-    constexpr bool kMayBePoisoned =
-        __is_same(Step, QuantizeStep<kExactQuotient<kScale>, NoEncoder>);
+    constexpr bool kMayBePoisoned = Step::kIsExact;
     U32 x[4], code[4], mask[4];
     Factor factor[4];
     for (std::size_t j = 0; j < 4; ++j) {
@@ -210,6 +206,9 @@ private:
 template <ScaleKind kScale>
 static std::int64_t quantizeStripOf(const QuantizePlan& plan, const QuantizeStripArguments& strip) {
   const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
+  if (kScale == ScaleKind::Narrow && hasPositiveZeros(plan))
+    return StripQuantizer<kScale, PositiveZero<FastFloat>>(plan, {FastFloat(plan.element)}, strip)
+        .quantize();
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float)
     return StripQuantizer<kScale, FastFloat>(plan, FastFloat(plan.element), strip).quantize();
   if (nearest && plan.element.kind == ConvertPlan::Kind::Integer)

@@ -65,6 +65,54 @@ template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE Factor divisorFactor(F32 
   return {divisor, F32{}, F32{}};
 }
 
+OCTAVO_INLINE F32 lesser(F32 a, float limit) { return a < splat(limit) ? a : splat(limit); }
+
+inline constexpr float kLargestF32 = 0x1.fffffep127f;
+
+/// numerics::BlockRatio of f32 and narrow scales.
+OCTAVO_INLINE F32 scaleRatio(const QuantizePlan& plan, F32 amax) {
+  switch (plan.ratioForm) {
+  case numerics::BlockRatio::Standard:
+  case numerics::BlockRatio::Quotient:
+    break;
+  case numerics::BlockRatio::JointQuotient:
+    return amax / splat(plan.jointDivisor);
+  case numerics::BlockRatio::OuterFirst:
+    return amax / splat(plan.outer) / splat(plan.elementMax);
+  case numerics::BlockRatio::InverseLast:
+    return amax / splat(plan.elementMax) * splat(plan.outerInverse);
+  case numerics::BlockRatio::InverseFirst:
+    return lesser(amax * splat(plan.inverseRatio), kLargestF32);
+  case numerics::BlockRatio::Inverted:
+    return splat(1.0f) / lesser(splat(plan.elementMax) / amax, kLargestF32);
+  }
+  return amax / splat(plan.elementMax) / splat(plan.outer);
+}
+
+/// numerics::BlockScale::factor of blocks of those amaxes and values of scales.
+OCTAVO_INLINE Factor scaleFactor(const QuantizePlan& plan, F32 amax, F32 scale) {
+  switch (plan.quotientForm) {
+  case numerics::QuotientForm::Divided:
+    break;
+  case numerics::QuotientForm::DividedByQuotient:
+    return divisorFactor(scale / splat(plan.outerInverse));
+  case numerics::QuotientForm::Successive:
+    return {scale, F32{}, F32{}};
+  case numerics::QuotientForm::TimesInverse:
+    return {lesser(splat(1.0f) / (scale * splat(plan.reciprocalInverse)), kLargestF32), F32{},
+            F32{}};
+  case numerics::QuotientForm::TimesQuotient:
+    return {splat(plan.reciprocalOuter) / scale, F32{}, F32{}};
+  case numerics::QuotientForm::TimesInverted: {
+    const U32 isZero = (U32)(bits(amax) == U32{});
+    const F32 inverted = lesser(splat(plan.elementMax) / amax, kLargestF32);
+    return {floats(select(isZero, bits(splat(1.0f) / scale), bits(inverted))), F32{}, F32{}};
+  }
+  }
+  // At least the smallest f32: 0 / 0 would be no value of the tensor.
+  return divisorFactor(floats(maximum(bits(scale * splat(plan.outer)), splat(1u))));
+}
+
 /// `found` bits of amaxes, which are finite.
 template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& plan, U32 found) {
   const U32 amax = maximum(found, bits(splat(plan.leastAmax)));
@@ -83,22 +131,24 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& pl
     const U32 code = select(isZero, splat(plan.zeroCode), inRange);
     return {code, {inversePowerOfTwo(code), F32{}, F32{}}};
   } else {
-    const F32 ratio = floats(amax) / splat(plan.elementMax) / splat(plan.outer);
+    const F32 ratio = scaleRatio(plan, floats(amax));
     U32 code;
     F32 value;
     if constexpr (kScale == ScaleKind::Float32) {
       constexpr std::uint32_t kLargest = kInfinity - 1;
-      const U32 bounded = maximum(minimum(bits(ratio), splat(kLargest)), splat(plan.leastCode));
+      const U32 nearest = minimum(bits(ratio), splat(kLargest));
+      const U32 bounded = select((U32)(nearest == U32{}), splat(plan.underflowCode),
+                                 maximum(nearest, splat(plan.leastCode)));
       code = select(isZero, splat(plan.zeroCode), bounded);
       value = floats(code);
     } else {
       const U32 nearest = NearestMagnitude(plan.narrowScale)(ratio);
-      code = select(isZero, splat(plan.zeroCode), maximum(nearest, splat(plan.leastCode)));
+      const U32 bounded = select((U32)(nearest == U32{}), splat(plan.underflowCode),
+                                 maximum(nearest, splat(plan.leastCode)));
+      code = select(isZero, splat(plan.zeroCode), bounded);
       value = positiveNarrowValue(plan.narrowScale, code);
     }
-    // At least the smallest f32: 0 / 0 would be no value of the tensor.
-    const F32 divisor = floats(maximum(bits(value * splat(plan.outer)), splat(1u)));
-    return {code, divisorFactor(divisor)};
+    return {code, scaleFactor(plan, floats(amax), value)};
   }
 }
 
@@ -198,6 +248,7 @@ static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, co
 
 /// The step of a quantization's inner loop: kStep values, with a factor and a scale code each.
 template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
+  static constexpr bool kIsExact = false;
   const QuantizePlan& plan;
   Encoder encoder;
 
@@ -213,6 +264,7 @@ template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
 /// No fast encoder: any rounding, and any step that has an infinity.
 struct NoEncoder {};
 template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
+  static constexpr bool kIsExact = true;
   const QuantizePlan& plan;
   NoEncoder encoder;
 
@@ -263,9 +315,42 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales forced(const Scales& found, U32
   return {code, {inversePowerOfTwo(code), F32{}, F32{}}};
 }
 
-/// The exact way to that scale kind's quotient.
-template <ScaleKind kScale>
-inline constexpr Quotient kExactQuotient =
-    kScale == ScaleKind::PowerOfTwo ? Quotient::Multiply : Quotient::Divide;
+/// Calls `body` with the step that takes the plan's quotients. `mayBeFast`: all divisors are
+/// moderate.
+template <ScaleKind kScale, typename Encoder, typename Body>
+OCTAVO_INLINE void withStep(const QuantizePlan& plan, const Encoder& encoder, bool mayBeFast,
+                            Body body) {
+  if constexpr (kScale == ScaleKind::PowerOfTwo) {
+    body(QuantizeStep<Quotient::Multiply, Encoder>{plan, encoder});
+  } else {
+    if (plan.quotient == numerics::Quotient::Multiplied)
+      body(QuantizeStep<Quotient::Product, Encoder>{plan, encoder});
+    else if (plan.quotient == numerics::Quotient::Successive)
+      body(QuantizeStep<Quotient::Successive, Encoder>{plan, encoder});
+    else if (kHasMultiplyAdd && mayBeFast)
+      body(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder});
+    else
+      body(QuantizeStep<Quotient::Divide, Encoder>{plan, encoder});
+  }
+}
+
+/// Whether PositiveZero<FastFloat> does all that is asked for.
+OCTAVO_INLINE bool hasPositiveZeros(const QuantizePlan& plan) {
+  return plan.zeroSign == numerics::ZeroSign::Positive &&
+         plan.element.rounding == Rounding::TiesToEven &&
+         plan.element.kind == ConvertPlan::Kind::Float;
+}
+
+/// `Encoder` after -0 has become +0.
+template <typename Encoder> struct PositiveZero {
+  Encoder encoder;
+
+  OCTAVO_INLINE U8 operator()(const U32 (&y)[4]) const {
+    U32 sums[4];
+    for (int i = 0; i < 4; ++i)
+      sums[i] = bits(floats(y[i]) + F32{}); // -0 + 0 is +0, and no other sum differs
+    return encoder(sums);
+  }
+};
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA
