@@ -36,8 +36,7 @@ static std::vector<ErrorRow> analyze(nb::handle object,
   if (!std::isfinite(
           kernels::amax(kernels::WideType::F32, values.data, values.size(), execution())))
     raise(ErrorClass::NonFinite, "x: expected finite values, found NaN or an infinity");
-  const nb::gil_scoped_release released;
-  return analysis::measure(floats, x.shape, formats, execution());
+  return withoutLock([&] { return analysis::measure(floats, x.shape, formats, execution()); });
 }
 
 static nb::object samples(const std::string& spelling, std::size_t n, std::uint64_t seed) {
@@ -46,12 +45,11 @@ static nb::object samples(const std::string& spelling, std::size_t n, std::uint6
     raise(ErrorClass::Format, "distribution: no distribution is spelled \"{}\"; there are {}",
           spelling, analysis::kDistributionSpellings);
   const Array array = emptyArray({static_cast<std::int64_t>(n)}, format::element("f32"));
-  {
-    const nb::gil_scoped_release released;
+  withoutLock([&] {
     const std::vector<float> values = analysis::samples(*distribution, n, seed, execution());
     if (n > 0)
       std::memcpy(array.data, values.data(), n * sizeof(float));
-  }
+  });
   return array.numpy;
 }
 

@@ -20,17 +20,32 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-static nb::module_ numpyModule() { return nb::module_::import_("numpy"); }
+/// What calls ask NumPy for, found once and kept for good: a destructor would run after Python's
+/// end.
+struct Numpy {
+  nb::object module = nb::module_::import_("numpy");
+  nb::object arrayType = module.attr("ndarray");
+  nb::object empty = module.attr("empty");
+  std::vector<nb::object> dtypes; ///< by row of kElementFormats; null where it has none
 
-static nb::object dtypeOf(const ElementFormat& format) {
-  if (format.numpy.empty())
-    raise(ErrorClass::Format, "format {} has no dtype in NumPy or ml_dtypes", format.name);
-  return numpyModule().attr("dtype")(nb::str(format.numpy.data(), format.numpy.size()));
+  Numpy() {
+    for (const ElementFormat& row : format::kElementFormats)
+      dtypes.push_back(row.numpy.empty() ? nb::object()
+                                         : nb::object(module.attr("dtype")(
+                                               nb::str(row.numpy.data(), row.numpy.size()))));
+  }
+};
+
+static const Numpy& numpy() {
+  static const Numpy& found = *new Numpy();
+  return found;
 }
 
-static const ElementFormat* formatOfDtype(std::string_view name) {
-  auto row = std::ranges::find(format::kElementFormats, name, &ElementFormat::numpy);
-  return row == format::kElementFormats.end() ? nullptr : &*row;
+static nb::object dtypeOf(const ElementFormat& format) {
+  const nb::object dtype = numpy().dtypes[&format - format::kElementFormats.data()];
+  if (!dtype)
+    raise(ErrorClass::Format, "format {} has no dtype in NumPy or ml_dtypes", format.name);
+  return dtype;
 }
 
 static nb::tuple tupleOf(const Shape& shape) { return nb::tuple(nb::cast(shape)); }
@@ -39,19 +54,30 @@ std::size_t Array::size() const {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
 }
 
-static Array describe(nb::object numpy) {
-  const nb::object dtype = numpy.attr("dtype");
-  const auto interface = nb::cast<nb::dict>(numpy.attr("__array_interface__"));
-  Array array;
-  array.numpy = numpy;
-  array.dtype = nb::cast<std::string>(dtype.attr("name"));
-  array.format = formatOfDtype(array.dtype);
-  array.shape = nb::cast<Shape>(interface["shape"]);
-  array.isContiguous = nb::cast<bool>(numpy.attr("flags").attr("c_contiguous")) &&
-                       nb::cast<bool>(dtype.attr("isnative"));
-  array.data = reinterpret_cast<std::byte*>(
-      nb::cast<std::uintptr_t>(nb::cast<nb::tuple>(interface["data"])[0]));
-  return array;
+static Array describe(nb::object array) {
+  const nb::object dtype = array.attr("dtype");
+  const auto interface = nb::borrow<nb::dict>(array.attr("__array_interface__"));
+  Array described;
+  described.isContiguous = interface["strides"].is_none();
+  // A dtype in the machine's byte order is one object for all arrays.
+  const auto& dtypes = numpy().dtypes;
+  const auto same = std::ranges::find_if(
+      dtypes, [&](const nb::object& each) { return each.is_valid() && each.is(dtype); });
+  if (same != dtypes.end()) {
+    described.format = &format::kElementFormats[same - dtypes.begin()];
+    described.dtype = described.format->numpy;
+  } else {
+    described.dtype = nb::cast<std::string>(dtype.attr("name"));
+    const auto row =
+        std::ranges::find(format::kElementFormats, described.dtype, &ElementFormat::numpy);
+    described.format = row == format::kElementFormats.end() ? nullptr : &*row;
+    described.isContiguous &= nb::cast<bool>(dtype.attr("isnative"));
+  }
+  described.shape = nb::cast<Shape>(interface["shape"]);
+  described.data = reinterpret_cast<std::byte*>(
+      nb::cast<std::uintptr_t>(nb::object(nb::object(interface["data"])[0])));
+  described.numpy = std::move(array);
+  return described;
 }
 
 /// The array of a DLPack tensor, whose memory it shares and keeps; null if its type is of no
@@ -111,11 +137,11 @@ static nb::object fromProtocols(nb::handle object, std::string_view name) {
     } catch (const nb::cast_error&) { // no DLPack for this dtype: perhaps __array__
     }
   }
-  return nb::hasattr(object, "__array__") ? numpyModule().attr("asarray")(object) : nb::object();
+  return nb::hasattr(object, "__array__") ? numpy().module.attr("asarray")(object) : nb::object();
 }
 
 Array toArray(nb::handle object, std::string_view name) {
-  if (nb::isinstance(object, numpyModule().attr("ndarray")))
+  if (nb::isinstance(object, numpy().arrayType))
     return describe(nb::borrow(object));
   const auto type = nb::cast<std::string>(object.type().attr("__name__"));
   nb::object array;
@@ -143,7 +169,7 @@ Array contiguous(const Array& array) {
 }
 
 static Array empty(const Shape& shape, nb::object dtype) {
-  return describe(numpyModule().attr("empty")(tupleOf(shape), dtype));
+  return describe(numpy().empty(tupleOf(shape), dtype));
 }
 
 Array emptyArray(const Shape& shape, const ElementFormat& format) {
@@ -180,10 +206,11 @@ Array asFloats(const Array& array, std::string_view name) {
   if (type == kernels::WideType::F32)
     return in;
   const Array out = emptyArray(array.shape, format::element("f32"));
-  const nb::gil_scoped_release released;
-  kernels::forRanges(in.size(), 4096, execution(), [&](std::size_t begin, std::size_t end) {
-    kernels::widen(type, in.data + begin * kernels::wideBytes(type),
-                   reinterpret_cast<float*>(out.data) + begin, end - begin);
+  withoutLock([&] {
+    kernels::forRanges(in.size(), 4096, execution(), [&](std::size_t begin, std::size_t end) {
+      kernels::widen(type, in.data + begin * kernels::wideBytes(type),
+                     reinterpret_cast<float*>(out.data) + begin, end - begin);
+    });
   });
   return out;
 }
@@ -194,7 +221,7 @@ const ElementFormat& elementFormat(nb::handle named, std::string_view name) {
     spelling = nb::cast<std::string>(named);
   else
     try {
-      spelling = nb::cast<std::string>(numpyModule().attr("dtype")(named).attr("name"));
+      spelling = nb::cast<std::string>(numpy().module.attr("dtype")(named).attr("name"));
     } catch (const nb::python_error&) {
       raise(ErrorClass::Dtype, "{}: expected the name of an element format or a dtype, found {}",
             name, nb::cast<std::string>(nb::repr(named)));

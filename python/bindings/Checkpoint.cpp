@@ -136,11 +136,10 @@ ScaledTensor scaledTensorOf(const Layer& layer) {
   const Shape grid =
       format::scaleShape(layer.shape, scaledType(*layer.format, layer.shape, axis).block);
   const Array scales = scalesOf(reader, grid, *layer.format->scale);
-  {
-    const nb::gil_scoped_release released;
+  withoutLock([&] {
     reader.codes(0, reader.rows(), reinterpret_cast<std::uint8_t*>(elements.data), execution());
     reader.release(0, reader.rows());
-  }
+  });
   return makeScaledTensor(elements, scales, layer.format->hasOuterScale ? reader.outer() : 1.0f,
                           *layer.format, axis);
 }
@@ -168,9 +167,10 @@ nb::object values(nb::handle self, const std::string& name) {
   const Layer& layer = *std::get<const Layer*>(place);
   const LayerReader reader = readerOf(layer);
   const Array array = emptyArray(layer.shape, format::element("f32"));
-  const nb::gil_scoped_release released;
-  reader.values(0, reader.rows(), reinterpret_cast<float*>(array.data), execution());
-  reader.release(0, reader.rows());
+  withoutLock([&] {
+    reader.values(0, reader.rows(), reinterpret_cast<float*>(array.data), execution());
+    reader.release(0, reader.rows());
+  });
   return array.numpy;
 }
 

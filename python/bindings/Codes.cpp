@@ -17,8 +17,7 @@ static float amax(nb::handle object) {
   const Array x = toArray(object, "x");
   const kernels::WideType type = wideType(x, "x");
   const Array in = contiguous(x);
-  const nb::gil_scoped_release released;
-  return kernels::amax(type, in.data, in.size(), execution());
+  return withoutLock([&] { return kernels::amax(type, in.data, in.size(), execution()); });
 }
 
 /// A format whose codes are packed.
@@ -50,11 +49,10 @@ static nb::object pack(nb::handle object, nb::handle named) {
   Shape shape = codes.shape;
   shape.back() = (bits + 7) / 8;
   const Array packed = emptyOf(shape, "uint8");
-  {
-    const nb::gil_scoped_release released;
+  withoutLock([&] {
     kernels::pack(reinterpret_cast<const std::uint8_t*>(in.data), in.size(), format.width(),
                   reinterpret_cast<std::uint8_t*>(packed.data), execution());
-  }
+  });
   return packed.numpy;
 }
 
@@ -71,11 +69,10 @@ static nb::object unpack(nb::handle object, nb::handle named) {
   Shape shape = packed.shape;
   shape.back() = packed.shape.back() * 8 / format.width();
   const Array codes = emptyArray(shape, format);
-  {
-    const nb::gil_scoped_release released;
+  withoutLock([&] {
     kernels::unpack(reinterpret_cast<const std::uint8_t*>(in.data), codes.size(), format.width(),
                     reinterpret_cast<std::uint8_t*>(codes.data), execution());
-  }
+  });
   return codes.numpy;
 }
 

@@ -26,8 +26,7 @@ static const std::uint8_t* codes(const Array& array) {
 static Array decoded(const Array& x, const ElementFormat& source, const ElementFormat& target) {
   const Array in = contiguous(x), out = emptyArray(x.shape, target);
   const kernels::WideType type = wideType(out, "to");
-  const nb::gil_scoped_release released;
-  kernels::decode(source, codes(in), type, out.data, in.size(), execution());
+  withoutLock([&] { kernels::decode(source, codes(in), type, out.data, in.size(), execution()); });
   return out;
 }
 
@@ -36,9 +35,10 @@ static Array encoded(const Array& x, const ElementFormat& target,
   const kernels::WideType type = wideType(x, "x");
   const Array in = contiguous(x), out = emptyArray(x.shape, target);
   const std::vector<std::uint32_t> random = randomBits(key, conversion.rounding, x.size());
-  const nb::gil_scoped_release released;
-  kernels::convert(target, conversion, type, in.data, reinterpret_cast<std::uint8_t*>(out.data),
-                   in.size(), random, execution());
+  withoutLock([&] {
+    kernels::convert(target, conversion, type, in.data, reinterpret_cast<std::uint8_t*>(out.data),
+                     in.size(), random, execution());
+  });
   return out;
 }
 

@@ -148,21 +148,22 @@ static Array product(Operand left, const Operand& right, PackedRight* kept, bool
     return output;
   const std::int64_t count = static_cast<std::int64_t>(output.size()) / area;
   float* values = reinterpret_cast<float*>(output.data);
-  const nb::gil_scoped_release released;
-  if (right.matrices() == 1) {
-    const auto packedRight = keptRight(right, kept, alongAxis, plan);
-    std::vector<PackedOperand> lefts;
-    for (std::int64_t i = 0; i < left.matrices(); ++i)
-      lefts.push_back(packed(left, i, kernels::Side::Left, plan));
-    if (count == left.matrices()) {
-      kernels::multiply(plan, lefts, std::span(packedRight.get(), 1), values, {}, execution());
-      return output;
+  withoutLock([&] {
+    if (right.matrices() == 1) {
+      const auto packedRight = keptRight(right, kept, alongAxis, plan);
+      std::vector<PackedOperand> lefts;
+      for (std::int64_t i = 0; i < left.matrices(); ++i)
+        lefts.push_back(packed(left, i, kernels::Side::Left, plan));
+      if (count == left.matrices()) {
+        kernels::multiply(plan, lefts, std::span(packedRight.get(), 1), values, {}, execution());
+        return;
+      }
     }
-  }
-  for (std::int64_t i = 0; i < count; ++i)
-    kernels::multiply(plan, packed(left, matrixOf(left, batch, i), kernels::Side::Left, plan),
-                      packed(right, matrixOf(right, batch, i), kernels::Side::Right, plan),
-                      std::span(values + i * area, static_cast<std::size_t>(area)), execution());
+    for (std::int64_t i = 0; i < count; ++i)
+      kernels::multiply(plan, packed(left, matrixOf(left, batch, i), kernels::Side::Left, plan),
+                        packed(right, matrixOf(right, batch, i), kernels::Side::Right, plan),
+                        std::span(values + i * area, static_cast<std::size_t>(area)), execution());
+  });
   return output;
 }
 

@@ -71,13 +71,11 @@ static ScaledTensor quantize(nb::handle object, const std::string& formatName, i
   const std::vector<std::uint32_t> random = randomBits(key, options.rounding, x.size());
   const Array elements = emptyArray(x.shape, *type.element);
   const Array scales = emptyArray(format::scaleShape(x.shape, type.block), *type.scale);
-  kernels::QuantizeReport report;
-  {
-    const nb::gil_scoped_release released;
-    report = kernels::quantize(reinterpret_cast<const float*>(values.data), x.shape, type, options,
-                               reinterpret_cast<std::uint8_t*>(elements.data), scales.data, random,
-                               execution());
-  }
+  const kernels::QuantizeReport report = withoutLock([&] {
+    return kernels::quantize(reinterpret_cast<const float*>(values.data), x.shape, type, options,
+                             reinterpret_cast<std::uint8_t*>(elements.data), scales.data, random,
+                             execution());
+  });
   if (report.refused)
     raise(ErrorClass::NonFinite,
           "x: {} at index {} (row-major) of shape {}; nan=\"propagate\" makes its block NaN, "
@@ -89,10 +87,11 @@ static ScaledTensor quantize(nb::handle object, const std::string& formatName, i
 Array dequantize(const ScaledTensor& tensor) {
   const Array elements = contiguous(tensor.elements), scales = contiguous(tensor.scales);
   const Array values = emptyArray(tensor.shape(), format::element("f32"));
-  const nb::gil_scoped_release released;
-  kernels::dequantize(reinterpret_cast<const std::uint8_t*>(elements.data), scales.data,
-                      tensor.outer, tensor.shape(), tensor.type,
-                      reinterpret_cast<float*>(values.data), execution());
+  withoutLock([&] {
+    kernels::dequantize(reinterpret_cast<const std::uint8_t*>(elements.data), scales.data,
+                        tensor.outer, tensor.shape(), tensor.type,
+                        reinterpret_cast<float*>(values.data), execution());
+  });
   return values;
 }
 

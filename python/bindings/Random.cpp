@@ -37,9 +37,10 @@ std::vector<std::uint32_t> randomBits(nb::handle key, numerics::Rounding roundin
     return {};
   const numerics::RandomStream stream = streamOf(key);
   std::vector<std::uint32_t> numbers(n);
-  const nb::gil_scoped_release released;
-  kernels::forRanges(n, 4096, execution(), [&](std::size_t begin, std::size_t end) {
-    stream.fill(begin, std::span(numbers).subspan(begin, end - begin));
+  withoutLock([&] {
+    kernels::forRanges(n, 4096, execution(), [&](std::size_t begin, std::size_t end) {
+      stream.fill(begin, std::span(numbers).subspan(begin, end - begin));
+    });
   });
   return numbers;
 }

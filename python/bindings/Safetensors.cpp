@@ -83,23 +83,24 @@ static void save(const std::string& path, const nb::dict& tensors,
   if (!scaled.empty())
     strings.emplace_back(kMetadataKey, scaled.dump());
 
-  const nb::gil_scoped_release released;
-  auto writer = valueOf(checkpoint::ShardWriter::create(path, planned.tensors, strings));
-  for (std::size_t i = 0; i < planned.arrays.size(); ++i) {
-    const Array& array = planned.arrays[i];
-    const int width = planned.tensors[i].dtype->bits;
-    std::vector<std::byte> packed;
-    std::span<const std::byte> bytes{
-        array.data, checkpoint::storedBytes(*planned.tensors[i].dtype, array.shape)};
-    if (width < 8) {
-      packed.resize(kernels::packedBytes(array.size(), width));
-      kernels::pack(reinterpret_cast<const std::uint8_t*>(array.data), array.size(), width,
-                    reinterpret_cast<std::uint8_t*>(packed.data()), execution());
-      bytes = packed;
+  withoutLock([&] {
+    auto writer = valueOf(checkpoint::ShardWriter::create(path, planned.tensors, strings));
+    for (std::size_t i = 0; i < planned.arrays.size(); ++i) {
+      const Array& array = planned.arrays[i];
+      const int width = planned.tensors[i].dtype->bits;
+      std::vector<std::byte> packed;
+      std::span<const std::byte> bytes{
+          array.data, checkpoint::storedBytes(*planned.tensors[i].dtype, array.shape)};
+      if (width < 8) {
+        packed.resize(kernels::packedBytes(array.size(), width));
+        kernels::pack(reinterpret_cast<const std::uint8_t*>(array.data), array.size(), width,
+                      reinterpret_cast<std::uint8_t*>(packed.data()), execution());
+        bytes = packed;
+      }
+      valueOf(writer.write(i, 0, bytes));
     }
-    valueOf(writer.write(i, 0, bytes));
-  }
-  valueOf(writer.commit());
+    valueOf(writer.commit());
+  });
 }
 
 static Array read(const checkpoint::SafetensorsFile& file,
@@ -110,13 +111,14 @@ static Array read(const checkpoint::SafetensorsFile& file,
           entry.dtype->name);
   const Array array = emptyOf(entry.shape, dtype);
   const auto bytes = file.bytes(entry);
-  const nb::gil_scoped_release released;
-  if (entry.dtype->bits < 8)
-    kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()), array.size(),
-                    entry.dtype->bits, reinterpret_cast<std::uint8_t*>(array.data), execution());
-  else if (!bytes.empty())
-    std::memcpy(array.data, bytes.data(), bytes.size());
-  file.release(entry);
+  withoutLock([&] {
+    if (entry.dtype->bits < 8)
+      kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()), array.size(),
+                      entry.dtype->bits, reinterpret_cast<std::uint8_t*>(array.data), execution());
+    else if (!bytes.empty())
+      std::memcpy(array.data, bytes.data(), bytes.size());
+    file.release(entry);
+  });
   return array;
 }
 

@@ -37,6 +37,8 @@ CASES = [
      r"scales of shape \(4, 2\), found \(4, 1\)"),
     (lambda: octavo.ScaledTensor(T.elements, T.scales, "mxfp8_e4m3"), octavo.DtypeError,
      "expected float8_e4m3fn or its codes in uint8, found float4_e2m1fn"),
+    (lambda: octavo.ScaledTensor(np.full((4, 64), 16, np.uint8), T.scales, "mxfp4"),
+     octavo.FormatError, "0x10 is no code of e2m1fn"),
     (lambda: octavo.ScaledTensor(T.elements, T.scales, "mxfp4", outer=2), octavo.FormatError,
      "no outer scale"),
     (lambda: octavo.set_threads(-1), octavo.ShapeError, "found -1"),
