@@ -9,7 +9,12 @@ void addCheckpointCommand(CLI::App& app) {
   group->require_subcommand(1);
   addConvertCommand(*group);
   addDequantizeCommand(*group);
+  addDiffCommand(*group);
+  addInspectCommand(*group);
+  addLintCommand(*group);
   addQuantizeWeightsCommand(*group);
+  addScalesCommand(*group);
+  addVerifyCommand(*group);
 }
 
 } // namespace octavo::tools

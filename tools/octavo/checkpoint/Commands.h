@@ -15,6 +15,11 @@ namespace octavo::tools {
 
 void addConvertCommand(CLI::App& group);
 void addDequantizeCommand(CLI::App& group);
+void addDiffCommand(CLI::App& group);
+void addInspectCommand(CLI::App& group);
+void addLintCommand(CLI::App& group);
 void addQuantizeWeightsCommand(CLI::App& group);
+void addScalesCommand(CLI::App& group);
+void addVerifyCommand(CLI::App& group);
 
 } // namespace octavo::tools

@@ -1,0 +1,70 @@
+#include "octavo/Checkpoint/AttentionModules.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+/// What projects to keys: of Llama and its kin; of those that keep q, k and v in one; of DeepSeek.
+constexpr auto kKeyProjections = std::to_array<std::string_view>(
+    {"k_proj", "qkv_proj", "query_key_value", "c_attn", "Wqkv", "qkv", "kv_a_proj_with_mqa"});
+
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view digits(std::string_view text, std::size_t begin) {
+  std::size_t end = begin;
+  while (end < text.size() && isDigit(text[end]))
+    ++end;
+  return text.substr(begin, end - begin);
+}
+
+} // namespace
+
+bool precedesNaturally(std::string_view a, std::string_view b) {
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (isDigit(a[i]) && isDigit(b[j])) {
+      const std::string_view x = digits(a, i), y = digits(b, j);
+      const std::string_view p = x.substr(std::min(x.find_first_not_of('0'), x.size()));
+      const std::string_view q = y.substr(std::min(y.find_first_not_of('0'), y.size()));
+      if (p != q)
+        return p.size() != q.size() ? p.size() < q.size() : p < q;
+      i += x.size();
+      j += y.size();
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (i == a.size() && j == b.size())
+    return a < b; // "01" and "1": some order, so that names stay apart
+  return i == a.size();
+}
+
+std::vector<std::string> attentionModules(const Folder& folder) {
+  std::set<std::string> found;
+  for (const StoredTensor& tensor : folder.tensors()) {
+    const std::string_view name = tensor.name();
+    const std::size_t parameter = name.rfind('.');
+    if (parameter == name.npos)
+      continue;
+    const std::size_t module = name.rfind('.', parameter - 1);
+    if (module == name.npos || parameter == 0)
+      continue;
+    const std::string_view last = name.substr(module + 1, parameter - module - 1);
+    if (std::ranges::find(kKeyProjections, last) != kKeyProjections.end() &&
+        name.substr(parameter + 1).starts_with("weight"))
+      found.emplace(name.substr(0, module));
+  }
+  std::vector<std::string> modules(found.begin(), found.end());
+  std::ranges::sort(modules, precedesNaturally);
+  return modules;
+}
+
+} // namespace octavo::checkpoint

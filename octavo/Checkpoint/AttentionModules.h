@@ -1,0 +1,18 @@
+// The attention modules of a model, from the names of its tensors.
+#pragma once
+
+#include "octavo/Checkpoint/Folder.h"
+
+#include <string>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+/// Modules that keep keys and values: those that have a projection for them. In the order of layers
+/// ("model.layers.2..." before "model.layers.10...").
+std::vector<std::string> attentionModules(const Folder& folder);
+
+/// Whether `a` comes before `b`, numbers in names compared as numbers.
+bool precedesNaturally(std::string_view a, std::string_view b);
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,124 @@
+#include "octavo/Checkpoint/WeightList.h"
+
+#include "octavo/Checkpoint/Inspect.h"
+#include "octavo/Checkpoint/Rewrite.h"
+#include "octavo/Kernels/Amax.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+bool areIdentical(const StoredTensor& a, const StoredTensor& b) {
+  return a.entry->dtype == b.entry->dtype && a.entry->shape == b.entry->shape &&
+         std::ranges::equal(a.bytes(), b.bytes());
+}
+
+bool areIdentical(const std::optional<Part>& a, const std::optional<Part>& b) {
+  if (!a || !b)
+    return a.has_value() == b.has_value();
+  return a->meaning == b->meaning && areIdentical(a->tensor, b->tensor);
+}
+
+} // namespace
+
+std::string NamedWeight::kind() const {
+  if (layer)
+    return formatName(*layer);
+  return std::string((plain ? plain : &scale->tensor)->entry->dtype->name);
+}
+
+const std::vector<std::int64_t>& NamedWeight::shape() const {
+  return layer ? layer->shape : (plain ? plain : &scale->tensor)->entry->shape;
+}
+
+WeightList::WeightList(const Folder& folder, Findings& findings)
+    : detected(detectLayout(folder, findings)), contents(detected.layout->read(folder, findings)) {
+  for (const Layer& layer : contents.layers) {
+    list.push_back({.name = plainName(layer), .layer = &layer});
+    if (layer.inputScale)
+      list.push_back({.name = layer.name + ".input_scale", .scale = &*layer.inputScale});
+  }
+  for (const StoredTensor& tensor : contents.plain)
+    list.push_back({.name = tensor.name(), .plain = &tensor});
+  for (const KvScales& kv : contents.kvScales) {
+    const auto add = [&](std::string_view name, const std::optional<Part>& part) {
+      if (part)
+        list.push_back({.name = kv.module + "." + std::string(name), .scale = &*part});
+    };
+    add("k_scale", kv.key);
+    add("v_scale", kv.value);
+    add("q_scale", kv.query);
+    add("prob_output_scale", kv.probability);
+  }
+  std::ranges::sort(list, {}, &NamedWeight::name);
+}
+
+const NamedWeight* WeightList::find(std::string_view name) const {
+  const auto found = std::ranges::lower_bound(
+      list, name, {}, [](const NamedWeight& weight) { return std::string_view(weight.name); });
+  return found != list.end() && found->name == name ? &*found : nullptr;
+}
+
+tl::expected<WeightRows, Error> WeightRows::open(const NamedWeight& weight, PlainAxes axes) {
+  WeightRows result;
+  if (weight.layer) {
+    const auto reader = LayerReader::open(*weight.layer);
+    if (!reader)
+      return tl::unexpected(reader.error());
+    result.values = layerRows(*reader);
+    return result;
+  }
+  const StoredTensor& tensor = weight.plain ? *weight.plain : weight.scale->tensor;
+  if (!wideType(*tensor.entry->dtype))
+    return tl::unexpected(Error{.file = tensor.shard->name(),
+                                .problem = "has no values that can be compared",
+                                .tensor = tensor.name(),
+                                .expected = "F32, BF16 or F16",
+                                .found = std::string(tensor.entry->dtype->name)});
+  const std::size_t rank = tensor.entry->shape.size();
+  if (rank == 2 || rank == 3) {
+    result.values = plainRows(tensor, axes);
+    return result;
+  }
+  result.flat = std::make_unique<SafetensorsEntry>(*tensor.entry);
+  result.flat->shape = {1, numerics::elementCount(tensor.entry->shape)};
+  result.values = plainRows({tensor.shard, result.flat.get()});
+  return result;
+}
+
+bool areIdentical(const NamedWeight& a, const NamedWeight& b) {
+  if (a.layer && b.layer)
+    return a.layer->type == b.layer->type && a.layer->shape == b.layer->shape &&
+           areIdentical(a.layer->elements, b.layer->elements) &&
+           areIdentical(a.layer->scales, b.layer->scales) &&
+           areIdentical(a.layer->outer, b.layer->outer);
+  if (a.plain && b.plain)
+    return areIdentical(*a.plain, *b.plain);
+  return a.scale && b.scale && a.scale->meaning == b.scale->meaning &&
+         areIdentical(a.scale->tensor, b.scale->tensor);
+}
+
+std::optional<float> plainAmax(const StoredTensor& tensor) {
+  const auto rows = WeightRows::open({.name = tensor.name(), .plain = &tensor});
+  if (!rows)
+    return std::nullopt;
+  float amax = 0;
+  Scratch scratch;
+  for (const Piece& piece : piecesOf(rows->rows())) {
+    scratch.values.resize(
+        static_cast<std::size_t>((piece.end - piece.begin) * rows->rows().columns()));
+    rows->rows().read(piece, scratch.values.data(), scratch);
+    const float part =
+        kernels::amax(kernels::WideType::F32, scratch.values.data(), scratch.values.size());
+    if (std::isnan(part))
+      return part;
+    amax = std::max(amax, part);
+    rows->rows().release(piece);
+  }
+  return amax;
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,478 @@
+"""`octavo checkpoint inspect`, `scales`, `diff`, `verify` on small checkpoints whose every value is
+known from NumPy and ml_dtypes; and the commands of docs/checkpoints.md."""
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+
+import numpy as np
+import pytest
+
+import checkpoints as cp
+
+OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+UP = "model.layers.0.mlp.up_proj"
+DOWN = "model.layers.0.mlp.down_proj"
+KV0, KV1 = "model.layers.0.self_attn.", "model.layers.1.self_attn."
+
+
+def octavo(*arguments, code=0):
+    result = subprocess.run([OCTAVO, "checkpoint", *map(str, arguments)], capture_output=True,
+                            text=True, timeout=120)
+    assert result.returncode == code, (result.stdout, result.stderr)
+    return result
+
+
+def as_json(*arguments, code=0):
+    return json.loads(octavo(*arguments, "--json", code=code).stdout)
+
+
+def write(tmp_path, name, checkpoint):
+    return checkpoint.write(tmp_path / name)
+
+
+def tensors_of(folder):
+    return {name: tensor for shard in sorted(folder.glob("*.safetensors"))
+            for name, tensor in cp.read_safetensors(shard).items()}
+
+
+def bytes_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def dequantized(checkpoint):
+    """The weights of an autofp8 or deepseek checkpoint, by hand, in f32."""
+    values = {}
+    for name, tensor in checkpoint.tensors.items():
+        scale = checkpoint.tensors.get(name + "_scale")
+        blocks = checkpoint.tensors.get(name + "_scale_inv")
+        if scale is not None:
+            values[name] = tensor.astype(np.float32) * scale.astype(np.float32)
+        elif blocks is not None:
+            grid = np.repeat(np.repeat(blocks, 128, 0), 128, 1)
+            values[name] = tensor.astype(np.float32) * grid[:tensor.shape[0], :tensor.shape[1]]
+        elif "scale" not in name:
+            values[name] = tensor.astype(np.float32)
+    return values
+
+
+# inspect
+
+def test_inspect_counts_what_was_written(tmp_path):
+    checkpoint = cp.compressed_nvfp4()
+    folder = write(tmp_path, "model", checkpoint)
+    report = as_json("inspect", folder)
+    assert (report["layout"], report["shards"]) == ("compressed-tensors", 2)
+    packed = [t for n, t in checkpoint.tensors.items() if n.endswith("weight_packed")]
+    scales = [t for n, t in checkpoint.tensors.items() if n.endswith("weight_scale")]
+    (use,) = report["formats"]
+    assert use["format"] == "nvfp4" and use["layers"] == len(packed)
+    assert use["weights"] == 2 * sum(t.size for t in packed)
+    assert use["code_bytes"] == sum(t.size for t in packed)
+    assert use["scale_bytes"] == sum(t.size for t in scales) + 4 * len(packed)
+    assert use["bits_per_weight"] == pytest.approx(
+        8 * (use["code_bytes"] + use["scale_bytes"]) / use["weights"])
+    assert report["bytes"] == sum(t.nbytes for t in checkpoint.tensors.values())
+    values = np.concatenate([t.astype(np.float32).ravel() for t in scales])
+    assert use["scales"]["smallest"] == values.min() and use["scales"]["largest"] == values.max()
+    exponents, counts = np.unique(np.floor(np.log2(values)).astype(int), return_counts=True)
+    assert [(b["exponent"], b["count"]) for b in use["scales"]["histogram"]] == list(
+        zip(exponents.tolist(), counts.tolist()))
+    text = octavo("inspect", folder, "--scales").stdout
+    assert "nvfp4" in text and "2^" in text and "#" in text
+
+
+def test_inspect_one_name(tmp_path):
+    checkpoint = cp.compressed_nvfp4()
+    folder = write(tmp_path, "model", checkpoint)
+    for name in (UP, UP + ".weight", UP + ".weight_global_scale"):
+        report = as_json("inspect", folder, "--tensor", name)
+        assert report["layer"] == UP and report["shape"] == [128, 64]
+        assert report["reading"] == "value = code * weight_scale / weight_global_scale"
+        assert {t["role"] for t in report["tensors"]} == {"elements", "scales", "outer scale"}
+        codes = report["tensors"][0]["codes"]
+        packed = checkpoint.tensors[UP + ".weight_packed"]
+        nibbles = np.stack([packed & 15, packed >> 4])
+        assert codes["count"] == nibbles.size
+        assert codes["at_max"] == (nibbles & 7 == 7).sum()
+        assert codes["zero"] == (nibbles & 7 == 0).sum()
+    report = as_json("inspect", folder, "--tensor", "lm_head.weight")
+    expected = np.abs(checkpoint.tensors["lm_head.weight"].astype(np.float32)).max()
+    assert report["tensors"][0]["amax"] == expected
+    result = octavo("inspect", folder, "--tensor", "lm_haed.weight", code=3)
+    assert "lm_head.weight" in result.stderr
+
+
+# scales
+
+def test_every_tier_is_said(tmp_path):
+    checkpoint = cp.autofp8()
+    for name in ("k_scale", "v_scale"):
+        del checkpoint.tensors[KV1 + name]
+    folder = write(tmp_path, "model", checkpoint)
+    side = tmp_path / "side.safetensors"
+    cp.write_safetensors(side, {KV0 + "v_scale": np.float32(0.5).reshape(())})
+    result = octavo("scales", "show", folder, "--scales", side, "--json")
+    scales = {s["name"]: (s["values"], s["tier"]) for s in json.loads(result.stdout)["scales"]}
+    assert scales[KV0 + "k_scale"] == ([float(np.float32(0.03))], "checkpoint")
+    assert scales[KV0 + "v_scale"] == ([0.5], "file")
+    assert scales[KV1 + "k_scale"] == scales[KV1 + "v_scale"] == ([1.0], "default")
+    assert scales[UP + ".input_scale"] == ([float(np.float32(0.02))], "checkpoint")
+    assert "2 of 18 scales" in result.stderr and "1.0" in result.stderr
+    assert "default" in octavo("scales", "show", folder).stdout
+
+
+@pytest.mark.parametrize("spelled", [("k_proj.k_scale", "v_proj.v_scale"),
+                                     ("k_proj.output_scale", "v_proj.output_scale"), ("kv_scale",)])
+def test_all_names_are_read(tmp_path, spelled):
+    checkpoint = cp.autofp8()
+    values = [checkpoint.tensors.pop(KV0 + name) for name in ("k_scale", "v_scale")]
+    for name, value in zip(spelled, values):
+        checkpoint.tensors[KV0 + name] = value
+    folder = write(tmp_path, "model", checkpoint)
+    octavo("scales", "extract", folder, "-o", tmp_path / "out.safetensors")
+    scales = cp.read_safetensors(tmp_path / "out.safetensors")
+    assert scales[KV0 + "k_scale"] == values[0] and scales[KV0 + "k_scale"].dtype == np.float32
+    assert scales[KV0 + "v_scale"] == values[1 if len(spelled) == 2 else 0]
+
+
+def test_the_json_of_old_vllm(tmp_path):
+    folder = write(tmp_path, "model", cp.autofp8())
+    side = tmp_path / "kv_cache_scales.json"
+    result = octavo("scales", "extract", folder, "-o", side, "--ranks", "2")
+    assert "larger" in result.stderr
+    written = json.loads(side.read_text())
+    factors = {str(layer): pytest.approx(0.03) for layer in range(2)}
+    assert written == {"model_type": "llama", "kv_cache": {
+        "dtype": "float8_e4m3fn", "scaling_factor": {"0": factors, "1": factors}}}
+    shown = as_json("scales", "show", folder, "--scales", side)["scales"]
+    assert {s["tier"] for s in shown if "self_attn.v_scale" in s["name"]} == {"file"}
+
+    def refused(change, *words):
+        broken = json.loads(side.read_text())
+        change(broken)
+        (tmp_path / "broken.json").write_text(json.dumps(broken))
+        error = octavo("scales", "show", folder, "--scales", tmp_path / "broken.json", code=3).stderr
+        assert all(word in error for word in words), error
+    cache = lambda json: json["kv_cache"]  # noqa: E731
+    refused(lambda j: j.pop("kv_cache"), "no kv_cache")
+    refused(lambda j: cache(j).update(dtype="float8_e5m2"), "float8_e4m3fn", "float8_e5m2")
+    refused(lambda j: cache(j)["scaling_factor"]["0"].pop("0"), "rank 0", "every layer")
+    refused(lambda j: cache(j)["scaling_factor"]["1"].update({"0": 0.5}), "rank 1", "other scales")
+    refused(lambda j: cache(j)["scaling_factor"].update({"3": {}}), "ranks")
+    refused(lambda j: cache(j)["scaling_factor"]["0"].update({"1": -1.0}), "layer 1", "positive")
+    refused(lambda j: j.update(model_type="mistral"), "mistral", "llama")
+    for rank in "01":
+        written["kv_cache"]["scaling_factor"][rank]["2"] = 0.1
+    refused(lambda j: j.update(written), "number of layers", "expected 2, found 3")
+
+
+def test_scales_go_into_the_shards_concerned(tmp_path):
+    checkpoint = cp.autofp8()
+    for name in ("k_scale", "v_scale"):
+        del checkpoint.tensors[KV1 + name]
+    checkpoint.shards = 5
+    folder = write(tmp_path, "model", checkpoint)
+    before, files = tensors_of(folder), bytes_of(folder)
+    side = tmp_path / "side.safetensors"
+    new = {KV0 + "k_scale": 0.25, KV1 + "k_scale": 0.125, KV1 + "v_scale": 0.0625,
+           DOWN + ".input_scale": 0.75}
+    cp.write_safetensors(side, {n: np.float32(v).reshape(()) for n, v in new.items()})
+    changes = as_json("scales", "apply", folder, "--scales", side, "--into-checkpoint")["changes"]
+    kinds = {change["tensor"]: change["change"] for change in changes}
+    assert kinds == {KV0 + "k_scale": "replaced", DOWN + ".input_scale": "replaced",
+                     KV1 + "k_scale": "added", KV1 + "v_scale": "added"}
+    after = tensors_of(folder)
+    assert set(after) == set(before) | set(new)
+    for name, tensor in after.items():
+        if name in new:
+            assert tensor == new[name] and tensor.dtype == np.float32
+        else:
+            assert tensor.dtype == before[name].dtype and tensor.tobytes() == before[name].tobytes()
+    untouched = {change["shard"] for change in changes} ^ {
+        cp.Checkpoint.shard_name(i, 5) for i in range(5)}
+    assert untouched and all((folder / n).read_bytes() == files[n] for n in untouched)
+    assert set(bytes_of(folder)) == set(files)
+    index = json.loads((folder / "model.safetensors.index.json").read_text())
+    assert set(index["weight_map"]) == set(after)
+    assert index["metadata"]["total_size"] == sum(t.nbytes for t in after.values())
+    octavo("lint", folder, "--ignore", "negative-zero", "--fail-on", "note")
+    again = as_json("scales", "apply", folder, "--scales", side, "--into-checkpoint")["changes"]
+    assert {change["change"] for change in again} == {"same"}
+
+
+def test_the_old_name_makes_way(tmp_path):
+    checkpoint = cp.autofp8()
+    del checkpoint.tensors[KV0 + "v_scale"]
+    checkpoint.tensors[KV0 + "kv_scale"] = checkpoint.tensors.pop(KV0 + "k_scale")
+    folder = write(tmp_path, "model", checkpoint)
+    side = tmp_path / "side.safetensors"
+    cp.write_safetensors(side, {KV0 + "k_scale": np.float32(0.25).reshape(())})
+    octavo("scales", "apply", folder, "--scales", side, "--into-checkpoint")
+    after = tensors_of(folder)
+    assert KV0 + "kv_scale" not in after
+    assert after[KV0 + "k_scale"] == 0.25 and after[KV0 + "v_scale"] == np.float32(0.03)
+    octavo("lint", folder, "--ignore", "negative-zero", "--fail-on", "note")
+
+
+def test_a_side_file_takes_both(tmp_path):
+    folder = write(tmp_path, "model", cp.autofp8())
+    files = bytes_of(folder)
+    side, out = tmp_path / "side.safetensors", tmp_path / "out.safetensors"
+    cp.write_safetensors(side, {KV0 + "k_scale": np.float32(0.25).reshape(())})
+    octavo("scales", "apply", folder, "--scales", side, "-o", out)
+    scales = cp.read_safetensors(out)
+    assert scales[KV0 + "k_scale"] == 0.25 and scales[KV0 + "v_scale"] == np.float32(0.01)
+    assert bytes_of(folder) == files
+
+
+@pytest.mark.parametrize("tensors, words", [
+    ({"lm_head.weight": np.ones(1, np.float32)}, ("no scale file", "lm_head.weight")),
+    ({KV0 + "k_scale": np.zeros((), np.float32)}, ("positive", "k_scale")),
+    ({KV0 + "k_scale": np.full((), np.nan, np.float32)}, ("nan", "k_scale")),
+    ({KV0 + "k_scale": np.full((), -1, np.float32)}, ("positive", "-1")),
+    ({KV0 + "k_scale": np.ones((), np.int32)}, ("I32", "F32")),
+    ({KV0.replace("0", "7") + "k_scale": np.ones((), np.float32)}, ("no attention module",)),
+    ({"model.nothing.weight_scale": np.ones((), np.float32)}, ("no module",)),
+    ({UP + ".input_scale": np.ones(3, np.float32)}, ("does not fit", "[3]")),
+])
+def test_a_wrong_scale_file_is_refused(tmp_path, tensors, words):
+    folder = write(tmp_path, "model", cp.autofp8())
+    files = bytes_of(folder)
+    side = tmp_path / "side.safetensors"
+    cp.write_safetensors(side, tensors)
+    error = octavo("scales", "apply", folder, "--scales", side, "--into-checkpoint", code=3).stderr
+    assert all(word in error for word in words), error
+    assert bytes_of(folder) == files
+
+
+def test_apply_wants_one_place(tmp_path):
+    folder = write(tmp_path, "model", cp.autofp8())
+    octavo("scales", "apply", folder, "--scales", folder, code=2)
+
+
+# diff
+
+def test_equal_checkpoints_are_identical(tmp_path):
+    a = write(tmp_path, "a", cp.autofp8())
+    one_file = cp.autofp8()
+    one_file.shards = 1
+    b = write(tmp_path, "b", one_file)
+    report = as_json("diff", a, b)
+    assert report["within_tolerance"] and {w["sameness"] for w in report["weights"]} == {"identical"}
+
+
+@pytest.mark.parametrize("make", [cp.autofp8, cp.deepseek])
+def test_values_are_equal_across_layouts(tmp_path, make):
+    checkpoint = make()
+    values = {name: tensor.astype(np.float32) for name, tensor in dequantized(checkpoint).items()}
+    plain = write(tmp_path, "plain", cp.Checkpoint(values, {"model_type": "llama"}))
+    quantized = write(tmp_path, "quantized", checkpoint)
+    report = as_json("diff", quantized, plain, code=1 if make is cp.autofp8 else 0)
+    for weight in report["weights"]:
+        if "scale" in weight["name"]:
+            assert weight["sameness"] == "only in the first"
+        elif cp.is_linear(weight["name"]):
+            assert weight["sameness"] == "equal values", weight
+            assert weight["elements"] == values[weight["name"]].size
+
+
+def test_differences_have_the_right_figures(tmp_path):
+    a, b = cp.plain(), cp.plain()
+    b[UP + ".weight"][3, 4] += cp.BF16(0.5)
+    x, y = (t[UP + ".weight"].astype(np.float64) for t in (a, b))
+    folders = [write(tmp_path, n, cp.Checkpoint(t, {})) for n, t in (("a", a), ("b", b))]
+    report = as_json("diff", *folders, code=1)
+    (weight,) = [w for w in report["weights"] if w["sameness"] != "identical"]
+    assert (weight["name"], weight["sameness"], weight["differing"]) == (UP + ".weight", "different", 1)
+    assert weight["max_absolute"] == pytest.approx(np.abs(x - y).max())
+    assert weight["of_amax"] == pytest.approx(np.abs(x - y).max() / np.abs(x).max())
+    assert weight["rms"] == pytest.approx(np.linalg.norm(x - y) / np.linalg.norm(x))
+    assert weight["max_relative"] == pytest.approx(np.abs((x - y)[3, 4] / x[3, 4]))
+    as_json("diff", *folders, "--tolerance", weight["of_amax"] * 1.001)
+    as_json("diff", *folders, "--tolerance", weight["of_amax"] * 0.999, code=1)
+
+
+def test_what_cannot_be_compared(tmp_path):
+    a, b = cp.plain(), cp.plain()
+    b[UP + ".weight"] = b[UP + ".weight"].reshape(64, 128)
+    b["extra"] = b.pop("lm_head.weight")
+    a["count"], b["count"] = np.arange(3), np.arange(3) + 1
+    b["model.norm.weight"] = b["model.norm.weight"] * cp.BF16(np.nan)
+    folders = [write(tmp_path, n, cp.Checkpoint(t, {})) for n, t in (("a", a), ("b", b))]
+    report = as_json("diff", *folders, "--tolerance", "1e9", code=1)
+    found = {w["name"]: w["sameness"] for w in report["weights"] if w["sameness"] != "identical"}
+    assert found == {UP + ".weight": "other shape", "lm_head.weight": "only in the first",
+                     "extra": "only in the second", "count": "not comparable",
+                     "model.norm.weight": "different"}
+    octavo("diff", *folders, "--tolerance", "-1", code=2)
+
+
+# verify
+
+def verified(tmp_path, output, source, code=0):
+    folders = [write(tmp_path, n, c) for n, c in (("out", output), ("in", source))]
+    report = as_json("verify", folders[0], "--against", folders[1], code=code)
+    assert report["kept"] == (code == 0)
+    return {promise["promise"]: promise for promise in report["promises"]}
+
+
+# autofp8 adds scales of caches and inputs, which the plain source does not have.
+MADE = {"fp8": lambda: cp.autofp8(static=False, kv=False), "fp8 rows": cp.compressed_fp8,
+        "nvfp4": cp.compressed_nvfp4, "mxfp8": cp.compressed_mxfp8}
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_what_numpy_quantized_is_within_its_format(tmp_path, make):
+    output = make()
+    promises = verified(tmp_path, output, cp.plain_checkpoint())
+    assert promises["quantized-within-format"]["checked"] == 14
+    assert promises["plain-identical"]["checked"] == 5
+    assert promises["weights-complete"]["checked"] == 19
+
+
+def test_blocks_of_128_are_within_their_format(tmp_path):
+    shapes = {name: (200, 130) for name in cp.SHAPES}
+    verified(tmp_path, cp.deepseek(shapes), cp.plain_checkpoint(shapes=shapes))
+
+
+def test_dequantized_values_are_exact(tmp_path):
+    source = cp.deepseek()
+    values = {name: tensor.astype(cp.BF16) for name, tensor in dequantized(source).items()}
+    promises = verified(tmp_path, cp.Checkpoint(values, {"model_type": "deepseek_v3"}), source)
+    assert promises["dequantized-exactly"]["checked"] == 14
+    values[UP + ".weight"].view(np.uint16)[7, 9] += 1  # one ulp
+    promises = verified(tmp_path, cp.Checkpoint(values, {}), source, code=1)
+    (broken,) = promises["dequantized-exactly"]["broken"]
+    assert UP in broken and "row 7, column 9" in broken
+
+
+def breaks(promise, *words, make=cp.compressed_fp8):
+    def add(change):
+        BROKEN.append(pytest.param(make, change, promise, words, id=change.__name__))
+        return change
+    return add
+
+
+BROKEN = []
+
+
+@breaks("quantized-within-format", UP, "row 5, column 6")
+def a_code_is_off_by_one(checkpoint):
+    codes = checkpoint.tensors[UP + ".weight"].view(np.uint8).copy()
+    codes[5, 6] ^= 4  # half of its size away
+    checkpoint.tensors[UP + ".weight"] = codes.view(cp.E4M3)
+
+
+@breaks("quantized-within-format", UP, "row 0")
+def scales_are_too_small(checkpoint):
+    checkpoint.tensors[UP + ".weight_scale"] = checkpoint.tensors[UP + ".weight_scale"] / cp.BF16(2)
+
+
+@breaks("quantized-within-format", UP, "far below its scale", make=cp.compressed_mxfp8)
+def a_scale_is_too_large_for_its_block(checkpoint):
+    name = UP + ".weight_scale"
+    weight = cp.plain()[UP + ".weight"].astype(np.float32)
+    scales = checkpoint.tensors[name].copy()
+    scales[2, 1] += 3
+    codes = checkpoint.tensors[UP + ".weight"].copy()
+    codes[2, 32:] = (weight[2, 32:] / 2.0 ** (int(scales[2, 1]) - 127)).astype(cp.E4M3)
+    checkpoint.tensors[name], checkpoint.tensors[UP + ".weight"] = scales, codes
+
+
+@breaks("quantized-within-format", UP, "row 9, column 9: 0 became", make=cp.compressed_nvfp4)
+def a_zero_became_something(checkpoint):
+    pass  # the source is changed in the test
+
+
+@breaks("plain-identical", "model.norm.weight")
+def a_plain_value_changed(checkpoint):
+    checkpoint.tensors["model.norm.weight"][0] = 2
+
+
+@breaks("plain-identical", "lm_head.weight")
+def a_plain_dtype_changed(checkpoint):
+    checkpoint.tensors["lm_head.weight"] = checkpoint.tensors["lm_head.weight"].astype(np.float32) + 1
+    checkpoint.tensors["lm_head.weight"] = checkpoint.tensors["lm_head.weight"].astype(cp.BF16)
+
+
+@breaks("weights-complete", "lm_head.weight is not in the output")
+def a_weight_is_missing(checkpoint):
+    del checkpoint.tensors["lm_head.weight"]
+
+
+@breaks("nothing-extra", "bonus is not in the source")
+def a_weight_is_extra(checkpoint):
+    checkpoint.tensors["bonus"] = np.ones(3, np.float32)
+
+
+@breaks("configuration-consistent", "no configuration says so")
+def the_configuration_does_not_say_quantized(checkpoint):
+    del checkpoint.config["quantization_config"]
+
+
+@breaks("configuration-consistent", "ignored-layer-quantized")
+def the_configuration_ignores_a_quantized_layer(checkpoint):
+    checkpoint.quantization["ignore"].append(UP)
+
+
+@breaks("index-consistent", "total_size is 5")
+def the_total_size_is_wrong(checkpoint):
+    checkpoint.index = {"metadata": {"total_size": 5}}
+
+
+@pytest.mark.parametrize("make, change, promise, words", BROKEN)
+def test_a_broken_promise_is_found(tmp_path, make, change, promise, words):
+    output, source = make(), cp.plain_checkpoint()
+    change(output)
+    if change is a_zero_became_something:
+        source.tensors[UP + ".weight"][9, 9] = 0
+    promises = verified(tmp_path, output, source, code=1)
+    broken = promises[promise]["broken"]
+    assert any(all(word in text for word in words) for text in broken), promises
+
+
+def test_the_other_files_are_held_too(tmp_path):
+    source, output = (write(tmp_path, n, c()) for n, c in
+                      (("in", cp.plain_checkpoint), ("out", cp.compressed_fp8)))
+    (source / "tokenizer.json").write_text("{}")
+    report = as_json("verify", output, "--against", source, code=1)
+    (promise,) = [p for p in report["promises"] if not p["kept"]]
+    assert promise["promise"] == "other-files-identical" and "tokenizer.json" in promise["broken"][0]
+    (output / "tokenizer.json").write_text("{}")
+    octavo("verify", output, "--against", source)
+    (output / ".octavo-job.json").write_text("{}")
+    assert "run the same command again" in octavo("verify", output, "--against", source, code=1).stdout
+
+
+# docs/checkpoints.md
+
+def console(page):
+    inside, commands = False, []
+    for line in page.splitlines():
+        if line.startswith("```"):
+            inside = line == "```console"
+        elif inside:
+            commands.append(line)
+    return commands
+
+
+def test_the_commands_of_the_page_run(tmp_path):
+    """From first to last, in one folder; `out/` is made anew by each command that writes it."""
+    commands = console((DOCS / "checkpoints.md").read_text())
+    assert len(commands) > 20
+    write(tmp_path, "bf16", cp.plain_checkpoint())
+    write(tmp_path, "fp8", cp.autofp8())
+    write(tmp_path, "blocks", cp.deepseek())
+    write(tmp_path, "nvfp4", cp.compressed_nvfp4())
+    octavo("quantize", tmp_path / "bf16", "-o", tmp_path / "mxfp4", "--layout", "compressed-tensors",
+           "--format", "mxfp4", "--weight-only")
+    for command in commands:
+        words = shlex.split(command)
+        assert words[:2] == ["octavo", "checkpoint"]
+        if "-o" in words and "out/" in words:
+            subprocess.run(["rm", "-rf", tmp_path / "out"])
+        result = subprocess.run([OCTAVO, *words[1:]], cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == 0, (command, result.stdout, result.stderr)

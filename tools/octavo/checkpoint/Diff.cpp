@@ -1,0 +1,158 @@
+// octavo checkpoint diff: whether two checkpoints say the same weights
+// (docs/commands/checkpoint-diff.md).
+
+#include "tools/octavo/Progress.h"
+#include "tools/octavo/TextTable.h"
+#include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/Wording.h"
+
+#include "octavo/Checkpoint/Diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+
+namespace octavo::tools {
+
+namespace {
+
+using checkpoint::DiffReport;
+using checkpoint::Folder;
+using checkpoint::Json;
+using checkpoint::Sameness;
+using checkpoint::WeightDifference;
+
+struct DiffFlags {
+  std::string first, second;
+  double tolerance = 0;
+  bool isJson = false, showsAll = false;
+};
+
+constexpr auto kSamenesses = std::to_array<Sameness>(
+    {Sameness::Identical, Sameness::EqualValues, Sameness::Different, Sameness::OtherShape,
+     Sameness::OnlyInFirst, Sameness::OnlyInSecond, Sameness::Unreadable});
+
+Folder openFolder(const std::string& path) {
+  auto folder = Folder::open(path);
+  if (!folder)
+    throw CommandError(folder.error().message(), ExitCode::BadInput);
+  return std::move(*folder);
+}
+
+std::string countsText(const DiffReport& report) {
+  std::string text;
+  for (Sameness sameness : kSamenesses)
+    if (const std::uint64_t n = report.count(sameness))
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, samenessName(sameness));
+  return text.empty() ? "no weights" : text;
+}
+
+std::string reportText(const DiffReport& report, const DiffFlags& flags) {
+  std::string text = fmt::format("A  {} ({})\nB  {} ({})\n", nameText(flags.first),
+                                 report.firstLayout, nameText(flags.second), report.secondLayout);
+  TextTable table = {
+      {"weight", "A", "B", "", "differ", "max |a-b|", "of amax", "rms of |a|", "max |a-b|/|a|"}};
+  std::string reasons;
+  for (const WeightDifference& weight : report.weights) {
+    const bool isSame = weight.sameness == Sameness::Identical;
+    if (isSame && !flags.showsAll)
+      continue;
+    const bool hasFigures = weight.sameness == Sameness::Different;
+    const auto figure = [&](double value) {
+      return hasFigures ? fmt::format("{:.3g}", value) : std::string("-");
+    };
+    table.push_back({nameText(weight.name), weight.first.empty() ? "-" : weight.first,
+                     weight.second.empty() ? "-" : weight.second,
+                     std::string(samenessName(weight.sameness)),
+                     hasFigures ? fmt::format("{} of {}", weight.differing, weight.elements) : "-",
+                     figure(weight.maxAbsolute), figure(weight.ofAmax), figure(weight.rms),
+                     figure(weight.maxRelative)});
+    if (!weight.why.empty())
+      reasons += fmt::format("{}: {}\n", nameText(weight.name), nameText(weight.why));
+  }
+  if (table.size() > 1)
+    text += "\n" + plainText(table);
+  if (!reasons.empty())
+    text += "\n" + reasons;
+  return text + "\n" + countsText(report) + "\n";
+}
+
+/// JSON has no infinity: null.
+Json figureJson(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+std::string reportJson(const DiffReport& report, const DiffFlags& flags) {
+  Json weights = Json::array(), counts;
+  for (Sameness sameness : kSamenesses) {
+    std::string key(samenessName(sameness));
+    std::ranges::replace(key, ' ', '_');
+    counts[key] = report.count(sameness);
+  }
+  for (const WeightDifference& weight : report.weights)
+    weights.push_back({{"name", weight.name},
+                       {"sameness", samenessName(weight.sameness)},
+                       {"first", weight.first},
+                       {"second", weight.second},
+                       {"why", weight.why},
+                       {"elements", weight.elements},
+                       {"differing", weight.differing},
+                       {"max_absolute", figureJson(weight.maxAbsolute)},
+                       {"max_relative", figureJson(weight.maxRelative)},
+                       {"of_amax", figureJson(weight.ofAmax)},
+                       {"rms", figureJson(weight.rms)}});
+  return jsonText({{"first", flags.first},
+                   {"second", flags.second},
+                   {"first_layout", report.firstLayout},
+                   {"second_layout", report.secondLayout},
+                   {"tolerance", flags.tolerance},
+                   {"within_tolerance", report.isWithin(flags.tolerance)},
+                   {"counts", counts},
+                   {"weights", weights}});
+}
+
+void runDiff(const DiffFlags& flags) {
+  if (!(flags.tolerance >= 0))
+    throw CommandError(fmt::format("--tolerance {}: expected a number from 0 on", flags.tolerance),
+                       ExitCode::BadUsage);
+  const Folder first = openFolder(flags.first), second = openFolder(flags.second);
+  std::uint64_t bytes = 0;
+  for (const checkpoint::StoredTensor& tensor : first.tensors())
+    bytes += tensor.bytes().size();
+  const DiffReport report = [&] {
+    Progress progress("comparing", bytes);
+    return checkpoint::diff(first, second, {}, [&](std::uint64_t n) { progress.add(n); });
+  }();
+  fmt::print("{}", flags.isJson ? reportJson(report, flags) : reportText(report, flags));
+  if (!report.isWithin(flags.tolerance))
+    throw CommandError(fmt::format("{} and {} differ: {}", nameText(flags.first),
+                                   nameText(flags.second), countsText(report)),
+                       ExitCode::CheckFailed);
+}
+
+constexpr const char* kExamples = R"(Examples:
+  octavo checkpoint diff model-fp8/ model-fp8-converted/
+  octavo checkpoint diff model-bf16/ model-nvfp4/ --tolerance 0.2
+  octavo checkpoint diff a.safetensors b.safetensors --json
+Values are compared as f32, whatever the layouts. --tolerance is the largest |a - b| that a weight
+may have, as a share of its largest |a|.)";
+
+} // namespace
+
+void addDiffCommand(CLI::App& group) {
+  CLI::App* command =
+      group.add_subcommand("diff", "Say whether two checkpoints have equal weights");
+  auto flags = std::make_shared<DiffFlags>();
+  command->add_option("A", flags->first, "Folder, or one safetensors file")->required();
+  command->add_option("B", flags->second, "The same; in any layout")->required();
+  command->add_option("--tolerance", flags->tolerance,
+                      "Exit with 1 only where a weight differs by more, as a share of its amax");
+  command->add_flag("--all", flags->showsAll, "Show identical weights too");
+  command->add_flag("--json", flags->isJson, "As JSON");
+  command->footer(kExamples);
+  command->callback([flags] { runDiff(*flags); });
+}
+
+} // namespace octavo::tools

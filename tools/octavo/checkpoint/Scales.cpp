@@ -1,0 +1,287 @@
+// octavo checkpoint scales: the scales that readers use at run time, of key-value caches and static
+// activations: shown with where they are from, taken out, put in
+// (docs/commands/checkpoint-scales.md).
+
+#include "tools/octavo/TextTable.h"
+#include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/Wording.h"
+
+#include "octavo/Checkpoint/AttentionModules.h"
+#include "octavo/Checkpoint/ScaleTiers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace octavo::tools {
+
+namespace {
+
+using checkpoint::Folder;
+using checkpoint::Inventory;
+using checkpoint::Json;
+using checkpoint::Layout;
+using checkpoint::ScaleChange;
+using checkpoint::ScaleTier;
+using checkpoint::StoredScale;
+using checkpoint::TieredScale;
+
+struct ScalesFlags {
+  std::string path, scales, output;
+  int ranks = 1;
+  bool isJson = false, intoCheckpoint = false;
+};
+
+/// A checkpoint opened, and its scales resolved.
+struct Opened {
+  Folder folder;
+  const Layout* layout;
+  Inventory inventory;
+  std::vector<StoredScale> file;
+  std::vector<TieredScale> scales;
+};
+
+std::unique_ptr<Opened> open(const ScalesFlags& flags) {
+  auto folder = Folder::open(flags.path);
+  if (!folder)
+    throw CommandError(folder.error().message(), ExitCode::BadInput);
+  auto opened = std::make_unique<Opened>(Opened{std::move(*folder), nullptr, {}, {}, {}});
+  checkpoint::Findings findings; // lint's business
+  opened->layout = checkpoint::detectLayout(opened->folder, findings).layout;
+  opened->inventory = opened->layout->read(opened->folder, findings);
+  if (!flags.scales.empty()) {
+    auto file = checkpoint::readScalesFor(opened->folder, opened->inventory, flags.scales);
+    if (!file)
+      throw CommandError(file.error().message(), ExitCode::BadInput);
+    opened->file = std::move(*file);
+  }
+  opened->scales = checkpoint::resolveScales(opened->folder, opened->inventory, opened->file);
+  return opened;
+}
+
+std::string valuesText(const std::vector<float>& values) {
+  if (values.empty())
+    return "-";
+  const auto [least, greatest] = std::ranges::minmax(values);
+  return values.size() == 1 ? fmt::format("{:.6g}", least)
+                            : fmt::format("{:.6g} to {:.6g} ({})", least, greatest, values.size());
+}
+
+/// On stderr, so that it is seen whatever becomes of the result.
+void reportDefaults(const std::vector<TieredScale>& scales) {
+  const auto n = std::ranges::count(scales, ScaleTier::Default, &TieredScale::tier);
+  if (n > 0)
+    fmt::print(stderr,
+               "octavo: {} of {} are neither in the checkpoint nor in a file: readers use 1.0\n", n,
+               countText(scales.size(), "scale"));
+}
+
+void show(const ScalesFlags& flags) {
+  const auto opened = open(flags);
+  if (flags.isJson) {
+    Json scales = Json::array();
+    for (const TieredScale& scale : opened->scales)
+      scales.push_back({{"name", scale.name},
+                        {"values", scale.values},
+                        {"tier", checkpoint::scaleTierName(scale.tier)},
+                        {"source", scale.source}});
+    fmt::print("{}", jsonText({{"path", flags.path},
+                               {"kv_cache_format", opened->inventory.kvCacheFormat},
+                               {"scales", scales}}));
+  } else {
+    TextTable table = {{"scale", "value", "from", "under the name"}};
+    for (const TieredScale& scale : opened->scales)
+      table.push_back({nameText(scale.name), valuesText(scale.values),
+                       std::string(checkpoint::scaleTierName(scale.tier)),
+                       scale.source.empty() ? "-" : nameText(scale.source)});
+    fmt::print("{}", opened->scales.empty() ? "no attention module and no static activation scale\n"
+                                            : plainText(table));
+  }
+  reportDefaults(opened->scales);
+}
+
+std::vector<StoredScale> known(const std::vector<TieredScale>& scales) {
+  std::vector<StoredScale> result;
+  for (const TieredScale& scale : scales) {
+    if (scale.tier == ScaleTier::Default)
+      continue;
+    StoredScale stored = checkpoint::scalarScale(scale.name, scale.values.front());
+    if (scale.values.size() != 1) { // one a head
+      stored.shape = {static_cast<std::int64_t>(scale.values.size()), 1, 1};
+      stored.bytes.resize(scale.values.size() * sizeof(float));
+      std::memcpy(stored.bytes.data(), scale.values.data(), stored.bytes.size());
+    }
+    result.push_back(std::move(stored));
+  }
+  return result;
+}
+
+/// One scale a layer for keys and values both: the larger of the two clips neither.
+checkpoint::KvScaleJson jsonOf(const Opened& opened, const ScalesFlags& flags) {
+  checkpoint::KvScaleJson json;
+  const Json& config = opened.folder.config();
+  if (config.is_object() && config.contains("model_type") && config["model_type"].is_string())
+    json.modelType = config["model_type"].get<std::string>();
+  std::map<std::string, std::size_t> rows; // by module
+  std::size_t unequal = 0;
+  for (const TieredScale& scale : opened.scales) {
+    const std::size_t dot = scale.name.rfind('.');
+    const std::string last = scale.name.substr(dot + 1);
+    if (last != "k_scale" && last != "v_scale")
+      continue;
+    if (scale.tier == ScaleTier::Default)
+      throw CommandError(
+          fmt::format(
+              "{}: {} is in no tier, and the JSON form has to list every layer; write the "
+              "safetensors form (-o {}), which has the scales that are there",
+              flags.path, scale.name,
+              std::filesystem::path(flags.output).replace_extension("safetensors").string()),
+          ExitCode::BadInput);
+    const float value = *std::ranges::max_element(scale.values);
+    const auto [row, isNew] = rows.emplace(scale.name.substr(0, dot), json.layers.size());
+    if (isNew) {
+      json.layers.push_back(value);
+    } else {
+      unequal += json.layers[row->second] != value;
+      json.layers[row->second] = std::max(json.layers[row->second], value);
+    }
+  }
+  if (unequal > 0)
+    fmt::print(stderr,
+               "octavo: the JSON form has one scale a layer; in {} the larger of key's and value's "
+               "stands for both\n",
+               countText(unequal, "layer"));
+  return json;
+}
+
+/// Writes the scales of all tiers but the default.
+void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
+  const bool asJson = std::filesystem::path(flags.output).extension() == ".json";
+  const std::vector<StoredScale> scales = known(opened.scales);
+  if (scales.empty())
+    throw CommandError(flags.path + ": no scale of a key-value cache or of static activations is "
+                                    "in the checkpoint; nothing was written",
+                       ExitCode::BadInput);
+  const auto written =
+      asJson ? checkpoint::writeKvScaleJson(flags.output, jsonOf(opened, flags), flags.ranks)
+             : checkpoint::writeScaleFile(flags.output, scales);
+  if (!written)
+    throw CommandError(written.error().message(), ExitCode::BadInput);
+  if (flags.isJson)
+    fmt::print("{}", jsonText({{"output", flags.output}, {"scales", scales.size()}}));
+  else
+    fmt::print("{}: {}\n", nameText(flags.output), countText(scales.size(), "scale"));
+  reportDefaults(opened.scales);
+}
+
+std::string_view kindName(ScaleChange::Kind kind) {
+  switch (kind) {
+  case ScaleChange::Kind::Replaced:
+    return "replaced";
+  case ScaleChange::Kind::Added:
+    return "added";
+  case ScaleChange::Kind::Removed:
+    return "removed";
+  case ScaleChange::Kind::Same:
+    return "same";
+  }
+  return "";
+}
+
+void applyIntoCheckpoint(const Opened& opened, const ScalesFlags& flags) {
+  const auto changes =
+      checkpoint::applyScales(opened.folder, *opened.layout, opened.inventory, opened.file);
+  if (!changes)
+    throw CommandError(changes.error().message(), ExitCode::BadInput);
+  if (flags.isJson) {
+    Json list = Json::array();
+    for (const ScaleChange& change : *changes)
+      list.push_back({{"tensor", change.tensor},
+                      {"shard", change.shard},
+                      {"change", kindName(change.kind)},
+                      {"before", change.before},
+                      {"after", change.after},
+                      {"exact", change.isExact}});
+    fmt::print("{}", jsonText({{"path", flags.path}, {"changes", list}}));
+  } else {
+    TextTable table = {{"tensor", "", "before", "after", "shard"}};
+    for (const ScaleChange& change : *changes)
+      table.push_back(
+          {nameText(change.tensor), std::string(kindName(change.kind)), valuesText(change.before),
+           valuesText(change.after) + (change.isExact ? "" : ", rounded"), nameText(change.shard)});
+    fmt::print("{}", plainText(table));
+  }
+  if (opened.inventory.kvCacheFormat.empty())
+    fmt::print(stderr,
+               "octavo: the configuration does not ask for an FP8 key-value cache: a reader "
+               "uses its scales where it is told to (vLLM: --kv-cache-dtype fp8)\n");
+  reportDefaults(opened.scales);
+}
+
+void apply(const ScalesFlags& flags) {
+  if (flags.intoCheckpoint == !flags.output.empty())
+    throw CommandError("apply wants one of -o FILE (a side file) and --into-checkpoint",
+                       ExitCode::BadUsage);
+  const auto opened = open(flags);
+  if (flags.intoCheckpoint)
+    applyIntoCheckpoint(*opened, flags);
+  else
+    writeSideFile(*opened, flags);
+}
+
+constexpr const char* kTiers =
+    R"(A scale is 1.0, unless the checkpoint has it, unless a scale file has it.
+)";
+constexpr const char* kExamples = R"(Examples:
+  octavo checkpoint scales show model/
+  octavo checkpoint scales show model/ --scales calibrated.safetensors
+  octavo checkpoint scales extract model/ -o scales.safetensors
+  octavo checkpoint scales extract model/ -o kv_cache_scales.json      for old vLLM
+  octavo checkpoint scales apply model/ --scales calibrated.safetensors --into-checkpoint)";
+
+} // namespace
+
+void addScalesCommand(CLI::App& group) {
+  CLI::App* scales = group.add_subcommand(
+      "scales", "Scales of key-value caches and static activations: show, extract, apply");
+  scales->require_subcommand(1);
+  scales->footer(std::string(kTiers) + kExamples);
+  auto flags = std::make_shared<ScalesFlags>();
+  const auto add = [&](const char* name, const char* what) {
+    CLI::App* command = scales->add_subcommand(name, what);
+    command->add_option("checkpoint", flags->path, "Folder, or one safetensors file")->required();
+    command->add_flag("--json", flags->isJson, "As JSON");
+    command->footer(kExamples);
+    return command;
+  };
+  constexpr const char* kScaleFile =
+      "Scale file: safetensors with scales alone, or old vLLM's kv_cache_scales.json";
+  CLI::App* showing = add("show", "Say of each scale which tier gives it");
+  showing->add_option("--scales", flags->scales, kScaleFile);
+  showing->callback([flags] { show(*flags); });
+
+  CLI::App* extracting = add("extract", "Write the checkpoint's scales to a file");
+  extracting->add_option("-o,--output", flags->output, "FILE.safetensors, or FILE.json")
+      ->required();
+  extracting->add_option("--ranks", flags->ranks, "JSON: ranks of tensor parallelism")
+      ->check(CLI::Range(1, 1024));
+  extracting->callback([flags] { writeSideFile(*open(*flags), *flags); });
+
+  CLI::App* applying = add("apply", "Put the scales of a file over the checkpoint's");
+  applying->add_option("--scales", flags->scales, kScaleFile)->required();
+  applying->add_option("-o,--output", flags->output, "Write a side file of all that are known");
+  applying->add_flag("--into-checkpoint", flags->intoCheckpoint,
+                     "Change the checkpoint: only the shards concerned are written anew");
+  applying->add_option("--ranks", flags->ranks, "JSON: ranks of tensor parallelism")
+      ->check(CLI::Range(1, 1024));
+  applying->callback([flags] { apply(*flags); });
+}
+
+} // namespace octavo::tools

@@ -1,0 +1,105 @@
+// octavo checkpoint verify: whether what was promised is on disk
+// (docs/commands/checkpoint-verify.md).
+
+#include "tools/octavo/Progress.h"
+#include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/Wording.h"
+
+#include "octavo/Checkpoint/Verify.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+namespace octavo::tools {
+
+namespace {
+
+using checkpoint::Folder;
+using checkpoint::Json;
+using checkpoint::Promise;
+using checkpoint::VerifyReport;
+
+struct VerifyFlags {
+  std::string output, source;
+  bool isJson = false, showsAll = false;
+};
+
+Folder openFolder(const std::string& path) {
+  auto folder = Folder::open(path);
+  if (!folder)
+    throw CommandError(folder.error().message(), ExitCode::BadInput);
+  return std::move(*folder);
+}
+
+std::string reportText(const VerifyReport& report, const VerifyFlags& flags) {
+  constexpr std::size_t kShown = 5;
+  std::string text = fmt::format("{} ({}) against {} ({})\n\n", nameText(flags.output),
+                                 report.outputLayout, nameText(flags.source), report.sourceLayout);
+  for (const Promise& promise : report.promises) {
+    const char* verdict = !promise.isKept() ? "BROKEN" : promise.checked == 0 ? "-" : "kept";
+    text += fmt::format("{:<6}  {}: {} (checked {}{})\n", verdict, promise.name, promise.statement,
+                        promise.checked,
+                        promise.isKept() ? "" : fmt::format(", broken {}", promise.broken.size()));
+    for (std::size_t i = 0; i < promise.broken.size(); ++i) {
+      if (i == kShown && !flags.showsAll && promise.broken.size() > kShown + 1) {
+        text += fmt::format("          and {} more (--all shows them)\n",
+                            promise.broken.size() - kShown);
+        break;
+      }
+      text += fmt::format("          {}\n", nameText(promise.broken[i]));
+    }
+  }
+  return text;
+}
+
+std::string reportJson(const VerifyReport& report, const VerifyFlags& flags) {
+  Json promises = Json::array();
+  for (const Promise& promise : report.promises)
+    promises.push_back({{"promise", promise.name},
+                        {"statement", promise.statement},
+                        {"kept", promise.isKept()},
+                        {"checked", promise.checked},
+                        {"broken", promise.broken}});
+  return jsonText({{"output", flags.output},
+                   {"source", flags.source},
+                   {"output_layout", report.outputLayout},
+                   {"source_layout", report.sourceLayout},
+                   {"kept", report.isKept()},
+                   {"promises", promises}});
+}
+
+void runVerify(const VerifyFlags& flags) {
+  const Folder output = openFolder(flags.output), source = openFolder(flags.source);
+  std::uint64_t bytes = 0;
+  for (const checkpoint::StoredTensor& tensor : output.tensors())
+    bytes += tensor.bytes().size();
+  const VerifyReport report = [&] {
+    Progress progress("verifying", bytes);
+    return checkpoint::verify(output, source, {}, [&](std::uint64_t n) { progress.add(n); });
+  }();
+  fmt::print("{}", flags.isJson ? reportJson(report, flags) : reportText(report, flags));
+  if (!report.isKept())
+    throw CommandError(nameText(flags.output) + " is not what was promised", ExitCode::CheckFailed);
+}
+
+constexpr const char* kExamples = R"(Examples:
+  octavo checkpoint verify model-nvfp4/ --against model-bf16/
+  octavo checkpoint verify model-bf16/ --against model-fp8/ --json)";
+
+} // namespace
+
+void addVerifyCommand(CLI::App& group) {
+  CLI::App* command = group.add_subcommand(
+      "verify", "Hold a checkpoint that was written against the one it was made from");
+  auto flags = std::make_shared<VerifyFlags>();
+  command->add_option("checkpoint", flags->output, "What was written")->required();
+  command->add_option("--against", flags->source, "What it was made from")->required();
+  command->add_flag("--all", flags->showsAll, "Show every broken promise, not five of a kind");
+  command->add_flag("--json", flags->isJson, "As JSON");
+  command->footer(kExamples);
+  command->callback([flags] { runVerify(*flags); });
+}
+
+} // namespace octavo::tools
