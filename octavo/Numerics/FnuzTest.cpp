@@ -102,7 +102,9 @@ TEST(FnuzTest, NanIsRefusedUnlessSaidOtherwise) {
 
 TEST(FnuzTest, CodesWithoutATwin) {
   const Codes before{0x7F, 0x38, 0xFF, 0x7E};
-  Codes codes = before;
+  Codes codes{0x7E, 0xFE, 0xFF}; // the largest with a twin, then one without
+  EXPECT_EQ(fnuzToOcp(kE4m3Fnuz, codes).refused, 2);
+  codes = before;
   EXPECT_EQ(fnuzToOcp(kE4m3Fnuz, codes).refused, 0);
   EXPECT_EQ(codes, before);
   FnuzReport report = fnuzToOcp(kE4m3Fnuz, codes, {.noTwin = NoTwin::Saturate});

@@ -104,7 +104,6 @@ static std::uint32_t smallestCode(const ElementFormat& scale) {
 static std::uint32_t ruleCode(const ElementFormat& element, const ElementFormat& scale,
                               const QuantizeOptions& options, float amax, const OuterScale& outer) {
   const ScaleCorners& corners = options.corners;
-  amax = std::max(amax, options.leastAmax);
   if (amax == 0)
     return corners.zero.value_or(
         isPowerOfTwoScale(scale) ? 0 : static_cast<std::uint32_t>(encode(scale, 1.0)));

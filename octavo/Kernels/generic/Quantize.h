@@ -291,10 +291,12 @@ static std::int64_t quantizeRunBy(const QuantizePlan& plan, const Encoder& encod
 template <ScaleKind kScale>
 static std::int64_t quantizeRunOf(const QuantizePlan& plan, const QuantizeRunArguments& run) {
   const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
-  if (kScale == ScaleKind::Narrow && hasPositiveZeros(plan)) {
+  if (kScale != ScaleKind::Float32 && hasPositiveZeros(plan)) {
     const PositiveZero<FastFloat> encoder{FastFloat(plan.element)};
-    return run.block == 16 ? quantizeRunBy<kScale, PositiveZero<FastFloat>, 16>(plan, encoder, run)
-                           : quantizeRunBy<kScale, PositiveZero<FastFloat>, 0>(plan, encoder, run);
+    constexpr std::size_t kUsual = kScale == ScaleKind::Narrow ? 16 : 32;
+    return run.block == kUsual
+               ? quantizeRunBy<kScale, PositiveZero<FastFloat>, kUsual>(plan, encoder, run)
+               : quantizeRunBy<kScale, PositiveZero<FastFloat>, 0>(plan, encoder, run);
   }
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float) {
     const FastFloat encoder(plan.element);

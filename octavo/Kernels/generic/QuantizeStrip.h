@@ -206,7 +206,7 @@ private:
 template <ScaleKind kScale>
 static std::int64_t quantizeStripOf(const QuantizePlan& plan, const QuantizeStripArguments& strip) {
   const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
-  if (kScale == ScaleKind::Narrow && hasPositiveZeros(plan))
+  if (kScale != ScaleKind::Float32 && hasPositiveZeros(plan))
     return StripQuantizer<kScale, PositiveZero<FastFloat>>(plan, {FastFloat(plan.element)}, strip)
         .quantize();
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float)

@@ -345,11 +345,11 @@ OCTAVO_INLINE bool hasPositiveZeros(const QuantizePlan& plan) {
 template <typename Encoder> struct PositiveZero {
   Encoder encoder;
 
-  OCTAVO_INLINE U8 operator()(const U32 (&y)[4]) const {
+  OCTAVO_INLINE U8 operator()(const U32 (&y)[4], const U32 (&)[4]) const {
     U32 sums[4];
     for (int i = 0; i < 4; ++i)
       sums[i] = bits(floats(y[i]) + F32{}); // -0 + 0 is +0, and no other sum differs
-    return encoder(sums);
+    return encoder(sums, sums);
   }
 };
 
