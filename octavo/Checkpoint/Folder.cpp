@@ -426,6 +426,20 @@ tl::expected<Folder, Error> Folder::openDamaged(const fs::path& path, Findings& 
   return FolderOpener(&findings).open(path);
 }
 
+Folder Folder::ofFiles(std::vector<SafetensorsFile> files, Json config, Json quantConfig) {
+  Folder folder;
+  folder.files = std::move(files);
+  folder.configuration = std::move(config);
+  folder.modelOptConfiguration = std::move(quantConfig);
+  for (const SafetensorsFile& file : folder.files) {
+    folder.shards.push_back(file.name());
+    for (const SafetensorsEntry& entry : file.entries())
+      if (folder.byName.emplace(entry.name, folder.stored.size()).second)
+        folder.stored.push_back({&file, &entry});
+  }
+  return folder;
+}
+
 const StoredTensor* Folder::find(std::string_view name) const {
   const auto found = byName.find(name);
   return found == byName.end() ? nullptr : &stored[found->second];

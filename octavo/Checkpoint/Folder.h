@@ -39,6 +39,10 @@ public:
   static tl::expected<Folder, Error> openDamaged(const std::filesystem::path& path,
                                                  Findings& findings);
 
+  /// A checkpoint of files that are already open. Of tensors of one name the first counts.
+  static Folder ofFiles(std::vector<SafetensorsFile> files, Json config = nullptr,
+                        Json quantConfig = nullptr);
+
   /// The folder, also where a single file was opened.
   const std::filesystem::path& path() const { return root; }
   /// Whether a file was opened rather than its folder: it has neither configuration nor companions.

@@ -76,7 +76,7 @@ public:
     }
     if (interleaved)
       findings.push_back(
-          finding("interleaved-gate-up", interleaved->elements.tensor.shard->name(),
+          finding("interleaved-gate-up", shardOf(folder, interleaved->elements.tensor),
                   interleaved->elements.tensor.name(),
                   fmt::format("rows of {} are gate, up, gate, up, ...", interleaved->parameter)));
     return inventory;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <set>
 #include <unordered_set>
 
@@ -240,8 +241,13 @@ void visitModules(const Folder& folder, const Claims& claims) {
 
 } // namespace
 
+std::string shardOf(const Folder& folder, const StoredTensor& tensor) {
+  return std::filesystem::path(tensor.shard->name()).lexically_proximate(folder.path()).string();
+}
+
 Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spellings,
                      const Claims& claims, Findings& findings) {
+  const std::size_t before = findings.size();
   visitModules(folder, claims);
   Inventory inventory;
   Roles roles = assignRoles(folder, spellings);
@@ -324,6 +330,9 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
     if (!placed.contains(tensor.entry))
       inventory.plain.push_back(tensor);
   inventory.kvScales = kvScales.take();
+  for (std::size_t i = before; i < findings.size(); ++i)
+    if (const StoredTensor* tensor = folder.find(findings[i].tensor))
+      findings[i].file = shardOf(folder, *tensor);
   return inventory;
 }
 

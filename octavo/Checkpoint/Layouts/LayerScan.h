@@ -43,6 +43,9 @@ using Claims = std::function<Claim(std::string_view module)>;
 Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spellings,
                      const Claims& claims, Findings& findings);
 
+/// The shard of a tensor, relative to the checkpoint.
+std::string shardOf(const Folder& folder, const StoredTensor& tensor);
+
 /// Whether every quantized-looking tensor of `folder` is part of a layer that `spellings` spell to
 /// the letter (dtypes and ranks too), and there is at least one. Then the number of layers, else 0.
 std::size_t countExactLayers(const Folder& folder, std::span<const LayerSpelling> spellings);

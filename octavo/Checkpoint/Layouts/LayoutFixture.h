@@ -76,6 +76,7 @@ protected:
     std::vector<std::string> found;
     for (const Finding& finding : findings) {
       found.push_back(finding.rule + (finding.tensor.empty() ? "" : " " + finding.tensor));
+      EXPECT_EQ(finding.file == "model.safetensors", !finding.tensor.empty()) << finding.file;
       EXPECT_FALSE(finding.what.empty());
       EXPECT_FALSE(finding.why.empty());
       EXPECT_FALSE(finding.fix.empty());

@@ -219,8 +219,9 @@ public:
         findings);
     reportUnused(folder, excluded.unused(), "exclude", findings);
     reportUnused(folder, named.unused(), "layer_quant_config", findings);
-    if (const Json& group = memberAt(block, {"export", "kv_cache_group"});
-        group.is_array() && !group.empty())
+    const Json& group = memberAt(block, {"export", "kv_cache_group"});
+    const Json& ofCache = memberAt(block, {"kv_cache_quant_config"});
+    if ((group.is_array() && !group.empty()) || (ofCache.is_object() && !ofCache.empty()))
       inventory.kvCacheFormat = "fp8";
     if (const std::string version = stringAt(block, "version"); !version.empty())
       inventory.quantizer = "quark " + version;
@@ -235,13 +236,14 @@ public:
     for (std::size_t i = 1; i < chosen.size(); ++i)
       for (const std::string& module : chosen[i].modules)
         layers[module] = writeLayer(*chosen[i].format, choice.activations);
-    Json kvGroup = Json::array();
+    Json kvGroup = Json::array(), ofCache = Json::object();
     if (choice.kvScales)
       // Readers take the format of the cache from the outputs of these layers.
       for (const char* pattern : {"*k_proj", "*v_proj"}) {
         kvGroup.push_back(pattern);
-        layers[pattern] = common;
-        layers[pattern]["output_tensors"] = writeTensor(specificationOf("fp8_tensor"), false);
+        ofCache[pattern] = common;
+        ofCache[pattern]["output_tensors"] = writeTensor(specificationOf("fp8_tensor"), false);
+        layers[pattern] = ofCache[pattern];
       }
     setQuantization(config, {{"global_quant_config", std::move(common)},
                              {"exclude", choice.ignored},
@@ -250,7 +252,7 @@ public:
                              {"quant_method", "quark"},
                              {"layer_type_quant_config", Json::object()},
                              {"layer_quant_config", std::move(layers)},
-                             {"kv_cache_quant_config", Json::object()},
+                             {"kv_cache_quant_config", std::move(ofCache)},
                              {"kv_cache_post_rope", false},
                              {"quant_mode", "eager_mode"},
                              {"export",

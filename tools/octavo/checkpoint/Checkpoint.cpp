@@ -11,6 +11,7 @@ void addCheckpointCommand(CLI::App& app) {
   addDequantizeCommand(*group);
   addDiffCommand(*group);
   addInspectCommand(*group);
+  addLayoutsCommand(*group);
   addLintCommand(*group);
   addQuantizeWeightsCommand(*group);
   addScalesCommand(*group);

@@ -17,6 +17,7 @@ void addConvertCommand(CLI::App& group);
 void addDequantizeCommand(CLI::App& group);
 void addDiffCommand(CLI::App& group);
 void addInspectCommand(CLI::App& group);
+void addLayoutsCommand(CLI::App& group);
 void addLintCommand(CLI::App& group);
 void addQuantizeWeightsCommand(CLI::App& group);
 void addScalesCommand(CLI::App& group);
