@@ -109,7 +109,7 @@ private:
         copy.outer = outer.value;
         copy.outerInverse = outer.inverse;
       }
-      return quantizePlan(type, options, copy.outer);
+      return quantizePlan(type, options, copy.outer, copy.outerInverse);
     };
     columnPlan = planOf(columnwise.type, report.columnwise);
     if (rowwise)

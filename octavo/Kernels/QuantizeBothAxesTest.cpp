@@ -3,6 +3,7 @@
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/OnEachIsa.h"
+#include "octavo/Numerics/Preset.h"
 
 #include <bit>
 #include <cmath>
@@ -133,6 +134,14 @@ void check(const std::vector<float>& values, const Shape& shape, const format::S
 }
 
 class BothAxesKernels : public OnEachIsa {};
+
+TEST_P(BothAxesKernels, EveryPreset) {
+  const Shape shape{70, 96};
+  for (const numerics::Preset& preset : numerics::presets())
+    for (const format::ScaledFormat& row : format::kScaledFormats)
+      if (preset.appliesTo(row))
+        check(valuesOf(sizeOf(shape)), shape, row, preset.options, execution());
+}
 
 TEST_P(BothAxesKernels, EveryFormatAndShape) {
   for (const Shape& shape : {Shape{64, 64}, {1, 1}, {33, 70}, {3, 5, 96}, {129, 1100}, {2, 65, 31}})
