@@ -1,5 +1,6 @@
-// quant_method "fp8" with weight_block_size: DeepSeek-V3 and those that followed it (transformers'
-// fine-grained FP8, Qwen's and MiniMax's FP8). DeepSeek-V4's released names are read as well.
+// quant_method "fp8" or "mxfp8" with weight_block_size: DeepSeek-V3 and those that followed it
+// (transformers' fine-grained FP8, Qwen's and MiniMax's). DeepSeek-V4's released names are read as
+// well.
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
@@ -25,6 +26,12 @@ constexpr auto kSpellings = std::to_array<LayerSpelling>({
      {},
      {},
      Access::ReadOnly},
+    {"mxfp4",
+     {"*", "I8", ElementShape::PackedBytes},
+     {"*_scale_inv", "F8_E8M0", ScaleShape::Grid},
+     {},
+     {},
+     Access::ReadOnly},
     {"fp8_block", kWeight, {"*_scale", "F32", ScaleShape::Grid}, {}, {}, Access::Tolerated},
 });
 
@@ -41,16 +48,19 @@ public:
 
   std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
     const Json& block = folder.quantizationConfig();
-    if (stringAt(block, "quant_method") == "fp8" &&
-        !memberAt(block, {"weight_block_size"}).is_null())
-      return "config.json: quant_method is fp8, with weight_block_size";
+    const std::string method = stringAt(block, "quant_method");
+    if ((method == "fp8" || method == "mxfp8") && !memberAt(block, {"weight_block_size"}).is_null())
+      return fmt::format("config.json: quant_method is {}, with weight_block_size", method);
     return std::nullopt;
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
     const Json& block = folder.quantizationConfig();
-    const NamePatterns plain(stringsAt(block, "modules_to_not_convert"), PatternStyle::NameOrRegex,
-                             "modules_to_not_convert", findings);
+    // MiniMax lists them under ignored_layers, and readers take either.
+    const char* key = memberAt(block, {"modules_to_not_convert"}).is_null()
+                          ? "ignored_layers"
+                          : "modules_to_not_convert";
+    const NamePatterns plain(stringsAt(block, key), PatternStyle::NameOrRegex, key, findings);
     Claim quantized;
     quantized.source = "config.json: weight_block_size";
     if (!block.is_null()) {
@@ -76,11 +86,12 @@ public:
         findings.push_back(finding("bad-configuration", "config.json", "",
                                    "activation_scheme is static; with weight_block_size readers "
                                    "take dynamic only"));
-      quantized.activations = activationsFor("fp8_block", Activations::Kind::Dynamic);
       // [1, 32] of MXFP8 is spelled with this key too; DeepSeek-V4's experts are FP4 beside it.
       const bool mixed = stringAt(block, "expert_dtype") == "fp4" ||
                          stringAt(folder.config(), "expert_dtype") == "fp4";
       const bool rows = quantized.block && *quantized.block == std::array<std::int64_t, 2>{1, 32};
+      quantized.activations =
+          activationsFor(rows ? "mxfp8_e4m3" : "fp8_block", Activations::Kind::Dynamic);
       if (!mixed)
         quantized.format = rows ? "mxfp8_e4m3" : "fp8_block";
       else if (quantized.block == std::array<std::int64_t, 2>{128, 128})
@@ -93,11 +104,11 @@ public:
             return quantized;
           Claim claim;
           claim.kind = Claim::Kind::Plain;
-          claim.source = "config.json: modules_to_not_convert";
+          claim.source = std::string("config.json: ") + key;
           return claim;
         },
         findings);
-    reportUnused(folder, plain.unused(), "modules_to_not_convert", findings);
+    reportUnused(folder, plain.unused(), key, findings);
     return inventory;
   }
 

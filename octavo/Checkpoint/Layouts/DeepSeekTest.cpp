@@ -74,6 +74,20 @@ TEST_F(DeepSeekTest, OtherBlocksAndStackedExperts) {
   expectFindings({});
 }
 
+TEST_F(DeepSeekTest, MiniMaxMxfp8) {
+  quantization(
+      R"({"quant_method":"mxfp8","activation_scheme":"dynamic","weight_block_size":[1,32],)"
+      R"("ignored_layers":["lm_head","model.layers.0.gate"]})");
+  tensor("model.layers.0.q_proj.weight", "F8_E4M3", {4, 64});
+  tensor("model.layers.0.q_proj.weight_scale_inv", "U8", {4, 2});
+  tensor("model.layers.0.gate.weight", "F32", {4, 64});
+  read();
+  expectLayers("deepseek", {"model.layers.0.q_proj.weight mxfp8_e4m3 [4,64] blocks [1,32] e4m3fn"
+                            "; scales model.layers.0.q_proj.weight_scale_inv e8m0fnu"
+                            "; dynamic mxfp8_e4m3"});
+  expectFindings({});
+}
+
 TEST_F(DeepSeekTest, BytesAreE8M0OnlyWhereTheShapeSaysSo) {
   // A U8 grid of 32 along K is MXFP8, whatever the block size says; one of 128 x 128 is nothing.
   quantization(kBlock);
