@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/OutputFile.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -29,7 +30,7 @@ tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& 
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path(std::move(other.path)), temporary(std::move(other.temporary)),
-      descriptor(std::exchange(other.descriptor, -1)) {}
+      descriptor(std::exchange(other.descriptor, -1)), waiting(other.waiting.load()) {}
 
 OutputFile::~OutputFile() {
   if (descriptor < 0)
@@ -75,8 +76,19 @@ tl::expected<void, Error> OutputFile::reserve(std::uint64_t length) {
   return {};
 }
 
+/// Bytes after which the disk is told to begin: waiting for it at the end alone would leave it idle
+/// before.
+static constexpr std::uint64_t kDiskBegins = std::uint64_t{32} << 20;
+
+void OutputFile::beginDisk(std::uint64_t offset, std::uint64_t length) {
+  ::sync_file_range(descriptor, static_cast<off64_t>(offset), static_cast<off64_t>(length),
+                    SYNC_FILE_RANGE_WRITE); // advice: commit finds out what fails
+}
+
 tl::expected<void, Error> OutputFile::writeAt(std::uint64_t offset,
                                               std::span<const std::byte> bytes) {
+  const std::uint64_t before = waiting.fetch_add(bytes.size());
+  const bool isEnough = before / kDiskBegins != (before + bytes.size()) / kDiskBegins;
   while (!bytes.empty()) {
     const ssize_t written =
         ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -88,6 +100,8 @@ tl::expected<void, Error> OutputFile::writeAt(std::uint64_t offset,
     offset += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
+  if (isEnough)
+    beginDisk(0, 0); // to the end of the file
   return {};
 }
 
@@ -96,7 +110,8 @@ tl::expected<bool, Error> OutputFile::copyAt(std::uint64_t offset, int source, s
   auto in = static_cast<off64_t>(from);
   auto out = static_cast<off64_t>(offset);
   while (length > 0) {
-    const ssize_t copied = ::copy_file_range(source, &in, descriptor, &out, length, 0);
+    const ssize_t copied = ::copy_file_range(source, &in, descriptor, &out,
+                                             std::min<std::uint64_t>(length, kDiskBegins), 0);
     if (copied < 0 && errno == EINTR)
       continue;
     if (copied < 0 && (errno == ENOSPC || errno == EIO || errno == EDQUOT || errno == EFBIG))
@@ -104,6 +119,7 @@ tl::expected<bool, Error> OutputFile::copyAt(std::uint64_t offset, int source, s
     if (copied <= 0)
       return false;
     length -= static_cast<std::uint64_t>(copied);
+    beginDisk(static_cast<std::uint64_t>(out - copied), static_cast<std::uint64_t>(copied));
   }
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include <tl/expected.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -45,11 +46,13 @@ public:
 private:
   OutputFile(std::filesystem::path path, std::string temporary, int descriptor)
       : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}
+  void beginDisk(std::uint64_t offset, std::uint64_t length);
   tl::unexpected<Error> failure(const char* what, int code) const;
 
   std::filesystem::path path;
   std::string temporary;
   int descriptor;
+  std::atomic<std::uint64_t> waiting{0}; ///< bytes put by writeAt
 };
 
 } // namespace octavo::checkpoint

@@ -1,4 +1,4 @@
-// octavo checkpoint quantize: plain weights to a layout's (docs/commands/checkpoint-convert.md).
+// octavo checkpoint quantize: plain weights to a layout's (docs/commands/checkpoint-quantize.md).
 
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/QuantizeFlags.h"
