@@ -125,12 +125,14 @@ def Octavo_Quantization : AttrDef<Octavo_Dialect, "Quantization"> {
       `even`, `round-up`, `nearest`. Scales that are not E8M0 have `nearest` only: amax divided by
       the largest element, rounded to the scale format.
     - `rounding` of the elements, default `ties-to-even`: `ties-to-even`, `ties-to-away`,
-      `toward-zero`, `toward-positive`, `toward-negative`, `stochastic` (takes random bits).
+      `ties-toward-zero`, `toward-zero`, `toward-positive`, `toward-negative`, `stochastic` (takes
+      random bits).
     - `overflow` of elements beyond the largest under their scale, default `saturate`: `saturate`,
       `special` (Inf where the format has one, else NaN, else the largest).
     - `non_finite`, what NaN and Inf in the input do, default `error`: `error` (the quantization is
       refused, naming the first), `propagate` (the block becomes NaN), `saturate` (Inf becomes the
-      largest value; NaN propagates).
+      largest value; NaN propagates), `skip-nan` (as `saturate`, but a NaN does not count for its
+      block's scale).
     - `int8`, default `symmetric`: `symmetric` (-127..127), `full` (-128..127).
   }];
   let parameters = (ins

@@ -57,7 +57,7 @@ std::optional<Enum> findOfTwo(std::string_view (*name)(Enum), std::string_view c
 }
 
 constexpr int kRoundings = static_cast<int>(numerics::Rounding::Stochastic) + 1;
-constexpr int kNonFinites = static_cast<int>(numerics::NonFinite::Saturate) + 1;
+constexpr int kNonFinites = static_cast<int>(numerics::NonFinite::SkipNan) + 1;
 
 const std::array<Key<QuantizeOptions>, 5> kQuantizationKeys = {{
     {"rule",
