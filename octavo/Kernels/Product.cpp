@@ -19,6 +19,10 @@ extern const ProductKernels kProducts;
 namespace avx512 {
 extern const ProductKernels kProducts;
 }
+#elif defined(__aarch64__)
+namespace neon {
+extern const ProductKernels kProducts;
+}
 #endif
 
 const ProductKernels& productKernels(Isa isa) {
@@ -29,6 +33,9 @@ const ProductKernels& productKernels(Isa isa) {
     return avx2::kProducts;
   case Isa::Avx512:
     return avx512::kProducts;
+#elif defined(__aarch64__)
+  case Isa::Neon:
+    return neon::kProducts;
 #endif
   default:
     return portable::kProducts;
@@ -51,7 +58,7 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
            b.rows == right[0].rows);
     epilogues.emplace_back(epilogue, plan.isa, output, static_cast<std::int64_t>(i), a.rows, b.rows,
                            a.outer * b.outer, amax);
-    works.push_back(plan.floats ? floatWork(plan, a, b, epilogues.back())
+    works.push_back(plan.floats ? floatWork(plan, a, b, epilogues.back(), execution)
                                 : integerWork(plan, a, b, epilogues.back()));
     ends.push_back((ends.empty() ? 0 : ends.back()) + works.back()->tasks());
   }

@@ -26,6 +26,10 @@ extern const FloatKernels kFloatProducts;
 namespace avx512bf16 {
 extern const FloatKernels kFloatProducts;
 }
+#elif defined(__aarch64__)
+namespace neon {
+extern const FloatKernels kFloatProducts;
+}
 #endif
 
 const FloatKernels& floatKernels(Isa isa, FloatDot dot) {
@@ -36,6 +40,9 @@ const FloatKernels& floatKernels(Isa isa, FloatDot dot) {
     return avx2::kFloatProducts;
   case Isa::Avx512:
     return dot == FloatDot::Bf16Pairs ? avx512bf16::kFloatProducts : avx512::kFloatProducts;
+#elif defined(__aarch64__)
+  case Isa::Neon:
+    return neon::kFloatProducts;
 #endif
   default:
     return portable::kFloatProducts;
@@ -101,7 +108,7 @@ namespace {
 class FloatProduct final : public ProductWork {
 public:
   FloatProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
-               const ProductEpilogue& epilogue);
+               const ProductEpilogue& epilogue, const Execution& execution);
   void run(std::int64_t task) const override;
 
 private:
@@ -117,9 +124,9 @@ private:
   /// Rows of C whose expanded chunk of K is half of L2.
   std::int64_t stripRows = 192;
   /// Rows and panels of a task. The panels' expanded chunk of K stays in the last cache for all its
-  /// strips of rows: each code is decoded once for many rows, or columns, of C.
-  std::int64_t blockRows = 4 * stripRows;
-  std::int64_t blockPanels = 32;
+  /// strips of rows: each code is decoded once for many rows, or columns, of C. Several threads
+  /// take smaller tasks, so that none is left waiting for the last.
+  std::int64_t blockRows, blockPanels;
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
   std::vector<float> ones = std::vector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
@@ -315,8 +322,11 @@ void FloatProduct::undoShifts(const SumsBlock& block) const {
 }
 
 FloatProduct::FloatProduct(const ProductPlan& plan, const PackedOperand& left,
-                           const PackedOperand& right, const ProductEpilogue& epilogue)
-    : plan(plan), left(left), right(right), epilogue(epilogue) {
+                           const PackedOperand& right, const ProductEpilogue& epilogue,
+                           const Execution& execution)
+    : plan(plan), left(left), right(right), epilogue(epilogue),
+      blockRows((execution.threads == 1 ? 8 : 4) * stripRows),
+      blockPanels(execution.threads == 1 ? 64 : 32) {
   if (left.rows == 1) {
     if (!leftAsValues()) {
       onlyRow = PackedBytes(static_cast<std::size_t>(plan.groups * laneBytes()));
@@ -344,9 +354,9 @@ void FloatProduct::run(std::int64_t task) const {
 } // namespace
 
 std::unique_ptr<ProductWork> floatWork(const ProductPlan& plan, const PackedOperand& left,
-                                       const PackedOperand& right,
-                                       const ProductEpilogue& epilogue) {
-  return std::make_unique<FloatProduct>(plan, left, right, epilogue);
+                                       const PackedOperand& right, const ProductEpilogue& epilogue,
+                                       const Execution& execution) {
+  return std::make_unique<FloatProduct>(plan, left, right, epilogue, execution);
 }
 
 } // namespace octavo::kernels

@@ -27,6 +27,7 @@ std::unique_ptr<ProductWork> integerWork(const ProductPlan& plan, const PackedOp
                                          const PackedOperand& right,
                                          const ProductEpilogue& epilogue);
 std::unique_ptr<ProductWork> floatWork(const ProductPlan& plan, const PackedOperand& left,
-                                       const PackedOperand& right, const ProductEpilogue& epilogue);
+                                       const PackedOperand& right, const ProductEpilogue& epilogue,
+                                       const Execution& execution);
 
 } // namespace octavo::kernels
