@@ -81,6 +81,14 @@ void setQuantization(Json& config, Json block) {
   config["quantization_config"] = std::move(block);
 }
 
+Json objectOf(std::vector<std::pair<std::string, Json>> members) {
+  Json::object_t object;
+  object.reserve(members.size());
+  for (auto& [key, value] : members)
+    object.emplace_back(std::move(key), std::move(value));
+  return object;
+}
+
 std::vector<ChosenGroup> groupByFormat(const LayoutChoice& choice) {
   std::vector<ChosenGroup> groups;
   for (const auto& [module, format] : choice.layers) {

@@ -33,6 +33,10 @@ void removeQuantization(Json& config);
 /// Puts `block` in as quantization_config, in place of any other.
 void setQuantization(Json& config, Json block);
 
+/// The object of these members, whose keys are distinct. Assigned one by one each key would be
+/// searched for among all: a second for ten thousand layers.
+Json objectOf(std::vector<std::pair<std::string, Json>> members);
+
 /// The formats of `choice` with the names of their modules, in the order of first appearance.
 struct ChosenGroup {
   const format::ScaledFormat* format;

@@ -263,7 +263,8 @@ public:
     const std::vector<ChosenGroup> chosen = groupByFormat(choice);
     const bool mixed = chosen.size() > 1;
     std::string_view algorithm = mixed ? "MIXED_PRECISION" : "";
-    Json groups = Json::object(), layers = Json::object();
+    Json groups = Json::object();
+    std::vector<std::pair<std::string, Json>> layers;
     std::optional<std::int64_t> groupSize;
     for (const ChosenGroup& group : chosen) {
       const format::ScaledFormat& row = *group.format;
@@ -273,7 +274,7 @@ public:
                                  : Json{{"quant_algo", own.name}};
       if (mixed)
         for (const std::string& module : group.modules)
-          layers[module] = layer;
+          layers.emplace_back(module, layer);
       else {
         algorithm = own.name;
         if (blocked)
@@ -298,13 +299,13 @@ public:
     if (groupSize)
       quantization["group_size"] = *groupSize;
     if (mixed)
-      quantization["quantized_layers"] = layers;
+      quantization["quantized_layers"] = objectOf(layers);
     quantization["exclude_modules"] = choice.ignored;
     quantConfig = {{"producer", producer}, {"quantization", std::move(quantization)}};
 
     Json block = {{"config_groups", std::move(groups)}};
     if (mixed)
-      block["quantized_layers"] = std::move(layers);
+      block["quantized_layers"] = objectOf(std::move(layers));
     block["ignore"] = choice.ignored;
     block["quant_algo"] = algorithm;
     if (choice.kvScales)

@@ -232,10 +232,10 @@ public:
     const std::vector<ChosenGroup> chosen = groupByFormat(choice);
     Json common = chosen.empty() ? Json{{"weight", nullptr}, {"input_tensors", nullptr}}
                                  : writeLayer(*chosen.front().format, choice.activations);
-    Json layers = Json::object();
+    std::vector<std::pair<std::string, Json>> layers;
     for (std::size_t i = 1; i < chosen.size(); ++i)
       for (const std::string& module : chosen[i].modules)
-        layers[module] = writeLayer(*chosen[i].format, choice.activations);
+        layers.emplace_back(module, writeLayer(*chosen[i].format, choice.activations));
     Json kvGroup = Json::array(), ofCache = Json::object();
     if (choice.kvScales)
       // Readers take the format of the cache from the outputs of these layers.
@@ -243,7 +243,7 @@ public:
         kvGroup.push_back(pattern);
         ofCache[pattern] = common;
         ofCache[pattern]["output_tensors"] = writeTensor(specificationOf("fp8_tensor"), false);
-        layers[pattern] = ofCache[pattern];
+        layers.emplace_back(pattern, ofCache[pattern]);
       }
     setQuantization(config, {{"global_quant_config", std::move(common)},
                              {"exclude", choice.ignored},
@@ -251,7 +251,7 @@ public:
                              {"softmax_quant_spec", nullptr},
                              {"quant_method", "quark"},
                              {"layer_type_quant_config", Json::object()},
-                             {"layer_quant_config", std::move(layers)},
+                             {"layer_quant_config", objectOf(std::move(layers))},
                              {"kv_cache_quant_config", std::move(ofCache)},
                              {"kv_cache_post_rope", false},
                              {"quant_mode", "eager_mode"},
