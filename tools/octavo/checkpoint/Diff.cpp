@@ -4,6 +4,7 @@
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/RewriteCommand.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Diff.h"
@@ -35,13 +36,6 @@ struct DiffFlags {
 constexpr auto kSamenesses = std::to_array<Sameness>(
     {Sameness::Identical, Sameness::EqualValues, Sameness::Different, Sameness::OtherShape,
      Sameness::OnlyInFirst, Sameness::OnlyInSecond, Sameness::Unreadable});
-
-Folder openFolder(const std::string& path) {
-  auto folder = Folder::open(path);
-  if (!folder)
-    throw CommandError(folder.error().message(), ExitCode::BadInput);
-  return std::move(*folder);
-}
 
 std::string countsText(const DiffReport& report) {
   std::string text;

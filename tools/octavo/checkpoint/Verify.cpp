@@ -3,6 +3,7 @@
 
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/RewriteCommand.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Verify.h"
@@ -25,13 +26,6 @@ struct VerifyFlags {
   std::string output, source;
   bool isJson = false, showsAll = false;
 };
-
-Folder openFolder(const std::string& path) {
-  auto folder = Folder::open(path);
-  if (!folder)
-    throw CommandError(folder.error().message(), ExitCode::BadInput);
-  return std::move(*folder);
-}
 
 std::string reportText(const VerifyReport& report, const VerifyFlags& flags) {
   constexpr std::size_t kShown = 5;
