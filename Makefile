@@ -5,13 +5,14 @@ BUILD := build/release
 VENV  := .venv
 BIN   := $(BUILD)/bin
 
-.PHONY: demo test clients bench build asan check-tree clean help
+.PHONY: demo test clients bench exhaustive build asan check-tree clean help
 
 help:
 	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
 	@echo "make test   build, run all tests"
 	@echo "make clients  build, load and write checkpoints with transformers and compressed-tensors"
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
+	@echo "make exhaustive  compare the kernels with their specification and ml_dtypes on all 2^32 floats"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
 	@echo "make clean  remove what was built"
 
@@ -34,6 +35,13 @@ bench: build/packages-bench.stamp
 	@cmake --preset bench > build/configure-bench.log || { cat build/configure-bench.log; exit 1; }
 	@cmake --build --preset bench > build/bench.log || { cat build/bench.log; exit 1; }
 	@scripts/bench --bin build/bench/bin $(BENCH)
+
+BLOCKS := 100
+
+exhaustive: TARGET := KernelsTests octavo-kernels-probe
+exhaustive: build $(VENV)/test.stamp
+	OCTAVO_EXHAUSTIVE=$(BLOCKS) $(BIN)/KernelsTests --gtest_filter='Exhaustive*'
+	$(VENV)/bin/python scripts/every-f32 --probe $(BIN)/octavo-kernels-probe
 
 asan: $(VENV)/test.stamp build/packages.stamp
 	cmake --preset asan -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python

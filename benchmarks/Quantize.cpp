@@ -7,6 +7,7 @@
 #include "octavo/Kernels/Amax.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Quantize.h"
+#include "octavo/Kernels/QuantizeBothAxes.h"
 
 #include <fmt/format.h>
 
@@ -121,9 +122,46 @@ static void registerCase(const Case& each, const std::shared_ptr<Tensors>& tenso
   benchmarks::registerMeasurement(dequantize);
 }
 
+/// Both copies of a tensor in one reading, the second one transposed, beside the two calls that
+/// make them untransposed and beside the memory traffic of the one reading.
+static void registerBothAxes(const format::ScaledFormat& format, Isa isa, int threads,
+                             const std::shared_ptr<Tensors>& tensors,
+                             const std::shared_ptr<Tensors>& transposed) {
+  const Case rowwise{&format, {8192, 8192}, 1, isa, threads};
+  Case columnwise = rowwise;
+  columnwise.axis = 0;
+  const std::size_t n = rowwise.elements();
+  auto* values = tensors->values.as<std::byte>();
+  auto* decoded = tensors->decoded.as<std::byte>();
+  benchmarks::registerMeasurement(
+      {.name = fmt::format("quantize/{} both axes, one transposed/{}/8192x8192/{}T", format.name,
+                           kernels::isaName(isa), threads),
+       .work = static_cast<double>(n),
+       .threads = threads,
+       .kernel =
+           [=] {
+             kernels::quantizeBothAxes(
+                 tensors->values.as<float>(), rowwise.shape, {.rule = rowwise.format->rule},
+                 {rowwise.type(), tensors->codes.as<std::uint8_t>(), tensors->scales.as<void>()},
+                 {columnwise.type(), transposed->codes.as<std::uint8_t>(),
+                  transposed->scales.as<void>()},
+                 kernels::Layout::Transposed, {.isa = isa, .threads = threads});
+           },
+       .beside = {{.ratio = "of_two_calls",
+                   .run =
+                       [=] {
+                         rowwise.quantize(*tensors);
+                         columnwise.quantize(*transposed);
+                       }},
+                  {.ratio = "of_memory", .run = [=] {
+                     benchmarks::moveMemory(values, n * sizeof(float), decoded, 2 * n, threads);
+                   }}}});
+}
+
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   auto tensors = std::make_shared<Tensors>(std::size_t{64} << 20);
+  auto transposed = std::make_shared<Tensors>(std::size_t{64} << 20);
   for (Isa isa : kernels::builtIsas()) {
     if (auto why = kernels::whyNot(isa)) {
       fmt::print("not run: {}\n", *why);
@@ -137,6 +175,9 @@ int main(int argc, char** argv) {
           registerCase({format, {8192, 8192}, axis, isa, threads}, tensors, false);
       }
     }
+    for (const char* name : {"mxfp8_e4m3", "nvfp4"})
+      for (int threads : {1, 2})
+        registerBothAxes(*format::findScaledFormat(name), isa, threads, tensors, transposed);
   }
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

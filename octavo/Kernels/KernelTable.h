@@ -40,7 +40,7 @@ struct QuantizeStripArguments {
   std::uint64_t first;                  ///< takes number first + i, others `stride` a row further
   Stores stores;
 };
-inline constexpr std::size_t kStripColumns = 2048;
+inline constexpr std::size_t kStripColumns = 1024;
 
 /// `n` values under one scale.
 struct QuantizeSegmentArguments {

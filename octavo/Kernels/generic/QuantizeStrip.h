@@ -44,7 +44,8 @@ private:
   OCTAVO_INLINE std::size_t rest() const { return strip.columns % kStep; }
 
   void findAmaxes() {
-    __builtin_memset(amax, 0, sizeof(amax));
+    const std::size_t steps = (strip.columns + kStep - 1) / kStep;
+    __builtin_memset(amax, 0, steps * kStep * sizeof(*amax));
     std::size_t r = 0;
     for (; r + 4 <= strip.rows; r += 4)
       raiseAmaxes<4>(strip.values + r * strip.stride);

@@ -18,36 +18,41 @@ template <int... kByte> struct Interleave {
 };
 template <typename T, T... kValues> struct Interleaved { using Type = Interleave<kValues...>; };
 
-/// 16 rows to 16 columns. Each level interleaves row i with row i + 8, so that a byte's place of 8
-/// bits (row, column) turns by one bit; after four levels the halves have changed places.
-OCTAVO_INLINE void transpose16(Bytes16 (&rows)[16]) {
+/// 8 rows of 16 to 16 columns of 8, two in each vector. Each level interleaves row i with row i +
+/// 4, so that the bits of a byte's place (3 of its row, 4 of its column) turn by one; after three
+/// the row's come last. Sixteen rows would take more registers than there are.
+OCTAVO_INLINE void transpose8(Bytes16 (&rows)[8]) {
   using By16 = typename __make_integer_seq<Interleaved, int, 16>::Type;
-  for (int level = 0; level < 4; ++level) {
-    Bytes16 next[16];
-    for (int i = 0; i < 8; ++i) {
-      next[2 * i] = By16::low(rows[i], rows[i + 8]);
-      next[2 * i + 1] = By16::high(rows[i], rows[i + 8]);
+  for (int level = 0; level < 3; ++level) {
+    Bytes16 next[8];
+    for (int i = 0; i < 4; ++i) {
+      next[2 * i] = By16::low(rows[i], rows[i + 4]);
+      next[2 * i + 1] = By16::high(rows[i], rows[i + 4]);
     }
-    for (int i = 0; i < 16; ++i)
+    for (int i = 0; i < 8; ++i)
       rows[i] = next[i];
   }
 }
 
 /// At most kTransposedRows rows, which become as long pieces of the transpose's rows.
 static void transposeCodes(const TransposeArguments& matrix) {
-  const std::size_t wholeRows = matrix.rows / 16 * 16;
+  const std::size_t wholeRows = matrix.rows / 8 * 8;
   const bool streaming = matrix.stores == Stores::Streaming && isAligned(matrix.to) &&
                          matrix.toStride % kVectorBytes == 0 && matrix.rows % kVectorBytes == 0;
   std::size_t c = 0;
   for (; c + 16 <= matrix.columns; c += 16) {
     alignas(64) std::uint8_t columns[16][kTransposedRows]; // whole lines leave at once
-    for (std::size_t r = 0; r < wholeRows; r += 16) {
-      Bytes16 rows[16];
-      for (std::size_t i = 0; i < 16; ++i)
+    for (std::size_t r = 0; r < wholeRows; r += 8) {
+      Bytes16 rows[8];
+      for (std::size_t i = 0; i < 8; ++i)
         rows[i] = load<Bytes16>(matrix.from + (r + i) * matrix.fromStride + c);
-      transpose16(rows);
-      for (std::size_t i = 0; i < 16; ++i)
-        store(columns[i] + r, rows[i]);
+      transpose8(rows);
+      for (std::size_t i = 0; i < 8; ++i) {
+        store(columns[2 * i] + r,
+              __builtin_shufflevector(rows[i], rows[i], 0, 1, 2, 3, 4, 5, 6, 7));
+        store(columns[2 * i + 1] + r,
+              __builtin_shufflevector(rows[i], rows[i], 8, 9, 10, 11, 12, 13, 14, 15));
+      }
     }
     for (std::size_t r = wholeRows; r < matrix.rows; ++r)
       for (std::size_t i = 0; i < 16; ++i)
