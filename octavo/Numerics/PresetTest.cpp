@@ -86,6 +86,65 @@ TEST(PresetTest, PowersOfTwo) {
     EXPECT_EQ(scaleOf(preset, "mxfp8_e4m3", {470}), static_cast<std::uint32_t>(byte)) << preset;
 }
 
+// 7 = 1.75 * 2^2 in e2m1fn (emax 2, max 6): floor 2^0; `even` to one bit bumps from 1.75 on; 7 / 6
+// needs 2^1. 6 = 1.5 * 2^2 is a block at its maximum, which `nearest` and `ceil` bump all the same.
+TEST(PresetTest, PowersOfTwoOfFp4) {
+  struct Row {
+    const char* preset;
+    std::uint32_t six, seven;
+  };
+  for (const Row& row :
+       {Row{"ocp", 127, 127}, Row{"microxcaling", 127, 127}, Row{"torchao-floor", 127, 127},
+        Row{"torchao-ceil", 128, 128}, Row{"torchao-even", 127, 128},
+        Row{"torchao-rceil", 127, 128}, Row{"compressed-tensors", 127, 128}, Row{"quark", 127, 128},
+        Row{"modelopt", 127, 128}, Row{"xla", 128, 128}}) {
+    EXPECT_EQ(scaleOf(row.preset, "mxfp4", {6}), row.six) << row.preset;
+    EXPECT_EQ(scaleOf(row.preset, "mxfp4", {-7}), row.seven) << row.preset;
+  }
+}
+
+// Outer scales that are no powers of two: each order of f32 operations, worked in f64 and rounded
+// by hand after every step.
+TEST(PresetTest, OrdersOfArithmetic) {
+  const ScaledFormat& nvfp4 = scaledFormat("nvfp4");
+  const ScaledType type{nvfp4.element, nvfp4.scale, {1}, true};
+  const auto f32 = [](double value) { return static_cast<float>(value); };
+  int different = 0;
+  for (int i = 1; i < 4000; ++i) {
+    const float tensor = f32(1 + i * 0.37);
+    // Within an ulp or two of a tie of the scale format: there every rounding counts.
+    const double tie = std::ldexp(17 + 2 * (i % 8), i / 8 % 8 - 4);
+    const float amax = f32(tensor / 448.0 * tie);
+    const auto scale = [&](const char* preset) {
+      const QuantizeOptions& options = findPreset(preset, nvfp4)->options;
+      const OuterScale outer = outerScale(*nvfp4.element, *nvfp4.scale, tensor, options);
+      return blockScale(type, options, {.amax = amax}, outer);
+    };
+    const auto e4m3 = [&](float ratio) {
+      return static_cast<std::uint32_t>(
+          convert(*nvfp4.scale, ratio, {.overflow = Overflow::Saturate}));
+    };
+    const double outer = f32(tensor / 2688.0);
+    const double g = f32(2688.0 / tensor);
+    const double g2 = f32(f32(1.0 / tensor) * 2688.0);
+    const std::uint32_t joint = e4m3(f32(amax / static_cast<double>(f32(6 * outer))));
+    const std::uint32_t last = e4m3(f32(f32(amax / 6.0) * g2));
+    const std::uint32_t first = e4m3(f32(amax * static_cast<double>(f32(g * f32(1 / 6.0)))));
+    EXPECT_EQ(scale("modelopt").code, joint) << i;
+    EXPECT_EQ(scale("compressed-tensors").code, last) << i;
+    EXPECT_EQ(scale("transformer-engine").code, first) << i;
+    EXPECT_EQ(scale("jax").code, e4m3(f32(f32(amax / outer) / 6.0))) << i;
+    const double s = decode(*nvfp4.scale, last);
+    EXPECT_EQ(scale("compressed-tensors").factor, f32(s / g2)) << i;
+    const double t = decode(*nvfp4.scale, first);
+    EXPECT_EQ(scale("transformer-engine").factor, f32(1.0 / f32(t * f32(1 / g)))) << i;
+    const double u = decode(*nvfp4.scale, scale("torchao").code);
+    EXPECT_EQ(scale("torchao").factor, f32(f32(1 / outer) / u)) << i;
+    different += last != first || joint != last;
+  }
+  EXPECT_GT(different, 0); // or the orders could not be told apart here
+}
+
 TEST(PresetTest, BlocksOfZeros) {
   for (auto [preset, byte] : {std::pair{"ocp", 0},
                               {"torchao-even", 0},
