@@ -33,6 +33,17 @@ TEST_F(NativeTest, DtypesSayTheFormats) {
   expectFindings({});
 }
 
+TEST_F(NativeTest, RowsThatEndWithinAByteAreRefused) {
+  tensor("a.weight", "F4", {4, 63});
+  tensor("a.weight_scale", "F8_E8M0", {4, 2});
+  tensor("b.weight", "F6_E3M2", {4, 62});
+  tensor("b.weight_scale", "F8_E8M0", {4, 2});
+  quantization(R"({"quant_method":"octavo"})");
+  read();
+  expectLayers("native", {});
+  expectFindings({"element-shape a.weight", "element-shape b.weight"});
+}
+
 TEST_F(NativeTest, ConfigureIsReadBack) {
   tensor("a.weight", "F4", {4, 64});
   tensor("a.weight_scale", "F8_E8M0", {4, 2});

@@ -77,7 +77,9 @@ std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerS
       shape.back() = bits / rowElement.width();
   }
   rank = shape.size();
-  if (tooLong || rank < 2 || rank > 3)
+  // Rows are read one by one: each begins at a byte.
+  if (tooLong || rank < 2 || rank > 3 ||
+      (result.packed && shape.back() * result.format->width() % 8 != 0))
     shape.clear();
   return result;
 }
@@ -165,7 +167,8 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
   layer.format = nullptr;
   if (elements->shape.empty()) {
     problem("element-shape", candidate.elements,
-            fmt::format("{} holds no matrix of {}", describe(stored), row.element->name));
+            fmt::format("{} holds no matrix of {} whose rows fill whole bytes", describe(stored),
+                        row.element->name));
     return fit;
   }
   layer.shape = elements->shape;
