@@ -8,6 +8,7 @@
 
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Lint.h"
 #include "octavo/Checkpoint/WeightsWriter.h"
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Pack.h"
@@ -190,18 +191,6 @@ std::map<std::string, float> kvScalesOf(const checkpoint::KvScales& scales) {
   return found;
 }
 
-std::string_view severityName(checkpoint::Severity severity) {
-  switch (severity) {
-  case checkpoint::Severity::Note:
-    return "note";
-  case checkpoint::Severity::Warning:
-    return "warning";
-  case checkpoint::Severity::Error:
-    return "error";
-  }
-  return "";
-}
-
 /// Weights as the writer takes them, and the arrays that hold their bytes.
 struct Weights {
   std::vector<checkpoint::ScaledWeight> scaled;
@@ -272,16 +261,42 @@ void write(const std::filesystem::path& path, const nb::dict& weights,
     raiseFile(written.error());
 }
 
+checkpoint::Findings lint(const std::filesystem::path& path,
+                          const std::vector<std::string>& readers) {
+  checkpoint::LintOptions options = {
+      .only = {}, .ignore = {}, .readers = {}, .execution = execution()};
+  for (const std::string& name : readers) {
+    const auto reader = checkpoint::findReader(name);
+    if (!reader) {
+      std::vector<std::string_view> known;
+      for (checkpoint::Reader each : checkpoint::lintReaders())
+        known.push_back(checkpoint::readerName(each));
+      raise(ErrorClass::Format, "readers: none is named \"{}\"; there are {}", name,
+            fmt::join(known, ", "));
+    }
+    options.readers.push_back(*reader);
+  }
+  const nb::gil_scoped_release released;
+  auto report = checkpoint::lint(path, options);
+  if (!report)
+    raiseFile(report.error());
+  return std::move(report->findings);
+}
+
 } // namespace
 
 void bindCheckpoint(nb::module_& module) {
+  module.def("lint_checkpoint", &lint, nb::arg("path"), nb::arg("readers"),
+             "octavo.checkpoint.lint.");
   module.def("write_checkpoint", &write, nb::arg("path"), nb::arg("weights"), nb::arg("layout"),
              nb::arg("config_json"), "octavo.checkpoint.write, the configuration as JSON text.");
   nb::class_<Finding>(module, "Finding", "What a look at a checkpoint found.")
       .def_ro("rule", &Finding::rule, "A stable name: missing-scale, zero-scale, ...")
       .def_prop_ro(
           "severity",
-          [](const Finding& finding) { return std::string(severityName(finding.severity)); },
+          [](const Finding& finding) {
+            return std::string(checkpoint::severityName(finding.severity));
+          },
           "note, warning or error.")
       .def_ro("file", &Finding::file, "Relative to the checkpoint; may be empty.")
       .def_ro("tensor", &Finding::tensor, "May be empty.")
@@ -290,7 +305,7 @@ void bindCheckpoint(nb::module_& module) {
       .def_ro("fix", &Finding::fix, "What to do.")
       .def("__repr__", [](const Finding& finding) {
         return fmt::format("<octavo.checkpoint.Finding {} {}: {}{}{}>",
-                           severityName(finding.severity), finding.rule, finding.tensor,
+                           checkpoint::severityName(finding.severity), finding.rule, finding.tensor,
                            finding.tensor.empty() ? "" : ": ", finding.what);
       });
 

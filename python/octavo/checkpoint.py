@@ -10,14 +10,14 @@ here too. Layouts and what each spells: docs/checkpoints.md.
 """
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ._core import Checkpoint, Finding, ScaledTensor, write_checkpoint
+from ._core import Checkpoint, Finding, ScaledTensor, lint_checkpoint, write_checkpoint
 
-__all__ = ["Checkpoint", "Finding", "config", "open", "write"]
+__all__ = ["Checkpoint", "Finding", "config", "lint", "open", "write"]
 
 
 def open(path: str | os.PathLike[str]) -> Checkpoint:
@@ -31,6 +31,16 @@ def open(path: str | os.PathLike[str]) -> Checkpoint:
 def config(checkpoint: Checkpoint) -> dict[str, Any] | None:
     """config.json as Python has it; None where there is none."""
     return json.loads(checkpoint.config_json)
+
+
+def lint(path: str | os.PathLike[str], readers: Sequence[str] = ()) -> list[Finding]:
+    """What `octavo checkpoint lint` finds, errors first; a damaged checkpoint is no error here.
+
+    readers: programs whose ways with it are told too: "vllm", "transformers", "sglang", "trtllm".
+
+    Raises FileError where nothing can be opened, FormatError for a reader that there is not.
+    """
+    return lint_checkpoint(os.fspath(path), list(readers))
 
 
 def write(path: str | os.PathLike[str], weights: Mapping[str, ScaledTensor | ArrayLike],

@@ -145,6 +145,16 @@ def test_writing_refuses_what_it_cannot_say(tmp_path):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})
 
 
+def test_lint_is_the_commands(deepseek):
+    path, *_ = deepseek
+    assert [f for f in octavo.checkpoint.lint(path) if f.severity == "error"] == []
+    codes = np.full((128, 128), 0x7F, np.uint8).view(ml_dtypes.float8_e4m3fn)
+    write(path / "model.safetensors", {"model.layers.0.mlp.down_proj.weight": codes,
+                                       "model.layers.0.mlp.down_proj.weight_scale_inv": np.zeros((1, 1), np.float32)})
+    rules = {finding.rule for finding in octavo.checkpoint.lint(path)}
+    assert {"zero-scale", "nan-weight"} <= rules
+
+
 def test_errors_say_what_and_where(tmp_path, deepseek):
     with pytest.raises(octavo.FileError, match="no such file"):
         octavo.checkpoint.open(tmp_path / "nowhere")

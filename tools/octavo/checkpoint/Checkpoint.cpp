@@ -14,6 +14,7 @@ void addCheckpointCommand(CLI::App& app) {
   addLayoutsCommand(*group);
   addLintCommand(*group);
   addQuantizeWeightsCommand(*group);
+  addReportCommand(*group);
   addScalesCommand(*group);
   addVerifyCommand(*group);
 }

@@ -20,6 +20,7 @@ void addInspectCommand(CLI::App& group);
 void addLayoutsCommand(CLI::App& group);
 void addLintCommand(CLI::App& group);
 void addQuantizeWeightsCommand(CLI::App& group);
+void addReportCommand(CLI::App& group);
 void addScalesCommand(CLI::App& group);
 void addVerifyCommand(CLI::App& group);
 
