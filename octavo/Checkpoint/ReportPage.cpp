@@ -33,6 +33,17 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+/// Where a long name of modules may go on in a new line.
+std::string breakable(const std::string& name) {
+  std::string result;
+  for (const char c : name) {
+    result += c;
+    if (c == '.')
+      result += "<wbr>";
+  }
+  return result;
+}
+
 std::string sizeText(std::uint64_t bytes) {
   constexpr std::string_view units[] = {"bytes", "kB", "MB", "GB", "TB"};
   double size = static_cast<double>(bytes);
@@ -48,7 +59,7 @@ constexpr std::string_view kStyle = R"(
 @media (prefers-color-scheme:dark){:root{--ink:#e6e9ee;--soft:#9aa5b4;--line:#323a46;
 --paper:#14181e;--panel:#1c222a;--bar:#7aa7e0;--error:#ff8a80;--warning:#f0b95a;--note:#7aa7e0}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:70rem;padding:1.2rem;background:var(--paper);color:var(--ink);
+body{margin:0 auto;max-width:76rem;padding:1.2rem;background:var(--paper);color:var(--ink);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
 h1{font-size:1.5rem;margin:0 0 .2rem;overflow-wrap:anywhere}
 h2{font-size:1.1rem;margin:2rem 0 .6rem}
@@ -60,8 +71,8 @@ p{margin:.3rem 0}.soft{color:var(--soft)}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th{color:var(--soft);font-weight:600;text-align:right}
-th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere;
-min-width:12rem}
+th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:break-word;
+min-width:11rem}
 th.left,td.left{text-align:left}
 .finding{border-left:4px solid var(--line);background:var(--panel);border-radius:0 8px 8px 0;
 padding:.5rem .8rem;margin:.5rem 0;overflow-wrap:anywhere}
@@ -73,6 +84,7 @@ padding:.5rem .8rem;margin:.5rem 0;overflow-wrap:anywhere}
 svg{display:block}svg rect{fill:var(--bar)}
 .bar{background:var(--panel);border-radius:3px;height:.6rem;min-width:6rem}
 .bar i{display:block;height:100%;background:var(--bar);border-radius:3px}
+@media (max-width:44rem){.extra{display:none}}
 @media print{body{max-width:none;font-size:10px;padding:0}.scroll{overflow:visible}
 .finding,tr{break-inside:avoid}thead{display:table-header-group}
 :root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--panel:#f3f3f3;--bar:#3b6fb5}}
@@ -187,20 +199,21 @@ std::string layersTable(const Report& report) {
     if (isMeasured(layer) && std::isfinite(layer.difference->rms))
       worst = std::max(worst, layer.difference->rms);
   std::string page = fmt::format(
-      "<h2>Layers</h2>\n{}<div class=\"scroll\"><table><thead><tr><th>layer</th><th "
-      "class=\"left\">format</th><th>shape</th><th>bytes</th><th>bits</th>{}<th>at the largest "
-      "code</th><th>smallest scale</th><th>largest scale</th><th class=\"left\">scales, by power "
-      "of "
-      "two</th></tr></thead><tbody>\n",
+      "<h2>Layers</h2>\n{}<div class=\"scroll\"><table><thead><tr><th>layer</th>"
+      "<th class=\"left\">format</th><th class=\"extra\">shape</th><th class=\"extra\">bytes</th>"
+      "<th class=\"extra\">bits</th>{}<th>at max</th><th class=\"left\">scales</th></tr></thead>"
+      "<tbody>\n",
       report.original.empty()
           ? ""
-          : "<p class=\"soft\">Error: norm of the difference over norm of the original.</p>\n",
-      report.original.empty() ? "" : "<th class=\"left\">error</th><th>largest difference</th>");
+          : "<p class=\"soft\">Error: norm of the difference over norm of the original. At max: "
+            "codes "
+            "of the format's largest magnitude. Scales: how many of each power of two.</p>\n",
+      report.original.empty() ? "" : "<th class=\"left\">error</th><th>largest</th>");
   for (const ReportLayer& layer : report.layers) {
-    page += fmt::format("<tr><td>{}</td><td class=\"left\">{}</td><td>{}</td><td>{}</td><td>{:.3g}"
-                        "</td>",
-                        escaped(layer.name), escaped(layer.format), fmt::join(layer.shape, " x "),
-                        sizeText(layer.bytes), layer.bitsPerWeight);
+    page += fmt::format("<tr><td>{}</td><td class=\"left\">{}</td><td class=\"extra\">{}</td>"
+                        "<td class=\"extra\">{}</td><td class=\"extra\">{:.3g}</td>",
+                        breakable(escaped(layer.name)), escaped(layer.format),
+                        fmt::join(layer.shape, " x "), sizeText(layer.bytes), layer.bitsPerWeight);
     if (isMeasured(layer))
       page += fmt::format("<td class=\"left\">{:.3g}%<div class=\"bar\"><i style=\"width:{:.1f}%\">"
                           "</i></div></td><td>{:.3g}</td>",
@@ -219,10 +232,14 @@ std::string layersTable(const Report& report) {
                                                  static_cast<double>(layer.codes.count)
                                            : 0;
     const bool hasScales = layer.scales.smallest <= layer.scales.largest;
-    page += fmt::format("<td>{:.2g}%</td><td>{}</td><td>{}</td><td class=\"left\">{}</td></tr>\n",
-                        atMax, hasScales ? fmt::format("{:.3g}", layer.scales.smallest) : "",
-                        hasScales ? fmt::format("{:.3g}", layer.scales.largest) : "",
-                        histogramPicture(layer.histogram));
+    page += fmt::format(
+        "<td>{:.2g}%</td><td class=\"left\">{}<span class=\"soft\">{}</span></td>"
+        "</tr>\n",
+        atMax, histogramPicture(layer.histogram),
+        !hasScales ? ""
+        : layer.scales.smallest == layer.scales.largest
+            ? fmt::format("{:.3g}", layer.scales.smallest)
+            : fmt::format("{:.3g} to {:.3g}", layer.scales.smallest, layer.scales.largest));
   }
   return page + "</tbody></table></div>\n";
 }
