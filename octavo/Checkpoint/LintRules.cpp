@@ -71,7 +71,7 @@ constexpr auto kRules = std::to_array<LintRule>({
     {"inf-code", Codes, Error, "an infinite weight makes outputs infinite or NaN",
      "quantize the layer again, saturating"},
     {"negative-zero", Codes, Note, "where the bytes are taken for FNUZ (MI300), the code of -0 is NaN",
-     "nothing to do for readers that map 0x80 to 0 (vLLM); else `octavo checkpoint convert` to FNUZ"},
+     "nothing to do for readers that map 0x80 to 0 there, as vLLM does; others have to learn it"},
     {"zero-weight", Codes, Warning, "every code of the weight is 0: the layer does nothing",
      "see whether the layer was ever filled (`octavo checkpoint diff` with the source)"},
 
