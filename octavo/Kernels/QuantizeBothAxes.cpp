@@ -14,10 +14,10 @@
 namespace octavo::kernels {
 
 /// A tile's values fit the second-level cache beside the codes of its transposed copy: the second
-/// copy reads them from there. Columns are a multiple of every block of a run; rows are many, since
-/// memory takes the rows of a transposed copy in pieces of as many bytes.
-static constexpr std::size_t kTileColumns = 256;
-static constexpr std::size_t kTileRows = 256;
+/// copy reads them from there. Columns are a multiple of every block of a run, and as many as runs
+/// ask for early are a few tiles; rows fill a cache line of the transposed copy.
+static constexpr std::size_t kTileColumns = 1024;
+static constexpr std::size_t kTileRows = 64;
 
 namespace {
 
