@@ -13,10 +13,10 @@
 
 namespace octavo::kernels {
 
-/// A tile's values fit the second-level cache beside the codes of its transposed copy: the second
-/// copy reads them from there. Columns are a multiple of every block of a run, and as many as runs
-/// ask for early are a few tiles; rows fill a cache line of the transposed copy.
-static constexpr std::size_t kTileColumns = 1024;
+/// A tile is some whole rows, or long pieces of them, a multiple of every block of a run: the first
+/// copy reads them as they come and asks for memory early, the second reads them from a cache. Rows
+/// are enough for a transposed copy to be written in whole cache lines.
+static constexpr std::size_t kTileColumns = 8192;
 static constexpr std::size_t kTileRows = 64;
 
 namespace {
@@ -131,21 +131,24 @@ private:
     const bool isTransposed = layout == Layout::Transposed;
     const std::size_t scaleBytes = columnPlan.scaleBytes;
     auto* scales = static_cast<std::byte*>(columnwise.scales);
-    for (std::size_t b = 0; b < blocks; ++b) {
-      const std::size_t at = placeOf(tile) + b * columnBlock * columns;
-      void* const to =
-          isTransposed
-              ? scratch.scales.data() + b * kTileColumns * scaleBytes
-              : scales + ((tile.matrix * blocksInColumn + firstBlock + b) * columns + tile.column) *
-                             scaleBytes;
+    const std::size_t strips = (tile.columns + kStripColumns - 1) / kStripColumns;
+    for (std::size_t i = 0; i < blocks * strips; ++i) {
+      const std::size_t b = i % blocks;
+      const std::size_t c = i / blocks * kStripColumns;
+      const std::size_t at = placeOf(tile) + b * columnBlock * columns + c;
+      void* const to = isTransposed
+                           ? scratch.scales.data() + (b * kTileColumns + c) * scaleBytes
+                           : scales + ((tile.matrix * blocksInColumn + firstBlock + b) * columns +
+                                       tile.column + c) *
+                                          scaleBytes;
       count(table.quantizeStrip(
                 columnPlan,
                 {.values = values + at,
                  .stride = columns,
                  .rows = std::min(columnBlock, tile.rows - b * columnBlock),
-                 .columns = tile.columns,
+                 .columns = std::min(kStripColumns, tile.columns - c),
                  .next = values + at,
-                 .codes = isTransposed ? scratch.codes.data() + b * columnBlock * kTileColumns
+                 .codes = isTransposed ? scratch.codes.data() + b * columnBlock * kTileColumns + c
                                        : columnwise.codes + at,
                  .codeStride = isTransposed ? kTileColumns : columns,
                  .scales = to,
