@@ -102,7 +102,7 @@ def test_kernels_run_without_the_interpreters_lock():
 
     thread = threading.Thread(target=work)
     thread.start()
-    while turns < 500:
+    while turns < 5000:
         turns += 1
         time.sleep(0)  # gives the lock away: were it held by a call, a turn would take a call
     enough.set()
