@@ -3,8 +3,8 @@
 #pragma once
 
 #include "octavo/Checkpoint/Finding.h"
-#include "octavo/Checkpoint/JsonFile.h"
-#include "octavo/Checkpoint/Safetensors.h"
+#include "octavo/Checkpoint/Files/JsonFile.h"
+#include "octavo/Checkpoint/Files/Safetensors.h"
 
 #include <tl/expected.hpp>
 

@@ -1,6 +1,6 @@
 #include "octavo/Checkpoint/LayerReader.h"
 
-#include "octavo/Checkpoint/PackedCodes.h"
+#include "octavo/Checkpoint/Files/PackedCodes.h"
 
 #include <gtest/gtest.h>
 

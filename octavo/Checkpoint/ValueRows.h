@@ -1,7 +1,7 @@
 // The values of a tensor as f32, row by row, whatever holds them: a plain tensor or a layer.
 #pragma once
 
-#include "octavo/Checkpoint/Job.h"
+#include "octavo/Checkpoint/Jobs/Job.h"
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Kernels/Widen.h"
 

@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/WeightList.h"
 
-#include "octavo/Checkpoint/Inspect.h"
-#include "octavo/Checkpoint/Rewrite.h"
+#include "octavo/Checkpoint/Reports/Inspect.h"
+#include "octavo/Checkpoint/Jobs/Rewrite.h"
 #include "octavo/Kernels/Amax.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/WeightsWriter.h"
 
-#include "octavo/Checkpoint/LayerPlan.h"
-#include "octavo/Checkpoint/OutputFile.h"
+#include "octavo/Checkpoint/Jobs/LayerPlan.h"
+#include "octavo/Checkpoint/Files/OutputFile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

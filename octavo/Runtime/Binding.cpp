@@ -1,8 +1,8 @@
 #include "octavo/Runtime/Binding.h"
 
-#include "octavo/Checkpoint/NearNames.h"
-#include "octavo/Checkpoint/Npy.h"
-#include "octavo/Checkpoint/Safetensors.h"
+#include "octavo/Checkpoint/Files/NearNames.h"
+#include "octavo/Checkpoint/Files/Npy.h"
+#include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Runtime/Comparison.h"
 
 #include "llvm/ADT/StringMap.h"

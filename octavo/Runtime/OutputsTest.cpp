@@ -1,7 +1,7 @@
 #include "octavo/Runtime/Outputs.h"
 
-#include "octavo/Checkpoint/Npy.h"
-#include "octavo/Checkpoint/Safetensors.h"
+#include "octavo/Checkpoint/Files/Npy.h"
+#include "octavo/Checkpoint/Files/Safetensors.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "octavo/Runtime/Program.h"
 
-#include "octavo/Checkpoint/NearNames.h"
+#include "octavo/Checkpoint/Files/NearNames.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Register.h"

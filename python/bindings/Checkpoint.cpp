@@ -8,7 +8,7 @@
 
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layout.h"
-#include "octavo/Checkpoint/Lint.h"
+#include "octavo/Checkpoint/Lint/Lint.h"
 #include "octavo/Checkpoint/WeightsWriter.h"
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Pack.h"

@@ -3,7 +3,7 @@
 
 #include "python/bindings/Array.h"
 
-#include "octavo/Checkpoint/SafetensorsDtype.h"
+#include "octavo/Checkpoint/Files/SafetensorsDtype.h"
 
 #include <string>
 

@@ -9,8 +9,8 @@
 #include "python/bindings/FileTypes.h"
 #include "python/bindings/ScaledTensor.h"
 
-#include "octavo/Checkpoint/Safetensors.h"
-#include "octavo/Checkpoint/ShardWriter.h"
+#include "octavo/Checkpoint/Files/Safetensors.h"
+#include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Kernels/Pack.h"
 
 #include <nanobind/stl/map.h>

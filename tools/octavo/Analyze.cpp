@@ -7,7 +7,7 @@
 
 #include "octavo/Analysis/Distribution.h"
 #include "octavo/Checkpoint/Folder.h"
-#include "octavo/Checkpoint/OutputFile.h"
+#include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Kernels/Widen.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Checkpoint/NearNames.h"
+#include "octavo/Checkpoint/Files/NearNames.h"
 
 #include <fmt/format.h>
 

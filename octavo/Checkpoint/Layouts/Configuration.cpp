@@ -1,6 +1,6 @@
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 
-#include "octavo/Checkpoint/Error.h"
+#include "octavo/Checkpoint/Files/Error.h"
 #include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>

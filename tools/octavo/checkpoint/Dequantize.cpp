@@ -3,7 +3,7 @@
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 
-#include "octavo/Checkpoint/Dequantization.h"
+#include "octavo/Checkpoint/Jobs/Dequantization.h"
 
 #include <memory>
 

@@ -7,7 +7,7 @@
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
-#include "octavo/Checkpoint/Diff.h"
+#include "octavo/Checkpoint/Reports/Diff.h"
 
 #include <fmt/format.h>
 

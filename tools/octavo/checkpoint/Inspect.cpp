@@ -5,7 +5,7 @@
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
-#include "octavo/Checkpoint/Inspect.h"
+#include "octavo/Checkpoint/Reports/Inspect.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,7 +5,7 @@
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
-#include "octavo/Checkpoint/Lint.h"
+#include "octavo/Checkpoint/Lint/Lint.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 #include "tools/octavo/checkpoint/QuantizeFlags.h"
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 
-#include "octavo/Checkpoint/Quantization.h"
+#include "octavo/Checkpoint/Jobs/Quantization.h"
 
 #include <memory>
 

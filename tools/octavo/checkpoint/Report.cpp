@@ -3,8 +3,8 @@
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/checkpoint/Commands.h"
 
-#include "octavo/Checkpoint/OutputFile.h"
-#include "octavo/Checkpoint/Report.h"
+#include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Checkpoint/Reports/Report.h"
 
 #include <fmt/format.h>
 

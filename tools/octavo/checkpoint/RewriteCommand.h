@@ -4,7 +4,7 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Checkpoint/Rewrite.h"
+#include "octavo/Checkpoint/Jobs/Rewrite.h"
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/AttentionModules.h"
-#include "octavo/Checkpoint/ScaleTiers.h"
+#include "octavo/Checkpoint/KvScales/ScaleTiers.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

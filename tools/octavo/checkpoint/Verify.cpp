@@ -6,7 +6,7 @@
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
-#include "octavo/Checkpoint/Verify.h"
+#include "octavo/Checkpoint/Jobs/Verify.h"
 
 #include <fmt/format.h>
 

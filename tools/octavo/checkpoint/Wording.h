@@ -1,7 +1,7 @@
 // How sizes and names are printed by the subcommands of `octavo checkpoint`.
 #pragma once
 
-#include "octavo/Checkpoint/JsonFile.h"
+#include "octavo/Checkpoint/Files/JsonFile.h"
 
 #include <cstdint>
 #include <string>

@@ -5,7 +5,7 @@
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/DotFlags.h"
 
-#include "octavo/Checkpoint/OutputFile.h"
+#include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Transforms/QuantizeDots.h"
 

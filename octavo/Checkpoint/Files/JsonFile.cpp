@@ -1,0 +1,142 @@
+#include "octavo/Checkpoint/Files/JsonFile.h"
+
+#include "octavo/Checkpoint/Files/MappedFile.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+constexpr std::size_t kDeepest = 64;
+
+/// Builds the value as the parser meets it. The library's own builder takes the last of two equal
+/// keys in silence, and searches the object for each new one: quadratic for a key a tensor.
+class Builder : public nlohmann::json_sax<Json> {
+public:
+  explicit Builder(const std::string& file) : file(file) {}
+
+  std::optional<Error> error;
+  Json root;
+
+  bool null() override { return add(nullptr) != nullptr; }
+  bool boolean(bool value) override { return add(value) != nullptr; }
+  bool number_integer(number_integer_t value) override { return add(value) != nullptr; }
+  bool number_unsigned(number_unsigned_t value) override { return add(value) != nullptr; }
+  bool number_float(number_float_t value, const string_t&) override {
+    return add(value) != nullptr;
+  }
+  bool string(string_t& value) override { return add(std::move(value)) != nullptr; }
+  bool binary(binary_t&) override { return false; }
+
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& value) override {
+    if (!levels.back().keys.insert(value).second) {
+      error = Error{.file = file,
+                    .problem = "a key occurs twice in one object",
+                    .expected = "each key once",
+                    .found = inQuotes(value) + " again",
+                    .fix = "remove one: readers disagree on which counts"};
+      return false;
+    }
+    levels.back().key = std::move(value);
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::json::exception& exception) override {
+    std::string what = exception.what();
+    if (const auto end = what.find("] "); end != std::string::npos)
+      what.erase(0, end + 2);
+    // The rest quotes the file, whatever its bytes are.
+    if (const auto quote = what.find("; last read"); quote != std::string::npos)
+      what.resize(quote);
+    error = Error{.file = file,
+                  .problem = "not valid JSON",
+                  .offset = position > 0 ? position - 1 : 0, // counted from 1
+                  .expected = "JSON in UTF-8",
+                  .found = std::move(what),
+                  .fix = "copy or download it again, or mend it in an editor"};
+    return false;
+  }
+
+private:
+  struct Level {
+    Json* value;
+    std::string key;
+    std::unordered_set<std::string> keys;
+  };
+
+  Json* add(Json value) {
+    if (levels.empty()) {
+      root = std::move(value);
+      return &root;
+    }
+    Json& parent = *levels.back().value;
+    if (parent.is_array()) {
+      parent.push_back(std::move(value));
+      return &parent.back();
+    }
+    auto& members = parent.get_ref<Json::object_t&>();
+    members.emplace_back(std::move(levels.back().key), std::move(value));
+    return &members.back().second;
+  }
+
+  bool open(Json value) {
+    if (levels.size() == kDeepest) {
+      error = Error{.file = file,
+                    .problem = "its values are nested too deep",
+                    .expected = fmt::format("at most {} levels", kDeepest),
+                    .found = "more",
+                    .fix = "no configuration needs that: the file is damaged"};
+      return false;
+    }
+    levels.push_back({add(std::move(value)), {}, {}});
+    return true;
+  }
+
+  bool close() {
+    levels.pop_back();
+    return true;
+  }
+
+  const std::string& file;
+  std::vector<Level> levels;
+};
+
+} // namespace
+
+tl::expected<Json, Error> parseJson(std::string_view text, const std::string& file) {
+  // To the JSON parser a zero byte is the end: what follows it would go unread.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    return tl::unexpected(Error{.file = file,
+                                .problem = "not valid JSON",
+                                .offset = zero,
+                                .expected = "JSON in UTF-8",
+                                .found = "a zero byte",
+                                .fix = "copy or download it again"});
+  Builder builder(file);
+  Json::sax_parse(text.begin(), text.end(), &builder);
+  if (builder.error)
+    return tl::unexpected(std::move(*builder.error));
+  return std::move(builder.root);
+}
+
+tl::expected<Json, Error> readJson(const std::filesystem::path& path) {
+  auto mapping = MappedFile::open(path);
+  if (!mapping)
+    return tl::unexpected(std::move(mapping.error()));
+  const auto bytes = mapping->bytes();
+  return parseJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+}
+
+} // namespace octavo::checkpoint

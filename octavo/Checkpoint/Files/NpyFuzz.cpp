@@ -1,0 +1,20 @@
+// Arbitrary bytes as a .npy file: an error, or a tensor with the size that its shape says.
+
+#include "octavo/Checkpoint/Files/Npy.h"
+
+#include <cstdlib>
+
+using namespace octavo;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
+  const auto tensor = checkpoint::parseNpy(bytes, "fuzz");
+  if (!tensor) {
+    if (tensor.error().message().size() < 10)
+      std::abort();
+    return 0;
+  }
+  if (tensor->bytes.size() != static_cast<std::uint64_t>(tensor->size()) * tensor->type.bytes())
+    std::abort();
+  return 0;
+}

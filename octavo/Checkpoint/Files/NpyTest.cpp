@@ -1,0 +1,171 @@
+#include "octavo/Checkpoint/Files/Npy.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <unistd.h>
+
+namespace octavo::checkpoint {
+namespace {
+
+using format::element;
+using numerics::ElementType;
+using numerics::IntegerType;
+using numerics::Tensor;
+
+std::string image(const std::string& header, const std::string& data = "", int version = 1,
+                  std::optional<std::uint32_t> length = std::nullopt) {
+  std::string text = "\x93NUMPY";
+  text += static_cast<char>(version);
+  text += '\0';
+  const std::uint32_t n = length.value_or(header.size());
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i)
+    text += static_cast<char>(n >> (8 * i) & 0xff);
+  return text + header + data;
+}
+
+std::string header(const std::string& descr, const std::string& order, const std::string& shape) {
+  return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
+}
+
+auto parse(const std::string& text) { return parseNpy(std::as_bytes(std::span(text)), "x.npy"); }
+
+TEST(Npy, readsEachType) {
+  const std::string data(16, '\1');
+  struct {
+    const char* descr;
+    ElementType type;
+    int bytes;
+  } const cases[] = {
+      {"|b1", IntegerType{1, false}, 1}, {"|i1", IntegerType{8, false}, 1},
+      {"|u1", IntegerType{8, true}, 1},  {"<i2", IntegerType{16, false}, 2},
+      {"<u2", IntegerType{16, true}, 2}, {"<i4", IntegerType{32, false}, 4},
+      {"<u4", IntegerType{32, true}, 4}, {"<i8", IntegerType{64, false}, 8},
+      {"<u8", IntegerType{64, true}, 8}, {"<f2", element("f16"), 2},
+      {"<f4", element("f32"), 4},        {"<f8", element("f64"), 8},
+  };
+  for (const auto& each : cases)
+    for (int version : {1, 2, 3}) {
+      const auto tensor = parse(
+          image(header(each.descr, "False", "(2,)"), data.substr(0, 2 * each.bytes), version));
+      ASSERT_TRUE(tensor) << tensor.error().message();
+      EXPECT_EQ(tensor->type, each.type) << each.descr;
+      EXPECT_EQ(tensor->shape, std::vector<std::int64_t>{2});
+      EXPECT_EQ(tensor->bytes.size(), 2u * each.bytes);
+    }
+}
+
+TEST(Npy, fortranOrderBecomesRowMajor) {
+  // numpy.asfortranarray([[0, 1, 2], [3, 4, 5]]) lies as 0 3 1 4 2 5.
+  const auto matrix = parse(image(header("|u1", "True", "(2, 3)"), std::string("\0\3\1\4\2\5", 6)));
+  ASSERT_TRUE(matrix);
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(matrix->code(i), static_cast<std::uint64_t>(i));
+  // arange(8).reshape(2, 2, 2) lies as 0 4 2 6 1 5 3 7.
+  const auto cube =
+      parse(image(header("|u1", "True", "(2, 2, 2)"), std::string("\0\4\2\6\1\5\3\7", 8)));
+  ASSERT_TRUE(cube);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(cube->code(i), static_cast<std::uint64_t>(i));
+  EXPECT_TRUE(parse(image(header("<f4", "True", "(3, 0)"))));
+}
+
+TEST(Npy, readsHeadersInOtherSpellings) {
+  EXPECT_TRUE(parse(image("{\"shape\":(),\"descr\":\"|u1\",\"fortran_order\":False}", "x")));
+  EXPECT_TRUE(parse(image("{'shape': (1,1), 'descr': '|u1', 'fortran_order': False}   ", "x")));
+}
+
+TEST(Npy, refusesWhatIsWrongAndSaysWhat) {
+  const std::string good = header("<f4", "False", "(2,)");
+  struct {
+    const char* what;
+    std::string bytes;
+    std::vector<std::string> words;
+  } const cases[] = {
+      {"empty", "", {"not a .npy file", "an empty file"}},
+      {"a zip", "PK\3\4aaaaaaaa", {"not a .npy file", ".safetensors"}},
+      {"magic only", "\x93NUMPY", {"ends inside its header"}},
+      {"version 9", image(good, "12345678", 9), {"unknown version", "found 9"}},
+      {"short version 2", image("", "", 2).substr(0, 11), {"ends inside its header"}},
+      {"header beyond the file",
+       image(good, "", 1, 60000),
+       {"header length", "60000", "cut short"}},
+      {"header beyond the file, version 2", image(good, "", 2, 0xffffffff), {"4294967295"}},
+      {"no dict", image("[]"), {"cannot be read", "a dict"}},
+      {"no end", image("{'descr': '<f4'"), {"',' or '}'", "its end"}},
+      {"no shape", image("{'descr': '<f4', 'fortran_order': False}"), {"each once"}},
+      {"a key twice", image("{'descr': '<f4', 'descr': '<f4'}"), {"each once"}},
+      {"an unknown key", image("{'order': 1}"), {"each once"}},
+      {"more after the dict", image(good + "x"), {"nothing after the dict", "\"x\""}},
+      {"open string", image("{'descr"), {"a key in quotes"}},
+      {"a structured type", image("{'descr': [('a', '<f4')]}"), {"structured"}},
+      {"order not boolean", image("{'fortran_order': 1}"), {"True or False"}},
+      {"negative extent", image(header("<f4", "False", "(-2,)")), {"0 to 2^63 - 1", "\"-2"}},
+      {"float extent", image(header("<f4", "False", "(2.0,)")), {"0 to 2^63 - 1"}},
+      {"not a tuple", image(header("<f4", "False", "(2)"), "12345678"), {"a tuple"}},
+      {"two numbers in a row", image(header("<f4", "False", "(2 2)")), {"a tuple"}},
+      {"extent too large", image(header("<f4", "False", "(9223372036854775808,)")), {"2^63 - 1"}},
+      {"size too large",
+       image(header("<f4", "False", "(4294967296, 4294967296)")),
+       {"exceeds 2^63 - 1 bytes", "[4294967296, 4294967296]"}},
+      {"size too large under a zero",
+       image(header("<f4", "True", "(4294967296, 4294967296, 0)")),
+       {"exceeds 2^63 - 1"}},
+      {"data cut short", image(good, "1234567"), {"8 bytes for <f4 [2]", "found 7", "cut short"}},
+      {"data too long", image(good, "123456789"), {"found 9 bytes"}},
+      {"big-endian", image(header(">f4", "False", "(2,)"), "12345678"), {"\">f4\"", "big-endian"}},
+      {"objects", image(header("|O", "False", "(1,)"), "12345678"), {"pickled"}},
+      {"complex", image(header("<c8", "False", "(1,)"), "12345678"), {"\"<c8\"", "one of |b1"}},
+      {"float8_e4m3fn by NumPy", image(header("<V1", "False", "(1,)"), "1"), {"safetensors"}},
+      {"bfloat16 by NumPy", image(header("<V2", "False", "(1,)"), "12"), {"safetensors"}},
+      {"float8_e5m2 by NumPy", image(header("<f1", "False", "(1,)"), "1"), {"safetensors"}},
+      {"a boolean of 2", image(header("|b1", "False", "(1,)"), "\2"), {"0 or 1", "found 2"}},
+  };
+  for (const auto& each : cases) {
+    const auto tensor = parse(each.bytes);
+    if (tensor) {
+      ADD_FAILURE() << each.what << ": accepted";
+      continue;
+    }
+    const std::string message = tensor.error().message();
+    EXPECT_EQ(message.rfind("x.npy: ", 0), 0u) << message;
+    for (const std::string& word : each.words)
+      EXPECT_NE(message.find(word), std::string::npos)
+          << each.what << ": no \"" << word << "\" in: " << message;
+  }
+}
+
+TEST(Npy, everyPrefixOfAFileIsRefused) {
+  const std::string whole = image(header("<f4", "False", "(2,)"), "12345678");
+  ASSERT_TRUE(parse(whole));
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    EXPECT_FALSE(parse(whole.substr(0, length))) << length;
+}
+
+// What numpy.save writes for numpy.array([[1, 2]], float32): the header line, 118 bytes.
+TEST(Npy, writesTheBytesOfNumpy) {
+  std::string name = (std::filesystem::temp_directory_path() / "octavo-XXXXXX").string();
+  const std::filesystem::path folder = ::mkdtemp(name.data());
+  Tensor tensor = Tensor::zeros(element("f32"), {1, 2});
+  tensor.as<float>()[0] = 1;
+  tensor.as<float>()[1] = 2;
+  ASSERT_TRUE(writeNpy(folder / "x.npy", tensor));
+  std::ifstream stream(folder / "x.npy", std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string line = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
+  line.resize(117, ' ');
+  EXPECT_EQ(text, image(line + "\n", std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
+  EXPECT_EQ(*readNpy(folder / "x.npy"), tensor);
+
+  const auto narrow = writeNpy(folder / "y.npy", Tensor::zeros(element("e5m2"), {1}));
+  ASSERT_FALSE(narrow);
+  EXPECT_NE(narrow.error().message().find("found f8E5M2; write a .safetensors"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder / "y.npy"));
+  std::filesystem::remove_all(folder);
+}
+
+} // namespace
+} // namespace octavo::checkpoint

@@ -1,0 +1,58 @@
+// A file that appears whole or not at all: written beside its place, synced, renamed.
+#pragma once
+
+#include "octavo/Checkpoint/Files/Error.h"
+
+#include <tl/expected.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace octavo::checkpoint {
+
+class OutputFile {
+public:
+  /// Creates a temporary file in the folder of `path`.
+  static tl::expected<OutputFile, Error> create(const std::filesystem::path& path);
+
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  /// Removes the temporary file unless commit has succeeded.
+  ~OutputFile();
+
+  tl::expected<void, Error> write(std::span<const std::byte> bytes);
+  tl::expected<void, Error> write(std::string_view text);
+
+  /// Makes the file `length` bytes long and takes the disk space at once where the file system can,
+  /// so that a full disk is known before the work is done.
+  tl::expected<void, Error> reserve(std::uint64_t length);
+  /// Puts bytes at `offset`. Any thread.
+  tl::expected<void, Error> writeAt(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Puts `length` bytes of the file behind `source` from byte `from` on at `offset`, inside the
+  /// kernel. False where the system cannot (other file systems, old kernels); nothing that was
+  /// written counts then. Any thread.
+  tl::expected<bool, Error> copyAt(std::uint64_t offset, int source, std::uint64_t from,
+                                   std::uint64_t length);
+
+  /// Syncs what was written, gives it the name it was asked for, and syncs the folder. A file of
+  /// that name is replaced.
+  tl::expected<void, Error> commit();
+
+private:
+  OutputFile(std::filesystem::path path, std::string temporary, int descriptor)
+      : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}
+  void beginDisk(std::uint64_t offset, std::uint64_t length);
+  tl::unexpected<Error> failure(const char* what, int code) const;
+
+  std::filesystem::path path;
+  std::string temporary;
+  int descriptor;
+  std::atomic<std::uint64_t> waiting{0}; ///< bytes put by writeAt
+};
+
+} // namespace octavo::checkpoint

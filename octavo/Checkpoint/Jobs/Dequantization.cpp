@@ -1,0 +1,126 @@
+#include "octavo/Checkpoint/Jobs/Dequantization.h"
+
+#include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/ValueRows.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+class DequantizeStep final : public Step {
+public:
+  DequantizeStep(const LayerReader& reader, kernels::WideType dtype)
+      : rows(layerRows(reader)), axes(reader.layer().plainAxes),
+        dtype(dtype), planned{plainName(reader.layer()), &plainDtype(dtype), reader.layer().shape},
+        all(piecesOf(*rows, axes == PlainAxes::Same ? 1 : 0)) {
+    if (axes == PlainAxes::Swapped)
+      std::swap(planned.shape[planned.shape.size() - 1], planned.shape[planned.shape.size() - 2]);
+  }
+
+  std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
+  std::span<const Piece> pieces() const override { return all; }
+  std::uint64_t pieceMemory() const override {
+    const auto values = static_cast<std::uint64_t>(mostValues(*rows, all));
+    return values * (axes == PlainAxes::Same ? 4 + 4 : 4 + 4 + 4);
+  }
+
+  tl::expected<void, Error> make(std::size_t piece, const Sink& sink, Scratch& scratch) override {
+    const Piece range = all[piece];
+    const auto n = static_cast<std::size_t>((range.end - range.begin) * rows->columns());
+    const std::size_t width = kernels::wideBytes(dtype);
+    scratch.values.resize(n);
+    rows->read(range, scratch.values.data(), scratch);
+    rows->release(range);
+    const float* values = scratch.values.data();
+    if (axes == PlainAxes::Swapped) {
+      scratch.codes.resize(n * sizeof(float));
+      auto* swapped = reinterpret_cast<float*>(scratch.codes.data());
+      transpose(values, rows->rowsInMatrix(), rows->columns(), swapped);
+      values = swapped;
+    }
+    scratch.packed.resize(n * width);
+    if (kernels::narrow(dtype, values, scratch.packed.data(), n) > 0)
+      return tl::unexpected(
+          Error{.file = rows->tensor().shard->name(),
+                .problem = "has values beyond the largest of the new dtype",
+                .tensor = rows->tensor().name(),
+                .expected = fmt::format("values of {}", planned.dtype->name),
+                .found = fmt::format("larger ones in rows {} to {}", range.begin, range.end - 1),
+                .fix = "use --dtype bf16 or f32"});
+    return sink.write(0, static_cast<std::uint64_t>(range.begin * rows->columns()) * width,
+                      scratch.packed);
+  }
+
+private:
+  std::shared_ptr<const ValueRows> rows;
+  PlainAxes axes;
+  kernels::WideType dtype;
+  PlannedTensor planned;
+  std::vector<Piece> all;
+};
+
+} // namespace
+
+/// Models say the dtype of their weights under one of these keys.
+static void setDtype(Json& config, const SafetensorsDtype& dtype) {
+  const std::string_view name = dtype.type->format().torch;
+  for (const char* key : {"torch_dtype", "dtype"})
+    if (config.is_object() && config.contains(key))
+      config[key] = name;
+}
+
+tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layout& layout,
+                                                kernels::WideType dtype, Json options) {
+  Rewrite rewrite;
+  auto inventory = std::make_unique<Inventory>(layout.read(folder, rewrite.notes));
+  ShardBuilder shards(folder);
+  for (const Layer& layer : inventory->layers) {
+    auto reader = LayerReader::open(layer);
+    if (!reader)
+      return tl::unexpected(std::move(reader.error()));
+    auto step = std::make_unique<DequantizeStep>(*reader, dtype);
+    const PlannedTensor& plain = step->outputs().front();
+    rewrite.changes.push_back(
+        {.name = plain.name,
+         .from = std::string(layer.format ? layer.format->name : layer.type.element->name),
+         .to = std::string(plain.dtype->name),
+         .elements = static_cast<std::uint64_t>(numerics::elementCount(plain.shape)),
+         .bytesBefore = bytesOf(layer),
+         .bytesAfter = storedBytes(*plain.dtype, plain.shape)});
+    dropScales(shards, layer);
+    shards.replace(layer.elements.tensor, std::move(step));
+  }
+  std::size_t dropped = 0;
+  for (const KvScales& kv : inventory->kvScales)
+    for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
+      if (*part) {
+        shards.drop((*part)->tensor);
+        ++dropped;
+      }
+  if (dropped > 0)
+    rewrite.notes.push_back(
+        {.rule = "dropped-kv-scales",
+         .severity = Severity::Note,
+         .file = "",
+         .tensor = "",
+         .what = fmt::format("{} scales of the key-value cache are not in the output", dropped),
+         .why = "a plain checkpoint has no place for them",
+         .fix = "octavo checkpoint scales extract keeps them in a file"});
+
+  rewrite.job.source = &folder;
+  rewrite.job.options = std::move(options);
+  rewrite.job.shards = shards.build();
+  rewrite.job.config = folder.config();
+  rewrite.job.quantConfig = folder.quantConfig();
+  findLayout("plain")->configure({}, rewrite.job.config, rewrite.job.quantConfig);
+  if (!inventory->layers.empty())
+    setDtype(rewrite.job.config, plainDtype(dtype));
+  rewrite.inventory = std::move(inventory);
+  return rewrite;
+}
+
+} // namespace octavo::checkpoint

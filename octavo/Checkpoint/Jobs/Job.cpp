@@ -1,0 +1,243 @@
+#include "octavo/Checkpoint/Jobs/Job.h"
+
+#include "octavo/Checkpoint/Jobs/JobFolder.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <set>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+class CopyStep final : public Step {
+public:
+  CopyStep(const StoredTensor& tensor, PlannedTensor as, bool renames)
+      : tensor(tensor), planned(std::move(as)), isRenamed(renames) {}
+  std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
+  std::span<const Piece> pieces() const override { return {&kWhole, 1}; }
+  tl::expected<void, Error> make(std::size_t, const Sink& sink, Scratch&) override {
+    return sink.copy(0, tensor);
+  }
+  const StoredTensor* copied() const override { return isRenamed ? nullptr : &tensor; }
+
+private:
+  static constexpr Piece kWhole{0, 1};
+  StoredTensor tensor;
+  PlannedTensor planned;
+  bool isRenamed;
+};
+
+} // namespace
+
+std::unique_ptr<Step> copyStep(const StoredTensor& tensor) {
+  return std::make_unique<CopyStep>(
+      tensor, PlannedTensor{tensor.name(), tensor.entry->dtype, tensor.entry->shape}, false);
+}
+
+std::unique_ptr<Step> copyStep(const StoredTensor& tensor, PlannedTensor as) {
+  return std::make_unique<CopyStep>(tensor, std::move(as), true);
+}
+
+std::vector<PlannedTensor> PlannedShard::tensors() const {
+  std::vector<PlannedTensor> tensors;
+  for (const std::unique_ptr<Step>& step : steps)
+    tensors.insert(tensors.end(), step->outputs().begin(), step->outputs().end());
+  return tensors;
+}
+
+std::uint64_t PlannedShard::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const PlannedTensor& tensor : tensors())
+    bytes += storedBytes(*tensor.dtype, tensor.shape);
+  return bytes;
+}
+
+std::uint64_t Job::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const PlannedShard& shard : shards)
+    bytes += shard.bytes();
+  return bytes;
+}
+
+/// The shard of the source that `planned` is a copy of, byte for byte; null if there is none.
+static const SafetensorsFile* copyOf(const PlannedShard& planned) {
+  const SafetensorsFile* source = nullptr;
+  for (const std::unique_ptr<Step>& step : planned.steps) {
+    const StoredTensor* tensor = step->copied();
+    if (!tensor || (source && tensor->shard != source))
+      return nullptr;
+    source = tensor->shard;
+  }
+  if (!source || source->entries().size() != planned.steps.size() ||
+      source->metadata() != planned.metadata)
+    return nullptr;
+  return source;
+}
+
+namespace {
+
+/// Calls `work` for 0 to n - 1, in about that order, on several threads; stops at an error.
+template <typename Work>
+tl::expected<void, Error> inParallel(std::size_t n, int workers, Work work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::optional<Error> failure;
+  std::size_t failed = std::numeric_limits<std::size_t>::max();
+  const auto take = [&](int) {
+    Scratch scratch;
+    for (std::size_t i; (i = next++) < n;) {
+      auto done = work(i, scratch);
+      if (done)
+        continue;
+      next = n;
+      // Of several errors the first in order, as far as threads have come to it.
+      const std::lock_guard lock(mutex);
+      if (i < failed) {
+        failed = i;
+        failure = std::move(done.error());
+      }
+    }
+  };
+  if (workers == 1)
+    take(0);
+  else
+    tbb::task_arena(workers).execute([&] { tbb::parallel_for(0, workers, take); });
+  if (failure)
+    return tl::unexpected(std::move(*failure));
+  return {};
+}
+
+class Run {
+  static constexpr int kAllThreads = std::numeric_limits<int>::max();
+
+public:
+  Run(Job& job, JobFolder& folder, const JobSettings& settings)
+      : job(job), folder(folder), settings(settings),
+        threads(std::clamp(settings.threads > 0 ? settings.threads : kAllThreads, 1,
+                           tbb::this_task_arena::max_concurrency())) {}
+
+  tl::expected<JobResult, Error> all() {
+    JobResult result;
+    for (const PlannedShard& shard : job.shards) {
+      if (folder.has(shard)) {
+        ++result.shardsReused;
+        advance(shard.bytes());
+        continue;
+      }
+      if (auto done = make(shard); !done)
+        return tl::unexpected(std::move(done.error()));
+      result.bytesWritten += shard.bytes();
+    }
+    if (auto finished = folder.finish(job); !finished)
+      return tl::unexpected(std::move(finished.error()));
+    for (const PlannedShard& shard : job.shards)
+      for (const Json& report : folder.reports(shard.name))
+        result.reports.push_back(report);
+    return result;
+  }
+
+private:
+  /// How many pieces may be in work at a time.
+  int workersFor(std::uint64_t pieceMemory) const {
+    const std::uint64_t most = settings.memory / std::max<std::uint64_t>(1, pieceMemory);
+    return static_cast<int>(std::clamp<std::uint64_t>(most, 1, threads));
+  }
+
+  void advance(std::uint64_t bytes) const {
+    if (settings.progress)
+      settings.progress(bytes);
+  }
+
+  tl::expected<void, Error> make(const PlannedShard& shard) {
+    if (const SafetensorsFile* source = copyOf(shard)) {
+      advance(shard.bytes());
+      return folder.copyShard(shard, *source);
+    }
+    return measure(shard)
+        .and_then([&] {
+          return ShardWriter::create(folder.path() / shard.name, shard.tensors(), shard.metadata);
+        })
+        .and_then([&](ShardWriter writer) {
+          return makePieces(shard, writer)
+              .and_then([&] { return folder.remember(shard); })
+              .and_then([&] { return writer.commit(); });
+        });
+  }
+
+  tl::expected<void, Error> measure(const PlannedShard& shard) {
+    struct Task {
+      Measurement* measurement;
+      std::size_t piece;
+    };
+    std::vector<Task> tasks;
+    for (const std::unique_ptr<Step>& step : shard.steps)
+      if (Measurement* needed = step->needs(); needed && measured.insert(needed).second)
+        for (std::size_t i = 0; i < needed->pieces().size(); ++i)
+          tasks.push_back({needed, i});
+    return inParallel(tasks.size(), workersFor(memoryOf(shard)),
+                      [&](std::size_t i, Scratch& scratch) {
+                        return tasks[i].measurement->measure(tasks[i].piece, scratch);
+                      });
+  }
+
+  static std::uint64_t memoryOf(const PlannedShard& shard) {
+    std::uint64_t memory = 0;
+    for (const std::unique_ptr<Step>& step : shard.steps)
+      memory = std::max(memory, step->pieceMemory());
+    return memory;
+  }
+
+  tl::expected<void, Error> makePieces(const PlannedShard& shard, ShardWriter& writer) {
+    struct Task {
+      Step* step;
+      std::size_t piece;
+      std::size_t firstOutput;
+      std::uint64_t bytes; ///< of the shard, about
+    };
+    std::vector<Task> tasks;
+    std::size_t outputs = 0;
+    for (const std::unique_ptr<Step>& step : shard.steps) {
+      std::uint64_t bytes = 0;
+      for (const PlannedTensor& tensor : step->outputs())
+        bytes += storedBytes(*tensor.dtype, tensor.shape);
+      const std::size_t pieces = step->pieces().size();
+      for (std::size_t i = 0; i < pieces; ++i)
+        tasks.push_back({step.get(), i, outputs, bytes * (i + 1) / pieces - bytes * i / pieces});
+      outputs += step->outputs().size();
+    }
+    return inParallel(
+        tasks.size(), workersFor(memoryOf(shard)), [&](std::size_t i, Scratch& scratch) {
+          const Task& task = tasks[i];
+          auto made = task.step->make(task.piece, Sink(writer, task.firstOutput), scratch);
+          advance(task.bytes);
+          return made;
+        });
+  }
+
+  Job& job;
+  JobFolder& folder;
+  const JobSettings& settings;
+  int threads;
+  std::set<const Measurement*> measured;
+};
+
+} // namespace
+
+tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& folder,
+                                      const JobSettings& settings) {
+  auto output = JobFolder::open(job, folder);
+  if (!output)
+    return tl::unexpected(std::move(output.error()));
+  return Run(job, *output, settings).all();
+}
+
+} // namespace octavo::checkpoint

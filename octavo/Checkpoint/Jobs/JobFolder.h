@@ -1,0 +1,39 @@
+// The folder that a job writes to: whose it is, what of it is done, and what comes last.
+#pragma once
+
+#include "octavo/Checkpoint/Jobs/Job.h"
+
+namespace octavo::checkpoint {
+
+class JobFolder {
+public:
+  /// Creates the folder or finds the job's beginnings in it, locks it against other processes, and
+  /// removes temporary files that an interrupted run has left. Errors: see runJob.
+  static tl::expected<JobFolder, Error> open(const Job& job, const std::filesystem::path& path);
+  JobFolder(JobFolder&& other) noexcept;
+  ~JobFolder(); ///< unlocks
+
+  const std::filesystem::path& path() const { return folder; }
+
+  /// Whether the shard is there, whole and as planned.
+  bool has(const PlannedShard& shard) const;
+  /// Keeps the reports of the shard's steps for a run after this one. Comes before the shard gets
+  /// its name.
+  tl::expected<void, Error> remember(const PlannedShard& shard);
+  const std::vector<Json>& reports(const std::string& shard) const;
+  /// Copies a whole file of the source.
+  tl::expected<void, Error> copyShard(const PlannedShard& shard, const SafetensorsFile& source);
+  /// Writes what comes last, and forgets the job.
+  tl::expected<void, Error> finish(const Job& job);
+
+private:
+  JobFolder(std::filesystem::path folder, int lock) : folder(std::move(folder)), lock(lock) {}
+  tl::expected<void, Error> writeState() const;
+
+  std::filesystem::path folder;
+  int lock;
+  Json identity; ///< of the job
+  std::vector<std::pair<std::string, std::vector<Json>>> shardReports;
+};
+
+} // namespace octavo::checkpoint

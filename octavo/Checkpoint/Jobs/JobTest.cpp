@@ -1,0 +1,248 @@
+#include "octavo/Checkpoint/Jobs/Job.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <map>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace octavo::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using numerics::Tensor;
+
+std::string fileText(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void writeText(const fs::path& path, std::string_view text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// Every file below a folder, with its bytes.
+std::map<std::string, std::string> contents(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder)] = fileText(entry.path());
+  return files;
+}
+
+/// Copies a U8 tensor with every byte's bits flipped, row by row, and fails where it is told to.
+class FlipStep final : public Step {
+public:
+  FlipStep(const StoredTensor& tensor, int failsAt)
+      : tensor(tensor), planned{tensor.name() + ".flipped", tensor.entry->dtype,
+                                tensor.entry->shape},
+        failsAt(failsAt) {
+    for (std::int64_t row = 0; row < tensor.entry->shape[0]; ++row)
+      rows.push_back({row, row + 1});
+  }
+  std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
+  std::span<const Piece> pieces() const override { return rows; }
+  std::uint64_t pieceMemory() const override { return 1 << 20; }
+  tl::expected<void, Error> make(std::size_t piece, const Sink& sink, Scratch& scratch) override {
+    if (static_cast<int>(piece) == failsAt)
+      return tl::unexpected(Error{.file = "f", .problem = "was told to fail"});
+    const auto width = static_cast<std::size_t>(tensor.entry->shape[1]);
+    const auto row = tensor.bytes().subspan(piece * width, width);
+    scratch.packed.assign(row.begin(), row.end());
+    for (std::byte& byte : scratch.packed)
+      byte = ~byte;
+    return sink.write(0, piece * width, scratch.packed);
+  }
+  Json report() const override { return planned.name; }
+
+private:
+  StoredTensor tensor;
+  PlannedTensor planned;
+  std::vector<Piece> rows;
+  int failsAt;
+};
+
+/// Three shards of one U8 tensor each, an index, a configuration and other files.
+class JobTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "/octavo-job-XXXXXX";
+    root = ::mkdtemp(name.data());
+    Json map = Json::object();
+    for (int i = 0; i < 3; ++i) {
+      Tensor tensor = Tensor::zeros(numerics::IntegerType{8, true}, {37, 100});
+      for (std::size_t k = 0; k < tensor.bytes.size(); ++k)
+        tensor.bytes[k] = static_cast<std::byte>(k * (i + 3));
+      const std::string tensorName = "t" + std::to_string(i);
+      const NamedTensor named{tensorName, &tensor};
+      fs::create_directories(root / "in");
+      ASSERT_TRUE(
+          writeSafetensors(root / "in" / shardName(i), std::span(&named, 1), {{"format", "pt"}}));
+      map[tensorName] = shardName(i);
+    }
+    writeText(root / "in/model.safetensors.index.json",
+              Json{{"metadata", {{"total_size", 1}, {"kept", "yes"}}}, {"weight_map", map}}.dump());
+    writeText(root / "in/config.json", R"({"model_type":"m"})");
+    writeText(root / "in/tokenizer.json", "tokens");
+    auto opened = Folder::open(root / "in");
+    ASSERT_TRUE(opened) << opened.error().message();
+    folder = std::make_unique<Folder>(std::move(*opened));
+  }
+  void TearDown() override { fs::remove_all(root); }
+
+  static std::string shardName(int i) {
+    return "model-0000" + std::to_string(i + 1) + "-of-00003.safetensors";
+  }
+
+  Job emptyJob() const {
+    Job job{.source = folder.get(),
+            .options = {{"do", "it"}},
+            .shards = {},
+            .config = nullptr,
+            .quantConfig = nullptr};
+    job.config = folder->config();
+    return job;
+  }
+  Job copyJob() const {
+    Job job = emptyJob();
+    for (int i = 0; i < 3; ++i) {
+      PlannedShard shard{shardName(i), {}, folder->shard(i).metadata()};
+      shard.steps.push_back(copyStep(folder->tensors()[i]));
+      job.shards.push_back(std::move(shard));
+    }
+    return job;
+  }
+  /// `failsAt`: shard and row.
+  Job flipJob(std::pair<int, int> failsAt = {-1, -1}) const {
+    Job job = emptyJob();
+    for (int i = 0; i < 3; ++i) {
+      PlannedShard shard{shardName(i), {}, {}};
+      shard.steps.push_back(std::make_unique<FlipStep>(folder->tensors()[i],
+                                                       failsAt.first == i ? failsAt.second : -1));
+      shard.steps.push_back(copyStep(folder->tensors()[i]));
+      job.shards.push_back(std::move(shard));
+    }
+    return job;
+  }
+
+  std::string refusal(Job job, const fs::path& out) {
+    const auto result = runJob(job, out);
+    return result ? "" : result.error().message();
+  }
+
+  fs::path root;
+  std::unique_ptr<Folder> folder;
+};
+
+TEST_F(JobTest, aCopyIsTheSameBytes) {
+  Job job = copyJob();
+  const auto result = runJob(job, root / "out");
+  ASSERT_TRUE(result) << result.error().message();
+  auto in = contents(root / "in");
+  auto out = contents(root / "out");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(in[shardName(i)] == out[shardName(i)]);
+  EXPECT_EQ(out["tokenizer.json"], "tokens");
+  const Json index = Json::parse(out["model.safetensors.index.json"]);
+  EXPECT_EQ(index["metadata"]["total_size"], 3 * 37 * 100);
+  EXPECT_EQ(index["metadata"]["kept"], "yes");
+  EXPECT_EQ(index["weight_map"], Json::parse(in["model.safetensors.index.json"])["weight_map"]);
+  EXPECT_EQ(Json::parse(out["config.json"]), Json::parse(in["config.json"]));
+  EXPECT_EQ(out.size(), in.size());
+  EXPECT_TRUE(Folder::open(root / "out"));
+}
+
+TEST_F(JobTest, theBytesDependOnNeitherThreadsNorMemory) {
+  Job first = flipJob();
+  ASSERT_TRUE(runJob(first, root / "one", {.threads = 1}));
+  for (const JobSettings& settings :
+       {JobSettings{.memory = 1, .threads = 7}, JobSettings{.threads = 7}}) {
+    Job again = flipJob();
+    ASSERT_TRUE(runJob(again, root / "many", settings));
+    EXPECT_TRUE(contents(root / "one") == contents(root / "many"));
+    fs::remove_all(root / "many");
+  }
+}
+
+TEST_F(JobTest, continuesWhereItStopped) {
+  const auto before = contents(root / "in");
+  Job whole = flipJob();
+  const auto expected = runJob(whole, root / "whole");
+  ASSERT_TRUE(expected);
+  EXPECT_EQ(expected->reports.size(), 3u);
+
+  EXPECT_NE(refusal(flipJob({1, 20}), root / "out").find("told to fail"), std::string::npos);
+  auto left = contents(root / "out");
+  EXPECT_EQ(left.size(), 2u) << "the first shard and the job's file";
+  EXPECT_TRUE(left[shardName(0)] == fileText(root / "whole" / shardName(0)));
+  // What a killed process leaves: temporary files. Those of others stay.
+  writeText(root / "out" / (shardName(1) + ".Ab3xYz"), "torn");
+  writeText(root / "out/config.json.Ab3xYz", "{");
+  writeText(root / "out/mine.txt.Ab3xYz", "mine");
+
+  Job again = flipJob();
+  std::uint64_t bytes = 0;
+  const auto result =
+      runJob(again, root / "out", {.threads = 1, .progress = [&](std::uint64_t n) { bytes += n; }});
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_EQ(result->shardsReused, 1u);
+  EXPECT_EQ(result->bytesWritten, 2u * 2 * 3700);
+  EXPECT_EQ(bytes, 3u * 2 * 3700);
+  EXPECT_EQ(result->reports, expected->reports) << "also of the shard that was there";
+  auto out = contents(root / "out");
+  EXPECT_EQ(out.erase("mine.txt.Ab3xYz"), 1u);
+  EXPECT_TRUE(out == contents(root / "whole"));
+  EXPECT_TRUE(contents(root / "in") == before);
+}
+
+TEST_F(JobTest, aShardThatIsNotAsPlannedIsMadeAgain) {
+  Job whole = flipJob();
+  ASSERT_TRUE(runJob(whole, root / "whole"));
+  EXPECT_NE(refusal(flipJob({1, 0}), root / "out"), "");
+  writeText(root / "out" / shardName(0), "torn");
+  Job again = flipJob();
+  ASSERT_TRUE(runJob(again, root / "out"));
+  EXPECT_TRUE(contents(root / "out") == contents(root / "whole"));
+}
+
+TEST_F(JobTest, refusesAnotherJobsFolder) {
+  EXPECT_NE(refusal(flipJob({1, 0}), root / "out"), "");
+  Job other = flipJob();
+  other.options = {{"do", "something else"}};
+  EXPECT_NE(refusal(std::move(other), root / "out").find("another job"), std::string::npos);
+  // The input is another one when it was touched.
+  fs::last_write_time(root / "in" / shardName(2), fs::file_time_type::clock::now());
+  EXPECT_NE(refusal(flipJob(), root / "out").find("another job"), std::string::npos);
+}
+
+TEST_F(JobTest, refusesFoldersThatAreNotEmpty) {
+  writeText(root / "out/notes.txt", "mine");
+  EXPECT_NE(refusal(flipJob(), root / "out").find("not empty"), std::string::npos);
+  Job done = flipJob();
+  ASSERT_TRUE(runJob(done, root / "done"));
+  EXPECT_NE(refusal(flipJob(), root / "done").find("not empty"), std::string::npos);
+  EXPECT_NE(refusal(flipJob(), root / "out/notes.txt").find("cannot be created"),
+            std::string::npos);
+}
+
+TEST_F(JobTest, refusesToWriteIntoTheInput) {
+  fs::create_directory_symlink(root / "in", root / "link");
+  for (const char* out : {"in", "in/", "in/sub", "link", "link/sub", "in/../in", "."})
+    EXPECT_NE(refusal(flipJob(), root / out).find("in the input"), std::string::npos) << out;
+}
+
+TEST_F(JobTest, refusesAFolderInWork) {
+  fs::create_directory(root / "out");
+  const int held = ::open((root / "out").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  EXPECT_NE(refusal(flipJob(), root / "out").find("another octavo"), std::string::npos);
+  ::close(held);
+  EXPECT_EQ(refusal(flipJob(), root / "out"), "");
+}
+
+} // namespace
+} // namespace octavo::checkpoint

@@ -1,0 +1,196 @@
+#include "octavo/Checkpoint/Jobs/LayerPlan.h"
+
+#include "octavo/Kernels/Pack.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace octavo::checkpoint {
+
+using format::ElementFormat;
+
+std::uint64_t LayerPlan::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const PlannedTensor& tensor : tensors)
+    bytes += storedBytes(*tensor.dtype, tensor.shape);
+  return bytes;
+}
+
+numerics::ScaledType LayerPlan::pieceType(std::int64_t rows) const {
+  return {
+      type.element, type.scale, {std::min(blockRows(), rows), blockColumns()}, type.hasOuterScale};
+}
+
+static std::int64_t blocks(std::int64_t extent, std::int64_t block) {
+  return extent / block + (extent % block != 0);
+}
+
+std::int64_t LayerPlan::scaleCount(Piece piece) const {
+  return blocks(piece.end - piece.begin, blockRows()) * blocks(columns(), blockColumns());
+}
+
+tl::expected<void, Error> LayerPlan::writeCodes(const Sink& sink, Piece piece,
+                                                std::span<const std::byte> codes,
+                                                std::vector<std::byte>& packed) const {
+  const int width = isPacked ? type.element->width() : 8;
+  if (width < 8) {
+    packed.resize(kernels::packedBytes(codes.size(), width));
+    kernels::pack(reinterpret_cast<const std::uint8_t*>(codes.data()), codes.size(), width,
+                  reinterpret_cast<std::uint8_t*>(packed.data()), {.threads = 1});
+    codes = packed;
+  }
+  const auto rowBytes = static_cast<std::uint64_t>(columns() * width / 8);
+  return sink.write(kElements, static_cast<std::uint64_t>(piece.begin) * rowBytes, codes);
+}
+
+tl::expected<void, Error> LayerPlan::write(const Sink& sink, Piece piece,
+                                           std::span<const std::byte> codes,
+                                           std::span<const std::byte> scales,
+                                           std::vector<std::byte>& packed) const {
+  if (auto written = writeCodes(sink, piece, codes, packed); !written)
+    return written;
+  // One scale of all rows belongs to the piece that they begin with.
+  if (hasOneScale())
+    return piece.begin == 0 ? sink.write(kScales, 0, scales) : tl::expected<void, Error>{};
+  const std::int64_t gridRow = piece.begin / rowsInMatrix() * blocks(rowsInMatrix(), blockRows()) +
+                               piece.begin % rowsInMatrix() / blockRows();
+  return sink.write(
+      kScales,
+      static_cast<std::uint64_t>(gridRow * blocks(columns(), blockColumns()) * type.scale->bytes()),
+      scales);
+}
+
+tl::expected<void, Error> LayerPlan::writeOuter(const Sink& sink, float multiplier) const {
+  const float number = stored(multiplier, outerMeaning);
+  return sink.write(*outer, 0, std::as_bytes(std::span(&number, 1)));
+}
+
+float stored(float multiplier, Meaning meaning) {
+  if (meaning == Meaning::Multiplies)
+    return multiplier;
+  const float inverse = 1.0f / multiplier;
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (float candidate :
+       {inverse, std::nextafter(inverse, 0.0f), std::nextafter(inverse, infinity)})
+    if (1.0f / candidate == multiplier)
+      return candidate;
+  return inverse;
+}
+
+/// The format that scales of a dtype are; U8 is what the scaled format says.
+static const ElementFormat* scaleFormat(const SafetensorsDtype& dtype,
+                                        const format::ScaledFormat& format) {
+  if (dtype.type && dtype.type->isFloat())
+    return &dtype.type->format();
+  return dtype.bits == 8 && format.scale->width() == 8 ? format.scale : nullptr;
+}
+
+static std::string text(std::span<const std::int64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+tl::expected<LayerPlan, std::string>
+planLayer(std::string_view module, std::string_view parameter, std::span<const std::int64_t> shape,
+          const format::ScaledFormat& format, const LayerSpelling& spelling,
+          const SafetensorsDtype& scaleDtype, WithInputScale input) {
+  const auto refuse = []<typename... T>(fmt::format_string<T...> text, T&&... of) {
+    return tl::unexpected(fmt::format(text, std::forward<T>(of)...));
+  };
+  const std::size_t rank = shape.size();
+  assert(rank == 2 || rank == 3);
+  LayerPlan plan;
+  plan.shape.assign(shape.begin(), shape.end());
+  const SafetensorsDtype* scales =
+      spelling.scales.dtype.empty() ? &scaleDtype : findSafetensorsDtype(spelling.scales.dtype);
+  const SafetensorsDtype* elements = findSafetensorsDtype(spelling.elements.dtype);
+  assert(scales && elements);
+  const ElementFormat* scale = scaleFormat(*scales, format);
+  if (!scale)
+    return refuse("{} scales cannot be stored as {}", format.scale->name, scales->name);
+  plan.type = {format.element, scale, format::blockShape(format, shape, static_cast<int>(rank) - 1),
+               format.hasOuterScale};
+  const std::int64_t columns = shape.back();
+  // Readers of formats with small blocks take their number from the shape.
+  if (format.scale->isNarrow() && columns % format.along != 0)
+    return refuse("its {} columns are not whole blocks of {}", columns, format.along);
+
+  const int width = format.element->width();
+  plan.isPacked =
+      width < 8 && (spelling.elements.shape != ElementShape::Logical || elements->bits < 8);
+  if (plan.isPacked && columns * width % 8 != 0)
+    return refuse("its rows of {} codes of {} bits are not whole bytes", columns, width);
+  std::vector<std::int64_t> elementShape = plan.shape;
+  switch (spelling.elements.shape) {
+  case ElementShape::Logical:
+    break;
+  case ElementShape::PackedBytes:
+    elementShape.back() = columns * width / 8;
+    break;
+  case ElementShape::BlocksOf16:
+    if (columns * width / 8 % 16 != 0)
+      return refuse("its rows are not blocks of 16 bytes");
+    elementShape.back() = columns * width / 8 / 16;
+    elementShape.push_back(16);
+    break;
+  }
+
+  const std::vector<std::int64_t> grid = format::scaleShape(shape, plan.type.block);
+  std::vector<std::int64_t> scaleShape;
+  switch (spelling.scales.shape) {
+  case ScaleShape::Scalar:
+  case ScaleShape::One:
+    if (numerics::elementCount(grid) != 1)
+      return refuse("it has scales {} where this layout has one", text(grid));
+    if (spelling.scales.shape == ScaleShape::One)
+      scaleShape = {1};
+    break;
+  case ScaleShape::Rows:
+    if (grid.back() != 1)
+      return refuse("it has scales {} where this layout has one a row", text(grid));
+    scaleShape.assign(grid.begin(), grid.end() - 1);
+    break;
+  case ScaleShape::Column:
+    if (grid.back() != 1)
+      return refuse("it has scales {} where this layout has one a row", text(grid));
+    scaleShape = grid;
+    break;
+  case ScaleShape::Grid:
+    scaleShape = grid;
+    break;
+  case ScaleShape::Grid4:
+    if (rank != 2)
+      return refuse("scales of rank 4 are for matrices, this is {}", text(shape));
+    scaleShape = {grid[0], 1, grid[1], 1};
+    break;
+  }
+
+  const auto add = [&](std::string_view name, const SafetensorsDtype* dtype,
+                       std::vector<std::int64_t> of) {
+    plan.tensors.push_back({tensorName(module, parameter, name), dtype, std::move(of)});
+    return plan.tensors.size() - 1;
+  };
+  const auto single = [](const ScaleSpelling& of) {
+    return of.shape == ScaleShape::One ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{};
+  };
+  const SafetensorsDtype* f32 = findSafetensorsDtype(format::element("f32").safetensors);
+  add(spelling.elements.name, elements, std::move(elementShape));
+  add(spelling.scales.name, scales, std::move(scaleShape));
+  if (format.hasOuterScale) {
+    assert(!spelling.outer.name.empty());
+    plan.outer = add(spelling.outer.name, f32, single(spelling.outer));
+    plan.outerMeaning = spelling.outer.meaning;
+  }
+  if (input == WithInputScale::Yes && !spelling.input.name.empty()) {
+    plan.input = add(spelling.input.name, f32, single(spelling.input));
+    plan.inputMeaning = spelling.input.meaning;
+  }
+  return plan;
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,67 @@
+// How a layer will lie on disk in a layout's spelling, and the bytes of its pieces there.
+#pragma once
+
+#include "octavo/Checkpoint/Jobs/Job.h"
+#include "octavo/Checkpoint/Layout.h"
+
+#include <tl/expected.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+struct LayerPlan {
+  std::vector<std::int64_t> shape; ///< logical: [N, K] or [E, N, K]
+  /// Of the stored layer: where scales are BF16 on disk, the scale format is bf16.
+  numerics::ScaledType type;
+  /// How codes lie: packed, or one a byte.
+  bool isPacked;
+  std::vector<PlannedTensor> tensors; ///< elements, scales, and what the two below point to
+  std::optional<std::size_t> outer, input;
+  Meaning outerMeaning = Meaning::Multiplies, inputMeaning = Meaning::Multiplies;
+
+  static constexpr std::size_t kElements = 0, kScales = 1;
+
+  std::int64_t columns() const { return shape.back(); }
+  std::int64_t rowsInMatrix() const { return shape[shape.size() - 2]; }
+  /// Extents of a block, of a matrix.
+  std::int64_t blockRows() const { return type.block[shape.size() - 2]; }
+  std::int64_t blockColumns() const { return type.block.back(); }
+  /// Whether there is one scale, which must be known before the first piece.
+  bool hasOneScale() const { return type.block == shape; }
+  /// Pieces begin at multiples of it in their matrix.
+  std::int64_t step() const { return hasOneScale() ? 1 : blockRows(); }
+  std::uint64_t bytes() const;
+
+  /// The type of a piece of `rows` rows as a matrix.
+  numerics::ScaledType pieceType(std::int64_t rows) const;
+  std::int64_t scaleCount(Piece piece) const;
+
+  /// Puts the codes (one a byte) and scales (codes of type.scale) of a piece in their place.
+  tl::expected<void, Error> write(const Sink& sink, Piece piece, std::span<const std::byte> codes,
+                                  std::span<const std::byte> scales,
+                                  std::vector<std::byte>& packed) const;
+  /// The codes alone.
+  tl::expected<void, Error> writeCodes(const Sink& sink, Piece piece,
+                                       std::span<const std::byte> codes,
+                                       std::vector<std::byte>& packed) const;
+  /// Puts the one number of the outer or the input scale, as it multiplies.
+  tl::expected<void, Error> writeOuter(const Sink& sink, float outer) const;
+};
+
+enum class WithInputScale : std::uint8_t { No, Yes };
+
+/// The plan of a layer, or the reason why the spelling cannot say it, as a clause. `scaleDtype` is
+/// the dtype of the scales where the spelling leaves it open.
+tl::expected<LayerPlan, std::string>
+planLayer(std::string_view module, std::string_view parameter, std::span<const std::int64_t> shape,
+          const format::ScaledFormat& format, const LayerSpelling& spelling,
+          const SafetensorsDtype& scaleDtype, WithInputScale input);
+
+/// The number to store so that it multiplies as `multiplier`: itself, or a divisor whose inverse,
+/// rounded to f32, is `multiplier`. Where no f32 is such a divisor, the nearest to 1 / multiplier.
+float stored(float multiplier, Meaning meaning);
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,364 @@
+#include "octavo/Checkpoint/Jobs/LayoutConversion.h"
+
+#include "octavo/Checkpoint/FusedModules.h"
+#include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/Jobs/Quantization.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+namespace octavo::checkpoint {
+
+using format::ElementFormat;
+
+namespace {
+
+/// A few bytes that were computed when the job was planned.
+class BytesStep final : public Step {
+public:
+  BytesStep(PlannedTensor planned, std::vector<std::byte> bytes)
+      : planned(std::move(planned)), bytes(std::move(bytes)) {}
+  std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
+  std::span<const Piece> pieces() const override { return {&kWhole, 1}; }
+  tl::expected<void, Error> make(std::size_t, const Sink& sink, Scratch&) override {
+    return sink.write(0, 0, bytes);
+  }
+
+private:
+  static constexpr Piece kWhole{0, 1};
+  PlannedTensor planned;
+  std::vector<std::byte> bytes;
+};
+
+/// Writes a layer in another spelling of its scaled format.
+class RespellStep final : public Step {
+public:
+  RespellStep(const LayerReader& reader, LayerPlan plan)
+      : reader(reader), plan(std::move(plan)),
+        keepsPacking(isPacked(reader.layer()) == this->plan.isPacked) {
+    if (keepsPacking)
+      all = {{0, reader.rows()}};
+    else
+      all = piecesOf(*layerRows(reader));
+  }
+
+  std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
+  std::span<const Piece> pieces() const override { return all; }
+  std::uint64_t pieceMemory() const override {
+    return keepsPacking ? 0 : 2 * static_cast<std::uint64_t>(kPieceValues);
+  }
+
+  tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
+    const Layer& layer = reader.layer();
+    if (index == 0)
+      if (auto written = writeScales(sink); !written)
+        return written;
+    if (keepsPacking)
+      return sink.copy(LayerPlan::kElements, layer.elements.tensor);
+    const Piece piece = all[index];
+    scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
+    reader.codes(piece.begin, piece.end, reinterpret_cast<std::uint8_t*>(scratch.codes.data()),
+                 {.threads = 1});
+    reader.release(piece.begin, piece.end);
+    return plan.writeCodes(sink, piece, scratch.codes, scratch.packed);
+  }
+
+private:
+  static bool isPacked(const Layer& layer) {
+    return layer.elements.packed && layer.type.element->width() < 8;
+  }
+
+  tl::expected<void, Error> writeScales(const Sink& sink) const {
+    const Layer& layer = reader.layer();
+    auto written =
+        *layer.scales->format == *plan.type.scale
+            ? sink.copy(LayerPlan::kScales, layer.scales->tensor)
+            : sink.write(LayerPlan::kScales, 0, *exactly(*layer.scales, *plan.type.scale));
+    if (written && plan.outer)
+      written = writeNumber(sink, *plan.outer, *layer.outer, plan.outerMeaning);
+    if (written && plan.input)
+      written = writeNumber(sink, *plan.input, *layer.inputScale, plan.inputMeaning);
+    return written;
+  }
+
+  static tl::expected<void, Error> writeNumber(const Sink& sink, std::size_t output,
+                                               const Part& part, Meaning meaning) {
+    const float number = respelled(part, meaning);
+    return sink.write(output, 0, std::as_bytes(std::span(&number, 1)));
+  }
+
+public:
+  /// The one number of a part as f32 that means the same where it enters as `meaning`. A number
+  /// that enters as before stays as it is.
+  static float respelled(const Part& part, Meaning meaning) {
+    Part as = part;
+    if (part.meaning == meaning)
+      as.meaning = Meaning::Multiplies; // not inverted twice
+    const float number = *multiplier(as);
+    return part.meaning == meaning ? number : stored(number, meaning);
+  }
+
+  /// The codes of a part in another format that has all of its values; nothing where it has not.
+  static std::optional<std::vector<std::byte>> exactly(const Part& part, const ElementFormat& to) {
+    const std::span<const std::byte> from = part.tensor.bytes();
+    const auto width = static_cast<std::size_t>(part.format->bytes());
+    const auto newWidth = static_cast<std::size_t>(to.bytes());
+    std::vector<std::byte> bytes(from.size() / width * newWidth);
+    for (std::size_t i = 0; i < from.size() / width; ++i) {
+      std::uint64_t code = 0;
+      std::memcpy(&code, from.data() + i * width, width);
+      const double value = numerics::decode(*part.format, code);
+      const std::uint64_t converted = numerics::convert(to, value);
+      if (const double back = numerics::decode(to, converted); back != value && value == value)
+        return std::nullopt;
+      std::memcpy(bytes.data() + i * newWidth, &converted, newWidth);
+    }
+    return bytes;
+  }
+
+private:
+  LayerReader reader;
+  LayerPlan plan;
+  bool keepsPacking;
+  std::vector<Piece> all;
+};
+
+class ConversionPlanner {
+public:
+  ConversionPlanner(const Folder& folder, const ConversionChoice& choice)
+      : folder(folder), choice(choice), shards(folder) {}
+
+  tl::expected<Rewrite, Error> plan(Json options) {
+    auto inventory = std::make_unique<Inventory>(choice.from->read(folder, rewrite.notes));
+    for (const Layer& layer : inventory->layers)
+      if (auto placed = place(layer); !placed)
+        return tl::unexpected(std::move(placed.error()));
+    if (!refused.empty())
+      return tl::unexpected(refusal(inventory->layers.size()));
+    if (inventory->layers.empty())
+      return tl::unexpected(
+          Error{.file = folder.path().string(),
+                .problem = fmt::format("has no quantized layers in layout {}", choice.from->name()),
+                .fix = "octavo checkpoint quantize quantizes plain weights"});
+    for (const KvScales& kv : inventory->kvScales)
+      placeKvScales(kv);
+    for (const StoredTensor& tensor : inventory->plain)
+      if (std::optional<std::string> module = linearModule(tensor))
+        configured.ignored.push_back(std::move(*module));
+    configured.kvScales = !inventory->kvScales.empty();
+    noteRoundedDivisors();
+
+    rewrite.job.source = &folder;
+    rewrite.job.options = std::move(options);
+    rewrite.job.shards = shards.build();
+    rewrite.job.config = folder.config();
+    rewrite.job.quantConfig = folder.quantConfig();
+    choice.to->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
+    rewrite.inventory = std::move(inventory);
+    return std::move(rewrite);
+  }
+
+private:
+  tl::expected<void, Error> place(const Layer& layer) {
+    auto reader = LayerReader::open(layer);
+    if (!reader)
+      return tl::unexpected(std::move(reader.error()));
+    auto plan = respelling(layer);
+    if (plan) {
+      if (layer.inputScale && !plan->input)
+        noteDroppedInput(layer);
+      configureLayer(layer, layer.format, plan->input.has_value());
+      record(layer, layer.format->name, plan->bytes());
+      if (plan->outer && reader->outer() != multiplierOf(*plan, layer))
+        roundedDivisors.push_back(layer.name);
+      shards.replace(layer.elements.tensor,
+                     std::make_unique<RespellStep>(*reader, std::move(*plan)));
+    } else if (choice.requantization) {
+      const format::ScaledFormat& format = *choice.requantization->format;
+      auto anew =
+          planLayer(layer.name, layer.parameter, layer.shape, format,
+                    *choice.to->spelling(format.name), scaleDtype(layer), WithInputScale::No);
+      if (!anew) {
+        refused.emplace_back(plainName(layer), anew.error());
+        return {};
+      }
+      if (layer.inputScale)
+        noteDroppedInput(layer);
+      configureLayer(layer, &format, false);
+      record(layer, format.name, anew->bytes());
+      shards.replace(layer.elements.tensor, requantizeStep(layer, *reader, std::move(*anew)));
+    } else {
+      refused.emplace_back(plainName(layer), plan.error());
+    }
+    dropScales(shards, layer);
+    return {};
+  }
+
+  /// The plan of the layer in the new layout, or why there is none.
+  tl::expected<LayerPlan, std::string> respelling(const Layer& layer) const {
+    const LayerSpelling* spelling =
+        layer.format ? choice.to->spelling(layer.format->name) : nullptr;
+    if (!spelling)
+      return tl::unexpected(fmt::format("layout {} has no spelling of {}", choice.to->name(),
+                                        layer.format ? layer.format->name : "its blocks"));
+    auto plan =
+        planLayer(layer.name, layer.parameter, layer.shape, *layer.format, *spelling,
+                  scaleDtype(layer), layer.inputScale ? WithInputScale::Yes : WithInputScale::No);
+    if (!plan)
+      return plan;
+    if (*layer.scales->format != *plan->type.scale &&
+        !RespellStep::exactly(*layer.scales, *plan->type.scale))
+      return tl::unexpected(fmt::format("its scales are not exact in {}",
+                                        plan->tensors[LayerPlan::kScales].dtype->name));
+    if (layer.inputScale && !multiplier(*layer.inputScale))
+      return tl::unexpected(std::string("its input scale is not one number"));
+    return plan;
+  }
+
+  /// Where the layout leaves the scales' dtype open it is the model's, if that has all of them.
+  const SafetensorsDtype& scaleDtype(const Layer& layer) const {
+    const SafetensorsDtype& stored = *layer.scales->tensor.entry->dtype;
+    const SafetensorsDtype& model = modelDtype();
+    return wideType(stored) && !RespellStep::exactly(*layer.scales, model.type->format()) ? stored
+                                                                                          : model;
+  }
+
+  const SafetensorsDtype& modelDtype() const {
+    for (const char* key : {"torch_dtype", "dtype"})
+      for (kernels::WideType type : {kernels::WideType::F16, kernels::WideType::F32})
+        if (folder.config().is_object() &&
+            folder.config().value(key, Json()) == Json(plainDtype(type).type->format().torch))
+          return plainDtype(type);
+    return plainDtype(kernels::WideType::Bf16);
+  }
+
+  static float multiplierOf(const LayerPlan& plan, const Layer& layer) {
+    const float number = RespellStep::respelled(*layer.outer, plan.outerMeaning);
+    return plan.outerMeaning == Meaning::Multiplies ? number : 1.0f / number;
+  }
+
+  std::unique_ptr<Step> requantizeStep(const Layer& layer, const LayerReader& reader,
+                                       LayerPlan plan) {
+    auto rows = layerRows(reader);
+    std::shared_ptr<AmaxMeasurement> measurement;
+    if (plan.outer)
+      measurement = amaxes.join(fusedGroup(layer.name).value_or(plainName(layer)), rows);
+    else if (plan.hasOneScale())
+      measurement = amaxes.join(plainName(layer), rows);
+    return quantizeStep(std::move(rows), std::move(plan), choice.requantization->options,
+                        std::move(measurement), ErrorReport::Measured);
+  }
+
+  void configureLayer(const Layer& layer, const format::ScaledFormat* format, bool hasInput) {
+    configured.layers.emplace_back(layer.name, format);
+    // A layout says one kind for all: the most static that all layers can keep.
+    const Activations::Kind kind = hasInput ? Activations::Kind::Static
+                                   : layer.activations.kind == Activations::Kind::None
+                                       ? Activations::Kind::None
+                                       : Activations::Kind::Dynamic;
+    if (configured.layers.size() == 1)
+      configured.activations = kind;
+    else if (configured.activations != kind)
+      configured.activations = Activations::Kind::Dynamic;
+  }
+
+  void record(const Layer& layer, std::string_view to, std::uint64_t bytes) {
+    rewrite.changes.push_back(
+        {.name = plainName(layer),
+         .from = std::string(layer.format ? layer.format->name : layer.type.element->name),
+         .to = std::string(to),
+         .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
+         .bytesBefore = bytesOf(layer),
+         .bytesAfter = bytes});
+  }
+
+  void noteDroppedInput(const Layer& layer) {
+    rewrite.notes.push_back(
+        {.rule = "dropped-input-scale",
+         .severity = Severity::Warning,
+         .file = layer.inputScale->tensor.shard->name(),
+         .tensor = layer.inputScale->tensor.name(),
+         .what = fmt::format("layout {} has no place for this activation scale", choice.to->name()),
+         .why = "activations are quantized with scales found as the model runs",
+         .fix = ""});
+  }
+
+  void noteRoundedDivisors() {
+    if (roundedDivisors.empty())
+      return;
+    rewrite.notes.push_back(
+        {.rule = "rounded-divisor",
+         .severity = Severity::Warning,
+         .file = "",
+         .tensor = roundedDivisors.front(),
+         .what = fmt::format("{} outer scales are the inverse of no f32: their divisors are the "
+                             "nearest ones",
+                             roundedDivisors.size()),
+         .why = "values of these layers differ by at most 1.2e-7 of themselves",
+         .fix = ""});
+  }
+
+  void placeKvScales(const KvScales& kv) {
+    const KvSpelling spelling = choice.to->kvSpelling();
+    const std::pair<const std::optional<Part>*, std::string_view> parts[] = {
+        {&kv.key, spelling.key},
+        {&kv.value, spelling.value},
+        {&kv.query, spelling.query},
+        {&kv.probability, spelling.probability}};
+    for (const auto& [part, name] : parts) {
+      if (!*part)
+        continue;
+      const StoredTensor& tensor = (*part)->tensor;
+      const SafetensorsDtype* dtype =
+          spelling.dtype.empty() ? tensor.entry->dtype : findSafetensorsDtype(spelling.dtype);
+      std::optional<std::vector<std::byte>> bytes;
+      if (dtype->type && dtype->type->isFloat())
+        bytes = RespellStep::exactly(**part, dtype->type->format());
+      if (!bytes) { // a scale that the layout's dtype does not have stays as it is
+        dtype = tensor.entry->dtype;
+        bytes.emplace(tensor.bytes().begin(), tensor.bytes().end());
+      }
+      std::vector<std::int64_t> shape = tensor.entry->shape;
+      if (numerics::elementCount(shape) == 1)
+        shape = spelling.shape == ScaleShape::Scalar ? std::vector<std::int64_t>{}
+                                                     : std::vector<std::int64_t>{1};
+      shards.replace(
+          tensor, std::make_unique<BytesStep>(
+                      PlannedTensor{fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
+                      std::move(*bytes)));
+    }
+  }
+
+  Error refusal(std::size_t layers) const {
+    constexpr std::size_t kNamed = 5;
+    std::string named;
+    for (std::size_t i = 0; i < std::min(kNamed, refused.size()); ++i)
+      named += fmt::format("{}{}: {}", i ? "; " : "", refused[i].first, refused[i].second);
+    return {.file = folder.path().string(),
+            .problem = fmt::format("{} of {} layers cannot be said in layout {} without loss",
+                                   refused.size(), layers, choice.to->name()),
+            .expected = "the same element format, scale format and blocks",
+            .found = named + (refused.size() > kNamed ? "; ..." : ""),
+            .fix = "--requantize --format F quantizes them anew and reports the error"};
+  }
+
+  const Folder& folder;
+  const ConversionChoice& choice;
+  ShardBuilder shards;
+  Rewrite rewrite;
+  LayoutChoice configured;
+  SharedAmax amaxes;
+  std::vector<std::pair<std::string, std::string>> refused; ///< layer and reason
+  std::vector<std::string> roundedDivisors;
+};
+
+} // namespace
+
+tl::expected<Rewrite, Error> planConversion(const Folder& folder, const ConversionChoice& choice,
+                                            Json options) {
+  return ConversionPlanner(folder, choice).plan(std::move(options));
+}
+
+} // namespace octavo::checkpoint

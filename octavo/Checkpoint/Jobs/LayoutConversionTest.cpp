@@ -1,0 +1,220 @@
+// Every pair of layouts, over every format that both write: there and back, bit for bit.
+#include "octavo/Checkpoint/Jobs/LayoutConversion.h"
+
+#include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/Jobs/Quantization.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+
+namespace octavo::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using numerics::Tensor;
+
+std::string fileText(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The bytes of the shards of a folder.
+std::map<std::string, std::string> shardsOf(const fs::path& folder) {
+  std::map<std::string, std::string> shards;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".safetensors")
+      shards[entry.path().filename()] = fileText(entry.path());
+  return shards;
+}
+
+class LayoutConversionTest : public testing::Test {
+protected:
+  void SetUp() override {
+    // In memory where there is such a place: hundreds of small jobs would wait for the disk.
+    const bool isInMemory = fs::is_directory("/dev/shm");
+    std::string name = (isInMemory ? "/dev/shm" : testing::TempDir()) + "/octavo-convert-XXXXXX";
+    root = ::mkdtemp(name.data());
+    std::mt19937 random(3);
+    std::vector<std::pair<std::string, Tensor>> tensors;
+    const auto add = [&](const std::string& tensorName, std::vector<std::int64_t> shape) {
+      Tensor tensor = Tensor::zeros(format::element("bf16"), std::move(shape));
+      std::size_t i = 0;
+      for (std::uint16_t& code : tensor.as<std::uint16_t>()) { // of many sizes, from block to block
+        const std::uint32_t exponent = random() % 8 + i++ / 1000 % 7;
+        code = static_cast<std::uint16_t>((random() & 0x807f) | (0x3b80 + (exponent << 7)));
+      }
+      tensors.emplace_back(tensorName, std::move(tensor));
+    };
+    for (const char* module : {"q_proj", "k_proj", "v_proj", "o_proj"})
+      add(std::string("model.layers.0.self_attn.") + module + ".weight", {160, 256});
+    add("model.layers.0.mlp.experts.gate_up_proj", {2, 64, 96});
+    add("model.layers.0.mlp.experts.down_proj", {2, 96, 64});
+    add("model.layers.0.input_layernorm.weight", {256});
+    add("model.embed_tokens.weight", {32, 256});
+    add("lm_head.weight", {32, 256});
+    fs::create_directories(root / "plain");
+    for (int shard = 0; shard < 2; ++shard) {
+      std::vector<NamedTensor> named;
+      for (std::size_t i = shard; i < tensors.size(); i += 2)
+        named.push_back({tensors[i].first, &tensors[i].second});
+      ASSERT_TRUE(writeSafetensors(
+          root / "plain" / fmt("model-0000%d-of-00002.safetensors", shard + 1), named));
+    }
+    Json map = Json::object();
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      map[tensors[i].first] = fmt("model-0000%d-of-00002.safetensors", static_cast<int>(i % 2) + 1);
+    std::ofstream(root / "plain/model.safetensors.index.json")
+        << Json{{"metadata", Json::object()}, {"weight_map", map}};
+    std::ofstream(root / "plain/config.json") << R"({"model_type":"llama"})";
+  }
+  void TearDown() override { fs::remove_all(root); }
+
+  static std::string fmt(const char* text, int number) {
+    char buffer[64];
+    std::snprintf(buffer, sizeof buffer, text, number);
+    return buffer;
+  }
+
+  static Folder open(const fs::path& path) {
+    auto folder = Folder::open(path);
+    EXPECT_TRUE(folder) << folder.error().message();
+    return std::move(*folder);
+  }
+  static Rewrite expectRun(tl::expected<Rewrite, Error> rewrite, const fs::path& out) {
+    EXPECT_TRUE(rewrite) << rewrite.error().message();
+    const auto result = runJob(rewrite->job, out);
+    EXPECT_TRUE(result) << result.error().message();
+    return std::move(*rewrite);
+  }
+
+  void quantize(const Layout& layout, std::string_view format, const fs::path& out) {
+    const Folder folder = open(root / "plain");
+    const format::ScaledFormat& row = *format::findScaledFormat(format);
+    expectRun(planQuantization(
+                  folder, {.layout = &layout, .format = &row, .options = {.rule = row.rule}}, {}),
+              out);
+  }
+  Rewrite convert(const Layout& from, const Layout& to, const fs::path& in, const fs::path& out) {
+    const Folder folder = open(in);
+    return expectRun(planConversion(folder, {.from = &from, .to = &to}, {}), out);
+  }
+  /// The f32 values of every layer, by its name.
+  static std::map<std::string, std::string> values(const Layout& layout, const fs::path& in) {
+    const Folder folder = open(in);
+    Findings findings;
+    const Inventory inventory = layout.read(folder, findings);
+    std::map<std::string, std::string> all;
+    for (const Layer& layer : inventory.layers) {
+      const auto reader = LayerReader::open(layer);
+      EXPECT_TRUE(reader) << reader.error().message();
+      std::string& bytes = all[plainName(layer)];
+      bytes.resize(static_cast<std::size_t>(reader->rows() * reader->columns()) * sizeof(float));
+      for (std::int64_t begin = 0, end; begin < reader->rows(); begin = end) {
+        end = reader->pieceEnd(begin, reader->rows());
+        reader->values(begin, end,
+                       reinterpret_cast<float*>(bytes.data()) + begin * reader->columns());
+      }
+    }
+    return all;
+  }
+
+  fs::path root;
+};
+
+TEST_F(LayoutConversionTest, everyPairThereAndBackBitForBit) {
+  std::set<std::string> done;
+  for (const Layout* a : layouts())
+    for (const LayerSpelling& spelling : a->spellings()) {
+      if (spelling.access != Access::ReadAndWrite || a->spelling(spelling.format) != &spelling)
+        continue;
+      const fs::path first = root / "first";
+      quantize(*a, spelling.format, first);
+      const auto original = shardsOf(first);
+      const auto expected = values(*a, first);
+      for (const Layout* b : layouts()) {
+        if (!b->spelling(spelling.format))
+          continue;
+        SCOPED_TRACE(std::string(spelling.format) + ": " + std::string(a->name()) + " to " +
+                     std::string(b->name()));
+        const Folder folder = open(first);
+        auto there = planConversion(folder, {.from = a, .to = b}, {});
+        if (!there) { // only stacked experts and matrices do not fit each other
+          EXPECT_NE(there.error().message().find("cannot be said"), std::string::npos)
+              << there.error().message();
+          continue;
+        }
+        const Rewrite rewrite = expectRun(std::move(there), root / "second");
+        const bool isRounded = std::ranges::any_of(
+            rewrite.notes, [](const Finding& note) { return note.rule == "rounded-divisor"; });
+        if (!isRounded)
+          EXPECT_TRUE(values(*b, root / "second") == expected);
+        Findings findings;
+        const Folder second = open(root / "second");
+        EXPECT_EQ(detectLayout(second, findings).layout->name(), b->name());
+        convert(*b, *a, root / "second", root / "third");
+        if (!isRounded)
+          EXPECT_TRUE(shardsOf(root / "third") == original);
+        done.insert(std::string(a->name()) + " " + std::string(b->name()) + " " +
+                    std::string(spelling.format));
+        fs::remove_all(root / "second");
+        fs::remove_all(root / "third");
+      }
+      fs::remove_all(first);
+    }
+  std::cout << done.size() << " pairs of layouts and formats\n";
+  EXPECT_GE(done.size(), 100u);
+}
+
+TEST_F(LayoutConversionTest, requantizesOnlyWhenAsked) {
+  const Layout& from = *findLayout("deepseek");
+  const Layout& to = *findLayout("compressed-tensors");
+  quantize(from, "fp8_block", root / "first");
+  const Folder folder = open(root / "first");
+  EXPECT_TRUE(planConversion(folder, {.from = &from, .to = &to}, {}));
+  const Layout& quark = *findLayout("quark");
+  ASSERT_FALSE(quark.spelling("fp8_block"));
+  const auto refused = planConversion(folder, {.from = &from, .to = &quark}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("4 of 4 layers"), std::string::npos)
+      << refused.error().message();
+  auto rewrite =
+      planConversion(folder,
+                     {.from = &from,
+                      .to = &quark,
+                      .requantization = Requantization{format::findScaledFormat("mxfp4"), {}}},
+                     {});
+  ASSERT_TRUE(rewrite);
+  const auto result = runJob(rewrite->job, root / "out");
+  ASSERT_TRUE(result) << result.error().message();
+  ASSERT_EQ(result->reports.size(), 4u);
+  for (const Json& report : result->reports) {
+    EXPECT_GT(report["sqnr_db"], 12.0);
+    EXPECT_LT(report["relative_error"], 0.25);
+    EXPECT_GT(report["max_error"], 0.0);
+  }
+}
+
+TEST(StoredDivisor, invertsToTheMultiplierWhereAnyDoes) {
+  std::mt19937 random(5);
+  int exact = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const float x =
+        std::bit_cast<float>(0x38000000u + static_cast<std::uint32_t>(random() % (16u << 23)));
+    const float y = 1.0f / x; // the inverse of some f32
+    const float divisor = stored(y, Meaning::Divides);
+    EXPECT_EQ(1.0f / divisor, y) << x;
+    exact += divisor == x;
+    EXPECT_EQ(stored(x, Meaning::Multiplies), x);
+  }
+  EXPECT_GT(exact, 10000);
+}
+
+} // namespace
+} // namespace octavo::checkpoint

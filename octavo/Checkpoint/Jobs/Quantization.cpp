@@ -1,0 +1,374 @@
+#include "octavo/Checkpoint/Jobs/Quantization.h"
+
+#include "octavo/Checkpoint/FusedModules.h"
+#include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Kernels/Dequantize.h"
+#include "octavo/Kernels/Quantize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace octavo::checkpoint {
+
+std::shared_ptr<AmaxMeasurement> SharedAmax::join(const std::string& group,
+                                                  std::shared_ptr<const ValueRows> rows) {
+  std::shared_ptr<AmaxMeasurement>& measurement = groups[group];
+  if (!measurement)
+    measurement = std::make_shared<AmaxMeasurement>();
+  measurement->add(std::move(rows));
+  return measurement;
+}
+
+namespace {
+
+/// What a piece's values lose; sums of pieces are added in the order of pieces.
+struct Loss {
+  double largest = 0;         ///< |error|
+  double largestRelative = 0; ///< |error| / |value|, of values that are not 0
+  double errorSquares = 0;
+  double valueSquares = 0;
+
+  void add(float value, float quantized) {
+    const double error = std::fabs(static_cast<double>(value) - quantized);
+    if (!(error >= 0)) // NaN and Inf have no error; they were allowed in
+      return;
+    largest = std::max(largest, error);
+    if (value != 0)
+      largestRelative = std::max(largestRelative, error / std::fabs(value));
+    errorSquares += error * error;
+    valueSquares += static_cast<double>(value) * value;
+  }
+};
+
+class QuantizeStep final : public Step {
+public:
+  QuantizeStep(std::shared_ptr<const ValueRows> rows, LayerPlan plan,
+               const numerics::QuantizeOptions& options, std::shared_ptr<AmaxMeasurement> amax,
+               ErrorReport report)
+      : rows(std::move(rows)), plan(std::move(plan)), options(options), shared(std::move(amax)),
+        all(piecesOf(*this->rows, this->plan.step())),
+        losses(report == ErrorReport::Measured ? all.size() : 0) {}
+
+  std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
+  Measurement* needs() const override { return shared.get(); }
+  std::span<const Piece> pieces() const override { return all; }
+  std::uint64_t pieceMemory() const override {
+    const auto values = static_cast<std::uint64_t>(mostValues(*rows, all));
+    return values * (4 + 1 + 1 + (rows->step() == 0 ? 4 : 0) + (losses.empty() ? 0 : 4));
+  }
+
+  tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
+    const Piece piece = all[index];
+    const std::int64_t shape[] = {piece.end - piece.begin, rows->columns()};
+    const auto n = static_cast<std::size_t>(shape[0] * shape[1]);
+    scratch.values.resize(n);
+    rows->read(piece, scratch.values.data(), scratch);
+    rows->release(piece);
+    const numerics::ScaledType type = plan.pieceType(shape[0]);
+    scratch.codes.resize(n);
+    scratch.scales.resize(static_cast<std::size_t>(plan.scaleCount(piece)) *
+                          static_cast<std::size_t>(type.scale->bytes()));
+    auto* codes = reinterpret_cast<std::uint8_t*>(scratch.codes.data());
+    const kernels::Execution single{.threads = 1};
+    const kernels::QuantizeReport report =
+        shared ? kernels::quantizePiece(scratch.values.data(), shape, type, options, shared->amax(),
+                                        codes, scratch.scales.data(), single)
+               : kernels::quantize(scratch.values.data(), shape, type, options, codes,
+                                   scratch.scales.data(), {}, single);
+    if (report.refused)
+      return tl::unexpected(nonFiniteError(
+          *rows, piece.begin * rows->columns() + report.refused->index, report.refused->value));
+    auto written = plan.write(sink, piece, scratch.codes, scratch.scales, scratch.packed);
+    if (written && plan.outer && index == 0)
+      written =
+          plan.outerMeaning == Meaning::Divides && options.outer != numerics::OuterForm::Quotient
+              ? sink.write(*plan.outer, 0, std::as_bytes(std::span(&report.outerInverse, 1)))
+              : plan.writeOuter(sink, report.outer);
+    if (written && !losses.empty()) {
+      scratch.packed.resize(n * sizeof(float));
+      auto* quantized = reinterpret_cast<float*>(scratch.packed.data());
+      kernels::dequantize(codes, scratch.scales.data(), report.outer, shape, type, quantized,
+                          single);
+      for (std::size_t i = 0; i < n; ++i)
+        losses[index].add(scratch.values[i], quantized[i]);
+    }
+    return written;
+  }
+
+  Json report() const override {
+    if (losses.empty())
+      return nullptr;
+    Loss total;
+    for (const Loss& loss : losses) {
+      total.largest = std::max(total.largest, loss.largest);
+      total.largestRelative = std::max(total.largestRelative, loss.largestRelative);
+      total.errorSquares += loss.errorSquares;
+      total.valueSquares += loss.valueSquares;
+    }
+    const double share = total.errorSquares / total.valueSquares;
+    return {{"name", plan.tensors.front().name},
+            {"max_error", total.largest},
+            {"max_relative_error", total.largestRelative},
+            {"relative_error", total.valueSquares > 0 ? Json(std::sqrt(share)) : Json(nullptr)},
+            // Of no error at all there is no ratio.
+            {"sqnr_db", total.errorSquares > 0 && total.valueSquares > 0
+                            ? Json(-10 * std::log10(share))
+                            : Json(nullptr)}};
+  }
+
+private:
+  std::shared_ptr<const ValueRows> rows;
+  LayerPlan plan;
+  numerics::QuantizeOptions options;
+  std::shared_ptr<AmaxMeasurement> shared;
+  std::vector<Piece> all;
+  std::vector<Loss> losses; ///< of each piece, where they are asked for
+};
+
+} // namespace
+
+std::unique_ptr<Step> quantizeStep(std::shared_ptr<const ValueRows> rows, LayerPlan plan,
+                                   const numerics::QuantizeOptions& options,
+                                   std::shared_ptr<AmaxMeasurement> amax, ErrorReport report) {
+  return std::make_unique<QuantizeStep>(std::move(rows), std::move(plan), options, std::move(amax),
+                                        report);
+}
+
+namespace {
+
+/// Patterns of a command line: regular expressions as compressed-tensors has them, the others as
+/// wildcards.
+class Selection {
+public:
+  Selection(std::span<const std::string> patterns, const char* option, Findings& findings) {
+    std::vector<std::string> wild, regular;
+    for (const std::string& pattern : patterns)
+      (pattern.starts_with("re:") ? regular : wild).push_back(pattern);
+    wildcards = NamePatterns(wild, PatternStyle::Wildcards, option, findings);
+    expressions = NamePatterns(regular, PatternStyle::NameClassOrRegex, option, findings);
+  }
+  bool names(std::string_view module, std::string_view tensor) const {
+    bool found = false; // all are asked, so that each knows whether it was of use
+    for (std::string_view name : {module, tensor}) {
+      found |= wildcards.match(name).has_value();
+      found |= expressions.match(name).has_value();
+    }
+    return found;
+  }
+  std::vector<std::string_view> unused() const {
+    std::vector<std::string_view> all = wildcards.unused();
+    for (std::string_view pattern : expressions.unused())
+      all.push_back(pattern);
+    return all;
+  }
+
+private:
+  NamePatterns wildcards, expressions;
+};
+
+/// A parameter that may be a Linear's: its module, its own name, and how it lies.
+struct Candidate {
+  const StoredTensor* tensor;
+  std::string_view module, parameter;
+  PlainAxes axes;
+};
+
+/// Words in a component of a module's name that say it is not one of the Linear modules that
+/// readers quantize.
+struct KeptByName {
+  std::string_view word;
+  enum class Where : std::uint8_t { Anywhere, LastComponent } where;
+  std::string_view why;
+};
+constexpr auto kKeptByName = std::to_array<KeptByName>({
+    {"lm_head", KeptByName::Where::LastComponent, "the output head decides most of the quality"},
+    {"embed_out", KeptByName::Where::LastComponent, "the output head decides most of the quality"},
+    {"embed", KeptByName::Where::Anywhere, "an embedding is looked up, not multiplied"},
+    {"wte", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
+    {"wpe", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
+    {"norm", KeptByName::Where::Anywhere, "a normalization"},
+    {"gate", KeptByName::Where::LastComponent, "a router: small, and sensitive"},
+    {"router", KeptByName::Where::LastComponent, "a router: small, and sensitive"},
+});
+
+std::string_view lastComponent(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+/// Why a module is no Linear that readers quantize, as far as its name tells; empty if it may be.
+std::string_view keptByName(std::string_view module) {
+  for (const KeptByName& kept : kKeptByName) {
+    const bool isIt = kept.where == KeptByName::Where::Anywhere
+                          ? module.find(kept.word) != std::string_view::npos
+                          : lastComponent(module) == kept.word;
+    if (isIt)
+      return kept.why;
+  }
+  return {};
+}
+
+/// Whether a tensor may be a weight of matrices; stacked experts are named by their projection.
+std::optional<Candidate> candidateOf(const StoredTensor& tensor) {
+  const std::string_view name = tensor.name();
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || !wideType(*tensor.entry->dtype))
+    return std::nullopt;
+  const Candidate candidate{&tensor, name.substr(0, dot), name.substr(dot + 1), PlainAxes::Same};
+  const std::size_t rank = tensor.entry->shape.size();
+  if (rank == 2 && candidate.parameter == "weight")
+    return candidate;
+  if (rank == 3 && lastComponent(candidate.module) == "experts" &&
+      (candidate.parameter == "gate_up_proj" || candidate.parameter == "down_proj"))
+    return Candidate{&tensor, candidate.module, candidate.parameter, PlainAxes::Swapped};
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::string> linearModule(const StoredTensor& tensor) {
+  const std::optional<Candidate> candidate = candidateOf(tensor);
+  if (!candidate || tensor.entry->shape.size() != 2)
+    return std::nullopt;
+  const bool isEmbedding = candidate->module.find("embed") != std::string_view::npos &&
+                           lastComponent(candidate->module) != "embed_out";
+  return isEmbedding ? std::nullopt : std::optional(std::string(candidate->module));
+}
+
+namespace {
+
+class QuantizationPlanner {
+public:
+  QuantizationPlanner(const Folder& folder, const QuantizationChoice& choice)
+      : folder(folder), choice(choice), spelling(*choice.layout->spelling(choice.format->name)),
+        only(choice.weights.only, "--only", rewrite.notes),
+        ignore(choice.weights.ignore, "--ignore", rewrite.notes) {
+    // A divisor is stored as it is computed, so that readers invert the very number that was used.
+    options = choice.options;
+    if (spelling.outer.meaning == Meaning::Divides &&
+        options.outer == numerics::OuterForm::Quotient)
+      options.outer = numerics::OuterForm::Inverse;
+  }
+
+  tl::expected<Rewrite, Error> plan(Json jobOptions) {
+    ShardBuilder shards(folder);
+    LayoutChoice configured{
+        .layers = {}, .ignored = {}, .activations = choice.activations, .kvScales = false};
+    for (const StoredTensor& tensor : folder.tensors()) {
+      const std::optional<Candidate> candidate = candidateOf(tensor);
+      if (!candidate)
+        continue;
+      const std::string module(candidate->module);
+      std::string why = whyLeft(*candidate);
+      if (why.empty()) {
+        auto layer = planLayer(candidate->module, candidate->parameter, logicalShape(*candidate),
+                               *choice.format, spelling, *tensor.entry->dtype, WithInputScale::No);
+        if (layer) {
+          add(*candidate, std::move(*layer), shards);
+          configured.layers.emplace_back(module, choice.format);
+          continue;
+        }
+        why = layer.error();
+      }
+      rewrite.left.push_back({tensor.name(), why});
+      if (std::optional<std::string> linear = linearModule(tensor))
+        configured.ignored.push_back(std::move(*linear));
+    }
+    if (configured.layers.empty())
+      return tl::unexpected(Error{.file = folder.path().string(),
+                                  .problem = "has no weight to quantize",
+                                  .expected = "a two-dimensional weight of BF16, F16 or F32",
+                                  .found = fmt::format("{} that are left", rewrite.left.size()),
+                                  .fix = "--only says which weights to take"});
+    for (const Selection* selection : {&only, &ignore})
+      for (std::string_view pattern : selection->unused())
+        rewrite.notes.push_back({.rule = "unused-pattern",
+                                 .severity = Severity::Warning,
+                                 .file = "",
+                                 .tensor = "",
+                                 .what = fmt::format("{} names no weight", pattern),
+                                 .why = "the pattern may be misspelled",
+                                 .fix = "octavo checkpoint inspect lists the names"});
+    rewrite.job.source = &folder;
+    rewrite.job.options = std::move(jobOptions);
+    rewrite.job.shards = shards.build();
+    rewrite.job.config = folder.config();
+    rewrite.job.quantConfig = folder.quantConfig();
+    choice.layout->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
+    return std::move(rewrite);
+  }
+
+private:
+  static std::vector<std::int64_t> logicalShape(const Candidate& candidate) {
+    std::vector<std::int64_t> shape = candidate.tensor->entry->shape;
+    if (candidate.axes == PlainAxes::Swapped)
+      std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    return shape;
+  }
+
+  std::string whyLeft(const Candidate& candidate) const {
+    // Both are asked of every candidate: each pattern learns whether it names one.
+    const bool isNamed = only.names(candidate.module, candidate.tensor->name());
+    if (ignore.names(candidate.module, candidate.tensor->name()))
+      return "named by --ignore";
+    if (!choice.weights.only.empty())
+      return isNamed ? "" : "not named by --only";
+    if (std::string_view why = keptByName(candidate.module); !why.empty())
+      return std::string(why);
+    // Stacked experts are one tensor where the layout has them so.
+    const bool isStacked = candidate.axes == PlainAxes::Swapped;
+    if (isStacked != (spelling.elements.shape == ElementShape::BlocksOf16))
+      return isStacked ? "stacked experts, which this layout stores one by one"
+                       : "not one of the stacked experts that this layout quantizes";
+    return "";
+  }
+
+  void add(const Candidate& candidate, LayerPlan layer, ShardBuilder& shards) {
+    const StoredTensor& tensor = *candidate.tensor;
+    auto rows = plainRows(tensor, candidate.axes);
+    std::shared_ptr<AmaxMeasurement> measurement;
+    if (layer.outer)
+      measurement = amaxes.join(fusedGroup(candidate.module).value_or(tensor.name()), rows);
+    else if (layer.hasOneScale())
+      measurement = amaxes.join(tensor.name(), rows);
+    rewrite.changes.push_back(
+        {.name = tensor.name(),
+         .from = std::string(tensor.entry->dtype->name),
+         .to = std::string(choice.format->name),
+         .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
+         .bytesBefore = tensor.bytes().size(),
+         .bytesAfter = layer.bytes()});
+    shards.replace(tensor, quantizeStep(std::move(rows), std::move(layer), options,
+                                        std::move(measurement), ErrorReport::None));
+  }
+
+  const Folder& folder;
+  const QuantizationChoice& choice;
+  const LayerSpelling& spelling;
+  numerics::QuantizeOptions options;
+  Rewrite rewrite;
+  Selection only, ignore;
+  SharedAmax amaxes;
+};
+
+} // namespace
+
+tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
+                                              const QuantizationChoice& choice, Json options) {
+  Findings findings;
+  const DetectedLayout found = detectLayout(folder, findings);
+  if (found.layout->name() != "plain")
+    return tl::unexpected(Error{.file = folder.path().string(),
+                                .problem = "is quantized already",
+                                .expected = "weights of BF16, F16 or F32",
+                                .found = fmt::format("{} ({})", found.layout->name(), found.reason),
+                                .fix = "octavo checkpoint convert changes its layout; octavo "
+                                       "checkpoint dequantize gives plain weights"});
+  return QuantizationPlanner(folder, choice).plan(std::move(options));
+}
+
+} // namespace octavo::checkpoint

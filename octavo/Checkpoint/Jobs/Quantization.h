@@ -1,0 +1,63 @@
+// Plain tensors to layers of a layout; and layers to other layers where only their values are kept.
+#pragma once
+
+#include "octavo/Checkpoint/Jobs/LayerPlan.h"
+#include "octavo/Checkpoint/Jobs/Rewrite.h"
+#include "octavo/Checkpoint/ValueRows.h"
+#include "octavo/Numerics/Scaled.h"
+
+#include <tl/expected.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+/// Which tensors are quantized. Patterns are names of tensors or modules, shell wildcards over the
+/// whole name, or `re:` and a regular expression matched from the start; a module's name stands for
+/// all below it, too.
+struct WeightChoice {
+  std::vector<std::string> only; ///< empty: all weights of Linear modules, as their names tell
+  std::vector<std::string> ignore;
+};
+
+struct QuantizationChoice {
+  const Layout* layout;
+  const format::ScaledFormat* format; ///< that the layout spells
+  numerics::QuantizeOptions options;
+  WeightChoice weights = {};
+  Activations::Kind activations = Activations::Kind::Dynamic;
+};
+
+/// Plans a checkpoint whose Linear weights are layers of `choice`. Outer scales are shared by fused
+/// modules. Errors: a folder that is quantized already; no weight to quantize.
+tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
+                                              const QuantizationChoice& choice, Json options);
+
+/// The module of a plain tensor that readers take for a Linear's weight, so that configurations
+/// must say it is not quantized; nothing for other tensors, and for embeddings.
+std::optional<std::string> linearModule(const StoredTensor& tensor);
+
+/// A measurement of a scale that `members` tensors share, made by the first who asks for it.
+class SharedAmax {
+public:
+  /// The measurement of a group, with `rows` added to what it measures.
+  std::shared_ptr<AmaxMeasurement> join(const std::string& group,
+                                        std::shared_ptr<const ValueRows> rows);
+
+private:
+  std::map<std::string, std::shared_ptr<AmaxMeasurement>> groups;
+};
+
+/// Whether steps that quantize measure what their values lose: that costs dequantizing them.
+enum class ErrorReport : std::uint8_t { None, Measured };
+
+/// A step that quantizes rows. `amax` is null unless the plan has an outer scale or one scale.
+std::unique_ptr<Step> quantizeStep(std::shared_ptr<const ValueRows> rows, LayerPlan plan,
+                                   const numerics::QuantizeOptions& options,
+                                   std::shared_ptr<AmaxMeasurement> amax, ErrorReport report);
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,66 @@
+// A checkpoint rewritten: what the planners of dequantize, quantize and convert give.
+#pragma once
+
+#include "octavo/Checkpoint/Jobs/Job.h"
+#include "octavo/Checkpoint/Layout.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+/// What becomes of one weight.
+struct LayerChange {
+  std::string name; ///< "model.layers.0.self_attn.q_proj.weight"
+  std::string from; ///< a dtype or a scaled format
+  std::string to;
+  std::uint64_t elements;
+  std::uint64_t bytesBefore; ///< with its scales
+  std::uint64_t bytesAfter;
+};
+
+/// A weight that could have been changed and is not.
+struct LeftAlone {
+  std::string name;
+  std::string why;
+};
+
+/// A plan with what is to be said of it. The folder must outlive it.
+struct Rewrite {
+  std::unique_ptr<const Inventory> inventory; ///< that the steps point into; null for plain ones
+  Job job;
+  std::vector<LayerChange> changes;
+  std::vector<LeftAlone> left;
+  Findings notes; ///< what is lost, or differs from what one might expect
+};
+
+/// Bytes of all parts of a layer.
+std::uint64_t bytesOf(const Layer& layer);
+/// Name of the plain tensor of a layer: "m.weight".
+std::string plainName(const Layer& layer);
+
+/// Builds shards of the source's names and sharding: what is put in the place of a tensor goes to
+/// the shard that had it.
+class ShardBuilder {
+public:
+  explicit ShardBuilder(const Folder& folder) : folder(folder) {}
+
+  /// This step makes what takes the tensor's place.
+  void replace(const StoredTensor& tensor, std::unique_ptr<Step> step);
+  /// Nothing takes its place: it is dropped, or part of what a step makes elsewhere.
+  void drop(const StoredTensor& tensor);
+
+  /// All shards, the tensors that were not mentioned copied. Shards of nothing are left out.
+  std::vector<PlannedShard> build();
+
+private:
+  const Folder& folder;
+  std::map<const SafetensorsEntry*, std::unique_ptr<Step>> places;
+};
+
+/// Drops all parts of a layer but the elements, which a step replaces.
+void dropScales(ShardBuilder& shards, const Layer& layer);
+
+} // namespace octavo::checkpoint

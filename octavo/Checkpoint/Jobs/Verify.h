@@ -1,0 +1,42 @@
+// Whether a checkpoint that was made from another holds what was promised: nothing missing, nothing
+// extra, plain tensors byte for byte, quantized weights as near as their format lets them be.
+#pragma once
+
+#include "octavo/Checkpoint/Files/Error.h"
+#include "octavo/Checkpoint/Folder.h"
+#include "octavo/Kernels/Execution.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+/// One promise, and whether it is kept.
+struct Promise {
+  std::string name;                ///< stable, kebab case: "weights-complete"
+  std::string statement;           ///< what is promised, as a sentence
+  std::uint64_t checked = 0;       ///< how many weights, files or values it was checked on
+  std::vector<std::string> broken; ///< where it is not kept, with the figures
+
+  bool isKept() const { return broken.empty(); }
+};
+
+struct VerifyReport {
+  std::string sourceLayout, outputLayout;
+  std::vector<Promise> promises; ///< also those that nothing was there to check on
+
+  bool isKept() const;
+};
+
+/// Checks `output` against the checkpoint `source` that it was made from. Of a quantized weight
+/// that was plain: each value lies within half a step of its element format under its scale, or at
+/// the largest value where the scale rule clips; no block's scale is larger than a rule gives. Of a
+/// plain one that was quantized: each value is the source's, rounded once to the dtype. Of one that
+/// was quantized before: equal values, or where the grid changed, as if it had been plain.
+VerifyReport verify(const Folder& output, const Folder& source,
+                    const kernels::Execution& execution = {},
+                    const std::function<void(std::uint64_t)>& progress = {});
+
+} // namespace octavo::checkpoint

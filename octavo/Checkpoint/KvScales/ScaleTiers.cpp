@@ -1,0 +1,214 @@
+#include "octavo/Checkpoint/KvScales/ScaleTiers.h"
+
+#include "octavo/Checkpoint/AttentionModules.h"
+#include "octavo/Checkpoint/Layouts/KvNames.h"
+#include "octavo/Checkpoint/Files/NearNames.h"
+#include "octavo/Checkpoint/Lint/ScaleCensus.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+/// What a name says, for the names that resolveScales gives.
+struct Slot {
+  std::vector<float> values;
+  std::string source;
+};
+using Slots = std::map<std::string, Slot, std::less<>>;
+
+const KvScales* findKv(const Inventory& inventory, std::string_view module) {
+  const auto found = std::ranges::find(inventory.kvScales, module, &KvScales::module);
+  return found == inventory.kvScales.end() ? nullptr : &*found;
+}
+
+/// Attention modules by the tensors' names, and those that have scales alone.
+std::vector<std::string> modulesOf(const Folder& folder, const Inventory& inventory) {
+  std::vector<std::string> modules = attentionModules(folder);
+  const std::set<std::string> known(modules.begin(), modules.end());
+  for (const KvScales& kv : inventory.kvScales)
+    if (!known.contains(kv.module))
+      modules.push_back(kv.module);
+  std::ranges::sort(modules, precedesNaturally);
+  return modules;
+}
+
+Slots slotsOf(std::span<const StoredScale> file) {
+  Slots slots;
+  for (const StoredScale& scale : file)
+    for (const std::string& name : canonicalScaleNames(scale.name))
+      // A name of one scale outweighs the old name of both.
+      if (!slots.contains(name) || name == scale.name)
+        slots[name] = {scale.values(), scale.name};
+  return slots;
+}
+
+Slots slotsOf(const Inventory& inventory) {
+  Slots slots;
+  const auto add = [&](const std::string& name, const std::optional<Part>& part) {
+    if (part)
+      slots[name] = {readScales(*part), part->tensor.name()};
+  };
+  for (const KvScales& kv : inventory.kvScales) {
+    add(kv.module + ".k_scale", kv.key);
+    add(kv.module + ".v_scale", kv.value);
+    add(kv.module + ".q_scale", kv.query);
+    add(kv.module + ".prob_output_scale", kv.probability);
+  }
+  return slots;
+}
+
+bool isStatic(const Layer& layer) {
+  return layer.inputScale || layer.activations.kind == Activations::Kind::Static;
+}
+
+std::string inputScaleName(const Layer& layer) {
+  return layer.inputScale ? layer.inputScale->tensor.name() : layer.name + ".input_scale";
+}
+
+/// The JSON's layers under the names of the model's attention modules.
+tl::expected<std::vector<StoredScale>, Error> scalesFromJson(const Folder& folder,
+                                                             const Inventory& inventory,
+                                                             const std::filesystem::path& path) {
+  const Json& config = folder.config();
+  std::string modelType;
+  if (config.is_object())
+    if (const auto found = config.find("model_type"); found != config.end() && found->is_string())
+      modelType = found->get<std::string>();
+  const auto json = readKvScaleJson(path, modelType);
+  if (!json)
+    return tl::unexpected(json.error());
+  const std::vector<std::string> modules = modulesOf(folder, inventory);
+  if (modules.size() != json->layers.size())
+    return tl::unexpected(Error{.file = path.string(),
+                                .problem = "is of a model with another number of layers",
+                                .expected = fmt::format("{}", modules.size()),
+                                .found = fmt::format("{}", json->layers.size()),
+                                .fix = "use the file of this model"});
+  std::vector<StoredScale> scales;
+  for (std::size_t i = 0; i < modules.size(); ++i)
+    for (const char* name : {".k_scale", ".v_scale"})
+      scales.push_back(scalarScale(modules[i] + name, json->layers[i]));
+  return scales;
+}
+
+/// Names that a scale of the model can have, for the error that names those near.
+std::vector<std::string> knownNames(const Folder& folder, const Inventory& inventory) {
+  std::vector<std::string> known;
+  for (const std::string& module : modulesOf(folder, inventory))
+    for (const char* name : {".k_scale", ".v_scale"})
+      known.push_back(module + name);
+  for (const StoredTensor& tensor : folder.tensors())
+    if (tensor.name().find("scale") != std::string::npos)
+      known.push_back(tensor.name());
+  return known;
+}
+
+} // namespace
+
+std::string_view scaleTierName(ScaleTier tier) {
+  switch (tier) {
+  case ScaleTier::Default:
+    return "default";
+  case ScaleTier::Checkpoint:
+    return "checkpoint";
+  case ScaleTier::File:
+    return "file";
+  }
+  return "";
+}
+
+std::vector<std::string> canonicalScaleNames(std::string_view tensor) {
+  const auto match = matchKvName(tensor);
+  if (!match)
+    return {std::string(tensor)};
+  const std::string module(match->module);
+  switch (match->role) {
+  case KvRole::Key:
+    return {module + ".k_scale"};
+  case KvRole::Value:
+    return {module + ".v_scale"};
+  case KvRole::KeyAndValue:
+    return {module + ".k_scale", module + ".v_scale"};
+  case KvRole::Query:
+    return {module + ".q_scale"};
+  case KvRole::Probability:
+    return {module + ".prob_output_scale"};
+  }
+  return {};
+}
+
+std::vector<TieredScale> resolveScales(const Folder& folder, const Inventory& inventory,
+                                       std::span<const StoredScale> file) {
+  const Slots inFile = slotsOf(file), inCheckpoint = slotsOf(inventory);
+  std::vector<TieredScale> scales;
+  const auto resolve = [&](const std::string& name, const Slot* stored) {
+    const auto overload = inFile.find(name);
+    if (overload != inFile.end())
+      scales.push_back({name, overload->second.values, ScaleTier::File, overload->second.source});
+    else if (stored)
+      scales.push_back({name, stored->values, ScaleTier::Checkpoint, stored->source});
+    else
+      scales.push_back({name, {1.0f}, ScaleTier::Default, ""});
+  };
+  const auto inOwn = [&](const std::string& name) {
+    const auto found = inCheckpoint.find(name);
+    return found == inCheckpoint.end() ? nullptr : &found->second;
+  };
+  for (const std::string& module : modulesOf(folder, inventory)) {
+    for (const char* name : {".k_scale", ".v_scale"})
+      resolve(module + name, inOwn(module + name));
+    for (const char* name : {".q_scale", ".prob_output_scale"})
+      if (inOwn(module + name) || inFile.contains(module + name))
+        resolve(module + name, inOwn(module + name));
+  }
+  std::vector<const Layer*> layers;
+  for (const Layer& layer : inventory.layers)
+    if (isStatic(layer))
+      layers.push_back(&layer);
+  std::ranges::sort(layers, precedesNaturally, &Layer::name);
+  for (const Layer* layer : layers) {
+    const Slot stored =
+        layer->inputScale ? Slot{readScales(*layer->inputScale), inputScaleName(*layer)} : Slot{};
+    resolve(inputScaleName(*layer), layer->inputScale ? &stored : nullptr);
+  }
+  return scales;
+}
+
+tl::expected<std::vector<StoredScale>, Error>
+readScalesFor(const Folder& folder, const Inventory& inventory, const std::filesystem::path& path) {
+  if (path.extension() == ".json")
+    return scalesFromJson(folder, inventory, path);
+  auto scales = readScaleFile(path);
+  if (!scales)
+    return scales;
+  const std::vector<std::string> modules = modulesOf(folder, inventory);
+  const std::set<std::string> attention(modules.begin(), modules.end());
+  std::set<std::string, std::less<>> others; // every module that has a tensor
+  for (const StoredTensor& tensor : folder.tensors())
+    others.insert(tensor.name().substr(0, tensor.name().rfind('.')));
+  for (const StoredScale& scale : *scales) {
+    const auto match = matchKvName(scale.name);
+    const std::string module = scale.name.substr(0, scale.name.rfind('.'));
+    if (match ? attention.contains(std::string(match->module))
+              : scale.name.find('.') != std::string::npos && others.contains(module))
+      continue;
+    const auto near = nearNames(scale.name, knownNames(folder, inventory));
+    return tl::unexpected(
+        Error{.file = path.string(),
+              .problem = match ? "the model has no attention module of that name"
+                               : "the model has no module of that name",
+              .tensor = scale.name,
+              .fix = near.empty() ? "give scales the names that they have in the model"
+                                  : fmt::format("did you mean {}?", fmt::join(near, ", "))});
+  }
+  return scales;
+}
+
+} // namespace octavo::checkpoint

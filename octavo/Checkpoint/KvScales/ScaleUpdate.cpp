@@ -1,0 +1,311 @@
+// Scales put into a checkpoint, beside weights that keep their bytes.
+
+#include "octavo/Checkpoint/Layouts/KvNames.h"
+#include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Checkpoint/KvScales/ScaleTiers.h"
+#include "octavo/Checkpoint/Files/ShardWriter.h"
+#include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/Tensor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+/// New bytes of tensors that are there, new tensors, and tensors that go, by shard.
+struct ShardUpdate {
+  std::map<std::string, StoredScale, std::less<>> replaced;
+  std::vector<StoredScale> added;
+  std::set<std::string, std::less<>> removed;
+
+  bool isEmpty() const { return replaced.empty() && added.empty() && removed.empty(); }
+};
+
+std::vector<std::byte> encode(const SafetensorsDtype& dtype, std::span<const float> values) {
+  const format::ElementFormat& format = dtype.type->format();
+  std::vector<std::byte> bytes(values.size() * format.bytes());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t code = numerics::convert(format, values[i]);
+    std::memcpy(bytes.data() + i * format.bytes(), &code, format.bytes());
+  }
+  return bytes;
+}
+
+bool isFloat(const SafetensorsDtype& dtype) {
+  return dtype.type && dtype.type->isFloat() && dtype.bits >= 8;
+}
+
+class Update {
+public:
+  Update(const Folder& folder, const Layout& layout, const Inventory& inventory)
+      : folder(folder), layout(layout), inventory(inventory), shards(folder.shardNames().size()) {}
+
+  tl::expected<void, Error> add(const StoredScale& scale) {
+    const auto match = matchKvName(scale.name);
+    if (!match)
+      return put(scale.name, scale, shardOfModule(scale.name.substr(0, scale.name.rfind('.'))));
+    for (const std::string& name : canonicalScaleNames(scale.name))
+      if (auto done = putKv(std::string(match->module), name, scale); !done)
+        return done;
+    return {};
+  }
+
+  tl::expected<std::vector<ScaleChange>, Error> write() {
+    splitOldPairs();
+    const bool removes = std::ranges::any_of(
+        shards, [](const ShardUpdate& shard) { return !shard.removed.empty(); });
+    // A tensor is listed only while it is there: what goes leaves the index first, what comes
+    // enters it last. Stopped anywhere, the folder still opens.
+    if (removes)
+      if (auto done = writeIndex(Listing::WithoutRemoved); !done)
+        return tl::unexpected(std::move(done.error()));
+    for (std::size_t i = 0; i < shards.size(); ++i)
+      if (!shards[i].isEmpty())
+        if (auto done = writeShard(i); !done)
+          return tl::unexpected(std::move(done.error()));
+    if (auto done = writeIndex(Listing::Final); !done)
+      return tl::unexpected(std::move(done.error()));
+    return std::move(changes);
+  }
+
+private:
+  enum class Listing { WithoutRemoved, Final };
+
+  std::size_t shardOf(const StoredTensor& tensor) const {
+    for (std::size_t i = 0; i < shards.size(); ++i)
+      if (&folder.shard(i) == tensor.shard)
+        return i;
+    return 0;
+  }
+
+  /// The shard of the module's keys' weight, or of any of its tensors.
+  std::size_t shardOfModule(const std::string& module) const {
+    const StoredTensor* found = nullptr;
+    for (const StoredTensor& tensor : folder.tensors()) {
+      if (tensor.name().starts_with(module + ".k_proj."))
+        return shardOf(tensor);
+      if (!found && tensor.name().starts_with(module + "."))
+        found = &tensor;
+    }
+    return found ? shardOf(*found) : 0;
+  }
+
+  const SafetensorsDtype* plainDtype() const {
+    for (const StoredTensor& tensor : inventory.plain)
+      if (isFloat(*tensor.entry->dtype) && tensor.entry->dtype->bits >= 16)
+        return tensor.entry->dtype;
+    return findSafetensorsDtype("F32");
+  }
+
+  /// Sets the tensor `name`, or the one that is there under it, to the values of `scale`.
+  tl::expected<void, Error> put(const std::string& name, const StoredScale& scale,
+                                std::size_t home) {
+    const StoredTensor* there = folder.find(name);
+    if (!there) {
+      StoredScale added = scale;
+      added.name = name;
+      changes.push_back(
+          {name, folder.shardNames()[home], ScaleChange::Kind::Added, {}, scale.values()});
+      shards[home].added.push_back(std::move(added));
+      return {};
+    }
+    const SafetensorsEntry& entry = *there->entry;
+    const std::span<const std::byte> old = there->bytes();
+    StoredScale replaced = {name, entry.dtype, entry.shape, scale.bytes};
+    const auto count = static_cast<std::size_t>(numerics::elementCount(entry.shape));
+    std::vector<float> values = scale.values();
+    if (isFloat(*entry.dtype) && !values.empty()) {
+      if (values.size() == 1)
+        values.resize(count, values.front()); // one scale for all heads
+      if (values.size() == count)
+        replaced.bytes = encode(*entry.dtype, values);
+    }
+    if (replaced.bytes.size() != old.size() ||
+        (!isFloat(*entry.dtype) && scale.dtype != entry.dtype))
+      return tl::unexpected(
+          Error{.file = there->shard->name(),
+                .problem = "the scale of the file does not fit",
+                .tensor = name,
+                .expected = fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", ")),
+                .found = fmt::format("{} [{}]", scale.dtype->name, fmt::join(scale.shape, ", ")),
+                .fix = "write it with the shape that the checkpoint has"});
+    const StoredScale before = {name, entry.dtype, entry.shape, {old.begin(), old.end()}};
+    const bool isSame = std::ranges::equal(replaced.bytes, old);
+    changes.push_back({name, folder.shardNames()[shardOf(*there)],
+                       isSame ? ScaleChange::Kind::Same : ScaleChange::Kind::Replaced,
+                       before.values(), replaced.values(), replaced.values() == values});
+    if (!isSame)
+      shards[shardOf(*there)].replaced.insert_or_assign(name, std::move(replaced));
+    return {};
+  }
+
+  tl::expected<void, Error> putKv(const std::string& module, const std::string& canonical,
+                                  const StoredScale& scale) {
+    settled.insert(canonical);
+    const auto kv = std::ranges::find(inventory.kvScales, module, &KvScales::module);
+    const KvSpelling spelling = layout.kvSpelling();
+    struct Place {
+      std::string_view canonical;
+      std::optional<Part> KvScales::*part;
+      std::string_view spelled;
+    };
+    const Place places[] = {{".k_scale", &KvScales::key, spelling.key},
+                            {".v_scale", &KvScales::value, spelling.value},
+                            {".q_scale", &KvScales::query, spelling.query},
+                            {".prob_output_scale", &KvScales::probability, spelling.probability}};
+    for (const Place& place : places) {
+      if (!canonical.ends_with(place.canonical))
+        continue;
+      if (kv != inventory.kvScales.end() && (*kv).*place.part &&
+          !((*kv).*place.part)->tensor.name().ends_with(".kv_scale"))
+        return put(((*kv).*place.part)->tensor.name(), scale, 0);
+      return put(module + "." + std::string(place.spelled), spelled(scale, spelling),
+                 shardOfModule(module));
+    }
+    return {};
+  }
+
+  /// A scale in the dtype and shape that the layout writes.
+  StoredScale spelled(const StoredScale& scale, const KvSpelling& spelling) const {
+    const std::vector<float> values = scale.values();
+    const SafetensorsDtype* dtype =
+        spelling.dtype.empty() ? plainDtype() : findSafetensorsDtype(spelling.dtype);
+    const auto n = static_cast<std::int64_t>(values.size());
+    std::vector<std::int64_t> shape;
+    if (n != 1)
+      shape = {n, 1, 1};
+    else if (spelling.shape == ScaleShape::One)
+      shape = {1};
+    return {scale.name, dtype, std::move(shape), encode(*dtype, values)};
+  }
+
+  /// A kv_scale of which a part was given anew makes way for two scales.
+  void splitOldPairs() {
+    for (const KvScales& kv : inventory.kvScales) {
+      const std::string key = kv.module + ".k_scale", value = kv.module + ".v_scale";
+      if (!settled.contains(key) && !settled.contains(value))
+        continue;
+      const StoredTensor* old = folder.find(kv.module + ".kv_scale");
+      if (!old)
+        continue;
+      const StoredScale pair = {old->name(),
+                                old->entry->dtype,
+                                old->entry->shape,
+                                {old->bytes().begin(), old->bytes().end()}};
+      for (const std::string& name : {key, value})
+        if (!settled.contains(name))
+          static_cast<void>(putKv(kv.module, name, pair)); // fits: it is one float
+      changes.push_back({old->name(),
+                         folder.shardNames()[shardOf(*old)],
+                         ScaleChange::Kind::Removed,
+                         pair.values(),
+                         {}});
+      shards[shardOf(*old)].removed.insert(old->name());
+    }
+  }
+
+  tl::expected<void, Error> writeShard(std::size_t i) const {
+    const SafetensorsFile& file = folder.shard(i);
+    const ShardUpdate& update = shards[i];
+    std::vector<PlannedTensor> plan;
+    std::vector<const SafetensorsEntry*> kept;
+    for (const SafetensorsEntry& entry : file.entries())
+      if (!update.removed.contains(entry.name)) {
+        plan.push_back({entry.name, entry.dtype, entry.shape});
+        kept.push_back(&entry);
+      }
+    for (const StoredScale& scale : update.added)
+      plan.push_back({scale.name, scale.dtype, scale.shape});
+    auto writer =
+        ShardWriter::create(folder.path() / folder.shardNames()[i], plan, file.metadata());
+    if (!writer)
+      return tl::unexpected(std::move(writer.error()));
+    for (std::size_t t = 0; t < kept.size(); ++t) {
+      const auto replaced = update.replaced.find(kept[t]->name);
+      auto done = replaced == update.replaced.end() ? writer->copy(t, file, *kept[t])
+                                                    : writer->write(t, 0, replaced->second.bytes);
+      if (!done)
+        return done;
+    }
+    for (std::size_t t = 0; t < update.added.size(); ++t)
+      if (auto done = writer->write(kept.size() + t, 0, update.added[t].bytes); !done)
+        return done;
+    return writer->commit();
+  }
+
+  /// Lists what the shards hold, in the index's own order, new names at its end.
+  tl::expected<void, Error> writeIndex(Listing listing) const {
+    if (folder.indexName().empty())
+      return {};
+    const std::filesystem::path path = folder.path() / folder.indexName();
+    const auto json = readJson(path);
+    if (!json)
+      return tl::unexpected(json.error());
+    std::map<std::string, std::string, std::less<>> places;
+    std::uint64_t bytes = 0;
+    for (const StoredTensor& tensor : folder.tensors()) {
+      const std::size_t shard = shardOf(tensor);
+      if (shards[shard].removed.contains(tensor.name()))
+        continue;
+      places.emplace(tensor.name(), folder.shardNames()[shard]);
+      bytes += tensor.bytes().size();
+    }
+    if (listing == Listing::Final)
+      for (std::size_t i = 0; i < shards.size(); ++i)
+        for (const StoredScale& scale : shards[i].added) {
+          places.emplace(scale.name, folder.shardNames()[i]);
+          bytes += scale.bytes.size();
+        }
+    Json map = Json::object();
+    auto& ordered = map.get_ref<Json::object_t&>();
+    for (const auto& [name, shard] : (*json)["weight_map"].items())
+      if (const auto place = places.find(name); place != places.end()) {
+        ordered.emplace_back(name, place->second);
+        places.erase(place);
+      }
+    for (const auto& [name, shard] : places)
+      ordered.emplace_back(name, shard);
+    Json index = *json;
+    index["weight_map"] = std::move(map);
+    if (index.contains("metadata") && index["metadata"].is_object() &&
+        index["metadata"].contains("total_size"))
+      index["metadata"]["total_size"] = bytes;
+    if (index == *json)
+      return {};
+    auto file = OutputFile::create(path);
+    if (!file)
+      return tl::unexpected(std::move(file.error()));
+    if (auto written = file->write(std::string_view(index.dump(2) + "\n")); !written)
+      return written;
+    return file->commit();
+  }
+
+  const Folder& folder;
+  const Layout& layout;
+  const Inventory& inventory;
+  std::vector<ShardUpdate> shards;
+  std::vector<ScaleChange> changes;
+  std::set<std::string, std::less<>> settled; ///< canonical names that the file gave
+};
+
+} // namespace
+
+tl::expected<std::vector<ScaleChange>, Error> applyScales(const Folder& folder,
+                                                          const Layout& layout,
+                                                          const Inventory& inventory,
+                                                          std::span<const StoredScale> scales) {
+  Update update(folder, layout, inventory);
+  for (const StoredScale& scale : scales)
+    if (auto done = update.add(scale); !done)
+      return tl::unexpected(std::move(done.error()));
+  return update.write();
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,83 @@
+#include "octavo/Checkpoint/Lint/CodeCensus.h"
+
+#include "octavo/Checkpoint/Files/PackedCodes.h"
+#include "octavo/Numerics/Conversion.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace octavo::checkpoint {
+namespace {
+
+using format::ElementFormat;
+
+bool isElement(const ElementFormat& format) { return format.isNarrow() && format.hasZero(); }
+
+/// The census from the values of the codes, one by one.
+CodeCensus fromValues(const ElementFormat& format, const std::vector<std::byte>& codes) {
+  CodeCensus census;
+  double largest = -1;
+  for (std::byte byte : codes) {
+    const std::uint64_t code = static_cast<std::uint64_t>(byte) & format.codeMask();
+    const double value = numerics::decode(format, code);
+    ++census.count;
+    census.nan += std::isnan(value);
+    census.inf += std::isinf(value);
+    census.zero += value == 0;
+    census.negativeZero += value == 0 && std::signbit(value);
+    census.atMax += std::isfinite(value) && std::fabs(value) >= numerics::maxValue(format);
+    if (std::isfinite(value) && std::fabs(value) > largest)
+      largest = std::fabs(value);
+  }
+  for (std::uint32_t code = 0; code < format.codeCount(); ++code)
+    if (std::fabs(numerics::decode(format, code)) == largest) {
+      census.largest = static_cast<std::uint8_t>(code);
+      break;
+    }
+  return census;
+}
+
+void expectEqual(const CodeCensus& a, const CodeCensus& b, const ElementFormat& format) {
+  EXPECT_EQ(a.count, b.count) << format.name;
+  EXPECT_EQ(a.nan, b.nan) << format.name;
+  EXPECT_EQ(a.inf, b.inf) << format.name;
+  EXPECT_EQ(a.negativeZero, b.negativeZero) << format.name;
+  EXPECT_EQ(a.zero, b.zero) << format.name;
+  EXPECT_EQ(a.atMax, b.atMax) << format.name;
+  EXPECT_EQ(magnitude(format, a.largest), magnitude(format, b.largest)) << format.name;
+}
+
+TEST(CodeCensus, EveryCodeOfEveryFormat) {
+  for (const ElementFormat& format : format::kElementFormats)
+    for (std::uint32_t code = 0; isElement(format) && code < format.codeCount(); ++code) {
+      const std::vector<std::byte> one(1, static_cast<std::byte>(code));
+      expectEqual(takeCodeCensus(format, one), fromValues(format, one), format);
+    }
+}
+
+TEST(CodeCensus, EveryLength) {
+  std::mt19937 random(1);
+  for (const ElementFormat& format : format::kElementFormats)
+    for (std::size_t n : {0, 1, 31, 32, 33, 255 * 32 - 1, 255 * 32, 255 * 32 + 1, 100'000}) {
+      if (!isElement(format))
+        continue;
+      std::vector<std::byte> codes(n);
+      for (std::byte& code : codes)
+        code = static_cast<std::byte>(random());
+      const CodeCensus expected = fromValues(format, codes);
+      expectEqual(takeCodeCensus(format, codes), expected, format);
+      expectEqual(takePackedCodeCensus(format, packCodes(codes, format.width()), n), expected,
+                  format);
+    }
+}
+
+TEST(CodeCensus, CountersOfBytesDoNotWrap) {
+  const std::vector<std::byte> nans(1 << 20, std::byte{0x7F});
+  EXPECT_EQ(takeCodeCensus(format::element("e4m3fn"), nans).nan, nans.size());
+}
+
+} // namespace
+} // namespace octavo::checkpoint

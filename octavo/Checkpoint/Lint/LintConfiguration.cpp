@@ -1,0 +1,96 @@
+// The configuration and the index beside the tensors, as far as reading the layout leaves it open.
+
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/Lint/LintSubject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+// The keys of compressed-tensors 0.18 (quantization/quant_scheme.py, quant_args.py), whose models
+// refuse others.
+constexpr auto kSchemeKeys = std::to_array<std::string_view>(
+    {"targets", "weights", "input_activations", "output_activations", "format"});
+constexpr auto kArgumentKeys = std::to_array<std::string_view>(
+    {"num_bits", "type", "symmetric", "strategy", "group_size", "block_structure", "dynamic",
+     "actorder", "scale_dtype", "zp_dtype", "observer", "observer_kwargs"});
+
+void lintKeys(const Json& object, std::span<const std::string_view> known, std::string_view where,
+              Findings& findings) {
+  if (!object.is_object())
+    return;
+  for (const auto& [key, value] : object.items())
+    if (std::ranges::find(known, key) == known.end())
+      findings.push_back(lintFinding("unknown-configuration-key", "config.json", "",
+                                     fmt::format("{} has the key {}", where, inQuotes(key))));
+}
+
+void lintCompressedTensors(const Json& config, Findings& findings) {
+  if (memberAt(config, {"quant_method"}) != "compressed-tensors")
+    return;
+  const Json& groups = memberAt(config, {"config_groups"});
+  if (groups.is_object())
+    for (const auto& [name, group] : groups.items()) {
+      lintKeys(group, kSchemeKeys, name, findings);
+      for (const char* part : {"weights", "input_activations", "output_activations"})
+        lintKeys(memberAt(group, {part}), kArgumentKeys, fmt::format("{} of {}", part, name),
+                 findings);
+    }
+  lintKeys(memberAt(config, {"kv_cache_scheme"}), kArgumentKeys, "kv_cache_scheme", findings);
+}
+
+bool saysQuantized(const Folder& folder) {
+  return folder.quantizationConfig().is_object() ||
+         memberAt(folder.quantConfig(), {"quantization"}).is_object();
+}
+
+/// metadata.total_size as an integer; some writers have it as a float or as text.
+std::optional<std::uint64_t> totalSize(const Json& metadata) {
+  const Json& size = memberAt(metadata, {"total_size"});
+  if (size.is_number_unsigned())
+    return size.get<std::uint64_t>();
+  if (size.is_number_float() && size.get<double>() >= 0 && size.get<double>() < 1e18)
+    return static_cast<std::uint64_t>(size.get<double>());
+  return std::nullopt;
+}
+
+} // namespace
+
+void lintFiles(const LintSubject& subject, Findings& findings) {
+  std::uint64_t bytes = 0;
+  for (const StoredTensor& tensor : subject.folder.tensors())
+    bytes += tensor.bytes().size();
+  const std::optional<std::uint64_t> stated = totalSize(subject.folder.indexMetadata());
+  const bool isWhole = std::ranges::none_of(findings, [](const Finding& finding) {
+    return finding.rule == "missing-shard" || finding.rule == "torn-shard";
+  });
+  if (isWhole && stated && *stated != bytes)
+    findings.push_back(lintFinding(
+        "index-total-size", subject.folder.indexName(), "",
+        fmt::format("metadata.total_size is {}, the tensors have {} bytes", *stated, bytes)));
+}
+
+void lintConfiguration(const LintSubject& subject, Findings& findings) {
+  const Folder& folder = subject.folder;
+  const bool isQuantized = !subject.inventory.layers.empty();
+  if (isQuantized && !folder.isSingleFile() && !saysQuantized(folder))
+    findings.push_back(lintFinding(
+        "no-configuration", folder.config().is_null() ? "" : "config.json", "",
+        fmt::format("{} layers are quantized ({}), and {}", subject.inventory.layers.size(),
+                    subject.layout.name(),
+                    folder.config().is_null() ? "there is no config.json"
+                                              : "config.json has no quantization_config")));
+  if (!isQuantized && saysQuantized(folder) && !folder.tensors().empty())
+    findings.push_back(lintFinding("nothing-quantized", "config.json", "",
+                                   "the configuration says that the model is quantized, and no "
+                                   "tensor is the weight of a quantized layer"));
+  lintCompressedTensors(folder.quantizationConfig(), findings);
+}
+
+} // namespace octavo::checkpoint

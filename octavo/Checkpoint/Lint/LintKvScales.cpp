@@ -1,0 +1,72 @@
+// Scales of the key-value cache.
+
+#include "octavo/Checkpoint/AttentionModules.h"
+#include "octavo/Checkpoint/Lint/LintSubject.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string_view>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+/// amax = scale * 448 of an FP8 cache: keys of published models reach some hundreds, values some
+/// tens; the bounds leave two orders of magnitude.
+constexpr float kLargestPlausible = 128, kSmallestPlausible = 1.0f / (1 << 20);
+
+bool isDeprecated(const Part& part) { return part.tensor.name().ends_with(".kv_scale"); }
+
+void lintOne(const Part& part, Findings& findings) {
+  const auto report = [&](std::string_view rule, std::string what) {
+    findings.push_back(
+        lintFinding(rule, part.tensor.shard->name(), part.tensor.name(), std::move(what)));
+  };
+  if (isDeprecated(part))
+    report("kv-scale-deprecated-name", "the scale is called kv_scale");
+  for (float scale : readScales(part))
+    if (scale > 0 && (scale > kLargestPlausible || scale < kSmallestPlausible)) {
+      report("kv-scale-implausible",
+             fmt::format("the scale is {:.6g}, so the cache would hold sizes up to {:.4g}", scale,
+                         scale * 448));
+      break;
+    }
+}
+
+} // namespace
+
+void lintKvScales(const LintSubject& subject, Findings& findings) {
+  std::map<std::string_view, const KvScales*> byModule;
+  for (const KvScales& kv : subject.inventory.kvScales)
+    byModule.emplace(kv.module, &kv);
+
+  const bool wantsScales =
+      !subject.inventory.kvCacheFormat.empty() || !subject.inventory.kvScales.empty();
+  if (wantsScales)
+    for (const std::string& module : attentionModules(subject.folder))
+      if (!byModule.contains(module))
+        findings.push_back(lintFinding(
+            "kv-scale-missing", "", module + ".k_scale",
+            subject.inventory.kvCacheFormat.empty()
+                ? fmt::format("{} has no scales, and other attention modules have", module)
+                : fmt::format("the configuration asks for an {} cache, and {} has no scales",
+                              subject.inventory.kvCacheFormat, module)));
+
+  for (const KvScales& kv : subject.inventory.kvScales) {
+    if (kv.key.has_value() != kv.value.has_value()) {
+      const Part& part = kv.key ? *kv.key : *kv.value;
+      if (!isDeprecated(part)) // one scale for both
+        findings.push_back(lintFinding(
+            "kv-scale-partial", part.tensor.shard->name(), part.tensor.name(),
+            kv.key ? fmt::format("{} has a scale for keys and none for values", kv.module)
+                   : fmt::format("{} has a scale for values and none for keys", kv.module)));
+    }
+    const bool isShared = kv.key && kv.value && kv.key->tensor.name() == kv.value->tensor.name();
+    for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
+      if (*part && !(isShared && part == &kv.value))
+        lintOne(**part, findings);
+  }
+}
+
+} // namespace octavo::checkpoint

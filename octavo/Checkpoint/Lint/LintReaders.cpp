@@ -1,0 +1,330 @@
+#include "octavo/Checkpoint/Lint/LintReaders.h"
+
+#include "octavo/Checkpoint/AttentionModules.h"
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+using enum Reader;
+using enum Severity;
+
+void report(const ReaderRule& rule, Findings& findings, const StoredTensor* tensor,
+            std::string what) {
+  findings.push_back({std::string(rule.name), rule.severity, tensor ? tensor->shard->name() : "",
+                      tensor ? tensor->name() : "", std::move(what),
+                      fmt::format("{} ({})", rule.happens, rule.source), std::string(rule.fix)});
+}
+
+/// quant_method of config.json, empty where there is none; "modelopt" also where only
+/// hf_quant_config.json is there.
+std::string quantMethod(const Folder& folder) {
+  const Json& method = memberAt(folder.quantizationConfig(), {"quant_method"});
+  if (method.is_string())
+    return method.get<std::string>();
+  return memberAt(folder.quantConfig(), {"quantization"}).is_object() ? "modelopt" : "";
+}
+
+/// quant_algo of a ModelOpt configuration; empty where there is none.
+std::string quantAlgorithm(const Folder& folder) {
+  for (const Json* json : {&memberAt(folder.quantConfig(), {"quantization", "quant_algo"}),
+                           &memberAt(folder.quantizationConfig(), {"quant_algo"})})
+    if (json->is_string())
+      return json->get<std::string>();
+  return "";
+}
+
+bool isModelOpt(const Folder& folder) { return quantMethod(folder).starts_with("modelopt"); }
+
+bool hasFormat(const Layer& layer, std::string_view name) {
+  return layer.format && layer.format->name == name;
+}
+
+/// Whether a block of the layer's last rows or columns is cut short, in a layer of several blocks.
+bool isRagged(const Layer& layer) {
+  if (!hasFormat(layer, "fp8_block"))
+    return false;
+  const std::size_t rank = layer.shape.size();
+  return layer.shape[rank - 1] % 128 != 0 || layer.shape[rank - 2] % 128 != 0;
+}
+
+// Conditions, in the order of the table.
+
+void kvDefault(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (subject.inventory.kvCacheFormat.empty())
+    return;
+  std::set<std::string_view> with;
+  for (const KvScales& kv : subject.inventory.kvScales)
+    with.insert(kv.module);
+  const std::vector<std::string> modules = attentionModules(subject.folder);
+  const auto missing = std::ranges::count_if(
+      modules, [&](const std::string& module) { return !with.contains(module); });
+  if (missing > 0)
+    report(rule, findings, nullptr,
+           fmt::format("{} of {} attention modules have no scales for the cache", missing,
+                       modules.size()));
+}
+
+void kvValueOnly(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const KvScales& kv : subject.inventory.kvScales)
+    if (kv.value && !kv.key)
+      report(rule, findings, &kv.value->tensor, fmt::format("{} has v alone", kv.module));
+}
+
+void kvOneName(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const StoredTensor& tensor : subject.folder.tensors())
+    if (tensor.name().ends_with(".kv_scale"))
+      report(rule, findings, &tensor, "the name is kv_scale");
+}
+
+void kvSideFile(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const std::string& name : subject.folder.companions())
+    if (name == "kv_cache_scales.json")
+      report(rule, findings, nullptr, "scales of the cache are in " + name);
+}
+
+void kvBelowOne(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const KvScales& kv : subject.inventory.kvScales)
+    for (const std::optional<Part>* part : {&kv.key, &kv.value})
+      if (*part)
+        for (float scale : readScales(**part, 1))
+          if (scale < 1)
+            report(rule, findings, &(*part)->tensor, fmt::format("the scale is {:.6g}", scale));
+}
+
+void shiftedBytes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const LayerCensus& census : subject.layers) {
+    const Layer& layer = *census.layer;
+    if (!layer.scales || layer.scales->format->specials != format::Specials::Scale ||
+        layer.type.element->width() != 8)
+      continue;
+    std::uint64_t zero = 0, nan = 0;
+    for (std::byte byte : layer.scales->tensor.bytes()) {
+      zero += byte == std::byte{0};
+      nan += byte == std::byte{0xFF};
+    }
+    if (zero + nan > 0)
+      report(rule, findings, &layer.scales->tensor,
+             fmt::format("{} scale bytes are 0 and {} are 255", zero, nan));
+  }
+}
+
+void requantized(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  Findings fused;
+  lintFused(subject, fused);
+  for (Finding& finding : fused)
+    if (finding.rule == "fused-tensor-scales-differ") {
+      report(rule, findings, nullptr, std::move(finding.what));
+      findings.back().file = std::move(finding.file);
+      findings.back().tensor = std::move(finding.tensor);
+    }
+}
+
+void staticBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  const Json& config = subject.folder.quantizationConfig();
+  if (memberAt(config, {"weight_block_size"}).is_array() &&
+      memberAt(config, {"activation_scheme"}) != "dynamic")
+    report(rule, findings, nullptr,
+           fmt::format("weight_block_size goes with activation_scheme {}",
+                       memberAt(config, {"activation_scheme"}).dump()));
+}
+
+void noExport(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (quantMethod(subject.folder) == "quark" &&
+      !memberAt(subject.folder.quantizationConfig(), {"export"}).is_object())
+    report(rule, findings, nullptr, "quantization_config has no export");
+}
+
+void unknownAlgorithm(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  static constexpr auto kKnown =
+      std::to_array<std::string_view>({"FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO", "NVFP4",
+                                       "W4A16_NVFP4", "MXFP8", "MIXED_PRECISION"});
+  const std::string algorithm = quantAlgorithm(subject.folder);
+  if (isModelOpt(subject.folder) && !algorithm.empty() &&
+      std::ranges::find(kKnown, algorithm) == kKnown.end())
+    report(rule, findings, nullptr, fmt::format("quant_algo is {}", inQuotes(algorithm)));
+}
+
+void inverseNameInModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (!isModelOpt(subject.folder))
+    return;
+  for (const StoredTensor& tensor : subject.folder.tensors())
+    if (tensor.name().ends_with(".weight_scale_inv"))
+      report(rule, findings, &tensor, "a ModelOpt checkpoint calls it weight_scale_inv");
+}
+
+void doubledToInf(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const LayerCensus& census : subject.layers)
+    if (census.scales && census.layer->elements.format->name == "e4m3fn" &&
+        census.scales->largest > std::numeric_limits<float>::max() / 2)
+      report(rule, findings, &census.layer->scales->tensor,
+             fmt::format("the largest scale is {:.6g}", census.scales->largest));
+}
+
+void nanTo240(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const LayerCensus& census : subject.layers)
+    if (census.layer->elements.format->name == "e4m3fn" && census.codes.nan > 0)
+      report(rule, findings, &census.layer->elements.tensor,
+             fmt::format("{} codes are NaN", census.codes.nan));
+}
+
+void raggedBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const Layer& layer : subject.inventory.layers)
+    if (isRagged(layer) && quantMethod(subject.folder) == "fp8")
+      report(rule, findings, &layer.elements.tensor,
+             fmt::format("{} x {} is no multiple of 128 x 128", layer.shape[layer.shape.size() - 2],
+                         layer.shape.back()));
+}
+
+void raggedCompressed(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const Layer& layer : subject.inventory.layers)
+    if (isRagged(layer) && quantMethod(subject.folder) == "compressed-tensors")
+      report(rule, findings, &layer.elements.tensor,
+             fmt::format("{} x {} is no multiple of 128 x 128", layer.shape[layer.shape.size() - 2],
+                         layer.shape.back()));
+}
+
+void rawCodes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  const bool isAutoFp8 =
+      quantMethod(subject.folder) == "fp8" &&
+      !memberAt(subject.folder.quantizationConfig(), {"weight_block_size"}).is_array();
+  for (const Layer& layer : subject.inventory.layers)
+    if ((isAutoFp8 && hasFormat(layer, "fp8_tensor")) ||
+        (isModelOpt(subject.folder) &&
+         (hasFormat(layer, "fp8_tensor") || hasFormat(layer, "mxfp8_e4m3"))))
+      report(rule, findings, &layer.elements.tensor,
+             fmt::format("an {} weight of {}", layer.format->name,
+                         isAutoFp8 ? "the AutoFP8 layout" : "ModelOpt"));
+}
+
+void refusedByShape(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (isModelOpt(subject.folder))
+    for (const Layer& layer : subject.inventory.layers)
+      if (hasFormat(layer, "nvfp4")) {
+        report(rule, findings, &layer.elements.tensor,
+               fmt::format("{} bytes a row where the model has {} weights", layer.shape.back() / 2,
+                           layer.shape.back()));
+        return; // one is enough to refuse all
+      }
+}
+
+/// A finding for the first tensor of each dtype for which `affects` holds.
+template <typename Affects>
+void perDtype(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+              Affects affects) {
+  std::set<std::string_view> seen;
+  for (const StoredTensor& tensor : subject.folder.tensors())
+    if (affects(*tensor.entry) && seen.insert(tensor.entry->dtype->name).second)
+      report(rule, findings, &tensor, fmt::format("the dtype is {}", tensor.entry->dtype->name));
+}
+
+void sixBits(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  perDtype(subject, rule, findings,
+           [](const SafetensorsEntry& entry) { return entry.dtype->name.starts_with("F6_"); });
+}
+
+void oddFours(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  perDtype(subject, rule, findings, [](const SafetensorsEntry& entry) {
+    return entry.dtype->name == "F4" && (entry.shape.empty() || entry.shape.back() % 2 != 0);
+  });
+}
+
+void newDtypes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  perDtype(subject, rule, findings, [](const SafetensorsEntry& entry) {
+    return entry.dtype->name == "F4" || entry.dtype->name == "F8_E8M0";
+  });
+}
+
+void newestDtypes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  perDtype(subject, rule, findings,
+           [](const SafetensorsEntry& entry) { return entry.dtype->name.ends_with("FNUZ"); });
+}
+
+// clang-format off
+constexpr auto kReaderRules = std::to_array<ReaderRule>({
+    {"kv-scales-default-to-one", {Vllm}, Warning,
+     "a scale of the cache that is not there is 1.0, with a line in the log",
+     "calibrate, and put the scales in with `octavo checkpoint scales apply`",
+     "vLLM, quantization/kv_cache.py", kvDefault},
+    {"kv-value-scale-alone", {Vllm}, Error, "an assertion ends the load of a checkpoint with v_scale and no k_scale",
+     "put k_scale in with `octavo checkpoint scales apply`", "vLLM issue 46264", kvValueOnly},
+    {"kv-one-scale-for-both", {Vllm}, Warning, "kv_scale is taken for k_scale and copied to v_scale",
+     "write k_scale and v_scale", "vLLM, model_loader/weight_utils.py", kvOneName},
+    {"kv-side-file-unread", {Vllm}, Warning,
+     "--quantization-param-path is gone: versions since then do not read the file, and every scale is 1.0",
+     "octavo checkpoint scales apply DIR --scales kv_cache_scales.json --into-checkpoint",
+     "vLLM, quantization/schema.py of the versions that had it", kvSideFile},
+    {"kv-scale-clamped-to-one", {TensorRtLlm}, Note,
+     "ModelOpt's own export for TensorRT-LLM has at least 1.0 here; its Hugging Face export, as this one, has amax/448",
+     "compare outputs with an engine built from the other export",
+     "ModelOpt, export/quant_utils.py:get_kv_cache_scaling_factor", kvBelowOne},
+    {"e8m0-bytes-shifted", {Vllm}, Error,
+     "silently wrong: a scale byte is shifted into a bf16, so byte 0 is 0.0 (not 2^-127) and byte 255 +Inf (not NaN)",
+     "quantize the blocks again, with the amax bounded from below",
+     "vLLM, utils/mxfp8_utils.py:_cast_mxfp8_scales_to_bf16", shiftedBytes},
+    {"fused-weights-requantized", {Vllm}, Warning,
+     "silently changed: weights of fused projections are quantized again to the largest of their scales",
+     "quantize the projections with one scale, or with a scale per row",
+     "vLLM, utils/w8a8_utils.py:requantize_with_max_scale", requantized},
+    {"blocks-want-dynamic", {Vllm}, Error, "weight_block_size with static activations is refused",
+     "set activation_scheme to dynamic", "vLLM, quantization/fp8.py", staticBlocks},
+    {"quark-export-missing", {Vllm}, Error, "a Quark configuration without export is refused",
+     "write the configuration anew with `octavo checkpoint convert --layout quark`",
+     "vLLM, quantization/quark/quark.py", noExport},
+    {"modelopt-algorithm-unknown", {Vllm}, Error, "the load is refused: the algorithm is none of its list",
+     "convert to one of: FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, NVFP4, W4A16_NVFP4, MXFP8, MIXED_PRECISION",
+     "vLLM, quantization/modelopt.py", unknownAlgorithm},
+    {"modelopt-inverse-name", {Vllm, Sglang}, Error,
+     "the name is mapped to another parameter or to none, and the load breaks",
+     "octavo checkpoint convert --layout modelopt, which calls it weight_scale",
+     "vLLM issue 54126; sglang PR 30234", inverseNameInModelOpt},
+    {"fnuz-doubled-scale", {Vllm, Sglang}, Warning,
+     "on FNUZ hardware (MI300) scales are doubled, and this one becomes infinite",
+     "quantize the layer again", "sglang PR 40243; vLLM, utils/w8a8_utils.py", doubledToInf},
+    {"fnuz-nan-codes", {Vllm}, Error,
+     "silently wrong: on FNUZ hardware the bytes 0x7F and 0xFF are read as 240 and -240, not NaN",
+     "quantize the layer again", "vLLM, utils/w8a8_utils.py:normalize_e4m3fn_to_e4m3fnuz", nanTo240},
+    {"ragged-blocks-misread", {Transformers}, Error,
+     "silently wrong: the block height is taken as rows / rows of scales (120 where it is 128), so scales slide",
+     "octavo checkpoint dequantize, or convert to a layout without blocks of 128 x 128",
+     "transformers 5.23, run on CPU", raggedBlocks},
+    {"ragged-blocks-refused", {Transformers}, Error,
+     "compressed-tensors cannot run weights whose sides are no multiples of 128",
+     "octavo checkpoint dequantize, or convert to scales per row",
+     "compressed-tensors 0.20, run on CPU", raggedCompressed},
+    {"raw-codes-loaded", {Transformers}, Error,
+     "silently wrong: the codes are loaded as the weights, without their scales",
+     "octavo checkpoint convert --layout compressed-tensors, or dequantize",
+     "transformers 5.23, run on CPU", rawCodes},
+    {"nvfp4-refused-by-shape", {Transformers}, Error, "the load stops: packed rows do not have the model's shape",
+     "octavo checkpoint convert --layout compressed-tensors", "transformers 5.23, run on CPU", refusedByShape},
+    {"dtype-without-torch", {Vllm, Transformers, Sglang}, Error, "safetensors has no torch type for F6 dtypes: the load stops",
+     "octavo checkpoint convert to a layout that keeps them in U8 (quark)", "safetensors 0.8", sixBits},
+    {"f4-odd-row", {Vllm, Transformers, Sglang}, Error, "safetensors refuses F4 tensors with an odd last extent for torch",
+     "octavo checkpoint convert to a layout that keeps them in U8", "safetensors 0.8", oddFours},
+    {"dtype-since-0.6", {Vllm, Transformers, Sglang}, Note, "safetensors before 0.6.0 does not know the dtype",
+     "safetensors 0.6 or newer, or `octavo checkpoint convert` to U8", "safetensors, tensor.rs", newDtypes},
+    {"dtype-since-0.8", {Vllm, Transformers, Sglang}, Warning, "safetensors before 0.8.0 does not know the dtype",
+     "safetensors 0.8 or newer", "safetensors, tensor.rs", newestDtypes},
+});
+// clang-format on
+
+} // namespace
+
+std::span<const ReaderRule> readerRules() { return kReaderRules; }
+
+void lintReader(const LintSubject& subject, Reader reader, Findings& findings) {
+  for (const ReaderRule& rule : kReaderRules)
+    if (rule.readers.has(reader))
+      rule.check(subject, rule, findings);
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,165 @@
+// Scales whose value is wrong: zero, NaN, infinite, negative, subnormal, the wrong way round.
+
+#include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/Lint/LintSubject.h"
+#include "octavo/Numerics/Conversion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+/// Largest magnitudes that weights of trained networks have lie far inside these bounds (outliers
+/// of published language models reach about 60); codes read without their scale, or with its
+/// reciprocal, lie outside: 448 for FP8 without a scale, 10^5 and more for a reciprocal.
+constexpr double kLargestPlausible = 256;
+constexpr double kSmallestPlausible = 1.0 / (1 << 20);
+
+bool isPlausible(double weight) {
+  return weight >= kSmallestPlausible && weight <= kLargestPlausible;
+}
+
+struct FaultRule {
+  ScaleFault fault;
+  std::string_view rule;
+  std::string_view word;
+};
+constexpr auto kFaultRules = std::to_array<FaultRule>({
+    {ScaleFault::Zero, "zero-scale", "0"},
+    {ScaleFault::Nan, "nan-scale", "NaN"},
+    {ScaleFault::Inf, "inf-scale", "infinite"},
+    {ScaleFault::Negative, "negative-scale", "negative"},
+    {ScaleFault::Subnormal, "subnormal-scale", "subnormal"},
+});
+
+std::string faultText(const Part& part, const ScaleCensus& census, const FaultRule& row) {
+  const std::uint64_t n = census.of(row.fault);
+  if (census.count == 1)
+    return fmt::format("the scale is {}", row.word);
+  return fmt::format("{} of {} scales {} {}, the first at {}", n, census.count,
+                     n == 1 ? "is" : "are", row.word,
+                     placeText(part.tensor.entry->shape, firstScale(part, row.fault).value_or(0)));
+}
+
+void addFaults(const Part& part, const ScaleCensus& census, Findings& findings) {
+  for (const FaultRule& row : kFaultRules)
+    if (census.of(row.fault) > 0)
+      findings.push_back(lintFinding(row.rule, part.tensor.shard->name(), part.tensor.name(),
+                                     faultText(part, census, row)));
+}
+
+/// Blocks whose scale is 0: how many hold a code that is not.
+std::optional<std::uint64_t> zeroedBlocks(const Layer& layer) {
+  const auto reader = LayerReader::open(layer);
+  if (!reader)
+    return std::nullopt;
+  constexpr std::int64_t kRows = 128; // of a piece where one block spans all rows
+  const std::int64_t rows = std::min({reader->rows(), reader->rowsInBlock(), kRows});
+  const std::int64_t columns = reader->columns(), along = reader->columnsInBlock();
+  const format::ElementFormat& element = *layer.type.element;
+  const format::ElementFormat& scale = *layer.type.scale;
+  std::vector<std::uint8_t> codes(static_cast<std::size_t>(rows * columns));
+  std::vector<std::byte> scales;
+  std::uint64_t zeroed = 0;
+  for (std::int64_t begin = 0, end = 0; begin < reader->rows(); begin = end) {
+    end = reader->pieceEnd(begin, rows);
+    codes.resize(static_cast<std::size_t>((end - begin) * columns));
+    scales.resize(static_cast<std::size_t>(reader->scaleCount(begin, end) * scale.bytes()));
+    reader->scales(begin, end, scales.data());
+    bool hasCodes = false;
+    for (std::int64_t block = 0; block < reader->scalesInRow(); ++block) {
+      std::uint64_t code = 0;
+      std::memcpy(&code, scales.data() + block * scale.bytes(), scale.bytes());
+      if (numerics::decode(scale, code) != 0)
+        continue;
+      if (!std::exchange(hasCodes, true))
+        reader->codes(begin, end, codes.data());
+      bool hasValue = false;
+      for (std::int64_t row = 0; row < end - begin && !hasValue; ++row)
+        for (std::int64_t c = block * along; c < std::min((block + 1) * along, columns); ++c)
+          hasValue |= numerics::decode(element, codes[row * columns + c]) != 0;
+      zeroed += hasValue;
+    }
+    reader->release(begin, end);
+  }
+  return zeroed;
+}
+
+void lintWeightScales(const LayerCensus& census, Findings& findings) {
+  const Part& part = *census.layer->scales;
+  const std::size_t before = findings.size();
+  addFaults(part, *census.scales, findings);
+  for (std::size_t i = before; i < findings.size(); ++i) {
+    if (findings[i].rule != "zero-scale")
+      continue;
+    const auto zeroed = zeroedBlocks(*census.layer);
+    if (zeroed == 0) {
+      findings[i] = lintFinding("zero-scale-of-zeros", findings[i].file, findings[i].tensor,
+                                findings[i].what + ", over blocks of zeros");
+    } else if (zeroed) {
+      findings[i].what += fmt::format("; {} of these blocks {} codes that are not 0", *zeroed,
+                                      *zeroed == 1 ? "holds" : "hold");
+    }
+  }
+}
+
+/// The largest weight if the meaning of one part is turned over: of the outer scale where there is
+/// one, else of the scales.
+std::optional<double> turnedOver(const LayerCensus& census, double asRead) {
+  const bool hasOuter = census.layer->type.hasOuterScale;
+  const ScaleCensus& part = hasOuter ? *census.outer : *census.scales;
+  const Meaning meaning = hasOuter ? census.layer->outer->meaning : census.layer->scales->meaning;
+  const double factor =
+      meaning == Meaning::Multiplies ? double{part.largest} : 1 / double{part.smallest};
+  const double turned =
+      meaning == Meaning::Multiplies ? 1 / double{part.smallest} : double{part.largest};
+  return asRead / factor * turned;
+}
+
+void lintSize(const LayerCensus& census, Findings& findings) {
+  const std::optional<double> asRead = census.largestWeight();
+  if (!asRead || census.codes.largest == 0 || isPlausible(*asRead))
+    return;
+  const Part& part =
+      census.layer->type.hasOuterScale ? *census.layer->outer : *census.layer->scales;
+  const std::optional<double> turned = turnedOver(census, *asRead);
+  const std::string_view verb =
+      part.meaning == Meaning::Multiplies ? "multiplied by" : "divided by";
+  const std::string_view other =
+      part.meaning == Meaning::Multiplies ? "divided by" : "multiplied by";
+  const bool isInverted = turned && *asRead > kLargestPlausible && isPlausible(*turned);
+  findings.push_back(lintFinding(
+      isInverted ? "inverted-scale" : "implausible-scale", part.tensor.shard->name(),
+      part.tensor.name(),
+      fmt::format(
+          "the largest weight is {:.4g} when codes are {} the scale, as this layout has it, "
+          "and {:.4g} when they are {} it",
+          *asRead, verb, turned.value_or(0), other)));
+}
+
+} // namespace
+
+void lintScales(const LintSubject& subject, Findings& findings) {
+  for (const LayerCensus& census : subject.layers) {
+    if (census.scales)
+      lintWeightScales(census, findings);
+    if (census.outer)
+      addFaults(*census.layer->outer, *census.outer, findings);
+    if (census.input)
+      addFaults(*census.layer->inputScale, *census.input, findings);
+    lintSize(census, findings);
+  }
+  for (const KvScales& kv : subject.inventory.kvScales)
+    for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
+      if (*part)
+        addFaults(**part, takeScaleCensus(**part), findings);
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,109 @@
+#include "octavo/Checkpoint/Lint/ScaleCensus.h"
+
+#include "octavo/Numerics/Conversion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+using format::ElementFormat;
+
+std::uint64_t codeAt(std::span<const std::byte> bytes, std::size_t i, int width) {
+  std::uint64_t code = 0;
+  std::memcpy(&code, bytes.data() + i * static_cast<std::size_t>(width), width);
+  return code;
+}
+
+std::size_t scaleCount(const Part& part) {
+  return part.tensor.bytes().size() / static_cast<std::size_t>(part.format->bytes());
+}
+
+bool isSubnormal(const ElementFormat& format, double value) {
+  const double magnitude = std::fabs(value);
+  return magnitude != 0 &&
+         magnitude < (format.specials == format::Specials::Scale ? std::ldexp(1.0, -126)
+                                                                 : numerics::minNormal(format));
+}
+
+bool has(const ElementFormat& format, double value, ScaleFault fault) {
+  switch (fault) {
+  case ScaleFault::Zero:
+    return value == 0;
+  case ScaleFault::Nan:
+    return std::isnan(value);
+  case ScaleFault::Inf:
+    return std::isinf(value);
+  case ScaleFault::Negative:
+    return value < 0;
+  case ScaleFault::Subnormal:
+    return isSubnormal(format, value);
+  }
+  return false;
+}
+
+void add(const ElementFormat& format, std::uint64_t code, std::uint64_t times, ScaleCensus& census,
+         ScaleHistogram* histogram) {
+  const double value = numerics::decode(format, code);
+  census.count += times;
+  for (int fault = 0; fault < kScaleFaults; ++fault)
+    if (has(format, value, static_cast<ScaleFault>(fault)))
+      census.faults[fault] += times;
+  if (!std::isfinite(value) || value == 0)
+    return;
+  if (value > 0) {
+    census.smallest = std::min(census.smallest, static_cast<float>(value));
+    census.largest = std::max(census.largest, static_cast<float>(value));
+  }
+  if (histogram)
+    (*histogram)[std::clamp(std::ilogb(value), ScaleHistogram::kLowest,
+                            ScaleHistogram::kHighest)] += times;
+}
+
+} // namespace
+
+ScaleCensus takeScaleCensus(const Part& part, ScaleHistogram* histogram) {
+  const ElementFormat& format = *part.format;
+  const std::span<const std::byte> bytes = part.tensor.bytes();
+  const std::size_t n = scaleCount(part);
+  ScaleCensus census;
+  if (format.isNarrow()) {
+    // Four tables: runs of one code would wait for the counter that they have just written.
+    std::array<std::array<std::uint32_t, 256>, 4> counts{};
+    for (std::size_t i = 0; i < n; ++i)
+      ++counts[i % 4][static_cast<std::uint8_t>(bytes[i])];
+    for (std::uint64_t code = 0; code < 256; ++code) {
+      std::uint64_t times = 0;
+      for (const auto& table : counts)
+        times += table[code];
+      if (times > 0)
+        add(format, code, times, census, histogram);
+    }
+    return census;
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    add(format, codeAt(bytes, i, format.bytes()), 1, census, histogram);
+  return census;
+}
+
+std::vector<float> readScales(const Part& part, std::size_t most) {
+  std::vector<float> scales(std::min(scaleCount(part), most));
+  for (std::size_t i = 0; i < scales.size(); ++i)
+    scales[i] = static_cast<float>(
+        numerics::decode(*part.format, codeAt(part.tensor.bytes(), i, part.format->bytes())));
+  return scales;
+}
+
+std::optional<std::uint64_t> firstScale(const Part& part, ScaleFault fault) {
+  for (std::size_t i = 0; i < scaleCount(part); ++i) {
+    const std::uint64_t code = codeAt(part.tensor.bytes(), i, part.format->bytes());
+    if (has(*part.format, numerics::decode(*part.format, code), fault))
+      return i;
+  }
+  return std::nullopt;
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,53 @@
+// Whether two checkpoints say the same weights, whatever layouts they are in.
+#pragma once
+
+#include "octavo/Checkpoint/Files/Error.h"
+#include "octavo/Checkpoint/Folder.h"
+#include "octavo/Kernels/Execution.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+enum class Sameness : std::uint8_t {
+  Identical,   ///< the same dtypes, shapes and bytes
+  EqualValues, ///< every value is the same f32 (+0 and -0 are, and NaN and NaN)
+  Different,   ///< some values differ
+  OtherShape,  ///< the shapes differ
+  OnlyInFirst,
+  OnlyInSecond,
+  Unreadable, ///< values cannot be had: bytes differ, or a scale is missing
+};
+std::string_view samenessName(Sameness sameness); ///< "identical", "equal values", ...
+
+struct WeightDifference {
+  std::string name;
+  Sameness sameness;
+  std::string first, second; ///< formats or dtypes; empty where there is none
+  std::string why = {};      ///< of Unreadable and OtherShape
+  std::uint64_t elements = 0, differing = 0;
+  double maxAbsolute =
+      0; ///< largest |a - b|; infinite where one is NaN or infinite and the other not
+  double maxRelative = 0; ///< largest |a - b| / |a| over a != 0
+  double ofAmax = 0;      ///< maxAbsolute / largest |a|
+  double rms = 0;         ///< |a - b| / |a| of the whole tensor (Euclidean)
+};
+
+struct DiffReport {
+  std::string firstLayout, secondLayout;
+  std::vector<WeightDifference> weights; ///< in the order of names
+
+  std::uint64_t count(Sameness sameness) const;
+  /// Whether every weight is in both and differs by at most `tolerance` times the first's amax.
+  bool isWithin(double tolerance) const;
+};
+
+/// Reads both in pieces. `progress` hears of bytes of the first that are done.
+DiffReport diff(const Folder& first, const Folder& second, const kernels::Execution& execution = {},
+                const std::function<void(std::uint64_t)>& progress = {});
+
+} // namespace octavo::checkpoint

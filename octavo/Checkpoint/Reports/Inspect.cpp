@@ -1,0 +1,238 @@
+#include "octavo/Checkpoint/Reports/Inspect.h"
+
+#include "octavo/Checkpoint/AttentionModules.h"
+#include "octavo/Checkpoint/Lint/LintSubject.h"
+#include "octavo/Checkpoint/Files/NearNames.h"
+#include "octavo/Checkpoint/WeightList.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+struct NamedPart {
+  std::string_view role;
+  const Part* part;
+};
+
+std::vector<NamedPart> partsOf(const Layer& layer) {
+  std::vector<NamedPart> parts = {{"elements", &layer.elements}};
+  if (layer.scales)
+    parts.push_back({"scales", &*layer.scales});
+  if (layer.outer)
+    parts.push_back({"outer scale", &*layer.outer});
+  if (layer.inputScale)
+    parts.push_back({"input scale", &*layer.inputScale});
+  return parts;
+}
+
+std::vector<NamedPart> partsOf(const KvScales& kv) {
+  std::vector<NamedPart> parts;
+  const auto add = [&](std::string_view role, const std::optional<Part>& part) {
+    if (part)
+      parts.push_back({role, &*part});
+  };
+  add("key scale", kv.key);
+  add("value scale", kv.value);
+  add("query scale", kv.query);
+  add("probability scale", kv.probability);
+  return parts;
+}
+
+std::uint64_t bytesOf(const std::optional<Part>& part) {
+  return part ? part->tensor.bytes().size() : 0;
+}
+
+std::string activationsText(const Activations& activations) {
+  if (activations.kind == Activations::Kind::None)
+    return "-";
+  return fmt::format("{} {}", activations.kind == Activations::Kind::Static ? "static" : "dynamic",
+                     activations.format ? activations.format->name : "");
+}
+
+double bits(std::uint64_t bytes, std::uint64_t weights) {
+  return weights == 0 ? 0 : 8 * static_cast<double>(bytes) / static_cast<double>(weights);
+}
+
+void add(const ScaleCensus& from, ScaleCensus& to) {
+  to.count += from.count;
+  for (int i = 0; i < kScaleFaults; ++i)
+    to.faults[i] += from.faults[i];
+  to.smallest = std::min(to.smallest, from.smallest);
+  to.largest = std::max(to.largest, from.largest);
+}
+
+/// "weight_scale" of "model.layers.0.mlp.up_proj.weight_scale".
+std::string_view lastComponent(std::string_view name, std::string_view module) {
+  return name.starts_with(module) && name.size() > module.size() && name[module.size()] == '.'
+             ? name.substr(module.size() + 1)
+             : name;
+}
+
+std::string readingOf(const Layer& layer) {
+  std::string text = "value = code";
+  for (const std::optional<Part>* part : {&layer.scales, &layer.outer})
+    if (*part)
+      text += fmt::format(" {} {}", (*part)->meaning == Meaning::Multiplies ? '*' : '/',
+                          lastComponent((*part)->tensor.name(), layer.name));
+  return text;
+}
+
+TensorInspection tensorInspection(const StoredTensor& tensor, std::string_view role) {
+  return {.name = tensor.name(),
+          .file = tensor.shard->name(),
+          .dtype = tensor.entry->dtype->name,
+          .shape = tensor.entry->shape,
+          .bytes = tensor.bytes().size(),
+          .role = std::string(role)};
+}
+
+NameInspection layerInspection(const Layer& layer, const kernels::Execution& execution) {
+  Inventory one;
+  one.layers.push_back(layer);
+  const std::vector<LayerCensus> censuses = takeLayerCensuses(one, execution);
+  NameInspection inspection = {.layer = layer.name,
+                               .format = formatName(layer),
+                               .shape = layer.shape,
+                               .block = layer.type.block,
+                               .reading = readingOf(layer),
+                               .largestWeight = censuses.front().largestWeight()};
+  for (const NamedPart& part : partsOf(layer)) {
+    TensorInspection tensor = tensorInspection(part.part->tensor, part.role);
+    if (part.part == &layer.elements)
+      tensor.codes = censuses.front().codes;
+    else
+      tensor.scales = takeScaleCensus(*part.part, &tensor.histogram);
+    inspection.tensors.push_back(std::move(tensor));
+  }
+  return inspection;
+}
+
+NameInspection kvInspection(const KvScales& kv) {
+  NameInspection inspection = {.layer = kv.module};
+  for (const NamedPart& part : partsOf(kv)) {
+    TensorInspection tensor = tensorInspection(part.part->tensor, part.role);
+    tensor.scales = takeScaleCensus(*part.part, &tensor.histogram);
+    inspection.tensors.push_back(std::move(tensor));
+  }
+  return inspection;
+}
+
+bool hasName(const std::vector<NamedPart>& parts, std::string_view name) {
+  return std::ranges::any_of(
+      parts, [&](const NamedPart& part) { return part.part->tensor.name() == name; });
+}
+
+} // namespace
+
+double FormatUse::bitsPerWeight() const { return bits(codeBytes + scaleBytes, weights); }
+double Inspection::bitsPerWeight() const { return bits(bytes, weights); }
+
+std::string formatName(const Layer& layer) {
+  if (layer.format)
+    return std::string(layer.format->name);
+  return fmt::format("{} x {} [{}]", layer.type.element->name, layer.type.scale->name,
+                     fmt::join(layer.type.block, ", "));
+}
+
+Inspection inspect(const Folder& folder, const kernels::Execution& execution) {
+  Inspection result;
+  const DetectedLayout detected = detectLayout(folder, result.findings);
+  const Inventory inventory = detected.layout->read(folder, result.findings);
+  result.layout = detected.layout->name();
+  result.reason = detected.reason;
+  result.quantizer = inventory.quantizer;
+  result.shards = folder.shardNames().size();
+  result.tensors = folder.tensors().size();
+  for (const StoredTensor& tensor : folder.tensors())
+    result.bytes += tensor.bytes().size();
+
+  // A census of each layer's scales, on all threads; then sums in the layers' order.
+  const std::vector<Layer>& layers = inventory.layers;
+  std::vector<FormatUse> uses(layers.size());
+  kernels::forRanges(layers.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      if (layers[i].scales)
+        uses[i].scales = takeScaleCensus(*layers[i].scales, &uses[i].histogram);
+  });
+  std::map<std::pair<std::string, std::string>, FormatUse> formats;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = layers[i];
+    FormatUse& use = formats[{formatName(layer), activationsText(layer.activations)}];
+    use.format = formatName(layer);
+    use.activations = activationsText(layer.activations);
+    ++use.layers;
+    use.weights += static_cast<std::uint64_t>(numerics::elementCount(layer.shape));
+    use.codeBytes += layer.elements.tensor.bytes().size();
+    use.scaleBytes += bytesOf(layer.scales) + bytesOf(layer.outer);
+    add(uses[i].scales, use.scales);
+    for (std::size_t bin = 0; bin < use.histogram.counts.size(); ++bin)
+      use.histogram.counts[bin] += uses[i].histogram.counts[bin];
+  }
+  for (auto& [key, use] : formats) {
+    result.weights += use.weights;
+    result.formats.push_back(std::move(use));
+  }
+  std::map<std::string_view, PlainUse> plain;
+  for (const StoredTensor& tensor : inventory.plain) {
+    PlainUse& use = plain[tensor.entry->dtype->name];
+    use.dtype = tensor.entry->dtype->name;
+    ++use.tensors;
+    use.elements += static_cast<std::uint64_t>(numerics::elementCount(tensor.entry->shape));
+    use.bytes += tensor.bytes().size();
+  }
+  for (const auto& [dtype, use] : plain) {
+    result.weights += use.elements;
+    result.plain.push_back(use);
+  }
+  result.kv = {.format = inventory.kvCacheFormat,
+               .attentionModules = attentionModules(folder).size()};
+  for (const KvScales& kv : inventory.kvScales) {
+    result.kv.withKey += kv.key.has_value();
+    result.kv.withValue += kv.value.has_value();
+  }
+  return result;
+}
+
+tl::expected<NameInspection, Error> inspectName(const Folder& folder, std::string_view name,
+                                                const kernels::Execution& execution) {
+  Findings findings;
+  const Inventory inventory = detectLayout(folder, findings).layout->read(folder, findings);
+  std::vector<std::string> known;
+  for (const Layer& layer : inventory.layers) {
+    if (name == layer.name || name == layer.name + "." + layer.parameter ||
+        hasName(partsOf(layer), name))
+      return layerInspection(layer, execution);
+    known.push_back(layer.name);
+  }
+  for (const KvScales& kv : inventory.kvScales) {
+    if (name == kv.module || hasName(partsOf(kv), name))
+      return kvInspection(kv);
+    known.push_back(kv.module);
+  }
+  if (const StoredTensor* tensor = folder.find(name)) {
+    NameInspection inspection;
+    inspection.tensors.push_back(tensorInspection(*tensor, "plain"));
+    inspection.tensors.back().amax = plainAmax(*tensor);
+    return inspection;
+  }
+  for (const StoredTensor& tensor : folder.tensors())
+    known.push_back(tensor.name());
+  const std::vector<std::string> near = nearNames(std::string(name), known);
+  return tl::unexpected(Error{.file = folder.path().string(),
+                              .problem = "has no tensor or layer of that name",
+                              .tensor = std::string(name),
+                              .fix = near.empty()
+                                         ? "`octavo checkpoint inspect --tensors` lists them"
+                                         : fmt::format("did you mean {}?", fmt::join(near, ", "))});
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,254 @@
+#include "octavo/Checkpoint/Reports/Report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+/// Text of a file or its names, fit for HTML: no byte of it is markup or an incomplete character.
+std::string escaped(std::string_view text) {
+  std::string quoted = inQuotes(text), result;
+  for (const char c : std::string_view(quoted).substr(1, quoted.size() - 2))
+    switch (c) {
+    case '&':
+      result += "&amp;";
+      break;
+    case '<':
+      result += "&lt;";
+      break;
+    case '>':
+      result += "&gt;";
+      break;
+    case '"':
+      result += "&quot;";
+      break;
+    default:
+      result += c;
+    }
+  return result;
+}
+
+/// Where a long name of modules may go on in a new line.
+std::string breakable(const std::string& name) {
+  std::string result;
+  for (const char c : name) {
+    result += c;
+    if (c == '.')
+      result += "<wbr>";
+  }
+  return result;
+}
+
+std::string sizeText(std::uint64_t bytes) {
+  constexpr std::string_view units[] = {"bytes", "kB", "MB", "GB", "TB"};
+  double size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; size >= 1000 && unit + 1 < std::size(units); ++unit)
+    size /= 1000;
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.3g} {}", size, units[unit]);
+}
+
+constexpr std::string_view kStyle = R"(
+:root{--ink:#1b2430;--soft:#5b6675;--line:#dde2e9;--paper:#fff;--panel:#f5f7fa;--bar:#3b6fb5;
+--error:#b3261e;--warning:#9a6200;--note:#3b6fb5}
+@media (prefers-color-scheme:dark){:root{--ink:#e6e9ee;--soft:#9aa5b4;--line:#323a46;
+--paper:#14181e;--panel:#1c222a;--bar:#7aa7e0;--error:#ff8a80;--warning:#f0b95a;--note:#7aa7e0}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:76rem;padding:1.2rem;background:var(--paper);color:var(--ink);
+font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
+h1{font-size:1.5rem;margin:0 0 .2rem;overflow-wrap:anywhere}
+h2{font-size:1.1rem;margin:2rem 0 .6rem}
+p{margin:.3rem 0}.soft{color:var(--soft)}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem;margin:1rem 0}
+.tile{background:var(--panel);border-radius:8px;padding:.7rem .9rem}
+.tile b{display:block;font-size:1.25rem;line-height:1.3}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th,td{padding:.3rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
+th{color:var(--soft);font-weight:600;text-align:right}
+th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:break-word;
+min-width:11rem}
+th.left,td.left{text-align:left}
+.finding{border-left:4px solid var(--line);background:var(--panel);border-radius:0 8px 8px 0;
+padding:.5rem .8rem;margin:.5rem 0;overflow-wrap:anywhere}
+.finding.error{border-color:var(--error)}.finding.warning{border-color:var(--warning)}
+.finding.note{border-color:var(--note)}
+.finding code{font-size:.85em}
+.tag{font-weight:600}.error .tag{color:var(--error)}.warning .tag{color:var(--warning)}
+.note .tag{color:var(--note)}
+svg{display:block}svg rect{fill:var(--bar)}
+.bar{background:var(--panel);border-radius:3px;height:.6rem;min-width:6rem}
+.bar i{display:block;height:100%;background:var(--bar);border-radius:3px}
+@media (max-width:44rem){.extra{display:none}}
+@media print{body{max-width:none;font-size:10px;padding:0}.scroll{overflow:visible}
+.finding,tr{break-inside:avoid}thead{display:table-header-group}
+:root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--panel:#f3f3f3;--bar:#3b6fb5}}
+)";
+
+/// Bars for the powers of two from the first to the last that occurs.
+std::string histogramPicture(const ScaleHistogram& histogram) {
+  int lowest = ScaleHistogram::kHighest, highest = ScaleHistogram::kLowest;
+  std::uint64_t most = 0;
+  for (int e = ScaleHistogram::kLowest; e <= ScaleHistogram::kHighest; ++e)
+    if (histogram[e]) {
+      lowest = std::min(lowest, e);
+      highest = std::max(highest, e);
+      most = std::max(most, histogram[e]);
+    }
+  if (most == 0)
+    return "";
+  constexpr double kWidth = 120, kHeight = 26;
+  const double step = std::min(12.0, kWidth / (highest - lowest + 1));
+  std::string picture = fmt::format("<svg width=\"{:.0f}\" height=\"{:.0f}\" "
+                                    "role=\"img\"><title>scales from 2^{} to 2^{}</title>",
+                                    kWidth, kHeight, lowest, highest);
+  for (int e = lowest; e <= highest; ++e)
+    if (histogram[e]) {
+      // A single scale shows as a line of one pixel beside millions.
+      const double height =
+          std::max(1.0, kHeight * static_cast<double>(histogram[e]) / static_cast<double>(most));
+      picture += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>2^{}: {}"
+          "</title></rect>",
+          (e - lowest) * step, kHeight - height, std::max(1.0, step - 1), height, e, histogram[e]);
+    }
+  return picture + "</svg>";
+}
+
+std::string tile(std::string_view what, const std::string& value) {
+  return fmt::format("<div class=\"tile\"><b>{}</b>{}</div>\n", value, what);
+}
+
+std::string head(const Report& report) {
+  const Inspection& all = report.inspection;
+  std::string page =
+      fmt::format("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                  "<title>{0}</title><style>{1}</style></head><body>\n<h1>{0}</h1>\n"
+                  "<p class=\"soft\">Layout {2}: {3}{4}{5}</p>\n",
+                  escaped(report.name), kStyle, escaped(all.layout), escaped(all.reason),
+                  all.quantizer.empty() ? "" : "; written by " + escaped(all.quantizer),
+                  report.original.empty() ? "" : "; compared with " + escaped(report.original));
+  const auto count = [&](Severity severity) {
+    return std::count_if(report.findings.begin(), report.findings.end(),
+                         [&](const Finding& finding) { return finding.severity == severity; });
+  };
+  page += "<div class=\"tiles\">\n";
+  page += tile("on disk", sizeText(all.bytes));
+  page += tile("bits a weight", fmt::format("{:.3g}", all.bitsPerWeight()));
+  page += tile("quantized layers", fmt::to_string(report.layers.size()));
+  page += tile("tensors", fmt::to_string(all.tensors));
+  page += tile("errors found", fmt::to_string(count(Severity::Error)));
+  page += tile("warnings", fmt::to_string(count(Severity::Warning)));
+  return page + "</div>\n";
+}
+
+std::string bytesTable(const Report& report) {
+  std::string page =
+      "<h2>Where the bytes are</h2>\n<div class=\"scroll\"><table><thead><tr><th>format</th>"
+      "<th>tensors</th><th>weights</th><th>bytes</th><th>bits a weight</th><th class=\"left\">"
+      "share</th></tr></thead><tbody>\n";
+  const auto row = [&](const std::string& name, std::uint64_t tensors, std::uint64_t weights,
+                       std::uint64_t bytes) {
+    const double total = static_cast<double>(std::max<std::uint64_t>(report.inspection.bytes, 1));
+    page += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.3g}</td><td class=\"left\"><div "
+        "class=\"bar\"><i style=\"width:{:.1f}%\"></i></div></td></tr>\n",
+        name, tensors, weights, sizeText(bytes),
+        weights ? 8.0 * static_cast<double>(bytes) / static_cast<double>(weights) : 0.0,
+        100 * static_cast<double>(bytes) / total);
+  };
+  for (const FormatUse& use : report.inspection.formats)
+    row(escaped(use.format), use.layers, use.weights, use.codeBytes + use.scaleBytes);
+  for (const PlainUse& use : report.inspection.plain)
+    row("plain " + escaped(use.dtype), use.tensors, use.elements, use.bytes);
+  return page + "</tbody></table></div>\n";
+}
+
+std::string findingsList(const Report& report) {
+  std::string page = "<h2>Findings</h2>\n";
+  if (report.findings.empty())
+    return page + "<p>None: every rule of <code>octavo checkpoint lint</code> holds.</p>\n";
+  for (const Finding& finding : report.findings)
+    page += fmt::format(
+        "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> <code>{2}{3}{4}</code>"
+        "</p><p>{5}</p><p class=\"soft\">{6}. {7}.</p></div>\n",
+        severityName(finding.severity), escaped(finding.rule), escaped(finding.file),
+        finding.file.empty() || finding.tensor.empty() ? "" : ", ", escaped(finding.tensor),
+        escaped(finding.what), escaped(finding.why), escaped(finding.fix));
+  return page;
+}
+
+/// Whether there are figures of its distance from the original.
+bool isMeasured(const ReportLayer& layer) {
+  return layer.difference && (layer.difference->sameness == Sameness::Identical ||
+                              layer.difference->sameness == Sameness::EqualValues ||
+                              layer.difference->sameness == Sameness::Different);
+}
+
+std::string layersTable(const Report& report) {
+  if (report.layers.empty())
+    return "<h2>Layers</h2>\n<p>No layer is quantized.</p>\n";
+  double worst = 0;
+  for (const ReportLayer& layer : report.layers)
+    if (isMeasured(layer) && std::isfinite(layer.difference->rms))
+      worst = std::max(worst, layer.difference->rms);
+  std::string page = fmt::format(
+      "<h2>Layers</h2>\n{}<div class=\"scroll\"><table><thead><tr><th>layer</th>"
+      "<th class=\"left\">format</th><th class=\"extra\">shape</th><th class=\"extra\">bytes</th>"
+      "<th class=\"extra\">bits</th>{}<th>at max</th><th class=\"left\">scales</th></tr></thead>"
+      "<tbody>\n",
+      report.original.empty()
+          ? ""
+          : "<p class=\"soft\">Error: norm of the difference over norm of the original. At max: "
+            "codes "
+            "of the format's largest magnitude. Scales: how many of each power of two.</p>\n",
+      report.original.empty() ? "" : "<th class=\"left\">error</th><th>largest</th>");
+  for (const ReportLayer& layer : report.layers) {
+    page += fmt::format("<tr><td>{}</td><td class=\"left\">{}</td><td class=\"extra\">{}</td>"
+                        "<td class=\"extra\">{}</td><td class=\"extra\">{:.3g}</td>",
+                        breakable(escaped(layer.name)), escaped(layer.format),
+                        fmt::join(layer.shape, " x "), sizeText(layer.bytes), layer.bitsPerWeight);
+    if (isMeasured(layer))
+      page += fmt::format("<td class=\"left\">{:.3g}%<div class=\"bar\"><i style=\"width:{:.1f}%\">"
+                          "</i></div></td><td>{:.3g}</td>",
+                          100 * layer.difference->rms,
+                          worst > 0 && std::isfinite(layer.difference->rms)
+                              ? 100 * layer.difference->rms / worst
+                              : 0.0,
+                          layer.difference->maxAbsolute);
+    else if (!report.original.empty())
+      page += fmt::format("<td class=\"left soft\">{}</td><td></td>",
+                          layer.difference
+                              ? fmt::format("{} {}", samenessName(layer.difference->sameness),
+                                            escaped(layer.difference->why))
+                              : "not in the original");
+    const double atMax = layer.codes.count ? 100 * static_cast<double>(layer.codes.atMax) /
+                                                 static_cast<double>(layer.codes.count)
+                                           : 0;
+    const bool hasScales = layer.scales.smallest <= layer.scales.largest;
+    page += fmt::format(
+        "<td>{:.2g}%</td><td class=\"left\">{}<span class=\"soft\">{}</span></td>"
+        "</tr>\n",
+        atMax, histogramPicture(layer.histogram),
+        !hasScales ? ""
+        : layer.scales.smallest == layer.scales.largest
+            ? fmt::format("{:.3g}", layer.scales.smallest)
+            : fmt::format("{:.3g} to {:.3g}", layer.scales.smallest, layer.scales.largest));
+  }
+  return page + "</tbody></table></div>\n";
+}
+
+} // namespace
+
+std::string reportPage(const Report& report) {
+  return head(report) + bytesTable(report) + findingsList(report) + layersTable(report) +
+         "<p class=\"soft\">Made by <code>octavo checkpoint report</code>.</p>\n</body></html>\n";
+}
+
+} // namespace octavo::checkpoint
