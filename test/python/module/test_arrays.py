@@ -1,4 +1,5 @@
 """Which arrays the module takes, and that it does not copy them."""
+import ctypes
 import threading
 import time
 import tracemalloc
@@ -90,24 +91,28 @@ def test_inputs_are_not_copied(given):
     assert peak < 5 * 2 ** 20  # the 4 MiB that come out
 
 
-def test_kernels_run_without_the_interpreters_lock():
-    x, calls, turns = np.ones(1 << 22, np.float32), 0, 0
-    enough = threading.Event()
+def turns_during(call):
+    """How often another thread gets the interpreter while `call` runs: the most of five times."""
+    turns, seen = 0, []
 
     def work():
-        nonlocal calls
-        while not enough.is_set():
-            octavo.amax(x)
-            calls += 1
+        for _ in range(5):
+            before = turns
+            call()
+            seen.append(turns - before)
 
     thread = threading.Thread(target=work)
     thread.start()
-    while turns < 5000:
+    while thread.is_alive():
         turns += 1
-        time.sleep(0)  # gives the lock away: were it held by a call, a turn would take a call
-    enough.set()
-    thread.join()
-    assert calls < turns / 4
+        time.sleep(0)
+    return max(seen)
+
+
+def test_kernels_run_without_the_interpreters_lock():
+    x = np.ones(1 << 26, np.float32)
+    pause = ctypes.PyDLL(None).usleep  # keeps the lock while it sleeps
+    assert turns_during(lambda: octavo.amax(x)) > 5 * turns_during(lambda: pause(20_000))
 
 
 def test_zero_dimensional_and_numpy_scalars():
