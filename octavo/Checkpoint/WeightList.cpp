@@ -101,6 +101,12 @@ bool areIdentical(const NamedWeight& a, const NamedWeight& b) {
          areIdentical(a.scale->tensor, b.scale->tensor);
 }
 
+std::uint64_t bytesOf(const NamedWeight& weight) {
+  if (weight.layer)
+    return weight.layer->elements.tensor.bytes().size();
+  return (weight.plain ? weight.plain : &weight.scale->tensor)->bytes().size();
+}
+
 std::optional<float> plainAmax(const StoredTensor& tensor) {
   const auto rows = WeightRows::open({.name = tensor.name(), .plain = &tensor});
   if (!rows)

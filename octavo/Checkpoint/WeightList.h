@@ -58,6 +58,9 @@ private:
 /// Whether both have the same dtypes, shapes and bytes in all parts.
 bool areIdentical(const NamedWeight& a, const NamedWeight& b);
 
+/// Bytes of a weight; of a layer, those of its elements.
+std::uint64_t bytesOf(const NamedWeight& weight);
+
 /// The largest magnitude of a plain tensor; NaN if there is a NaN; nothing where it has no values.
 std::optional<float> plainAmax(const StoredTensor& tensor);
 

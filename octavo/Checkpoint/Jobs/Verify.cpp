@@ -225,11 +225,6 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
                            : "");
 }
 
-std::uint64_t bytesOf(const NamedWeight& weight) {
-  return weight.layer ? weight.layer->elements.tensor.bytes().size()
-                      : (weight.plain ? weight.plain : &weight.scale->tensor)->bytes().size();
-}
-
 } // namespace
 
 bool VerifyReport::isKept() const { return std::ranges::all_of(promises, &Promise::isKept); }

@@ -119,12 +119,6 @@ std::vector<std::pair<const NamedWeight*, const NamedWeight*>> pairsOf(const Wei
   return pairs;
 }
 
-std::uint64_t bytesOf(const NamedWeight& weight) {
-  if (weight.layer)
-    return weight.layer->elements.tensor.bytes().size();
-  return (weight.plain ? weight.plain : &weight.scale->tensor)->bytes().size();
-}
-
 } // namespace
 
 std::string_view samenessName(Sameness sameness) {

@@ -29,7 +29,6 @@ struct ReportLayer {
   ScaleCensus scales;
   ScaleHistogram histogram;
   CodeCensus codes;
-  double largestCode = 0; ///< magnitude of the largest code / the format's largest
   std::optional<WeightDifference> difference; ///< from the original, where one was given
 };
 
