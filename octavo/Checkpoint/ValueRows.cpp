@@ -37,6 +37,24 @@ std::int64_t ValueRows::rows() const {
   return std::accumulate(extents.begin(), extents.end() - 1, std::int64_t{1}, std::multiplies<>());
 }
 
+float ValueRows::amax(Piece piece, Scratch& scratch) const {
+  const std::int64_t tile = rowsOf(*this, 1, kTileValues);
+  float greatest = 0;
+  for (std::int64_t begin = piece.begin; begin < piece.end; begin += tile) {
+    const Piece part{begin, std::min(begin + tile, piece.end)};
+    const auto n = static_cast<std::size_t>((part.end - part.begin) * columns());
+    scratch.values.resize(n);
+    read(part, scratch.values.data(), scratch);
+    const float found =
+        kernels::amax(kernels::WideType::F32, scratch.values.data(), n, {.threads = 1});
+    if (!(found <= greatest)) // also NaN
+      greatest = found;
+    if (std::isnan(greatest))
+      break;
+  }
+  return greatest;
+}
+
 namespace {
 
 /// Shape as rows, from that of the tensor.
@@ -65,6 +83,11 @@ public:
     auto* widened = reinterpret_cast<float*>(scratch.codes.data());
     kernels::widen(type, from, widened, n);
     transpose(widened, columns(), rowsInMatrix(), values);
+  }
+  float amax(Piece piece, Scratch&) const override { // where it lies, in any order
+    const std::span<const std::byte> values = bytes(piece);
+    return kernels::amax(type, values.data(), values.size() / kernels::wideBytes(type),
+                         {.threads = 1});
   }
   void release(Piece piece) const override { stored.shard->release(bytes(piece)); }
   const StoredTensor& tensor() const override { return stored; }
@@ -117,12 +140,17 @@ std::shared_ptr<const ValueRows> layerRows(const LayerReader& reader) {
   return std::make_shared<LayerRows>(reader);
 }
 
-std::vector<Piece> piecesOf(const ValueRows& rows, std::int64_t step) {
+std::int64_t rowsOf(const ValueRows& rows, std::int64_t step, std::int64_t values) {
   const bool isWhole = rows.step() == 0 || step == 0;
   const std::int64_t inMatrix = std::max<std::int64_t>(1, rows.rowsInMatrix());
   const std::int64_t grain = isWhole ? inMatrix : std::lcm(rows.step(), step);
-  const std::int64_t fit = kPieceValues / std::max<std::int64_t>(1, rows.columns() * grain);
-  const std::int64_t most = std::max<std::int64_t>(1, fit) * grain;
+  const std::int64_t fit = values / std::max<std::int64_t>(1, rows.columns() * grain);
+  return std::max<std::int64_t>(1, fit) * grain;
+}
+
+std::vector<Piece> piecesOf(const ValueRows& rows, std::int64_t step) {
+  const std::int64_t inMatrix = std::max<std::int64_t>(1, rows.rowsInMatrix());
+  const std::int64_t most = rowsOf(rows, step, kPieceValues);
   std::vector<Piece> pieces;
   for (std::int64_t begin = 0; begin < rows.rows();) {
     const std::int64_t matrixEnd = (begin / inMatrix + 1) * inMatrix;
@@ -151,18 +179,16 @@ void AmaxMeasurement::add(std::shared_ptr<const ValueRows> rows) {
 tl::expected<void, Error> AmaxMeasurement::measure(std::size_t piece, Scratch& scratch) {
   const ValueRows& rows = *sources[sourceOf[piece]];
   const Piece range = all[piece];
-  const auto n = static_cast<std::size_t>((range.end - range.begin) * rows.columns());
-  scratch.values.resize(n);
-  rows.read(range, scratch.values.data(), scratch);
-  rows.release(range);
-  const float found =
-      kernels::amax(kernels::WideType::F32, scratch.values.data(), n, {.threads = 1});
+  const float found = rows.amax(range, scratch);
   if (!std::isfinite(found)) {
+    scratch.values.resize(static_cast<std::size_t>((range.end - range.begin) * rows.columns()));
+    rows.read(range, scratch.values.data(), scratch);
     const auto first =
         std::ranges::find_if_not(scratch.values, [](float value) { return std::isfinite(value); });
     return tl::unexpected(nonFiniteError(
         rows, range.begin * rows.columns() + (first - scratch.values.begin()), *first));
   }
+  rows.release(range);
   std::uint32_t current = greatest.load(std::memory_order_relaxed);
   const auto bits = std::bit_cast<std::uint32_t>(found);
   while (bits > current && !greatest.compare_exchange_weak(current, bits)) {

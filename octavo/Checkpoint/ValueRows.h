@@ -33,6 +33,8 @@ public:
   virtual std::int64_t step() const = 0;
   /// Rows of a piece. `scratch` may lose its codes.
   virtual void read(Piece piece, float* values, Scratch& scratch) const = 0;
+  /// The largest |x| of a piece; NaN if there is one. `scratch` may lose its values and codes.
+  virtual float amax(Piece piece, Scratch& scratch) const;
   /// Lets the mapped pages of a piece go.
   virtual void release(Piece piece) const = 0;
   /// The tensor that is named where something is wrong with a value.
@@ -50,6 +52,10 @@ private:
 std::shared_ptr<const ValueRows> plainRows(const StoredTensor& tensor,
                                            PlainAxes axes = PlainAxes::Same);
 std::shared_ptr<const ValueRows> layerRows(const LayerReader& reader);
+
+/// Rows of a piece or a tile of at most `values` values that begins at multiples of `step` and of
+/// rows.step() in its matrix (0: whole matrices); at least one such step.
+std::int64_t rowsOf(const ValueRows& rows, std::int64_t step, std::int64_t values);
 
 /// Pieces of `rows` that begin at multiples of `step`, too, in their matrix (0: whole matrices); of
 /// at most kPieceValues values where that leaves any.

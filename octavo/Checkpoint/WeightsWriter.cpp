@@ -67,11 +67,12 @@ tl::expected<void, Error> writeLayer(const PlacedLayer& layer, ShardWriter& writ
     const Piece piece{begin, begin + plan.rowsInMatrix()};
     const auto scaleBytes = static_cast<std::size_t>(plan.scaleCount(piece)) *
                             static_cast<std::size_t>(plan.type.scale->bytes());
-    const auto written = plan.write(
-        sink, piece,
+    const auto codes =
         layer.weight->codes.subspan(static_cast<std::size_t>(begin * plan.columns()),
-                                    static_cast<std::size_t>(plan.rowsInMatrix() * plan.columns())),
-        scales.first(scaleBytes), packed);
+                                    static_cast<std::size_t>(plan.rowsInMatrix() * plan.columns()));
+    const auto written = plan.writeCodes(sink, piece, codes, packed).and_then([&] {
+      return plan.writeScales(sink, piece, scales.first(scaleBytes));
+    });
     if (!written)
       return written;
     // One scale of all matrices counts for each of them.

@@ -16,7 +16,8 @@ public:
   DequantizeStep(const LayerReader& reader, kernels::WideType dtype)
       : rows(layerRows(reader)), axes(reader.layer().plainAxes),
         dtype(dtype), planned{plainName(reader.layer()), &plainDtype(dtype), reader.layer().shape},
-        all(piecesOf(*rows, axes == PlainAxes::Same ? 1 : 0)) {
+        all(piecesOf(*rows, axes == PlainAxes::Same ? 1 : 0)),
+        tileRows(rowsOf(*rows, axes == PlainAxes::Same ? 1 : 0, kTileValues)) {
     if (axes == PlainAxes::Swapped)
       std::swap(planned.shape[planned.shape.size() - 1], planned.shape[planned.shape.size() - 2]);
   }
@@ -25,42 +26,50 @@ public:
   std::span<const Piece> pieces() const override { return all; }
   std::uint64_t pieceMemory() const override {
     const auto values = static_cast<std::uint64_t>(mostValues(*rows, all));
-    return values * (axes == PlainAxes::Same ? 4 + 4 : 4 + 4 + 4);
+    const auto inTile = std::min(values, static_cast<std::uint64_t>(tileRows * rows->columns()));
+    return inTile * (axes == PlainAxes::Same ? 4 : 4 + 4) + values * kernels::wideBytes(dtype);
   }
 
-  tl::expected<void, Error> make(std::size_t piece, const Sink& sink, Scratch& scratch) override {
-    const Piece range = all[piece];
-    const auto n = static_cast<std::size_t>((range.end - range.begin) * rows->columns());
-    const std::size_t width = kernels::wideBytes(dtype);
-    scratch.values.resize(n);
-    rows->read(range, scratch.values.data(), scratch);
-    rows->release(range);
-    const float* values = scratch.values.data();
-    if (axes == PlainAxes::Swapped) {
-      scratch.codes.resize(n * sizeof(float));
-      auto* swapped = reinterpret_cast<float*>(scratch.codes.data());
-      transpose(values, rows->rowsInMatrix(), rows->columns(), swapped);
-      values = swapped;
+  tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
+    const Piece piece = all[index];
+    const auto rowBytes = static_cast<std::size_t>(rows->columns()) * kernels::wideBytes(dtype);
+    scratch.stored.resize(static_cast<std::size_t>(piece.end - piece.begin) * rowBytes);
+    for (std::int64_t begin = piece.begin; begin < piece.end; begin += tileRows) {
+      const Piece tile{begin, std::min(begin + tileRows, piece.end)};
+      auto* to = scratch.stored.data() + static_cast<std::size_t>(begin - piece.begin) * rowBytes;
+      if (dequantize(tile, to, scratch) > 0)
+        return tl::unexpected(
+            Error{.file = rows->tensor().shard->name(),
+                  .problem = "has values beyond the largest of the new dtype",
+                  .tensor = rows->tensor().name(),
+                  .expected = fmt::format("values of {}", planned.dtype->name),
+                  .found = fmt::format("larger ones in rows {} to {}", tile.begin, tile.end - 1),
+                  .fix = "use --dtype bf16 or f32"});
     }
-    scratch.packed.resize(n * width);
-    if (kernels::narrow(dtype, values, scratch.packed.data(), n) > 0)
-      return tl::unexpected(
-          Error{.file = rows->tensor().shard->name(),
-                .problem = "has values beyond the largest of the new dtype",
-                .tensor = rows->tensor().name(),
-                .expected = fmt::format("values of {}", planned.dtype->name),
-                .found = fmt::format("larger ones in rows {} to {}", range.begin, range.end - 1),
-                .fix = "use --dtype bf16 or f32"});
-    return sink.write(0, static_cast<std::uint64_t>(range.begin * rows->columns()) * width,
-                      scratch.packed);
+    rows->release(piece);
+    return sink.write(0, static_cast<std::uint64_t>(piece.begin) * rowBytes, scratch.stored);
   }
 
 private:
+  /// The values of some rows in the new dtype, and how many of them it cannot hold.
+  std::size_t dequantize(Piece tile, std::byte* to, Scratch& scratch) const {
+    const auto n = static_cast<std::size_t>((tile.end - tile.begin) * rows->columns());
+    scratch.values.resize(n);
+    rows->read(tile, scratch.values.data(), scratch);
+    if (axes == PlainAxes::Same)
+      return kernels::narrow(dtype, scratch.values.data(), to, n);
+    scratch.restored.resize(n);
+    transpose(scratch.values.data(), rows->rowsInMatrix(), rows->columns(),
+              scratch.restored.data());
+    return kernels::narrow(dtype, scratch.restored.data(), to, n);
+  }
+
   std::shared_ptr<const ValueRows> rows;
   PlainAxes axes;
   kernels::WideType dtype;
   PlannedTensor planned;
   std::vector<Piece> all;
+  std::int64_t tileRows;
 };
 
 } // namespace

@@ -17,10 +17,14 @@
 
 namespace octavo::checkpoint {
 
-/// Values of a piece of work, at most, unless a row of blocks has more: as f32 and as codes they
-/// fit the last-level cache. It does not depend on the machine or the options, and neither do sums
-/// over pieces.
+/// Values of a piece of work, at most, unless a row of blocks has more: what is written of one piece
+/// is worth a call of the system. It does not depend on the machine or the options, and neither do
+/// sums over pieces.
 inline constexpr std::int64_t kPieceValues = std::int64_t{1} << 18;
+
+/// Values that are computed together, at most, unless a row of blocks has more: as f32 and as codes
+/// they stay in the second-level cache from one loop to the next.
+inline constexpr std::int64_t kTileValues = std::int64_t{1} << 15;
 
 /// A range of rows.
 struct Piece {
@@ -29,8 +33,9 @@ struct Piece {
 
 /// Memory of one thread, kept from piece to piece.
 struct Scratch {
-  std::vector<float> values;
-  std::vector<std::byte> codes, scales, packed;
+  std::vector<float> values, restored;
+  std::vector<std::byte> codes, scales;
+  std::vector<std::byte> stored; ///< what a piece writes
 };
 
 /// Where a step puts the bytes of its outputs.

@@ -52,10 +52,10 @@ public:
       return tl::unexpected(Error{.file = "f", .problem = "was told to fail"});
     const auto width = static_cast<std::size_t>(tensor.entry->shape[1]);
     const auto row = tensor.bytes().subspan(piece * width, width);
-    scratch.packed.assign(row.begin(), row.end());
-    for (std::byte& byte : scratch.packed)
+    scratch.stored.assign(row.begin(), row.end());
+    for (std::byte& byte : scratch.stored)
       byte = ~byte;
-    return sink.write(0, piece * width, scratch.packed);
+    return sink.write(0, piece * width, scratch.stored);
   }
   Json report() const override { return planned.name; }
 

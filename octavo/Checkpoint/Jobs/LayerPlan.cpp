@@ -35,26 +35,32 @@ std::int64_t LayerPlan::scaleCount(Piece piece) const {
   return blocks(piece.end - piece.begin, blockRows()) * blocks(columns(), blockColumns());
 }
 
-tl::expected<void, Error> LayerPlan::writeCodes(const Sink& sink, Piece piece,
-                                                std::span<const std::byte> codes,
-                                                std::vector<std::byte>& packed) const {
-  const int width = isPacked ? type.element->width() : 8;
-  if (width < 8) {
-    packed.resize(kernels::packedBytes(codes.size(), width));
-    kernels::pack(reinterpret_cast<const std::uint8_t*>(codes.data()), codes.size(), width,
-                  reinterpret_cast<std::uint8_t*>(packed.data()), {.threads = 1});
-    codes = packed;
-  }
-  const auto rowBytes = static_cast<std::uint64_t>(columns() * width / 8);
-  return sink.write(kElements, static_cast<std::uint64_t>(piece.begin) * rowBytes, codes);
+std::size_t LayerPlan::storedCodes(std::int64_t rows) const {
+  return static_cast<std::size_t>(rows * columns() * (packs() ? type.element->width() : 8) / 8);
 }
 
-tl::expected<void, Error> LayerPlan::write(const Sink& sink, Piece piece,
-                                           std::span<const std::byte> codes,
-                                           std::span<const std::byte> scales,
-                                           std::vector<std::byte>& packed) const {
-  if (auto written = writeCodes(sink, piece, codes, packed); !written)
-    return written;
+void LayerPlan::pack(std::span<const std::byte> codes, std::byte* to) const {
+  kernels::pack(reinterpret_cast<const std::uint8_t*>(codes.data()), codes.size(),
+                type.element->width(), reinterpret_cast<std::uint8_t*>(to), {.threads = 1});
+}
+
+tl::expected<void, Error> LayerPlan::writeStored(const Sink& sink, Piece piece,
+                                                 std::span<const std::byte> stored) const {
+  return sink.write(kElements, storedCodes(piece.begin), stored);
+}
+
+tl::expected<void, Error> LayerPlan::writeCodes(const Sink& sink, Piece piece,
+                                                std::span<const std::byte> codes,
+                                                std::vector<std::byte>& scratch) const {
+  if (!packs())
+    return writeStored(sink, piece, codes);
+  scratch.resize(storedCodes(piece.end - piece.begin));
+  pack(codes, scratch.data());
+  return writeStored(sink, piece, scratch);
+}
+
+tl::expected<void, Error> LayerPlan::writeScales(const Sink& sink, Piece piece,
+                                                 std::span<const std::byte> scales) const {
   // One scale of all rows belongs to the piece that they begin with.
   if (hasOneScale())
     return piece.begin == 0 ? sink.write(kScales, 0, scales) : tl::expected<void, Error>{};

@@ -39,14 +39,23 @@ struct LayerPlan {
   numerics::ScaledType pieceType(std::int64_t rows) const;
   std::int64_t scaleCount(Piece piece) const;
 
-  /// Puts the codes (one a byte) and scales (codes of type.scale) of a piece in their place.
-  tl::expected<void, Error> write(const Sink& sink, Piece piece, std::span<const std::byte> codes,
-                                  std::span<const std::byte> scales,
-                                  std::vector<std::byte>& packed) const;
-  /// The codes alone.
+  /// Whether several codes share a byte.
+  bool packs() const { return isPacked && type.element->width() < 8; }
+  /// Bytes of the codes of `rows` rows as they are stored.
+  std::size_t storedCodes(std::int64_t rows) const;
+  /// Puts codes, one a byte, of whole rows as they are stored. Precondition: packs().
+  void pack(std::span<const std::byte> codes, std::byte* to) const;
+
+  /// Puts the codes of a piece, as they are stored, in their place.
+  tl::expected<void, Error> writeStored(const Sink& sink, Piece piece,
+                                        std::span<const std::byte> stored) const;
+  /// The same of codes one a byte.
   tl::expected<void, Error> writeCodes(const Sink& sink, Piece piece,
                                        std::span<const std::byte> codes,
-                                       std::vector<std::byte>& packed) const;
+                                       std::vector<std::byte>& scratch) const;
+  /// Puts the scales (codes of type.scale) of a piece in their place.
+  tl::expected<void, Error> writeScales(const Sink& sink, Piece piece,
+                                        std::span<const std::byte> scales) const;
   /// Puts the one number of the outer or the input scale, as it multiplies.
   tl::expected<void, Error> writeOuter(const Sink& sink, float outer) const;
 };

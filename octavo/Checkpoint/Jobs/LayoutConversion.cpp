@@ -47,7 +47,7 @@ public:
   std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
   std::span<const Piece> pieces() const override { return all; }
   std::uint64_t pieceMemory() const override {
-    return keepsPacking ? 0 : 2 * static_cast<std::uint64_t>(kPieceValues);
+    return keepsPacking ? 0 : 2 * static_cast<std::uint64_t>(mostValues(*layerRows(reader), all));
   }
 
   tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
@@ -62,7 +62,7 @@ public:
     reader.codes(piece.begin, piece.end, reinterpret_cast<std::uint8_t*>(scratch.codes.data()),
                  {.threads = 1});
     reader.release(piece.begin, piece.end);
-    return plan.writeCodes(sink, piece, scratch.codes, scratch.packed);
+    return plan.writeCodes(sink, piece, scratch.codes, scratch.stored);
   }
 
 private:

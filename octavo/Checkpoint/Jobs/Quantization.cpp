@@ -51,6 +51,7 @@ public:
                ErrorReport report)
       : rows(std::move(rows)), plan(std::move(plan)), options(options), shared(std::move(amax)),
         all(piecesOf(*this->rows, this->plan.step())),
+        tileRows(rowsOf(*this->rows, this->plan.step(), kTileValues)),
         losses(report == ErrorReport::Measured ? all.size() : 0) {}
 
   std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
@@ -58,44 +59,34 @@ public:
   std::span<const Piece> pieces() const override { return all; }
   std::uint64_t pieceMemory() const override {
     const auto values = static_cast<std::uint64_t>(mostValues(*rows, all));
-    return values * (4 + 1 + 1 + (rows->step() == 0 ? 4 : 0) + (losses.empty() ? 0 : 4));
+    const auto inTile = std::min(values, static_cast<std::uint64_t>(tileRows * rows->columns()));
+    return inTile * (4 + 1 + (rows->step() == 0 ? 4 : 0) + (losses.empty() ? 0 : 4)) + values +
+           mostScaleBytes();
   }
 
   tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
     const Piece piece = all[index];
-    const std::int64_t shape[] = {piece.end - piece.begin, rows->columns()};
-    const auto n = static_cast<std::size_t>(shape[0] * shape[1]);
-    scratch.values.resize(n);
-    rows->read(piece, scratch.values.data(), scratch);
+    scratch.stored.resize(plan.storedCodes(piece.end - piece.begin));
+    scratch.scales.resize(scaleBytes(piece));
+    kernels::QuantizeReport report;
+    for (std::int64_t begin = piece.begin; begin < piece.end; begin += tileRows) {
+      const Piece tile{begin, std::min(begin + tileRows, piece.end)};
+      auto done = quantize(tile, scratch.stored.data() + plan.storedCodes(begin - piece.begin),
+                           scratch.scales.data() + scaleOffset(piece, begin), scratch,
+                           losses.empty() ? nullptr : &losses[index]);
+      if (!done)
+        return tl::unexpected(std::move(done.error()));
+      report = *done;
+    }
     rows->release(piece);
-    const numerics::ScaledType type = plan.pieceType(shape[0]);
-    scratch.codes.resize(n);
-    scratch.scales.resize(static_cast<std::size_t>(plan.scaleCount(piece)) *
-                          static_cast<std::size_t>(type.scale->bytes()));
-    auto* codes = reinterpret_cast<std::uint8_t*>(scratch.codes.data());
-    const kernels::Execution single{.threads = 1};
-    const kernels::QuantizeReport report =
-        shared ? kernels::quantizePiece(scratch.values.data(), shape, type, options, shared->amax(),
-                                        codes, scratch.scales.data(), single)
-               : kernels::quantize(scratch.values.data(), shape, type, options, codes,
-                                   scratch.scales.data(), {}, single);
-    if (report.refused)
-      return tl::unexpected(nonFiniteError(
-          *rows, piece.begin * rows->columns() + report.refused->index, report.refused->value));
-    auto written = plan.write(sink, piece, scratch.codes, scratch.scales, scratch.packed);
+    auto written = plan.writeStored(sink, piece, scratch.stored).and_then([&] {
+      return plan.writeScales(sink, piece, scratch.scales);
+    });
     if (written && plan.outer && index == 0)
       written =
           plan.outerMeaning == Meaning::Divides && options.outer != numerics::OuterForm::Quotient
               ? sink.write(*plan.outer, 0, std::as_bytes(std::span(&report.outerInverse, 1)))
               : plan.writeOuter(sink, report.outer);
-    if (written && !losses.empty()) {
-      scratch.packed.resize(n * sizeof(float));
-      auto* quantized = reinterpret_cast<float*>(scratch.packed.data());
-      kernels::dequantize(codes, scratch.scales.data(), report.outer, shape, type, quantized,
-                          single);
-      for (std::size_t i = 0; i < n; ++i)
-        losses[index].add(scratch.values[i], quantized[i]);
-    }
     return written;
   }
 
@@ -121,11 +112,59 @@ public:
   }
 
 private:
+  std::size_t scaleBytes(Piece piece) const {
+    return static_cast<std::size_t>(plan.scaleCount(piece) * plan.type.scale->bytes());
+  }
+  /// Where the scales of a tile begin in those of its piece.
+  std::size_t scaleOffset(Piece piece, std::int64_t tileBegin) const {
+    return plan.hasOneScale() ? 0 : scaleBytes({piece.begin, tileBegin});
+  }
+  std::uint64_t mostScaleBytes() const {
+    std::size_t most = 0;
+    for (const Piece& piece : all)
+      most = std::max(most, scaleBytes(piece));
+    return most;
+  }
+
+  /// Puts the codes of some rows, as they are stored, and their scales where they belong.
+  tl::expected<kernels::QuantizeReport, Error> quantize(Piece tile, std::byte* stored,
+                                                        std::byte* scales, Scratch& scratch,
+                                                        Loss* loss) const {
+    const std::int64_t shape[] = {tile.end - tile.begin, rows->columns()};
+    const auto n = static_cast<std::size_t>(shape[0] * shape[1]);
+    scratch.values.resize(n);
+    rows->read(tile, scratch.values.data(), scratch);
+    const numerics::ScaledType type = plan.pieceType(shape[0]);
+    if (plan.packs())
+      scratch.codes.resize(n);
+    auto* codes = reinterpret_cast<std::uint8_t*>(plan.packs() ? scratch.codes.data() : stored);
+    const kernels::Execution single{.threads = 1};
+    const kernels::QuantizeReport report =
+        shared ? kernels::quantizePiece(scratch.values.data(), shape, type, options, shared->amax(),
+                                        codes, scales, single)
+               : kernels::quantize(scratch.values.data(), shape, type, options, codes, scales, {},
+                                   single);
+    if (report.refused)
+      return tl::unexpected(nonFiniteError(
+          *rows, tile.begin * rows->columns() + report.refused->index, report.refused->value));
+    if (plan.packs())
+      plan.pack(std::span(scratch.codes).first(n), stored);
+    if (loss) {
+      scratch.restored.resize(n);
+      kernels::dequantize(codes, scales, report.outer, shape, type, scratch.restored.data(),
+                          single);
+      for (std::size_t i = 0; i < n; ++i)
+        loss->add(scratch.values[i], scratch.restored[i]);
+    }
+    return report;
+  }
+
   std::shared_ptr<const ValueRows> rows;
   LayerPlan plan;
   numerics::QuantizeOptions options;
   std::shared_ptr<AmaxMeasurement> shared;
   std::vector<Piece> all;
+  std::int64_t tileRows;
   std::vector<Loss> losses; ///< of each piece, where they are asked for
 };
 
