@@ -83,4 +83,25 @@ void multiply(const ProductPlan& plan, const PackedOperand& left, const PackedOp
   multiply(plan, std::span(&left, 1), std::span(&right, 1), c.data(), {}, execution);
 }
 
+void finish(std::span<float> sums, std::int64_t batch, std::int64_t rows, std::int64_t columns,
+            void* output, const Epilogue& epilogue, const Execution& execution) {
+  assert(static_cast<std::int64_t>(sums.size()) == batch * rows * columns);
+  assert(epilogue.format != &format::element("f32") || output == sums.data());
+  std::atomic<std::uint32_t> amax{0};
+  forRanges(static_cast<std::size_t>(batch * rows), 16, execution,
+            [&](std::size_t begin, std::size_t end) {
+              const auto last = static_cast<std::int64_t>(end);
+              for (auto row = static_cast<std::int64_t>(begin), next = row; row < last;
+                   row = next) {
+                const std::int64_t item = row / rows, first = item * rows;
+                next = std::min(last, first + rows);
+                ProductEpilogue(epilogue, execution.isa, output, item, rows, columns, 1.0f, amax)
+                    .finish({row - first, next - first, 0, columns, sums.data() + row * columns,
+                             columns});
+              }
+            });
+  if (epilogue.amax)
+    *epilogue.amax = std::bit_cast<float>(amax.load());
+}
+
 } // namespace octavo::kernels

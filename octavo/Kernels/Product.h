@@ -151,4 +151,9 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
               std::span<const PackedOperand> right, void* output, const Epilogue& epilogue,
               const Execution& execution = {});
 
+/// The epilogue alone, of `batch` products [M, N] whose sums lie in memory: `sums`, which it writes
+/// over. `output` is `sums` itself where the epilogue's format is f32.
+void finish(std::span<float> sums, std::int64_t batch, std::int64_t rows, std::int64_t columns,
+            void* output, const Epilogue& epilogue, const Execution& execution = {});
+
 } // namespace octavo::kernels

@@ -251,6 +251,39 @@ TEST_P(ProductEpilogues, OfABatchAreThoseOfItsProductsForEveryNumberOfThreads) {
     }
 }
 
+TEST_P(ProductEpilogues, OnSumsInMemoryAreThoseOfTheProduct) {
+  Random random(6);
+  const Case each{mx("e2m1fn"), mx("e2m1fn"), 19, 53, 160};
+  const Batch batch(each.left, each.right, 3, 3, each.m, each.n, each.k, execution(), random);
+  const std::size_t size = batch.sums.size();
+  const std::vector<float> addend = normals(size, 20, random), residual = normals(size, 20, random),
+                           bias = normals(static_cast<std::size_t>(3 * each.n), 20, random);
+  for (const format::ElementFormat& format : format::kElementFormats) {
+    if (format.name == "f64")
+      continue;
+    float wantedAmax = 0, amax = 0;
+    Epilogue epilogue{.addend = addend.data(),
+                      .bias = bias.data(),
+                      .biasStride = each.n,
+                      .activation = Activation::Silu,
+                      .residual = residual.data(),
+                      .amax = &wantedAmax,
+                      .format = &format,
+                      .scale = format.isNarrow() ? 0.37f : 1.0f};
+    std::vector<std::uint8_t> wanted(size * static_cast<std::size_t>(format.bytes()));
+    multiply(batch.plan, batch.left, batch.right, wanted.data(), epilogue, execution());
+    epilogue.amax = &amax;
+    for (int threads : {1, 2, 3, 7}) {
+      std::vector<float> sums = batch.sums;
+      std::vector<std::uint8_t> found(wanted.size());
+      void* output = format.name == "f32" ? static_cast<void*>(sums.data()) : found.data();
+      finish(sums, 3, each.m, each.n, output, epilogue, execution(threads));
+      ASSERT_EQ(std::memcmp(output, wanted.data(), wanted.size()), 0) << format.name;
+      ASSERT_EQ(amax, wantedAmax) << format.name;
+    }
+  }
+}
+
 TEST_P(ProductEpilogues, OfNothingWriteNothing) {
   const auto plan = productPlan(mx("e2m1fn"), mx("e2m1fn"), 32, GetParam()).value();
   float amax = -1;

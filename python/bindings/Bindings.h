@@ -12,6 +12,7 @@ void bindConversions(nanobind::module_& module);
 void bindScaledTensor(nanobind::module_& module);
 void bindQuantization(nanobind::module_& module);
 void bindProducts(nanobind::module_& module);
+void bindDelayedScaling(nanobind::module_& module);
 void bindCodes(nanobind::module_& module);
 void bindFnuz(nanobind::module_& module);
 void bindAnalysis(nanobind::module_& module);

@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
   bindScaledTensor(module);
   bindQuantization(module);
   bindProducts(module);
+  bindDelayedScaling(module);
   bindCodes(module);
   bindFnuz(module);
   bindAnalysis(module);

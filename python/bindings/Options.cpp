@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -40,25 +41,46 @@ format::ScaleRule scaleRule(const std::string& name) {
   return choice("rule", name, format::ScaleRule::Nearest, format::scaleRuleName);
 }
 
-// Names of Fnuz.h's choices, which nothing but this module spells.
+// Names of choices that nothing but this module spells.
+template <typename Enum, std::size_t N>
+static Enum choice(const char* argument, const std::string& name,
+                   const std::array<std::string_view, N>& names) {
+  if (const auto found = std::ranges::find(names, name); found != names.end())
+    return static_cast<Enum>(found - names.begin());
+  raise(ErrorClass::Format, "{}: no choice is named \"{}\"; there are {}", argument, name,
+        fmt::join(names, ", "));
+}
+
 numerics::SpecialCodes specialCodes(const std::string& name) {
-  using numerics::SpecialCodes;
-  return choice<SpecialCodes>("special", name, SpecialCodes::Saturate, [](SpecialCodes codes) {
-    return std::to_array<std::string_view>({"refuse", "nan", "saturate"})[std::size_t(codes)];
-  });
+  return choice<numerics::SpecialCodes>(
+      "special", name, std::to_array<std::string_view>({"refuse", "nan", "saturate"}));
 }
 numerics::NoTwin noTwin(const std::string& name) {
-  using numerics::NoTwin;
-  return choice<NoTwin>("no_twin", name, NoTwin::Requantize, [](NoTwin codes) {
-    return std::to_array<std::string_view>(
-        {"refuse", "saturate", "requantize"})[std::size_t(codes)];
-  });
+  return choice<numerics::NoTwin>(
+      "no_twin", name, std::to_array<std::string_view>({"refuse", "saturate", "requantize"}));
 }
 numerics::ScaleRange scaleRange(const std::string& name) {
-  using numerics::ScaleRange;
-  return choice<ScaleRange>("scale_range", name, ScaleRange::Saturate, [](ScaleRange range) {
-    return std::to_array<std::string_view>({"refuse", "saturate"})[std::size_t(range)];
-  });
+  return choice<numerics::ScaleRange>("scale_range", name,
+                                      std::to_array<std::string_view>({"refuse", "saturate"}));
+}
+kernels::Activation activation(const std::string& name) {
+  constexpr auto first = static_cast<int>(kernels::Activation::Relu); // None is Python's None
+  return static_cast<kernels::Activation>(
+      first +
+      choice<int>("activation", name,
+                  std::to_array<std::string_view>({"relu", "gelu-erf", "gelu-tanh", "silu"})));
+}
+numerics::AmaxChoice amaxChoice(const std::string& name) {
+  return choice<numerics::AmaxChoice>("choice", name,
+                                      std::to_array<std::string_view>({"max", "most-recent"}));
+}
+numerics::ZeroAmax zeroAmax(const std::string& name) {
+  return choice<numerics::ZeroAmax>("zero_amax", name,
+                                    std::to_array<std::string_view>({"roll", "keep"}));
+}
+numerics::CurrentScales currentScales(const std::string& name) {
+  return choice<numerics::CurrentScales>("scales", name,
+                                         std::to_array<std::string_view>({"all", "powers-of-two"}));
 }
 
 } // namespace octavo::python

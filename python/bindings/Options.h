@@ -1,7 +1,9 @@
 // Choices by name: an unknown one raises FormatError, which lists those that there are.
 #pragma once
 
+#include "octavo/Kernels/Epilogue.h"
 #include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/DelayedScaling.h"
 #include "octavo/Numerics/Fnuz.h"
 #include "octavo/Numerics/Scaled.h"
 
@@ -17,5 +19,9 @@ format::ScaleRule scaleRule(const std::string& name);
 numerics::SpecialCodes specialCodes(const std::string& name);
 numerics::NoTwin noTwin(const std::string& name);
 numerics::ScaleRange scaleRange(const std::string& name);
+kernels::Activation activation(const std::string& name);
+numerics::AmaxChoice amaxChoice(const std::string& name);
+numerics::ZeroAmax zeroAmax(const std::string& name);
+numerics::CurrentScales currentScales(const std::string& name);
 
 } // namespace octavo::python

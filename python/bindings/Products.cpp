@@ -1,12 +1,14 @@
-// octavo.matmul: products of scaled tensors, and of one with an array.
+// octavo.matmul: products of scaled tensors, and of one with an array, and what follows them.
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/PackedRight.h"
+#include "python/bindings/ProductResult.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Kernels/Product.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -136,35 +138,39 @@ static std::shared_ptr<const PackedOperand> keptRight(const Operand& right, Pack
   return kept->operand;
 }
 
-/// left * right^T for matrices [..., M, K] and [..., N, K]; `kept` is the right one's.
-static Array product(Operand left, const Operand& right, PackedRight* kept, bool alongAxis,
-                     const kernels::ProductPlan& plan) {
-  const Shape batch = broadcast(left, right);
-  Shape shape = batch;
+/// The shape of left * right^T for matrices [..., M, K] and [..., N, K].
+static Shape productShape(const Operand& left, const Operand& right) {
+  Shape shape = broadcast(left, right);
   shape.insert(shape.end(), {left.rows(), right.rows()});
-  const Array output = emptyArray(shape, format::element("f32"));
-  const std::int64_t area = left.rows() * right.rows();
-  if (output.size() == 0)
-    return output;
-  const std::int64_t count = static_cast<std::int64_t>(output.size()) / area;
-  float* values = reinterpret_cast<float*>(output.data);
+  return shape;
+}
+
+/// left * right^T into `result`; `kept` is the right one's.
+static void multiply(const Operand& left, const Operand& right, PackedRight* kept, bool alongAxis,
+                     const kernels::ProductPlan& plan, ProductResult& result) {
+  if (result.isEmpty())
+    return;
+  const Shape batch = broadcast(left, right);
   withoutLock([&] {
     if (right.matrices() == 1) {
       const auto packedRight = keptRight(right, kept, alongAxis, plan);
       std::vector<PackedOperand> lefts;
-      for (std::int64_t i = 0; i < left.matrices(); ++i)
+      for (std::int64_t i = 0; i < result.products(); ++i)
         lefts.push_back(packed(left, i, kernels::Side::Left, plan));
-      if (count == left.matrices()) {
-        kernels::multiply(plan, lefts, std::span(packedRight.get(), 1), values, {}, execution());
-        return;
-      }
+      kernels::multiply(plan, lefts, std::span(packedRight.get(), 1), result.data(),
+                        result.epilogue(), execution());
+      return;
     }
-    for (std::int64_t i = 0; i < count; ++i)
-      kernels::multiply(plan, packed(left, matrixOf(left, batch, i), kernels::Side::Left, plan),
-                        packed(right, matrixOf(right, batch, i), kernels::Side::Right, plan),
-                        std::span(values + i * area, static_cast<std::size_t>(area)), execution());
+    for (std::int64_t i = 0; i < result.products(); ++i) {
+      const PackedOperand each[] = {
+          packed(left, matrixOf(left, batch, i), kernels::Side::Left, plan),
+          packed(right, matrixOf(right, batch, i), kernels::Side::Right, plan)};
+      float amax = 0;
+      kernels::multiply(plan, std::span(&each[0], 1), std::span(&each[1], 1), result.dataOf(i),
+                        result.epilogueOf(i, amax), execution());
+      result.gatherAmax(amax);
+    }
   });
-  return output;
 }
 
 /// The array as f32 with two axes or more.
@@ -188,7 +194,22 @@ static void checkDepth(const Shape& a, const Shape& b) {
           text(a), text(b), a.back(), *(b.end() - 2));
 }
 
-static nb::object matmulScaled(const ScaledTensor& a, const ScaledTensor& b) {
+/// What an epilogue makes of sums that NumPy or a transposed product gave.
+static nb::object finished(const nb::object& sums, const EpilogueArguments& arguments) {
+  const Array array = toArray(sums, "matmul");
+  ProductResult result(arguments, array.shape);
+  if (result.isPlain())
+    return sums;
+  result.fill(contiguous(array));
+  return result.toPython();
+}
+
+static nb::object numpyProduct(const nb::object& a, const nb::object& b) {
+  return nb::module_::import_("numpy").attr("matmul")(a, b);
+}
+
+static nb::object matmulScaled(const ScaledTensor& a, const ScaledTensor& b,
+                               const EpilogueArguments& arguments) {
   for (const auto& [name, tensor] : {std::pair("a", &a), std::pair("b", &b)})
     if (tensor->shape().size() < 2)
       raise(ErrorClass::Shape, "{}: expected two axes or more, found shape {}", name,
@@ -197,7 +218,7 @@ static nb::object matmulScaled(const ScaledTensor& a, const ScaledTensor& b) {
   const ScaledTensor right = transposed(b);
   const std::size_t last = right.shape().size() - 1;
   if (a.shape().back() == 0)
-    return nb::module_::import_("numpy").attr("matmul")(dequantize(a).numpy, dequantize(b).numpy);
+    return finished(numpyProduct(dequantize(a).numpy, dequantize(b).numpy), arguments);
   const Operand x = scaledOperand(a, "a"), y = scaledOperand(right, "b");
   const auto plan = kernels::productPlan(x.format, y.format, x.depth(), execution().isa);
   if (!plan) {
@@ -212,11 +233,14 @@ static nb::object matmulScaled(const ScaledTensor& a, const ScaledTensor& b) {
             wrong ? b.shape().size() - 2 : a.shape().size() - 1, wrong ? -2 : -1);
     raise(ErrorClass::Format, "matmul: {}; dequantize() one side", plan.error());
   }
-  return product(x, y, b.packed.get(), right.axis == static_cast<int>(last), *plan).numpy;
+  ProductResult result(arguments, productShape(x, y));
+  multiply(x, y, b.packed.get(), right.axis == static_cast<int>(last), *plan, result);
+  return result.toPython();
 }
 
 /// An array times a tensor; `nothing` if the kernels have no such product.
-static nb::object matmulArray(const Array& a, const ScaledTensor& b) {
+static nb::object matmulArray(const Array& a, const ScaledTensor& b,
+                              const EpilogueArguments& arguments) {
   const ScaledTensor right = transposed(b);
   if (a.shape.back() == 0)
     return {};
@@ -226,38 +250,58 @@ static nb::object matmulArray(const Array& a, const ScaledTensor& b) {
   const auto plan = kernels::productPlan(x.format, y.format, y.depth(), execution().isa);
   if (!plan)
     return {};
-  return product(x, y, b.packed.get(), alongAxis, *plan).numpy;
+  ProductResult result(arguments, productShape(x, y));
+  multiply(x, y, b.packed.get(), alongAxis, *plan, result);
+  return result.toPython();
 }
 
-static nb::object matmul(nb::handle a, nb::handle b) {
+static nb::object product(nb::handle a, nb::handle b, const EpilogueArguments& arguments) {
   const bool left = nb::isinstance<ScaledTensor>(a), right = nb::isinstance<ScaledTensor>(b);
   if (!left && !right)
     raise(ErrorClass::Dtype,
           "matmul: neither side is a ScaledTensor; numpy.matmul multiplies arrays");
   if (left && right)
-    return matmulScaled(nb::cast<const ScaledTensor&>(a), nb::cast<const ScaledTensor&>(b));
+    return matmulScaled(nb::cast<const ScaledTensor&>(a), nb::cast<const ScaledTensor&>(b),
+                        arguments);
   const ScaledTensor& tensor = nb::cast<const ScaledTensor&>(left ? a : b);
   const Array array = matrixArray(left ? b : a, left ? "b" : "a");
   if (tensor.shape().size() < 2)
     raise(ErrorClass::Shape, "{}: expected two axes or more, found shape {}", left ? "a" : "b",
           text(tensor.shape()));
   checkDepth(left ? tensor.shape() : array.shape, left ? array.shape : tensor.shape());
+  if (right) {
+    if (const nb::object result = matmulArray(array, tensor, arguments))
+      return result;
+    return finished(numpyProduct(array.numpy, dequantize(tensor).numpy), arguments);
+  }
   // a * b = (b^T * a^T)^T
-  if (const nb::object result =
-          left ? matmulArray(swapped(array), transposed(tensor)) : matmulArray(array, tensor))
-    return left ? result.attr("swapaxes")(-1, -2) : result;
-  const nb::object values = dequantize(tensor).numpy;
-  const nb::object numpy = nb::module_::import_("numpy");
-  return left ? numpy.attr("matmul")(values, array.numpy)
-              : numpy.attr("matmul")(array.numpy, values);
+  const EpilogueArguments none = {
+      .addend = nb::none(), .bias = nb::none(), .residual = nb::none(), .to = nb::str("f32")};
+  if (const nb::object result = matmulArray(swapped(array), transposed(tensor), none))
+    return finished(result.attr("swapaxes")(-1, -2), arguments);
+  return finished(numpyProduct(dequantize(tensor).numpy, array.numpy), arguments);
 }
 
 void bindProducts(nb::module_& module) {
   module.def(
-      "matmul", &matmul, nb::arg("a").none(), nb::arg("b").none(),
+      "matmul",
+      [](nb::handle a, nb::handle b, nb::object addend, nb::object bias,
+         const std::optional<std::string>& activation, nb::object residual, nb::object to,
+         float scale, bool returnsAmax) {
+        return product(a, b, {addend, bias, residual, activation, to, scale, returnsAmax});
+      },
+      nb::arg("a").none(), nb::arg("b").none(), nb::kw_only(), nb::arg("addend") = nb::none(),
+      nb::arg("bias") = nb::none(), nb::arg("activation") = nb::none(),
+      nb::arg("residual") = nb::none(), nb::arg("to") = "f32", nb::arg("scale") = 1.0f,
+      nb::arg("return_amax") = false,
+      // Type checkers see the overloads of Overloads.pattern.
       nb::sig("def matmul(a: ScaledTensor | numpy.typing.ArrayLike, b: ScaledTensor | "
-              "numpy.typing.ArrayLike) -> numpy.typing.NDArray[numpy.float32]"),
-      R"(The product of [..., M, K] and [..., K, N] in float32, of which one side or both are scaled.
+              "numpy.typing.ArrayLike, *, addend: numpy.typing.ArrayLike | None = None, bias: "
+              "numpy.typing.ArrayLike | None = None, activation: str | None = None, residual: "
+              "numpy.typing.ArrayLike | None = None, to: str | numpy.typing.DTypeLike = 'f32', "
+              "scale: float = 1.0, return_amax: bool = False) -> "
+              "numpy.typing.NDArray[typing.Any]"),
+      R"(The product of [..., M, K] and [..., K, N], one side or both scaled, and the steps that follow it.
 
 Blocks lie along K: axis -1 of a, -2 of b. A weight W of shape [N, K] that was quantized along its
 last axis is b = W.T. Leading axes broadcast as in numpy.matmul.
@@ -267,7 +311,19 @@ with 8-bit floats within the bound that octavo/Kernels/Product.h states.
 An array and a scaled side: within the bound that Product.h states for f32 activations. Where blocks
 do not lie along K, the scaled side is dequantized and NumPy multiplies.
 
+What follows costs no pass over memory of its own, and each step rounds once to float32
+(docs/semantics.md, P1 to P9): activation((a @ b + addend) + bias) + residual.
+addend, residual: arrays that broadcast to [..., M, N]; float32, bfloat16 or float16.
+bias: [N], or [..., 1, N] with one for each product.
+activation: "relu", "gelu-erf", "gelu-tanh" or "silu"; None leaves values as they are.
+to: "f32", "bf16", "f16" or a narrow format ("e4m3fn", ...), to which values are rounded, ties to
+    even; a narrow format saturates.
+scale: a positive number, by which values are divided on their way to a narrow format: the result
+    stands for codes * scale.
+return_amax: True also returns the largest magnitude before that rounding, NaN if a value is NaN.
+
 The packed form of b is kept with it for the next product.
+Returns an array [..., M, N] of `to`'s dtype; with return_amax, that and a numpy.float32.
 Raises ShapeError, DtypeError, FormatError (formats that are not multiplied with one another).)");
 }
 

@@ -16,6 +16,7 @@ from ._core import (
     amax,
     analyze,
     convert,
+    current_scale,
     dequantize,
     formats,
     get_threads,
@@ -31,6 +32,7 @@ from ._core import (
     to_fnuz,
     to_ocp,
     unpack,
+    update_delayed_scale,
 )
 from .errors import DtypeError, Error, FileError, FormatError, NonFiniteError, ShapeError
 
@@ -48,6 +50,7 @@ __all__ = [
     "amax",
     "analyze",
     "convert",
+    "current_scale",
     "dequantize",
     "formats",
     "get_threads",
@@ -63,4 +66,5 @@ __all__ = [
     "to_fnuz",
     "to_ocp",
     "unpack",
+    "update_delayed_scale",
 ]

@@ -1,5 +1,6 @@
 """Which arrays the module takes, and that it does not copy them."""
 import ctypes
+import sys
 import threading
 import time
 import tracemalloc
@@ -91,28 +92,42 @@ def test_inputs_are_not_copied(given):
     assert peak < 5 * 2 ** 20  # the 4 MiB that come out
 
 
-def turns_during(call):
-    """How often another thread gets the interpreter while `call` runs: the most of five times."""
+def lets_others_run(call, times):
+    """Whether another thread runs Python during one of so many calls. The interpreter itself makes no
+    thread wait for another here: only a call that gives its lock away lets one in."""
     turns, seen = 0, []
 
     def work():
-        for _ in range(5):
+        for _ in range(times):
             before = turns
             call()
             seen.append(turns - before)
+            if any(seen):
+                return
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    while thread.is_alive():
-        turns += 1
-        time.sleep(0)
-    return max(seen)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        while thread.is_alive():
+            turns += 1
+            time.sleep(1e-5)
+    finally:
+        sys.setswitchinterval(interval)
+    return any(seen)
 
 
 def test_kernels_run_without_the_interpreters_lock():
-    x = np.ones(1 << 26, np.float32)
+    x = np.ones((64, 1 << 15), np.float32)
+    q, w = octavo.quantize(x, "mxfp8_e4m3"), octavo.quantize(x, "mxfp4")
     pause = ctypes.PyDLL(None).usleep  # keeps the lock while it sleeps
-    assert turns_during(lambda: octavo.amax(x)) > 5 * turns_during(lambda: pause(20_000))
+    assert not lets_others_run(lambda: pause(20_000), 5)
+    for call in (lambda: octavo.amax(x), lambda: octavo.convert(x, "e4m3fn"),
+                 lambda: octavo.quantize(x, "nvfp4"), lambda: q.dequantize(),
+                 lambda: octavo.matmul(x, w.T, bias=x[0, :64], to="bf16"),
+                 lambda: octavo.pack(w.elements)):
+        assert lets_others_run(call, 1000)
 
 
 def test_zero_dimensional_and_numpy_scalars():
