@@ -7,44 +7,42 @@ namespace octavo::kernels {
 
 BlockLayout::BlockLayout(std::span<const std::int64_t> shape, std::span<const std::int64_t> block) {
   assert(shape.size() == block.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    const auto extent = static_cast<std::size_t>(shape[axis]);
-    const std::size_t size = std::min(static_cast<std::size_t>(block[axis]), extent);
+  axes.reserve(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const auto extent = static_cast<std::size_t>(shape[i]);
+    const std::size_t size = std::min(static_cast<std::size_t>(block[i]), extent);
     assert(extent >= 1 && size >= 1);
     elements *= extent;
     if (extent == 1)
       continue;
-    if (extents.empty()) {
-      extents.push_back(extent);
-      blocks.push_back(size);
-    } else if (blocks.back() == extents.back()) { // the inner axis lies in one block
-      extents.back() *= extent;
-      blocks.back() *= size;
-    } else if (size == 1 && extents.back() % blocks.back() == 0) { // whole blocks in a row
-      extents.back() *= extent;
+    if (axes.empty()) {
+      axes.push_back({.extent = extent, .block = size});
+      continue;
+    }
+    Axis& inner = axes.back();
+    if (inner.block == inner.extent) { // the inner axis lies in one block
+      inner.extent *= extent;
+      inner.block *= size;
+    } else if (size == 1 && inner.extent % inner.block == 0) { // whole blocks in a row
+      inner.extent *= extent;
     } else {
-      extents.push_back(extent);
-      blocks.push_back(size);
+      axes.push_back({.extent = extent, .block = size});
     }
   }
-  std::ranges::reverse(extents);
-  std::ranges::reverse(blocks);
-  strides.resize(extents.size());
-  grid.resize(extents.size());
   std::size_t stride = 1;
-  for (std::size_t axis = extents.size(); axis-- > 0;) {
-    strides[axis] = stride;
-    stride *= extents[axis];
-    grid[axis] = (extents[axis] + blocks[axis] - 1) / blocks[axis];
-    gridSize *= grid[axis];
+  for (Axis& axis : axes) {
+    axis.stride = stride;
+    stride *= axis.extent;
+    axis.blocks = (axis.extent + axis.block - 1) / axis.block;
+    gridSize *= axis.blocks;
   }
+  std::ranges::reverse(axes);
 }
 
 bool BlockLayout::isBlockedOnlyWithin(std::size_t inner) const {
-  for (std::size_t axis = 0; axis + inner < blocks.size(); ++axis)
-    if (blocks[axis] != 1)
-      return false;
-  return true;
+  return std::all_of(axes.begin(),
+                     axes.end() - static_cast<std::ptrdiff_t>(std::min(inner, rank())),
+                     [](const Axis& axis) { return axis.block == 1; });
 }
 
 void BlockLayout::forRows(std::size_t group, const std::function<void(std::size_t)>& use) const {
@@ -52,19 +50,19 @@ void BlockLayout::forRows(std::size_t group, const std::function<void(std::size_
   std::vector<std::size_t> sizes(leading), coordinates(leading, 0);
   std::size_t offset = 0;
   for (std::size_t axis = leading; axis-- > 0;) {
-    const std::size_t begin = group % grid[axis] * blocks[axis];
-    group /= grid[axis];
-    sizes[axis] = std::min(blocks[axis], extents[axis] - begin);
-    offset += begin * strides[axis];
+    const std::size_t begin = group % axes[axis].blocks * axes[axis].block;
+    group /= axes[axis].blocks;
+    sizes[axis] = std::min(axes[axis].block, axes[axis].extent - begin);
+    offset += begin * axes[axis].stride;
   }
   for (;;) {
     use(offset);
     std::size_t axis = leading;
     while (axis-- > 0) {
-      offset += strides[axis];
+      offset += axes[axis].stride;
       if (++coordinates[axis] < sizes[axis])
         break;
-      offset -= sizes[axis] * strides[axis];
+      offset -= sizes[axis] * axes[axis].stride;
       coordinates[axis] = 0;
     }
     if (axis == static_cast<std::size_t>(-1))

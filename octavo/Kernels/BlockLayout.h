@@ -17,10 +17,10 @@ public:
   /// All extents of `shape` and `block` are at least 1.
   BlockLayout(std::span<const std::int64_t> shape, std::span<const std::int64_t> block);
 
-  std::size_t rank() const { return extents.size(); }
+  std::size_t rank() const { return axes.size(); }
   /// From the last axis: 0 is the innermost; 1 beyond the rank.
-  std::size_t extent(std::size_t fromLast) const { return at(extents, fromLast); }
-  std::size_t block(std::size_t fromLast) const { return at(blocks, fromLast); }
+  std::size_t extent(std::size_t fromLast) const { return at(fromLast).extent; }
+  std::size_t block(std::size_t fromLast) const { return at(fromLast).block; }
 
   std::size_t size() const { return elements; }
   std::size_t blockCount() const { return gridSize; }
@@ -29,7 +29,7 @@ public:
   bool isBlockedOnlyWithin(std::size_t inner) const;
 
   /// Blocks that differ only in their place on the last axis form a group: they share their rows.
-  std::size_t blocksInGroup() const { return grid.empty() ? 1 : grid.back(); }
+  std::size_t blocksInGroup() const { return at(0).blocks; }
   std::size_t groupCount() const { return gridSize / blocksInGroup(); }
   /// Where the whole rows of a group's blocks begin, in order.
   void forRows(std::size_t group, const std::function<void(std::size_t offset)>& use) const;
@@ -39,11 +39,18 @@ public:
                    const std::function<void(std::size_t offset, std::size_t size)>& use) const;
 
 private:
-  static std::size_t at(const std::vector<std::size_t>& axes, std::size_t fromLast) {
-    return fromLast < axes.size() ? axes[axes.size() - 1 - fromLast] : 1;
+  struct Axis {
+    std::size_t extent = 1;
+    std::size_t block = 1;
+    std::size_t blocks = 1; ///< along it
+    std::size_t stride = 0;
+  };
+
+  Axis at(std::size_t fromLast) const {
+    return fromLast < axes.size() ? axes[axes.size() - 1 - fromLast] : Axis{};
   }
 
-  std::vector<std::size_t> extents, blocks, grid, strides;
+  std::vector<Axis> axes;
   std::size_t elements = 1, gridSize = 1;
 };
 

@@ -24,7 +24,7 @@ void convert(const ElementFormat& format, const Conversion& conversion, WideType
              std::span<const std::uint32_t> randomBits, const Execution& execution) {
   assert(conversion.rounding == Rounding::Stochastic ? randomBits.size() == n : randomBits.empty());
   KernelTable::Convert* const kernel = convertKernel(kernelTable(execution.isa), type);
-  const ConvertPlan plan = convertPlan(format, conversion);
+  const ConvertPlan& plan = convertPlan(format, conversion);
   const Stores stores = storesFor(n * (wideBytes(type) + 1));
   const auto* from = static_cast<const std::byte*>(values);
   forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
@@ -40,7 +40,7 @@ void convertSeeded(const ElementFormat& format, const Conversion& conversion, Wi
   assert(conversion.rounding == Rounding::Stochastic);
   const KernelTable& table = kernelTable(execution.isa);
   KernelTable::Convert* const kernel = convertKernel(table, type);
-  const ConvertPlan plan = convertPlan(format, conversion);
+  const ConvertPlan& plan = convertPlan(format, conversion);
   const auto* from = static_cast<const std::byte*>(values);
   forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
     std::uint32_t numbers[kNumbers];

@@ -20,9 +20,9 @@ void convert(const ElementFormat& format, const Conversion& conversion, WideType
 /// The same with stochastic rounding whose numbers come from a stream: element i takes number
 /// first + i (N11).
 void convertSeeded(const ElementFormat& format, const Conversion& conversion, WideType type,
-             const void* values, std::uint8_t* codes, std::size_t n,
-             const numerics::RandomStream& stream, std::uint64_t first = 0,
-             const Execution& execution = {});
+                   const void* values, std::uint8_t* codes, std::size_t n,
+                   const numerics::RandomStream& stream, std::uint64_t first = 0,
+                   const Execution& execution = {});
 
 /// `n` codes to elements of `type` at `values`. Every narrow value is exact in f32 and bf16; f16
 /// takes the nearest, ties to even. Bits of a code above the format's width are ignored. A NaN has

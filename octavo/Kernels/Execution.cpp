@@ -17,12 +17,8 @@ Stores storesFor(std::size_t bytes) {
   return bytes > cache ? Stores::Streaming : Stores::Cached;
 }
 
-void forRanges(std::size_t n, std::size_t grain, const Execution& execution,
-               const std::function<void(std::size_t, std::size_t)>& body) {
-  if (n == 0)
-    return;
-  if (execution.threads == 1 || n <= grain)
-    return body(0, n);
+void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
+                        const std::function<void(std::size_t, std::size_t)>& body) {
   const std::size_t pieces = (n + grain - 1) / grain;
   auto run = [&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, pieces),
@@ -30,9 +26,9 @@ void forRanges(std::size_t n, std::size_t grain, const Execution& execution,
                         body(range.begin() * grain, std::min(range.end() * grain, n));
                       });
   };
-  if (execution.threads == 0)
+  if (threads == 0)
     return run();
-  tbb::task_arena(execution.threads).execute(run);
+  tbb::task_arena(threads).execute(run);
 }
 
 } // namespace octavo::kernels

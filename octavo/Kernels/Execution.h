@@ -19,8 +19,19 @@ struct Execution {
 /// 32 MiB where that is more.
 Stores storesFor(std::size_t bytes);
 
+/// forRanges on several threads, with n > grain.
+void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
+                        const std::function<void(std::size_t begin, std::size_t end)>& body);
+
 /// Calls body(begin, end) for ranges that cover [0, n), each begin a multiple of `grain`.
-void forRanges(std::size_t n, std::size_t grain, const Execution& execution,
-               const std::function<void(std::size_t begin, std::size_t end)>& body);
+template <typename Body>
+void forRanges(std::size_t n, std::size_t grain, const Execution& execution, const Body& body) {
+  if (n == 0)
+    return;
+  if (execution.threads == 1 || n <= grain)
+    body(std::size_t{0}, n);
+  else
+    forRangesOnThreads(n, grain, execution.threads, std::cref(body));
+}
 
 } // namespace octavo::kernels

@@ -5,11 +5,13 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace octavo::kernels {
 
 using format::Specials;
+using numerics::NanCode;
 using numerics::Overflow;
 
 static constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -22,8 +24,7 @@ static bool truncates(Rounding rounding, bool negative) {
          rounding == (negative ? Rounding::TowardPositive : Rounding::TowardNegative);
 }
 
-ConvertPlan convertPlan(const ElementFormat& format, const Conversion& conversion) {
-  assert(format.isNarrow());
+static ConvertPlan makeConvertPlan(const ElementFormat& format, const Conversion& conversion) {
   ConvertPlan plan{};
   plan.kind = format.specials == Specials::Scale ? ConvertPlan::Kind::Scale
               : format.isInteger()               ? ConvertPlan::Kind::Integer
@@ -45,10 +46,12 @@ ConvertPlan convertPlan(const ElementFormat& format, const Conversion& conversio
                                             ? code & ~format.signMask()
                                             : code);
     };
-    const std::uint32_t infinite = magnitude(numerics::convert(format, sign * kInf, conversion));
+    const std::uint64_t infiniteCode = numerics::convert(format, sign * kInf, conversion);
+    const std::uint32_t infinite = magnitude(infiniteCode);
     const std::uint32_t largest = format.isInteger() && negative
                                       ? magnitude(*format.lowestCode())
                                       : static_cast<std::uint32_t>(format.maxCode());
+    plan.infiniteCode[negative] = static_cast<std::uint32_t>(infiniteCode);
     plan.infinite[negative] = infinite;
     plan.finiteLimit[negative] =
         truncates(conversion.rounding, negative) && plan.kind != ConvertPlan::Kind::Scale
@@ -68,6 +71,37 @@ ConvertPlan convertPlan(const ElementFormat& format, const Conversion& conversio
     plan.limitValue = static_cast<float>(numerics::maxValue(format));
   }
   return plan;
+}
+
+/// The place of a format in the table, of which it need not be the row itself.
+static std::size_t rowOf(const ElementFormat& format) {
+  const auto& rows = format::kElementFormats;
+  if (std::less_equal()(rows.data(), &format) && std::less()(&format, rows.data() + rows.size()))
+    return static_cast<std::size_t>(&format - rows.data());
+  return static_cast<std::size_t>(std::ranges::find(rows, format) - rows.begin());
+}
+
+const ConvertPlan& convertPlan(const ElementFormat& format, const Conversion& conversion) {
+  assert(format.isNarrow());
+  constexpr std::size_t kRoundings = static_cast<std::size_t>(Rounding::Stochastic) + 1;
+  using Plans = std::array<std::array<std::array<ConvertPlan, 2>, 2>, kRoundings>;
+  static const auto plans = [] {
+    std::array<Plans, format::kElementFormats.size()> all{};
+    for (std::size_t row = 0; row < all.size(); ++row)
+      for (std::size_t rounding = 0; rounding < kRoundings; ++rounding)
+        for (Overflow overflow : {Overflow::Saturate, Overflow::Special})
+          for (NanCode nan : {NanCode::NegativeZero, NanCode::Maximum})
+            if (format::kElementFormats[row].isNarrow())
+              all[row][rounding][static_cast<std::size_t>(overflow)]
+                 [static_cast<std::size_t>(nan)] = makeConvertPlan(
+                     format::kElementFormats[row], {.rounding = static_cast<Rounding>(rounding),
+                                                    .overflow = overflow,
+                                                    .nan = nan});
+    return all;
+  }();
+  return plans[rowOf(format)][static_cast<std::size_t>(conversion.rounding)]
+              [static_cast<std::size_t>(conversion.overflow)]
+              [static_cast<std::size_t>(conversion.nan)];
 }
 
 static DecodePlan makeDecodePlan(const ElementFormat& format) {
@@ -122,8 +156,7 @@ const DecodePlan& decodePlan(const ElementFormat& format) {
         all[i] = makeDecodePlan(format::kElementFormats[i]);
     return all;
   }();
-  const auto row = std::ranges::find(format::kElementFormats, format);
-  return plans[static_cast<std::size_t>(row - format::kElementFormats.begin())];
+  return plans[rowOf(format)];
 }
 
 } // namespace octavo::kernels

@@ -39,12 +39,14 @@ struct ConvertPlan {
   /// Integer: the largest magnitude.
   std::uint32_t finiteLimit[2];
   std::uint32_t infinite[2];
-  std::uint32_t nan[2]; ///< whole codes, by the NaN's sign
-  float limitValue;     ///< value of the greater finiteLimit, as if the format went on
+  std::uint32_t nan[2];          ///< whole codes, by the NaN's sign
+  std::uint32_t infiniteCode[2]; ///< the same of infinite values
+  float limitValue;              ///< value of the greater finiteLimit, as if the format went on
 };
 
-/// The plan of `conversion` (its randomBits are not used) to a narrow format.
-ConvertPlan convertPlan(const ElementFormat& format, const Conversion& conversion);
+/// The plan of `conversion` (its randomBits are not used) to a narrow format. All plans are made by
+/// the first call: small tensors would notice.
+const ConvertPlan& convertPlan(const ElementFormat& format, const Conversion& conversion);
 
 /// Constants of decoding a narrow format to f32.
 struct DecodePlan {

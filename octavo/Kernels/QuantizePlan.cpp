@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace octavo::kernels {
 
@@ -60,10 +59,7 @@ QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options
   if (element.isInteger() && symmetric)
     plan.element.finiteLimit[1] = plan.element.infinite[1] = plan.element.finiteLimit[0];
   conversion.overflow = Overflow::Saturate;
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (int negative = 0; negative < 2; ++negative)
-    plan.infiniteInput[negative] =
-        static_cast<std::uint32_t>(numerics::convert(element, negative ? -kInf : kInf, conversion));
+  std::ranges::copy(convertPlan(element, conversion).infiniteCode, plan.infiniteInput);
   if (element.isInteger() && symmetric)
     ++plan.infiniteInput[1];
 
