@@ -83,6 +83,7 @@ struct ProductPlan {
   std::int64_t pieces;      ///< of K
   std::int64_t piecesInSum; ///< more than 1: wide blocks
   bool scaleProductIsExact; ///< in f32, range permitting
+  bool termIsExact;         ///< the same of a piece's sum times that product
   bool digitRows;           ///< f32 activations are packed as three rows of digits each
   /// The float path, in place of all from `dot` on.
   bool floats;

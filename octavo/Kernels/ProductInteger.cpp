@@ -14,14 +14,16 @@ static Finish finishOf(const ProductPlan& plan, const PackedOperand& left,
                        const PackedOperand& right) {
   const int least = left.leastExponent + right.leastExponent + plan.quantum;
   const int greatest = left.greatestExponent + right.greatestExponent + plan.quantum;
-  // Two significands below 2 have a product below 4.
+  // Two significands below 2 have a product below 4, and a sum is below 2^31: no term overflows.
   const bool inRange = std::min(least, right.leastExponent + plan.quantum) >= -126 &&
-                       std::max(greatest, right.greatestExponent + plan.quantum) <= 125;
+                       std::max(greatest, right.greatestExponent + plan.quantum) <= 94;
   if (plan.piecesInSum > 1 || !plan.scaleProductIsExact || left.hasUnusualScale ||
       right.hasUnusualScale || !inRange)
     return Finish::Doubles;
   const bool powers = (plan.left.scale == nullptr || plan.left.scale->name == "e8m0fnu") &&
                       plan.right.scale->name == "e8m0fnu";
+  if (!plan.termIsExact)
+    return Finish::Rounded;
   return powers && plan.piece == 32 ? Finish::Exponents : Finish::Floats;
 }
 
@@ -68,7 +70,7 @@ private:
   /// The records of `count` panels from `firstPiece` on, unpacked to `scratch` unless the operand
   /// has them. In the operand a panel's records are plan.pieces apart, in scratch `pieces`.
   const std::byte* rightRecords(std::int64_t panel, int count, std::int64_t firstPiece,
-                                std::int64_t pieces, std::vector<std::byte>& scratch) const;
+                                std::int64_t pieces, PackedBytes& scratch) const;
   void tiles(const SumsBlock& block) const;
   void addDigits(const SumsBlock& block) const;
   void column(TileArguments tile, std::int64_t firstPiece, const SumsBlock& block,
@@ -140,7 +142,7 @@ void IntegerProduct::digitsByDoubles(const SumsBlock& block, std::int64_t row,
                                      std::int64_t panel) const {
   const int steps = plan.steps();
   const double unit = std::ldexp(1.0, plan.quantum);
-  std::vector<std::byte> expanded;
+  PackedBytes expanded;
   const std::byte* records = rightRecords(panel, 1, 0, plan.pieces, expanded);
   const std::byte* digits = left.elements.data() + row * plan.pieces * 4 * (steps * kDigits + 2);
   float sums[kPanelColumns] = {};
@@ -169,11 +171,12 @@ void IntegerProduct::digitsByDoubles(const SumsBlock& block, std::int64_t row,
 
 const std::byte* IntegerProduct::rightRecords(std::int64_t panel, int count,
                                               std::int64_t firstPiece, std::int64_t pieces,
-                                              std::vector<std::byte>& scratch) const {
+                                              PackedBytes& scratch) const {
   if (right.storage == PackedOperand::Storage::Records)
     return right.elements.data() + (panel * plan.pieces + firstPiece) * rightRecord();
   const std::int64_t panelBytes = pieces * rightRecord();
-  scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(count * panelBytes)));
+  if (scratch.size() < static_cast<std::size_t>(count * panelBytes))
+    scratch = PackedBytes(static_cast<std::size_t>(count * panelBytes));
   const int piecesInGroup = 32 / plan.piece;
   for (int i = 0; i < count; ++i) {
     const std::int64_t group = ((panel + i) * plan.pieces + firstPiece) / piecesInGroup;
@@ -197,7 +200,7 @@ void IntegerProduct::tiles(const SumsBlock& block) const {
       std::max<std::int64_t>(1, level1 * 3 / 4 / (panelsOfTile * unit * rightRecord()));
   const std::int64_t chunks = (units + fitting - 1) / fitting;
   const std::int64_t chunk = (units + chunks - 1) / chunks * unit;
-  thread_local std::vector<std::byte> scratch;
+  thread_local PackedBytes scratch;
   const std::int64_t panelBegin = block.columnBegin / kPanelColumns;
   const std::int64_t panelEnd = (block.columnEnd + kPanelColumns - 1) / kPanelColumns;
   for (std::int64_t first = 0; first < plan.pieces; first += chunk) {
@@ -283,7 +286,7 @@ IntegerProduct::IntegerProduct(const ProductPlan& plan, const PackedOperand& lef
   if (left.storage == PackedOperand::Storage::Digits)
     route = Route::Digits;
   else if (left.rows <= 4 && !plan.digitRows && right.storage == PackedOperand::Storage::Nibbles &&
-           finish != Finish::Doubles)
+           finish <= Finish::Floats)
     route = Route::Direct;
   else
     route = Route::Tiles;

@@ -44,10 +44,11 @@ struct DirectArguments {
 /// How the sum of a piece becomes a term of C. All give f32(sum * scale * scale), rounded once.
 enum class Finish : std::uint8_t {
   Exponents, ///< both scales powers of two, their product and its quantum a normal f32
-  Floats,    ///< the product of the scales and the quantum is exact in f32
+  Floats,    ///< the product of the scales and the quantum is exact in f32, and so is the term
+  Rounded,   ///< the product of the scales and the quantum is exact in f32
   Doubles,   ///< anything: through f64
 };
-inline constexpr int kFinishes = 3;
+inline constexpr int kFinishes = 4;
 
 /// How integers are multiplied and summed.
 enum class Dot : std::uint8_t {

@@ -1,6 +1,7 @@
 #include "octavo/Kernels/Product.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -153,6 +154,13 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
   auto isWide = [](const OperandFormat& operand) { return operand.scale->name == "f32"; };
   plan.scaleProductIsExact =
       isFloat || isPowerOfTwo(left) || isPowerOfTwo(right) || (!isWide(left) && !isWide(right));
+  // By how many bits a factor lengthens a product.
+  auto significantBits = [](const OperandFormat& operand) {
+    const int trailing = operand.scale == nullptr ? 0 : operand.scale->trailingSignificandBits;
+    return trailing == 0 ? 0 : trailing + 1;
+  };
+  const auto sumBits = std::bit_width(static_cast<std::uint32_t>(plan.piece * x * y));
+  plan.termIsExact = sumBits + significantBits(left) + significantBits(right) <= 24;
   return plan;
 }
 

@@ -71,6 +71,35 @@ TEST_P(Product, HasTheBitsOfDotAcrossBlocksOfRowsColumnsAndDepth) {
   }
 }
 
+/// -2^127 and 2^128 are terms of one sum: each is rounded before it is added, so that the second is
+/// infinite, where their difference would not be.
+TEST_P(Product, RoundsATermBeforeItAddsIt) {
+  for (const OperandFormat& format : {mx("e2m1fn"), mx("e2m3fn"), mx("e3m2fn")}) {
+    const auto code = [&](double value) {
+      return static_cast<std::uint8_t>(numerics::encode(*format.element, value));
+    };
+    ScaledTensor a{.shape = {5, 64},
+                   .type = {format.element, format.scale, {1, 32}, false},
+                   .elements = std::vector<std::uint8_t>(5 * 64, code(4)),
+                   .scales = std::vector<std::uint32_t>(10, 127 + 60)};
+    ScaledTensor b = a;
+    b.scales.assign(10, 127 + 59);
+    for (int row = 0; row < 5; ++row)
+      for (int k = 0; k < 32; ++k)
+        b.elements[row * 64 + k] = k < 16 ? code(-4) : code(0);
+    const auto plan = productPlan(format, format, 64, GetParam()).value();
+    ASSERT_TRUE(std::isinf(numerics::dot(vectorOf(a, 0), vectorOf(b, 0))));
+    for (int rows : {1, 3, 5}) {
+      const ScaledTensor some{.shape = {rows, 64},
+                              .type = a.type,
+                              .elements = {a.elements.begin(), a.elements.begin() + rows * 64},
+                              .scales = {a.scales.begin(), a.scales.begin() + rows * 2}};
+      EXPECT_EQ(bitsOf(product(some, b, plan, execution())), bitsOf(expected(some, b)))
+          << format.element->name << ", " << rows;
+    }
+  }
+}
+
 TEST_P(Product, IsTheSameForEveryNumberOfThreads) {
   Random random(7);
   const Shape shape{331, 777, 900};

@@ -32,8 +32,15 @@ OCTAVO_INLINE U8 broadcast(const std::byte* from) {
   __builtin_memcpy(&word, from, 4);
   return (U8)_mm256_set1_epi32(word);
 }
-OCTAVO_INLINE I32 sumOfPairs(__m256i words, std::uint32_t correction) {
-  return (I32)_mm256_madd_epi16(words, _mm256_set1_epi16(1)) + (I32)splat(correction);
+/// In a register: the compiler would broadcast it anew for each use, which makes a tile bound by
+/// its loads.
+OCTAVO_INLINE U8 broadcastOnce(const std::byte* from) {
+  U8 words = broadcast(from);
+  asm("" : "+x"(words));
+  return words;
+}
+OCTAVO_INLINE I32 sumOfPairs(__m256i words, U32 correction) {
+  return (I32)_mm256_madd_epi16(words, _mm256_set1_epi16(1)) + (I32)correction;
 }
 
 /// The whole piece in 16 bits: for operands whose products, two by two and step by step, stay below
@@ -41,14 +48,12 @@ OCTAVO_INLINE I32 sumOfPairs(__m256i words, std::uint32_t correction) {
 struct BytesDot {
   using Sum = __m256i;
   static constexpr int kDepth = 4, kAtOnce = 1;
-  static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcast(from); }
+  static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcastOnce(from); }
   static OCTAVO_INLINE Sum begin(std::uint32_t) { return _mm256_setzero_si256(); }
   static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[1], const U8 (&row)[1]) {
     sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16((__m256i)column[0], (__m256i)row[0]));
   }
-  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t correction) {
-    return sumOfPairs(sum, correction);
-  }
+  static OCTAVO_INLINE I32 end(Sum sum, U32 correction) { return sumOfPairs(sum, correction); }
   /// 256 times a sum that began from 0.
   static OCTAVO_INLINE U32 end256(Sum sum) {
     return (U32)_mm256_madd_epi16(sum, _mm256_set1_epi16(256));
@@ -70,22 +75,20 @@ struct BytesInPairsDot {
     const __m256i words =
         _mm256_add_epi16(_mm256_maddubs_epi16((__m256i)column[0], (__m256i)row[0]),
                          _mm256_maddubs_epi16((__m256i)column[1], (__m256i)row[1]));
-    sum += sumOfPairs(words, 0);
+    sum += sumOfPairs(words, U32{});
   }
-  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t correction) {
-    return sum + (I32)splat(correction);
-  }
+  static OCTAVO_INLINE I32 end(Sum sum, U32 correction) { return sum + (I32)correction; }
 };
 
 struct WordsDot {
   using Sum = I32;
   static constexpr int kDepth = 2, kAtOnce = 1;
-  static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcast(from); }
+  static OCTAVO_INLINE U8 row(const std::byte* from) { return broadcastOnce(from); }
   static OCTAVO_INLINE Sum begin(std::uint32_t) { return Sum{}; }
   static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[1], const U8 (&row)[1]) {
     sum += (I32)_mm256_madd_epi16((__m256i)column[0], (__m256i)row[0]);
   }
-  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
+  static OCTAVO_INLINE I32 end(Sum sum, U32) { return sum; }
 };
 
 /// The entries of 64 that 16 codes name: four look-ups of 16, chosen by bits 4 and 5.

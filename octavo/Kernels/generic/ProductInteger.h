@@ -19,6 +19,9 @@ OCTAVO_INLINE std::uint32_t loadWord(const std::byte* from) {
   return word;
 }
 
+/// A dword in every lane.
+OCTAVO_INLINE U32 words(const std::byte* from) { return (U32)broadcast(from); }
+
 /// The product of two powers of two is a sum of exponents, which integer adders do: the ports that
 /// multiply are the ones that the dot products need.
 struct FinishByExponents {
@@ -26,8 +29,10 @@ struct FinishByExponents {
   explicit OCTAVO_INLINE FinishByExponents(std::int32_t quantum)
       : bias(splat(static_cast<std::uint32_t>(quantum - 127) << 23)) {}
   OCTAVO_INLINE U32 column(U32 scale) const { return scale + bias; }
-  OCTAVO_INLINE F32 product(std::uint32_t row, U32 column) const {
-    return floats(splat(row) + column);
+  OCTAVO_INLINE F32 product(U32 row, U32 column) const { return floats(row + column); }
+  /// A term that is exact may be rounded with the sum.
+  static OCTAVO_INLINE F32 add(F32 sum, I32 exact, F32 scale) {
+    return multiplyAdd(sum, scale, toFloats(exact));
   }
 };
 
@@ -36,8 +41,17 @@ struct FinishByFloats {
   explicit OCTAVO_INLINE FinishByFloats(std::int32_t quantum)
       : unit(floats(splat(static_cast<std::uint32_t>(quantum + 127) << 23))) {}
   OCTAVO_INLINE U32 column(U32 scale) const { return bits(floats(scale) * unit); }
-  OCTAVO_INLINE F32 product(std::uint32_t row, U32 column) const {
-    return floats(splat(row)) * floats(column);
+  OCTAVO_INLINE F32 product(U32 row, U32 column) const { return floats(row) * floats(column); }
+  static OCTAVO_INLINE F32 add(F32 sum, I32 exact, F32 scale) {
+    return multiplyAdd(sum, scale, toFloats(exact));
+  }
+};
+
+struct FinishByRounding : FinishByFloats {
+  using FinishByFloats::FinishByFloats;
+  static OCTAVO_INLINE F32 add(F32 sum, I32 exact, F32 scale) {
+    const F32 term = toFloats(exact) * scale;
+    return sum + term;
   }
 };
 
@@ -90,38 +104,85 @@ void integerTile(const TileArguments& tile) {
 #pragma unroll
     for (int s = 0; s < kSteps; s += Dot::kAtOnce) {
       U8 b[kVectors][Dot::kAtOnce];
+      auto column = [&](int v) __attribute__((always_inline)) {
+        for (int t = 0; t < Dot::kAtOnce; ++t)
+          b[v][t] = load<U8>(rightAt(s + t, v));
+      };
+      U8 a[Dot::kAtOnce];
+      auto row = [&](int i) __attribute__((always_inline)) {
+        for (int t = 0; t < Dot::kAtOnce; ++t)
+          a[t] = Dot::row(left + ((s + t) * kRows + i) * 4);
+      };
+      auto step = [&](int i, int v) __attribute__((always_inline)) {
+        Dot::step(dot[i][v], b[v], a);
+        pin(dot[i][v]);
+      };
+      // One step at a time: rows outside, so that a row is broadcast once. Two: columns outside,
+      // for there are not registers for both columns' two steps.
+      if constexpr (Dot::kAtOnce == 1) {
 #pragma unroll
-      for (int i = 0; i < kRows; ++i)
+        for (int i = 0; i < kRows; ++i) {
+          row(i);
+#pragma unroll
+          for (int v = 0; v < kVectors; ++v) {
+            if (i == 0)
+              column(v);
+            step(i, v);
+          }
+        }
+      } else {
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
-          // One step at a time: rows outside, so that a row is broadcast once. Two: columns
-          // outside, for there are not registers for both columns' two steps.
-          const int row = Dot::kAtOnce == 1 ? i : (i * kVectors + v) % kRows;
-          const int column = Dot::kAtOnce == 1 ? v : (i * kVectors + v) / kRows;
-          U8 a[Dot::kAtOnce];
+          column(v);
 #pragma unroll
-          for (int t = 0; t < Dot::kAtOnce; ++t) {
-            a[t] = Dot::row(left + ((s + t) * kRows + row) * 4);
-            if (Dot::kAtOnce == 1 ? i == 0 : row == 0)
-              b[column][t] = load<U8>(rightAt(s + t, column));
+          for (int i = 0; i < kRows; ++i) {
+            row(i);
+            step(i, v);
           }
-          Dot::step(dot[row][column], b[column], a);
-          pin(dot[row][column]);
         }
+      }
     }
+    U32 columnScales[kVectors];
+    auto columnScale = [&](int v) __attribute__((always_inline)) {
+      columnScales[v] = finish.column(load<U32>(rightAt(kSteps, v)));
+      pinScale(columnScales[v]);
+    };
+    U32 correction, rowScale;
+    auto rowEnd = [&](int i) __attribute__((always_inline)) {
+      correction = words(corrections + 4 * i);
+      rowScale = words(corrections + 4 * (kRows + i));
+      pin(correction);
+      pin(rowScale);
+    };
+    auto addTerms = [&](int i, int v) __attribute__((always_inline)) {
+      const I32 exact = Dot::end(dot[i][v], correction);
+      const F32 scale = finish.product(rowScale, columnScales[v]);
+      if constexpr (kSumsInRegisters)
+        sums[i][v] = finish.add(sums[i][v], exact, scale);
+      else
+        store(cAt(i, v), finish.add(load<F32>(cAt(i, v)), exact, scale));
+    };
+    // Rows outside again where loads count; columns outside where registers do.
+    if constexpr (kSumsInRegisters) {
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      U32 column = finish.column(load<U32>(rightAt(kSteps, v)));
-      pinScale(column);
+      for (int v = 0; v < kVectors; ++v) {
+        columnScale(v);
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) {
+          rowEnd(i);
+          addTerms(i, v);
+        }
+      }
+    } else {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v)
+        columnScale(v);
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
-        const I32 exact = Dot::end(dot[i][v], loadWord(corrections + 4 * i));
-        const F32 scale = finish.product(loadWord(corrections + 4 * (kRows + i)), column);
-        const F32 term = toFloats(exact) * scale;
-        if constexpr (kSumsInRegisters)
-          sums[i][v] += term;
-        else
-          store(cAt(i, v), load<F32>(cAt(i, v)) + term);
+        rowEnd(i);
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v)
+          addTerms(i, v);
       }
     }
     left += kLeftRecord;
@@ -180,7 +241,7 @@ void integerTileByDoubles(const TileArguments& tile) {
             Dot::step(dot, b, a);
           }
           std::int32_t* to = exact[i] + v * kLanes;
-          store(to, load<I32>(to) + Dot::end(dot, correction));
+          store(to, load<I32>(to) + Dot::end(dot, splat(correction)));
         }
       }
     for (int i = 0; i < kRows; ++i)
@@ -270,15 +331,14 @@ void integerDirect(const DirectArguments& panel) {
         pinScale(column);
 #pragma unroll
         for (int i = 0; i < kRows; ++i) {
-          I32 exact = BytesDot::end(dot[piece][i], correction(piece, i));
+          I32 exact = BytesDot::end(dot[piece][i], words(tail + 4 * i));
           if constexpr (kPieces == 1)
-            exact += BytesDot::end(dot[1][i], 0);
-          const F32 scale = finish.product(loadWord(tail + 4 * (kRows + i)), column);
-          const F32 term = toFloats(exact) * scale;
+            exact += BytesDot::end(dot[1][i], U32{});
+          const F32 scale = finish.product(words(tail + 4 * (kRows + i)), column);
           if constexpr (kKeepSums)
-            sums[i][v] += term;
+            sums[i][v] = finish.add(sums[i][v], exact, scale);
           else
-            store(cAt(i, v), load<F32>(cAt(i, v)) + term);
+            store(cAt(i, v), finish.add(load<F32>(cAt(i, v)), exact, scale));
         }
       }
     }
@@ -346,17 +406,18 @@ void integerDigits(const DirectArguments& panel) {
 #pragma unroll
       for (int v = 0; v < kVectorsOfPanel; ++v) {
         // Wraparound is harmless, and the correction goes to the last digit.
-        const U32 two = BytesDot::end256(dot[1][v]) + (U32)BytesDot::end(dot[2][v], correction);
+        const U32 two =
+            BytesDot::end256(dot[1][v]) + (U32)BytesDot::end(dot[2][v], splat(correction));
         lesser[v] = begins ? two : lesser[v] + two;
         greatest[v] = dot[0][v];
         if (!ends)
           continue;
-        const I32 exact = (I32)(((U32)BytesDot::end(greatest[v], 0) << 16) + lesser[v]);
+        const I32 exact = (I32)(((U32)BytesDot::end(greatest[v], U32{}) << 16) + lesser[v]);
         U32 column = finish.column(
             decodeScales<kCodes>(scales + (kPieces == 2 ? half * kPanelColumns : 0) + v * kLanes));
         pinScale(column);
-        const F32 term = toFloats(exact) * finish.product(loadWord(tail + 4), column);
-        store(c + v * kLanes, load<F32>(c + v * kLanes) + term);
+        const F32 scale = finish.product(words(tail + 4), column);
+        store(c + v * kLanes, finish.add(load<F32>(c + v * kLanes), exact, scale));
       }
     }
     left += kPieces * kLeftRecord;

@@ -35,6 +35,8 @@ template <typename DotKind> constexpr void addDot(ProductKernels& table, Dot dot
   addTiles<DotKind, FinishByExponents, kSteps>(tiles[static_cast<int>(Finish::Exponents)][1]);
   addTiles<DotKind, FinishByFloats, kSteps>(tiles[static_cast<int>(Finish::Floats)][1]);
   addTiles<DotKind, FinishByFloats, kSteps / 2>(tiles[static_cast<int>(Finish::Floats)][0]);
+  addTiles<DotKind, FinishByRounding, kSteps>(tiles[static_cast<int>(Finish::Rounded)][1]);
+  addTiles<DotKind, FinishByRounding, kSteps / 2>(tiles[static_cast<int>(Finish::Rounded)][0]);
   addTilesByDoubles<DotKind, kSteps>(tiles[static_cast<int>(Finish::Doubles)][1]);
   addTilesByDoubles<DotKind, kSteps / 2>(tiles[static_cast<int>(Finish::Doubles)][0]);
 }
@@ -45,7 +47,11 @@ constexpr void addNibbles(ProductKernels& table) {
   table.direct[kind][1] = integerDirect<kPieces, kCodes, FinishBy, 4>;
   table.direct[kind][2] = integerDirect<kPieces, kCodes, FinishBy, 2>;
   table.direct[kind][3] = integerDirect<kPieces, kCodes, FinishBy, 1>;
-  table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishBy>;
+  // Digits' sums have 24 bits, and an E4M3 scale has 4.
+  if constexpr (kCodes == ScaleCodes::E4M3)
+    table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishByRounding>;
+  else
+    table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishBy>;
   table.expand[kPieces - 1][static_cast<int>(kCodes)] = expandNibbles<kPieces, kCodes>;
 }
 

@@ -42,7 +42,7 @@ struct WordsDot {
     const int16x8_t a = (int16x8_t)column[0], b = (int16x8_t)row[0];
     sum += (I32)vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
   }
-  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
+  static OCTAVO_INLINE I32 end(Sum sum, U32) { return sum; }
 };
 
 /// Unsigned times signed bytes. Sums do not saturate, so that they start from the correction.
@@ -62,7 +62,7 @@ struct BytesDot {
                                         vmull_high_s16(high, highRow));
     sum += (I32)vpaddq_s32(first, second);
   }
-  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
+  static OCTAVO_INLINE I32 end(Sum sum, U32) { return sum; }
   /// 256 times a sum that began from 0.
   static OCTAVO_INLINE U32 end256(Sum sum) { return (U32)sum << 8; }
 };

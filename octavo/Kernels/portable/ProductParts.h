@@ -43,7 +43,7 @@ struct BytesDot {
     const I16 words = (I16)row[0];
     sum += sumOfProducts(even, (I16)((U16)words << 8) >> 8) + sumOfProducts(odd, words >> 8);
   }
-  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
+  static OCTAVO_INLINE I32 end(Sum sum, U32) { return sum; }
   /// 256 times a sum that began from 0.
   static OCTAVO_INLINE U32 end256(Sum sum) { return (U32)sum << 8; }
 };
@@ -57,7 +57,7 @@ struct WordsDot {
   static OCTAVO_INLINE void step(Sum& sum, const U8 (&column)[1], const U8 (&row)[1]) {
     sum += sumOfProducts((I16)column[0], (I16)row[0]);
   }
-  static OCTAVO_INLINE I32 end(Sum sum, std::uint32_t) { return sum; }
+  static OCTAVO_INLINE I32 end(Sum sum, U32) { return sum; }
 };
 
 /// The entries of 64 that 16 codes name.
