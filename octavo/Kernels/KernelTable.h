@@ -23,13 +23,14 @@ struct QuantizeRunArguments {
   Stores stores;
 };
 
-/// A block a column: `rows` times `columns` values, a row `stride` elements after the one before, of
-/// random numbers too; scales are contiguous.
+/// Blocks of `width` columns, the last perhaps narrower: `rows` times `columns` values, a row
+/// `stride` elements after the one before, of random numbers too; scales are contiguous.
 struct QuantizeStripArguments {
   const float* values;
   std::size_t stride;
   std::size_t rows;
   std::size_t columns; ///< at most kStripColumns
+  std::size_t width;
   const float* next;   ///< a strip that will be asked for soon, or this one: asking for memory that
                        ///< is not there costs a walk of the page tables each time
   std::uint8_t* codes;

@@ -77,7 +77,15 @@ private:
            block * sizeof(float) >= static_cast<std::size_t>(table.vectorBytes) &&
            block <= kLargestRunBlock;
   }
-  bool isStrip() const { return layout.block(0) == 1 && layout.isBlockedOnlyWithin(2); }
+  /// Blocks along the last axis but one, or of so many rows that finding the scales is little
+  /// beside them.
+  bool isStrip() const {
+    constexpr std::size_t kFewRows = 8;
+    return layout.isBlockedOnlyWithin(2) &&
+           (layout.block(0) == 1 ||
+            (layout.rank() > 1 && layout.block(0) <= kStripColumns / 4 &&
+             layout.block(1) >= kFewRows && layout.block(1) <= kStripColumns / 4));
+  }
 
   const std::uint32_t* randomAt(std::size_t i) const {
     return randomBits.empty() ? nullptr : randomBits.data() + i;
@@ -132,21 +140,24 @@ private:
     });
   }
 
-  /// Blocks along the last axis but one.
+  /// Strips of blocks along the last axis, as wide as a strip may be.
   void quantizeStrips() {
     const std::size_t columns = layout.extent(0);
     const std::size_t rows = layout.extent(1);
-    const std::size_t block = layout.block(1);
-    const std::size_t blocksInColumn = (rows + block - 1) / block;
-    const std::size_t strips = (columns + kStripColumns - 1) / kStripColumns;
+    const std::size_t width = layout.block(0);
+    const std::size_t height = layout.block(1);
+    const std::size_t stripColumns = kStripColumns / width * width;
+    const std::size_t blocksInRow = (columns + width - 1) / width;
+    const std::size_t blocksInColumn = (rows + height - 1) / height;
+    const std::size_t strips = (columns + stripColumns - 1) / stripColumns;
     const std::size_t tasks = layout.size() / (rows * columns) * blocksInColumn * strips;
-    const std::size_t work = block * std::min(columns, kStripColumns);
+    const std::size_t work = height * std::min(columns, stripColumns);
     const std::size_t grain = std::max<std::size_t>(1, kTask / work);
     // Of strip i: its block's place in the grid of rows of all tensors of two axes, its first row
     // there, its first column.
     auto gridRowOf = [&](std::size_t i) { return i / strips; };
-    auto rowOf = [&](std::size_t i) { return gridRowOf(i) % blocksInColumn * block; };
-    auto columnOf = [&](std::size_t i) { return i % strips * kStripColumns; };
+    auto rowOf = [&](std::size_t i) { return gridRowOf(i) % blocksInColumn * height; };
+    auto columnOf = [&](std::size_t i) { return i % strips * stripColumns; };
     auto placeOf = [&](std::size_t i) {
       return (gridRowOf(i) / blocksInColumn * rows + rowOf(i)) * columns + columnOf(i);
     };
@@ -155,18 +166,20 @@ private:
         const std::size_t column = columnOf(i);
         const std::size_t row = rowOf(i);
         const std::size_t at = placeOf(i);
-        count(table.quantizeStrip(plan, {.values = values + at,
-                                         .stride = columns,
-                                         .rows = std::min(block, rows - row),
-                                         .columns = std::min(kStripColumns, columns - column),
-                                         .next = values + (i + 1 < end ? placeOf(i + 1) : at),
-                                         .codes = codes + at,
-                                         .codeStride = columns,
-                                         .scales = scaleAt(gridRowOf(i) * columns + column),
-                                         .random = randomAt(at),
-                                         .stream = stream,
-                                         .first = at,
-                                         .stores = stores}));
+        count(table.quantizeStrip(plan,
+                                  {.values = values + at,
+                                   .stride = columns,
+                                   .rows = std::min(height, rows - row),
+                                   .columns = std::min(stripColumns, columns - column),
+                                   .width = width,
+                                   .next = values + (i + 1 < end ? placeOf(i + 1) : at),
+                                   .codes = codes + at,
+                                   .codeStride = columns,
+                                   .scales = scaleAt(gridRowOf(i) * blocksInRow + column / width),
+                                   .random = randomAt(at),
+                                   .stream = stream,
+                                   .first = at,
+                                   .stores = stores}));
       }
     });
   }

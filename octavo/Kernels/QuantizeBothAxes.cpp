@@ -147,6 +147,7 @@ private:
                  .stride = columns,
                  .rows = std::min(columnBlock, tile.rows - b * columnBlock),
                  .columns = std::min(kStripColumns, tile.columns - c),
+                 .width = 1,
                  .next = values + at,
                  .codes = isTransposed ? scratch.codes.data() + b * columnBlock * kTileColumns + c
                                        : columnwise.codes + at,

@@ -11,8 +11,9 @@
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 /// A strip goes row by row, so that memory is read in long pieces; what is known of its columns is
-/// kept between rows, and its values stay in the second-level cache for the second look. Columns
-/// beyond the strip's are zeros.
+/// kept between rows, and its values stay in a cache for the second look. Columns beyond the
+/// strip's are zeros. Arrays hold what is known of the blocks, one after the other, then of every
+/// column.
 template <ScaleKind kScale, typename Encoder> class StripQuantizer {
 public:
   StripQuantizer(const QuantizePlan& plan, const Encoder& encoder,
@@ -22,8 +23,8 @@ public:
   std::int64_t quantize() {
     findAmaxes();
     U32 greatest = {};
-    for (std::size_t c = 0; c < strip.columns; c += kLanes)
-      greatest = maximum(greatest, load<U32>(amax + c));
+    for (std::size_t b = 0; b < blocks(); b += kLanes)
+      greatest = maximum(greatest, load<U32>(amax + b));
     const bool isFinite = __builtin_reduce_max(greatest) < kInfinity;
     std::int64_t nonFinite = 0;
     if (!isFinite) {
@@ -42,6 +43,13 @@ public:
 private:
   OCTAVO_INLINE std::size_t wholeSteps() const { return strip.columns / kStep * kStep; }
   OCTAVO_INLINE std::size_t rest() const { return strip.columns % kStep; }
+  OCTAVO_INLINE std::size_t blocks() const {
+    return strip.width == 1 ? strip.columns : (strip.columns + strip.width - 1) / strip.width;
+  }
+  OCTAVO_INLINE std::size_t endOf(std::size_t block) const {
+    const std::size_t end = (block + 1) * strip.width;
+    return end < strip.columns ? end : strip.columns;
+  }
 
   void findAmaxes() {
     const std::size_t steps = (strip.columns + kStep - 1) / kStep;
@@ -51,6 +59,21 @@ private:
       raiseAmaxes<4>(strip.values + r * strip.stride);
     for (; r < strip.rows; ++r)
       raiseAmaxes<1>(strip.values + r * strip.stride);
+    if (strip.width > 1)
+      joinAmaxes();
+  }
+
+  /// Amaxes of columns to those of blocks, and zeros to the end of a vector of them.
+  void joinAmaxes() {
+    std::size_t b = 0;
+    for (; b < blocks(); ++b) {
+      std::uint32_t greatest = 0;
+      for (std::size_t c = b * strip.width; c < endOf(b); ++c)
+        greatest = amax[c] > greatest ? amax[c] : greatest;
+      amax[b] = greatest;
+    }
+    for (; b % kLanes != 0; ++b)
+      amax[b] = 0;
   }
 
   template <std::size_t kRows> OCTAVO_INLINE void raiseAmaxes(const float* rows) {
@@ -70,27 +93,28 @@ private:
       }
   }
 
-  /// As `judge` says, column by column: amaxes of what counts; masks; codes that no rule decides.
+  /// As `judge` says, block by block: amaxes of what counts; masks; codes that no rule decides.
   __attribute__((noinline)) std::int64_t judgeNonFinite() {
     __builtin_memset(kept, 0xFF, sizeof(kept));
     __builtin_memset(codes, 0xFF, sizeof(codes));
     std::int64_t count = 0;
-    for (std::size_t c = 0; c < strip.columns; ++c) {
+    for (std::size_t b = 0; b < blocks(); ++b) {
       std::uint32_t greatest = 0;
       bool hasNan = false, hasInf = false;
-      for (std::size_t r = 0; r < strip.rows; ++r) {
-        std::uint32_t a;
-        __builtin_memcpy(&a, strip.values + r * strip.stride + c, sizeof(a));
-        a &= kAbs;
-        count += a >= kInfinity;
-        hasNan |= a > kInfinity;
-        hasInf |= a == kInfinity;
-        greatest = a < kInfinity && a > greatest ? a : greatest;
-      }
+      for (std::size_t r = 0; r < strip.rows; ++r)
+        for (std::size_t c = b * strip.width; c < endOf(b); ++c) {
+          std::uint32_t a;
+          __builtin_memcpy(&a, strip.values + r * strip.stride + c, sizeof(a));
+          a &= kAbs;
+          count += a >= kInfinity;
+          hasNan |= a > kInfinity;
+          hasInf |= a == kInfinity;
+          greatest = a < kInfinity && a > greatest ? a : greatest;
+        }
       const Judgement found = judge(plan, greatest, hasNan, hasInf);
-      amax[c] = found.amax;
-      kept[c] = found.kept;
-      codes[c] = found.code;
+      amax[b] = found.amax;
+      kept[b] = found.kept;
+      codes[b] = found.code;
     }
     return count;
   }
@@ -100,26 +124,54 @@ private:
     U32 unfit = {};
     U32 nanScales = {};
     std::uint8_t scales[kStripColumns * 4];
-    const std::size_t columns = (strip.columns + kStep - 1) / kStep * kStep;
-    for (std::size_t c = 0; c < columns; c += kLanes) {
-      Scales found = scalesOf<kScale>(plan, load<U32>(amax + c));
+    const std::size_t count =
+        strip.width == 1 ? (strip.columns + kStep - 1) / kStep * kStep : blocks();
+    for (std::size_t b = 0; b < count; b += kLanes) {
+      Scales found = scalesOf<kScale>(plan, load<U32>(amax + b));
       U32 code = found.code;
       if (!isFinite) {
-        found = forced<kScale>(found, load<U32>(codes + c));
-        code = select(load<U32>(kept + c), found.code, splat(plan.nanScale));
+        found = forced<kScale>(found, load<U32>(codes + b));
+        code = select(load<U32>(kept + b), found.code, splat(plan.nanScale));
       }
-      factors.put(c, found.factor);
+      factors.put(b, found.factor);
       if constexpr (kScale != ScaleKind::PowerOfTwo)
         unfit |= immoderate(found.factor.value);
-      store(codes + c, found.code);
+      store(codes + b, found.code);
       const U32 isKept = (U32)(code != splat(plan.nanScale));
-      store(kept + c, isKept);
+      store(kept + b, isKept);
       nanScales |= ~isKept;
-      storeScales<kScale>(scales + c * plan.scaleBytes, code);
+      storeScales<kScale>(scales + b * plan.scaleBytes, code);
     }
     anyNanScale = anySet(nanScales);
-    __builtin_memcpy(strip.scales, scales, strip.columns * plan.scaleBytes);
+    __builtin_memcpy(strip.scales, scales, blocks() * plan.scaleBytes);
+    if (strip.width > 1)
+      spreadBlocks();
     return !anySet(unfit);
+  }
+
+  /// What is known of blocks to each of their columns: from the last, which moves the furthest.
+  void spreadBlocks() {
+    std::size_t end = (strip.columns + kStep - 1) / kStep * kStep;
+    for (std::size_t b = blocks(); b-- > 0;) {
+      const Factor factor = factors.all(b);
+      const U32 code = splat(codes[b]);
+      const U32 isKept = splat(kept[b]);
+      std::size_t c = b * strip.width;
+      const std::size_t begin = c;
+      for (; c + kLanes <= end; c += kLanes) {
+        factors.put(c, factor);
+        store(codes + c, code);
+        store(kept + c, isKept);
+      }
+      for (; c < end; ++c) {
+        factors.value[c] = factor.value[0];
+        factors.reciprocal[c] = factor.reciprocal[0];
+        factors.rest[c] = factor.rest[0];
+        codes[c] = code[0];
+        kept[c] = isKept[0];
+      }
+      end = begin;
+    }
   }
 
   template <typename Step> void encodeRows(const Step& step) {
