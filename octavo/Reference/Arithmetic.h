@@ -177,5 +177,8 @@ struct Erf {
 struct Erfc {
   static double real(double x) { return std::erfc(x); }
 };
+struct Square {
+  static double real(double x) { return x * x; }
+};
 
 } // namespace octavo::reference

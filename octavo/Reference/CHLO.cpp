@@ -7,6 +7,7 @@ namespace octavo::reference {
 void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.erf", evaluateUnary<Erf>);
   table.add("chlo.erfc", evaluateUnary<Erfc>);
+  table.add("chlo.square", evaluateUnary<Square>);
 }
 
 } // namespace octavo::reference

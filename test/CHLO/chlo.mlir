@@ -2,7 +2,7 @@
 // RUN: octavo-opt %s | octavo-opt | FileCheck %s
 // RUN: octavo-opt -mlir-print-op-generic %s | octavo-opt | FileCheck %s
 
-// The text that JAX 0.10.2 prints for jax.lax.erf and jax.lax.erfc.
+// The text that JAX 0.10.2 prints for jax.lax.erf, jax.lax.erfc and jax.lax.square.
 
 // CHECK-LABEL: func.func public @main
 func.func public @main(%arg0: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
@@ -20,4 +20,13 @@ func.func @narrow(%arg0: tensor<4xbf16>, %arg1: tensor<f8E4M3FN>) -> tensor<4xbf
   // CHECK: chlo.erfc %arg1 : tensor<f8E4M3FN> -> tensor<f8E4M3FN>
   %1 = chlo.erfc %arg1 : tensor<f8E4M3FN> -> tensor<f8E4M3FN>
   return %0 : tensor<4xbf16>
+}
+
+// CHECK-LABEL: func.func @square
+func.func @square(%arg0: tensor<2xf32>, %arg1: tensor<2xcomplex<f32>>) -> tensor<2xf32> {
+  // CHECK: chlo.square %arg0 : tensor<2xf32> -> tensor<2xf32>
+  %0 = chlo.square %arg0 : tensor<2xf32> -> tensor<2xf32>
+  // CHECK: chlo.square %arg1 : tensor<2xcomplex<f32>> -> tensor<2xcomplex<f32>>
+  %1 = chlo.square %arg1 : tensor<2xcomplex<f32>> -> tensor<2xcomplex<f32>>
+  return %0 : tensor<2xf32>
 }

@@ -21,3 +21,11 @@ func.func @not_there_yet(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "chlo.erf_inv"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @square_of_integers(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error @+1 {{operand #0 must be ranked tensor of floating-point or complex-type values, but got 'tensor<4xi32>'}}
+  %0 = "chlo.square"(%x) : (tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}

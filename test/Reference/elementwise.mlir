@@ -204,6 +204,14 @@ func.func @erf() {
   return
 }
 
+// 0x3F800001 squared is 1 + 2^-22 + 2^-46, which rounds to 0x3F800002.
+func.func @square() {
+  %x = stablehlo.constant dense<[-1.5, -0.0, 1.0e30, 0x3F800001]> : tensor<4xf32>
+  %y = chlo.square %x : tensor<4xf32> -> tensor<4xf32>
+  check.expect_eq_const %y, dense<[2.25, 0.0, 0x7F800000, 0x3F800002]> : tensor<4xf32>
+  return
+}
+
 func.func @zero_sized() {
   %x = stablehlo.constant dense<> : tensor<0x3xf32>
   %y = stablehlo.add %x, %x : tensor<0x3xf32>

@@ -187,6 +187,8 @@ def close_cases():
             * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-5),
             normal(7, 64),
         ),
+        "variance": (lambda x: (x.var(axis=-1), jnp.linalg.norm(x, axis=-1), jnp.square(x)),
+                     normal(7, 64)),
         "functions": (
             lambda x: (jnp.exp(x), jnp.log(jnp.abs(x)), jnp.tanh(x), jnp.sqrt(jnp.abs(x)), jnp.sin(x),
                        jnp.cos(x), jnp.power(jnp.abs(x), x), jnp.log1p(jnp.abs(x)), jnp.expm1(x),
@@ -201,8 +203,8 @@ def close_cases():
 EXACT = ["take", "take_fill", "take_along_axis", "index", "argmax", "maximum", "integer_sum",
          "integer_divide", "transpose", "slices", "pad", "where", "clip", "round", "casts",
          "narrow_casts", "reduce_precision", "bitcast", "one_hot"]
-CLOSE = ["matmul", "attention", "two_axes", "softmax", "gelu", "layer_norm", "functions", "logsumexp",
-         "product"]
+CLOSE = ["matmul", "attention", "two_axes", "softmax", "gelu", "layer_norm", "variance", "functions",
+         "logsumexp", "product"]
 
 
 @pytest.mark.parametrize("name", EXACT)

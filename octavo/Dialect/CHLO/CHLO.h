@@ -1,4 +1,4 @@
-// The CHLO dialect: chlo.erf, chlo.erfc.
+// The CHLO dialect: chlo.erf, chlo.erfc, chlo.square.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -45,4 +45,19 @@ def CHLO_ErfcOp : CHLO_FloatFunction<"erfc"> {
   }];
 }
 
+def CHLO_SquareOp : CHLO_Op<"square", [Pure, Elementwise, SameOperandsAndResultType]> {
+  let summary = "The square of each element";
+  let description = [{
+    `square(x) = x * x`, rounded once. JAX emits it for `x.var()`, `jnp.square` and `jnp.linalg.norm`,
+    so in every layer normalization.
+
+    ```mlir
+    %y = chlo.square %x : tensor<4xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[AnyFloat, AnyComplex]>:$operand);
+  let results = (outs RankedTensorOf<[AnyFloat, AnyComplex]>:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+}
+
 #endif // OCTAVO_DIALECT_CHLO_CHLO
