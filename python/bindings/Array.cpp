@@ -217,7 +217,9 @@ Array asFloats(const Array& array, std::string_view name) {
 
 const ElementFormat& elementFormat(nb::handle named, std::string_view name) {
   std::string spelling;
-  if (nb::isinstance<nb::str>(named))
+  if (nb::isinstance<ElementFormat>(named))
+    spelling = nb::cast<const ElementFormat&>(named).name;
+  else if (nb::isinstance<nb::str>(named))
     spelling = nb::cast<std::string>(named);
   else
     try {

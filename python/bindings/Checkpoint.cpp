@@ -287,9 +287,15 @@ checkpoint::Findings lint(const std::filesystem::path& path,
 
 void bindCheckpoint(nb::module_& module) {
   module.def("lint_checkpoint", &lint, nb::arg("path"), nb::arg("readers"),
+             nb::sig("def lint_checkpoint(path: str | os.PathLike[str], readers: "
+                     "collections.abc.Sequence[str]) -> list[Finding]"),
              "octavo.checkpoint.lint.");
   module.def("write_checkpoint", &write, nb::arg("path"), nb::arg("weights"), nb::arg("layout"),
-             nb::arg("config_json"), "octavo.checkpoint.write, the configuration as JSON text.");
+             nb::arg("config_json"),
+             nb::sig("def write_checkpoint(path: str | os.PathLike[str], weights: dict[str, "
+                     "ScaledTensor | numpy.typing.ArrayLike], layout: str, config_json: str) -> "
+                     "None"),
+             "octavo.checkpoint.write, the configuration as JSON text.");
   nb::class_<Finding>(module, "Finding", "What a look at a checkpoint found.")
       .def_ro("rule", &Finding::rule, "A stable name: missing-scale, zero-scale, ...")
       .def_prop_ro(
@@ -322,7 +328,8 @@ void bindCheckpoint(nb::module_& module) {
               raiseFile(folder.error());
             new (self) Checkpoint(std::move(*folder));
           },
-          nb::arg("path"), "Opens a folder or a safetensors file. Raises FileError.")
+          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"),
+          "Opens a folder or a safetensors file. Raises FileError.")
       .def_prop_ro(
           "path", [](const Checkpoint& self) { return self.folder->path(); },
           "The checkpoint's folder.")

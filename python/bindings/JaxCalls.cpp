@@ -353,6 +353,7 @@ void bindJaxCalls(nb::module_& module) {
         add("octavo_product", productHandler);
         return targets;
       },
+      nb::sig("def jax_targets() -> dict[str, typing.Any]"),
       "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
   module.def(
       "jax_check_options",

@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
     throw nanobind::import_error(isa.error().c_str());
   // JAX keeps compiled functions, and with them objects of ours, beyond the end of the interpreter.
   nanobind::set_leak_warnings(false);
+  module.attr("__version__") = OCTAVO_VERSION;
   registerErrors();
   bindFormats(module);
   bindExecution(module);

@@ -1,4 +1,6 @@
 // octavo.matmul: products of scaled tensors, and of one with an array, and what follows them.
+#include "python/bindings/Products.h"
+
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
@@ -194,6 +196,10 @@ static void checkDepth(const Shape& a, const Shape& b) {
           text(a), text(b), a.back(), *(b.end() - 2));
 }
 
+static EpilogueArguments nothingFollows() {
+  return {.addend = nb::none(), .bias = nb::none(), .residual = nb::none(), .to = nb::str("f32")};
+}
+
 /// What an epilogue makes of sums that NumPy or a transposed product gave.
 static nb::object finished(const nb::object& sums, const EpilogueArguments& arguments) {
   const Array array = toArray(sums, "matmul");
@@ -275,12 +281,12 @@ static nb::object product(nb::handle a, nb::handle b, const EpilogueArguments& a
     return finished(numpyProduct(array.numpy, dequantize(tensor).numpy), arguments);
   }
   // a * b = (b^T * a^T)^T
-  const EpilogueArguments none = {
-      .addend = nb::none(), .bias = nb::none(), .residual = nb::none(), .to = nb::str("f32")};
-  if (const nb::object result = matmulArray(swapped(array), transposed(tensor), none))
+  if (const nb::object result = matmulArray(swapped(array), transposed(tensor), nothingFollows()))
     return finished(result.attr("swapaxes")(-1, -2), arguments);
   return finished(numpyProduct(dequantize(tensor).numpy, array.numpy), arguments);
 }
+
+nb::object matmul(nb::handle a, nb::handle b) { return product(a, b, nothingFollows()); }
 
 void bindProducts(nb::module_& module) {
   module.def(
@@ -294,7 +300,7 @@ void bindProducts(nb::module_& module) {
       nb::arg("bias") = nb::none(), nb::arg("activation") = nb::none(),
       nb::arg("residual") = nb::none(), nb::arg("to") = "f32", nb::arg("scale") = 1.0f,
       nb::arg("return_amax") = false,
-      // Type checkers see the overloads of Overloads.pattern.
+      // Type checkers see the overloads of Stub.pattern.
       nb::sig("def matmul(a: ScaledTensor | numpy.typing.ArrayLike, b: ScaledTensor | "
               "numpy.typing.ArrayLike, *, addend: numpy.typing.ArrayLike | None = None, bias: "
               "numpy.typing.ArrayLike | None = None, activation: str | None = None, residual: "

@@ -55,7 +55,7 @@ static numerics::QuantizeOptions optionsOf(const format::ScaledFormat& format,
   return options;
 }
 
-static ScaledTensor quantize(nb::handle object, const std::string& formatName, int axis,
+static ScaledTensor quantize(nb::handle object, nb::handle formatName, int axis,
                              const std::optional<std::string>& rule,
                              const std::optional<std::string>& preset,
                              const std::optional<std::string>& roundingName,
@@ -97,19 +97,20 @@ Array dequantize(const ScaledTensor& tensor) {
 
 void bindQuantization(nb::module_& module) {
   module.def(
-      "quantize", &quantize, nb::arg("x").none(), nb::arg("format"), nb::kw_only(),
+      "quantize", &quantize, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
       nb::arg("axis") = -1, nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
       nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
       nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
       nb::sig(
-          "def quantize(x: numpy.typing.ArrayLike, format: str, *, axis: int = -1, rule: str | "
+          "def quantize(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, "
+          "rule: str | "
           "None = None, preset: str | None = None, rounding: str | None = None, overflow: str | "
           "None = None, nan: str | None = None, key: int | tuple[int, int] | None = None) -> "
           "ScaledTensor"),
       R"(Quantizes an array: elements of a narrow format on a grid of scales (docs/semantics.md, S2 to S16).
 
 x: any shape; float32, bfloat16 or float16.
-format: the name of a scaled format: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ... (formats()).
+format: a scaled format or its name: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ... (formats()).
 axis: the axis that a product contracts; blocks lie along it.
 rule: how a block's scale comes from its largest magnitude: "floor", "ceil", "even", "round-up",
     "nearest"; the format's own if None.
@@ -125,7 +126,7 @@ key: for rounding="stochastic", as for convert.
 Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeError, NonFiniteError.)");
   module.def(
       "presets",
-      [](const std::string& name) {
+      [](nb::handle name) {
         const format::ScaledFormat& format = scaledFormat(name);
         nb::dict presets;
         const auto string = [](std::string_view text) { return nb::str(text.data(), text.size()); };
@@ -142,12 +143,21 @@ Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeEr
         }
         return presets;
       },
-      nb::arg("format"), nb::sig("def presets(format: str) -> dict[str, dict[str, str]]"),
+      nb::arg("format"),
+      nb::sig("def presets(format: str | ScaledFormat) -> dict[str, dict[str, str]]"),
       "The presets of a scaled format by name, each with its settings, its source, and where the\n"
       "library's own bytes differ because they follow no rule. Raises FormatError.");
   module.def(
-      "dequantize", [](const ScaledTensor& tensor) { return dequantize(tensor).numpy; },
-      nb::arg("tensor"),
+      "dequantize",
+      [](nb::handle tensor) {
+        if (!nb::isinstance<ScaledTensor>(tensor))
+          raise(ErrorClass::Dtype,
+                "tensor: expected a ScaledTensor, found {}; codes without scales "
+                "are values by octavo.convert(codes, \"f32\")",
+                nb::type_name(tensor.type()).c_str());
+        return dequantize(nb::cast<const ScaledTensor&>(tensor)).numpy;
+      },
+      nb::arg("tensor").none(),
       nb::sig("def dequantize(tensor: ScaledTensor) -> numpy.typing.NDArray[numpy.float32]"),
       "The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1).");
 }

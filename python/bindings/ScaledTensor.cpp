@@ -3,6 +3,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/PackedRight.h"
+#include "python/bindings/Products.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -25,6 +26,16 @@ const format::ScaledFormat& scaledFormat(const std::string& name) {
     names.push_back(row.name);
   raise(ErrorClass::Format, "format: no scaled format is named \"{}\"; there are {}", name,
         fmt::join(names, ", "));
+}
+
+const format::ScaledFormat& scaledFormat(nb::handle named) {
+  if (nb::isinstance<format::ScaledFormat>(named))
+    return *format::findScaledFormat(nb::cast<const format::ScaledFormat&>(named).name);
+  if (!nb::isinstance<nb::str>(named))
+    raise(ErrorClass::Dtype,
+          "format: expected the name of a scaled format, such as \"mxfp4\", found {}",
+          nb::cast<std::string>(nb::repr(named)));
+  return scaledFormat(nb::cast<std::string>(named));
 }
 
 int axisOf(int axis, const Shape& shape, std::string_view name) {
@@ -151,11 +162,14 @@ static nb::tuple state(const ScaledTensor& tensor) {
                         tensor.axis, tensor.outer);
 }
 
+/// Pickles come from anywhere: a state is checked as other parts are.
 static ScaledTensor fromState(const nb::tuple& state) {
-  const format::ScaledFormat& format = scaledFormat(nb::cast<std::string>(state[2]));
-  return makeScaledTensor(viewed(toArray(state[0], "state"), *format.element),
-                          viewed(toArray(state[1], "state"), *format.scale),
-                          nb::cast<float>(state[4]), format, nb::cast<int>(state[3]));
+  if (state.size() != 5)
+    raise(ErrorClass::Shape, "state: expected 5 parts of a ScaledTensor, found {}", state.size());
+  const format::ScaledFormat& format = scaledFormat(nb::handle(state[2]));
+  return scaledTensorOf(viewed(toArray(state[0], "state"), *format.element).numpy,
+                        viewed(toArray(state[1], "state"), *format.scale).numpy, format,
+                        nb::cast<int>(state[3]), nb::cast<float>(state[4]));
 }
 
 static bool areEqual(const ScaledTensor& a, const ScaledTensor& b) {
@@ -176,7 +190,7 @@ void bindScaledTensor(nb::module_& module) {
                            "It does not change; what it is made of is shared, not copied.")
       .def(
           "__init__",
-          [](ScaledTensor* self, nb::handle elements, nb::handle scales, const std::string& format,
+          [](ScaledTensor* self, nb::handle elements, nb::handle scales, nb::handle format,
              int axis, float outer) {
             new (self)
                 ScaledTensor(scaledTensorOf(elements, scales, scaledFormat(format), axis, outer));
@@ -184,7 +198,8 @@ void bindScaledTensor(nb::module_& module) {
           nb::arg("elements").none(), nb::arg("scales").none(), nb::arg("format"), nb::kw_only(),
           nb::arg("axis") = -1, nb::arg("outer") = 1.0f,
           nb::sig("def __init__(self, elements: numpy.typing.ArrayLike, scales: "
-                  "numpy.typing.ArrayLike, format: str, *, axis: int = -1, outer: float = 1.0) -> "
+                  "numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, outer: "
+                  "float = 1.0) -> "
                   "None"),
           "A tensor of parts that exist: elements and scales in the format's dtypes, or their "
           "codes "
@@ -255,13 +270,37 @@ void bindScaledTensor(nb::module_& module) {
       .def("__eq__", &areEqual, nb::arg("other"), nb::is_operator(),
            nb::sig("def __eq__(self, other: object, /) -> bool"),
            "Whether format, axis and every code are the same.")
-      .def("__getstate__", &state)
-      .def("__setstate__",
-           [](ScaledTensor* self, const nb::tuple& state) {
-             new (self) ScaledTensor(fromState(state));
-           })
+      .def(
+          "__matmul__", [](nb::handle a, nb::handle b) { return matmul(a, b); }, nb::arg("b"),
+          nb::sig("def __matmul__(self, b: ScaledTensor | numpy.typing.ArrayLike, /) -> "
+                  "numpy.typing.NDArray[numpy.float32]"),
+          "octavo.matmul(self, b)")
+      .def(
+          "__rmatmul__", [](nb::handle b, nb::handle a) { return matmul(a, b); }, nb::arg("a"),
+          nb::sig("def __rmatmul__(self, a: numpy.typing.ArrayLike, /) -> "
+                  "numpy.typing.NDArray[numpy.float32]"),
+          "octavo.matmul(a, self)")
+      .def(
+          "__array__",
+          [](const ScaledTensor&, nb::args, nb::kwargs) -> nb::object {
+            raise(ErrorClass::Dtype, "a ScaledTensor is no array: dequantize() gives its values, "
+                                     "elements and scales are its codes");
+          },
+          nb::sig("def __array__(self, *args: typing.Any, **kwargs: typing.Any) -> "
+                  "typing.NoReturn"),
+          "Raises DtypeError: an array would have the size of the values, unasked.")
+      .def("__getstate__", &state, nb::sig("def __getstate__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "__setstate__",
+          [](ScaledTensor* self, const nb::tuple& state) {
+            new (self) ScaledTensor(fromState(state));
+          },
+          nb::arg("state"),
+          nb::sig("def __setstate__(self, state: tuple[typing.Any, ...], /) -> None"))
       .def("__repr__", &repr)
       .attr("__hash__") = nb::none();
+  // array @ tensor is this class's, and array + tensor nobody's: NumPy would make an array of it.
+  nb::type<ScaledTensor>().attr("__array_ufunc__") = nb::none();
 }
 
 } // namespace octavo::python

@@ -50,7 +50,8 @@ int axisOf(int axis, const Shape& shape, std::string_view name);
 /// The values as f32, row-major.
 Array dequantize(const ScaledTensor& tensor);
 
-/// The row of that name; raises FormatError.
+/// The row that a name or an octavo.ScaledFormat names; raises FormatError, DtypeError.
 const format::ScaledFormat& scaledFormat(const std::string& name);
+const format::ScaledFormat& scaledFormat(nanobind::handle named);
 
 } // namespace octavo::python

@@ -32,6 +32,9 @@ static std::vector<nb::object> onePerAxis(nb::handle key, std::size_t rank) {
   return keys;
 }
 
+/// Arrays have __index__ too, which only those of one integer answer.
+static bool isArray(nb::handle key) { return nb::hasattr(key, "__len__"); }
+
 ScaledTensor indexed(const ScaledTensor& tensor, nb::handle key) {
   const Shape& shape = tensor.shape();
   // On axes as long as can be, a block shows whether it is the whole axis.
@@ -62,10 +65,14 @@ ScaledTensor indexed(const ScaledTensor& tensor, nb::handle key) {
       scaleKeys.append(length == 0 ? nb::slice(0, 0)
                        : isWhole   ? nb::slice(0, 1)
                                    : nb::slice(start / block, (stop + block - 1) / block));
-    } else if (PyIndex_Check(keys[axis].ptr())) {
-      auto index = nb::cast<std::int64_t>(nb::steal(PyNumber_Index(keys[axis].ptr())));
+    } else if (PyIndex_Check(keys[axis].ptr()) && !isArray(keys[axis])) {
+      std::int64_t index = PyNumber_AsSsize_t(keys[axis].ptr(), PyExc_IndexError);
+      if (index == -1 && PyErr_Occurred())
+        throw nb::python_error();
       if (index < -n || index >= n)
-        throw nb::index_error("index out of range");
+        throw nb::index_error(fmt::format("index {} is out of range for axis {} of shape {}", index,
+                                          axis, text(shape))
+                                  .c_str());
       index += index < 0 ? n : 0;
       if (static_cast<int>(axis) == tensor.axis || (!isWhole && extents[axis] != 1))
         raise(ErrorClass::Shape,

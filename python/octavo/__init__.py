@@ -13,6 +13,7 @@ from ._core import (
     ErrorRow,
     ScaledFormat,
     ScaledTensor,
+    __version__,
     amax,
     analyze,
     convert,

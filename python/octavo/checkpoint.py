@@ -30,7 +30,8 @@ def open(path: str | os.PathLike[str]) -> Checkpoint:
 
 def config(checkpoint: Checkpoint) -> dict[str, Any] | None:
     """config.json as Python has it; None where there is none."""
-    return json.loads(checkpoint.config_json)
+    values: dict[str, Any] | None = json.loads(checkpoint.config_json)
+    return values
 
 
 def lint(path: str | os.PathLike[str], readers: Sequence[str] = ()) -> list[Finding]:

@@ -232,3 +232,59 @@ def test_what_cannot_be_saved_leaves_no_file(tmp_path):
         assert list(tmp_path.iterdir()) == []
     with pytest.raises(octavo.FormatError, match="octavo's own"):
         octavo.save(path, {"x": draw(2)}, metadata={"octavo": "{}"})
+
+
+def test_at_is_matmul():
+    x, q = draw(3, 64), octavo.quantize(draw(5, 64), "mxfp4")
+    for a, b in ((x, q.T), (q, x.T), (octavo.quantize(x, "mxfp4"), q.T)):
+        np.testing.assert_array_equal(a @ b, octavo.matmul(a, b))
+    with pytest.raises(octavo.ShapeError, match="do not fit"):
+        x @ q
+
+
+@pytest.mark.parametrize("call", [np.asarray, np.array, lambda q: np.add(q, 1), lambda q: q + np.ones(64),
+                                  lambda q: np.ones(64) + q, lambda q: octavo.quantize(q, "mxfp4")])
+def test_a_tensor_is_no_array(call):
+    with pytest.raises(TypeError):
+        call(octavo.quantize(draw(5, 64), "mxfp4"))
+
+
+def test_what_a_tensor_says_to_those_who_want_an_array():
+    with pytest.raises(octavo.DtypeError, match=r"dequantize\(\) gives its values"):
+        np.asarray(octavo.quantize(draw(5, 64), "mxfp4"))
+
+
+@pytest.mark.parametrize("key", [np.ones(4, bool), np.arange(2), [0], {}, "a", None, 1.0])
+def test_other_indices_are_refused(key):
+    with pytest.raises(octavo.ShapeError, match="takes integers, slices"):
+        octavo.quantize(draw(4, 64), "mxfp4")[key]
+
+
+def test_an_index_beyond_every_integer():
+    with pytest.raises(IndexError):
+        octavo.quantize(draw(4, 64), "mxfp4")[1 << 70]
+    assert octavo.quantize(draw(4, 64), "mxfp4")[np.int8(-1)].shape == (64,)
+
+
+CODES, SCALES = np.zeros((4, 64), np.uint8), np.zeros((4, 2), np.uint8)
+
+
+@pytest.mark.parametrize("state", [
+    (), (CODES, SCALES, "mxfp4", 1), (CODES + 16, SCALES, "mxfp4", 1, 1.0), (CODES, SCALES[:1], "mxfp4", 1, 1.0),
+    (CODES, SCALES, "mxfp4", 2, 1.0), (CODES, SCALES, "mxfp4", 1, 2.0), (CODES, SCALES, "mxfp", 1, 1.0),
+    (CODES, SCALES, None, 1, 1.0), (None, None, "mxfp4", 1, 1.0), (CODES, SCALES, "fp8_row", 1, 1.0),
+    (CODES, SCALES, "mxfp4", "1", 1.0), (CODES.astype(np.uint16), SCALES, "mxfp4", 1, 1.0)])
+def test_a_pickle_of_something_else_is_refused(state):
+    tensor = octavo.ScaledTensor.__new__(octavo.ScaledTensor)
+    with pytest.raises((octavo.Error, ValueError, RuntimeError, TypeError)):
+        tensor.__setstate__(state)
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_a_row_of_formats_is_its_name(name):
+    row, x = octavo.formats()[name], draw(4, 64)
+    q = octavo.quantize(x, row)
+    assert q == octavo.quantize(x, name) == octavo.ScaledTensor(q.elements, q.scales, row, outer=q.outer)
+    assert octavo.presets(row) == octavo.presets(name)
+    found, expected = octavo.convert(x, row.element), octavo.convert(x, row.element.name)
+    np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
