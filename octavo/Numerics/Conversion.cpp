@@ -1,5 +1,7 @@
 #include "octavo/Numerics/Conversion.h"
 
+#include "octavo/Numerics/PowerOfTwo.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -57,10 +59,10 @@ double decode(const ElementFormat& format, std::uint64_t code) {
   if (format.isInteger()) {
     const auto magnitude = static_cast<double>(code & (format.signMask() - 1));
     const double sign = code & format.signMask() ? static_cast<double>(format.signMask()) : 0.0;
-    return std::ldexp(magnitude - sign, -format.bias);
+    return timesPowerOfTwo(magnitude - sign, -format.bias);
   }
   if (!format.isSigned())
-    return std::ldexp(1.0, static_cast<int>(code) - format.bias);
+    return timesPowerOfTwo(1.0, static_cast<int>(code) - format.bias);
 
   const bool negative = code & format.signMask();
   if (format.isInf(code))
@@ -72,7 +74,7 @@ double decode(const ElementFormat& format, std::uint64_t code) {
   // OCP MX 5.3: a normal number has an implicit leading bit, a subnormal the exponent of emin.
   const std::uint64_t significand = exponent > 0 ? trailing | (std::uint64_t{1} << m) : trailing;
   const double value =
-      std::ldexp(static_cast<double>(significand), std::max(exponent, 1) - format.bias - m);
+      timesPowerOfTwo(static_cast<double>(significand), std::max(exponent, 1) - format.bias - m);
   return negative ? -value : value;
 }
 
@@ -109,24 +111,17 @@ static bool roundsAway(Rounding rounding, bool isNegative, bool isOdd, const Fra
   return false;
 }
 
-/// Rounds `scaled` >= 0 to an integer. `isOdd`: the code of the integer below is.
+/// Rounds 0 <= `scaled` < 2^63 to an integer. `isOdd`: the code of the integer below is.
 static double roundToInteger(double scaled, bool isNegative, bool isOdd,
                              const Conversion& conversion) {
-  const double below = std::floor(scaled);
+  const double below = static_cast<double>(static_cast<std::int64_t>(scaled));
   // Exact: x - floor(x) has no bits below those of x, and 2^32 times it none more.
   const double distance = scaled - below;
   const auto half = distance > 0.5   ? std::strong_ordering::greater
                     : distance < 0.5 ? std::strong_ordering::less
                                      : std::strong_ordering::equal;
-  const Fraction fraction{distance == 0, half, conversion.randomBits < std::ldexp(distance, 32)};
+  const Fraction fraction{distance == 0, half, conversion.randomBits < distance * 0x1p32};
   return below + roundsAway(conversion.rounding, isNegative, isOdd, fraction);
-}
-
-/// Exponent of |value|'s leading bit. `value` is finite and not 0.
-static int leadingExponent(double value) {
-  int exponent;
-  std::frexp(value, &exponent);
-  return exponent - 1;
 }
 
 /// Exponent of the format's spacing where a value with that leading exponent lies. Below emin it
@@ -139,9 +134,10 @@ static int spacingExponent(const ElementFormat& format, int leading) {
 
 /// Whether the code of a magnitude of `units` spacings is odd. Where the significand has no
 /// trailing bits, the last bit of a normal value's code is that of its exponent field.
+/// 0 <= units < 2^63.
 static bool isOddCode(int emin, int trailingSignificandBits, int leading, double units) {
   if (trailingSignificandBits > 0 || leading < emin)
-    return std::fmod(units, 2.0) != 0;
+    return (static_cast<std::int64_t>(units) & 1) != 0;
   return (leading - emin + 1) % 2 != 0;
 }
 
@@ -164,21 +160,21 @@ static double roundMagnitude(const ElementFormat& format, double value,
   Conversion rule = conversion;
   if (format.specials == Specials::Scale) {
     if (leading < format.emin())
-      return std::ldexp(1.0, format.emin());
+      return timesPowerOfTwo(1.0, format.emin());
     // ml_dtypes, XLA and torch round up wherever the value is a subnormal of f32.
     if (rule.rounding == Rounding::TiesToEven &&
         std::fabs(value) < minNormal(format::element("f32")))
-      return std::ldexp(1.0, std::fabs(value) > std::ldexp(1.0, leading) ? leading + 1 : leading);
+      return timesPowerOfTwo(1.0, std::fabs(value) > timesPowerOfTwo(1.0, leading) ? leading + 1
+                                                                                   : leading);
     if (rule.rounding == Rounding::TiesToEven)
       rule.rounding = Rounding::TiesToAway;
   }
   const int spacing = spacingExponent(format, leading);
   // Exact: a power of two times a double that stays below 2^54 and above the subnormals of f64, or
   // is one of them, scaled up.
-  const double scaled = std::ldexp(std::fabs(value), -spacing);
-  const bool isOdd =
-      isOddCode(format.emin(), format.trailingSignificandBits, leading, std::floor(scaled));
-  return std::ldexp(roundToInteger(scaled, std::signbit(value), isOdd, rule), spacing);
+  const double scaled = timesPowerOfTwo(std::fabs(value), -spacing);
+  const bool isOdd = isOddCode(format.emin(), format.trailingSignificandBits, leading, scaled);
+  return timesPowerOfTwo(roundToInteger(scaled, std::signbit(value), isOdd, rule), spacing);
 }
 
 /// What a rounding that does not move away from zero on this side does with a finite overflow is to
@@ -241,7 +237,8 @@ std::uint64_t encode(const ElementFormat& format, double value, NanCode nan) {
   if (format.specials == Specials::Scale)
     return static_cast<std::uint64_t>(leadingExponent(value) + format.bias);
   if (format.isInteger())
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::ldexp(value, format.bias))) &
+    return static_cast<std::uint64_t>(
+               static_cast<std::int64_t>(timesPowerOfTwo(value, format.bias))) &
            format.codeMask();
   const std::uint64_t sign =
       negative && (value != 0 || format.hasNegativeZero()) ? format.signMask() : 0;
@@ -251,7 +248,8 @@ std::uint64_t encode(const ElementFormat& format, double value, NanCode nan) {
     return sign;
   const int m = format.trailingSignificandBits;
   const int exponent = std::max(leadingExponent(value), format.emin());
-  const auto significand = static_cast<std::uint64_t>(std::ldexp(std::fabs(value), m - exponent));
+  const auto significand =
+      static_cast<std::uint64_t>(timesPowerOfTwo(std::fabs(value), m - exponent));
   // The leading bit of a normal significand adds 1 to the exponent field, which starts at 0.
   const auto field = static_cast<std::uint64_t>(exponent - format.emin());
   return sign | ((field << m) + significand);
@@ -283,7 +281,7 @@ std::uint64_t convertInteger(const ElementFormat& format, bool negative, std::ui
       format.specials == Specials::Scale ||
       isOddCode(format.emin(), format.trailingSignificandBits, leading, static_cast<double>(below));
   const bool away = roundsAway(conversion.rounding, negative, isOdd, fraction);
-  const double rounded = std::ldexp(static_cast<double>(below + away), spacing);
+  const double rounded = timesPowerOfTwo(static_cast<double>(below + away), spacing);
   return encode(format, withinLimits(format, negative, rounded, conversion), conversion.nan);
 }
 
@@ -295,9 +293,9 @@ double reducePrecision(const ElementFormat& source, double value, int exponentBi
   const int m = std::min(trailingSignificandBits, source.trailingSignificandBits);
   const int leading = leadingExponent(value);
   const int spacing = std::max(leading, source.emin()) - m;
-  const double scaled = std::ldexp(std::fabs(value), -spacing);
-  const bool isOdd = isOddCode(source.emin(), m, leading, std::floor(scaled));
-  const double rounded = std::ldexp(roundToInteger(scaled, false, isOdd, {}), spacing);
+  const double scaled = timesPowerOfTwo(std::fabs(value), -spacing);
+  const bool isOdd = isOddCode(source.emin(), m, leading, scaled);
+  const double rounded = timesPowerOfTwo(roundToInteger(scaled, false, isOdd, {}), spacing);
   if (rounded == 0 || rounded > maxValue(source))
     return std::copysign(rounded == 0 ? 0.0 : kInf, value);
   if (exponentBits >= source.exponentBits)
@@ -311,10 +309,10 @@ double reducePrecision(const ElementFormat& source, double value, int exponentBi
 
 double maxValue(const ElementFormat& format) { return decode(format, format.maxCode()); }
 
-double minNormal(const ElementFormat& format) { return std::ldexp(1.0, format.emin()); }
+double minNormal(const ElementFormat& format) { return timesPowerOfTwo(1.0, format.emin()); }
 
 double minPositive(const ElementFormat& format) {
-  return std::ldexp(1.0, format.hasZero() ? format.quantumExponent() : format.emin());
+  return timesPowerOfTwo(1.0, format.hasZero() ? format.quantumExponent() : format.emin());
 }
 
 } // namespace octavo::numerics
