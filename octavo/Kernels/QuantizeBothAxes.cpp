@@ -14,10 +14,24 @@
 namespace octavo::kernels {
 
 /// A tile is some whole rows, or long pieces of them, a multiple of every block of a run: the first
-/// copy reads them as they come and asks for memory early, the second reads them from a cache. Rows
-/// are enough for a transposed copy to be written in whole cache lines.
+/// copy reads them as they come, the second reads them from a cache, strip by strip, while memory
+/// works on the tile below. Rows are enough for a transposed copy to be written in whole cache
+/// lines.
 static constexpr std::size_t kTileColumns = 8192;
-static constexpr std::size_t kTileRows = 64;
+static constexpr std::size_t kTileRows = 128;
+/// Of a strip's codes before they are transposed: rows begin in different sets of the caches.
+static constexpr std::size_t kScratchStride = kStripColumns + 64;
+
+/// Scales (of one byte, or f32: the kernels know no others) of `rows` times `columns` to their
+/// transpose.
+template <typename Scale>
+static void transposeScales(const std::byte* from, std::size_t fromStride, std::size_t rows,
+                            std::size_t columns, std::byte* to, std::size_t toStride) {
+  for (std::size_t c = 0; c < columns; ++c)
+    for (std::size_t r = 0; r < rows; ++r)
+      std::memcpy(to + (c * toStride + r) * sizeof(Scale),
+                  from + (r * fromStride + c) * sizeof(Scale), sizeof(Scale));
+}
 
 namespace {
 
@@ -74,10 +88,10 @@ private:
     std::size_t matrix, row, column, rows, columns;
   };
 
-  /// The columnwise codes and scales of a tile before they are transposed.
+  /// The columnwise codes and scales of a strip before they are transposed.
   struct Scratch {
     Scratch(std::size_t tileRows, std::size_t scaleBytes)
-        : codes(tileRows * kTileColumns), scales(tileRows ? scaleBytes * kTileColumns : 0) {}
+        : codes(tileRows * kScratchStride), scales(tileRows ? scaleBytes * kStripColumns : 0) {}
     std::vector<std::uint8_t> codes;
     std::vector<std::byte> scales;
   };
@@ -125,33 +139,42 @@ private:
     if (rowwise)
       for (std::size_t r = 0; r < tile.rows; ++r)
         quantizeRow(tile, r);
-    const std::size_t blocks = (tile.rows + columnBlock - 1) / columnBlock;
+    for (std::size_t c = 0; c < tile.columns; c += kStripColumns)
+      quantizeStrip({.matrix = tile.matrix,
+                     .row = tile.row,
+                     .column = tile.column + c,
+                     .rows = tile.rows,
+                     .columns = std::min(kStripColumns, tile.columns - c)},
+                    scratch);
+  }
+
+  /// The columnwise copy of a part of a tile that is as wide as a strip.
+  void quantizeStrip(const Tile& part, Scratch& scratch) {
+    const std::size_t blocks = (part.rows + columnBlock - 1) / columnBlock;
     const std::size_t blocksInColumn = (rows + columnBlock - 1) / columnBlock;
-    const std::size_t firstBlock = tile.row / columnBlock;
+    const std::size_t firstBlock = part.row / columnBlock;
     const bool isTransposed = layout == Layout::Transposed;
+    const bool isLast = part.row + 2 * part.rows > rows;
     const std::size_t scaleBytes = columnPlan.scaleBytes;
     auto* scales = static_cast<std::byte*>(columnwise.scales);
-    const std::size_t strips = (tile.columns + kStripColumns - 1) / kStripColumns;
-    for (std::size_t i = 0; i < blocks * strips; ++i) {
-      const std::size_t b = i % blocks;
-      const std::size_t c = i / blocks * kStripColumns;
-      const std::size_t at = placeOf(tile) + b * columnBlock * columns + c;
-      void* const to = isTransposed
-                           ? scratch.scales.data() + (b * kTileColumns + c) * scaleBytes
-                           : scales + ((tile.matrix * blocksInColumn + firstBlock + b) * columns +
-                                       tile.column + c) *
-                                          scaleBytes;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const std::size_t at = placeOf(part) + b * columnBlock * columns;
+      void* const to =
+          isTransposed
+              ? scratch.scales.data() + b * kStripColumns * scaleBytes
+              : scales + ((part.matrix * blocksInColumn + firstBlock + b) * columns + part.column) *
+                             scaleBytes;
       count(table.quantizeStrip(
                 columnPlan,
                 {.values = values + at,
                  .stride = columns,
-                 .rows = std::min(columnBlock, tile.rows - b * columnBlock),
-                 .columns = std::min(kStripColumns, tile.columns - c),
+                 .rows = std::min(columnBlock, part.rows - b * columnBlock),
+                 .columns = part.columns,
                  .width = 1,
-                 .next = values + at,
-                 .codes = isTransposed ? scratch.codes.data() + b * columnBlock * kTileColumns + c
+                 .next = values + (isLast ? at : at + part.rows * columns),
+                 .codes = isTransposed ? scratch.codes.data() + b * columnBlock * kScratchStride
                                        : columnwise.codes + at,
-                 .codeStride = isTransposed ? kTileColumns : columns,
+                 .codeStride = isTransposed ? kScratchStride : columns,
                  .scales = to,
                  .random =
                      columnwise.randomBits.empty() ? nullptr : columnwise.randomBits.data() + at,
@@ -164,19 +187,18 @@ private:
       return;
     table.transpose(
         {.from = scratch.codes.data(),
-         .fromStride = kTileColumns,
-         .rows = tile.rows,
-         .columns = tile.columns,
-         .to = columnwise.codes + (tile.matrix * columns + tile.column) * rows + tile.row,
+         .fromStride = kScratchStride,
+         .rows = part.rows,
+         .columns = part.columns,
+         .to = columnwise.codes + (part.matrix * columns + part.column) * rows + part.row,
          .toStride = rows,
          .stores = stores});
-    for (std::size_t c = 0; c < tile.columns; ++c) {
-      std::byte* to =
-          scales +
-          ((tile.matrix * columns + tile.column + c) * blocksInColumn + firstBlock) * scaleBytes;
-      for (std::size_t b = 0; b < blocks; ++b, to += scaleBytes)
-        std::memcpy(to, scratch.scales.data() + (b * kTileColumns + c) * scaleBytes, scaleBytes);
-    }
+    const auto transposed =
+        scaleBytes == 1 ? transposeScales<std::uint8_t> : transposeScales<float>;
+    transposed(scratch.scales.data(), kStripColumns, blocks, part.columns,
+               scales + ((part.matrix * columns + part.column) * blocksInColumn + firstBlock) *
+                            scaleBytes,
+               blocksInColumn);
   }
 
   void quantizeRow(const Tile& tile, std::size_t r) {

@@ -192,7 +192,7 @@ TEST_P(QuantizeKernels, UnusualBlocksAndScales) {
   const std::vector<float> values = adversarialValues(sizeOf(shape), 4);
   for (const Shape& block :
        {Shape{1, 1, 1}, Shape{1, 1, 3}, Shape{2, 5, 7}, Shape{1, 1, 64}, Shape{12, 1, 1},
-        Shape{5, 30, 44}, Shape{1, 7, 1}, Shape{100, 100, 100}})
+        Shape{5, 30, 44}, Shape{1, 7, 1}, Shape{1, 9, 5}, Shape{1, 16, 12}, Shape{100, 100, 100}})
     for (const char* scale : {"e8m0fnu", "e4m3fn", "e5m2", "e4m3fnuz", "f32", "bf16"})
       for (bool outer : {false, true}) {
         const ElementFormat* format = format::findElementFormat(scale);
