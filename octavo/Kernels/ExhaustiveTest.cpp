@@ -4,12 +4,16 @@
 #include "octavo/Kernels/KernelTable.h"
 #include "octavo/Kernels/Quantize.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <random>
+#include <span>
+#include <string>
 #include <tbb/parallel_for.h>
 #include <vector>
 
@@ -26,95 +30,123 @@ std::vector<Isa> runnableIsas() {
   return isas;
 }
 
-class Exhaustive : public testing::Test {
+/// A test for each row of a format table, so that a run says how far it is.
+template <typename Row> class ForEach : public testing::TestWithParam<Row> {
 protected:
   void SetUp() override {
     if (!std::getenv("OCTAVO_EXHAUSTIVE"))
       GTEST_SKIP() << "not run: OCTAVO_EXHAUSTIVE is not set";
   }
 };
+using ExhaustiveF32 = ForEach<format::ElementFormat>;
+using ExhaustiveBlocks = ForEach<format::ScaledFormat>;
 
-/// All 2^32 values of f32 to every narrow format, the default conversion, on every set.
-TEST_F(Exhaustive, EveryF32) {
-  const std::vector<Isa> isas = runnableIsas();
-  for (const format::ElementFormat& row : format::kElementFormats) {
-    if (!row.isNarrow())
-      continue;
-    std::atomic<std::int64_t> wrong{0};
-    constexpr std::size_t kPiece = std::size_t{1} << 18;
-    tbb::parallel_for(std::size_t{0}, (std::size_t{1} << 32) / kPiece, [&](std::size_t piece) {
-      std::vector<float> values(kPiece);
-      std::vector<std::uint8_t> expected(kPiece), found(kPiece);
-      for (std::size_t i = 0; i < kPiece; ++i) {
-        values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(piece * kPiece + i));
-        expected[i] = static_cast<std::uint8_t>(numerics::convert(row, values[i]));
-      }
-      for (Isa isa : isas) {
-        convert(row, {}, WideType::F32, values.data(), found.data(), kPiece, {},
-                {.isa = isa, .threads = 1});
-        for (std::size_t i = 0; i < kPiece; ++i)
-          if (found[i] != expected[i] && wrong++ < 3)
-            ADD_FAILURE() << row.name << " on " << isaName(isa) << ": " << std::hexfloat
-                          << values[i] << " gave " << int(found[i]) << ", expected "
-                          << int(expected[i]);
-      }
-    });
-    EXPECT_EQ(wrong, 0) << row.name;
-  }
+template <typename Row> std::string rowName(const testing::TestParamInfo<Row>& info) {
+  return std::string(info.param.name);
 }
 
-/// Random blocks of scaled formats: half of every size of value, half with an amax a few ulps from
-/// where rules and roundings decide. OCTAVO_EXHAUSTIVE is the number of millions of blocks a
-/// format.
-TEST_F(Exhaustive, Blocks) {
+template <typename Row, typename Condition>
+std::vector<Row> rowsWhere(std::span<const Row> rows, Condition isWanted) {
+  std::vector<Row> wanted;
+  std::ranges::copy_if(rows, std::back_inserter(wanted), isWanted);
+  return wanted;
+}
+
+/// All 2^32 values of f32 to a narrow format, the default conversion, on every set.
+TEST_P(ExhaustiveF32, IsWhatNumericsSays) {
+  const std::vector<Isa> isas = runnableIsas();
+  const format::ElementFormat& row = GetParam();
+  std::atomic<std::int64_t> wrong{0};
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
+  tbb::parallel_for(std::size_t{0}, (std::size_t{1} << 32) / kPiece, [&](std::size_t piece) {
+    std::vector<float> values(kPiece);
+    std::vector<std::uint8_t> expected(kPiece), found(kPiece);
+    for (std::size_t i = 0; i < kPiece; ++i) {
+      values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(piece * kPiece + i));
+      expected[i] = static_cast<std::uint8_t>(numerics::convert(row, values[i]));
+    }
+    for (Isa isa : isas) {
+      convert(row, {}, WideType::F32, values.data(), found.data(), kPiece, {},
+              {.isa = isa, .threads = 1});
+      for (std::size_t i = 0; i < kPiece; ++i)
+        if (found[i] != expected[i] && wrong++ < 3)
+          ADD_FAILURE() << row.name << " on " << isaName(isa) << ": " << std::hexfloat << values[i]
+                        << " gave " << int(found[i]) << ", expected " << int(expected[i]);
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ExhaustiveF32,
+                         testing::ValuesIn(rowsWhere<format::ElementFormat>(
+                             format::kElementFormats,
+                             [](const format::ElementFormat& row) { return row.isNarrow(); })),
+                         rowName<format::ElementFormat>);
+
+/// Random blocks of a scaled format: every other one of every size of value, the others with an
+/// amax a few ulps from where rules and roundings decide. OCTAVO_EXHAUSTIVE is the number of
+/// millions of blocks.
+TEST_P(ExhaustiveBlocks, AreWhatNumericsSays) {
   const std::vector<Isa> isas = runnableIsas();
   const std::int64_t millions = std::max(1, std::atoi(std::getenv("OCTAVO_EXHAUSTIVE")));
-  for (const format::ScaledFormat& row : format::kScaledFormats) {
-    if (row.across != 1 || row.along == format::kWholeAxis)
-      continue;
-    constexpr std::int64_t kRows = 1000;
-    const std::vector<std::int64_t> shape{kRows, row.along};
-    const ScaledType type{row.element, row.scale, {1, row.along}, row.hasOuterScale};
-    const auto n = static_cast<std::size_t>(kRows * row.along);
-    std::atomic<std::int64_t> wrong{0};
-    tbb::parallel_for(std::int64_t{0}, millions * 1000, [&](std::int64_t piece) {
-      std::mt19937 random(static_cast<std::uint32_t>(piece));
-      std::vector<float> values(n);
-      for (std::size_t block = 0; block < n; block += static_cast<std::size_t>(row.along)) {
-        const auto size = static_cast<std::uint32_t>(random() % 0x7F000000);
-        for (std::size_t i = 0; i < static_cast<std::size_t>(row.along); ++i) {
-          const auto bits = static_cast<std::uint32_t>(random());
-          // Within 2^-8 of the block's size to 8 octaves below, or a short significand and an ulp.
-          const std::uint32_t near = size - (bits >> 5) % 0x04000000;
-          const std::uint32_t edge =
-              ((size - (bits >> 8) % 8 * 0x00800000) & 0xFFFC0000) + (bits >> 16) % 3 - 1;
-          const std::uint32_t magnitude = (block & 64 ? edge : near) & 0x7FFFFFFF;
-          values[i + block] =
-              std::bit_cast<float>((magnitude < 0x7F800000 ? magnitude : size) | (bits << 31));
-        }
+  const format::ScaledFormat& row = GetParam();
+  constexpr std::int64_t kRows = 1000;
+  const std::vector<std::int64_t> shape{kRows, row.along};
+  const ScaledType type{row.element, row.scale, {1, row.along}, row.hasOuterScale};
+  const auto n = static_cast<std::size_t>(kRows * row.along);
+  std::atomic<std::int64_t> wrong{0};
+  tbb::parallel_for(std::int64_t{0}, millions * 1000, [&](std::int64_t piece) {
+    std::mt19937 random(static_cast<std::uint32_t>(piece));
+    std::vector<float> values(n);
+    // Under an outer scale only blocks within 2^-17 of the tensor's amax have a scale of their own.
+    constexpr std::uint32_t kSizes = 0x7F000000, kOctave = 0x00800000;
+    const std::uint32_t top =
+        row.hasOuterScale ? static_cast<std::uint32_t>(random() % kSizes) : kSizes;
+    const std::uint32_t spread = row.hasOuterScale ? std::min(top, 20 * kOctave) : kSizes;
+    for (std::size_t block = 0; block < n; block += static_cast<std::size_t>(row.along)) {
+      const std::uint32_t size = top - static_cast<std::uint32_t>(random() % (spread + 1));
+      for (std::size_t i = 0; i < static_cast<std::size_t>(row.along); ++i) {
+        const auto bits = static_cast<std::uint32_t>(random());
+        // Within 2^-8 of the block's size to 8 octaves below, or a short significand and an ulp.
+        const std::uint32_t near = size - (bits >> 5) % 0x04000000;
+        const std::uint32_t edge =
+            ((size - (bits >> 8) % 8 * kOctave) & 0xFFFC0000) + (bits >> 16) % 3 - 1;
+        const std::uint32_t magnitude =
+            (block / static_cast<std::size_t>(row.along) % 2 ? edge : near) & 0x7FFFFFFF;
+        values[i + block] =
+            std::bit_cast<float>((magnitude < 0x7F800000 ? magnitude : size) | (bits << 31));
       }
-      const QuantizeOptions options{
-          .rule = format::kScaleRules[static_cast<std::size_t>(piece) % format::kScaleRules.size()]
-                      .rule};
-      const auto expected = numerics::quantize(values, shape, type, options).tensor;
-      std::vector<std::uint8_t> codes(n), scales(kRows * 4);
-      for (Isa isa : isas) {
-        const QuantizeReport report = quantize(values.data(), shape, type, options, codes.data(),
-                                               scales.data(), {}, {.isa = isa, .threads = 1});
-        bool same = codes == expected.elements && report.outer == expected.outer;
-        const auto bytes = static_cast<std::size_t>(row.scale->bytes());
-        for (std::size_t b = 0; b < kRows && same; ++b) {
-          std::uint32_t code = 0;
-          std::memcpy(&code, scales.data() + b * bytes, bytes);
-          same = code == expected.scales[b];
-        }
-        if (!same && wrong++ < 3)
-          ADD_FAILURE() << row.name << " on " << isaName(isa) << ": piece " << piece;
+    }
+    const QuantizeOptions options{
+        .rule =
+            format::kScaleRules[static_cast<std::size_t>(piece) % format::kScaleRules.size()].rule};
+    const auto expected = numerics::quantize(values, shape, type, options).tensor;
+    std::vector<std::uint8_t> codes(n), scales(kRows * 4);
+    for (Isa isa : isas) {
+      const QuantizeReport report = quantize(values.data(), shape, type, options, codes.data(),
+                                             scales.data(), {}, {.isa = isa, .threads = 1});
+      bool same = codes == expected.elements && report.outer == expected.outer;
+      const auto bytes = static_cast<std::size_t>(row.scale->bytes());
+      for (std::size_t b = 0; b < kRows && same; ++b) {
+        std::uint32_t code = 0;
+        std::memcpy(&code, scales.data() + b * bytes, bytes);
+        same = code == expected.scales[b];
       }
-    });
-    EXPECT_EQ(wrong, 0) << row.name;
-  }
+      if (!same && wrong++ < 3)
+        ADD_FAILURE() << row.name << " on " << isaName(isa) << ": piece " << piece;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    , ExhaustiveBlocks,
+    testing::ValuesIn(rowsWhere<format::ScaledFormat>(format::kScaledFormats,
+                                                      [](const format::ScaledFormat& row) {
+                                                        return row.across == 1 &&
+                                                               row.along != format::kWholeAxis;
+                                                      })),
+    rowName<format::ScaledFormat>);
 
 } // namespace
 } // namespace octavo::kernels
