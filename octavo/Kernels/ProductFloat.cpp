@@ -130,7 +130,8 @@ private:
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
   std::vector<float> ones = std::vector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
-  PackedBytes onlyRow; ///< of the left operand, expanded
+  bool isDirect = left.rows <= kernels.directRows;
+  PackedBytes fewRows; ///< of the left operand, expanded, each by itself
 
   std::int64_t laneBytes() const { return std::int64_t{4} * kernels.groupSteps; }
   std::int64_t chunk() const;
@@ -156,6 +157,7 @@ private:
   void column(FloatTileArguments tile, std::int64_t firstGroup, const SumsBlock& block,
               std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t panel, int count,
               const std::byte* expanded) const;
+  void expandFewRows();
   void direct(const SumsBlock& block) const;
   void undoShifts(const SumsBlock& block) const;
 };
@@ -273,17 +275,18 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   }
 }
 
-/// One row, expanded, against panels from memory.
+/// Few rows, expanded, against panels from memory.
 void FloatProduct::direct(const SumsBlock& block) const {
-  const std::byte* row = leftAsValues() ? left.elements.data() : onlyRow.data();
+  const auto rows = static_cast<int>(left.rows);
   for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {
     const std::int64_t panel = column / kPanelColumns;
-    float sums[kPanelColumns] = {};
+    float sums[kMostDirectRows * kPanelColumns] = {}, terms[kMostDirectRows * kPanelColumns];
     for (std::int64_t first = 0, b = 0; first < plan.groups; first += plan.groupsInBlock, ++b) {
-      float terms[kPanelColumns];
       const std::int64_t at = (panel * plan.groups + first) * kPanelColumns;
       const FloatDirectArguments arguments{
-          .left = row + first * laneBytes(),
+          .left = fewRows.data() + first * laneBytes(),
+          .leftStride = plan.groups * laneBytes(),
+          .rows = rows,
           .format = &rightFormat,
           .codes = reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
                    at * kGroup * (rightAsValues() ? 4 : 1),
@@ -295,16 +298,43 @@ void FloatProduct::direct(const SumsBlock& block) const {
         kernels.directValues(arguments);
       else
         kernels.direct(arguments);
-      if (hasFactors) {
-        const float rowFactor = *factors(left, b, 0);
-        const float* columnFactors = factors(right, b, panel * kPanelColumns);
+      for (int row = 0; row < rows; ++row) {
+        float* term = terms + row * kPanelColumns;
+        if (hasFactors) {
+          const float rowFactor = *factors(left, b, row);
+          const float* columnFactors = factors(right, b, panel * kPanelColumns);
+          for (int n = 0; n < kPanelColumns; ++n)
+            term[n] *= rowFactor * columnFactors[n];
+        }
         for (int n = 0; n < kPanelColumns; ++n)
-          terms[n] *= rowFactor * columnFactors[n];
+          sums[row * kPanelColumns + n] += term[n];
       }
-      for (int n = 0; n < kPanelColumns; ++n)
-        sums[n] += terms[n];
     }
-    std::copy_n(sums, std::min<std::int64_t>(kPanelColumns, columns - column), block.at(0, column));
+    for (int row = 0; row < rows; ++row)
+      std::copy_n(sums + row * kPanelColumns,
+                  std::min<std::int64_t>(kPanelColumns, columns - column), block.at(row, column));
+  }
+}
+
+void FloatProduct::expandFewRows() {
+  const std::int64_t steps = plan.groups * kernels.groupSteps;
+  fewRows = PackedBytes(static_cast<std::size_t>(left.rows * steps * 4));
+  auto* to = reinterpret_cast<float*>(fewRows.data());
+  PackedBytes expanded;
+  const Tiling tiling{left.rows, kernels.tallest};
+  for (std::int64_t row = 0; row < left.rows;) {
+    const int height = tiling.tileOf(row).height;
+    const std::byte* tile = values(left, row, height, 0);
+    if (!leftAsValues()) {
+      expanded = PackedBytes(static_cast<std::size_t>(height * steps * 4), std::move(expanded));
+      expand(leftFormat, left, row, height, 0, plan.groups, expanded.data());
+      tile = expanded.data();
+    }
+    const auto* from = reinterpret_cast<const float*>(tile);
+    for (int i = 0; i < height; ++i)
+      for (std::int64_t step = 0; step < steps; ++step)
+        to[(row + i) * steps + step] = from[step * height + i];
+    row += height;
   }
 }
 
@@ -327,11 +357,8 @@ FloatProduct::FloatProduct(const ProductPlan& plan, const PackedOperand& left,
     : plan(plan), left(left), right(right), epilogue(epilogue),
       blockRows((execution.threads == 1 ? 8 : 4) * stripRows),
       blockPanels(execution.threads == 1 ? 64 : 32) {
-  if (left.rows == 1) {
-    if (!leftAsValues()) {
-      onlyRow = PackedBytes(static_cast<std::size_t>(plan.groups * laneBytes()));
-      expand(leftFormat, left, 0, 1, 0, plan.groups, onlyRow.data());
-    }
+  if (isDirect) {
+    expandFewRows();
     blockPanels = kDirectPanels;
   }
   taskCount = (left.rows + blockRows - 1) / blockRows * ((panels + blockPanels - 1) / blockPanels);
@@ -343,7 +370,7 @@ void FloatProduct::run(std::int64_t task) const {
   const std::int64_t column = task / rowBlocks * blockPanels * kPanelColumns;
   const SumsBlock block = epilogue.begin(row, std::min(row + blockRows, left.rows), column,
                                          std::min(column + blockPanels * kPanelColumns, columns));
-  if (left.rows == 1)
+  if (isDirect)
     direct(block);
   else
     tiles(block);

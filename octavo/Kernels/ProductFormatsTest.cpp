@@ -19,7 +19,7 @@ struct Shape {
   std::int64_t m, n, k;
 };
 constexpr Shape kShapes[] = {{1, 1, 1},    {1, 40, 70},   {3, 17, 300},
-                             {5, 33, 128}, {29, 50, 257}, {50, 35, 700}};
+                             {6, 33, 128}, {29, 50, 257}, {50, 35, 700}};
 
 bool isExactInteger(const OperandFormat& format) {
   return format.element->isInteger() || format.element->specials == format::Specials::None;
@@ -238,6 +238,33 @@ TEST_P(ProductFormats, OfFloatActivationsKeepTheirAccuracyFarFromOne) {
         ASSERT_LE(std::fabs(c[at] - wanted.value), wanted.bound) << at << " 2^" << exponent;
       }
     }
+}
+
+/// Product.h states one order of additions for up to 16 rows: what a row's neighbours are does not
+/// show.
+TEST_P(ProductFormats, OfFewRowsOfFloatsHaveTheBitsOfEachRowAlone) {
+  Random random(43);
+  const OperandFormat grid = operandFormat(*format::findScaledFormat("fp8_block"));
+  for (const OperandFormat& right : {mx("e4m3fn"), mx("e5m2"), grid}) {
+    const std::int64_t n = 37, k = 300;
+    const ScaledTensor b = drawFinite(right, n, k, random);
+    const auto plan = productPlan(floatOperand(), right, k, GetParam()).value();
+    const std::vector<float> x = normals(16 * k, 1, random);
+    const PackedOperand packed = pack(b, Side::Right, plan, execution());
+    auto ofRows = [&](std::int64_t first, std::int64_t rows) {
+      std::vector<float> c(static_cast<std::size_t>(rows * n));
+      multiply(plan, pack(std::span(x).subspan(first * k, rows * k), plan, execution()), packed, c,
+               execution());
+      return c;
+    };
+    std::vector<float> alone;
+    for (std::int64_t row = 0; row < 16; ++row)
+      std::ranges::copy(ofRows(row, 1), std::back_inserter(alone));
+    for (std::int64_t rows : {2, 3, 4, 5, 7, 16}) {
+      const std::vector<float> first(alone.begin(), alone.begin() + rows * n);
+      EXPECT_EQ(bitsOf(ofRows(0, rows)), bitsOf(first)) << right.element->name << ", " << rows;
+    }
+  }
 }
 
 TEST_P(ProductFormats, OfActivationsQuantizedInsideTheCallAreThoseOfNumericsQuantize) {

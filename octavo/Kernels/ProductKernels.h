@@ -177,15 +177,18 @@ struct FloatTileArguments {
 
 using FloatTile = void(const FloatTileArguments&);
 
-/// One row of C and one panel from packed codes.
+/// Few rows of C and one panel from packed codes.
 struct FloatDirectArguments {
-  const std::byte* left; ///< expanded, a dword a step
+  const std::byte* left;     ///< expanded, each row by itself, a dword a step
+  std::ptrdiff_t leftStride; ///< bytes between rows
+  int rows;                  ///< at most FloatKernels::directRows
   const FloatFormat* format;
   const std::uint8_t* codes;
   const float* scales; ///< null where codes are values
   std::int64_t groups;
-  float* sums; ///< 16, written
+  float* sums; ///< 16 a row, written
 };
+inline constexpr int kMostDirectRows = 16;
 using FloatDirect = void(const FloatDirectArguments&);
 
 struct FloatKernels {
@@ -196,6 +199,7 @@ struct FloatKernels {
   int tallest;
   int panels;
   FloatTile* tiles[kHeights][kMaxPanels];
+  int directRows; ///< rows of A up to which `direct` is meant
   FloatDirect* direct;
   FloatDirect* directValues; ///< the same where the right operand is values; null for bf16
 

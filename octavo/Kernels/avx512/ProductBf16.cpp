@@ -17,7 +17,6 @@ namespace octavo::kernels::avx512bf16 {
 /// zero.
 struct PairsOfBf16 {
   static constexpr int kGroupSteps = 16;
-  static constexpr int kGroupBytes = kGroup * kPanelColumns;
   static constexpr bool kHalves = false;
   static OCTAVO_INLINE F32 step(F32 sum, F32 b, F32 a) {
     return (F32)_mm512_dpbf16_ps((__m512)sum, (__m512bh)b, (__m512bh)a);
@@ -70,6 +69,22 @@ struct PairsOfBf16 {
       sums[1] = step(sums[1], (F32)second, (F32)broadcast(left + 4 * (8 + s)));
     }
     sum[0] = sums[0] + sums[1];
+  }
+
+  /// One row, group by group: products are summed from 0, multiplied by the scale and added.
+  template <bool> static void direct(const FloatDirectArguments& panel) {
+    constexpr int kGroupBytes = kGroup * kPanelColumns;
+    const PairsOfBf16 pairs(*panel.format);
+    F32 sum = {};
+    for (std::int64_t g = 0; g < panel.groups; ++g) {
+      const std::uint8_t* codes = panel.codes + g * kGroupBytes;
+      for (int line = 0; line < kGroupBytes; line += 64)
+        __builtin_prefetch(codes + kPrefetchBytes + line);
+      F32 group[1];
+      pairs.group(panel.left + g * 4 * kGroupSteps, codes, group);
+      sum += group[0] * load<F32>(panel.scales + g * kPanelColumns);
+    }
+    store(panel.sums, sum);
   }
 
   static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,

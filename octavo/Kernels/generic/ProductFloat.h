@@ -1,6 +1,6 @@
 // Products of floats with one sum for each element of C, in f32, over the steps of K in order: of
 // multiply-adds, or of VDPBF16PS on pairs. Included by a set's file after its ProductParts.h and a
-// FloatDot: kGroupSteps, row, step, expand.
+// Dot: kGroupSteps, kHalves, step, direct, expand.
 #pragma once
 
 #include "octavo/Kernels/ProductKernels.h"
@@ -67,15 +67,16 @@ template <typename Dot, int kRows, int kPanels> void floatTile(const FloatTileAr
 /// A vector of codes, one a byte: the form for every set.
 struct FloatDecode {
   static constexpr bool kHalves = false;
-  static constexpr int kAtOnce = 1; ///< vectors of values
-  static constexpr int kCodeBytes = 1;
+  static constexpr bool kStores = false; ///< what `get` reads are the codes
+  static constexpr int kBytes = 1;       ///< of what `get` reads
   U32 bias, subnormals, special;
   F32 quantum;
   std::uint32_t shift;
   explicit OCTAVO_INLINE FloatDecode(const FloatFormat& format)
       : bias(splat(format.bias)), subnormals(splat(format.subnormals)),
         special(splat(format.special)), quantum(splat(format.quantum)), shift(format.shift) {}
-  OCTAVO_INLINE void operator()(const std::uint8_t* codes, F32 (&values)[kAtOnce]) const {
+  /// kLanes values.
+  OCTAVO_INLINE F32 get(const std::byte* codes) const {
     using Bytes = VectorOf<std::uint8_t, kLanes>;
     const U32 code = __builtin_convertvector(load<Bytes>(codes), U32);
     const U32 magnitude = code & 0x7F;
@@ -83,19 +84,18 @@ struct FloatDecode {
     const U32 subnormal = bits(__builtin_convertvector((I32)magnitude, F32) * quantum);
     // All exponent bits: infinity keeps its zero significand, a NaN its other one.
     const U32 specials = ~above(special, magnitude) & 0x7F800000;
-    values[0] = floats(select(above(subnormals, magnitude), subnormal, normal) | specials |
-                       (code & 0x80) << 24);
+    return floats(select(above(subnormals, magnitude), subnormal, normal) | specials |
+                  (code & 0x80) << 24);
   }
 };
 
 /// Values that were decoded when they were packed.
 struct LoadedValues {
-  static constexpr int kAtOnce = 1;
-  static constexpr int kCodeBytes = 4;
+  static constexpr bool kHalves = false;
+  static constexpr bool kStores = false;
+  static constexpr int kBytes = 4;
   explicit OCTAVO_INLINE LoadedValues(const FloatFormat&) {}
-  OCTAVO_INLINE void operator()(const std::uint8_t* codes, F32 (&values)[kAtOnce]) const {
-    values[0] = load<F32>(codes);
-  }
+  OCTAVO_INLINE F32 get(const std::byte* values) const { return load<F32>(values); }
 };
 
 /// The scales of kCount interleaved rows, 16 or at most 6, as the vectors whose lanes repeat them.
@@ -142,96 +142,174 @@ template <typename Expand> OCTAVO_INLINE void forLanes(int lanes, Expand expand)
   }
 }
 
+/// Rows of A that a pass over decoded values of B multiplies.
+inline constexpr int kRowsOfPass = 4;
+
 /// Multiply-adds. A product of two narrow values is exact in f32, so that a set without a fused
 /// operation has the same bits.
 template <typename Decode> struct MultiplyAdd {
   static constexpr int kGroupSteps = 32;
-  static constexpr int kGroupBytes = kGroup * kPanelColumns * Decode::kCodeBytes;
   static constexpr bool kHalves = Decode::kHalves;
-  Decode decode;
-
-  explicit OCTAVO_INLINE MultiplyAdd(const FloatFormat& format) : decode(format) {}
-
-  /// The sums of one group's products of a panel: of even k and of odd k.
-  OCTAVO_INLINE void group(const std::byte* left, const std::uint8_t* codes,
-                           F32 (&sums)[kPanelColumns / kLanes]) const {
-    constexpr int kVectors = kPanelColumns / kLanes;
-    constexpr int kChains = 2; // of more the compiler spills; decoding takes longer than two
-    F32 chains[kChains][kVectors] = {};
-#pragma clang loop unroll(disable)
-    for (int k = 0; k < kGroup; k += kChains)
-#pragma unroll
-      for (int at = 0; at < kChains * kVectors; at += Decode::kAtOnce) {
-        F32 values[Decode::kAtOnce];
-        decode(codes + (k * kVectors + at) * kLanes * Decode::kCodeBytes, values);
-#pragma unroll
-        for (int i = 0; i < Decode::kAtOnce; ++i) {
-          const int chain = (at + i) / kVectors;
-          F32& sum = chains[chain][(at + i) % kVectors];
-          sum = multiplyAdd(sum, values[i], (F32)broadcast(left + 4 * (k + chain)));
-        }
-      }
-    for (int v = 0; v < kVectors; ++v)
-      sums[v] = chains[0][v] + chains[1][v];
-  }
+  static constexpr int kGroupBytes = kGroup * kPanelColumns * Decode::kBytes;
+  static constexpr int kVectors = kPanelColumns / kLanes;
+  static constexpr int kVectorOfValues = kLanes * Decode::kBytes;
 
   static OCTAVO_INLINE F32 step(F32 sum, F32 b, F32 a) { return multiplyAdd(sum, b, a); }
+
+  /// Adds the products of kRows rows and a panel, group by group: of even k and of odd k, each from
+  /// 0, then their sum times the scale. Scaling sums and not elements saves an operation for every
+  /// element, and with few rows nothing else would pay for it. kTogether groups at a time.
+  template <bool kScales, int kRows, int kTogether>
+  static void rowsOfGroups(const Decode& decode, const std::byte* left, std::ptrdiff_t leftStride,
+                           const std::byte* values, const float* scales, std::int64_t groups,
+                           float* sums) {
+    // Sums of even and of odd k at once hide the latency of a few rows, with two groups even of
+    // one; more rows have no registers for both, and need but one.
+    constexpr bool kInTurn = 2 * kRows * kVectors > 8;
+    for (std::int64_t g = 0; g < groups; g += kTogether) {
+      using Chain = F32[kTogether][kRows][kVectors];
+      auto addStep = [&](Chain & chain, int k) __attribute__((always_inline)) {
+#pragma unroll
+        for (int t = 0; t < kTogether; ++t) {
+          F32 b[kVectors];
+#pragma unroll
+          for (int v = 0; v < kVectors; ++v) {
+            b[v] = decode.get(values + t * kGroupBytes + (k * kVectors + v) * kVectorOfValues);
+            pin(b[v]);
+          }
+#pragma unroll
+          for (int i = 0; i < kRows; ++i) {
+            F32 a = (F32)broadcast(left + i * leftStride + 4 * (t * kGroupSteps + k));
+            pin(a);
+#pragma unroll
+            for (int v = 0; v < kVectors; ++v)
+              chain[t][i][v] = step(chain[t][i][v], b[v], a);
+          }
+        }
+      };
+      Chain even = {}, odd = {};
+      if constexpr (kInTurn) {
+#pragma clang loop unroll_count(2)
+        for (int k = 0; k < kGroup; k += 2)
+          addStep(even, k);
+#pragma clang loop unroll_count(2)
+        for (int k = 1; k < kGroup; k += 2)
+          addStep(odd, k);
+      } else {
+#pragma clang loop unroll_count(2)
+        for (int k = 0; k < kGroup; k += 2) {
+          addStep(even, k);
+          addStep(odd, k + 1);
+        }
+      }
+#pragma unroll
+      for (int t = 0; t < kTogether; ++t)
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+#pragma unroll
+          for (int v = 0; v < kVectors; ++v) {
+            float* sum = sums + i * kPanelColumns + v * kLanes;
+            F32 term = even[t][i][v] + odd[t][i][v];
+            if constexpr (kScales)
+              term *= load<F32>(scales + t * kPanelColumns + v * kLanes);
+            store(sum, load<F32>(sum) + term);
+          }
+      left += kTogether * 4 * kGroupSteps;
+      values += kTogether * kGroupBytes;
+      scales += kTogether * kPanelColumns;
+    }
+  }
+
+  template <bool kScales, int kRows>
+  static OCTAVO_INLINE void rows(const Decode& decode, const std::byte* left,
+                                 std::ptrdiff_t leftStride, const std::byte* values,
+                                 const float* scales, std::int64_t groups, float* sums) {
+    constexpr int kTogether = kRows == 1 ? 2 : 1;
+    const std::int64_t most = groups / kTogether * kTogether;
+    rowsOfGroups<kScales, kRows, kTogether>(decode, left, leftStride, values, scales, most, sums);
+    if (most < groups)
+      rowsOfGroups<kScales, kRows, 1>(decode, left + most * 4 * kGroupSteps, leftStride,
+                                      values + most * kGroupBytes, scales + most * kPanelColumns,
+                                      groups - most, sums);
+  }
+
+  /// One panel at a time: two and four streams from memory were slower (of 36 GB/s, 26 and 23
+  /// against 30).
+  template <bool kScales> static void direct(const FloatDirectArguments& panel) {
+    constexpr int kGroups = 8; // decoded at once: 8 KiB, with 8 KiB of the left rows
+    constexpr int kCodes = kGroup * kPanelColumns;
+    constexpr int kCodeBytes = Decode::kStores ? 1 : Decode::kBytes;
+    alignas(64) std::byte stored[Decode::kStores ? kGroups * kGroupBytes : 1];
+    const Decode decode(*panel.format);
+    for (int i = 0; i < panel.rows * kPanelColumns; ++i)
+      panel.sums[i] = 0;
+    for (std::int64_t first = 0; first < panel.groups; first += kGroups) {
+      const std::int64_t rest = panel.groups - first, groups = rest < kGroups ? rest : kGroups;
+      const std::uint8_t* codes = panel.codes + first * kCodes * kCodeBytes;
+      const std::byte* values =
+          Decode::kStores ? stored : reinterpret_cast<const std::byte*>(codes);
+      for (std::int64_t g = 0; g < groups; ++g, codes += kCodes * kCodeBytes) {
+        for (int line = 0; line < kCodes * kCodeBytes; line += 64)
+          __builtin_prefetch(codes + kPrefetchBytes + line);
+        if constexpr (Decode::kStores)
+          decode.put(codes, kCodes, stored + g * kGroupBytes);
+      }
+      const float* scales = kScales ? panel.scales + first * kPanelColumns : nullptr;
+      for (int row = 0; row < panel.rows; row += kRowsOfPass) {
+        const std::byte* left = panel.left + row * panel.leftStride + first * 4 * kGroupSteps;
+        float* sums = panel.sums + row * kPanelColumns;
+        switch (panel.rows - row) {
+        case 1:
+          rows<kScales, 1>(decode, left, panel.leftStride, values, scales, groups, sums);
+          break;
+        case 2:
+          rows<kScales, 2>(decode, left, panel.leftStride, values, scales, groups, sums);
+          break;
+        case 3:
+          rows<kScales, 3>(decode, left, panel.leftStride, values, scales, groups, sums);
+          break;
+        default:
+          rows<kScales, 4>(decode, left, panel.leftStride, values, scales, groups, sums);
+        }
+      }
+    }
+  }
 
   static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
                      int lanes, std::int64_t groups, std::byte* out) {
     const Decode decode(format);
     forLanes(lanes, [&]<int kCount>() {
-      constexpr int kVectors = kGroup * kCount / kLanes;
-      // A whole number of patterns and of decodings.
-      constexpr int kUnrolled = ScalePattern<kCount>::kPeriod * Decode::kAtOnce;
-      for (std::int64_t g = 0; g < groups; ++g) {
-        const ScalePattern<kCount> pattern(scales);
-        for (int first = 0; first < kVectors; first += kUnrolled) {
-#pragma unroll
-          for (int at = 0; at < kUnrolled && at < kVectors; at += Decode::kAtOnce) {
-            F32 decoded[Decode::kAtOnce];
-            decode(codes + (first + at) * kLanes, decoded);
-#pragma unroll
-            for (int i = 0; i < Decode::kAtOnce; ++i)
-              store(out + 4 * (first + at + i) * kLanes, decoded[i] * pattern.at(at + i));
-          }
+      constexpr int kVectorsOfGroup = kGroup * kCount / kLanes;
+      constexpr int kPeriod = ScalePattern<kCount>::kPeriod;
+      // Several at once: what was just stored would be waited for.
+      constexpr std::int64_t kGroups = 4;
+      constexpr int kCodes = kGroup * kCount;
+      alignas(64) std::byte stored[Decode::kStores ? kGroups * kCodes * Decode::kBytes : 1];
+      for (std::int64_t first = 0; first < groups; first += kGroups) {
+        const std::int64_t rest = groups - first, some = rest < kGroups ? rest : kGroups;
+        const std::byte* values = reinterpret_cast<const std::byte*>(codes);
+        if constexpr (Decode::kStores) {
+          decode.put(codes, static_cast<int>(some) * kCodes, stored);
+          values = stored;
         }
-        codes += kGroup * kCount;
-        scales += kCount;
-        out += 4 * kGroup * kCount;
+        codes += some * kCodes;
+        for (std::int64_t g = 0; g < some; ++g) {
+          const ScalePattern<kCount> pattern(scales);
+#pragma clang loop unroll_count(4)
+          for (int at = 0; at < kVectorsOfGroup; at += kPeriod)
+#pragma unroll
+            for (int i = 0; i < kPeriod; ++i)
+              if (at + i < kVectorsOfGroup)
+                store(out + 4 * (at + i) * kLanes,
+                      decode.get(values + (at + i) * kLanes * Decode::kBytes) * pattern.at(i));
+          values += kCodes * Decode::kBytes;
+          scales += kCount;
+          out += 4 * kCodes;
+        }
       }
     });
   }
 };
-
-/// Group by group: its products are summed from 0, multiplied by the scale and added. Scaling sums
-/// and not elements saves half of the instructions, and with one row nothing else would pay for
-/// them. One panel at a time: two and four streams from memory were slower (of 36 GB/s, 26 and 23
-/// against 30).
-template <typename Dot, bool kScales> void floatDirect(const FloatDirectArguments& direct) {
-  constexpr int kPanelVectors = kPanelColumns / kLanes;
-  const Dot dot(*direct.format);
-  F32 sums[kPanelVectors] = {};
-  const std::byte* left = direct.left;
-  const std::uint8_t* codes = direct.codes;
-  const float* scales = direct.scales;
-  for (std::int64_t g = 0; g < direct.groups; ++g) {
-    for (int line = 0; line < Dot::kGroupBytes; line += 64)
-      __builtin_prefetch(codes + kPrefetchBytes + line);
-    F32 group[kPanelVectors];
-    dot.group(left, codes, group);
-    for (int v = 0; v < kPanelVectors; ++v)
-      if constexpr (kScales)
-        sums[v] += group[v] * load<F32>(scales + v * kLanes);
-      else
-        sums[v] += group[v];
-    left += 4 * Dot::kGroupSteps;
-    codes += Dot::kGroupBytes;
-    scales += kPanelColumns;
-  }
-  for (int v = 0; v < kPanelVectors; ++v)
-    store(direct.sums + v * kLanes, sums[v]);
-}
 
 template <typename Dot> constexpr FloatKernels floatTable(Isa isa, FloatDot dot, int panels) {
   constexpr int kPanels = kPanelsOfTile;
@@ -243,9 +321,12 @@ template <typename Dot> constexpr FloatKernels floatTable(Isa isa, FloatDot dot,
   table.tallest = kFloatTallest;
   table.panels = panels;
   table.expand = Dot::expand;
-  table.direct = floatDirect<Dot, true>;
-  if (dot == FloatDot::MultiplyAdds)
-    table.directValues = floatDirect<MultiplyAdd<LoadedValues>, false>;
+  table.direct = Dot::template direct<true>;
+  table.directRows = 1;
+  if (dot == FloatDot::MultiplyAdds) {
+    table.directValues = MultiplyAdd<LoadedValues>::direct<false>;
+    table.directRows = kMostDirectRows;
+  }
   if constexpr (kFloatTallest >= 6) {
     table.tiles[0][0] = floatTile<Dot, 6, 1>;
     table.tiles[0][1] = floatTile<Dot, 6, kPanels>;
