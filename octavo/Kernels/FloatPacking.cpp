@@ -18,6 +18,12 @@ constexpr int kFarExponent = 60;
 
 using Sixteen = std::uint8_t __attribute__((vector_size(16)));
 
+bool any(Sixteen bytes) {
+  std::uint64_t halves[2];
+  std::memcpy(halves, &bytes, sizeof halves);
+  return (halves[0] | halves[1]) != 0;
+}
+
 /// kRows (8 or 16) by 16 bytes, rows to columns: rounds of interleaving the lower half of the rows
 /// with the upper one.
 template <int kRows>
@@ -53,11 +59,14 @@ void interleave(const std::uint8_t (&rows)[kPanelColumns][kGroup], int lanes, st
   }
   for (int k = 0; k < kGroup; k += 16)
     transpose<8>(rows, k, columns + k * 8);
-  // 8 bytes of each k, of which the next k overwrites what is too much.
-  std::uint8_t packed[kGroup * 6 + 8];
-  for (int k = 0; k < kGroup; ++k)
-    std::memcpy(packed + k * lanes, columns + k * 8, 8);
-  std::memcpy(to, packed, static_cast<std::size_t>(kGroup * lanes));
+  // 8 bytes of each k, of which the next k overwrites what is too much; at the end none, for what
+  // follows may be another thread's.
+  int k = 0;
+  for (; (kGroup - k) * lanes >= 8; ++k)
+    std::memcpy(to + k * lanes, columns + k * 8, 8);
+  for (; k < kGroup; ++k)
+    for (int lane = 0; lane < lanes; ++lane)
+      to[k * lanes + lane] = static_cast<std::byte>(columns[k * 8 + lane]);
 }
 
 /// The rows that lie interleaved: a tile on the left, a panel on the right, where the last ones may
@@ -110,7 +119,8 @@ public:
     const std::int64_t stored = side == Side::Left ? rows : packed.paddedRows;
     const auto groups = static_cast<std::size_t>(stored * plan.groups);
     packed.elements =
-        PackedBytes(groups * kGroup * (storesValues ? sizeof(float) : 1), std::move(old.elements));
+        PackedBytes(groups * kGroup * (storesValues ? sizeof(float) : 1), std::move(old.elements),
+                    storesValues ? PackedBytes::Fill::Zero : PackedBytes::Fill::None);
     if (!storesValues)
       packed.scales = PackedBytes(groups * sizeof(float), std::move(old.scales));
     if (!isFolded)
@@ -216,21 +226,21 @@ private:
   /// What a group's values are multiplied by.
   float groupScale(const std::uint8_t* codes, std::int64_t row, std::int64_t group,
                    Exponents& exponents) const {
-    constexpr std::uint64_t kMagnitudes = 0x7F7F7F7F7F7F7F7F, kOnes = 0x0101010101010101;
-    std::uint64_t any = 0, nan = 0;
-    for (int s = 0; s < kGroup; s += 8) {
-      std::uint64_t eight;
-      std::memcpy(&eight, codes + s, 8);
-      any |= eight & kMagnitudes;
-      nan |= (eight & kMagnitudes) + kOnes; // bit 7 where a magnitude is 0x7F
-    }
+    Sixteen lower, upper;
+    std::memcpy(&lower, codes, 16);
+    std::memcpy(&upper, codes + 16, 16);
+    lower &= 0x7F;
+    upper &= 0x7F;
+    const auto isNan = (Sixteen)(lower == 0x7F) | (Sixteen)(upper == 0x7F);
     float value = isFolded ? scaleAt(row, group * kGroup) : 1.0f;
-    if (any == 0 && std::isfinite(value))
-      value = 1; // a zero block takes any scale
-    else
-      exponents.add(value);
+    if (isFolded) {
+      if (!any(lower | upper) && std::isfinite(value))
+        value = 1; // a zero block takes any scale
+      else
+        exponents.add(value);
+    }
     // A NaN makes all that its row meets NaN, and so does a scale. Then no code needs a look.
-    if (element.specials == format::Specials::NanOnly && (nan & ~kMagnitudes) != 0)
+    if (element.specials == format::Specials::NanOnly && any(isNan))
       return std::numeric_limits<float>::quiet_NaN();
     return value;
   }

@@ -18,14 +18,15 @@
 
 namespace octavo::kernels {
 
-PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old) : count(size) {
+PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old, Fill fill) : count(size) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   const std::size_t alignment = size < kHugePage ? 64 : kHugePage;
   // A look-ahead past the end of the last record may read, never use, some bytes.
   const std::size_t rounded = (size + 64 + alignment - 1) / alignment * alignment;
   if (old.bytes && old.count == size) {
     bytes = std::move(old.bytes);
-    std::memset(bytes.get(), 0, rounded);
+    if (fill == Fill::Zero)
+      std::memset(bytes.get(), 0, rounded);
     return;
   }
   bytes.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
@@ -35,7 +36,8 @@ PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old) : count(size) {
   if (alignment == kHugePage)
     madvise(bytes.get(), rounded, MADV_HUGEPAGE); // a wish: nothing is lost where it is refused
 #endif
-  std::memset(bytes.get(), 0, rounded);
+  if (fill == Fill::Zero)
+    std::memset(bytes.get(), 0, rounded);
 }
 
 const std::array<float, 256>& decodedValues(const ElementFormat& element) {

@@ -34,14 +34,16 @@
 
 namespace octavo::kernels {
 
-/// Zeroed bytes, aligned to a page of 2 MiB where there are so many: products of one row read a
+/// Bytes, aligned to a page of 2 MiB where there are so many: products of one row read a
 /// matrix once, and small pages cost them a tenth of the memory's rate.
 class PackedBytes {
 public:
   PackedBytes() = default;
-  explicit PackedBytes(std::size_t size) : PackedBytes(size, PackedBytes()) {}
+  enum class Fill : std::uint8_t { Zero, None };
+  explicit PackedBytes(std::size_t size, Fill fill = Fill::Zero)
+      : PackedBytes(size, PackedBytes(), fill) {}
   /// Takes over the memory of `old` if it is of that size.
-  PackedBytes(std::size_t size, PackedBytes&& old);
+  PackedBytes(std::size_t size, PackedBytes&& old, Fill fill = Fill::Zero);
   std::byte* data() { return bytes.get(); }
   const std::byte* data() const { return bytes.get(); }
   std::size_t size() const { return count; }

@@ -162,7 +162,7 @@ private:
   void undoShifts(const SumsBlock& block) const;
 };
 
-/// Groups of K that are multiplied at once: a tile's panels lie in three quarters of L1. It does
+/// Groups of K that are multiplied at once: a tile's panels fill L1. It does
 /// not cut a block of f32 scales.
 std::int64_t FloatProduct::chunk() const {
   static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
@@ -230,9 +230,10 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
   alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
-  const bool inPlace = width == count * kPanelColumns;
-  // Blocks of f32 scales follow one another on the tile, whose part of C stays in the cache.
+  // Blocks of f32 scales follow one another on the tile, whose part of C is not in C meanwhile: its
+  // rows are often a multiple of 4 KiB apart, which stores and loads mistake for one another.
   const bool cuts = plan.groupsInBlock < plan.groups;
+  const bool inPlace = width == count * kPanelColumns && !cuts;
   const bool scaleNow = hasFactors && (cuts || firstGroup + tile.groups == plan.groups);
   const std::int64_t allGroups = tile.groups;
   const std::byte* const firstRight = tile.right;
@@ -250,7 +251,7 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
       tile.stride = inPlace ? block.stride : kMaxPanels * kPanelColumns;
       if (!inPlace && (tile.startFromC || tile.addToC))
         for (int i = 0; i < height; ++i)
-          std::copy_n(corner + i * block.stride, width, edge + i * tile.stride);
+          copyColumns(corner + i * block.stride, width, edge + i * tile.stride);
       for (int i = height; i < 2 * height && row + i < rowEnd; ++i)
         for (std::int64_t n = 0; n < width; n += 16)
           __builtin_prefetch(corner + i * block.stride + n, 1);
@@ -270,7 +271,7 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
       }
       if (!inPlace)
         for (int i = 0; i < height; ++i)
-          std::copy_n(edge + i * tile.stride, width, corner + i * block.stride);
+          copyColumns(edge + i * tile.stride, width, corner + i * block.stride);
     }
   }
 }
@@ -311,7 +312,7 @@ void FloatProduct::direct(const SumsBlock& block) const {
       }
     }
     for (int row = 0; row < rows; ++row)
-      std::copy_n(sums + row * kPanelColumns,
+      copyColumns(sums + row * kPanelColumns,
                   std::min<std::int64_t>(kPanelColumns, columns - column), block.at(row, column));
   }
 }

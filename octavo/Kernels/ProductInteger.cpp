@@ -103,7 +103,7 @@ void IntegerProduct::direct(const SumsBlock& block) const {
            .stride = kPanelColumns,
            .quantum = plan.quantum});
       for (int i = 0; i < height; ++i)
-        std::copy_n(sums + i * kPanelColumns, columnsOf(panel), block.at(row + i, column));
+        copyColumns(sums + i * kPanelColumns, columnsOf(panel), block.at(row + i, column));
       row += height;
     }
   }
@@ -131,7 +131,7 @@ void IntegerProduct::directDigits(const SumsBlock& block) const {
               .c = sums,
               .stride = kPanelColumns,
               .quantum = plan.quantum});
-      std::copy_n(sums, columnsOf(panel), block.at(row, column));
+      copyColumns(sums, columnsOf(panel), block.at(row, column));
     }
   }
 }
@@ -245,7 +245,7 @@ void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const S
       tile.stride = inPlace ? block.stride : kMaxPanels * kPanelColumns;
       if (!inPlace && !tile.fresh)
         for (int i = 0; i < height; ++i)
-          std::copy_n(corner + i * block.stride, width, edge + i * tile.stride);
+          copyColumns(corner + i * block.stride, width, edge + i * tile.stride);
       // C of the next tile: the rest of C has pushed it out since the last chunk of K.
       for (int i = height; i < 2 * height && row + i < block.rowEnd; ++i)
         for (std::int64_t n = 0; n < width; n += 16)
@@ -253,7 +253,7 @@ void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const S
       run(tile);
       if (!inPlace)
         for (int i = 0; i < height; ++i)
-          std::copy_n(edge + i * tile.stride, width, corner + i * block.stride);
+          copyColumns(edge + i * tile.stride, width, corner + i * block.stride);
     }
   }
 }

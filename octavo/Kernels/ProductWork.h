@@ -5,6 +5,8 @@
 #include "octavo/Kernels/Product.h"
 #include "octavo/Kernels/ProductEpilogue.h"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 
 namespace octavo::kernels {
@@ -19,6 +21,14 @@ public:
 protected:
   std::int64_t taskCount = 0;
 };
+
+/// Some columns of a row of C, most often a panel's: 64 bytes, of which a call would take longer.
+inline void copyColumns(const float* from, std::int64_t columns, float* to) {
+  if (columns == kPanelColumns)
+    std::memcpy(to, from, kPanelColumns * sizeof(float));
+  else
+    std::copy_n(from, columns, to);
+}
 
 /// Panels of one task of a product of few rows.
 inline constexpr std::int64_t kDirectPanels = 4;

@@ -51,17 +51,25 @@ template <typename Dot, int kRows, int kPanels> void floatTile(const FloatTileAr
     for (int p = 0; p < kPanels; ++p)
       right[p] += kUnrolled * kStepBytes;
   }
-  for (int v = 0; v < kVectors; ++v) {
-    const F32 column = tile.rowFactors ? load<F32>(tile.columnFactors + v * kLanes) : F32{};
+  if (tile.rowFactors)
+#pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      F32 sum = sums[i][v];
-      if (tile.rowFactors)
-        sum *= splat(tile.rowFactors[i]) * column;
-      if (tile.addToC)
-        sum += load<F32>(cAt(i, v));
-      store(cAt(i, v), sum);
+      const F32 row = splat(tile.rowFactors[i]);
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v)
+        sums[i][v] *= row * load<F32>(tile.columnFactors + v * kLanes);
     }
-  }
+  if (tile.addToC)
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v)
+        sums[i][v] += load<F32>(cAt(i, v));
+#pragma unroll
+  for (int i = 0; i < kRows; ++i)
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v)
+      store(cAt(i, v), sums[i][v]);
 }
 
 /// A vector of codes, one a byte: the form for every set.
