@@ -22,15 +22,15 @@ namespace octavo::python {
 namespace nb = nanobind;
 using analysis::ErrorRow;
 
-static std::vector<ErrorRow> analyze(nb::handle object,
-                                     const std::optional<std::string>& formatName) {
+static std::vector<ErrorRow> analyze(nb::handle object, nb::handle formatName) {
   std::vector<const format::ScaledFormat*> formats;
   for (const format::ScaledFormat& row : format::kScaledFormats)
-    if (!formatName || &row == &scaledFormat(*formatName))
+    if (formatName.is_none() || &row == &scaledFormat(formatName))
       formats.push_back(&row);
   const Array x = toArray(object, "x");
-  if (x.shape.empty())
-    raise(ErrorClass::Shape, "x: expected one axis or more, found shape ()");
+  if (x.shape.empty() || x.size() == 0)
+    raise(ErrorClass::Shape, "x: expected one axis or more and one value or more, found shape {}",
+          text(x.shape));
   const Array values = asFloats(x, "x");
   const std::span<const float> floats(reinterpret_cast<const float*>(values.data), values.size());
   if (!std::isfinite(
@@ -72,7 +72,7 @@ void bindAnalysis(nb::module_& module) {
   // clang-format on
   module.def(
       "analyze", &analyze, nb::arg("x").none(), nb::arg("format") = nb::none(),
-      nb::sig("def analyze(x: numpy.typing.ArrayLike, format: str | None = None) -> "
+      nb::sig("def analyze(x: numpy.typing.ArrayLike, format: str | ScaledFormat | None = None) -> "
               "list[ErrorRow]"),
       R"(The error of quantize and dequantize along the last axis, for every format, scale rule and preset.
 

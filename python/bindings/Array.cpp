@@ -237,6 +237,35 @@ const ElementFormat& elementFormat(nb::handle named, std::string_view name) {
         fmt::join(names, ", "));
 }
 
+std::size_t firstNoCode(const std::byte* bytes, std::size_t n, const ElementFormat& format) {
+  if (format.width() >= 8)
+    return n;
+  const auto above = static_cast<std::byte>(0xFF << format.width());
+  // By chunks, whose loop has no exit: that one the compiler makes a vector's.
+  constexpr std::size_t kChunk = 4096;
+  for (std::size_t begin = 0; begin < n; begin += kChunk) {
+    const std::size_t end = std::min(n, begin + kChunk);
+    std::byte all{};
+    for (std::size_t i = begin; i < end; ++i)
+      all |= bytes[i];
+    if ((all & above) != std::byte{})
+      return static_cast<std::size_t>(
+          std::find_if(bytes + begin, bytes + end,
+                       [&](std::byte each) { return (each & above) != std::byte{}; }) -
+          bytes);
+  }
+  return n;
+}
+
+void checkCodes(const Array& codes, const ElementFormat& format, std::string_view name) {
+  const std::size_t n = codes.size(), at = firstNoCode(codes.data, n, format);
+  if (at < n)
+    raise(ErrorClass::Format,
+          "{}: 0x{:02x} at index {} (row-major) is no code of {}, which has {} bits; octavo.unpack "
+          "takes packed codes apart",
+          name, std::to_integer<int>(codes.data[at]), at, format.name, format.width());
+}
+
 std::string text(const Shape& shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }

@@ -46,6 +46,7 @@ static nb::object pack(nb::handle object, nb::handle named) {
           "pack them as one axis",
           codes.shape.back(), format.width());
   const Array in = contiguous(codes);
+  checkCodes(in, format, "codes");
   Shape shape = codes.shape;
   shape.back() = (bits + 7) / 8;
   const Array packed = emptyOf(shape, "uint8");

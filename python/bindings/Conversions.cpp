@@ -25,6 +25,7 @@ static const std::uint8_t* codes(const Array& array) {
 
 static Array decoded(const Array& x, const ElementFormat& source, const ElementFormat& target) {
   const Array in = contiguous(x), out = emptyArray(x.shape, target);
+  checkCodes(in, source, "x");
   const kernels::WideType type = wideType(out, "to");
   withoutLock([&] { kernels::decode(source, codes(in), type, out.data, in.size(), execution()); });
   return out;

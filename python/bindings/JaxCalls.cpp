@@ -45,17 +45,23 @@ class InputCodes {
 public:
   InputCodes(const ffi::AnyBuffer& buffer, const format::ElementFormat& format) {
     data = static_cast<const std::uint8_t*>(buffer.untyped_data());
-    if (buffer.element_type() != ffi::DataType::F4E2M1FN)
+    if (buffer.element_type() != ffi::DataType::F4E2M1FN) {
+      const std::size_t n = buffer.element_count();
+      valid = firstNoCode(static_cast<const std::byte*>(buffer.untyped_data()), n, format) == n;
       return;
+    }
     unpacked.resize(buffer.element_count());
     kernels::unpack(data, unpacked.size(), format.width(), unpacked.data(), execution());
     data = unpacked.data();
   }
   const std::uint8_t* get() const { return data; }
+  /// Whether all are codes of the format: six-bit floats come in uint8.
+  bool areCodes() const { return valid; }
 
 private:
   std::vector<std::uint8_t> unpacked;
   const std::uint8_t* data;
+  bool valid = true;
 };
 
 /// The same of a result: `finish` packs what was written.
@@ -181,6 +187,9 @@ ffi::Error dequantizeCall(ffi::AnyBuffer elements, ffi::AnyBuffer scales,
   if (!type)
     return refuse("dequantize: there is no format {} along axis -{}", formatName, axisFromEnd);
   const InputCodes codes(elements, *type->element);
+  if (!codes.areCodes())
+    return refuse("dequantize: elements: codes of {} have {} bits", type->element->name,
+                  type->element->width());
   const std::int64_t size = batch.size();
   const std::int64_t scaleBytes =
       numerics::elementCount(format::scaleShape(batch.shape, type->block)) * type->scale->bytes();
@@ -270,6 +279,8 @@ ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
   std::optional<InputCodes> leftCodes;
   if (leftFormat.scale)
     leftCodes.emplace(left, *leftFormat.element);
+  if (!rightCodes.areCodes() || (leftCodes && !leftCodes->areCodes()))
+    return refuse("a product: elements: codes of six-bit floats are below 64");
   const std::int64_t area = a.shape[0] * b.shape[0];
   for (std::int64_t i = 0; i < a.count; ++i) {
     const auto packedLeft =

@@ -78,6 +78,12 @@ static PackedOperand packed(const Operand& operand, std::int64_t index, kernels:
     rest /= extent;
     stride *= grid[axis];
   }
+  // The memory of elements is the caller's, who may have written to it since they were checked.
+  const auto n = static_cast<std::size_t>(area);
+  if (const std::size_t at = firstNoCode(elements, n, *operand.format.element); at < n)
+    raise(ErrorClass::Format,
+          "matmul: the elements of a ScaledTensor were written to: 0x{:02x} is no code of {}",
+          std::to_integer<int>(elements[at]), operand.format.element->name);
   const int scaleBytes = operand.format.scale->bytes();
   return kernels::pack(
       kernels::ScaledView{.element = operand.format.element,

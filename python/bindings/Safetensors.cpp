@@ -182,14 +182,18 @@ static nb::dict load(const std::string& path) {
 void bindSafetensors(nb::module_& module) {
   module.def(
       "save",
-      [](nb::handle path, const nb::dict& tensors,
-         const std::map<std::string, std::string>& metadata) {
-        save(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)), tensors,
+      [](nb::handle path, nb::handle tensors, const std::map<std::string, std::string>& metadata) {
+        if (!nb::hasattr(tensors, "keys"))
+          raise(ErrorClass::Dtype, "tensors: expected a dict of tensors by name, found {}",
+                nb::type_name(tensors.type()).c_str());
+        save(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)),
+             nb::borrow<nb::dict>(nb::module_::import_("builtins").attr("dict")(tensors)),
              metadata);
       },
-      nb::arg("path"), nb::arg("tensors"), nb::kw_only(), nb::arg("metadata") = nb::dict(),
-      nb::sig("def save(path: str | os.PathLike[str], tensors: dict[str, ScaledTensor | "
-              "numpy.typing.ArrayLike], *, metadata: dict[str, str] = {}) -> None"),
+      nb::arg("path"), nb::arg("tensors").none(), nb::kw_only(), nb::arg("metadata") = nb::dict(),
+      nb::sig("def save(path: str | os.PathLike[str], tensors: "
+              "collections.abc.Mapping[str, ScaledTensor | numpy.typing.ArrayLike], *, metadata: "
+              "dict[str, str] = {}) -> None"),
       R"(Writes arrays and scaled tensors to a safetensors file, which appears whole or not at all.
 
 A scaled tensor "w" is stored as "w" (elements in their own dtype, packed), "w_scale", and

@@ -91,24 +91,12 @@ ScaledTensor transposed(const ScaledTensor& tensor) {
   return result;
 }
 
-/// Raises where a byte is no code of the format: kernels take the bits above its width for granted.
-static void checkCodes(const Array& array, const ElementFormat& format, std::string_view name) {
-  if (format.width() >= 8 || array.size() == 0)
-    return;
-  const nb::object bytes = array.numpy.attr("view")("uint8");
-  const int largest = nb::cast<int>(bytes.attr("max")().attr("item")());
-  if (static_cast<std::uint32_t>(largest) >= format.codeCount())
-    raise(
-        ErrorClass::Format,
-        "{}: 0x{:02x} is no code of {}, which has {} bits; octavo.unpack takes packed codes apart",
-        name, largest, format.name, format.width());
-}
-
 /// The array as codes of `format`: of its dtype, or of its width in unsigned integers.
 static Array codesOf(nb::handle object, const ElementFormat& format, std::string_view name) {
   const Array array = toArray(object, name);
   if (array.format == &format || (format.isNarrow() && array.dtype == "uint8")) {
-    checkCodes(array, format, name);
+    if (format.width() < 8)
+      checkCodes(contiguous(array), format, name);
     return array.format == &format ? array : viewed(array, format);
   }
   raise(ErrorClass::Dtype, "{}: expected {}{}, found {}", name, format.numpy,

@@ -66,3 +66,32 @@ def test_amax(x):
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("name", ["e2m1fn", "e2m3fn", "e3m2fn"])
+@pytest.mark.parametrize("size", [1, 64, 5000])
+def test_bytes_that_are_no_codes_are_refused_wherever_codes_go_in(name, size):
+    row = octavo.formats()[name]
+    scaled = next(each for each in octavo.formats().values()
+                  if isinstance(each, octavo.ScaledFormat) and each.element.name == name)
+    for at in {0, size // 2, size - 1}:
+        codes = np.zeros((1, size), np.uint8)
+        codes[0, at] = 1 << row.bits
+        typed = codes.view(row.numpy)
+        scales = np.full((1, -(-size // scaled.block[-1])), 127, np.uint8)
+        for call in (lambda: octavo.convert(codes, "f32", source=name), lambda: octavo.convert(typed, "f32"),
+                     lambda: octavo.convert(typed, "e4m3fn"), lambda: octavo.pack(codes[0], name),
+                     lambda: octavo.pack(typed[0]), lambda: octavo.ScaledTensor(codes, scales, scaled),
+                     lambda: octavo.ScaledTensor(typed.T, scales.T, scaled, axis=0)):
+            with pytest.raises(octavo.FormatError, match=f"at index {at} .* is no code of {name}"):
+                call()
+
+
+def test_codes_that_are_written_over_behind_a_tensor_are_refused_by_products():
+    elements, scales = np.zeros((4, 64), np.uint8), np.full((4, 2), 127, np.uint8)
+    q = octavo.ScaledTensor(elements, scales, "mxfp6_e2m3")
+    elements[1, 2] = 255
+    x = np.ones((2, 64), np.float32)
+    for call in (lambda: octavo.matmul(x, q.T), lambda: octavo.matmul(q, q.T), lambda: octavo.matmul(q, x.T)):
+        with pytest.raises(octavo.FormatError, match="written to: 0xff is no code of e2m3fn"):
+            call()

@@ -1,5 +1,6 @@
 """octavo.jax: the kernels inside JAX programs on the CPU, against NumPy statements of the rules and
 JAX's own operations."""
+import dataclasses
 import importlib.util
 import pathlib
 
@@ -265,3 +266,12 @@ def test_empty_arrays():
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call(jnp.ones((4, 32)))
+
+
+def test_bytes_that_are_no_six_bit_codes_are_refused():
+    q = oj.quantize(jnp.ones((4, 64)), "mxfp6_e2m3")
+    bad = dataclasses.replace(q, elements=q.elements.at[1, 2].set(64))
+    for call in (lambda: oj.dequantize(bad), lambda: oj.matmul(q, bad.swapaxes()),
+                 lambda: oj.matmul(bad, q.swapaxes())):
+        with pytest.raises(Exception, match="six-bit floats are below 64|e2m3fn have 6 bits"):
+            jax.block_until_ready(call())
