@@ -154,8 +154,12 @@ private:
   }
   float scaleAt(std::int64_t row, std::int64_t k) const {
     // Divisions cost more than the packing of a group.
-    const std::int64_t at = (matrix.across == 1 ? row : row / matrix.across) * grid +
-                            (matrix.along == kGroup ? k / kGroup : k / matrix.along);
+    return scaleOf(gridRow(row) + (matrix.along == kGroup ? k / kGroup : k / matrix.along));
+  }
+  std::int64_t gridRow(std::int64_t row) const {
+    return (matrix.across == 1 ? row : row / matrix.across) * grid;
+  }
+  float scaleOf(std::int64_t at) const {
     const std::uint32_t code = matrix.scaleBytes == 1
                                    ? static_cast<const std::uint8_t*>(matrix.scales)[at]
                                    : static_cast<const std::uint32_t*>(matrix.scales)[at];
@@ -167,11 +171,16 @@ private:
       packValues(lanes, packed, shifts);
     else
       packCodes(lanes, packed, shifts);
-    if (!isFolded)
-      for (int lane = 0; lane < lanes.present; ++lane)
-        for (std::int64_t b = 0; b < blocks(); ++b)
-          packed.factors[b * packed.paddedRows + lanes.first + lane] =
-              scaleAt(lanes.first + lane, b * plan.groupsInBlock * kGroup);
+    if (isFolded)
+      return;
+    const std::int64_t block = plan.groupsInBlock * kGroup;
+    const bool isOnePerBlock = matrix.along == block;
+    for (std::int64_t row = lanes.first; row < lanes.first + lanes.present; ++row) {
+      const std::int64_t scales = gridRow(row);
+      for (std::int64_t b = 0; b < blocks(); ++b)
+        packed.factors[b * packed.paddedRows + row] =
+            scaleOf(scales + (isOnePerBlock ? b : b * block / matrix.along));
+    }
   }
 
   /// 2^-this is what a row is multiplied by.
