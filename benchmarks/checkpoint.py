@@ -2,12 +2,16 @@
 """Speed and memory of `octavo checkpoint` on a synthetic model, interleaved with `cp` of the same
 bytes.
 
-    benchmarks/checkpoint.py --octavo build/release/bin/octavo --work DIR [--gb 8] [--rounds 3]
+    benchmarks/checkpoint.py --octavo build/bench/bin/octavo --work DIR [--gb 8] [--rounds 3]
 
 Writes a model of --gb gigabytes in DeepSeek's FP8 layout, converts it to compressed-tensors (names
-and configuration change, bytes do not), dequantizes it to bf16, and quantizes that to NVFP4 and
-MXFP4. Every run is a fresh process; `cp` is `cp -r` and then `sync` of the copies, since octavo
-syncs what it writes. DIR needs about four times the size; it is emptied again.
+and configuration change, bytes do not) and to FNUZ, dequantizes it to bf16, and quantizes that to
+several formats. Every run is a fresh process. Beside a run: `cp -r` of the input where the job
+renames, of the output where it computes, each with `sync` of the copies, since octavo syncs what it
+writes; and where it quantizes, the same work from memory to memory by as many threads
+(bench-in-memory, from the folder of octavo). Wall time and processor time of all threads; on a
+shared machine only the latter says what the work costs. The runs of one kind and those beside it
+go by turns, the best of each counts. DIR needs about four times the size; it is emptied again.
 """
 import argparse
 import json
@@ -80,44 +84,60 @@ def make_model(folder, size):
 
 
 def run(*command):
-    """Seconds and peak resident megabytes."""
+    """Wall seconds, processor seconds and peak resident megabytes."""
     start = time.monotonic()
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         raise SystemExit(f"failed: {command}")
-    return time.monotonic() - start, usage.ru_maxrss / 1024
+    seconds = time.monotonic() - start
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def size_of(folder):
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
-def measure(what, source, command, out, weights):
-    seconds, peak = run(*command, source, "-o", out)
-    read, written = size_of(source) / 1e9, size_of(out) / 1e9
-    print(f"{what:38} {read:6.2f} GB in, {written:6.2f} GB out: {seconds:6.1f} s, "
-          f"{weights / seconds / 1e9:.3f} G values/s, peak {peak:5.0f} MB, "
-          f"load {os.getloadavg()[0]:.1f}", flush=True)
+def copy_of(folder):
+    """Wall and processor seconds of a copy that is on the disk."""
+    copy = folder.with_name("copy")
+    seconds, processor, _ = run("cp", "-r", folder, copy)
+    synced, flushing, _ = run("sync", *copy.iterdir())
+    shutil.rmtree(copy)
+    return seconds + synced, processor + flushing
 
 
-def compare(what, source, command, out, rounds):
-    """Rounds of the command and of cp, by turns; the best of each."""
-    times, peaks, copies = [], [], []
-    copy = out.with_name("copy")
-    for _ in range(rounds):
+def in_memory(octavo, form, weights, threads=2):
+    run_of = subprocess.run([octavo.with_name("bench-in-memory"), form, str(weights), str(threads)],
+                            check=True, capture_output=True, text=True)
+    return json.loads(run_of.stdout)
+
+
+def measure(what, source, command, out, options, weights, copies, form=None):
+    """`copies`: the folder that cp copies, source or out. The last output stays."""
+    times, beside, memory, peak = [], [], [], 0
+    for _ in range(options.rounds):
         shutil.rmtree(out, ignore_errors=True)
-        seconds, peak = run(*command, source, "-o", out)
-        times.append(seconds)
-        peaks.append(peak)
-        seconds, _ = run("cp", "-r", source, copy)
-        synced, _ = run("sync", *copy.iterdir())
-        copies.append(seconds + synced)
-        shutil.rmtree(copy)
-    read, written = size_of(source) / 1e9, size_of(out) / 1e9
-    print(f"{what:38} {read:6.2f} GB in, {written:6.2f} GB out: {min(times):6.1f} s "
-          f"(cp of the input {min(copies):6.1f} s, ratio {min(copies) / min(times):.2f}), "
-          f"peak {max(peaks):5.0f} MB, load {os.getloadavg()[0]:.1f}", flush=True)
+        seconds, processor, resident = run(*command, source, "-o", out)
+        times.append((seconds, processor))
+        peak = max(peak, resident)
+        beside.append(copy_of(copies))
+        if form:
+            memory.append(in_memory(options.octavo, form, weights))
+    wall, processor = (min(column) for column in zip(*times))
+    copy_wall, copy_processor = (min(column) for column in zip(*beside))
+    row = {"work": what, "in_gb": size_of(source) / 1e9, "out_gb": size_of(out) / 1e9, "s": wall,
+           "processor_s": processor, "peak_mb": peak, "cp": copies.name, "cp_s": copy_wall,
+           "cp_processor_s": copy_processor, "cp_ratio": copy_wall / wall,
+           "load": os.getloadavg()[0]}
+    for source_type in ("f32", "bf16") if form else ():
+        best = {key: min(m[f"{source_type}_{key}"] * weights / m["values"] for m in memory)
+                for key in ("s", "processor_s")}
+        row |= {f"memory_{source_type}_{key}": value for key, value in best.items()}
+        row[f"memory_{source_type}_ratio"] = best["s"] / wall
+        row[f"memory_{source_type}_processor_ratio"] = best["processor_s"] / processor
+    print(json.dumps({k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()}),
+          flush=True)
 
 
 def main():
@@ -127,25 +147,32 @@ def main():
     flags.add_argument("--gb", type=float, default=8)
     flags.add_argument("--rounds", type=int, default=3)
     flags.add_argument("--memory", default="256MB")
+    flags.add_argument("--formats", nargs="*", default=["nvfp4", "mxfp4", "fp8_row"])
     options = flags.parse_args()
     work = options.work / "octavo-checkpoint-benchmark"
     shutil.rmtree(work, ignore_errors=True)
     try:
         weights = make_model(work / "deepseek", options.gb * 1e9)
         print(f"{weights / 1e9:.2f} G weights, load {os.getloadavg()[0]:.1f}", flush=True)
-        octavo = [options.octavo, "checkpoint"]
+        deepseek, plain = work / "deepseek", work / "plain"
         tail = ["--memory", options.memory]
-        compare("convert deepseek -> compressed-tensors", work / "deepseek",
-                [*octavo, "convert", "--layout", "compressed-tensors", *tail], work / "ct",
-                options.rounds)
+
+        def step(what, source, command, flags, name, form=None):
+            out = work / name
+            copies = source if command == "convert" else out
+            measure(what, source, [options.octavo, "checkpoint", command, *flags, *tail], out,
+                    options, weights, copies, form)
+
+        step("convert deepseek to compressed-tensors", deepseek, "convert",
+             ["--layout", "compressed-tensors"], "ct")
         shutil.rmtree(work / "ct")
-        measure("dequantize fp8_block -> bf16", work / "deepseek", [*octavo, "dequantize", *tail],
-                work / "plain", weights)
-        shutil.rmtree(work / "deepseek")
-        for form in ("nvfp4", "mxfp4"):
-            measure(f"quantize bf16 -> {form}", work / "plain",
-                    [*octavo, "quantize", "--layout", "compressed-tensors", "--format", form, *tail],
-                    work / form, weights)
+        step("convert deepseek to FNUZ", deepseek, "convert", ["--fnuz"], "fnuz")
+        shutil.rmtree(work / "fnuz")
+        step("dequantize fp8_block to bf16", deepseek, "dequantize", [], "plain")
+        shutil.rmtree(deepseek)
+        for form in options.formats:
+            step(f"quantize bf16 to {form}", plain, "quantize",
+                 ["--layout", "compressed-tensors", "--format", form], form, form)
             shutil.rmtree(work / form)
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -118,7 +118,7 @@ std::int64_t LayerReader::scaleCount(std::int64_t begin, std::int64_t end) const
   return (end - begin + blockRows - 1) / blockRows * gridColumns;
 }
 
-std::span<const std::byte> LayerReader::scaleBytes(std::int64_t begin, std::int64_t end) const {
+std::span<const std::byte> LayerReader::storedScales(std::int64_t begin, std::int64_t end) const {
   const std::int64_t row = begin / matrixRows * gridRows + begin % matrixRows / blockRows;
   const auto width = static_cast<std::size_t>(source->scales->format->bytes());
   return source->scales->tensor.bytes().subspan(static_cast<std::size_t>(row * gridColumns) * width,
@@ -138,7 +138,7 @@ void LayerReader::codes(std::int64_t begin, std::int64_t end, std::uint8_t* code
 }
 
 void LayerReader::scales(std::int64_t begin, std::int64_t end, void* scales) const {
-  const std::span<const std::byte> bytes = scaleBytes(begin, end);
+  const std::span<const std::byte> bytes = storedScales(begin, end);
   const ElementFormat& stored = *source->scales->format;
   const ElementFormat& wanted = *source->type.scale;
   if (stored.width() == wanted.width()) {
@@ -164,7 +164,7 @@ void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
                                     source->scales->format,
                                     {std::min(blockRows, to - from), blockColumns},
                                     source->type.hasOuterScale};
-    kernels::dequantize(codes, scaleBytes(from, to).data(), outerScale, shape, type,
+    kernels::dequantize(codes, storedScales(from, to).data(), outerScale, shape, type,
                         values + (from - begin) * columnCount, how);
   };
   const int width = source->type.element->width();
@@ -191,7 +191,7 @@ void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
 
 void LayerReader::release(std::int64_t begin, std::int64_t end) const {
   source->elements.tensor.shard->release(elementBytes(begin, end));
-  source->scales->tensor.shard->release(scaleBytes(begin, end));
+  source->scales->tensor.shard->release(storedScales(begin, end));
 }
 
 } // namespace octavo::checkpoint

@@ -45,6 +45,8 @@ public:
   /// of type.scale->bytes().
   std::int64_t scaleCount(std::int64_t begin, std::int64_t end) const;
   void scales(std::int64_t begin, std::int64_t end, void* scales) const;
+  /// The same as they are stored, in the format of the layer's part.
+  std::span<const std::byte> storedScales(std::int64_t begin, std::int64_t end) const;
   /// The values of a piece.
   void values(std::int64_t begin, std::int64_t end, float* values,
               const kernels::Execution& execution = {}) const;
@@ -56,7 +58,6 @@ public:
 private:
   explicit LayerReader(const Layer& layer) : source(&layer) {}
   std::span<const std::byte> elementBytes(std::int64_t begin, std::int64_t end) const;
-  std::span<const std::byte> scaleBytes(std::int64_t begin, std::int64_t end) const;
 
   const Layer* source;
   std::int64_t rowCount = 0, columnCount = 0;

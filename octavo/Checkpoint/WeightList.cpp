@@ -39,7 +39,8 @@ WeightList::WeightList(const Folder& folder, Findings& findings)
   for (const Layer& layer : contents.layers) {
     list.push_back({.name = plainName(layer), .layer = &layer});
     if (layer.inputScale)
-      list.push_back({.name = layer.name + ".input_scale", .scale = &*layer.inputScale});
+      list.push_back(
+          {.name = layer.name + ".input_scale", .scale = &*layer.inputScale, .inputOf = &layer});
   }
   for (const StoredTensor& tensor : contents.plain)
     list.push_back({.name = tensor.name(), .plain = &tensor});

@@ -17,6 +17,7 @@ struct NamedWeight {
   const Layer* layer = nullptr;
   const StoredTensor* plain = nullptr;
   const Part* scale = nullptr; ///< of the cache or of a layer's input
+  const Layer* inputOf = nullptr; ///< whose input a scale is of
 
   /// "nvfp4", "BF16", ...
   std::string kind() const;

@@ -24,4 +24,11 @@ std::optional<NonFinite> findNonFinite(std::string_view name) {
   return row == kNonFiniteNames.end() ? std::nullopt : std::optional(row->first);
 }
 
+std::vector<std::string> nonFiniteNames() {
+  std::vector<std::string> names;
+  for (const auto& [policy, name] : kNonFiniteNames)
+    names.emplace_back(name);
+  return names;
+}
+
 } // namespace octavo::numerics

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace octavo::numerics {
 
@@ -24,6 +26,8 @@ enum class NonFinite : std::uint8_t {
 };
 std::string_view nonFiniteName(NonFinite policy);
 std::optional<NonFinite> findNonFinite(std::string_view name);
+/// All names, in the order of the enumeration.
+std::vector<std::string> nonFiniteNames();
 
 /// Whether the quantizer may produce the code -2^7 of INT8 (OCP MX 5.3.4 leaves it open).
 enum class Int8Range : std::uint8_t {

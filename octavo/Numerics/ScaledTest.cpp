@@ -321,7 +321,9 @@ TEST(ScaledTest, NanTakesNoPartInTheOuterScale) {
 }
 
 TEST(ScaledTest, NonFiniteNames) {
-  for (const char* name : {"error", "propagate", "saturate"}) {
+  EXPECT_EQ(nonFiniteNames(),
+            (std::vector<std::string>{"error", "propagate", "saturate", "skip-nan"}));
+  for (const std::string& name : nonFiniteNames()) {
     ASSERT_TRUE(findNonFinite(name)) << name;
     EXPECT_EQ(nonFiniteName(*findNonFinite(name)), name);
   }

@@ -37,7 +37,7 @@ def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
     Option<"parameters", "parameters", "std::string", "",
            "Arguments whose name this regular expression (RE2) finds are weights too">,
     Option<"nonFinite", "non-finite", "std::string", "\"error\"",
-           "What NaN and Inf in a quantized tensor do: error, propagate, saturate">,
+           "What NaN and Inf in a quantized tensor do: error, propagate, saturate, skip-nan">,
   ];
 }
 

@@ -73,9 +73,13 @@ private:
         return llvm::createStringError("no scale rule \"" + rule + "\"; there are" + ruleNames());
     }
     const auto policy = numerics::findNonFinite(nonFinite);
-    if (!policy)
-      return llvm::createStringError("no policy \"" + nonFinite +
-                                     "\" for NaN and Inf; there are error propagate saturate");
+    if (!policy) {
+      std::string known;
+      for (const std::string& name : numerics::nonFiniteNames())
+        known += " " + name;
+      return llvm::createStringError("no policy \"" + nonFinite + "\" for NaN and Inf; there are" +
+                                     known);
+    }
     result.nonFinite = *policy;
     result.match = match;
     result.exclude = exclude;

@@ -14,7 +14,7 @@
 // RULE: no scale rule "up"; there are floor ceil even round-up nearest
 // NEAREST: the rule floor is for E8M0 scales; nvfp4 has scales of e4m3fn, whose one rule is nearest
 // REGEX: "(", given for match, is not a regular expression: missing ): (
-// POLICY: no policy "ignore" for NaN and Inf; there are error propagate saturate
+// POLICY: no policy "ignore" for NaN and Inf; there are error propagate saturate skip-nan
 // NAN: jit(f)/dot_general: the constant has a NaN at [1, 2]; choose a policy for NaN and Inf (propagate, saturate) or exclude this dot
 // PROPAGATE: stablehlo.constant dense<{{\[\[}}{{.*}}], [0xFF]]> : tensor<2x1xf8E8M0FNU>
 func.func @nan(%x: tensor<8x4xf32>) -> tensor<8x2xf32> {

@@ -447,6 +447,31 @@ def test_the_other_files_are_held_too(tmp_path):
     assert "run the same command again" in octavo("verify", output, "--against", source, code=1).stdout
 
 
+def test_stochastic_rounding_is_no_fault_where_it_is_expected(tmp_path):
+    """Each weight on one of its two neighbours; then one weight on the neighbour beyond."""
+    source = write(tmp_path, "in", cp.plain_checkpoint())
+    weights, narrow = cp.plain(), cp.autofp8(static=False, kv=False)
+    random = np.random.default_rng(11)
+    for name in filter(cp.is_linear, weights):
+        scale = narrow.tensors[name + "_scale"]
+        wanted = np.abs(np.clip(weights[name].astype(np.float32) / scale, -448, 448))
+        codes = narrow.tensors[name].view(np.uint8)
+        sizes = np.abs(narrow.tensors[name].astype(np.float32))
+        other = np.where(sizes < wanted, codes + 1, np.where(sizes > wanted, codes - 1, codes))
+        chosen = np.where(random.random(codes.shape) < 0.5, other, codes).astype(np.uint8)
+        narrow.tensors[name] = chosen.view(cp.E4M3)
+    out = write(tmp_path, "out", narrow)
+    assert "half a step" in octavo("verify", out, "--against", source, code=1).stdout
+    assert "BROKEN" not in octavo("verify", out, "--against", source, "--rounding", "stochastic").stdout
+    far = narrow.tensors[DOWN + ".weight"].view(np.uint8).copy()
+    at = np.unravel_index(np.argmax((far & 0x7F > 0x30) & (far & 0x7F < 0x70)), far.shape)
+    far[at] += 3
+    narrow.tensors[DOWN + ".weight"] = far.view(cp.E4M3)
+    out = write(tmp_path, "far", narrow)
+    text = octavo("verify", out, "--against", source, "--rounding", "stochastic", code=1).stdout
+    assert f"{DOWN}.weight: row {at[0]}, column {at[1]}" in text and "within a step" in text
+
+
 # docs/checkpoints.md
 
 def console(page):

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import checkpoint_model as model
+import checkpoints
 import ml_dtypes
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ FUSED = [("q_proj", "k_proj", "v_proj"), ("gate_proj", "up_proj")]
 E4M3, E2M1 = ml_dtypes.float8_e4m3fn, ml_dtypes.float4_e2m1fn
 
 
-def octavo(*arguments, code=0):
+def octavo(*arguments, code=0, stderr=""):
+    """What it prints; `stderr` is what it says besides, None if that does not matter."""
     run = subprocess.run(
         [BIN, "checkpoint", *map(str, arguments)], capture_output=True, text=True, timeout=120
     )
@@ -27,7 +29,7 @@ def octavo(*arguments, code=0):
     if code:
         assert run.stderr.startswith("octavo: error: "), run.stderr
         return run.stderr
-    assert run.stderr == ""
+    assert stderr is None or run.stderr == stderr
     return run.stdout
 
 
@@ -300,6 +302,101 @@ def test_killed_at_any_moment(tmp_path, command):
 
 def is_done(left, whole):
     return set(left) == set(whole)
+
+
+def scales_to_apply(folder, shards=12):
+    """A checkpoint with scales of its cache under old and new names, and a file that replaces some,
+    adds others and makes an old name go. Of its weights a few are large enough to be caught being
+    copied."""
+    checkpoint = checkpoints.autofp8()
+    checkpoint.shards = shards
+    tensors = checkpoint.tensors
+    first, second = "model.layers.0.self_attn.", "model.layers.1.self_attn."
+    tensors[first + "kv_scale"] = tensors.pop(first + "k_scale")
+    for name in (first + "v_scale", second + "k_scale", second + "v_scale"):
+        del tensors[name]
+    for i in range(shards):
+        tensors[f"large.{i}"] = np.full((64, 4096), i, np.float32)
+    checkpoint.moved[first + "kv_scale"] = 0  # is written before the shard of the keys' weight
+    checkpoint.write(folder)
+    side = folder.parent / "side.safetensors"
+    new = {first + "k_scale": 0.25, second + "k_scale": 0.125, second + "v_scale": 0.0625}
+    new |= {name: 0.75 for name in tensors if name.endswith(".input_scale")}
+    checkpoints.write_safetensors(side, {n: np.float32(v).reshape(()) for n, v in new.items()})
+    return ("scales", "apply", folder, "--scales", side, "--into-checkpoint")
+
+
+def apply_completely(tmp_path, arguments):
+    """What the folder has before and after an undisturbed run, and how long that takes."""
+    folder = arguments[2]
+    shutil.copytree(folder, tmp_path / "whole")
+    before = contents(folder)
+    start = time.monotonic()
+    octavo("scales", "apply", tmp_path / "whole", *arguments[3:], stderr=None)
+    return before, contents(tmp_path / "whole"), time.monotonic() - start
+
+
+def assert_usable(folder, before, whole):
+    """Every file is the old one or the new one (the index may list neither's all), and the folder
+    still opens with every weight."""
+    for name, found in contents(folder).items():
+        if name in whole and not name.endswith(".index.json"):
+            assert found in (before[name], whole[name]), f"{name} is not whole"
+    shown = json.loads(octavo("scales", "show", folder, "--json", stderr=None))
+    assert shown["scales"]
+    octavo("diff", folder, folder)
+
+
+def test_scales_apply_killed_at_any_moment(tmp_path):
+    arguments = scales_to_apply(tmp_path / "model")
+    before, whole, seconds = apply_completely(tmp_path, arguments)
+    assert set(whole) == set(before) and sum(whole[n] != before[n] for n in whole) > 5
+    random = np.random.default_rng(2)
+    killed = halfway = 0
+    out = tmp_path / "model"
+    while killed < kill_points() // 2:
+        run = launch(*arguments)
+        time.sleep(random.uniform(0, seconds))
+        run.kill()
+        run.communicate()
+        killed += run.returncode == -9
+        left = contents(out)
+        assert_usable(out, before, whole)
+        halfway += 0 < sum(left.get(n) == whole[n] != before[n] for n in whole) and left != whole
+        if random.random() < 0.3 or run.returncode == 0:
+            octavo(*arguments, stderr=None)
+            assert contents(out) == whole, "what a killed run has left is completed and tidied up"
+            shutil.rmtree(out)
+            out.mkdir()
+            for name, data in before.items():
+                (out / name).write_bytes(data)
+    assert halfway > 0, "no kill came between two files"
+
+
+def test_scales_apply_on_a_full_disk(tmp_path):
+    """No space for another copy of a shard: every shard stays as it was; then there is some."""
+    mount = tmp_path / "small"
+    mount.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", mount], capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system may be mounted here: {mounted.stderr.strip()}")
+    try:
+        arguments = scales_to_apply(mount / "model")
+        before, whole, _ = apply_completely(tmp_path, arguments)
+        (mount / "balloon").write_bytes(bytes(shutil.disk_usage(mount).free - 100_000))
+        message = octavo(*arguments, code=3)
+        assert "free some space" in message
+        left = contents(mount / "model")
+        assert set(left) == set(before), "nothing lies about"
+        assert all(left[n] == before[n] for n in left if n.endswith(".safetensors"))
+        assert_usable(mount / "model", before, whole)
+        (mount / "balloon").unlink()
+        octavo(*arguments, stderr=None)
+        assert contents(mount / "model") == whole
+    finally:
+        subprocess.run(["umount", mount], check=True)
 
 
 def test_full_disk(tmp_path):

@@ -36,6 +36,22 @@ private:
   bool isRenamed;
 };
 
+class BytesStep final : public Step {
+public:
+  BytesStep(PlannedTensor planned, std::vector<std::byte> bytes)
+      : planned(std::move(planned)), bytes(std::move(bytes)) {}
+  std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
+  std::span<const Piece> pieces() const override { return {&kWhole, 1}; }
+  tl::expected<void, Error> make(std::size_t, const Sink& sink, Scratch&) override {
+    return sink.write(0, 0, bytes);
+  }
+
+private:
+  static constexpr Piece kWhole{0, 1};
+  PlannedTensor planned;
+  std::vector<std::byte> bytes;
+};
+
 } // namespace
 
 std::unique_ptr<Step> copyStep(const StoredTensor& tensor) {
@@ -45,6 +61,10 @@ std::unique_ptr<Step> copyStep(const StoredTensor& tensor) {
 
 std::unique_ptr<Step> copyStep(const StoredTensor& tensor, PlannedTensor as) {
   return std::make_unique<CopyStep>(tensor, std::move(as), true);
+}
+
+std::unique_ptr<Step> bytesStep(PlannedTensor planned, std::vector<std::byte> bytes) {
+  return std::make_unique<BytesStep>(std::move(planned), std::move(bytes));
 }
 
 std::vector<PlannedTensor> PlannedShard::tensors() const {

@@ -2,8 +2,8 @@
 // in bounded memory on several threads, continued after an interruption with the same bytes.
 #pragma once
 
-#include "octavo/Checkpoint/Folder.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
+#include "octavo/Checkpoint/Folder.h"
 
 #include <tl/expected.hpp>
 
@@ -17,9 +17,9 @@
 
 namespace octavo::checkpoint {
 
-/// Values of a piece of work, at most, unless a row of blocks has more: what is written of one piece
-/// is worth a call of the system. It does not depend on the machine or the options, and neither do
-/// sums over pieces.
+/// Values of a piece of work, at most, unless a row of blocks has more: what is written of one
+/// piece is worth a call of the system. It does not depend on the machine or the options, and
+/// neither do sums over pieces.
 inline constexpr std::int64_t kPieceValues = std::int64_t{1} << 18;
 
 /// Values that are computed together, at most, unless a row of blocks has more: as f32 and as codes
@@ -86,6 +86,8 @@ public:
 /// A tensor as it is, perhaps under another name and with another dtype of the same bytes.
 std::unique_ptr<Step> copyStep(const StoredTensor& tensor);
 std::unique_ptr<Step> copyStep(const StoredTensor& tensor, PlannedTensor as);
+/// A few bytes that are known when the job is planned.
+std::unique_ptr<Step> bytesStep(PlannedTensor planned, std::vector<std::byte> bytes);
 
 struct PlannedShard {
   std::string name; ///< of the file

@@ -9,11 +9,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <set>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 namespace octavo::checkpoint {
 
@@ -96,31 +94,6 @@ static std::set<std::string> finalNames(const Job& job) {
   return names;
 }
 
-/// Temporary files are NAME.XXXXXX beside NAME (OutputFile).
-static void removeTemporaries(const fs::path& folder, const std::set<std::string>& names) {
-  constexpr std::size_t kSuffix = 7;
-  std::error_code ignored;
-  std::vector<fs::path> found;
-  for (auto entry = fs::recursive_directory_iterator(folder, ignored);
-       entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
-    const std::string name = entry->path().lexically_relative(folder).string();
-    if (name.size() > kSuffix && name[name.size() - kSuffix] == '.' &&
-        names.contains(name.substr(0, name.size() - kSuffix)) && !names.contains(name))
-      found.push_back(entry->path());
-  }
-  for (const fs::path& path : found)
-    fs::remove(path, ignored);
-}
-
-JobFolder::JobFolder(JobFolder&& other) noexcept
-    : folder(std::move(other.folder)), lock(std::exchange(other.lock, -1)),
-      identity(std::move(other.identity)), shardReports(std::move(other.shardReports)) {}
-
-JobFolder::~JobFolder() {
-  if (lock >= 0)
-    ::close(lock);
-}
-
 tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& path) {
   std::error_code error;
   const fs::path input = fs::weakly_canonical(job.source->path(), error);
@@ -137,15 +110,10 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
                               error ? error.message() : "a file is there"),
                   "choose another place");
 
-  JobFolder folder(path, ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.lock < 0)
-    return refuse(path, fmt::format("cannot be opened: {}", std::strerror(errno)),
-                  "choose another place");
-  // A lock that the file system does not have is no reason to refuse; one that is held is.
-  if (::flock(folder.lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return refuse(path, "another octavo is at work in this folder",
-                  "wait for it, or choose another folder");
-
+  auto lock = FolderLock::take(path);
+  if (!lock)
+    return tl::unexpected(std::move(lock.error()));
+  JobFolder folder(path, std::move(*lock));
   auto identity = identityOf(job);
   if (!identity)
     return tl::unexpected(std::move(identity.error()));
@@ -163,10 +131,10 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
                     "finish that one, or remove the folder");
     for (const auto& [shard, reports] : found->at("reports").items())
       folder.shardReports.emplace_back(shard, reports.get<std::vector<Json>>());
-    removeTemporaries(path, finalNames(job));
+    folder.lock.removeTemporaries(finalNames(job));
   } else {
     // Of a run that was killed before its first word, a temporary job file may be left.
-    removeTemporaries(path, {kJobFile});
+    folder.lock.removeTemporaries({kJobFile});
     if (!fs::is_empty(path, error))
       return refuse(path, "the folder is not empty, and what it has is no unfinished job",
                     "remove it, or choose another");
@@ -272,8 +240,9 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
   for (const auto& [name, json] : last)
     if (auto written = writeFile(folder / name, json.dump(2) + "\n"); !written)
       return written;
-  if (::unlink((folder / kJobFile).c_str()) != 0 || ::fsync(lock) != 0)
-    return refuse(folder / kJobFile, fmt::format("cannot be removed: {}", std::strerror(errno)),
+  const int failure = ::unlink((folder / kJobFile).c_str()) != 0 ? errno : lock.sync();
+  if (failure != 0)
+    return refuse(folder / kJobFile, fmt::format("cannot be removed: {}", std::strerror(failure)),
                   "remove it: the checkpoint beside it is whole");
   return {};
 }

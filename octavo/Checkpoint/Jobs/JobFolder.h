@@ -1,6 +1,7 @@
 // The folder that a job writes to: whose it is, what of it is done, and what comes last.
 #pragma once
 
+#include "octavo/Checkpoint/Files/FolderLock.h"
 #include "octavo/Checkpoint/Jobs/Job.h"
 
 namespace octavo::checkpoint {
@@ -10,8 +11,6 @@ public:
   /// Creates the folder or finds the job's beginnings in it, locks it against other processes, and
   /// removes temporary files that an interrupted run has left. Errors: see runJob.
   static tl::expected<JobFolder, Error> open(const Job& job, const std::filesystem::path& path);
-  JobFolder(JobFolder&& other) noexcept;
-  ~JobFolder(); ///< unlocks
 
   const std::filesystem::path& path() const { return folder; }
 
@@ -27,11 +26,12 @@ public:
   tl::expected<void, Error> finish(const Job& job);
 
 private:
-  JobFolder(std::filesystem::path folder, int lock) : folder(std::move(folder)), lock(lock) {}
+  JobFolder(std::filesystem::path folder, FolderLock lock)
+      : folder(std::move(folder)), lock(std::move(lock)) {}
   tl::expected<void, Error> writeState() const;
 
   std::filesystem::path folder;
-  int lock;
+  FolderLock lock;
   Json identity; ///< of the job
   std::vector<std::pair<std::string, std::vector<Json>>> shardReports;
 };

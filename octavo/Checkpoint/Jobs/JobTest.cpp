@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <map>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 namespace octavo::checkpoint {
@@ -197,6 +202,137 @@ TEST_F(JobTest, continuesWhereItStopped) {
   EXPECT_EQ(out.erase("mine.txt.Ab3xYz"), 1u);
   EXPECT_TRUE(out == contents(root / "whole"));
   EXPECT_TRUE(contents(root / "in") == before);
+}
+
+/// Finds the sum of all bytes of a tensor, row by row.
+class SumMeasurement final : public Measurement {
+public:
+  explicit SumMeasurement(const StoredTensor& tensor) : tensor(tensor) {
+    for (std::int64_t row = 0; row < tensor.entry->shape[0]; ++row)
+      rows.push_back({row, row + 1});
+  }
+  std::span<const Piece> pieces() const override { return rows; }
+  tl::expected<void, Error> measure(std::size_t piece, Scratch&) override {
+    const auto width = static_cast<std::size_t>(tensor.entry->shape[1]);
+    for (std::byte byte : tensor.bytes().subspan(piece * width, width))
+      sum += std::to_integer<std::uint64_t>(byte);
+    ++calls;
+    return {};
+  }
+
+  std::atomic<std::uint64_t> sum{0};
+  std::atomic<std::size_t> calls{0};
+
+private:
+  StoredTensor tensor;
+  std::vector<Piece> rows;
+};
+
+/// Writes a measured sum, in pieces of a byte, and counts how many are in work at a time.
+class SumStep final : public Step {
+public:
+  SumStep(std::string name, std::shared_ptr<SumMeasurement> measured)
+      : measured(std::move(measured)), planned{std::move(name), findSafetensorsDtype("U64"), {1}} {}
+  std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
+  Measurement* needs() const override { return measured.get(); }
+  std::span<const Piece> pieces() const override { return kBytes; }
+  std::uint64_t pieceMemory() const override { return kMemory; }
+  tl::expected<void, Error> make(std::size_t piece, const Sink& sink, Scratch&) override {
+    const int now = ++inWork;
+    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const auto byte = static_cast<std::byte>(measured->sum >> (8 * piece) & 0xff);
+    auto written = sink.write(0, piece, std::span(&byte, 1));
+    --inWork;
+    return written;
+  }
+
+  static constexpr std::uint64_t kMemory = 1 << 20;
+  std::atomic<int> inWork{0}, most{0};
+
+private:
+  static constexpr Piece kBytes[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4},
+                                     {4, 5}, {5, 6}, {6, 7}, {7, 8}};
+  std::shared_ptr<SumMeasurement> measured;
+  PlannedTensor planned;
+};
+
+TEST_F(JobTest, aMeasurementIsMadeOnceBeforeAllStepsOfAllShardsThatNeedIt) {
+  const StoredTensor& tensor = folder->tensors()[1];
+  std::uint64_t expected = 0;
+  for (std::byte byte : tensor.bytes())
+    expected += std::to_integer<std::uint64_t>(byte);
+  auto measured = std::make_shared<SumMeasurement>(tensor);
+  Job job = emptyJob();
+  for (int i = 0; i < 2; ++i) {
+    PlannedShard shard{shardName(i), {}, {}};
+    shard.steps.push_back(std::make_unique<SumStep>("a" + std::to_string(i), measured));
+    shard.steps.push_back(std::make_unique<SumStep>("b" + std::to_string(i), measured));
+    job.shards.push_back(std::move(shard));
+  }
+  ASSERT_TRUE(runJob(job, root / "out"));
+  EXPECT_EQ(measured->calls, 37u) << "each row once";
+  for (int i = 0; i < 2; ++i) {
+    const auto file = SafetensorsFile::open(root / "out" / shardName(i));
+    ASSERT_TRUE(file);
+    ASSERT_EQ(file->entries().size(), 2u);
+    for (const SafetensorsEntry& entry : file->entries()) {
+      std::uint64_t found = 0;
+      std::memcpy(&found, file->bytes(entry).data(), sizeof found);
+      EXPECT_EQ(found, expected) << entry.name;
+    }
+  }
+}
+
+TEST_F(JobTest, memoryBoundsThePiecesInWork) {
+  for (std::uint64_t pieces : {1, 2}) {
+    Job job = emptyJob();
+    PlannedShard shard{shardName(0), {}, {}};
+    auto step =
+        std::make_unique<SumStep>("sum", std::make_shared<SumMeasurement>(folder->tensors()[0]));
+    const SumStep& watched = *step;
+    shard.steps.push_back(std::move(step));
+    job.shards.push_back(std::move(shard));
+    ASSERT_TRUE(runJob(job, root / "out",
+                       {.memory = pieces * SumStep::kMemory + SumStep::kMemory / 2, .threads = 8}));
+    EXPECT_LE(watched.most, static_cast<int>(pieces));
+    EXPECT_GE(watched.most, 1);
+    fs::remove_all(root / "out");
+  }
+}
+
+TEST_F(JobTest, aShardWithOtherMetadataIsWrittenAnew) {
+  Job job = copyJob();
+  job.shards[1].metadata = {{"format", "other"}};
+  ASSERT_TRUE(runJob(job, root / "out"));
+  const auto file = SafetensorsFile::open(root / "out" / shardName(1));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->metadata(), (SafetensorsMetadata{{"format", "other"}}));
+  EXPECT_TRUE(std::ranges::equal(file->bytes(file->entries()[0]), folder->tensors()[1].bytes()));
+}
+
+TEST_F(JobTest, aShardOfOtherTensorsIsMadeAgain) {
+  Job whole = flipJob();
+  ASSERT_TRUE(runJob(whole, root / "whole"));
+  const auto planned = Job(flipJob()).shards[0].tensors();
+  const Tensor turned = Tensor::zeros(numerics::IntegerType{8, true}, {100, 37});
+  const Tensor signedBytes = Tensor::zeros(numerics::IntegerType{8, false}, {37, 100});
+  const Tensor same = Tensor::zeros(numerics::IntegerType{8, true}, {37, 100});
+  const std::vector<NamedTensor> others[] = {
+      {{planned[0].name, &turned}, {planned[1].name, &same}},
+      {{planned[0].name, &signedBytes}, {planned[1].name, &same}},
+      {{planned[0].name, &same}, {"another", &same}},
+      {{planned[0].name, &same}}};
+  for (const std::vector<NamedTensor>& other : others) {
+    EXPECT_NE(refusal(flipJob({1, 0}), root / "out"), "");
+    fs::remove(root / "out" / shardName(0));
+    ASSERT_TRUE(writeSafetensors(root / "out" / shardName(0), other));
+    Job again = flipJob();
+    ASSERT_TRUE(runJob(again, root / "out"));
+    EXPECT_TRUE(contents(root / "out") == contents(root / "whole"));
+    fs::remove_all(root / "out");
+  }
 }
 
 TEST_F(JobTest, aShardThatIsNotAsPlannedIsMadeAgain) {

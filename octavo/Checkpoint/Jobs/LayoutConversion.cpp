@@ -1,8 +1,8 @@
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
 #include "octavo/Checkpoint/FusedModules.h"
-#include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
+#include "octavo/Checkpoint/LayerReader.h"
 
 #include <fmt/format.h>
 
@@ -14,23 +14,6 @@ namespace octavo::checkpoint {
 using format::ElementFormat;
 
 namespace {
-
-/// A few bytes that were computed when the job was planned.
-class BytesStep final : public Step {
-public:
-  BytesStep(PlannedTensor planned, std::vector<std::byte> bytes)
-      : planned(std::move(planned)), bytes(std::move(bytes)) {}
-  std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
-  std::span<const Piece> pieces() const override { return {&kWhole, 1}; }
-  tl::expected<void, Error> make(std::size_t, const Sink& sink, Scratch&) override {
-    return sink.write(0, 0, bytes);
-  }
-
-private:
-  static constexpr Piece kWhole{0, 1};
-  PlannedTensor planned;
-  std::vector<std::byte> bytes;
-};
 
 /// Writes a layer in another spelling of its scaled format.
 class RespellStep final : public Step {
@@ -324,10 +307,9 @@ private:
       if (numerics::elementCount(shape) == 1)
         shape = spelling.shape == ScaleShape::Scalar ? std::vector<std::int64_t>{}
                                                      : std::vector<std::int64_t>{1};
-      shards.replace(
-          tensor, std::make_unique<BytesStep>(
-                      PlannedTensor{fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
-                      std::move(*bytes)));
+      shards.replace(tensor,
+                     bytesStep({fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
+                               std::move(*bytes)));
     }
   }
 

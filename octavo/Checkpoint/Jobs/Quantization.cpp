@@ -127,9 +127,8 @@ private:
   }
 
   /// Puts the codes of some rows, as they are stored, and their scales where they belong.
-  tl::expected<kernels::QuantizeReport, Error> quantize(Piece tile, std::byte* stored,
-                                                        std::byte* scales, Scratch& scratch,
-                                                        Loss* loss) const {
+  tl::expected<kernels::QuantizeReport, Error>
+  quantize(Piece tile, std::byte* stored, std::byte* scales, Scratch& scratch, Loss* loss) const {
     const std::int64_t shape[] = {tile.end - tile.begin, rows->columns()};
     const auto n = static_cast<std::size_t>(shape[0] * shape[1]);
     scratch.values.resize(n);

@@ -24,16 +24,18 @@ double halfStep(const ElementFormat& format, double value) {
 
 /// What holds for the values under one scale.
 struct Bounds {
-  double relative; ///< half a step of a normal value, of its size
-  double absolute; ///< half a step of the subnormals
+  double relative; ///< what rounding moves a normal value, of its size
+  double absolute; ///< what it moves a subnormal one
   double end;      ///< values of this size are at the largest code
   double clipped;  ///< the largest source value that may end up there
   double smallestAmax;
 };
 
-Bounds boundsOf(const numerics::ScaledType& type, double scale, double outer) {
+Bounds boundsOf(const numerics::ScaledType& type, double scale, double outer,
+                ExpectedRounding rounding) {
   const ElementFormat& element = *type.element;
   const double s = scale * outer;
+  const double halfSteps = rounding == ExpectedRounding::Nearest ? 1 : 2; // a value may be off by
   const double max = numerics::maxValue(element);
   const bool isPowerOfTwo = type.scale->specials == format::Specials::Scale;
   const double largest = isPowerOfTwo ? std::ldexp(1.0, element.emax() + 1) * s
@@ -41,11 +43,12 @@ Bounds boundsOf(const numerics::ScaledType& type, double scale, double outer) {
   const bool isSmallest = scale <= numerics::minPositive(*type.scale) ||
                           (!isPowerOfTwo && scale < numerics::minNormal(*type.scale));
   const bool isChosenByBlock = type.scale->isNarrow() && !isSmallest;
-  return {.relative = std::ldexp(1.0, -element.trailingSignificandBits - 1) * (1 + kSlack),
-          .absolute = std::ldexp(s, element.quantumExponent() - 1) * (1 + kSlack),
+  return {.relative =
+              halfSteps * std::ldexp(1.0, -element.trailingSignificandBits - 1) * (1 + kSlack),
+          .absolute = halfSteps * std::ldexp(s, element.quantumExponent() - 1) * (1 + kSlack),
           .end = max * s * (1 - kSlack),
           // Rounding at the end moves what is within half a step beyond.
-          .clipped = (largest + halfStep(element, max) * s) * (1 + kSlack),
+          .clipped = (largest + halfSteps * halfStep(element, max) * s) * (1 + kSlack),
           .smallestAmax = isChosenByBlock ? std::ldexp(s, element.emax() - 1) * (1 - kSlack) : 0};
 }
 
@@ -74,7 +77,8 @@ std::string brokenBlock(const Bounds& bounds, double scale, std::int64_t row, st
 
 } // namespace
 
-std::string brokenQuantization(const LayerReader& layer, const ValueRows& source) {
+std::string brokenQuantization(const LayerReader& layer, const ValueRows& source,
+                               ExpectedRounding rounding) {
   const numerics::ScaledType& type = layer.layer().type;
   const std::int64_t columns = layer.columns(), along = layer.columnsInBlock();
   const double outer = layer.outer();
@@ -101,7 +105,7 @@ std::string brokenQuantization(const LayerReader& layer, const ValueRows& source
         std::uint64_t code = 0;
         std::memcpy(&code, scales.data() + index * type.scale->bytes(), type.scale->bytes());
         const double scale = numerics::decode(*type.scale, code);
-        const Bounds bounds = boundsOf(type, scale, outer);
+        const Bounds bounds = boundsOf(type, scale, outer, rounding);
         const std::int64_t height = std::min(layer.rowsInBlock(), rows - r);
         double amax = 0;
         std::string broken = brokenBlock(bounds, scale * outer, piece.begin + r, c,

@@ -5,6 +5,7 @@
 #include "octavo/Checkpoint/WeightList.h"
 
 #include "octavo/Kernels/Widen.h"
+#include "octavo/Numerics/Fnuz.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,7 +40,7 @@ enum Kind : std::size_t {
   Kinds
 };
 
-std::vector<Promise> emptyPromises() {
+std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
   std::vector<Promise> promises(Kinds);
   const auto set = [&](Kind kind, const char* name, const char* statement) {
     promises[kind].name = name;
@@ -54,8 +55,11 @@ std::vector<Promise> emptyPromises() {
       "plain values are the source's values, rounded once, to nearest, to their dtype");
   set(Equal, "values-equal", "weights on the source's grid of scales have equal values");
   set(Quantized, "quantized-within-format",
-      "each quantized value lies within half a step of its element format under its scale, or at "
-      "its end, and no block's scale is larger than a rule gives");
+      rounding == ExpectedRounding::Nearest
+          ? "each quantized value lies within half a step of its element format under its scale, "
+            "or at its end, and no block's scale is larger than a rule gives"
+          : "each quantized value lies within a step of its element format under its scale, or at "
+            "its end, and no block's scale is larger than a rule gives");
   set(Scales, "scales-kept", "scales of caches and activations have the source's values");
   set(Index, "index-consistent", "the index lists every tensor in its shard, and their total size");
   set(Configuration, "configuration-consistent",
@@ -81,9 +85,15 @@ private:
   std::mutex mutex;
 };
 
-/// Whether both are blocks of the same shape with the same element format.
+/// Whether one is the other in FNUZ spelling, or in OCP's.
+bool areTwins(const Layer& a, const Layer& b) {
+  const format::ElementFormat* twin = numerics::fnuzTwin(*a.type.element);
+  return twin && *twin == *b.type.element;
+}
+
+/// Whether both are blocks of the same shape with the same element format, or twins.
 bool haveSameGrid(const Layer& a, const Layer& b) {
-  return *a.type.element == *b.type.element && a.type.block == b.type.block &&
+  return (*a.type.element == *b.type.element || areTwins(a, b)) && a.type.block == b.type.block &&
          a.type.hasOuterScale == b.type.hasOuterScale;
 }
 
@@ -119,7 +129,23 @@ std::string firstDifference(const ValueRows& output, const ValueRows& source,
   return {};
 }
 
-void checkValues(const NamedWeight& out, const NamedWeight& in, Record& record) {
+/// What is wrong with a scale of the output; that of a layer's input doubles and halves with the
+/// layer's own.
+std::string brokenScale(const NamedWeight& out, const NamedWeight& in, const WeightRows& rows,
+                        const WeightRows& sourceRows) {
+  if (out.inputOf && in.inputOf && areTwins(*out.inputOf, *in.inputOf)) {
+    const auto found = multiplier(*out.scale), source = multiplier(*in.scale);
+    const bool isFnuz = out.inputOf->type.element->specials == format::Specials::UnsignedZero;
+    if (found && source && *found != std::ldexp(*source, isFnuz ? 1 : -1))
+      return fmt::format("{} where {} of the source's {} is expected", *found,
+                         isFnuz ? "twice" : "half", *source);
+    return !found ? found.error().message() : !source ? source.error().message() : "";
+  }
+  return firstDifference(rows.rows(), sourceRows.rows(), wideType(*out.scale->tensor.entry->dtype));
+}
+
+void checkValues(const NamedWeight& out, const NamedWeight& in, ExpectedRounding rounding,
+                 Record& record) {
   const auto axes = [](const NamedWeight& weight, const NamedWeight& other) {
     return weight.plain && other.layer ? other.layer->plainAxes : PlainAxes::Same;
   };
@@ -138,8 +164,7 @@ void checkValues(const NamedWeight& out, const NamedWeight& in, Record& record) 
   }
   record.add(Shapes);
   if (out.scale) {
-    record.add(Scales, where(firstDifference(a->rows(), b->rows(),
-                                             wideType(*out.scale->tensor.entry->dtype))));
+    record.add(Scales, where(brokenScale(out, in, *a, *b)));
   } else if (out.plain) {
     record.add(Rounded,
                where(firstDifference(a->rows(), b->rows(), wideType(*out.plain->entry->dtype))));
@@ -148,11 +173,12 @@ void checkValues(const NamedWeight& out, const NamedWeight& in, Record& record) 
     record.add(Equal);
   } else {
     const auto reader = LayerReader::open(*out.layer);
-    record.add(Quantized, where(brokenQuantization(*reader, b->rows())));
+    record.add(Quantized, where(brokenQuantization(*reader, b->rows(), rounding)));
   }
 }
 
-void checkWeight(const NamedWeight* out, const NamedWeight* in, Record& record) {
+void checkWeight(const NamedWeight* out, const NamedWeight* in, ExpectedRounding rounding,
+                 Record& record) {
   if (!out) {
     record.add(Complete, in->name + " is not in the output");
     return;
@@ -170,7 +196,7 @@ void checkWeight(const NamedWeight* out, const NamedWeight* in, Record& record) 
                           ? ""
                           : out->name + " has other bytes, or another dtype or shape");
   else
-    checkValues(*out, *in, record);
+    checkValues(*out, *in, rounding, record);
 }
 
 bool haveEqualBytes(const fs::path& a, const fs::path& b) {
@@ -229,12 +255,13 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
 
 bool VerifyReport::isKept() const { return std::ranges::all_of(promises, &Promise::isKept); }
 
-VerifyReport verify(const Folder& output, const Folder& source, const kernels::Execution& execution,
+VerifyReport verify(const Folder& output, const Folder& source, ExpectedRounding rounding,
+                    const kernels::Execution& execution,
                     const std::function<void(std::uint64_t)>& progress) {
   Findings ofOutput, ofSource;
   const WeightList out(output, ofOutput), in(source, ofSource);
   VerifyReport report = {std::string(in.layout().name()), std::string(out.layout().name()),
-                         emptyPromises()};
+                         emptyPromises(rounding)};
   Record record(report.promises);
   checkFolder(output, source, out, ofOutput, record);
 
@@ -246,7 +273,7 @@ VerifyReport verify(const Folder& output, const Folder& source, const kernels::E
       pairs.emplace_back(nullptr, &weight);
   kernels::forRanges(pairs.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      checkWeight(pairs[i].first, pairs[i].second, record);
+      checkWeight(pairs[i].first, pairs[i].second, rounding, record);
       if (progress && pairs[i].first)
         progress(bytesOf(*pairs[i].first));
     }

@@ -4,6 +4,7 @@
 
 #include "octavo/Checkpoint/Files/Error.h"
 #include "octavo/Checkpoint/Folder.h"
+#include "octavo/Checkpoint/Jobs/QuantizationPromise.h"
 #include "octavo/Kernels/Execution.h"
 
 #include <cstdint>
@@ -34,8 +35,10 @@ struct VerifyReport {
 /// that was plain: each value lies within half a step of its element format under its scale, or at
 /// the largest value where the scale rule clips; no block's scale is larger than a rule gives. Of a
 /// plain one that was quantized: each value is the source's, rounded once to the dtype. Of one that
-/// was quantized before: equal values, or where the grid changed, as if it had been plain.
+/// was quantized before: equal values, or where the grid changed, as if it had been plain. FNUZ
+/// elements and OCP's are the same grid.
 VerifyReport verify(const Folder& output, const Folder& source,
+                    ExpectedRounding rounding = ExpectedRounding::Nearest,
                     const kernels::Execution& execution = {},
                     const std::function<void(std::uint64_t)>& progress = {});
 

@@ -1,9 +1,10 @@
 // Scales put into a checkpoint, beside weights that keep their bytes.
 
-#include "octavo/Checkpoint/Layouts/KvNames.h"
+#include "octavo/Checkpoint/Files/FolderLock.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
-#include "octavo/Checkpoint/KvScales/ScaleTiers.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
+#include "octavo/Checkpoint/KvScales/ScaleTiers.h"
+#include "octavo/Checkpoint/Layouts/KvNames.h"
 #include "octavo/Numerics/Conversion.h"
 #include "octavo/Numerics/Tensor.h"
 
@@ -51,13 +52,20 @@ public:
     const auto match = matchKvName(scale.name);
     if (!match)
       return put(scale.name, scale, shardOfModule(scale.name.substr(0, scale.name.rfind('.'))));
+    const std::string module(match->module);
     for (const std::string& name : canonicalScaleNames(scale.name))
-      if (auto done = putKv(std::string(match->module), name, scale); !done)
+      if (auto done = putKv(module, name, scale, shardOfModule(module)); !done)
         return done;
     return {};
   }
 
   tl::expected<std::vector<ScaleChange>, Error> write() {
+    const auto lock = FolderLock::take(folder.path());
+    if (!lock)
+      return tl::unexpected(lock.error());
+    std::set<std::string> written(folder.shardNames().begin(), folder.shardNames().end());
+    written.insert(folder.indexName());
+    lock->removeTemporaries(written);
     splitOldPairs();
     const bool removes = std::ranges::any_of(
         shards, [](const ShardUpdate& shard) { return !shard.removed.empty(); });
@@ -146,8 +154,9 @@ private:
     return {};
   }
 
+  /// `home`: the shard of a scale that is not there yet.
   tl::expected<void, Error> putKv(const std::string& module, const std::string& canonical,
-                                  const StoredScale& scale) {
+                                  const StoredScale& scale, std::size_t home) {
     settled.insert(canonical);
     const auto kv = std::ranges::find(inventory.kvScales, module, &KvScales::module);
     const KvSpelling spelling = layout.kvSpelling();
@@ -166,8 +175,7 @@ private:
       if (kv != inventory.kvScales.end() && (*kv).*place.part &&
           !((*kv).*place.part)->tensor.name().ends_with(".kv_scale"))
         return put(((*kv).*place.part)->tensor.name(), scale, 0);
-      return put(module + "." + std::string(place.spelled), spelled(scale, spelling),
-                 shardOfModule(module));
+      return put(module + "." + std::string(place.spelled), spelled(scale, spelling), home);
     }
     return {};
   }
@@ -199,9 +207,11 @@ private:
                                 old->entry->dtype,
                                 old->entry->shape,
                                 {old->bytes().begin(), old->bytes().end()}};
+      // What only the pair knows goes where it was: the same rename takes one away and brings the
+      // other.
       for (const std::string& name : {key, value})
         if (!settled.contains(name))
-          static_cast<void>(putKv(kv.module, name, pair)); // fits: it is one float
+          static_cast<void>(putKv(kv.module, name, pair, shardOf(*old))); // fits: it is one float
       changes.push_back({old->name(),
                          folder.shardNames()[shardOf(*old)],
                          ScaleChange::Kind::Removed,

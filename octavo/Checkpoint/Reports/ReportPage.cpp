@@ -1,5 +1,7 @@
 #include "octavo/Checkpoint/Reports/Report.h"
 
+#include "octavo/Checkpoint/Files/ByteText.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,15 +44,6 @@ std::string breakable(const std::string& name) {
       result += "<wbr>";
   }
   return result;
-}
-
-std::string sizeText(std::uint64_t bytes) {
-  constexpr std::string_view units[] = {"bytes", "kB", "MB", "GB", "TB"};
-  double size = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; size >= 1000 && unit + 1 < std::size(units); ++unit)
-    size /= 1000;
-  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.3g} {}", size, units[unit]);
 }
 
 constexpr std::string_view kStyle = R"(
@@ -139,7 +132,7 @@ std::string head(const Report& report) {
                          [&](const Finding& finding) { return finding.severity == severity; });
   };
   page += "<div class=\"tiles\">\n";
-  page += tile("on disk", sizeText(all.bytes));
+  page += tile("on disk", bytesText(all.bytes));
   page += tile("bits a weight", fmt::format("{:.3g}", all.bitsPerWeight()));
   page += tile("quantized layers", fmt::to_string(report.layers.size()));
   page += tile("tensors", fmt::to_string(all.tensors));
@@ -159,7 +152,7 @@ std::string bytesTable(const Report& report) {
     page += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.3g}</td><td class=\"left\"><div "
         "class=\"bar\"><i style=\"width:{:.1f}%\"></i></div></td></tr>\n",
-        name, tensors, weights, sizeText(bytes),
+        name, tensors, weights, bytesText(bytes),
         weights ? 8.0 * static_cast<double>(bytes) / static_cast<double>(weights) : 0.0,
         100 * static_cast<double>(bytes) / total);
   };
@@ -213,7 +206,7 @@ std::string layersTable(const Report& report) {
     page += fmt::format("<tr><td>{}</td><td class=\"left\">{}</td><td class=\"extra\">{}</td>"
                         "<td class=\"extra\">{}</td><td class=\"extra\">{:.3g}</td>",
                         breakable(escaped(layer.name)), escaped(layer.format),
-                        fmt::join(layer.shape, " x "), sizeText(layer.bytes), layer.bitsPerWeight);
+                        fmt::join(layer.shape, " x "), bytesText(layer.bytes), layer.bitsPerWeight);
     if (isMeasured(layer))
       page += fmt::format("<td class=\"left\">{:.3g}%<div class=\"bar\"><i style=\"width:{:.1f}%\">"
                           "</i></div></td><td>{:.3g}</td>",

@@ -1,9 +1,11 @@
 // octavo checkpoint convert: from one layout to another (docs/commands/checkpoint-convert.md).
 
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/NamedChoice.h"
 #include "tools/octavo/checkpoint/QuantizeFlags.h"
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 
+#include "octavo/Checkpoint/Jobs/FnuzConversion.h"
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
 #include <memory>
@@ -19,32 +21,108 @@ struct ConvertFlags {
   bool requantizes = false;
   std::string format;
   QuantizeFlags quantize;
+  bool toFnuz = false, toOcp = false;
+  std::string nanCodes = "refuse", beyond = "refuse", scaleRange = "refuse";
+  bool caps = false;
 };
 
-void convert(const ConvertFlags& flags) {
-  const checkpoint::Layout& to = layoutNamed(flags.to);
-  if (to.spellings().empty())
-    throw CommandError("a plain checkpoint has no scales: octavo checkpoint dequantize writes one",
-                       ExitCode::BadUsage);
-  if (flags.requantizes && flags.format.empty())
-    throw CommandError("--requantize needs --format, the format to quantize to",
-                       ExitCode::BadUsage);
+constexpr NamedChoice<numerics::SpecialCodes> kNanCodes[] = {
+    {"refuse", numerics::SpecialCodes::Refuse},
+    {"nan", numerics::SpecialCodes::Nan},
+    {"saturate", numerics::SpecialCodes::Saturate}};
+constexpr NamedChoice<numerics::NoTwin> kBeyond[] = {{"refuse", numerics::NoTwin::Refuse},
+                                                     {"saturate", numerics::NoTwin::Saturate},
+                                                     {"requantize", numerics::NoTwin::Requantize}};
+constexpr NamedChoice<numerics::ScaleRange> kScaleRange[] = {
+    {"refuse", numerics::ScaleRange::Refuse}, {"saturate", numerics::ScaleRange::Saturate}};
+
+tl::expected<checkpoint::Rewrite, checkpoint::Error> planLayout(const checkpoint::Folder& folder,
+                                                                const checkpoint::Layout& from,
+                                                                const checkpoint::Layout& to,
+                                                                const ConvertFlags& flags) {
   std::optional<checkpoint::Requantization> requantization;
   if (flags.requantizes) {
     const format::ScaledFormat& format = formatNamed(flags.format, to);
     requantization = {&format, quantizeOptions(flags.quantize, format)};
   }
-  const checkpoint::Folder folder = openFolder(flags.rewrite.input);
-  const checkpoint::Layout& from = layoutOf(folder, flags.from);
-  auto rewrite = checkpoint::planConversion(
+  return checkpoint::planConversion(
       folder, {.from = &from, .to = &to, .requantization = requantization},
       jobOptions("convert", {{"from", from.name()},
                              {"to", to.name()},
                              {"requantize", flags.requantizes ? flags.format : ""},
                              {"quantize", toJson(flags.quantize)}}));
+}
+
+tl::expected<checkpoint::Rewrite, checkpoint::Error> planFnuz(const checkpoint::Folder& folder,
+                                                              const checkpoint::Layout& layout,
+                                                              const ConvertFlags& flags) {
+  const checkpoint::FnuzChoice choice{
+      .layout = &layout,
+      .direction =
+          flags.toFnuz ? checkpoint::FnuzDirection::ToFnuz : checkpoint::FnuzDirection::ToOcp,
+      .codes = {.special = choiceNamed("policy of --nan-codes", flags.nanCodes, kNanCodes),
+                .noTwin = choiceNamed("policy of --beyond", flags.beyond, kBeyond)},
+      .scales = choiceNamed("policy of --scale-range", flags.scaleRange, kScaleRange),
+      .largest = flags.caps ? checkpoint::FnuzLargest::Ocp : checkpoint::FnuzLargest::Format};
+  return checkpoint::planFnuzConversion(folder, choice,
+                                        jobOptions("convert", {{"from", layout.name()},
+                                                               {"fnuz", flags.toFnuz},
+                                                               {"nan_codes", flags.nanCodes},
+                                                               {"beyond", flags.beyond},
+                                                               {"scale_range", flags.scaleRange},
+                                                               {"cap", flags.caps}}));
+}
+
+void convert(const ConvertFlags& flags) {
+  const bool isRespelled = flags.toFnuz || flags.toOcp;
+  if (isRespelled == !flags.to.empty())
+    throw CommandError("convert wants one of --layout, --fnuz and --ocp", ExitCode::BadUsage);
+  if (flags.requantizes && flags.format.empty())
+    throw CommandError("--requantize needs --format, the format to quantize to",
+                       ExitCode::BadUsage);
+  const checkpoint::Layout* to = isRespelled ? nullptr : &layoutNamed(flags.to);
+  if (to && to->spellings().empty())
+    throw CommandError("a plain checkpoint has no scales: octavo checkpoint dequantize writes one",
+                       ExitCode::BadUsage);
+  const checkpoint::Folder folder = openFolder(flags.rewrite.input);
+  const checkpoint::Layout& from = layoutOf(folder, flags.from);
+  auto rewrite = to ? planLayout(folder, from, *to, flags) : planFnuz(folder, from, flags);
   if (!rewrite)
     throw CommandError(rewrite.error().message(), ExitCode::BadInput);
   runRewrite(std::move(*rewrite), flags.rewrite, "converting");
+}
+
+void addFnuzFlags(CLI::App& command, ConvertFlags& flags) {
+  const auto group = [](CLI::Option* option) { option->group("FNUZ, the FP8 formats of MI300"); };
+  CLI::Option* fnuz = command.add_flag(
+      "--fnuz", flags.toFnuz, "FP8 weights of OCP's formats become FNUZ ones, in the same layout");
+  CLI::Option* ocp =
+      command.add_flag("--ocp", flags.toOcp, "FNUZ weights become those of OCP's formats")
+          ->excludes(fnuz);
+  group(fnuz);
+  group(ocp);
+  group(command
+            .add_option("--nan-codes", flags.nanCodes,
+                        "What codes of NaN and infinity do: refuse, nan, saturate")
+            ->type_name("POLICY")
+            ->capture_default_str());
+  group(command
+            .add_option("--beyond", flags.beyond,
+                        "What +-240, which doubled are beyond OCP's E4M3, do (--ocp): refuse, "
+                        "saturate, requantize")
+            ->needs(ocp)
+            ->type_name("POLICY")
+            ->capture_default_str());
+  group(command
+            .add_option("--scale-range", flags.scaleRange,
+                        "What scales do that cannot be doubled or halved: refuse, saturate")
+            ->type_name("POLICY")
+            ->capture_default_str());
+  group(
+      command
+          .add_flag("--cap", flags.caps,
+                    "Limit weights that are FNUZ already to +-224, half of OCP's largest (--fnuz)")
+          ->needs(fnuz));
 }
 
 } // namespace
@@ -55,8 +133,7 @@ void addConvertCommand(CLI::App& group) {
   auto flags = std::make_shared<ConvertFlags>();
   addRewriteFlags(*command, flags->rewrite);
   command->add_option("--layout", flags->to, "Whose layout: compressed-tensors, fp8, ...")
-      ->type_name("LAYOUT")
-      ->required();
+      ->type_name("LAYOUT");
   command->add_option("--from", flags->from, "The input's layout, where it is not what it seems")
       ->type_name("LAYOUT");
   CLI::Option* requantize =
@@ -66,9 +143,12 @@ void addConvertCommand(CLI::App& group) {
       ->type_name("FORMAT")
       ->needs(requantize);
   addQuantizeFlags(*command, flags->quantize);
+  addFnuzFlags(*command, *flags);
   command->footer(R"(Examples:
   octavo checkpoint convert Llama-NVFP4 -o Llama-NVFP4-CT --layout compressed-tensors
-  octavo checkpoint convert DeepSeek-V3 -o DeepSeek-V3-MXFP8 --layout compressed-tensors --requantize --format mxfp8_e4m3)");
+  octavo checkpoint convert DeepSeek-V3 -o DeepSeek-V3-MXFP8 --layout compressed-tensors --requantize --format mxfp8_e4m3
+  octavo checkpoint convert Llama-FP8 -o Llama-FP8-FNUZ --fnuz
+  octavo checkpoint convert Llama-FP8-FNUZ -o Llama-FP8 --ocp --beyond saturate)");
   command->callback([flags] { convert(*flags); });
 }
 

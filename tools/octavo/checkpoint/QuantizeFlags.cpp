@@ -3,6 +3,7 @@
 #include "octavo/Numerics/Preset.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace octavo::tools {
 
@@ -15,7 +16,8 @@ void addQuantizeFlags(CLI::App& command, QuantizeFlags& flags) {
       ->excludes(rule);
   command
       .add_option("--non-finite", flags.nonFinite,
-                  "What NaN and infinities do: error, propagate or saturate")
+                  fmt::format("What NaN and infinities do: {}",
+                              fmt::join(numerics::nonFiniteNames(), ", ")))
       ->type_name("POLICY");
 }
 
@@ -50,7 +52,7 @@ numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
   if (!flags.nonFinite.empty()) {
     const auto policy = numerics::findNonFinite(flags.nonFinite);
     if (!policy)
-      throw CommandError(unknownName("policy", flags.nonFinite, {"error", "propagate", "saturate"}),
+      throw CommandError(unknownName("policy", flags.nonFinite, numerics::nonFiniteNames()),
                          ExitCode::BadUsage);
     options.nonFinite = *policy;
   }

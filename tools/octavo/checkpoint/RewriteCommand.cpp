@@ -2,6 +2,7 @@
 
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/TextTable.h"
+#include "tools/octavo/checkpoint/Wording.h"
 
 #include <fmt/format.h>
 
@@ -62,13 +63,6 @@ Json jobOptions(const std::string& subcommand, Json options) {
 }
 
 namespace {
-
-std::string bytesText(std::uint64_t bytes) {
-  if (bytes < 1'000'000)
-    return fmt::format("{} bytes", bytes);
-  return bytes < 1'000'000'000 ? fmt::format("{:.1f} MB", bytes / 1e6)
-                               : fmt::format("{:.2f} GB", bytes / 1e9);
-}
 
 double bitsPerWeight(std::uint64_t bytes, std::uint64_t elements) {
   return elements > 0 ? 8.0 * static_cast<double>(bytes) / static_cast<double>(elements) : 0;
@@ -138,17 +132,27 @@ std::string notesText(const Rewrite& rewrite) {
 }
 
 std::string numberText(const Json& number) {
+  if (number.is_number_integer())
+    return std::to_string(number.get<std::int64_t>());
   return number.is_number() ? fmt::format("{:.4g}", number.get<double>()) : "-";
 }
 
-/// The steps' reports: what each requantized weight lost.
+/// The steps' reports: what each weight lost. Steps of one job report under the same keys.
 std::string lossesText(const std::vector<Json>& reports) {
-  TextTable table = {{"weight", "max error", "max relative", "relative", "SQNR dB"}};
-  for (const Json& report : reports)
-    table.push_back({report["name"], numberText(report["max_error"]),
-                     numberText(report["max_relative_error"]), numberText(report["relative_error"]),
-                     numberText(report["sqnr_db"])});
-  return reports.empty() ? "" : plainText(table) + "\n";
+  if (reports.empty())
+    return "";
+  TextTable table(1);
+  for (const auto& [key, value] : reports.front().items()) {
+    std::string heading = key == "name" ? "weight" : key;
+    std::ranges::replace(heading, '_', ' ');
+    table.front().push_back(std::move(heading));
+  }
+  for (const Json& report : reports) {
+    std::vector<std::string>& row = table.emplace_back();
+    for (const auto& [key, value] : report.items())
+      row.push_back(value.is_string() ? value.get<std::string>() : numberText(value));
+  }
+  return plainText(table) + "\n";
 }
 
 Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
@@ -186,16 +190,12 @@ Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
           {"shards", shards}};
 }
 
-void printJson(const Json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
-}
-
 } // namespace
 
 void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& what) {
   if (flags.isDryRun) {
     if (flags.isJson)
-      printJson(document(rewrite, flags));
+      fmt::print("{}", jsonText(document(rewrite, flags)));
     else
       fmt::print("{}\n{}{}{}{} would be written\n", planText(rewrite), changesText(rewrite),
                  leftText(rewrite), notesText(rewrite), bytesText(rewrite.job.bytes()));
@@ -215,7 +215,7 @@ void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& w
     json["shards_reused"] = result->shardsReused;
     json["seconds"] = seconds;
     json["losses"] = result->reports;
-    printJson(json);
+    fmt::print("{}", jsonText(json));
     return;
   }
   fmt::print("{}{}{}{}", lossesText(result->reports), changesText(rewrite), leftText(rewrite),

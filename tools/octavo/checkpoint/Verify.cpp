@@ -3,6 +3,7 @@
 
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/NamedChoice.h"
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
@@ -25,7 +26,12 @@ using checkpoint::VerifyReport;
 struct VerifyFlags {
   std::string output, source;
   bool isJson = false, showsAll = false;
+  std::string rounding = "nearest";
 };
+
+constexpr NamedChoice<checkpoint::ExpectedRounding> kRoundings[] = {
+    {"nearest", checkpoint::ExpectedRounding::Nearest},
+    {"stochastic", checkpoint::ExpectedRounding::Stochastic}};
 
 std::string reportText(const VerifyReport& report, const VerifyFlags& flags) {
   constexpr std::size_t kShown = 5;
@@ -65,13 +71,15 @@ std::string reportJson(const VerifyReport& report, const VerifyFlags& flags) {
 }
 
 void runVerify(const VerifyFlags& flags) {
+  const auto rounding = choiceNamed("rounding", flags.rounding, kRoundings);
   const Folder output = openFolder(flags.output), source = openFolder(flags.source);
   std::uint64_t bytes = 0;
   for (const checkpoint::StoredTensor& tensor : output.tensors())
     bytes += tensor.bytes().size();
   const VerifyReport report = [&] {
     Progress progress("verifying", bytes);
-    return checkpoint::verify(output, source, {}, [&](std::uint64_t n) { progress.add(n); });
+    return checkpoint::verify(output, source, rounding, {},
+                              [&](std::uint64_t n) { progress.add(n); });
   }();
   fmt::print("{}", flags.isJson ? reportJson(report, flags) : reportText(report, flags));
   if (!report.isKept())
@@ -80,7 +88,8 @@ void runVerify(const VerifyFlags& flags) {
 
 constexpr const char* kExamples = R"(Examples:
   octavo checkpoint verify model-nvfp4/ --against model-bf16/
-  octavo checkpoint verify model-bf16/ --against model-fp8/ --json)";
+  octavo checkpoint verify model-bf16/ --against model-fp8/ --json
+  octavo checkpoint verify model-mxfp4/ --against model-bf16/ --rounding stochastic)";
 
 } // namespace
 
@@ -90,6 +99,11 @@ void addVerifyCommand(CLI::App& group) {
   auto flags = std::make_shared<VerifyFlags>();
   command->add_option("checkpoint", flags->output, "What was written")->required();
   command->add_option("--against", flags->source, "What it was made from")->required();
+  command
+      ->add_option("--rounding", flags->rounding,
+                   "How weights were rounded: nearest, or stochastic, to either neighbour")
+      ->type_name("ROUNDING")
+      ->capture_default_str();
   command->add_flag("--all", flags->showsAll, "Show every broken promise, not five of a kind");
   command->add_flag("--json", flags->isJson, "As JSON");
   command->footer(kExamples);

@@ -2,22 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace octavo::tools {
-
-std::string bytesText(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 4> kUnits = {"kB", "MB", "GB", "TB"};
-  if (bytes < 1000)
-    return countText(bytes, "byte");
-  double amount = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  while (amount >= 999.95 && unit + 1 < kUnits.size()) {
-    amount /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", amount, kUnits[unit]);
-}
 
 std::string countText(std::uint64_t n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");

@@ -1,6 +1,7 @@
-// How sizes and names are printed by the subcommands of `octavo checkpoint`.
+// How counts and names are printed by the subcommands of `octavo checkpoint`.
 #pragma once
 
+#include "octavo/Checkpoint/Files/ByteText.h"
 #include "octavo/Checkpoint/Files/JsonFile.h"
 
 #include <cstdint>
@@ -9,8 +10,7 @@
 
 namespace octavo::tools {
 
-/// "1.5 GB"; exact below a kilobyte: "512 bytes".
-std::string bytesText(std::uint64_t bytes);
+using checkpoint::bytesText;
 
 /// "1 layer", "3 layers".
 std::string countText(std::uint64_t n, std::string_view noun);

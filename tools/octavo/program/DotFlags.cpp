@@ -6,6 +6,7 @@
 #include "octavo/Numerics/Scaled.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace octavo::tools {
 
@@ -51,7 +52,8 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
             ->type_name("RULE"));
   group(command
             .add_option("--non-finite", flags.nonFinite,
-                        "What NaN and infinities become: error, propagate, saturate")
+                        fmt::format("What NaN and infinities become: {}",
+                                    fmt::join(numerics::nonFiniteNames(), ", ")))
             ->type_name("POLICY")
             ->capture_default_str());
   group(command
@@ -90,10 +92,7 @@ transforms::DotOptions dotOptions(const DotFlags& flags) {
   const auto nonFinite = numerics::findNonFinite(flags.nonFinite);
   if (!nonFinite)
     throw CommandError(
-        unknownName("policy for NaN and infinities", flags.nonFinite,
-                    {std::string(numerics::nonFiniteName(numerics::NonFinite::Error)),
-                     std::string(numerics::nonFiniteName(numerics::NonFinite::Propagate)),
-                     std::string(numerics::nonFiniteName(numerics::NonFinite::Saturate))}),
+        unknownName("policy for NaN and infinities", flags.nonFinite, numerics::nonFiniteNames()),
         ExitCode::BadUsage);
   options.nonFinite = *nonFinite;
   options.match = flags.match;

@@ -1,0 +1,467 @@
+#include "octavo/Checkpoint/Jobs/FnuzConversion.h"
+
+#include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/ValueRows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace octavo::checkpoint {
+
+using format::ElementFormat;
+using numerics::FnuzOptions;
+using numerics::NoTwin;
+using numerics::ScaleRange;
+using numerics::SpecialCodes;
+
+namespace {
+
+/// Why a code has no twin, or changes its value.
+enum class Odd : std::uint8_t { NegativeZero, Special, Beyond, Capped, Inexact };
+constexpr std::size_t kOdds = 5;
+
+struct OddName {
+  const char* key; ///< of the report
+  const char* problem;
+  const char* fix;
+};
+constexpr std::array<OddName, kOdds> kOddNames = {{
+    {"negative_zeros", "", ""},
+    {"nan_codes", "has a code of NaN or infinity",
+     "--nan-codes nan keeps it NaN, saturate makes it the largest value"},
+    {"beyond", "has a value that is beyond the other format's largest once its code is kept",
+     "--beyond saturate limits it, requantize keeps the scale and rounds the codes under it"},
+    {"capped", "", ""},
+    {"inexact", "", ""},
+}};
+
+/// Counts of all kinds in one word, so that a code costs one addition.
+using Tally = std::uint64_t;
+constexpr int kTallyBits = 12;
+constexpr std::int64_t kTallyCodes = (1 << kTallyBits) - 1; ///< at most, in one tally
+
+constexpr Tally one(Odd odd) { return Tally{1} << (kTallyBits * static_cast<int>(odd)); }
+constexpr std::int64_t countOf(Tally tally, std::size_t odd) {
+  return static_cast<std::int64_t>(tally >> (kTallyBits * static_cast<int>(odd)) & kTallyCodes);
+}
+
+/// What becomes of each code; how its scale changes with it.
+struct CodeMap {
+  std::array<std::uint8_t, 256> codes;
+  std::array<Tally, 256> odds;
+  int exponent; ///< scales are multiplied by 2^exponent
+};
+
+/// A map of the codes one by one, as Numerics re-spells them.
+template <typename Respell> CodeMap mapOf(int exponent, Respell respell) {
+  CodeMap map{.codes = {}, .odds = {}, .exponent = exponent};
+  for (std::uint32_t code = 0; code < 256; ++code) {
+    map.codes[code] = static_cast<std::uint8_t>(code);
+    map.odds[code] = respell(std::span(&map.codes[code], 1));
+  }
+  return map;
+}
+
+Tally oddsOf(const numerics::FnuzReport& report) {
+  return (report.negativeZeros ? one(Odd::NegativeZero) : 0) |
+         (report.specials ? one(Odd::Special) : 0) | (report.noTwins ? one(Odd::Beyond) : 0);
+}
+
+/// What the steps refuse, no map need: the maps have something in its place.
+FnuzOptions allowing(FnuzOptions options) {
+  if (options.special == SpecialCodes::Refuse)
+    options.special = SpecialCodes::Nan;
+  if (options.noTwin != NoTwin::Saturate)
+    options.noTwin = NoTwin::Saturate;
+  return options;
+}
+
+CodeMap toFnuz(const ElementFormat& ocp, const FnuzOptions& options) {
+  return mapOf(1, [&](std::span<std::uint8_t> code) {
+    return oddsOf(numerics::ocpToFnuz(ocp, code, allowing(options)));
+  });
+}
+
+CodeMap toOcp(const ElementFormat& fnuz, const FnuzOptions& options) {
+  return mapOf(-1, [&](std::span<std::uint8_t> code) {
+    return oddsOf(numerics::fnuzToOcp(fnuz, code, allowing(options)));
+  });
+}
+
+/// Of blocks that have a code beyond: all codes by their values.
+CodeMap toOcpByValue(const ElementFormat& fnuz, const FnuzOptions& options) {
+  FnuzOptions requantizing = allowing(options);
+  requantizing.noTwin = NoTwin::Requantize;
+  CodeMap map = mapOf(0, [](std::span<std::uint8_t>) { return Tally{0}; });
+  numerics::fnuzToOcp(fnuz, map.codes, requantizing); // all of them share a scale
+  const CodeMap byCode = toOcp(fnuz, options);
+  for (std::uint32_t code = 0; code < 256; ++code) {
+    const double before = numerics::decode(fnuz, code);
+    const double after = numerics::decode(*numerics::fnuzTwin(fnuz), map.codes[code]);
+    map.odds[code] = byCode.odds[code] & one(Odd::Special);
+    if (!std::isnan(before) && before != after)
+      map.odds[code] |= one(Odd::Inexact);
+  }
+  return map;
+}
+
+CodeMap capped(const ElementFormat& fnuz) {
+  return mapOf(0, [&](std::span<std::uint8_t> code) {
+    return numerics::capFnuz(fnuz, code) > 0 ? one(Odd::Capped) : Tally{0};
+  });
+}
+
+numerics::ScaleShiftReport shift(const ElementFormat& format, std::span<std::byte> scales,
+                                 int exponent, ScaleRange range) {
+  // Parts lie at any address in the file: as numbers they are copied.
+  const auto shifted = [&]<typename Code>(Code) {
+    std::vector<Code> codes(scales.size() / sizeof(Code));
+    std::memcpy(codes.data(), scales.data(), scales.size());
+    const auto report = numerics::shiftScales(format, std::span(codes), exponent, range);
+    std::memcpy(scales.data(), codes.data(), scales.size());
+    return report;
+  };
+  switch (format.bytes()) {
+  case 1:
+    return shifted(std::uint8_t{});
+  case 2:
+    return shifted(std::uint16_t{});
+  default:
+    return shifted(std::uint32_t{});
+  }
+}
+
+Error scaleError(const Part& scales, std::int64_t index, int exponent) {
+  std::uint64_t code = 0;
+  const auto width = static_cast<std::size_t>(scales.format->bytes());
+  std::memcpy(&code, scales.tensor.bytes().data() + static_cast<std::size_t>(index) * width, width);
+  return {.file = scales.tensor.shard->name(),
+          .problem =
+              fmt::format("has a scale that cannot be {}", exponent > 0 ? "doubled" : "halved"),
+          .tensor = scales.tensor.name(),
+          .expected = fmt::format("2^{} times it in {}", exponent, scales.format->name),
+          .found = fmt::format("{} at index {}", numerics::decode(*scales.format, code), index),
+          .fix = "--scale-range saturate takes the nearest scale there is; `octavo checkpoint "
+                 "dequantize` and `quantize` make new ones"};
+}
+
+/// How a scale's number changes where its value is multiplied by 2^exponent.
+int numberExponent(const Part& part, int exponent) {
+  return part.meaning == Meaning::Multiplies ? exponent : -exponent;
+}
+
+/// Finds the scales under which codes are beyond, where a scale counts for several pieces.
+class BeyondMeasurement final : public Measurement {
+public:
+  BeyondMeasurement(const LayerReader& reader, const CodeMap& map)
+      : reader(reader), map(map), all(piecesOf(*layerRows(reader))),
+        found(static_cast<std::size_t>(reader.rows() /
+                                       std::max<std::int64_t>(1, reader.rowsInMatrix()) *
+                                       reader.scalesInRow())) {}
+  std::span<const Piece> pieces() const override { return all; }
+  tl::expected<void, Error> measure(std::size_t index, Scratch& scratch) override {
+    const Piece piece = all[index];
+    scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
+    const auto* codes = reinterpret_cast<const std::uint8_t*>(scratch.codes.data());
+    reader.codes(piece.begin, piece.end, reinterpret_cast<std::uint8_t*>(scratch.codes.data()),
+                 {.threads = 1});
+    reader.release(piece.begin, piece.end);
+    for (std::int64_t row = piece.begin; row < piece.end; ++row)
+      for (std::int64_t c = 0; c < reader.columns(); ++c, ++codes)
+        if (map.odds[*codes] & one(Odd::Beyond))
+          found[slot(row, c)].store(true, std::memory_order_relaxed);
+    return {};
+  }
+  bool isBeyond(std::int64_t row, std::int64_t column) const { return found[slot(row, column)]; }
+
+private:
+  std::size_t slot(std::int64_t row, std::int64_t column) const {
+    return static_cast<std::size_t>(row / reader.rowsInMatrix() * reader.scalesInRow() +
+                                    column / reader.columnsInBlock());
+  }
+  const LayerReader reader;
+  const CodeMap map;
+  std::vector<Piece> all;
+  std::vector<std::atomic<bool>> found;
+};
+
+class FnuzStep final : public Step {
+public:
+  FnuzStep(const LayerReader& reader, const ElementFormat& to, const FnuzChoice& choice,
+           const CodeMap& map, std::optional<CodeMap> byValue)
+      : reader(reader), choice(choice), map(map), byValue(std::move(byValue)),
+        all(piecesOf(*layerRows(reader))) {
+    const Layer& layer = reader.layer();
+    const SafetensorsEntry& elements = *layer.elements.tensor.entry;
+    const SafetensorsEntry& scales = *layer.scales->tensor.entry;
+    planned = {{elements.name, findSafetensorsDtype(to.safetensors), elements.shape},
+               {scales.name, scales.dtype, scales.shape}};
+    if (this->byValue && sharesScales())
+      beyond = std::make_unique<BeyondMeasurement>(reader, map);
+    if (choice.codes.special == SpecialCodes::Refuse)
+      refused |= one(Odd::Special);
+    if (choice.codes.noTwin == NoTwin::Refuse)
+      refused |= one(Odd::Beyond);
+  }
+
+  std::span<const PlannedTensor> outputs() const override { return planned; }
+  Measurement* needs() const override { return beyond.get(); }
+  std::span<const Piece> pieces() const override { return all; }
+  std::uint64_t pieceMemory() const override {
+    const auto values = static_cast<std::uint64_t>(mostValues(*layerRows(reader), all));
+    return values * (1 + static_cast<std::uint64_t>(reader.layer().scales->format->bytes()));
+  }
+
+  tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
+    const Piece piece = all[index];
+    const Layer& layer = reader.layer();
+    const auto n = static_cast<std::size_t>((piece.end - piece.begin) * reader.columns());
+    scratch.codes.resize(n);
+    auto* codes = reinterpret_cast<std::uint8_t*>(scratch.codes.data());
+    reader.codes(piece.begin, piece.end, codes, {.threads = 1});
+    const std::span<const std::byte> stored = reader.storedScales(piece.begin, piece.end);
+    scratch.scales.assign(stored.begin(), stored.end());
+    const auto scalesBegin =
+        static_cast<std::uint64_t>(stored.data() - layer.scales->tensor.bytes().data());
+
+    // Scales that count for several pieces belong to the one that their matrix begins with.
+    const bool hasScales = !sharesScales() || piece.begin % reader.rowsInMatrix() == 0;
+    const std::int64_t rows = piece.end - piece.begin;
+    // All codes and scales change alike, unless some blocks are converted by value.
+    const std::int64_t height = byValue ? std::min(reader.rowsInBlock(), rows) : rows;
+    const std::int64_t width = byValue ? reader.columnsInBlock() : reader.columns();
+    const std::size_t scalesInBlock =
+        byValue ? static_cast<std::size_t>(layer.scales->format->bytes()) : scratch.scales.size();
+    std::size_t scale = 0;
+    for (std::int64_t row = 0; row < rows; row += height)
+      for (std::int64_t c = 0; c < reader.columns(); c += width, scale += scalesInBlock) {
+        const Block block{row, std::min(row + height, rows), c,
+                          std::min(c + width, reader.columns())};
+        const CodeMap& how = mapFor(block, piece.begin, codes);
+        if (auto done = respell(block, piece.begin, codes, how); !done)
+          return done;
+        const auto scales = std::span(scratch.scales).subspan(scale, scalesInBlock);
+        if (auto done = shiftScales(scales, scalesBegin + scale, how.exponent, hasScales); !done)
+          return done;
+      }
+    reader.release(piece.begin, piece.end);
+    auto written = sink.write(0, static_cast<std::uint64_t>(piece.begin * reader.columns()),
+                              std::span(scratch.codes).first(n));
+    return written && hasScales ? sink.write(1, scalesBegin, scratch.scales) : written;
+  }
+
+  Json report() const override {
+    Json report = {{"name", plainName(reader.layer())}};
+    bool isOdd = scalesOutOfRange > 0;
+    for (std::size_t i = 0; i < kOdds; ++i) {
+      report[kOddNames[i].key] = counts[i].load();
+      isOdd |= counts[i] > 0;
+    }
+    report["scales_out_of_range"] = scalesOutOfRange.load();
+    return isOdd ? report : Json(nullptr);
+  }
+
+private:
+  struct Block {
+    std::int64_t rowBegin, rowEnd, begin, end; ///< rows of the piece, columns
+  };
+
+  /// Whether a block has more rows than a piece.
+  bool sharesScales() const { return reader.rowsInBlock() >= reader.rowsInMatrix(); }
+
+  const CodeMap& mapFor(const Block& block, std::int64_t pieceBegin,
+                        const std::uint8_t* codes) const {
+    if (!byValue)
+      return map;
+    if (beyond)
+      return beyond->isBeyond(pieceBegin + block.rowBegin, block.begin) ? *byValue : map;
+    for (std::int64_t row = block.rowBegin; row < block.rowEnd; ++row)
+      for (std::int64_t c = block.begin; c < block.end; ++c)
+        if (map.odds[codes[row * reader.columns() + c]] & one(Odd::Beyond))
+          return *byValue;
+    return map;
+  }
+
+  tl::expected<void, Error> respell(const Block& block, std::int64_t pieceBegin,
+                                    std::uint8_t* codes, const CodeMap& how) {
+    for (std::int64_t row = block.rowBegin; row < block.rowEnd; ++row)
+      for (std::int64_t begin = block.begin; begin < block.end; begin += kTallyCodes) {
+        const std::int64_t end = std::min(begin + kTallyCodes, block.end);
+        std::uint8_t* const at = codes + row * reader.columns();
+        Tally tally = 0;
+        for (std::int64_t c = begin; c < end; ++c)
+          tally += how.odds[at[c]];
+        for (std::size_t i = 0; i < kOdds; ++i) {
+          const Tally kind = one(static_cast<Odd>(i));
+          if (countOf(tally, i) == 0)
+            continue;
+          if (refused & kind) {
+            const std::uint8_t* const first = std::find_if(
+                at + begin, at + end, [&](std::uint8_t code) { return how.odds[code] & kind; });
+            return tl::unexpected(codeError(kOddNames[i], *first, pieceBegin + row, first - at));
+          }
+          counts[i] += countOf(tally, i);
+        }
+        for (std::int64_t c = begin; c < end; ++c)
+          at[c] = how.codes[at[c]];
+      }
+    return {};
+  }
+
+  Error codeError(const OddName& odd, std::uint8_t code, std::int64_t row,
+                  std::int64_t column) const {
+    const Part& elements = reader.layer().elements;
+    return {.file = elements.tensor.shard->name(),
+            .problem = odd.problem,
+            .tensor = elements.tensor.name(),
+            .expected = fmt::format("codes of {} with a twin in {}", elements.format->name,
+                                    numerics::fnuzTwin(*elements.format)->name),
+            .found = fmt::format("0x{:02X} in row {}, column {}", code, row, column),
+            .fix = odd.fix};
+  }
+
+  /// Shifts scales that begin at byte `begin` of the tensor.
+  tl::expected<void, Error> shiftScales(std::span<std::byte> scales, std::uint64_t begin,
+                                        int exponent, bool isCounted) {
+    const Part& part = *reader.layer().scales;
+    const int by = numberExponent(part, exponent);
+    const auto report = shift(*part.format, scales, by, choice.scales);
+    if (report.refused) {
+      const auto first = static_cast<std::int64_t>(begin) / part.format->bytes();
+      return tl::unexpected(scaleError(part, first + *report.refused, by));
+    }
+    if (isCounted)
+      scalesOutOfRange += report.outOfRange;
+    return {};
+  }
+
+  const LayerReader reader;
+  const FnuzChoice choice;
+  const CodeMap map;
+  const std::optional<CodeMap> byValue;
+  std::vector<Piece> all;
+  std::vector<PlannedTensor> planned;
+  std::unique_ptr<BeyondMeasurement> beyond;
+  Tally refused = 0; ///< the kinds that are
+  std::array<std::atomic<std::int64_t>, kOdds> counts{};
+  std::atomic<std::int64_t> scalesOutOfRange{0};
+};
+
+class FnuzPlanner {
+public:
+  FnuzPlanner(const Folder& folder, const FnuzChoice& choice)
+      : folder(folder), choice(choice), shards(folder) {}
+
+  tl::expected<Rewrite, Error> plan(Json options) {
+    auto inventory = std::make_unique<Inventory>(choice.layout->read(folder, rewrite.notes));
+    for (const Layer& layer : inventory->layers)
+      if (auto placed = place(layer); !placed)
+        return tl::unexpected(std::move(placed.error()));
+    if (rewrite.changes.empty())
+      return tl::unexpected(Error{.file = folder.path().string(),
+                                  .problem = isToFnuz() ? "has no FP8 weights of OCP's formats"
+                                                        : "has no FP8 weights of the FNUZ formats",
+                                  .expected = isToFnuz() ? "elements of F8_E4M3 or F8_E5M2"
+                                                         : "elements of F8_E4M3FNUZ or F8_E5M2FNUZ",
+                                  .found = fmt::format("layout {}, {} other quantized weights",
+                                                       choice.layout->name(), rewrite.left.size()),
+                                  .fix = "octavo checkpoint inspect shows the formats"});
+    if (!inventory->kvScales.empty() && choice.direction == FnuzDirection::ToFnuz)
+      rewrite.notes.push_back(
+          {.rule = "kept-kv-scales",
+           .severity = Severity::Note,
+           .file = "",
+           .tensor = "",
+           .what = "scales of the key-value cache stay as they are",
+           .why = "the cache is filled as the model runs; readers on FNUZ hardware double its "
+                  "scales as they load",
+           .fix = ""});
+    rewrite.job.source = &folder;
+    rewrite.job.options = std::move(options);
+    rewrite.job.shards = shards.build();
+    rewrite.job.config = folder.config();
+    rewrite.job.quantConfig = folder.quantConfig();
+    rewrite.inventory = std::move(inventory);
+    return std::move(rewrite);
+  }
+
+private:
+  bool isToFnuz() const { return choice.direction == FnuzDirection::ToFnuz; }
+
+  tl::expected<void, Error> place(const Layer& layer) {
+    auto reader = LayerReader::open(layer);
+    if (!reader)
+      return tl::unexpected(std::move(reader.error()));
+    const ElementFormat& from = *layer.type.element;
+    const ElementFormat* twin = numerics::fnuzTwin(from);
+    const bool isFnuz = from.specials == format::Specials::UnsignedZero;
+    if (!twin) {
+      leave(layer, fmt::format("{} has no FNUZ twin", from.name));
+      return {};
+    }
+    const bool isCap = isFnuz && isToFnuz() && choice.largest == FnuzLargest::Ocp;
+    if (isFnuz == isToFnuz() && !isCap) {
+      leave(layer, fmt::format("is {} already", from.name));
+      return {};
+    }
+    const ElementFormat& to = isCap ? from : *twin;
+    const CodeMap map = isCap        ? capped(from)
+                        : isToFnuz() ? toFnuz(from, choice.codes)
+                                     : toOcp(from, choice.codes);
+    std::optional<CodeMap> byValue;
+    if (!isToFnuz() && choice.codes.noTwin == NoTwin::Requantize)
+      byValue = toOcpByValue(from, choice.codes);
+    if (layer.inputScale)
+      if (auto done = placeInputScale(*layer.inputScale, map.exponent); !done)
+        return done;
+    rewrite.changes.push_back(
+        {.name = plainName(layer),
+         .from = std::string(from.name),
+         .to = std::string(to.name),
+         .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
+         .bytesBefore = bytesOf(layer),
+         .bytesAfter = bytesOf(layer)});
+    shards.drop(layer.scales->tensor);
+    shards.replace(layer.elements.tensor,
+                   std::make_unique<FnuzStep>(*reader, to, choice, map, std::move(byValue)));
+    return {};
+  }
+
+  void leave(const Layer& layer, std::string why) {
+    rewrite.left.push_back({plainName(layer), std::move(why)});
+  }
+
+  /// Activations are quantized to the weights' format: their scale goes with theirs.
+  tl::expected<void, Error> placeInputScale(const Part& part, int exponent) {
+    const std::span<const std::byte> stored = part.tensor.bytes();
+    std::vector<std::byte> bytes(stored.begin(), stored.end());
+    const int by = numberExponent(part, exponent);
+    const auto report = shift(*part.format, bytes, by, choice.scales);
+    if (report.refused)
+      return tl::unexpected(scaleError(part, *report.refused, by));
+    const SafetensorsEntry& entry = *part.tensor.entry;
+    shards.replace(part.tensor,
+                   bytesStep({entry.name, entry.dtype, entry.shape}, std::move(bytes)));
+    return {};
+  }
+
+  const Folder& folder;
+  const FnuzChoice& choice;
+  ShardBuilder shards;
+  Rewrite rewrite;
+};
+
+} // namespace
+
+tl::expected<Rewrite, Error> planFnuzConversion(const Folder& folder, const FnuzChoice& choice,
+                                                Json options) {
+  return FnuzPlanner(folder, choice).plan(std::move(options));
+}
+
+} // namespace octavo::checkpoint

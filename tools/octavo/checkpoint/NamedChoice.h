@@ -1,0 +1,30 @@
+// Options whose value is one of a few words.
+#pragma once
+
+#include "tools/octavo/Commands.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace octavo::tools {
+
+template <typename Choice> struct NamedChoice {
+  const char* name;
+  Choice choice;
+};
+
+/// The choice of that name. Throws CommandError with all names; `kind` is what is chosen: "policy".
+template <typename Choice, std::size_t n>
+Choice choiceNamed(const std::string& kind, const std::string& name,
+                   const NamedChoice<Choice> (&choices)[n]) {
+  std::vector<std::string> known;
+  for (const NamedChoice<Choice>& each : choices) {
+    if (name == each.name)
+      return each.choice;
+    known.emplace_back(each.name);
+  }
+  throw CommandError(unknownName(kind, name, known), ExitCode::BadUsage);
+}
+
+} // namespace octavo::tools
