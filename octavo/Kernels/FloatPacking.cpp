@@ -27,8 +27,7 @@ bool any(Sixteen bytes) {
 /// kRows (8 or 16) by 16 bytes, rows to columns: rounds of interleaving the lower half of the rows
 /// with the upper one.
 template <int kRows>
-void transpose(const std::uint8_t (&rows)[kPanelColumns][kGroup], int firstColumn,
-               std::uint8_t* to) {
+void transpose(const std::uint8_t (&rows)[kPanelColumns][kGroup], int firstColumn, std::byte* to) {
   Sixteen x[kRows], y[kRows];
   for (int i = 0; i < kRows; ++i)
     std::memcpy(&x[i], rows[i] + firstColumn, 16);
@@ -50,13 +49,12 @@ void interleave(const std::uint8_t (&rows)[kPanelColumns][kGroup], int lanes, st
     std::memcpy(to, rows[0], kGroup);
     return;
   }
-  std::uint8_t columns[kGroup * kPanelColumns];
   if (lanes == kPanelColumns) {
     for (int k = 0; k < kGroup; k += 16)
-      transpose<16>(rows, k, columns + k * kPanelColumns);
-    std::memcpy(to, columns, sizeof columns);
+      transpose<16>(rows, k, to + k * kPanelColumns);
     return;
   }
+  std::byte columns[kGroup * 8];
   for (int k = 0; k < kGroup; k += 16)
     transpose<8>(rows, k, columns + k * 8);
   // 8 bytes of each k, of which the next k overwrites what is too much; at the end none, for what
@@ -66,7 +64,7 @@ void interleave(const std::uint8_t (&rows)[kPanelColumns][kGroup], int lanes, st
     std::memcpy(to + k * lanes, columns + k * 8, 8);
   for (; k < kGroup; ++k)
     for (int lane = 0; lane < lanes; ++lane)
-      to[k * lanes + lane] = static_cast<std::byte>(columns[k * 8 + lane]);
+      to[k * lanes + lane] = columns[k * 8 + lane];
 }
 
 /// The rows that lie interleaved: a tile on the left, a panel on the right, where the last ones may

@@ -235,7 +235,7 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   const bool cuts = plan.groupsInBlock < plan.groups;
   const bool inPlace = width == count * kPanelColumns && !cuts;
   const bool scaleNow = hasFactors && (cuts || firstGroup + tile.groups == plan.groups);
-  const std::int64_t allGroups = tile.groups;
+  const std::int64_t allGroups = tile.groups, firstBlock = firstGroup / plan.groupsInBlock;
   const std::byte* const firstRight = tile.right;
   std::int64_t row = rowBegin;
   for (int h = 0; h < kHeights; ++h) {
@@ -256,11 +256,11 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
         for (std::int64_t n = 0; n < width; n += 16)
           __builtin_prefetch(corner + i * block.stride + n, 1);
       tile.right = firstRight;
-      for (std::int64_t done = 0; done < allGroups; done += tile.groups) {
+      for (std::int64_t done = 0, scales = firstBlock; done < allGroups;
+           done += tile.groups, ++scales) {
         tile.groups = std::min(cuts ? plan.groupsInBlock : allGroups, allGroups - done);
         tile.next = tile.left + height * tile.groups * laneBytes();
         if (scaleNow) {
-          const std::int64_t scales = (firstGroup + done) / plan.groupsInBlock;
           tile.columnFactors = factors(right, scales, panel * kPanelColumns);
           tile.rowFactors = factors(left, scales, row);
         }
