@@ -235,8 +235,10 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   const bool cuts = plan.groupsInBlock < plan.groups;
   const bool inPlace = width == count * kPanelColumns && !cuts;
   const bool scaleNow = hasFactors && (cuts || firstGroup + tile.groups == plan.groups);
-  const std::int64_t allGroups = tile.groups, firstBlock = firstGroup / plan.groupsInBlock;
-  const std::byte* const firstRight = tile.right;
+  const std::int64_t firstBlock = firstGroup / plan.groupsInBlock;
+  tile.groupsInSum = cuts ? plan.groupsInBlock : tile.groups;
+  tile.rowFactorStride = left.factors.empty() ? 0 : left.paddedRows;
+  tile.columnFactorStride = right.factors.empty() ? 0 : right.paddedRows;
   std::int64_t row = rowBegin;
   for (int h = 0; h < kHeights; ++h) {
     const int height = kTileHeights[h];
@@ -246,7 +248,7 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
     for (; row + height <= rowEnd; row += height) {
       float* corner = block.at(row, panel * kPanelColumns);
       tile.left = leftAsValues() ? values(left, row, height, firstGroup)
-                                 : expanded + (row - rowBegin) * allGroups * laneBytes();
+                                 : expanded + (row - rowBegin) * tile.groups * laneBytes();
       tile.c = inPlace ? corner : edge;
       tile.stride = inPlace ? block.stride : kMaxPanels * kPanelColumns;
       if (!inPlace && (tile.startFromC || tile.addToC))
@@ -255,20 +257,12 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
       for (int i = height; i < 2 * height && row + i < rowEnd; ++i)
         for (std::int64_t n = 0; n < width; n += 16)
           __builtin_prefetch(corner + i * block.stride + n, 1);
-      tile.right = firstRight;
-      for (std::int64_t done = 0, scales = firstBlock; done < allGroups;
-           done += tile.groups, ++scales) {
-        tile.groups = std::min(cuts ? plan.groupsInBlock : allGroups, allGroups - done);
-        tile.next = tile.left + height * tile.groups * laneBytes();
-        if (scaleNow) {
-          tile.columnFactors = factors(right, scales, panel * kPanelColumns);
-          tile.rowFactors = factors(left, scales, row);
-        }
-        tile.addToC = cuts && firstGroup + done != 0;
-        run(tile);
-        tile.left = tile.next;
-        tile.right += kPanelColumns * tile.groups * laneBytes();
+      tile.next = tile.left + height * tile.groups * laneBytes();
+      if (scaleNow) {
+        tile.columnFactors = factors(right, firstBlock, panel * kPanelColumns);
+        tile.rowFactors = factors(left, firstBlock, row);
       }
+      run(tile);
       if (!inPlace)
         for (int i = 0; i < height; ++i)
           copyColumns(edge + i * tile.stride, width, corner + i * block.stride);

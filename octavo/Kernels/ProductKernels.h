@@ -166,13 +166,15 @@ struct FloatTileArguments {
   const std::byte* right;     ///< 16 dwords a step
   std::ptrdiff_t rightStride; ///< bytes between panels
   std::int64_t groups;
+  std::int64_t groupsInSum; ///< each such block of K has a sum and factors of its own
   float* c;
   std::ptrdiff_t stride; ///< floats between rows of C
-  /// What the sum starts from, and what it is added to after its factors: C or nothing.
+  /// What the sum starts from, and what the first one is added to after its factors: C or nothing.
   bool startFromC;
   bool addToC;
-  const float* rowFactors;    ///< kRows; null: all factors are 1
-  const float* columnFactors; ///< 16 a panel
+  const float* rowFactors;                            ///< kRows; null: all factors are 1
+  const float* columnFactors;                         ///< 16 a panel
+  std::ptrdiff_t rowFactorStride, columnFactorStride; ///< floats between blocks
 };
 
 using FloatTile = void(const FloatTileArguments&);

@@ -24,52 +24,62 @@ template <typename Dot, int kRows, int kPanels> void floatTile(const FloatTileAr
     return c + row * stride + v * kLanes;
   };
 
-  F32 sums[kRows][kVectors];
-  for (int i = 0; i < kRows; ++i)
-    for (int v = 0; v < kVectors; ++v)
-      sums[i][v] = tile.startFromC ? load<F32>(cAt(i, v)) : F32{};
-  for (std::int64_t n = tile.groups * (Dot::kGroupSteps / kUnrolled); n > 0; --n) {
-    for (int line = 0; line < kUnrolled * kRows * 4; line += 64)
-      __builtin_prefetch(next + line);
-#pragma unroll
-    for (int s = 0; s < kUnrolled; ++s) {
-      F32 b[kVectors];
-#pragma unroll
+  const float* rowFactors = tile.rowFactors;
+  const float* columnFactors = tile.columnFactors;
+  for (std::int64_t done = 0; done < tile.groups; done += tile.groupsInSum) {
+    const std::int64_t rest = tile.groups - done;
+    const std::int64_t groups = rest < tile.groupsInSum ? rest : tile.groupsInSum;
+    F32 sums[kRows][kVectors];
+    for (int i = 0; i < kRows; ++i)
       for (int v = 0; v < kVectors; ++v)
-        b[v] =
-            load<F32>(right[v / kPanelVectors] + s * kStepBytes + v % kPanelVectors * kVectorBytes);
+        sums[i][v] = tile.startFromC ? load<F32>(cAt(i, v)) : F32{};
+    for (std::int64_t n = groups * (Dot::kGroupSteps / kUnrolled); n > 0; --n) {
+      for (int line = 0; line < kUnrolled * kRows * 4; line += 64)
+        __builtin_prefetch(next + line);
 #pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        const F32 a = (F32)broadcast(left + (s * kRows + i) * 4);
+      for (int s = 0; s < kUnrolled; ++s) {
+        F32 b[kVectors];
 #pragma unroll
         for (int v = 0; v < kVectors; ++v)
-          sums[i][v] = Dot::step(sums[i][v], b[v], a);
+          b[v] = load<F32>(right[v / kPanelVectors] + s * kStepBytes +
+                           v % kPanelVectors * kVectorBytes);
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) {
+          const F32 a = (F32)broadcast(left + (s * kRows + i) * 4);
+#pragma unroll
+          for (int v = 0; v < kVectors; ++v)
+            sums[i][v] = Dot::step(sums[i][v], b[v], a);
+        }
       }
+      left += kUnrolled * kRows * 4;
+      next += kUnrolled * kRows * 4;
+      for (int p = 0; p < kPanels; ++p)
+        right[p] += kUnrolled * kStepBytes;
     }
-    left += kUnrolled * kRows * 4;
-    next += kUnrolled * kRows * 4;
-    for (int p = 0; p < kPanels; ++p)
-      right[p] += kUnrolled * kStepBytes;
-  }
-  if (tile.rowFactors)
+    if (rowFactors)
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      const F32 row = splat(tile.rowFactors[i]);
+      for (int i = 0; i < kRows; ++i) {
+        const F32 row = splat(rowFactors[i]);
 #pragma unroll
-      for (int v = 0; v < kVectors; ++v)
-        sums[i][v] *= row * load<F32>(tile.columnFactors + v * kLanes);
-    }
-  if (tile.addToC)
+        for (int v = 0; v < kVectors; ++v)
+          sums[i][v] *= row * load<F32>(columnFactors + v * kLanes);
+      }
+    if (tile.addToC || done != 0)
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v)
+          sums[i][v] += load<F32>(cAt(i, v));
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
 #pragma unroll
       for (int v = 0; v < kVectors; ++v)
-        sums[i][v] += load<F32>(cAt(i, v));
-#pragma unroll
-  for (int i = 0; i < kRows; ++i)
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v)
-      store(cAt(i, v), sums[i][v]);
+        store(cAt(i, v), sums[i][v]);
+    if (rowFactors) {
+      rowFactors += tile.rowFactorStride;
+      columnFactors += tile.columnFactorStride;
+    }
+  }
 }
 
 /// A vector of codes, one a byte: the form for every set.
