@@ -16,6 +16,7 @@ namespace octavo::kernels::avx2 {
 
 inline constexpr Isa kIsa = Isa::Avx2;
 inline constexpr bool kHasMultiplyAdd = true;
+inline constexpr bool kHasLookup = true;
 
 /// Packs within the halves leave the dwords of four vectors in the order 0 4 1 5 2 6 3 7 inverted.
 OCTAVO_INLINE U8 inOrder(__m256i packed) {
@@ -58,6 +59,9 @@ OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x) {
 OCTAVO_INLINE bool anySet(U32 mask) { return _mm256_movemask_ps((__m256)mask) != 0; }
 OCTAVO_INLINE F32 multiplyAdd(F32 a, F32 b, F32 c) {
   return (F32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+OCTAVO_INLINE F32 lookup(F32 table, U32 index) {
+  return (F32)_mm256_permutevar8x32_ps((__m256)table, (__m256i)index);
 }
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
   const __m256 unordered = _mm256_or_ps(_mm256_cmp_ps((__m256)x[0], (__m256)x[1], _CMP_UNORD_Q),

@@ -17,6 +17,7 @@ namespace octavo::kernels::avx512 {
 
 inline constexpr Isa kIsa = Isa::Avx512;
 inline constexpr bool kHasMultiplyAdd = true;
+inline constexpr bool kHasLookup = true;
 
 /// Indices 0 * kStride + kOffset, 1 * kStride + kOffset, ... of a permutation, starting again after
 /// kPeriod of them.
@@ -76,6 +77,9 @@ OCTAVO_INLINE bool anySet(U32 mask) {
 }
 OCTAVO_INLINE F32 multiplyAdd(F32 a, F32 b, F32 c) {
   return (F32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+OCTAVO_INLINE F32 lookup(F32 table, U32 index) {
+  return (F32)_mm512_permutexvar_ps((__m512i)index, (__m512)table);
 }
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
   return _mm512_cmp_ps_mask((__m512)x[0], (__m512)x[1], _CMP_UNORD_Q) |

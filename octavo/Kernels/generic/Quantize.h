@@ -101,7 +101,7 @@ nonFiniteBlocks(const QuantizePlan& plan, const float* values, std::size_t block
 template <ScaleKind kScale, std::size_t kBlock> class BatchQuantizer {
 public:
   BatchQuantizer(const QuantizePlan& plan, std::size_t block)
-      : plan(plan), block(kBlock ? kBlock : block),
+      : plan(plan), finder(plan), block(kBlock ? kBlock : block),
         shift(static_cast<std::uint32_t>(__builtin_ctzll(block))) {}
 
   OCTAVO_INLINE std::size_t groupSize() const { return (kBlock ? kBlock : block) * kLanes; }
@@ -124,7 +124,10 @@ public:
     if (__builtin_expect(anySet(above(greatest, splat(kInfinity - 1))), 0))
       return plan.nonFinite == NonFinite::Error ? -1
                                                 : nonFiniteBatch(values, n, out, scales, random);
-    const bool moderate = findScales(n, scales);
+    // Only where it is worth it: the rare kernels would have to spill registers.
+    constexpr bool kMayBeUsual =
+        kBlock != 0 && !QuantizeStep<Quotient::Multiply, Encoder>::kIsExact;
+    const bool moderate = findScales<kMayBeUsual>(n, scales);
     if (__builtin_expect(anyNanScale, 0)) {
       for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes)
         store(kept + lane, (U32)(load<U32>(codes + lane) != splat(plan.nanScale)));
@@ -141,17 +144,22 @@ public:
 private:
   /// Returns whether the quotients may be taken by dividedFast. Blocks of finite values may have a
   /// scale of NaN too, where a corner's code says so.
-  OCTAVO_INLINE bool findScales(std::size_t n, std::uint8_t* scales) {
+  template <bool kMayBeUsual> OCTAVO_INLINE bool findScales(std::size_t n, std::uint8_t* scales) {
+    if constexpr (kMayBeUsual && ScaleFinder<kScale>::kMayBeUsual)
+      if (finder.isUsual)
+        return findScalesBy<true>(n, scales);
+    return findScalesBy<false>(n, scales);
+  }
+  template <bool kUsual> OCTAVO_INLINE bool findScalesBy(std::size_t n, std::uint8_t* scales) {
     U32 unfit = {};
     U32 nanScales = {};
     for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
-      const Scales found = scalesOf<kScale>(plan, load<U32>(amaxes + lane));
+      const Scales found = finder.template find<kUsual>(load<U32>(amaxes + lane));
       storeScales<kScale>(scales + lane * plan.scaleBytes, found.code);
       factors.put(lane, found.factor);
       store(codes + lane, found.code);
       nanScales |= (U32)(found.code == splat(plan.nanScale));
-      if constexpr (kScale != ScaleKind::PowerOfTwo)
-        unfit |= immoderate(found.factor.value);
+      unfit |= finder.template unfit<kUsual>(found);
     }
     anyNanScale = anySet(nanScales);
     return !anySet(unfit);
@@ -213,6 +221,7 @@ private:
   static constexpr std::size_t kBlocks = kBatch / kLanes; // a block has a vector at least
 
   const QuantizePlan& plan;
+  ScaleFinder<kScale> finder;
   std::size_t block;
   std::uint32_t shift;
   bool anyNanScale = false;

@@ -18,7 +18,7 @@ template <ScaleKind kScale, typename Encoder> class StripQuantizer {
 public:
   StripQuantizer(const QuantizePlan& plan, const Encoder& encoder,
                  const QuantizeStripArguments& strip)
-      : plan(plan), encoder(encoder), strip(strip) {}
+      : plan(plan), finder(plan), encoder(encoder), strip(strip) {}
 
   std::int64_t quantize() {
     findAmaxes();
@@ -32,7 +32,11 @@ public:
         return -1;
       nonFinite = judgeNonFinite();
     }
-    const bool areAllModerate = findScales(isFinite);
+    bool areAllModerate;
+    if constexpr (ScaleFinder<kScale>::kMayBeUsual)
+      areAllModerate = finder.isUsual ? findScales<true>(isFinite) : findScales<false>(isFinite);
+    else
+      areAllModerate = findScales<false>(isFinite);
     if (!isFinite || anyNanScale)
       withStep<kScale>(plan, NoEncoder{}, false, [&](const auto& step) { encodeRows(step); });
     else
@@ -120,22 +124,21 @@ private:
   }
 
   /// Returns whether the quotients may be taken by dividedFast.
-  bool findScales(bool isFinite) {
+  template <bool kUsual> bool findScales(bool isFinite) {
     U32 unfit = {};
     U32 nanScales = {};
     std::uint8_t scales[kStripColumns * 4];
     const std::size_t count =
         strip.width == 1 ? (strip.columns + kStep - 1) / kStep * kStep : blocks();
     for (std::size_t b = 0; b < count; b += kLanes) {
-      Scales found = scalesOf<kScale>(plan, load<U32>(amax + b));
+      Scales found = finder.template find<kUsual>(load<U32>(amax + b));
       U32 code = found.code;
       if (!isFinite) {
         found = forced<kScale>(found, load<U32>(codes + b));
         code = select(load<U32>(kept + b), found.code, splat(plan.nanScale));
       }
       factors.put(b, found.factor);
-      if constexpr (kScale != ScaleKind::PowerOfTwo)
-        unfit |= immoderate(found.factor.value);
+      unfit |= finder.template unfit<kUsual>(found);
       store(codes + b, found.code);
       const U32 isKept = (U32)(code != splat(plan.nanScale));
       store(kept + b, isKept);
@@ -246,6 +249,7 @@ private:
   static constexpr std::size_t kWidth = kStripColumns; // a multiple of kStep
 
   const QuantizePlan& plan;
+  ScaleFinder<kScale> finder;
   const Encoder& encoder;
   const QuantizeStripArguments& strip;
   bool anyNanScale = false;

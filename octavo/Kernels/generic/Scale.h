@@ -113,45 +113,6 @@ OCTAVO_INLINE Factor scaleFactor(const QuantizePlan& plan, F32 amax, F32 scale) 
   return divisorFactor(floats(maximum(bits(scale * splat(plan.outer)), splat(1u))));
 }
 
-/// `found` bits of amaxes, which are finite.
-template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& plan, U32 found) {
-  const U32 amax = maximum(found, bits(splat(plan.leastAmax)));
-  const U32 isZero = (U32)(amax == U32{});
-  if constexpr (kScale == ScaleKind::PowerOfTwo) {
-    const F32 ratio = plan.isRatioDivided ? floats(amax) / splat(plan.elementMax)
-                                          : floats(amax) * splat(plan.ratio);
-    const U32 b = bits(ratio);
-    const U32 subnormal = above(splat(kImplicit), b);
-    const U32 moved = above(b, splat(0x003FFFFFu)) & ((b << 1) - kImplicit);
-    const U32 raised = (select(subnormal, moved, b) + plan.increment) >> 23;
-    const U32 byRule =
-        minimum(maximum(raised, splat(plan.emax)) - plan.emax, splat(plan.largestScale));
-    const U32 limited = maximum(byRule, splat(plan.leastCode));
-    const U32 inRange = select((U32)(raised == splat(255u)), splat(plan.pastRange), limited);
-    const U32 code = select(isZero, splat(plan.zeroCode), inRange);
-    return {code, {inversePowerOfTwo(code), F32{}, F32{}}};
-  } else {
-    const F32 ratio = scaleRatio(plan, floats(amax));
-    U32 code;
-    F32 value;
-    if constexpr (kScale == ScaleKind::Float32) {
-      constexpr std::uint32_t kLargest = kInfinity - 1;
-      const U32 nearest = minimum(bits(ratio), splat(kLargest));
-      const U32 bounded = select((U32)(nearest == U32{}), splat(plan.underflowCode),
-                                 maximum(nearest, splat(plan.leastCode)));
-      code = select(isZero, splat(plan.zeroCode), bounded);
-      value = floats(code);
-    } else {
-      const U32 nearest = NearestMagnitude(plan.narrowScale)(ratio);
-      const U32 bounded = select((U32)(nearest == U32{}), splat(plan.underflowCode),
-                                 maximum(nearest, splat(plan.leastCode)));
-      code = select(isZero, splat(plan.zeroCode), bounded);
-      value = positiveNarrowValue(plan.narrowScale, code);
-    }
-    return {code, scaleFactor(plan, floats(amax), value)};
-  }
-}
-
 /// All ones where dividedFast is not for the divisor: below 2^-64 or above 2^64, where the
 /// reciprocal's rest may leave f32, and significands of all ones.
 OCTAVO_INLINE U32 immoderate(F32 divisors) {
@@ -172,6 +133,116 @@ OCTAVO_INLINE U32 immoderate(F32 divisors) {
 template <typename Divisor> OCTAVO_INLINE F32 dividedFast(F32 x, const Divisor& divisor) {
   return multiplyAdd(x, divisor.reciprocal, x * divisor.rest);
 }
+
+/// The code of a scale that no power of two is the rule of, from the nearest one.
+OCTAVO_INLINE U32 limitedScale(const QuantizePlan& plan, U32 nearest, U32 amax) {
+  const U32 bounded = select((U32)(nearest == U32{}), splat(plan.underflowCode),
+                             maximum(nearest, splat(plan.leastCode)));
+  return select((U32)(amax == U32{}), splat(plan.zeroCode), bounded);
+}
+
+/// `found` bits of amaxes, which are finite.
+template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& plan, U32 found) {
+  const U32 amax = maximum(found, bits(splat(plan.leastAmax)));
+  if constexpr (kScale == ScaleKind::PowerOfTwo) {
+    const F32 ratio = plan.isRatioDivided ? floats(amax) / splat(plan.elementMax)
+                                          : floats(amax) * splat(plan.ratio);
+    const U32 b = bits(ratio);
+    const U32 subnormal = above(splat(kImplicit), b);
+    const U32 moved = above(b, splat(0x003FFFFFu)) & ((b << 1) - kImplicit);
+    const U32 raised = (select(subnormal, moved, b) + plan.increment) >> 23;
+    const U32 byRule =
+        minimum(maximum(raised, splat(plan.emax)) - plan.emax, splat(plan.largestScale));
+    const U32 limited = maximum(byRule, splat(plan.leastCode));
+    const U32 inRange = select((U32)(raised == splat(255u)), splat(plan.pastRange), limited);
+    const U32 code = select((U32)(amax == U32{}), splat(plan.zeroCode), inRange);
+    return {code, {inversePowerOfTwo(code), F32{}, F32{}}};
+  } else {
+    const F32 ratio = scaleRatio(plan, floats(amax));
+    U32 code;
+    F32 value;
+    if constexpr (kScale == ScaleKind::Float32) {
+      constexpr std::uint32_t kLargest = kInfinity - 1;
+      const U32 nearest = minimum(bits(ratio), splat(kLargest));
+      code = limitedScale(plan, nearest, amax);
+      value = floats(code);
+    } else {
+      code = limitedScale(plan, NearestMagnitude(plan.narrowScale)(ratio), amax);
+      value = positiveNarrowValue(plan.narrowScale, code);
+    }
+    return {code, scaleFactor(plan, floats(amax), value)};
+  }
+}
+
+/// scalesOf, with what the plan alone decides worked out before. Where isUsual, kUsual finds the
+/// same scales sooner, and their quotients may be taken by dividedFast.
+template <ScaleKind kScale> struct ScaleFinder {
+  static constexpr bool kMayBeUsual = false;
+  const QuantizePlan& plan;
+
+  explicit OCTAVO_INLINE ScaleFinder(const QuantizePlan& plan) : plan(plan) {}
+  template <bool kUsual> OCTAVO_INLINE Scales find(U32 amax) const {
+    return scalesOf<kScale>(plan, amax);
+  }
+  template <bool kUsual> OCTAVO_INLINE U32 unfit(const Scales& found) const {
+    return kScale == ScaleKind::PowerOfTwo ? U32{} : immoderate(found.factor.value);
+  }
+};
+
+/// Narrow scales of at most three trailing bits have eight significands: the reciprocals of their
+/// products with the outer scale are looked up and moved by the exponent, which is exact. The ratio
+/// needs its rounding to a narrow format only: dividedFast.
+template <> struct ScaleFinder<ScaleKind::Narrow> {
+  static constexpr bool kMayBeUsual = kHasLookup;
+  const QuantizePlan& plan;
+  NearestMagnitude magnitude;
+  bool isUsual;
+  Factor outer;
+  F32 reciprocals, rests; ///< by the upper three trailing bits
+
+  explicit OCTAVO_INLINE ScaleFinder(const QuantizePlan& plan)
+      : plan(plan), magnitude(plan.narrowScale) {
+    constexpr float kLeastOuter = 0x1p-40f, kMostOuter = 0x1p40f;
+    isUsual = kHasLookup &&
+              (plan.ratioForm == numerics::BlockRatio::Standard ||
+               plan.ratioForm == numerics::BlockRatio::Quotient) &&
+              plan.quotientForm == numerics::QuotientForm::Divided &&
+              plan.narrowScale.trailing <= 3 && plan.underflowCode == plan.leastCode &&
+              plan.leastCode != 0 && plan.zeroCode != 0 && plan.outer >= kLeastOuter &&
+              plan.outer <= kMostOuter;
+    const std::uint32_t eighths[16] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
+    const F32 significands = floats((load<U32>(eighths) << 20) + bits(splat(1.0f)));
+    const Factor products = divisorFactor(significands * splat(plan.outer));
+    outer = divisorFactor(splat(plan.outer));
+    reciprocals = products.reciprocal;
+    rests = products.rest;
+    if (anySet(immoderate(products.value) | immoderate(outer.value)))
+      isUsual = false;
+  }
+  template <bool kUsual> OCTAVO_INLINE Scales find(U32 amax) const {
+    if constexpr (kUsual)
+      return lookedUp(amax);
+    else
+      return scalesOf<ScaleKind::Narrow>(plan, amax);
+  }
+  template <bool kUsual> OCTAVO_INLINE U32 unfit(const Scales& found) const {
+    return kUsual ? U32{} : immoderate(found.factor.value);
+  }
+
+private:
+  template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE Scales lookedUp(U32 found) const {
+    const U32 amax = maximum(found, bits(splat(plan.leastAmax)));
+    const F32 ratio = dividedFast(floats(amax) / splat(plan.elementMax), outer);
+    const U32 limited = maximum(magnitude(ratio), splat(plan.leastCode));
+    const U32 code = select((U32)(amax == U32{}), splat(plan.zeroCode), limited);
+    const F32 value = positiveNarrowValue(plan.narrowScale, code);
+    const F32 inversePower = floats(splat(254u << 23) - (bits(value) & kInfinity));
+    const U32 eighth = bits(value) >> 20;
+    return {code,
+            {value * outer.value, lookup(reciprocals, eighth) * inversePower,
+             lookup(rests, eighth) * inversePower}};
+  }
+};
 
 /// How a value meets its scale.
 enum class Quotient : std::uint8_t {

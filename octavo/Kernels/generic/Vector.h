@@ -88,6 +88,9 @@ OCTAVO_INLINE void storeTriples(std::uint8_t* to, U32 x);
 OCTAVO_INLINE bool anySet(U32 mask);
 /// a * b + c, rounded once; called only where the set's kHasMultiplyAdd says so.
 OCTAVO_INLINE F32 multiplyAdd(F32 a, F32 b, F32 c);
+/// table[index % 8] a lane, of a table of eight that is repeated where there are more lanes; called
+/// only where the set's kHasLookup says so.
+OCTAVO_INLINE F32 lookup(F32 table, U32 index);
 /// Whether there is a NaN among the values.
 OCTAVO_INLINE bool anyNan(const U32 (&x)[4]);
 /// Orders streaming stores before whatever tells another thread of them.

@@ -16,6 +16,7 @@ namespace octavo::kernels::neon {
 
 inline constexpr Isa kIsa = Isa::Neon;
 inline constexpr bool kHasMultiplyAdd = true;
+inline constexpr bool kHasLookup = false;
 
 OCTAVO_INLINE U8 narrow(const U32 (&x)[4]) {
   const uint16x8_t low = vuzp1q_u16((uint16x8_t)x[0], (uint16x8_t)x[1]);

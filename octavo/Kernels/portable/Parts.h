@@ -10,6 +10,7 @@ namespace octavo::kernels::portable {
 
 inline constexpr Isa kIsa = Isa::Portable;
 inline constexpr bool kHasMultiplyAdd = false;
+inline constexpr bool kHasLookup = false;
 
 OCTAVO_INLINE U8 narrow(const U32 (&x)[4]) { return narrowGeneric(x); }
 OCTAVO_INLINE U16 upperHalves(F32 a, F32 b) { return upperHalvesGeneric(a, b); }
