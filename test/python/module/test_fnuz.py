@@ -67,3 +67,11 @@ E4 = np.uint8([1, 0x7F]).view("float8_e4m3fn")
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_what_converting_by_value_changes_is_counted():
+    # +240 has no twin; 2^-10 and 3 * 2^-10 lie halfway between multiples of 2^-9; 2^-9 and 1 stay (F9)
+    codes, scales, changed = octavo.to_ocp(np.uint8([0x7F, 0x01, 0x03, 0x02, 0x40]), np.float32([1]),
+                                           source="e4m3fnuz", no_twin="requantize")
+    assert codes.astype(np.float32).tolist() == [240, 0, 2 ** -8, 2 ** -9, 1] and scales == 1
+    assert changed["inexact"] == 2 and changed["negative_zeros"] == changed["specials"] == 0
