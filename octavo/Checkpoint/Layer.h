@@ -38,6 +38,10 @@ struct Activations {
 /// last two exchanged (Hugging Face's gpt-oss: MXFP4 is [E, N, K], BF16 is [E, K, N]).
 enum class PlainAxes : std::uint8_t { Same, Swapped };
 
+/// Which axes elements and scales have on disk: those of Layer::shape and its grid, or the last two
+/// exchanged (ModelOpt's stacked experts: bytes [E, K * bits / 8, N], scales [E, k, N]).
+enum class StoredAxes : std::uint8_t { Same, Swapped };
+
 /// A layer whose parts are there agrees in them: layouts leave out a part that they cannot read and
 /// report it. The plain tensor of a layer is named `name`.`parameter`.
 struct Layer {
@@ -52,12 +56,14 @@ struct Layer {
       format; ///< the row whose element, scale and blocks these are; or null
   Part elements;
   /// Nothing: missing or unreadable (a Finding says so). Any rank whose extents in order are the
-  /// grid's, but for ones: [N], [N, 1], [n, 1, k, 1], [].
+  /// grid's, but for ones: [N], [N, 1], [n, 1, k, 1], []. Swapped axes: [E, k, n].
   std::optional<Part> scales;
-  std::optional<Part> outer;      ///< one number
-  std::optional<Part> inputScale; ///< static activation scale; NVFP4: the activations' outer scale
+  std::optional<Part> outer; ///< one number, or one an expert
+  /// Static activation scale; NVFP4: the activations' outer scale. One number, or one an expert.
+  std::optional<Part> inputScale;
   Activations activations;
   PlainAxes plainAxes = PlainAxes::Same;
+  StoredAxes storedAxes = StoredAxes::Same;
 };
 
 /// The scales of one attention module's key-value cache.

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/LayerReader.h"
 
+#include "octavo/Checkpoint/ByteMatrix.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Pack.h"
 
@@ -39,12 +40,20 @@ tl::expected<float, Error> multiplier(const Part& part) {
   if (bytes.size() != static_cast<std::size_t>(format.bytes()))
     return refuse(part, "not one scale", fmt::format("one {}", format.name),
                   storage(*part.tensor.entry));
-  std::uint64_t code = 0;
-  std::memcpy(&code, bytes.data(), bytes.size());
-  const double value = numerics::decode(format, code);
-  if (part.meaning == Meaning::Multiplies)
-    return static_cast<float>(value);
-  return 1.0f / static_cast<float>(value);
+  return multipliers(part).front();
+}
+
+std::vector<float> multipliers(const Part& part) {
+  const std::span<const std::byte> bytes = part.tensor.bytes();
+  const auto width = static_cast<std::size_t>(part.format->bytes());
+  std::vector<float> numbers;
+  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
+    std::uint64_t code = 0;
+    std::memcpy(&code, bytes.data() + at, width);
+    const auto value = static_cast<float>(numerics::decode(*part.format, code));
+    numbers.push_back(part.meaning == Meaning::Multiplies ? value : 1.0f / value);
+  }
+  return numbers;
 }
 
 tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
@@ -63,7 +72,9 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
       rank > 2 && std::any_of(layer.type.block.begin(), layer.type.block.end() - 2,
                               [](std::int64_t extent) { return extent > 1; });
   const bool isJoined = rank == 2 || spansExperts;
-  reader.matrixRows = isJoined ? reader.rowCount : layer.shape[rank - 2];
+  // At least 1: rows are divided by them, also where there are none.
+  reader.storedRows = std::max<std::int64_t>(1, layer.shape[rank - 2]);
+  reader.matrixRows = isJoined ? std::max<std::int64_t>(1, reader.rowCount) : reader.storedRows;
   reader.blockRows = spansExperts ? reader.rowCount : layer.type.block[rank - 2];
   reader.gridRows = spansExperts ? 1 : grid[rank - 2];
   if (spansExperts && numerics::elementCount(grid) != reader.gridColumns)
@@ -93,10 +104,12 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
     if (!layer.outer)
       return refuse(layer.elements, "the outer scale of this layer is missing or unreadable",
                     "one f32", "none");
-    auto outer = multiplier(*layer.outer);
-    if (!outer)
-      return tl::unexpected(std::move(outer.error()));
-    reader.outerScale = *outer;
+    reader.outerScales = multipliers(*layer.outer);
+    const auto count = static_cast<std::int64_t>(reader.outerScales.size());
+    const std::int64_t experts = rank == 3 ? layer.shape[0] : 1;
+    if (count != 1 && (count == 0 || count != experts || spansExperts))
+      return refuse(*layer.outer, "not one scale, nor one an expert",
+                    fmt::format("1 or {} numbers", experts), storage(*layer.outer->tensor.entry));
   }
   return reader;
 }
@@ -109,9 +122,32 @@ std::int64_t LayerReader::pieceEnd(std::int64_t begin, std::int64_t most) const 
   return std::min(matrixEnd, begin + std::max<std::int64_t>(1, most / step) * step);
 }
 
+template <typename Read>
+void LayerReader::forMatrices(std::int64_t begin, std::int64_t end, const Read& read) const {
+  for (std::int64_t to = begin; begin < end; begin = to) {
+    to = isReadByMatrix() ? std::min(end, (begin / storedRows + 1) * storedRows) : end;
+    read(begin, to);
+  }
+}
+
 std::span<const std::byte> LayerReader::elementBytes(std::int64_t begin, std::int64_t end) const {
+  if (isSwapped()) {
+    begin = begin / storedRows * storedRows;
+    end = (end + storedRows - 1) / storedRows * storedRows;
+  }
   return source->elements.tensor.bytes().subspan(static_cast<std::size_t>(begin) * rowBytes,
                                                  static_cast<std::size_t>(end - begin) * rowBytes);
+}
+
+std::span<const std::byte> LayerReader::elementRows(std::int64_t begin, std::int64_t end,
+                                                    std::vector<std::byte>& gathered) const {
+  const std::span<const std::byte> bytes = elementBytes(begin, end);
+  if (!isSwapped())
+    return bytes;
+  const std::int64_t first = begin % storedRows;
+  gatherColumns(bytes.data(), static_cast<std::int64_t>(rowBytes), storedRows, first,
+                first + end - begin, 1, gathered);
+  return gathered;
 }
 
 std::int64_t LayerReader::scaleCount(std::int64_t begin, std::int64_t end) const {
@@ -119,16 +155,57 @@ std::int64_t LayerReader::scaleCount(std::int64_t begin, std::int64_t end) const
 }
 
 std::span<const std::byte> LayerReader::storedScales(std::int64_t begin, std::int64_t end) const {
-  const std::int64_t row = begin / matrixRows * gridRows + begin % matrixRows / blockRows;
+  if (hasSwappedScales()) {
+    begin = begin / matrixRows * matrixRows;
+    end = (end + matrixRows - 1) / matrixRows * matrixRows;
+  }
   const auto width = static_cast<std::size_t>(source->scales->format->bytes());
-  return source->scales->tensor.bytes().subspan(static_cast<std::size_t>(row * gridColumns) * width,
-                                                static_cast<std::size_t>(scaleCount(begin, end)) *
-                                                    width);
+  const std::int64_t count = hasSwappedScales()
+                                 ? (end - begin) / matrixRows * gridRows * gridColumns
+                                 : scaleCount(begin, end);
+  return source->scales->tensor.bytes().subspan(
+      static_cast<std::size_t>(gridRow(begin) * gridColumns) * width,
+      static_cast<std::size_t>(count) * width);
+}
+
+std::span<const std::byte> LayerReader::scaleRows(std::int64_t begin, std::int64_t end,
+                                                  std::vector<std::byte>& gathered) const {
+  const std::span<const std::byte> bytes = storedScales(begin, end);
+  if (!hasSwappedScales())
+    return bytes;
+  const std::int64_t first = begin % matrixRows / blockRows;
+  gatherColumns(bytes.data(), gridColumns, gridRows, first,
+                first + (end - begin + blockRows - 1) / blockRows,
+                static_cast<std::size_t>(source->scales->format->bytes()), gathered);
+  return gathered;
 }
 
 void LayerReader::codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
                         const kernels::Execution& execution) const {
-  const std::span<const std::byte> bytes = elementBytes(begin, end);
+  forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
+    matrixCodes(from, to, codes + (from - begin) * columnCount, execution);
+  });
+}
+
+void LayerReader::scales(std::int64_t begin, std::int64_t end, void* scales) const {
+  auto* out = static_cast<std::byte*>(scales);
+  forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
+    matrixScales(from, to, out);
+    out += scaleCount(from, to) * source->type.scale->bytes();
+  });
+}
+
+void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
+                         const kernels::Execution& execution) const {
+  forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
+    matrixValues(from, to, values + (from - begin) * columnCount, execution);
+  });
+}
+
+void LayerReader::matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
+                              const kernels::Execution& execution) const {
+  std::vector<std::byte> gathered;
+  const std::span<const std::byte> bytes = elementRows(begin, end, gathered);
   const int width = source->type.element->width();
   if (source->elements.packed && width < 8)
     kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()),
@@ -137,25 +214,29 @@ void LayerReader::codes(std::int64_t begin, std::int64_t end, std::uint8_t* code
     std::memcpy(codes, bytes.data(), bytes.size());
 }
 
-void LayerReader::scales(std::int64_t begin, std::int64_t end, void* scales) const {
-  const std::span<const std::byte> bytes = storedScales(begin, end);
+void LayerReader::matrixScales(std::int64_t begin, std::int64_t end, std::byte* scales) const {
+  std::vector<std::byte> gathered;
+  const std::span<const std::byte> bytes = scaleRows(begin, end, gathered);
   const ElementFormat& stored = *source->scales->format;
   const ElementFormat& wanted = *source->type.scale;
   if (stored.width() == wanted.width()) {
     std::memcpy(scales, bytes.data(), bytes.size());
     return;
   }
-  auto* to = static_cast<std::byte*>(scales);
-  for (std::size_t at = 0; at < bytes.size(); at += stored.bytes(), to += wanted.bytes()) {
+  for (std::size_t at = 0; at < bytes.size(); at += stored.bytes(), scales += wanted.bytes()) {
     std::uint64_t code = 0;
     std::memcpy(&code, bytes.data() + at, stored.bytes());
     const std::uint64_t widened = numerics::convert(wanted, numerics::decode(stored, code));
-    std::memcpy(to, &widened, wanted.bytes());
+    std::memcpy(scales, &widened, wanted.bytes());
   }
 }
 
-void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
-                         const kernels::Execution& execution) const {
+void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, float* values,
+                               const kernels::Execution& execution) const {
+  std::vector<std::byte> gatheredElements, gatheredScales;
+  const std::span<const std::byte> elements = elementRows(begin, end, gatheredElements);
+  const std::span<const std::byte> scales = scaleRows(begin, end, gatheredScales);
+  const auto scaleWidth = static_cast<std::size_t>(source->scales->format->bytes());
   // Scales are taken in the dtype in which they are stored: widening them first changes nothing.
   const auto dequantize = [&](std::int64_t from, std::int64_t to, const std::uint8_t* codes,
                               const kernels::Execution& how) {
@@ -164,13 +245,13 @@ void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
                                     source->scales->format,
                                     {std::min(blockRows, to - from), blockColumns},
                                     source->type.hasOuterScale};
-    kernels::dequantize(codes, storedScales(from, to).data(), outerScale, shape, type,
-                        values + (from - begin) * columnCount, how);
+    const std::int64_t before = (gridRow(from) - gridRow(begin)) * gridColumns;
+    kernels::dequantize(codes, scales.data() + static_cast<std::size_t>(before) * scaleWidth,
+                        outer(begin), shape, type, values + (from - begin) * columnCount, how);
   };
   const int width = source->type.element->width();
   if (!source->elements.packed || width == 8)
-    return dequantize(begin, end,
-                      reinterpret_cast<const std::uint8_t*>(elementBytes(begin, end).data()),
+    return dequantize(begin, end, reinterpret_cast<const std::uint8_t*>(elements.data()),
                       execution);
   // Rows of blocks that are unpacked together.
   const std::int64_t step = blockRows >= matrixRows ? 1 : blockRows;
@@ -183,13 +264,22 @@ void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
     for (std::size_t i = first; i < last; ++i) {
       const std::int64_t from = begin + static_cast<std::int64_t>(i) * rows;
       const std::int64_t to = std::min(end, from + rows);
-      codes(from, to, unpacked.data(), single);
+      kernels::unpack(reinterpret_cast<const std::uint8_t*>(elements.data()) +
+                          static_cast<std::size_t>(from - begin) * rowBytes,
+                      static_cast<std::size_t>((to - from) * columnCount), width, unpacked.data(),
+                      single);
       dequantize(from, to, unpacked.data(), single);
     }
   });
 }
 
 void LayerReader::release(std::int64_t begin, std::int64_t end) const {
+  // Rows that lie across a matrix are done with it at its end.
+  if (isSwapped()) {
+    end = end / storedRows * storedRows;
+    if (end <= begin)
+      return;
+  }
   source->elements.tensor.shard->release(elementBytes(begin, end));
   source->scales->tensor.shard->release(storedScales(begin, end));
 }

@@ -34,9 +34,14 @@ public:
   /// count for each piece.
   std::int64_t pieceEnd(std::int64_t begin, std::int64_t most) const;
 
-  /// The outer scale as it multiplies: a stored divisor x is 1 / x rounded to f32. 1 where there is
-  /// none.
-  float outer() const { return outerScale; }
+  /// The outer scale of a row's expert as it multiplies: a stored divisor x is 1 / x rounded to
+  /// f32. 1 where there is none.
+  float outer(std::int64_t row = 0) const {
+    return outerScales.size() == 1 ? outerScales[0]
+                                   : outerScales[static_cast<std::size_t>(row / matrixRows)];
+  }
+  /// Whether experts have an outer scale each.
+  bool hasOuterPerExpert() const { return outerScales.size() > 1; }
 
   /// The codes of a piece, one a byte, row-major.
   void codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
@@ -45,7 +50,8 @@ public:
   /// of type.scale->bytes().
   std::int64_t scaleCount(std::int64_t begin, std::int64_t end) const;
   void scales(std::int64_t begin, std::int64_t end, void* scales) const;
-  /// The same as they are stored, in the format of the layer's part.
+  /// The same as they are stored, in the format of the layer's part. Swapped axes: those of the
+  /// rows' whole matrices.
   std::span<const std::byte> storedScales(std::int64_t begin, std::int64_t end) const;
   /// The values of a piece.
   void values(std::int64_t begin, std::int64_t end, float* values,
@@ -57,19 +63,46 @@ public:
 
 private:
   explicit LayerReader(const Layer& layer) : source(&layer) {}
+  bool isSwapped() const { return source->storedAxes == StoredAxes::Swapped; }
+  /// Whether scales are [k, n] of each matrix; those of one row or column lie the same either way.
+  bool hasSwappedScales() const { return isSwapped() && gridRows > 1 && gridColumns > 1; }
+  /// Whether every matrix is read on its own: its rows lie across it, or have an outer scale.
+  bool isReadByMatrix() const { return isSwapped() || hasOuterPerExpert(); }
+  /// The row of the grid of scales, of all matrices, that a row's scales are.
+  std::int64_t gridRow(std::int64_t row) const {
+    return row / matrixRows * gridRows + row % matrixRows / blockRows;
+  }
+  /// Bytes of rows as they lie in the file. Swapped axes: those of the rows' whole matrices.
   std::span<const std::byte> elementBytes(std::int64_t begin, std::int64_t end) const;
+  /// The same row after row. Swapped axes: rows of one matrix, gathered in `gathered`.
+  std::span<const std::byte> elementRows(std::int64_t begin, std::int64_t end,
+                                         std::vector<std::byte>& gathered) const;
+  std::span<const std::byte> scaleRows(std::int64_t begin, std::int64_t end,
+                                       std::vector<std::byte>& gathered) const;
+  void matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
+                   const kernels::Execution& execution) const;
+  void matrixScales(std::int64_t begin, std::int64_t end, std::byte* scales) const;
+  void matrixValues(std::int64_t begin, std::int64_t end, float* values,
+                    const kernels::Execution& execution) const;
+  /// Calls `read(from, to)` for the ranges that may be read at once.
+  template <typename Read>
+  void forMatrices(std::int64_t begin, std::int64_t end, const Read& read) const;
 
   const Layer* source;
   std::int64_t rowCount = 0, columnCount = 0;
+  std::int64_t storedRows = 0; ///< of one matrix in the file: N
   std::int64_t matrixRows = 0; ///< rows that share a grid: N, or E * N where blocks span experts
   std::int64_t blockRows = 0, blockColumns = 0;
   std::int64_t gridRows = 0, gridColumns = 0; ///< of one matrix
   std::size_t rowBytes = 0;                   ///< of elements
-  float outerScale = 1.0f;
+  std::vector<float> outerScales = {1.0f};    ///< one, or one a matrix
 };
 
 /// The number that a part of one element says, as it multiplies: 1 / x rounded to f32 where x
 /// divides. Errors: more than one element; a dtype that is no float.
 tl::expected<float, Error> multiplier(const Part& part);
+
+/// The numbers of a part, each as it multiplies.
+std::vector<float> multipliers(const Part& part);
 
 } // namespace octavo::checkpoint

@@ -170,6 +170,73 @@ TEST(LayerReader, readsStackedExpertsWhoseRowsEndWithinABlock) {
   }
 }
 
+/// The same layer as it lies with its last two axes exchanged, one number at a time.
+Layer swapped(Store& store, const Sample& s) {
+  Layer layer = s.layer;
+  const std::int64_t experts = layer.shape[0], rows = layer.shape[1];
+  const auto turn = [&](const Part& part, std::int64_t height, std::int64_t columns,
+                        std::int64_t size) {
+    const std::span<const std::byte> from = part.tensor.bytes();
+    std::vector<std::byte> to;
+    for (std::int64_t e = 0; e < experts; ++e)
+      for (std::int64_t c = 0; c < columns; ++c)
+        for (std::int64_t r = 0; r < height; ++r)
+          for (std::int64_t byte = 0; byte < size; ++byte)
+            to.push_back(from[((e * height + r) * columns + c) * size + byte]);
+    const auto count = static_cast<std::int64_t>(to.size());
+    return store.add("m.swapped", "U8", {count}, std::move(to));
+  };
+  const std::vector<std::int64_t> grid = format::scaleShape(layer.shape, layer.type.block);
+  const auto rowBytes =
+      static_cast<std::int64_t>(layer.elements.tensor.bytes().size()) / (experts * rows);
+  layer.elements.tensor = turn(layer.elements, rows, rowBytes, 1);
+  if (grid[0] == experts)
+    layer.scales->tensor = turn(*layer.scales, grid[1], grid[2], layer.scales->format->bytes());
+  layer.storedAxes = StoredAxes::Swapped;
+  return layer;
+}
+
+TEST(LayerReader, readsExpertsWhoseMatricesLieAcross) {
+  for (const ScaledFormat& format : format::kScaledFormats)
+    for (const bool packed : {false, true}) {
+      SCOPED_TRACE(format.name);
+      Store store;
+      Sample s = sample(store, format, {3, 150, 64}, packed);
+      s.layer = swapped(store, s);
+      for (std::int64_t most : {1, 128, 1000})
+        expectReads(s, most);
+    }
+}
+
+TEST(LayerReader, readsAnOuterScaleOfEachExpert) {
+  const ScaledFormat& format = *format::findScaledFormat("nvfp4");
+  for (const bool isSwapped : {false, true}) {
+    Store store;
+    Sample s = sample(store, format, {3, 5, 32}, true);
+    const float divisors[] = {3.0f, 0.7f, 1e-3f};
+    std::vector<std::byte> bytes(sizeof divisors);
+    std::memcpy(bytes.data(), divisors, sizeof divisors);
+    s.layer.outer->tensor = store.add("m.weight_global_scale", "F32", {3}, bytes);
+    const auto matrix = s.codes.size() / 3, scales = s.scales.size() / 3;
+    s.values.clear();
+    for (std::size_t e = 0; e < 3; ++e) {
+      const numerics::ScaledType type{format.element, format.scale, {1, 16}, true};
+      const std::vector<std::uint8_t> codes(s.codes.begin() + e * matrix,
+                                            s.codes.begin() + (e + 1) * matrix);
+      const std::vector<std::uint32_t> grid(s.scales.begin() + e * scales,
+                                            s.scales.begin() + (e + 1) * scales);
+      for (float value : numerics::dequantize({{5, 32}, type, codes, grid, 1 / divisors[e]}))
+        s.values.push_back(value);
+    }
+    if (isSwapped)
+      s.layer = swapped(store, s);
+    for (std::int64_t most : {1, 7, 1000})
+      expectReads(s, most);
+    EXPECT_TRUE(LayerReader::open(s.layer)->hasOuterPerExpert());
+    EXPECT_EQ(LayerReader::open(s.layer)->outer(9), 1 / 0.7f);
+  }
+}
+
 TEST(LayerReader, widensScalesStoredAsBf16) {
   Store store;
   const ElementFormat& bf16 = element("bf16");
@@ -193,7 +260,7 @@ TEST(LayerReader, refusesPartsThatDoNotFit) {
   expectRefused(layer, "outer scale of this layer is missing");
   layer = good.layer;
   layer.outer = layer.scales;
-  expectRefused(layer, "not one scale");
+  expectRefused(layer, "not one scale, nor one an expert");
   layer = good.layer;
   layer.elements.packed = false;
   expectRefused(layer, "its size is not that of the layer's elements");

@@ -24,11 +24,14 @@ std::string tensorName(std::string_view module, std::string_view parameter,
   return name.append(spelled);
 }
 
-const LayerSpelling* Layout::spelling(std::string_view format) const {
-  for (const LayerSpelling& row : spellings())
-    if (row.format == format && row.access == Access::ReadAndWrite)
-      return &row;
-  return nullptr;
+const LayerSpelling* Layout::spelling(std::string_view format, std::size_t rank) const {
+  const LayerSpelling* found = nullptr;
+  for (const LayerSpelling& row : spellings()) {
+    const bool isOfExperts = row.axes == StoredAxes::Swapped;
+    if (row.format == format && row.access == Access::ReadAndWrite && (rank == 3 || !isOfExperts))
+      found = !found || isOfExperts ? &row : found;
+  }
+  return found;
 }
 
 std::optional<std::string> Layout::detectByTensors(const Folder& folder) const {

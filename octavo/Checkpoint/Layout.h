@@ -66,6 +66,8 @@ struct LayerSpelling {
   ScaleSpelling outer = {};
   ScaleSpelling input = {};
   Access access = Access::ReadAndWrite;
+  /// Swapped: of stacked experts alone, elements [E, K * bits / 8, N] and scales [E, k, n].
+  StoredAxes axes = StoredAxes::Same;
 };
 
 /// Names of the scales of a key-value cache, after the attention module and a dot; and how they
@@ -107,7 +109,7 @@ public:
   virtual std::string_view description() const = 0; ///< a sentence
   virtual std::string_view source() const = 0;      ///< where the rule is from
   /// The formats that it spells, in the order in which they are documented; of the spellings of one
-  /// format the one that octavo writes comes first.
+  /// format the one that octavo writes comes first, and the one of stacked experts is written too.
   virtual std::span<const LayerSpelling> spellings() const = 0;
   virtual KvSpelling kvSpelling() const { return {}; }
 
@@ -125,8 +127,9 @@ public:
   /// has one), replacing what was there of any layout. Both start as the source's.
   virtual void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const = 0;
 
-  /// The spelling in which octavo writes a scaled format; null where this layout has none.
-  const LayerSpelling* spelling(std::string_view format) const;
+  /// The spelling in which octavo writes weights of a scaled format and rank: of stacked experts
+  /// (3) the one with swapped axes, where there is one. Null where this layout has none.
+  const LayerSpelling* spelling(std::string_view format, std::size_t rank = 2) const;
 };
 
 /// All layouts, in the order of documentation; the last is "plain".

@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/WeightList.h"
 
-#include "octavo/Checkpoint/Reports/Inspect.h"
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
+#include "octavo/Checkpoint/Reports/Inspect.h"
 #include "octavo/Kernels/Amax.h"
 
 #include <algorithm>
@@ -22,6 +22,12 @@ bool areIdentical(const std::optional<Part>& a, const std::optional<Part>& b) {
   return a->meaning == b->meaning && areIdentical(a->tensor, b->tensor);
 }
 
+/// Experts that are stacked have several parameters, each with an input of its own.
+std::string inputScaleName(const Layer& layer) {
+  return layer.name +
+         (layer.parameter == "weight" ? ".input_scale" : "." + layer.parameter + "_input_scale");
+}
+
 } // namespace
 
 std::string NamedWeight::kind() const {
@@ -40,7 +46,7 @@ WeightList::WeightList(const Folder& folder, Findings& findings)
     list.push_back({.name = plainName(layer), .layer = &layer});
     if (layer.inputScale)
       list.push_back(
-          {.name = layer.name + ".input_scale", .scale = &*layer.inputScale, .inputOf = &layer});
+          {.name = inputScaleName(layer), .scale = &*layer.inputScale, .inputOf = &layer});
   }
   for (const StoredTensor& tensor : contents.plain)
     list.push_back({.name = tensor.name(), .plain = &tensor});
@@ -93,6 +99,7 @@ tl::expected<WeightRows, Error> WeightRows::open(const NamedWeight& weight, Plai
 bool areIdentical(const NamedWeight& a, const NamedWeight& b) {
   if (a.layer && b.layer)
     return a.layer->type == b.layer->type && a.layer->shape == b.layer->shape &&
+           a.layer->storedAxes == b.layer->storedAxes &&
            areIdentical(a.layer->elements, b.layer->elements) &&
            areIdentical(a.layer->scales, b.layer->scales) &&
            areIdentical(a.layer->outer, b.layer->outer);

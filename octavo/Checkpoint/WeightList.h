@@ -13,7 +13,8 @@ namespace octavo::checkpoint {
 
 /// One of the three is set.
 struct NamedWeight {
-  std::string name; ///< "m.weight", "m.k_scale", "m.input_scale"
+  std::string name; ///< "m.weight", "m.k_scale", "m.input_scale",
+                    ///< "experts.down_proj_input_scale"
   const Layer* layer = nullptr;
   const StoredTensor* plain = nullptr;
   const Part* scale = nullptr; ///< of the cache or of a layer's input

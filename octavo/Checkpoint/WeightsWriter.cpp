@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/WeightsWriter.h"
 
-#include "octavo/Checkpoint/Jobs/LayerPlan.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Checkpoint/Jobs/LayerPlan.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +33,7 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
   if (dot == std::string::npos || dot == 0)
     return refuse("its name has no module", "\"module.weight\"", inQuotes(weight.name),
                   "name it after the module that it belongs to");
-  const LayerSpelling* spelling = layout.spelling(weight.format->name);
+  const LayerSpelling* spelling = layout.spelling(weight.format->name, weight.shape.size());
   if (!spelling || spelling->access != Access::ReadAndWrite) {
     std::vector<std::string_view> formats;
     for (const LayerSpelling& each : layout.spellings())

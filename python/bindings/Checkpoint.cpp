@@ -132,6 +132,11 @@ ScaledTensor scaledTensorOf(const Layer& layer) {
           "values(name) reads what they stand for",
           layer.name, layer.type.element->name, layer.type.scale->name, text(layer.type.block));
   const LayerReader reader = readerOf(layer);
+  if (reader.hasOuterPerExpert())
+    raise(ErrorClass::Format,
+          "{}: its {} experts have an outer scale each, and a ScaledTensor has one; values(name) "
+          "reads what they stand for",
+          layer.name, layer.shape[0]);
   const int axis = static_cast<int>(layer.shape.size()) - 1;
   const Array elements = emptyArray(layer.shape, *layer.format->element);
   const Shape grid =

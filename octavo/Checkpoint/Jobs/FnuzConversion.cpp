@@ -360,6 +360,8 @@ public:
 
   tl::expected<Rewrite, Error> plan(Json options) {
     auto inventory = std::make_unique<Inventory>(choice.layout->read(folder, rewrite.notes));
+    for (Layer& layer : inventory->layers)
+      takeAsStored(layer);
     for (const Layer& layer : inventory->layers)
       if (auto placed = place(layer); !placed)
         return tl::unexpected(std::move(placed.error()));
@@ -392,6 +394,15 @@ public:
   }
 
 private:
+  /// Codes of a byte are converted where they are: a layer whose axes lie swapped is taken so.
+  static void takeAsStored(Layer& layer) {
+    if (layer.storedAxes == StoredAxes::Same || layer.elements.packed)
+      return;
+    std::swap(layer.shape[1], layer.shape[2]);
+    std::swap(layer.type.block[1], layer.type.block[2]);
+    layer.storedAxes = StoredAxes::Same;
+  }
+
   bool isToFnuz() const { return choice.direction == FnuzDirection::ToFnuz; }
 
   tl::expected<void, Error> place(const Layer& layer) {

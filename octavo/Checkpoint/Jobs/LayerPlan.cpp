@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 
+#include "octavo/Checkpoint/ByteMatrix.h"
 #include "octavo/Kernels/Pack.h"
 
 #include <fmt/format.h>
@@ -46,6 +47,13 @@ void LayerPlan::pack(std::span<const std::byte> codes, std::byte* to) const {
 
 tl::expected<void, Error> LayerPlan::writeStored(const Sink& sink, Piece piece,
                                                  std::span<const std::byte> stored) const {
+  std::vector<std::byte> across;
+  if (axes == StoredAxes::Swapped) {
+    assert(piece.end - piece.begin == rowsInMatrix());
+    const auto rowBytes = static_cast<std::int64_t>(storedCodes(1));
+    gatherColumns(stored.data(), rowsInMatrix(), rowBytes, 0, rowBytes, 1, across);
+    stored = across;
+  }
   return sink.write(kElements, storedCodes(piece.begin), stored);
 }
 
@@ -64,6 +72,13 @@ tl::expected<void, Error> LayerPlan::writeScales(const Sink& sink, Piece piece,
   // One scale of all rows belongs to the piece that they begin with.
   if (hasOneScale())
     return piece.begin == 0 ? sink.write(kScales, 0, scales) : tl::expected<void, Error>{};
+  std::vector<std::byte> across;
+  if (axes == StoredAxes::Swapped) {
+    const std::int64_t gridColumns = blocks(columns(), blockColumns());
+    gatherColumns(scales.data(), blocks(rowsInMatrix(), blockRows()), gridColumns, 0, gridColumns,
+                  static_cast<std::size_t>(type.scale->bytes()), across);
+    scales = across;
+  }
   const std::int64_t gridRow = piece.begin / rowsInMatrix() * blocks(rowsInMatrix(), blockRows()) +
                                piece.begin % rowsInMatrix() / blockRows();
   return sink.write(
@@ -131,6 +146,8 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
       width < 8 && (spelling.elements.shape != ElementShape::Logical || elements->bits < 8);
   if (plan.isPacked && columns * width % 8 != 0)
     return refuse("its rows of {} codes of {} bits are not whole bytes", columns, width);
+  plan.axes = spelling.axes;
+  assert(plan.axes == StoredAxes::Same || rank == 3);
   std::vector<std::int64_t> elementShape = plan.shape;
   switch (spelling.elements.shape) {
   case ElementShape::Logical:
@@ -174,6 +191,12 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
       return refuse("scales of rank 4 are for matrices, this is {}", text(shape));
     scaleShape = {grid[0], 1, grid[1], 1};
     break;
+  }
+
+  if (plan.axes == StoredAxes::Swapped) {
+    std::swap(elementShape[1], elementShape[2]);
+    if (scaleShape.size() == 3)
+      std::swap(scaleShape[1], scaleShape[2]);
   }
 
   const auto add = [&](std::string_view name, const SafetensorsDtype* dtype,

@@ -18,6 +18,8 @@ struct LayerPlan {
   numerics::ScaledType type;
   /// How codes lie: packed, or one a byte.
   bool isPacked;
+  /// Swapped: elements and scales of a matrix lie across its rows.
+  StoredAxes axes = StoredAxes::Same;
   std::vector<PlannedTensor> tensors; ///< elements, scales, and what the two below point to
   std::optional<std::size_t> outer, input;
   Meaning outerMeaning = Meaning::Multiplies, inputMeaning = Meaning::Multiplies;
@@ -31,8 +33,10 @@ struct LayerPlan {
   std::int64_t blockColumns() const { return type.block.back(); }
   /// Whether there is one scale, which must be known before the first piece.
   bool hasOneScale() const { return type.block == shape; }
-  /// Pieces begin at multiples of it in their matrix.
-  std::int64_t step() const { return hasOneScale() ? 1 : blockRows(); }
+  /// Pieces begin at multiples of it in their matrix; 0: they are whole matrices.
+  std::int64_t step() const {
+    return axes == StoredAxes::Swapped ? 0 : hasOneScale() ? 1 : blockRows();
+  }
   std::uint64_t bytes() const;
 
   /// The type of a piece of `rows` rows as a matrix.
@@ -46,7 +50,7 @@ struct LayerPlan {
   /// Puts codes, one a byte, of whole rows as they are stored. Precondition: packs().
   void pack(std::span<const std::byte> codes, std::byte* to) const;
 
-  /// Puts the codes of a piece, as they are stored, in their place.
+  /// Puts the codes of a piece, as they are stored but row after row, in their place.
   tl::expected<void, Error> writeStored(const Sink& sink, Piece piece,
                                         std::span<const std::byte> stored) const;
   /// The same of codes one a byte.

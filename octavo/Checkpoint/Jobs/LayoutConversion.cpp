@@ -20,32 +20,45 @@ class RespellStep final : public Step {
 public:
   RespellStep(const LayerReader& reader, LayerPlan plan)
       : reader(reader), plan(std::move(plan)),
-        keepsPacking(isPacked(reader.layer()) == this->plan.isPacked) {
-    if (keepsPacking)
+        keepsAxes(reader.layer().storedAxes == this->plan.axes),
+        keepsBytes(keepsAxes && isPacked(reader.layer()) == this->plan.isPacked) {
+    if (keepsBytes)
       all = {{0, reader.rows()}};
     else
-      all = piecesOf(*layerRows(reader));
+      all = piecesOf(*layerRows(reader), this->plan.step() == 0 ? 0 : 1);
   }
 
   std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
   std::span<const Piece> pieces() const override { return all; }
   std::uint64_t pieceMemory() const override {
-    return keepsPacking ? 0 : 2 * static_cast<std::uint64_t>(mostValues(*layerRows(reader), all));
+    return keepsBytes ? 0 : 3 * static_cast<std::uint64_t>(mostValues(*layerRows(reader), all));
   }
 
   tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
     const Layer& layer = reader.layer();
     if (index == 0)
+      if (auto written = writeNumbers(sink); !written)
+        return written;
+    if (index == 0 && keepsAxes)
       if (auto written = writeScales(sink); !written)
         return written;
-    if (keepsPacking)
+    if (keepsBytes)
       return sink.copy(LayerPlan::kElements, layer.elements.tensor);
     const Piece piece = all[index];
     scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
     reader.codes(piece.begin, piece.end, reinterpret_cast<std::uint8_t*>(scratch.codes.data()),
                  {.threads = 1});
+    if (keepsAxes) {
+      reader.release(piece.begin, piece.end);
+      return plan.writeCodes(sink, piece, scratch.codes, scratch.stored);
+    }
+    std::vector<std::byte> scales(static_cast<std::size_t>(
+        reader.scaleCount(piece.begin, piece.end) * layer.type.scale->bytes()));
+    reader.scales(piece.begin, piece.end, scales.data());
     reader.release(piece.begin, piece.end);
-    return plan.writeCodes(sink, piece, scratch.codes, scratch.stored);
+    return plan.writeCodes(sink, piece, scratch.codes, scratch.stored).and_then([&] {
+      return plan.writeScales(sink, piece, scales);
+    });
   }
 
 private:
@@ -55,32 +68,39 @@ private:
 
   tl::expected<void, Error> writeScales(const Sink& sink) const {
     const Layer& layer = reader.layer();
-    auto written =
-        *layer.scales->format == *plan.type.scale
-            ? sink.copy(LayerPlan::kScales, layer.scales->tensor)
-            : sink.write(LayerPlan::kScales, 0, *exactly(*layer.scales, *plan.type.scale));
-    if (written && plan.outer)
-      written = writeNumber(sink, *plan.outer, *layer.outer, plan.outerMeaning);
+    return *layer.scales->format == *plan.type.scale
+               ? sink.copy(LayerPlan::kScales, layer.scales->tensor)
+               : sink.write(LayerPlan::kScales, 0, *exactly(*layer.scales, *plan.type.scale));
+  }
+
+  tl::expected<void, Error> writeNumbers(const Sink& sink) const {
+    const Layer& layer = reader.layer();
+    tl::expected<void, Error> written;
+    if (plan.outer)
+      written = writeNumbers(sink, *plan.outer, *layer.outer, plan.outerMeaning);
     if (written && plan.input)
-      written = writeNumber(sink, *plan.input, *layer.inputScale, plan.inputMeaning);
+      written = writeNumbers(sink, *plan.input, *layer.inputScale, plan.inputMeaning);
     return written;
   }
 
-  static tl::expected<void, Error> writeNumber(const Sink& sink, std::size_t output,
-                                               const Part& part, Meaning meaning) {
-    const float number = respelled(part, meaning);
-    return sink.write(output, 0, std::as_bytes(std::span(&number, 1)));
+  static tl::expected<void, Error> writeNumbers(const Sink& sink, std::size_t output,
+                                                const Part& part, Meaning meaning) {
+    const std::vector<float> numbers = respelled(part, meaning);
+    return sink.write(output, 0, std::as_bytes(std::span(numbers)));
   }
 
 public:
-  /// The one number of a part as f32 that means the same where it enters as `meaning`. A number
-  /// that enters as before stays as it is.
-  static float respelled(const Part& part, Meaning meaning) {
+  /// The numbers of a part as f32 that mean the same where they enter as `meaning`. Numbers that
+  /// enter as before stay as they are.
+  static std::vector<float> respelled(const Part& part, Meaning meaning) {
     Part as = part;
     if (part.meaning == meaning)
       as.meaning = Meaning::Multiplies; // not inverted twice
-    const float number = *multiplier(as);
-    return part.meaning == meaning ? number : stored(number, meaning);
+    std::vector<float> numbers = multipliers(as);
+    if (part.meaning != meaning)
+      for (float& number : numbers)
+        number = stored(number, meaning);
+    return numbers;
   }
 
   /// The codes of a part in another format that has all of its values; nothing where it has not.
@@ -104,7 +124,7 @@ public:
 private:
   LayerReader reader;
   LayerPlan plan;
-  bool keepsPacking;
+  bool keepsAxes, keepsBytes;
   std::vector<Piece> all;
 };
 
@@ -154,15 +174,15 @@ private:
         noteDroppedInput(layer);
       configureLayer(layer, layer.format, plan->input.has_value());
       record(layer, layer.format->name, plan->bytes());
-      if (plan->outer && reader->outer() != multiplierOf(*plan, layer))
+      if (plan->outer && multipliers(*layer.outer) != multipliersOf(*plan, layer))
         roundedDivisors.push_back(layer.name);
       shards.replace(layer.elements.tensor,
                      std::make_unique<RespellStep>(*reader, std::move(*plan)));
     } else if (choice.requantization) {
       const format::ScaledFormat& format = *choice.requantization->format;
-      auto anew =
-          planLayer(layer.name, layer.parameter, layer.shape, format,
-                    *choice.to->spelling(format.name), scaleDtype(layer), WithInputScale::No);
+      auto anew = planLayer(layer.name, layer.parameter, layer.shape, format,
+                            *choice.to->spelling(format.name, layer.shape.size()),
+                            scaleDtype(layer), WithInputScale::No);
       if (!anew) {
         refused.emplace_back(plainName(layer), anew.error());
         return {};
@@ -182,7 +202,7 @@ private:
   /// The plan of the layer in the new layout, or why there is none.
   tl::expected<LayerPlan, std::string> respelling(const Layer& layer) const {
     const LayerSpelling* spelling =
-        layer.format ? choice.to->spelling(layer.format->name) : nullptr;
+        layer.format ? choice.to->spelling(layer.format->name, layer.shape.size()) : nullptr;
     if (!spelling)
       return tl::unexpected(fmt::format("layout {} has no spelling of {}", choice.to->name(),
                                         layer.format ? layer.format->name : "its blocks"));
@@ -195,8 +215,14 @@ private:
         !RespellStep::exactly(*layer.scales, *plan->type.scale))
       return tl::unexpected(fmt::format("its scales are not exact in {}",
                                         plan->tensors[LayerPlan::kScales].dtype->name));
-    if (layer.inputScale && !multiplier(*layer.inputScale))
-      return tl::unexpected(std::string("its input scale is not one number"));
+    const auto shapeAs = [&](std::optional<std::size_t> output, const Part& part) {
+      if (const std::size_t count = multipliers(part).size(); output && count != 1)
+        plan->tensors[*output].shape = {static_cast<std::int64_t>(count)};
+    };
+    if (layer.outer)
+      shapeAs(plan->outer, *layer.outer);
+    if (layer.inputScale)
+      shapeAs(plan->input, *layer.inputScale);
     return plan;
   }
 
@@ -217,9 +243,12 @@ private:
     return plainDtype(kernels::WideType::Bf16);
   }
 
-  static float multiplierOf(const LayerPlan& plan, const Layer& layer) {
-    const float number = RespellStep::respelled(*layer.outer, plan.outerMeaning);
-    return plan.outerMeaning == Meaning::Multiplies ? number : 1.0f / number;
+  static std::vector<float> multipliersOf(const LayerPlan& plan, const Layer& layer) {
+    std::vector<float> numbers = RespellStep::respelled(*layer.outer, plan.outerMeaning);
+    if (plan.outerMeaning == Meaning::Divides)
+      for (float& number : numbers)
+        number = 1.0f / number;
+    return numbers;
   }
 
   std::unique_ptr<Step> requantizeStep(const Layer& layer, const LayerReader& reader,

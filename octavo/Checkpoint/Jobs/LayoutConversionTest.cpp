@@ -1,8 +1,8 @@
 // Every pair of layouts, over every format that both write: there and back, bit for bit.
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
-#include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
+#include "octavo/Checkpoint/LayerReader.h"
 
 #include <gtest/gtest.h>
 

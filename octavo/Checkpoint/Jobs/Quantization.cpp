@@ -303,8 +303,10 @@ public:
       const std::string module(candidate->module);
       std::string why = whyLeft(*candidate);
       if (why.empty()) {
-        auto layer = planLayer(candidate->module, candidate->parameter, logicalShape(*candidate),
-                               *choice.format, spelling, *tensor.entry->dtype, WithInputScale::No);
+        const std::vector<std::int64_t> shape = logicalShape(*candidate);
+        auto layer = planLayer(candidate->module, candidate->parameter, shape, *choice.format,
+                               *choice.layout->spelling(choice.format->name, shape.size()),
+                               *tensor.entry->dtype, WithInputScale::No);
         if (layer) {
           add(*candidate, std::move(*layer), shards);
           configured.layers.emplace_back(module, choice.format);
@@ -359,9 +361,14 @@ private:
       return std::string(why);
     // Stacked experts are one tensor where the layout has them so.
     const bool isStacked = candidate.axes == PlainAxes::Swapped;
-    if (isStacked != (spelling.elements.shape == ElementShape::BlocksOf16))
-      return isStacked ? "stacked experts, which this layout stores one by one"
-                       : "not one of the stacked experts that this layout quantizes";
+    const bool hasOnlyStacked = spelling.elements.shape == ElementShape::BlocksOf16;
+    const bool hasStacked =
+        hasOnlyStacked ||
+        choice.layout->spelling(choice.format->name, 3)->axes == StoredAxes::Swapped;
+    if (isStacked && !hasStacked)
+      return "stacked experts, which this layout stores one by one";
+    if (!isStacked && hasOnlyStacked)
+      return "not one of the stacked experts that this layout quantizes";
     return "";
   }
 

@@ -81,7 +81,6 @@ std::string brokenQuantization(const LayerReader& layer, const ValueRows& source
                                ExpectedRounding rounding) {
   const numerics::ScaledType& type = layer.layer().type;
   const std::int64_t columns = layer.columns(), along = layer.columnsInBlock();
-  const double outer = layer.outer();
   const std::shared_ptr<const ValueRows> output = layerRows(layer);
   Scratch scratch;
   std::vector<float> x, w;
@@ -90,6 +89,7 @@ std::string brokenQuantization(const LayerReader& layer, const ValueRows& source
   const bool areWhole = layer.rowsInBlock() == 1 || output->step() == layer.rowsInBlock();
   for (const Piece& piece : piecesOf(*output, source.step())) {
     const std::int64_t rows = piece.end - piece.begin;
+    const double outer = layer.outer(piece.begin);
     x.resize(static_cast<std::size_t>(rows * columns));
     w.resize(x.size());
     scales.resize(

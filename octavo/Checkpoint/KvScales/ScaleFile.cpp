@@ -1,10 +1,10 @@
 #include "octavo/Checkpoint/KvScales/ScaleFile.h"
 
 #include "octavo/Checkpoint/Files/JsonFile.h"
-#include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
+#include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ std::optional<std::map<std::int64_t, const Json*>> byNumber(const Json& object) 
 
 /// Whether the keys are 0, 1, 2, ...
 bool isCounted(const std::map<std::int64_t, const Json*>& members) {
-  return !members.empty() && members.rbegin()->first + 1 == std::ssize(members);
+  return !members.empty() && members.rbegin()->first == std::ssize(members) - 1;
 }
 
 } // namespace

@@ -19,7 +19,8 @@ using Kind = Activations::Kind;
 constexpr ElementSpelling kWeight = {"*", "F8_E4M3", ElementShape::Logical};
 constexpr ElementSpelling kPacked = {"*", "U8", ElementShape::PackedBytes};
 constexpr ScaleSpelling kInput = {"input_scale", "F32", ScaleShape::Scalar};
-// Stacked experts of Llama 4 keep the word "weight" in their scales' names.
+// Stacked experts (Llama 4, gpt-oss) keep the word "weight" in their scales' names, and the axes
+// that the model's bf16 tensors have, [E, K, N]; codes are packed along K all the same.
 constexpr ScaleSpelling kStackedInput = {"*_input_scale", "F32", ScaleShape::Scalar};
 
 constexpr auto kSpellings = std::to_array<LayerSpelling>({
@@ -39,7 +40,15 @@ constexpr auto kSpellings = std::to_array<LayerSpelling>({
      {"*_weight_scale", "F32", ScaleShape::Scalar},
      {},
      kStackedInput,
-     Access::ReadOnly},
+     Access::ReadAndWrite,
+     StoredAxes::Swapped},
+    {"nvfp4",
+     kPacked,
+     {"*_weight_scale", "F8_E4M3", ScaleShape::Grid},
+     {"*_weight_scale_2", "F32", ScaleShape::Scalar},
+     kStackedInput,
+     Access::ReadAndWrite,
+     StoredAxes::Swapped},
     {"nvfp4",
      kPacked,
      {"*_weight_scale", "F8_E4M3", ScaleShape::Grid},
@@ -253,6 +262,9 @@ public:
         },
         findings);
     reportUnused(folder, excluded.unused(), "exclude_modules", findings);
+    for (Layer& layer : inventory.layers)
+      if (layer.storedAxes == StoredAxes::Swapped)
+        layer.plainAxes = PlainAxes::Swapped;
     for (char& c : inventory.kvCacheFormat = settings.kvCache)
       c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     inventory.quantizer = settings.producer;

@@ -95,18 +95,60 @@ TEST_F(ModelOptTest, Mxfp8) {
   expectFindings({});
 }
 
-TEST_F(ModelOptTest, StackedExpertsOfLlama4) {
+// Llama 4 and gpt-oss as ModelOpt exports them: the weight is turned so that codes are packed along
+// K, and turned back, so that the file has [E, K / 2, N] and [E, K / 16, N].
+TEST_F(ModelOptTest, StackedExpertsLieAsTheModelHasThem) {
   hf(R"({"quant_algo":"NVFP4","group_size":16,"exclude_modules":[]})");
-  tensor("experts.gate_up_proj", "U8", {2, 4, 32});
-  tensor("experts.gate_up_proj_weight_scale", "F8_E4M3", {2, 4, 4});
+  tensor("experts.gate_up_proj", "U8", {2, 32, 8});
+  tensor("experts.gate_up_proj_weight_scale", "F8_E4M3", {2, 4, 8});
   tensor("experts.gate_up_proj_weight_scale_2", "F32", {});
   tensor("experts.gate_up_proj_input_scale", "F32", {});
   read();
-  expectLayers("modelopt", {"experts.gate_up_proj nvfp4 [2,4,64] blocks [1,1,16] e2m1fn packed"
+  expectLayers("modelopt", {"experts.gate_up_proj nvfp4 [2,8,64] blocks [1,1,16] e2m1fn packed"
                             "; scales experts.gate_up_proj_weight_scale e4m3fn"
                             "; outer experts.gate_up_proj_weight_scale_2 f32"
                             "; input experts.gate_up_proj_input_scale f32; static nvfp4"});
   expectFindings({});
+  ASSERT_EQ(inventory.layers.size(), 1u);
+  EXPECT_EQ(inventory.layers[0].storedAxes, StoredAxes::Swapped);
+  EXPECT_EQ(inventory.layers[0].plainAxes, PlainAxes::Swapped);
+}
+
+TEST_F(ModelOptTest, StackedExpertsOfFp8LieAsTheModelHasThem) {
+  hf(R"({"quant_algo":"FP8","exclude_modules":[]})");
+  tensor("experts.down_proj", "F8_E4M3", {2, 64, 8});
+  tensor("experts.down_proj_weight_scale", "F32", {});
+  tensor("experts.down_proj_input_scale", "F32", {});
+  read();
+  expectLayers("modelopt", {"experts.down_proj fp8_tensor [2,8,64] blocks [2,8,64] e4m3fn"
+                            "; scales experts.down_proj_weight_scale f32"
+                            "; input experts.down_proj_input_scale f32; static fp8_tensor"});
+  expectFindings({});
+  EXPECT_EQ(inventory.layers[0].storedAxes, StoredAxes::Swapped);
+}
+
+TEST_F(ModelOptTest, StackedExpertsWithScalesEach) {
+  hf(R"({"quant_algo":"NVFP4","group_size":16,"exclude_modules":[]})");
+  tensor("experts.down_proj", "U8", {3, 32, 8});
+  tensor("experts.down_proj_weight_scale", "F8_E4M3", {3, 4, 8});
+  tensor("experts.down_proj_weight_scale_2", "F32", {3});
+  tensor("experts.down_proj_input_scale", "F32", {3});
+  tensor("experts.gate_up_proj", "U8", {3, 8, 32}); // [E, N, K / 2]
+  tensor("experts.gate_up_proj_weight_scale", "F8_E4M3", {3, 8, 4});
+  tensor("experts.gate_up_proj_weight_scale_2", "F32", {3, 2}); // one each for gate and up
+  tensor("experts.gate_up_proj_input_scale", "F32", {3, 1});
+  read();
+  expectLayers("modelopt", {"experts.down_proj nvfp4 [3,8,64] blocks [1,1,16] e2m1fn packed"
+                            "; scales experts.down_proj_weight_scale e4m3fn"
+                            "; outer experts.down_proj_weight_scale_2 f32"
+                            "; input experts.down_proj_input_scale f32; static nvfp4",
+                            "experts.gate_up_proj nvfp4 [3,8,64] blocks [1,1,16] e2m1fn packed"
+                            "; scales experts.gate_up_proj_weight_scale e4m3fn"
+                            "; input experts.gate_up_proj_input_scale f32; static nvfp4"});
+  expectFindings({"scale-shape experts.gate_up_proj_weight_scale_2"});
+  EXPECT_TRUE(findingSays("one for each of 3 experts"));
+  EXPECT_EQ(inventory.layers[0].storedAxes, StoredAxes::Swapped);
+  EXPECT_EQ(inventory.layers[1].storedAxes, StoredAxes::Same);
 }
 
 TEST_F(ModelOptTest, MixedPrecisionNamesItsLayers) {

@@ -41,6 +41,11 @@ struct Elements {
 std::optional<Elements> readElements(const SafetensorsEntry& entry, const LayerSpelling& spelling,
                                      const ElementFormat& rowElement) {
   Elements result{&rowElement, false, {entry.shape.begin(), entry.shape.end()}};
+  if (spelling.axes == StoredAxes::Swapped) {
+    if (result.shape.size() != 3)
+      return std::nullopt; // a spelling of stacked experts
+    std::swap(result.shape[1], result.shape[2]);
+  }
   if (spelling.elements.shape == ElementShape::Logical) {
     if (rowElement.isInteger()) {
       if (entry.dtype->name != spelling.elements.dtype)
@@ -163,6 +168,7 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
   layer.parameter = candidate.parameter;
   layer.elements = {candidate.elements, elements->format, elements->packed};
   layer.activations = claim.activations;
+  layer.storedAxes = spelling.axes;
   layer.type = {elements->format, row.scale, {}, row.hasOuterScale};
   layer.format = nullptr;
   if (elements->shape.empty()) {
@@ -178,7 +184,7 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
     blocks.across = (*claim.block)[0];
     blocks.along = (*claim.block)[1];
   }
-  // Stacked experts may have a scale each where a matrix would have one.
+  // One scale an expert where a matrix would have one.
   const auto scales = candidate.scales.find(spelling.scales.name);
   if (layer.shape.size() == 3 && blocks.across == format::kWholeAxis &&
       blocks.along == format::kWholeAxis && scales != candidate.scales.end() &&
@@ -187,6 +193,14 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
   const int contracted = static_cast<int>(layer.shape.size()) - 1;
   layer.type.block = format::blockShape(blocks, layer.shape, contracted);
   const Shape grid = format::scaleShape(layer.shape, layer.type.block);
+  Shape storedGrid = grid;
+  if (spelling.axes == StoredAxes::Swapped)
+    std::swap(storedGrid[1], storedGrid[2]);
+  // Where a matrix has one number, stacked experts may have one each.
+  const auto isOnePerExpert = [&](const SafetensorsEntry& entry) {
+    return layer.shape.size() == 3 && layer.shape[0] > 1 &&
+           withoutOnes(entry.shape) == Shape{layer.shape[0]};
+  };
 
   fit.exact = spelling.elements.dtype == stored.dtype->name;
   std::size_t taken = 0;
@@ -204,13 +218,13 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
                            ? entry.dtype->name == "BF16" || entry.dtype->name == "F16" ||
                                  entry.dtype->name == "F32"
                            : entry.dtype->name == spelled.dtype;
-    fit.exact &= dtype && entry.shape == spelledShape(spelled.shape, layer.shape, grid);
+    fit.exact &= dtype && entry.shape == spelledShape(spelled.shape, layer.shape, storedGrid);
   };
 
   if (const StoredTensor* scales = part(spelling.scales)) {
     const SafetensorsEntry& entry = *scales->entry;
     const ElementFormat* format = scaleFormat(*entry.dtype, *row.scale);
-    const bool shaped = withoutOnes(entry.shape) == withoutOnes(grid);
+    const bool shaped = withoutOnes(entry.shape) == withoutOnes(storedGrid);
     if (!format)
       problem("scale-dtype", *scales,
               fmt::format("{} scales of {} weights [{}] are stored as {}", row.scale->name,
@@ -219,7 +233,7 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
       problem("scale-shape", *scales,
               fmt::format("a weight [{}] in blocks of [{}] has scales [{}]; found {}",
                           fmt::join(layer.shape, ", "), fmt::join(layer.type.block, ", "),
-                          fmt::join(grid, ", "), describe(entry)));
+                          fmt::join(storedGrid, ", "), describe(entry)));
     if (format && shaped) {
       layer.scales = Part{*scales, format, false, spelling.scales.meaning};
       if (*format == element("e8m0fnu"))
@@ -241,12 +255,17 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
     if (!format)
       problem("scale-dtype", *tensor,
               fmt::format("one number in F32, BF16 or F16 is expected; found {}", describe(entry)));
-    else if (!withoutOnes(entry.shape).empty())
+    else if (!withoutOnes(entry.shape).empty() && !isOnePerExpert(entry))
       problem("scale-shape", *tensor,
-              fmt::format("one number is expected; found {}", describe(entry)));
+              fmt::format("one number{} is expected; found {}",
+                          layer.shape.size() == 3
+                              ? fmt::format(", or one for each of {} experts,", layer.shape[0])
+                              : "",
+                          describe(entry)));
     else {
       into = Part{*tensor, format, false, spelled.meaning};
-      exactly(spelled, entry);
+      if (!isOnePerExpert(entry))
+        exactly(spelled, entry);
     }
     return true;
   };

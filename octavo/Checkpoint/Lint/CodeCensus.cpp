@@ -61,7 +61,8 @@ std::uint64_t sum(const Lanes& lanes) {
 template <bool TwosComplement>
 [[gnu::always_inline]] inline void countRows(const Tests& tests, const uint8_t* codes,
                                              std::size_t rounds, CodeCensus& census) {
-  Lanes nan{}, inf{}, signAlone{}, zero{}, atMax{}, largest{};
+  Lanes nan{}, inf{}, signAlone{}, zero{}, atMax{}, belowMax{}, largest{};
+  const auto next = static_cast<uint8_t>(tests.max - 1);
   for (std::size_t round = 0; round < rounds; ++round)
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const uint8_t code = codes[round * kLanes + lane] & tests.codeMask;
@@ -75,6 +76,7 @@ template <bool TwosComplement>
       signAlone[lane] += code == tests.sign;
       zero[lane] += size == 0;
       atMax[lane] += size >= tests.max;
+      belowMax[lane] += size == next;
       const uint8_t finite = size < std::min(tests.inf, tests.nanFrom) ? size : 0;
       largest[lane] = std::max(largest[lane], finite);
     }
@@ -83,6 +85,7 @@ template <bool TwosComplement>
   census.negativeZero += sum(signAlone);
   census.zero += sum(zero);
   census.atMax += sum(atMax);
+  census.belowMax += sum(belowMax);
   census.largest = std::max(census.largest, *std::ranges::max_element(largest));
 }
 
@@ -152,6 +155,7 @@ CodeCensus& CodeCensus::operator+=(const CodeCensus& other) {
   negativeZero += other.negativeZero;
   zero += other.zero;
   atMax += other.atMax;
+  belowMax += other.belowMax;
   largest = std::max(largest, other.largest);
   return *this;
 }

@@ -17,8 +17,9 @@ struct CodeCensus {
   /// The code of -0 (a sign bit alone). In a format of unsigned zero that code is NaN and counts
   /// there; in a two's complement format it is a number.
   std::uint64_t negativeZero = 0;
-  std::uint64_t zero = 0;  ///< of either sign
-  std::uint64_t atMax = 0; ///< of the largest finite magnitude, or beyond it (INT8: -128)
+  std::uint64_t zero = 0;     ///< of either sign
+  std::uint64_t atMax = 0;    ///< of the largest finite magnitude, or beyond it (INT8: -128)
+  std::uint64_t belowMax = 0; ///< of the magnitude next to it
   /// Code of the largest finite magnitude that occurs, without its sign.
   std::uint8_t largest = 0;
 

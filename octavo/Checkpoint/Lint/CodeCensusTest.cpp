@@ -29,6 +29,8 @@ CodeCensus fromValues(const ElementFormat& format, const std::vector<std::byte>&
     census.zero += value == 0;
     census.negativeZero += value == 0 && std::signbit(value);
     census.atMax += std::isfinite(value) && std::fabs(value) >= numerics::maxValue(format);
+    census.belowMax +=
+        std::isfinite(value) && std::fabs(value) == numerics::decode(format, format.maxCode() - 1);
     if (std::isfinite(value) && std::fabs(value) > largest)
       largest = std::fabs(value);
   }
@@ -47,6 +49,7 @@ void expectEqual(const CodeCensus& a, const CodeCensus& b, const ElementFormat& 
   EXPECT_EQ(a.negativeZero, b.negativeZero) << format.name;
   EXPECT_EQ(a.zero, b.zero) << format.name;
   EXPECT_EQ(a.atMax, b.atMax) << format.name;
+  EXPECT_EQ(a.belowMax, b.belowMax) << format.name;
   EXPECT_EQ(magnitude(format, a.largest), magnitude(format, b.largest)) << format.name;
 }
 

@@ -11,13 +11,36 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// Share of codes at the largest value from which weights were cut off rather than rounded there.
-/// A scale from the maximum puts one code of a block there, and of a bell-shaped weight few others:
-/// for formats of 8 bits those within half an ulp, under one in a thousand. In the formats of 6 and
-/// 4 bits one step is a large part of the range, and so many codes are at the end by rounding: of
-/// normal weights 17 of 100 in blocks of 16 of e2m1, 1 of 16 in e2m3.
-double clippedShare(const format::ElementFormat& format) {
-  return format.width() >= 8 ? 0.01 : format.width() == 6 ? 0.15 : 0.35;
+/// Share of all codes that must be at the largest value before it is looked at.
+constexpr double kLeastShare = 0.005;
+
+/// How many codes there can be at the largest value for each at the one below it, if a scale from
+/// the maximum rounded them there and weights are the rarer the larger they are. Uniform weights
+/// are the limit: then it is the ratio of the intervals that round to the two. Those of the largest
+/// value end where the rule of the scale lets the maximum lie: at the largest value itself; half a
+/// step of the scale's format further; or, for scales that are powers of two and rounded down, at
+/// the next power of two.
+double roundedRatio(const numerics::ScaledType& type) {
+  const format::ElementFormat& element = *type.element;
+  const auto value = [&](std::uint64_t below) {
+    return numerics::decode(element, element.maxCode() - below);
+  };
+  const double begin = (value(0) + value(1)) / 2;
+  const double end = type.scale->specials == format::Specials::Scale
+                         ? std::ldexp(1.0, element.emax() + 1)
+                         : value(0) * (1 + std::ldexp(0.5, -type.scale->trailingSignificandBits));
+  return (end - begin) / (begin - (value(1) + value(2)) / 2);
+}
+
+/// Whether more codes are at the largest value than rounding puts there, twice over. Blocks have
+/// their maximum there. Weights of a few levels (a lattice that was quantized before) leave the
+/// code below unused: of them nothing can be said.
+bool isClipped(const LayerCensus& census, std::uint64_t blocks) {
+  const CodeCensus& codes = census.codes;
+  const auto atMax = static_cast<double>(codes.atMax);
+  return codes.belowMax > 0 && atMax > kLeastShare * static_cast<double>(codes.count) &&
+         atMax > static_cast<double>(blocks) +
+                     2 * roundedRatio(census.layer->type) * static_cast<double>(codes.belowMax);
 }
 
 /// How many octaves below the maximum the largest code may stay. A power-of-two scale may leave one
@@ -40,13 +63,12 @@ void lintRange(const LintSubject& subject, Findings& findings) {
     };
     const double largest = magnitude(format, codes.largest);
     const double max = numerics::maxValue(format);
-    // A block has at least one code at the end: small blocks need not be clipped to have many.
-    const std::uint64_t blocks = census.scales ? census.scales->count : 1;
     const double share = static_cast<double>(codes.atMax) / static_cast<double>(codes.count);
-    if (share > clippedShare(format) && codes.atMax > 2 * blocks)
+    if (isClipped(census, census.scales ? census.scales->count : 1))
       report("clipped-range",
-             fmt::format("{} of {} codes ({:.1f}%) are at the largest value of {}, {}", codes.atMax,
-                         codes.count, 100 * share, format.name, max));
+             fmt::format("{} of {} codes ({:.1f}%) are at the largest value of {}, {}, and {} at "
+                         "the one below it",
+                         codes.atMax, codes.count, 100 * share, format.name, max, codes.belowMax));
     else if (largest > 0 && largest * std::ldexp(1.0, unusedOctaves(format)) <= max)
       report("wasted-range",
              fmt::format("the largest code is {} where {} has {}", largest, format.name, max));

@@ -19,6 +19,7 @@ using namespace checkpoint;
 
 constexpr std::string_view kElementShapes[] = {"[..., N, K]", "[..., N, K * bits / 8]",
                                                "[..., N, K / 32, 16]"};
+constexpr std::string_view kSwappedElements = "[E, K * bits / 8, N]", kSwappedScales = "[E, k, N]";
 constexpr std::string_view kScaleShapes[] = {"[]",     "[1]",         "[N]",
                                              "[N, 1]", "[..., n, k]", "[n, 1, k, 1]"};
 constexpr std::string_view kAccess[] = {"read, write", "read", "read, reported"};
@@ -27,22 +28,32 @@ std::string dtypeText(std::string_view dtype) {
   return dtype.empty() ? "the weight's" : std::string(dtype);
 }
 
-std::string scaleText(const ScaleSpelling& part) {
+std::string_view elementShape(const LayerSpelling& row) {
+  return row.axes == StoredAxes::Swapped
+             ? kSwappedElements
+             : kElementShapes[static_cast<std::size_t>(row.elements.shape)];
+}
+
+std::string_view scaleShape(const ScaleSpelling& part, StoredAxes axes = StoredAxes::Same) {
+  return axes == StoredAxes::Swapped ? kSwappedScales
+                                     : kScaleShapes[static_cast<std::size_t>(part.shape)];
+}
+
+std::string scaleText(const ScaleSpelling& part, StoredAxes axes = StoredAxes::Same) {
   if (part.name.empty())
     return "-";
-  return fmt::format("`{}` {} {}{}", part.name, dtypeText(part.dtype),
-                     kScaleShapes[static_cast<std::size_t>(part.shape)],
+  return fmt::format("`{}` {} {}{}", part.name, dtypeText(part.dtype), scaleShape(part, axes),
                      part.meaning == Meaning::Divides ? ", divides" : "");
 }
 
 TextTable spellingTable(const Layout& layout) {
   TextTable table = {{"format", "elements", "scales", "outer scale", "input scale", "access"}};
   for (const LayerSpelling& row : layout.spellings())
-    table.push_back({std::string(row.format),
-                     fmt::format("`{}` {} {}", row.elements.name, row.elements.dtype,
-                                 kElementShapes[static_cast<std::size_t>(row.elements.shape)]),
-                     scaleText(row.scales), scaleText(row.outer), scaleText(row.input),
-                     std::string(kAccess[static_cast<std::size_t>(row.access)])});
+    table.push_back(
+        {std::string(row.format),
+         fmt::format("`{}` {} {}", row.elements.name, row.elements.dtype, elementShape(row)),
+         scaleText(row.scales, row.axes), scaleText(row.outer), scaleText(row.input),
+         std::string(kAccess[static_cast<std::size_t>(row.access)])});
   return table;
 }
 
@@ -68,7 +79,9 @@ constexpr const char* kLegend =
     "A name follows the module's and a dot; `*` stands for the parameter: \"weight\", or "
     "\"gate_up_proj\" of stacked experts. A weight is [N, K] or [E, N, K], its grid of scales "
     "[n, k]. Scales multiply unless said otherwise. A reader takes any shape that holds the same "
-    "scales in the same order, and F8_E8M0 for U8 exponents; the one named is written.";
+    "scales in the same order, F8_E8M0 for U8 exponents, and one number an expert where one number "
+    "is "
+    "named; the one named is written.";
 
 std::string plainPage() {
   std::string page = withoutMarks(kLegend) + "\n";
@@ -102,12 +115,12 @@ std::string markdownPage() {
   return page;
 }
 
-Json scaleJson(const ScaleSpelling& part) {
+Json scaleJson(const ScaleSpelling& part, StoredAxes axes = StoredAxes::Same) {
   if (part.name.empty())
     return nullptr;
   return {{"name", part.name},
           {"dtype", part.dtype.empty() ? Json(nullptr) : Json(part.dtype)},
-          {"shape", kScaleShapes[static_cast<std::size_t>(part.shape)]},
+          {"shape", scaleShape(part, axes)},
           {"meaning", part.meaning == Meaning::Divides ? "divides" : "multiplies"}};
 }
 
@@ -116,16 +129,15 @@ std::string jsonPage() {
   for (const Layout* layout : layouts()) {
     Json spellings = Json::array();
     for (const LayerSpelling& row : layout->spellings())
-      spellings.push_back(
-          {{"format", row.format},
-           {"elements",
-            {{"name", row.elements.name},
-             {"dtype", row.elements.dtype},
-             {"shape", kElementShapes[static_cast<std::size_t>(row.elements.shape)]}}},
-           {"scales", scaleJson(row.scales)},
-           {"outer_scale", scaleJson(row.outer)},
-           {"input_scale", scaleJson(row.input)},
-           {"written", row.access == Access::ReadAndWrite}});
+      spellings.push_back({{"format", row.format},
+                           {"elements",
+                            {{"name", row.elements.name},
+                             {"dtype", row.elements.dtype},
+                             {"shape", elementShape(row)}}},
+                           {"scales", scaleJson(row.scales, row.axes)},
+                           {"outer_scale", scaleJson(row.outer)},
+                           {"input_scale", scaleJson(row.input)},
+                           {"written", row.access == Access::ReadAndWrite}});
     const KvSpelling kv = layout->kvSpelling();
     list.push_back({{"name", layout->name()},
                     {"description", layout->description()},
