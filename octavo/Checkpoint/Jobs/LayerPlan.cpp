@@ -215,7 +215,10 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
     plan.outer = add(spelling.outer.name, f32, single(spelling.outer));
     plan.outerMeaning = spelling.outer.meaning;
   }
-  if (input == WithInputScale::Yes && !spelling.input.name.empty()) {
+  // Two stacks of experts in one module have an input each: the module's name is not enough.
+  const bool hasPlace = parameter == "weight" ? !spelling.input.name.empty()
+                                              : spelling.input.name.starts_with('*');
+  if (input == WithInputScale::Yes && hasPlace) {
     plan.input = add(spelling.input.name, f32, single(spelling.input));
     plan.inputMeaning = spelling.input.meaning;
   }

@@ -67,9 +67,12 @@ void lintGroup(const Members& members, std::span<const std::string> plain, Findi
   }
   if (members.size() < 2)
     return;
+  // A block that happens to be as large as the weight stays a block to readers.
+  const bool isOfTensor = first.format && first.format->across == format::kWholeAxis &&
+                          first.format->along == format::kWholeAxis;
   if (first.type.hasOuterScale)
     expectSame("fused-outer-scales-differ", members, &Layer::outer, "outer scales", findings);
-  else
+  else if (isOfTensor)
     expectSame("fused-tensor-scales-differ", members, &Layer::scales, "scales of the whole tensor",
                findings);
   expectSame("fused-input-scales-differ", members, &Layer::inputScale, "input scales", findings);

@@ -77,8 +77,11 @@ padding:.5rem .8rem;margin:.5rem 0;overflow-wrap:anywhere}
 svg{display:block}svg rect{fill:var(--bar)}
 .bar{background:var(--panel);border-radius:3px;height:.6rem;min-width:6rem}
 .bar i{display:block;height:100%;background:var(--bar);border-radius:3px}
-@media (max-width:44rem){.extra{display:none}}
+@media (max-width:44rem){.extra{display:none}th,td{padding:.3rem .35rem}
+th:first-child,td:first-child{min-width:8rem}.bar{min-width:3rem}svg{max-width:5rem}}
 @media print{body{max-width:none;font-size:10px;padding:0}.scroll{overflow:visible}
+*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.tiles{grid-template-columns:repeat(6,1fr)}h2{break-after:avoid}
 .finding,tr{break-inside:avoid}thead{display:table-header-group}
 :root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--panel:#f3f3f3;--bar:#3b6fb5}}
 )";
@@ -144,13 +147,15 @@ std::string head(const Report& report) {
 std::string bytesTable(const Report& report) {
   std::string page =
       "<h2>Where the bytes are</h2>\n<div class=\"scroll\"><table><thead><tr><th>format</th>"
-      "<th>tensors</th><th>weights</th><th>bytes</th><th>bits a weight</th><th class=\"left\">"
+      "<th class=\"extra\">tensors</th><th class=\"extra\">weights</th><th>bytes</th>"
+      "<th>bits a weight</th><th class=\"left\">"
       "share</th></tr></thead><tbody>\n";
   const auto row = [&](const std::string& name, std::uint64_t tensors, std::uint64_t weights,
                        std::uint64_t bytes) {
     const double total = static_cast<double>(std::max<std::uint64_t>(report.inspection.bytes, 1));
     page += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.3g}</td><td class=\"left\"><div "
+        "<tr><td>{}</td><td class=\"extra\">{}</td><td class=\"extra\">{}</td><td>{}</td>"
+        "<td>{:.3g}</td><td class=\"left\"><div "
         "class=\"bar\"><i style=\"width:{:.1f}%\"></i></div></td></tr>\n",
         name, tensors, weights, bytesText(bytes),
         weights ? 8.0 * static_cast<double>(bytes) / static_cast<double>(weights) : 0.0,

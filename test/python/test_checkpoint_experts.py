@@ -1,0 +1,124 @@
+"""Stacked experts as ModelOpt exports those of Llama 4 and gpt-oss: bytes [E, K / 2, N] packed along
+K, scales [E, K / 16, N], outer and input scales of all experts or one an expert. Expected values
+are computed here, number by number, with ml_dtypes alone."""
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+import checkpoints as cp
+
+OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+EXPERTS = "model.layers.0.feed_forward.experts."
+E, N, K = 3, 24, 64
+
+
+def octavo(*arguments, code=0):
+    result = subprocess.run([OCTAVO, "checkpoint", *arguments], capture_output=True, text=True,
+                            timeout=60)
+    assert code is None or result.returncode == code, result.stderr + result.stdout
+    return result
+
+
+def experts(outer_shape=(), input_shape=()):
+    """A checkpoint, and the values of its weights as the model has them, [E, K, N]."""
+    random = np.random.default_rng(5)
+    tensors, values = cp.plain(), {}
+    for name in list(tensors):
+        if cp.is_linear(name):
+            del tensors[name]
+    for parameter in ("gate_up_proj", "down_proj"):
+        codes = random.integers(0, 16, (E, K, N)).astype(np.uint8)
+        scales = random.uniform(1, 400, (E, K // 16, N)).astype(np.float32).astype(cp.E4M3)
+        outer = random.uniform(1e-5, 1e-4, outer_shape).astype(np.float32)
+        name = EXPERTS + parameter
+        tensors[name] = codes[:, 0::2] | codes[:, 1::2] << 4
+        tensors[name + "_weight_scale"] = scales
+        tensors[name + "_weight_scale_2"] = np.asarray(outer, np.float32)
+        tensors[name + "_input_scale"] = np.full(input_shape, 0.002, np.float32)
+        sign = np.where(codes & 8, -1, 1).astype(np.float32)
+        element = sign * cp.E2M1_VALUES[codes & 7]
+        scale = np.repeat(scales.astype(np.float32), 16, axis=1)
+        # A product of three: the outer scale enters last or first within one rounding of f32.
+        values[name] = (element * scale).astype(np.float64) * np.broadcast_to(
+            np.asarray(outer, np.float64).reshape(-1, 1, 1), (E, 1, 1))
+    checkpoint = cp.Checkpoint(tensors, {"model_type": "llama4", "torch_dtype": "bfloat16"})
+    checkpoint.quant_config = {
+        "producer": {"name": "modelopt", "version": "0.47"},
+        "quantization": {"quant_algo": "NVFP4", "group_size": 16, "kv_cache_quant_algo": None,
+                         "exclude_modules": ["lm_head"]}}
+    return checkpoint, values
+
+
+def tensors_of(folder):
+    found = {}
+    for shard in sorted(folder.glob("*.safetensors")):
+        found |= cp.read_safetensors(shard)
+    return found
+
+
+SCALES = pytest.mark.parametrize("scales", [(), (E,)], ids=["of all", "of each"])
+
+
+@SCALES
+def test_inspect_and_lint_read_them(tmp_path, scales):
+    folder = experts(scales, scales)[0].write(tmp_path / "experts")
+    report = json.loads(octavo("inspect", folder, "--json").stdout)
+    assert report["layout"] == "modelopt"
+    findings = json.loads(octavo("lint", folder, "--json", "--fail-on", "warning").stdout)["findings"]
+    assert findings == []
+
+
+@SCALES
+def test_dequantized_they_have_the_models_axes(tmp_path, scales):
+    checkpoint, values = experts(scales, scales)
+    folder = checkpoint.write(tmp_path / "experts")
+    octavo("dequantize", folder, "-o", tmp_path / "plain", "--dtype", "f32")
+    plain = tensors_of(tmp_path / "plain")
+    for name, expected in values.items():
+        assert plain[name].shape == (E, K, N)
+        np.testing.assert_allclose(plain[name], expected, rtol=3e-7)
+    same = {weight["name"]: weight for weight in json.loads(
+        octavo("diff", folder, tmp_path / "plain", "--json", code=None).stdout)["weights"]}
+    for name in values:
+        assert same[name]["sameness"] == "equal values", same[name]
+
+
+@SCALES
+def test_to_another_layout_and_back_they_are_the_same_bytes(tmp_path, scales):
+    folder = experts(scales, scales)[0].write(tmp_path / "experts")
+    octavo("convert", folder, "-o", tmp_path / "native", "--layout", "native")
+    same = {weight["name"]: weight for weight in json.loads(
+        octavo("diff", folder, tmp_path / "native", "--json", code=None).stdout)["weights"]}
+    assert same[EXPERTS + "down_proj"]["sameness"] == "equal values"
+    octavo("convert", tmp_path / "native", "-o", tmp_path / "back", "--layout", "modelopt")
+    # One input scale of a module cannot be that of two stacks: native has no place for them.
+    original = {name: tensor for name, tensor in tensors_of(folder).items()
+                if not name.endswith("input_scale")}
+    back = tensors_of(tmp_path / "back")
+    assert sorted(original) == sorted(back)
+    for name, tensor in original.items():
+        assert tensor.dtype == back[name].dtype and tensor.shape == back[name].shape, name
+        assert tensor.tobytes() == back[name].tobytes(), name
+
+
+def test_quantized_they_are_written_so(tmp_path):
+    checkpoint, values = experts()
+    tensors = {name: tensor for name, tensor in checkpoint.tensors.items()
+               if not name.startswith(EXPERTS)}
+    for name, value in values.items():
+        tensors[name] = value.astype(np.float32)
+    folder = cp.Checkpoint(tensors, {"model_type": "llama4"}).write(tmp_path / "plain")
+    out = tmp_path / "out"
+    octavo("quantize", folder, "-o", out, "--layout", "modelopt", "--format", "nvfp4",
+           "--weight-only")
+    written = tensors_of(out)
+    name = EXPERTS + "gate_up_proj"
+    assert written[name].shape == (E, K // 2, N)
+    assert written[name + "_weight_scale"].shape == (E, K // 16, N)
+    assert written[name + "_weight_scale_2"].shape == ()
+    octavo("verify", out, "--against", folder)
+    octavo("diff", folder, out, "--tolerance", "0.2")
