@@ -21,6 +21,7 @@ def test_everything_public_is_in_the_stub():
     public = {name for name in vars(octavo) if not name.startswith("_")}
     assert public - {"errors", "jax", "checkpoint"} == set(octavo.__all__)
     assert octavo.__all__ == sorted(octavo.__all__)
+    assert "__version__: str" in STUB.read_text()
 
 
 def test_every_argument_and_result_has_a_type():
