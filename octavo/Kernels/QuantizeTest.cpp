@@ -149,6 +149,25 @@ TEST_P(QuantizeKernels, EveryFormatAndRule) {
         }
 }
 
+/// Values of ordinary size, whose blocks and outer scales are of ordinary size too: extremes among
+/// the values would keep the kernels from what they do with those.
+TEST_P(QuantizeKernels, OrdinaryValues) {
+  const Shape shape{96, 160};
+  std::mt19937 random(21);
+  std::normal_distribution<float> normal;
+  for (const format::ScaledFormat& row : kScaledFormats)
+    for (int exponent : {-30, -3, 0, 1, 20}) {
+      std::vector<float> values(sizeOf(shape));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::ldexp(normal(random), exponent - static_cast<int>(i / 16 % 14));
+      for (int axis : {0, 1}) {
+        const QuantizeOptions options{.rule = row.rule};
+        expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
+                         describe(row, shape, axis, options));
+      }
+    }
+}
+
 TEST_P(QuantizeKernels, EveryRounding) {
   const Shape shape{33, 160};
   const std::vector<float> values = adversarialValues(sizeOf(shape), 2);
