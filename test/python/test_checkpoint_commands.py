@@ -472,6 +472,21 @@ def test_stochastic_rounding_is_no_fault_where_it_is_expected(tmp_path):
     assert f"{DOWN}.weight: row {at[0]}, column {at[1]}" in text and "within a step" in text
 
 
+def test_input_scales_that_divide_mean_what_those_that_multiply_mean(tmp_path):
+    """ModelOpt multiplies by an activation's outer scale, compressed-tensors divides by its inverse."""
+    source = write(tmp_path, "in", cp.modelopt_nvfp4())
+    out = tmp_path / "out"
+    octavo("convert", source, "-o", out, "--layout", "compressed-tensors")
+    octavo("verify", out, "--against", source)
+    name = UP + ".input_global_scale"
+    (shard,) = (path for path in out.glob("*.safetensors") if name in cp.read_safetensors(path))
+    tensors = cp.read_safetensors(shard)
+    assert tensors[name] == np.float32(1) / np.float32(0.002)
+    cp.write_safetensors(shard, tensors | {name: np.float32([0.002])})  # as if it multiplied
+    text = octavo("verify", out, "--against", source, code=1).stdout
+    assert f"{UP}.input_scale" in text and "where the source gives 0.002" in text
+
+
 # docs/checkpoints.md
 
 def console(page):

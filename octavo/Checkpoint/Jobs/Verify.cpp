@@ -129,6 +129,18 @@ std::string firstDifference(const ValueRows& output, const ValueRows& source,
   return {};
 }
 
+/// What is wrong with numbers that divide where the source's multiply, or the other way.
+std::string brokenInverse(const Part& out, const Part& in) {
+  const std::vector<float> found = multipliers(out), source = multipliers(in);
+  if (found.size() != source.size())
+    return fmt::format("{} numbers where the source has {}", found.size(), source.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    // The inverse is rounded when it is stored and when it is inverted again.
+    if (!(std::fabs(found[i] - source[i]) <= 0x1p-23f * std::fabs(source[i])))
+      return fmt::format("number {}: {} where the source gives {}", i, found[i], source[i]);
+  return {};
+}
+
 /// What is wrong with a scale of the output; that of a layer's input doubles and halves with the
 /// layer's own.
 std::string brokenScale(const NamedWeight& out, const NamedWeight& in, const WeightRows& rows,
@@ -141,6 +153,8 @@ std::string brokenScale(const NamedWeight& out, const NamedWeight& in, const Wei
                          isFnuz ? "twice" : "half", *source);
     return !found ? found.error().message() : !source ? source.error().message() : "";
   }
+  if (out.scale->meaning != in.scale->meaning)
+    return brokenInverse(*out.scale, *in.scale);
   return firstDifference(rows.rows(), sourceRows.rows(), wideType(*out.scale->tensor.entry->dtype));
 }
 
