@@ -1,7 +1,7 @@
 // Quantization from memory to memory, for benchmarks/checkpoint.py: what `octavo checkpoint
 // quantize` computes, without its files.
 //
-//   bench-in-memory FORMAT VALUES THREADS
+//   quantize-in-memory FORMAT VALUES THREADS
 //
 // Prints one JSON object: the best wall and processor seconds of kernels::quantize of f32 values
 // (codes one a byte), and of the same work from bf16 to packed codes in pieces that stay in the
@@ -68,7 +68,7 @@ numerics::ScaledType typeOf(const format::ScaledFormat& format, std::int64_t row
 int main(int argc, char** argv) {
   const format::ScaledFormat* format = argc == 4 ? format::findScaledFormat(argv[1]) : nullptr;
   if (!format) {
-    fmt::print(stderr, "usage: bench-in-memory FORMAT VALUES THREADS\n");
+    fmt::print(stderr, "usage: quantize-in-memory FORMAT VALUES THREADS\n");
     return 2;
   }
   const kernels::Execution execution{.threads = std::stoi(argv[3])};

@@ -9,7 +9,7 @@ and configuration change, bytes do not) and to FNUZ, dequantizes it to bf16, and
 several formats. Every run is a fresh process. Beside a run: `cp -r` of the input where the job
 renames, of the output where it computes, each with `sync` of the copies, since octavo syncs what it
 writes; and where it quantizes, the same work from memory to memory by as many threads
-(bench-in-memory, from the folder of octavo). Wall time and processor time of all threads; on a
+(quantize-in-memory, from the folder of octavo). Wall time and processor time of all threads; on a
 shared machine only the latter says what the work costs. The runs of one kind and those beside it
 go by turns, the best of each counts. DIR needs about four times the size; it is emptied again.
 """
@@ -108,7 +108,7 @@ def copy_of(folder):
 
 
 def in_memory(octavo, form, weights, threads=2):
-    run_of = subprocess.run([octavo.with_name("bench-in-memory"), form, str(weights), str(threads)],
+    run_of = subprocess.run([octavo.with_name("quantize-in-memory"), form, str(weights), str(threads)],
                             check=True, capture_output=True, text=True)
     return json.loads(run_of.stdout)
 
