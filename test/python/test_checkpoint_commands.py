@@ -487,6 +487,16 @@ def test_input_scales_that_divide_mean_what_those_that_multiply_mean(tmp_path):
     assert f"{UP}.input_scale" in text and "where the source gives 0.002" in text
 
 
+def test_a_plain_output_has_no_scales_of_activations_and_caches_and_another_has_them(tmp_path):
+    source = write(tmp_path, "in", cp.autofp8())
+    octavo("dequantize", source, "-o", tmp_path / "plain", "--dtype", "bf16")
+    octavo("verify", tmp_path / "plain", "--against", source)
+    lacking = cp.autofp8()
+    del lacking.tensors[KV0 + "k_scale"]
+    text = octavo("verify", write(tmp_path, "out", lacking), "--against", source, code=1).stdout
+    assert KV0 + "k_scale is not in the output" in text
+
+
 # docs/checkpoints.md
 
 def console(page):
