@@ -238,19 +238,18 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
   }
   state.counters["Gop/s"] = rate.quantile(0.5);
   state.counters["blas_Gop/s"] = blasRate.quantile(0.5);
-  state.counters["x_blas"] = overBlas.quantile(0.5);
-  state.counters["x_blas_min"] = overBlas.quantile(0);
-  state.counters["x_blas_max"] = overBlas.quantile(1);
+  auto countRatio = [&](const std::string& name, Samples& ratio) {
+    state.counters[name] = ratio.quantile(0.5);
+    state.counters[name + "_min"] = ratio.quantile(0);
+    state.counters[name + "_max"] = ratio.quantile(1);
+  };
+  countRatio("x_blas", overBlas);
   if (!ofPeak.values.empty()) {
-    state.counters["of_peak"] = ofPeak.quantile(0.5);
-    state.counters["of_peak_min"] = ofPeak.quantile(0);
-    state.counters["of_peak_max"] = ofPeak.quantile(1);
+    countRatio("of_peak", ofPeak);
     state.counters[peak == Peak::Memory ? "peak_GB/s" : "peak_Gop/s"] = peakRate.quantile(0.5);
   }
   if (!ofLarge.values.empty()) {
-    state.counters["of_large"] = ofLarge.quantile(0.5);
-    state.counters["of_large_min"] = ofLarge.quantile(0);
-    state.counters["of_large_max"] = ofLarge.quantile(1);
+    countRatio("of_large", ofLarge);
     state.counters["must_of_large"] = 0.8;
   }
   const double mustBlas = isa == Isa::Avx512 ? each.mustBlasAvx512

@@ -54,17 +54,11 @@ public:
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception& exception) override {
-    std::string what = exception.what();
-    if (const auto end = what.find("] "); end != std::string::npos)
-      what.erase(0, end + 2);
-    // The rest quotes the file, whatever its bytes are.
-    if (const auto quote = what.find("; last read"); quote != std::string::npos)
-      what.resize(quote);
     error = Error{.file = file,
                   .problem = "not valid JSON",
                   .offset = position > 0 ? position - 1 : 0, // counted from 1
                   .expected = "JSON in UTF-8",
-                  .found = std::move(what),
+                  .found = problemOf(exception),
                   .fix = "copy or download it again, or mend it in an editor"};
     return false;
   }
@@ -114,6 +108,16 @@ private:
 };
 
 } // namespace
+
+std::string problemOf(const nlohmann::json::exception& exception) {
+  std::string what = exception.what();
+  if (const auto end = what.find("] "); end != std::string::npos)
+    what.erase(0, end + 2);
+  // The rest quotes the file, whatever its bytes are.
+  if (const auto quote = what.find("; last read"); quote != std::string::npos)
+    what.resize(quote);
+  return what;
+}
 
 tl::expected<Json, Error> parseJson(std::string_view text, const std::string& file) {
   // To the JSON parser a zero byte is the end: what follows it would go unread.

@@ -20,7 +20,10 @@ using Json = nlohmann::ordered_json;
 /// twice in one object; values nested more than 64 deep; text after the value.
 tl::expected<Json, Error> parseJson(std::string_view text, const std::string& file);
 
-/// The same of a regular file.
+/// What the parser stopped at, in its words, without its numbers and without bytes of the file.
+std::string problemOf(const nlohmann::json::exception& exception);
+
+/// The same as parseJson of a regular file.
 tl::expected<Json, Error> readJson(const std::filesystem::path& path);
 
 } // namespace octavo::checkpoint

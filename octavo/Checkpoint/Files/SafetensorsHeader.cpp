@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Files/SafetensorsHeader.h"
 
+#include "octavo/Checkpoint/Files/JsonFile.h"
 #include "octavo/Checkpoint/Files/PackedCodes.h"
 
 #include <fmt/format.h>
@@ -155,17 +156,11 @@ public:
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception& exception) override {
-    std::string what = exception.what();
-    if (const auto end = what.find("] "); end != std::string::npos)
-      what.erase(0, end + 2);
-    // The rest quotes the file, whatever its bytes are.
-    if (const auto quote = what.find("; last read"); quote != std::string::npos)
-      what.resize(quote);
     error = Error{.file = file,
                   .problem = "the header is not valid JSON",
                   .offset = 8 + (position > 0 ? position - 1 : 0), // counted from 1
                   .expected = "a JSON object in UTF-8",
-                  .found = std::move(what),
+                  .found = problemOf(exception),
                   .fix = "the file is damaged or not safetensors"};
     return false;
   }

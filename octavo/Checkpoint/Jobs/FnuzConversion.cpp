@@ -77,8 +77,7 @@ Tally oddsOf(const numerics::FnuzReport& report) {
 FnuzOptions allowing(FnuzOptions options) {
   if (options.special == SpecialCodes::Refuse)
     options.special = SpecialCodes::Nan;
-  if (options.noTwin != NoTwin::Saturate)
-    options.noTwin = NoTwin::Saturate;
+  options.noTwin = NoTwin::Saturate;
   return options;
 }
 
@@ -374,7 +373,7 @@ public:
                                   .found = fmt::format("layout {}, {} other quantized weights",
                                                        choice.layout->name(), rewrite.left.size()),
                                   .fix = "octavo checkpoint inspect shows the formats"});
-    if (!inventory->kvScales.empty() && choice.direction == FnuzDirection::ToFnuz)
+    if (!inventory->kvScales.empty() && isToFnuz())
       rewrite.notes.push_back(
           {.rule = "kept-kv-scales",
            .severity = Severity::Note,

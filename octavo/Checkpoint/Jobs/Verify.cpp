@@ -131,33 +131,32 @@ std::string firstDifference(const ValueRows& output, const ValueRows& source,
   return {};
 }
 
-/// What is wrong with numbers that divide where the source's multiply, or the other way.
-std::string brokenInverse(const Part& out, const Part& in) {
-  const std::vector<float> found = multipliers(out), source = multipliers(in);
-  if (found.size() != source.size())
-    return fmt::format("{} numbers where the source has {}", found.size(), source.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    // The inverse is rounded when it is stored and when it is inverted again.
-    if (!(std::fabs(found[i] - source[i]) <= 0x1p-23f * std::fabs(source[i])))
-      return fmt::format("number {}: {} where the source gives {}", i, found[i], source[i]);
-  return {};
-}
-
 /// What is wrong with a scale of the output; that of a layer's input doubles and halves with the
 /// layer's own.
 std::string brokenScale(const NamedWeight& out, const NamedWeight& in, const WeightRows& rows,
                         const WeightRows& sourceRows) {
-  if (out.inputOf && in.inputOf && areTwins(*out.inputOf, *in.inputOf)) {
-    const auto found = multiplier(*out.scale), source = multiplier(*in.scale);
-    const bool isFnuz = out.inputOf->type.element->specials == format::Specials::UnsignedZero;
-    if (found && source && *found != std::ldexp(*source, isFnuz ? 1 : -1))
-      return fmt::format("{} where {} of the source's {} is expected", *found,
-                         isFnuz ? "twice" : "half", *source);
-    return !found ? found.error().message() : !source ? source.error().message() : "";
+  const bool areOfTwins = out.inputOf && in.inputOf && areTwins(*out.inputOf, *in.inputOf);
+  const bool isInverted = out.scale->meaning != in.scale->meaning;
+  if (!areOfTwins && !isInverted)
+    return firstDifference(rows.rows(), sourceRows.rows(),
+                           wideType(*out.scale->tensor.entry->dtype));
+  const std::vector<float> found = multipliers(*out.scale), source = multipliers(*in.scale);
+  if (found.size() != source.size())
+    return fmt::format("{} numbers where the source has {}", found.size(), source.size());
+  const bool isFnuz =
+      out.inputOf && out.inputOf->type.element->specials == format::Specials::UnsignedZero;
+  const float factor = !areOfTwins ? 1.0f : isFnuz ? 2.0f : 0.5f;
+  // An inverse is rounded when it is stored and when it is inverted again.
+  const float slack = isInverted ? 0x1p-23f : 0.0f;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const float expected = source[i] * factor;
+    if (found[i] != expected && !(std::fabs(found[i] - expected) <= slack * std::fabs(expected)))
+      return fmt::format("number {}: {} where the source gives {}{}", i, found[i], source[i],
+                         !areOfTwins ? ""
+                         : isFnuz    ? ", doubled"
+                                     : ", halved");
   }
-  if (out.scale->meaning != in.scale->meaning)
-    return brokenInverse(*out.scale, *in.scale);
-  return firstDifference(rows.rows(), sourceRows.rows(), wideType(*out.scale->tensor.entry->dtype));
+  return {};
 }
 
 void checkValues(const NamedWeight& out, const NamedWeight& in, ExpectedRounding rounding,

@@ -80,8 +80,7 @@ constexpr const char* kLegend =
     "\"gate_up_proj\" of stacked experts. A weight is [N, K] or [E, N, K], its grid of scales "
     "[n, k]. Scales multiply unless said otherwise. A reader takes any shape that holds the same "
     "scales in the same order, F8_E8M0 for U8 exponents, and one number an expert where one number "
-    "is "
-    "named; the one named is written.";
+    "is named; the one named is written.";
 
 std::string plainPage() {
   std::string page = withoutMarks(kLegend) + "\n";
