@@ -58,6 +58,10 @@ enum class Access : std::uint8_t {
   Tolerated,    ///< one that exists and that readers trip over: read, with a finding
 };
 
+/// Whether readers load a layer without its input scale: those that quantize activations with a
+/// stored scale alone compute with whatever was in its place.
+enum class InputScale : std::uint8_t { Optional, Required };
+
 /// How a layout spells one scaled format. Absent parts have an empty name.
 struct LayerSpelling {
   std::string_view format; ///< name of the scaled format's row
@@ -68,6 +72,7 @@ struct LayerSpelling {
   Access access = Access::ReadAndWrite;
   /// Swapped: of stacked experts alone, elements [E, K * bits / 8, N] and scales [E, k, n].
   StoredAxes axes = StoredAxes::Same;
+  InputScale inputScale = InputScale::Optional;
 };
 
 /// Names of the scales of a key-value cache, after the attention module and a dot; and how they

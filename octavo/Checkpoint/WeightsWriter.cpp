@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace octavo::checkpoint {
@@ -19,6 +20,7 @@ struct PlacedLayer {
 };
 
 tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout& layout,
+                                       std::span<const PlainWeight> plain,
                                        const std::string& file) {
   const auto refuse = [&](std::string problem, std::string expected, std::string found,
                           std::string fix) {
@@ -43,9 +45,14 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
                   fmt::format("one of {}", fmt::join(formats, ", ")),
                   std::string(weight.format->name), "choose another layout or format");
   }
-  auto plan = planLayer(std::string_view(weight.name).substr(0, dot),
-                        std::string_view(weight.name).substr(dot + 1), weight.shape, *weight.format,
-                        *spelling, *findSafetensorsDtype("F32"), WithInputScale::No);
+  const std::string_view module = std::string_view(weight.name).substr(0, dot);
+  const std::string_view parameter = std::string_view(weight.name).substr(dot + 1);
+  const std::string input = tensorName(module, parameter, spelling->input.name);
+  const bool hasInput = !spelling->input.name.empty() &&
+                        std::ranges::find(plain, input, &PlainWeight::name) != plain.end();
+  auto plan = planLayer(module, parameter, weight.shape, *weight.format, *spelling,
+                        *findSafetensorsDtype("F32"),
+                        hasInput ? WithInputScale::Yes : WithInputScale::No);
   if (!plan)
     return refuse(fmt::format("{} cannot say it", layout.name()), "", plan.error(),
                   "choose another layout or format");
@@ -53,6 +60,8 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
     return refuse(fmt::format("{} stores its scales in another format", layout.name()),
                   std::string(plan->type.scale->name), std::string(weight.format->scale->name),
                   "choose another layout, or quantize with `octavo checkpoint quantize`");
+  if (plan->input)
+    plan->tensors.pop_back(); // it is among the plain ones
   return PlacedLayer{&weight, std::move(*plan), 0};
 }
 
@@ -114,9 +123,11 @@ tl::expected<void, Error> writeCheckpoint(const std::filesystem::path& folder,
   LayoutChoice choice;
   choice.activations = Activations::Kind::None;
   for (const ScaledWeight& weight : scaled) {
-    auto layer = place(weight, layout, file.string());
+    auto layer = place(weight, layout, plain, file.string());
     if (!layer)
       return tl::unexpected(std::move(layer.error()));
+    if (layer->plan.input)
+      choice.activations = Activations::Kind::Static;
     layer->first = tensors.size();
     tensors.insert(tensors.end(), layer->plan.tensors.begin(), layer->plan.tensors.end());
     choice.layers.emplace_back(weight.name.substr(0, weight.name.rfind('.')), weight.format);

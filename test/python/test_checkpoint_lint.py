@@ -745,7 +745,7 @@ def transformers_and_ragged_compressed_blocks(checkpoint):
     pass
 
 
-@reads(cp.modelopt_nvfp4, "transformers", "nvfp4-refused-by-shape", "64 bytes a row", "128 weights")
+@reads(cp.modelopt_nvfp4, "transformers", "packed-rows-refused", "64 bytes a row", "128 weights")
 def transformers_and_modelopt_nvfp4(checkpoint):
     pass
 
@@ -768,6 +768,51 @@ def vllm_and_quark_without_export(checkpoint):
 @reads(cp.autofp8, "vllm", "modelopt-algorithm-unknown", "FP5")
 def vllm_and_an_unknown_algorithm(checkpoint):
     checkpoint.config["quantization_config"] = {"quant_method": "modelopt", "quant_algo": "FP5"}
+
+
+@reads(cp.autofp8, "vllm", "modelopt-input-scale-unset", "lowest f32", "o_proj.input_scale")
+def vllm_and_modelopt_without_input_scales(checkpoint):
+    del checkpoint.tensors[L0 + "self_attn.o_proj.input_scale"]
+    checkpoint.config["quantization_config"] = {"quant_method": "modelopt", "quant_algo": "FP8"}
+
+
+@reads(lambda: cp.compressed_blocks({name: (256, 192) for name in cp.SHAPES}), "vllm",
+       "modelopt-ragged-blocks", "256 x 192")
+def vllm_and_ragged_modelopt_blocks(checkpoint):
+    checkpoint.config["quantization_config"] = {"quant_method": "modelopt", "quant_algo": "FP8_PB_WO"}
+
+
+@reads(cp.compressed_blocks, "vllm", "no-scheme-for-format", "fp8_group")
+def vllm_and_fp8_groups(checkpoint):
+    weights = checkpoint.quantization["config_groups"]["group_0"]["weights"]
+    weights |= {"strategy": "group", "group_size": 128, "block_structure": None}
+    for name in list(checkpoint.tensors):
+        if name.endswith("_scale"):  # a row of its own for each of the 128 rows of a block
+            checkpoint.tensors[name] = checkpoint.tensors[name].repeat(128, 0)
+
+
+def as_quark(checkpoint, activations):
+    tensor = {"dtype": "fp8_e4m3", "qscheme": "per_tensor", "is_dynamic": False}
+    checkpoint.config["quantization_config"] = {
+        "quant_method": "quark", "export": {}, "exclude": ["lm_head"], "global_quant_config": {
+            "weight": tensor, "input_tensors": activations}}
+
+
+@reads(lambda: cp.autofp8(static=False, kv=False), "vllm", "quark-weights-alone", "fp8_tensor")
+def vllm_and_quark_without_activations(checkpoint):
+    as_quark(checkpoint, None)
+
+
+@reads(cp.compressed_mxfp8, "transformers", "quark-groups-stop", "mxfp8_e4m3")
+def transformers_and_quark_in_groups(checkpoint):
+    as_quark(checkpoint, None)
+    checkpoint.quantization["global_quant_config"]["weight"] = {
+        "dtype": "fp8_e4m3", "qscheme": "per_group", "group_size": 32, "scale_format": "e8m0"}
+
+
+@reads(cp.compressed_mxfp8, "vllm", "octavo-method-unknown", "native")
+def vllm_and_the_native_layout(checkpoint):
+    checkpoint.config["quantization_config"] = {"quant_method": "octavo"}
 
 
 @reads(cp.deepseek, "sglang", "modelopt-inverse-name", "weight_scale_inv")

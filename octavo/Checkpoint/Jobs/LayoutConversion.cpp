@@ -1,6 +1,5 @@
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
-#include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 #include "octavo/Checkpoint/LayerReader.h"
 
@@ -255,10 +254,9 @@ private:
                                        LayerPlan plan) {
     auto rows = layerRows(reader);
     std::shared_ptr<AmaxMeasurement> measurement;
-    if (plan.outer)
-      measurement = amaxes.join(fusedGroup(layer.name).value_or(plainName(layer)), rows);
-    else if (plan.hasOneScale())
-      measurement = amaxes.join(plainName(layer), rows);
+    if (plan.outer || plan.hasOneScale())
+      measurement = amaxes.join(
+          amaxGroup(*choice.requantization->format, layer.name, plainName(layer)), rows);
     return quantizeStep(std::move(rows), std::move(plan), choice.requantization->options,
                         std::move(measurement), ErrorReport::Measured);
   }

@@ -101,6 +101,41 @@ protected:
                   folder, {.layout = &layout, .format = &row, .options = {.rule = row.rule}}, {}),
               out);
   }
+  /// Puts input scales of 0.5, 1, 2, ... beside the layers, in a shard of their own.
+  static void addInputScales(const Layout& layout, std::string_view format, const fs::path& path) {
+    const LayerSpelling& spelling = *layout.spelling(format);
+    Json index = Json::parse(fileText(path / "model.safetensors.index.json"));
+    std::vector<std::pair<std::string, Tensor>> scales;
+    {
+      const Folder folder = open(path);
+      Findings findings;
+      float scale = 0.5f;
+      for (const Layer& layer : layout.read(folder, findings).layers) {
+        Tensor tensor = Tensor::zeros(format::element("f32"), {});
+        tensor.as<float>()[0] = spelling.input.meaning == Meaning::Divides ? 1 / scale : scale;
+        scales.emplace_back(tensorName(layer.name, layer.parameter, spelling.input.name),
+                            std::move(tensor));
+        scale *= 2;
+      }
+    }
+    std::vector<NamedTensor> named;
+    for (const auto& [name, tensor] : scales) {
+      named.push_back({name, &tensor});
+      index["weight_map"][name] = "scales.safetensors";
+    }
+    ASSERT_TRUE(writeSafetensors(path / "scales.safetensors", named));
+    std::ofstream(path / "model.safetensors.index.json") << index;
+  }
+  /// The input scales of the layers, as they multiply.
+  static std::vector<float> inputScales(const Layout& layout, const fs::path& in) {
+    const Folder folder = open(in);
+    Findings findings;
+    std::vector<float> scales;
+    for (const Layer& layer : layout.read(folder, findings).layers)
+      if (layer.inputScale)
+        scales.push_back(multipliers(*layer.inputScale).front());
+    return scales;
+  }
   Rewrite convert(const Layout& from, const Layout& to, const fs::path& in, const fs::path& out) {
     const Folder folder = open(in);
     return expectRun(planConversion(folder, {.from = &from, .to = &to}, {}), out);
@@ -132,14 +167,16 @@ TEST_F(LayoutConversionTest, everyPairThereAndBackBitForBit) {
   std::set<std::string> done;
   for (const Layout* a : layouts())
     for (const LayerSpelling& spelling : a->spellings()) {
-      if (spelling.access != Access::ReadAndWrite || a->spelling(spelling.format) != &spelling)
+      if (spelling.access != Access::ReadAndWrite || a->spelling(spelling.format) != &spelling ||
+          spelling.inputScale == InputScale::Required)
         continue;
       const fs::path first = root / "first";
       quantize(*a, spelling.format, first);
       const auto original = shardsOf(first);
       const auto expected = values(*a, first);
       for (const Layout* b : layouts()) {
-        if (!b->spelling(spelling.format))
+        const LayerSpelling* to = b->spelling(spelling.format);
+        if (!to || to->inputScale == InputScale::Required)
           continue;
         SCOPED_TRACE(std::string(spelling.format) + ": " + std::string(a->name()) + " to " +
                      std::string(b->name()));
@@ -169,7 +206,59 @@ TEST_F(LayoutConversionTest, everyPairThereAndBackBitForBit) {
       fs::remove_all(first);
     }
   std::cout << done.size() << " pairs of layouts and formats\n";
-  EXPECT_GE(done.size(), 100u);
+  EXPECT_GE(done.size(), 90u);
+}
+
+TEST_F(LayoutConversionTest, staticScalesOfActivationsThereAndBack) {
+  std::size_t done = 0;
+  for (const char* format : {"fp8_tensor", "nvfp4"}) {
+    std::vector<const Layout*> with;
+    for (const Layout* layout : layouts())
+      if (const LayerSpelling* row = layout->spelling(format);
+          row && row->access == Access::ReadAndWrite && !row->input.name.empty())
+        with.push_back(layout);
+    ASSERT_GE(with.size(), 3u);
+    // A checkpoint of the first layout, with a scale for each layer.
+    const fs::path calibrated = root / "calibrated";
+    quantize(*with[0], format, calibrated);
+    addInputScales(*with[0], format, calibrated);
+    for (const Layout* a : with) {
+      convert(*with[0], *a, calibrated, root / "first");
+      const auto original = shardsOf(root / "first");
+      const auto expected = values(*a, root / "first");
+      for (const Layout* b : with) {
+        SCOPED_TRACE(std::string(format) + ": " + std::string(a->name()) + " to " +
+                     std::string(b->name()));
+        convert(*a, *b, root / "first", root / "second");
+        EXPECT_EQ(inputScales(*b, root / "second"), (std::vector<float>{0.5, 1, 2, 4}));
+        EXPECT_TRUE(values(*b, root / "second") == expected);
+        convert(*b, *a, root / "second", root / "third");
+        EXPECT_TRUE(shardsOf(root / "third") == original);
+        Findings findings;
+        const Folder third = open(root / "third");
+        a->read(third, findings);
+        EXPECT_TRUE(findings.empty()) << findings.front().what;
+        ++done;
+        fs::remove_all(root / "second");
+        fs::remove_all(root / "third");
+      }
+      fs::remove_all(root / "first");
+    }
+    fs::remove_all(calibrated);
+  }
+  EXPECT_EQ(done, 4 * 4 + 3 * 3u);
+}
+
+TEST_F(LayoutConversionTest, weightsAloneDoNotGoWhereActivationsNeedAScale) {
+  const Layout& from = *findLayout("fp8");
+  const Layout& to = *findLayout("modelopt");
+  quantize(from, "fp8_tensor", root / "first");
+  const Folder folder = open(root / "first");
+  const auto refused = planConversion(folder, {.from = &from, .to = &to}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("static activation scale, and there is none"),
+            std::string::npos)
+      << refused.error().message();
 }
 
 TEST_F(LayoutConversionTest, requantizesOnlyWhenAsked) {

@@ -6,6 +6,7 @@
 #include "octavo/Kernels/Quantize.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -268,6 +269,12 @@ std::optional<Candidate> candidateOf(const StoredTensor& tensor) {
 
 } // namespace
 
+std::string amaxGroup(const format::ScaledFormat& format, std::string_view module,
+                      std::string_view tensor) {
+  const bool isOfTheWhole = format.hasOuterScale || format.across == format::kWholeAxis;
+  return isOfTheWhole ? fusedGroup(module).value_or(std::string(tensor)) : std::string(tensor);
+}
+
 std::optional<std::string> linearModule(const StoredTensor& tensor) {
   const std::optional<Candidate> candidate = candidateOf(tensor);
   if (!candidate || tensor.entry->shape.size() != 2)
@@ -376,10 +383,8 @@ private:
     const StoredTensor& tensor = *candidate.tensor;
     auto rows = plainRows(tensor, candidate.axes);
     std::shared_ptr<AmaxMeasurement> measurement;
-    if (layer.outer)
-      measurement = amaxes.join(fusedGroup(candidate.module).value_or(tensor.name()), rows);
-    else if (layer.hasOneScale())
-      measurement = amaxes.join(tensor.name(), rows);
+    if (layer.outer || layer.hasOneScale())
+      measurement = amaxes.join(amaxGroup(*choice.format, candidate.module, tensor.name()), rows);
     rewrite.changes.push_back(
         {.name = tensor.name(),
          .from = std::string(tensor.entry->dtype->name),
@@ -402,8 +407,25 @@ private:
 
 } // namespace
 
+/// Scales of activations come from running the model on examples, which octavo does not.
+static Error needsCalibration(const QuantizationChoice& choice) {
+  std::vector<std::string_view> others;
+  for (const LayerSpelling& row : choice.layout->spellings())
+    if (row.access == Access::ReadAndWrite && row.inputScale == InputScale::Optional &&
+        row.axes == StoredAxes::Same)
+      others.push_back(row.format);
+  return {.file = fmt::format("layout {}", choice.layout->name()),
+          .problem = fmt::format("has {} with a stored scale of the activations", choice.format->name),
+          .expected = "a format whose activations are quantized as the model runs, or stay wide",
+          .found = "one that needs a calibration",
+          .fix = fmt::format("--format {}; or `octavo checkpoint convert` a calibrated checkpoint",
+                             fmt::join(others, ", "))};
+}
+
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options) {
+  if (choice.layout->spelling(choice.format->name)->inputScale == InputScale::Required)
+    return tl::unexpected(needsCalibration(choice));
   Findings findings;
   const DetectedLayout found = detectLayout(folder, findings);
   if (found.layout->name() != "plain")

@@ -32,14 +32,21 @@ struct QuantizationChoice {
   Activations::Kind activations = Activations::Kind::Dynamic;
 };
 
-/// Plans a checkpoint whose Linear weights are layers of `choice`. Outer scales are shared by fused
-/// modules. Errors: a folder that is quantized already; no weight to quantize.
+/// Plans a checkpoint whose Linear weights are layers of `choice`. Outer scales, and scales of whole
+/// tensors, are shared by fused modules. Errors: a format that the layout has with stored scales of
+/// activations alone; a folder that is quantized already; no weight to quantize.
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options);
 
 /// The module of a plain tensor that readers take for a Linear's weight, so that configurations
 /// must say it is not quantized; nothing for other tensors, and for embeddings.
 std::optional<std::string> linearModule(const StoredTensor& tensor);
+
+/// The group in which a tensor's one scale, or its outer scale, is measured. Fused modules share
+/// scales of whole tensors: readers that run them as one have room for one such scale, and quantize
+/// again where there are more.
+std::string amaxGroup(const format::ScaledFormat& format, std::string_view module,
+                      std::string_view tensor);
 
 /// A measurement of a scale that `members` tensors share, made by the first who asks for it.
 class SharedAmax {

@@ -23,8 +23,17 @@ constexpr ScaleSpelling kInput = {"input_scale", "F32", ScaleShape::Scalar};
 // that the model's bf16 tensors have, [E, K, N]; codes are packed along K all the same.
 constexpr ScaleSpelling kStackedInput = {"*_input_scale", "F32", ScaleShape::Scalar};
 
+// Where the input scale is required vLLM has the lowest f32 for one that is not there
+// (quantization/modelopt.py, ModelOptFp8LinearMethod).
 constexpr auto kSpellings = std::to_array<LayerSpelling>({
-    {"fp8_tensor", kWeight, {"*_scale", "F32", ScaleShape::Scalar}, {}, kInput},
+    {"fp8_tensor",
+     kWeight,
+     {"*_scale", "F32", ScaleShape::Scalar},
+     {},
+     kInput,
+     Access::ReadAndWrite,
+     StoredAxes::Same,
+     InputScale::Required},
     {"fp8_row", kWeight, {"*_scale", "F32", ScaleShape::Rows}},
     {"fp8_block", kWeight, {"*_scale", "F32", ScaleShape::Grid4}},
     {"fp8_block", kWeight, {"*_scale", "F32", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
@@ -34,14 +43,15 @@ constexpr auto kSpellings = std::to_array<LayerSpelling>({
      {"*_scale", "F8_E4M3", ScaleShape::Grid},
      {"*_scale_2", "F32", ScaleShape::Scalar},
      kInput},
-    {"mxfp4", kPacked, {"*_scale", "U8", ScaleShape::Grid}},
+    {"mxfp4", kPacked, {"*_scale", "U8", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
     {"fp8_tensor",
      kWeight,
      {"*_weight_scale", "F32", ScaleShape::Scalar},
      {},
      kStackedInput,
      Access::ReadAndWrite,
-     StoredAxes::Swapped},
+     StoredAxes::Swapped,
+     InputScale::Required},
     {"nvfp4",
      kPacked,
      {"*_weight_scale", "F8_E4M3", ScaleShape::Grid},
@@ -58,23 +68,24 @@ constexpr auto kSpellings = std::to_array<LayerSpelling>({
     {"fp8_block", kWeight, {"*_scale_inv", "F32", ScaleShape::Grid}, {}, {}, Access::Tolerated},
 });
 
-// modelopt/torch/export/convert_hf_config.py; vLLM quantization/modelopt.py. Of the algorithms of
-// one format and kind, octavo writes the first.
+// modelopt/torch/export/convert_hf_config.py. Those that vLLM does not load (QUANT_ALGOS of its
+// quantization/modelopt.py) are read, and not written.
 struct Algorithm {
   std::string_view name;
   std::string_view row;
   Kind activations;
+  Access access = Access::ReadOnly;
 };
 constexpr auto kAlgorithms = std::to_array<Algorithm>({
-    {"FP8", "fp8_tensor", Kind::Static},
-    {"FP8_PER_CHANNEL_PER_TOKEN", "fp8_row", Kind::Dynamic},
-    {"FP8_PB_WO", "fp8_block", Kind::None},
+    {"FP8", "fp8_tensor", Kind::Static, Access::ReadAndWrite},
+    {"FP8_PER_CHANNEL_PER_TOKEN", "fp8_row", Kind::Dynamic, Access::ReadAndWrite},
+    {"FP8_PB_WO", "fp8_block", Kind::None, Access::ReadAndWrite},
     {"FP8_PB_REAL", "fp8_block", Kind::Dynamic},
-    {"NVFP4", "nvfp4", Kind::Static},
-    {"W4A16_NVFP4", "nvfp4", Kind::None},
+    {"NVFP4", "nvfp4", Kind::Static, Access::ReadAndWrite},
+    {"W4A16_NVFP4", "nvfp4", Kind::None, Access::ReadAndWrite},
     {"NVFP4_AWQ", "nvfp4", Kind::Static},
     {"W4A8_NVFP4_FP8", "nvfp4", Kind::Static},
-    {"MXFP8", "mxfp8_e4m3", Kind::Dynamic},
+    {"MXFP8", "mxfp8_e4m3", Kind::Dynamic, Access::ReadAndWrite},
     {"MXFP4", "mxfp4", Kind::Dynamic},
     {"W4A8_MXFP4_FP8", "mxfp4", Kind::Static},
 });
@@ -92,14 +103,14 @@ const Algorithm* findAlgorithm(std::string_view name) {
   return found == kAlgorithms.end() ? nullptr : &*found;
 }
 
-/// The algorithm for a format: of that kind of activations if there is one. ModelOpt has no static
-/// or dynamic choice within one format but NVFP4's with and without quantized activations.
+/// The algorithm to write for a format: of that kind of activations if there is one. ModelOpt has no
+/// static or dynamic choice within one format but NVFP4's with and without quantized activations.
 const Algorithm& chooseAlgorithm(const format::ScaledFormat& format, Kind kind) {
   if (format.hasOuterScale && kind == Kind::Dynamic)
     kind = Kind::None; // its activations need a stored outer scale
   const Algorithm* first = nullptr;
   for (const Algorithm& algorithm : kAlgorithms) {
-    if (algorithm.row != format.name)
+    if (algorithm.row != format.name || algorithm.access != Access::ReadAndWrite)
       continue;
     if (algorithm.activations == kind)
       return algorithm;

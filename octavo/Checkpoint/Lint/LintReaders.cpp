@@ -176,44 +176,106 @@ void nanTo240(const LintSubject& subject, const ReaderRule& rule, Findings& find
              fmt::format("{} codes are NaN", census.codes.nan));
 }
 
-void raggedBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void reportRagged(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
   for (const Layer& layer : subject.inventory.layers)
-    if (isRagged(layer) && quantMethod(subject.folder) == "fp8")
+    if (isRagged(layer))
       report(rule, findings, &layer.elements.tensor,
              fmt::format("{} x {} is no multiple of 128 x 128", layer.shape[layer.shape.size() - 2],
                          layer.shape.back()));
 }
 
+void raggedBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (quantMethod(subject.folder) == "fp8")
+    reportRagged(subject, rule, findings);
+}
+
 void raggedCompressed(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  for (const Layer& layer : subject.inventory.layers)
-    if (isRagged(layer) && quantMethod(subject.folder) == "compressed-tensors")
-      report(rule, findings, &layer.elements.tensor,
-             fmt::format("{} x {} is no multiple of 128 x 128", layer.shape[layer.shape.size() - 2],
-                         layer.shape.back()));
+  if (quantMethod(subject.folder) == "compressed-tensors")
+    reportRagged(subject, rule, findings);
+}
+
+/// Whether transformers knows no such quant_method: it says so in its log, and loads the tensors as
+/// if the model were not quantized.
+bool isUnknownToTransformers(const Folder& folder) {
+  return isModelOpt(folder) || quantMethod(folder) == "octavo";
 }
 
 void rawCodes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
   const bool isAutoFp8 =
       quantMethod(subject.folder) == "fp8" &&
       !memberAt(subject.folder.quantizationConfig(), {"weight_block_size"}).is_array();
+  const bool isUnknown = isUnknownToTransformers(subject.folder);
   for (const Layer& layer : subject.inventory.layers)
     if ((isAutoFp8 && hasFormat(layer, "fp8_tensor")) ||
-        (isModelOpt(subject.folder) &&
-         (hasFormat(layer, "fp8_tensor") || hasFormat(layer, "mxfp8_e4m3"))))
+        (isUnknown && layer.type.element->width() == 8))
       report(rule, findings, &layer.elements.tensor,
-             fmt::format("an {} weight of {}", layer.format->name,
-                         isAutoFp8 ? "the AutoFP8 layout" : "ModelOpt"));
+             fmt::format("an {} weight of {}", layer.format ? layer.format->name : "8-bit",
+                         isAutoFp8 ? "the AutoFP8 layout" : quantMethod(subject.folder)));
 }
 
 void refusedByShape(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  if (isModelOpt(subject.folder))
+  if (isUnknownToTransformers(subject.folder))
     for (const Layer& layer : subject.inventory.layers)
-      if (hasFormat(layer, "nvfp4")) {
+      if (layer.type.element->width() == 4) {
         report(rule, findings, &layer.elements.tensor,
                fmt::format("{} bytes a row where the model has {} weights", layer.shape.back() / 2,
                            layer.shape.back()));
         return; // one is enough to refuse all
       }
+}
+
+/// A finding for the first layer of each format for which `affects` holds.
+template <typename Affects>
+void perFormat(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+               Affects affects) {
+  std::set<std::string_view> seen;
+  for (const Layer& layer : subject.inventory.layers)
+    if (layer.format && affects(layer) && seen.insert(layer.format->name).second)
+      report(rule, findings, &layer.elements.tensor,
+             fmt::format("the format is {}", layer.format->name));
+}
+
+void noScheme(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  const std::string method = quantMethod(subject.folder);
+  perFormat(subject, rule, findings, [&](const Layer& layer) {
+    if (method == "compressed-tensors")
+      return hasFormat(layer, "fp8_group") || hasFormat(layer, "mxfp6_e2m3");
+    return method == "quark" && (hasFormat(layer, "fp8_group") || hasFormat(layer, "mxfp8_e5m2"));
+  });
+}
+
+void weightsAloneInQuark(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (quantMethod(subject.folder) == "quark")
+    perFormat(subject, rule, findings, [](const Layer& layer) {
+      return layer.activations.kind == Activations::Kind::None &&
+             (hasFormat(layer, "fp8_tensor") || hasFormat(layer, "fp8_row"));
+    });
+}
+
+void groupsInQuark(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (quantMethod(subject.folder) == "quark")
+    perFormat(subject, rule, findings, [](const Layer& layer) {
+      return layer.format->element->width() == 8 && layer.format->along != format::kWholeAxis;
+    });
+}
+
+void ownMethod(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (quantMethod(subject.folder) == "octavo")
+    report(rule, findings, nullptr, "quant_method is octavo, the native layout");
+}
+
+void noInputScale(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (!isModelOpt(subject.folder))
+    return;
+  for (const Layer& layer : subject.inventory.layers)
+    if (hasFormat(layer, "fp8_tensor") && layer.storedAxes == StoredAxes::Same && !layer.inputScale)
+      report(rule, findings, &layer.elements.tensor,
+             fmt::format("there is no {}.input_scale", layer.name));
+}
+
+void raggedModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (isModelOpt(subject.folder))
+    reportRagged(subject, rule, findings);
 }
 
 /// A finding for the first tensor of each dtype for which `affects` holds.
@@ -286,6 +348,22 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
      "the name is mapped to another parameter or to none, and the load breaks",
      "octavo checkpoint convert --layout modelopt, which calls it weight_scale",
      "vLLM issue 54126; sglang PR 30234", inverseNameInModelOpt},
+    {"modelopt-input-scale-unset", {Vllm}, Error,
+     "silently wrong: activations are divided by the lowest f32, which is in place of the scale that is not there",
+     "put the scale in with `octavo checkpoint scales apply`, or convert to a layout with dynamic activations",
+     "vLLM, quantization/modelopt.py:ModelOptFp8LinearMethod", noInputScale},
+    {"modelopt-ragged-blocks", {Vllm}, Error, "weights whose sides are no multiples of 128 are refused",
+     "octavo checkpoint convert --layout modelopt --requantize --format fp8_row",
+     "vLLM, quantization/modelopt.py:ModelOptFp8PbWoLinearMethod", raggedModelOpt},
+    {"no-scheme-for-format", {Vllm}, Error, "the load stops: it has no scheme for weights of this format in this layout",
+     "octavo checkpoint convert --requantize to a format that it has: fp8_row, fp8_block, mxfp4, nvfp4",
+     "vLLM, quantization/compressed_tensors/compressed_tensors.py, quantization/quark/quark.py", noScheme},
+    {"quark-weights-alone", {Vllm}, Error, "the load stops: FP8 weights want FP8 activations beside them",
+     "quantize without --weight-only, or to compressed-tensors, of which it takes FP8 weights alone",
+     "vLLM, quantization/quark/quark.py:_is_fp8_w8a8", weightsAloneInQuark},
+    {"octavo-method-unknown", {Vllm, Sglang}, Error, "the load is refused: the method is none of its list",
+     "octavo checkpoint convert --layout compressed-tensors, or quark",
+     "vLLM, config/model.py; sglang, configs/model_config.py", ownMethod},
     {"fnuz-doubled-scale", {Vllm, Sglang}, Warning,
      "on FNUZ hardware (MI300) scales are doubled, and this one becomes infinite",
      "quantize the layer again", "sglang PR 40243; vLLM, utils/w8a8_utils.py", doubledToInf},
@@ -304,7 +382,9 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
      "silently wrong: the codes are loaded as the weights, without their scales",
      "octavo checkpoint convert --layout compressed-tensors, or dequantize",
      "transformers 5.23, run on CPU", rawCodes},
-    {"nvfp4-refused-by-shape", {Transformers}, Error, "the load stops: packed rows do not have the model's shape",
+    {"quark-groups-stop", {Transformers}, Error, "the weights load, and the first product stops: Quark runs FP8 by tensor and by row alone",
+     "octavo checkpoint convert --layout compressed-tensors", "transformers 5.23 with Quark 0.13, run on CPU", groupsInQuark},
+    {"packed-rows-refused", {Transformers}, Error, "the load stops: packed rows do not have the model's shape",
      "octavo checkpoint convert --layout compressed-tensors", "transformers 5.23, run on CPU", refusedByShape},
     {"dtype-without-torch", {Vllm, Transformers, Sglang}, Error, "safetensors has no torch type for F6 dtypes: the load stops",
      "octavo checkpoint convert to a layout that keeps them in U8 (quark)", "safetensors 0.8", sixBits},

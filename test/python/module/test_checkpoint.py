@@ -112,7 +112,7 @@ def test_every_dtype_of_plain_tensors(tmp_path):
     ("compressed-tensors", "mxfp8_e4m3", {"weight": ("F8_E4M3", [128, 160]), "weight_scale": ("U8", [128, 5])}),
     ("deepseek", "fp8_block", {"weight": ("F8_E4M3", [128, 160]), "weight_scale_inv": ("F32", [1, 2])}),
     ("quark", "mxfp6_e2m3", {"weight": ("U8", [128, 120]), "weight_scale": ("U8", [128, 5])}),
-    ("modelopt", "fp8_tensor", {"weight": ("F8_E4M3", [128, 160]), "weight_scale": ("F32", [])})])
+    ("modelopt", "fp8_row", {"weight": ("F8_E4M3", [128, 160]), "weight_scale": ("F32", [128])})])
 def test_what_is_written_is_spelled_by_the_layout_and_read_back(tmp_path, layout, format, parts):
     weights = {"a.up_proj.weight": octavo.quantize(draw(128, 160), format), "a.norm.weight": draw(7),
                "four": octavo.convert(draw(2, 2), "e2m1fn"), "lm_head.weight": draw(4, 160).astype(ml_dtypes.bfloat16)}
@@ -130,6 +130,19 @@ def test_what_is_written_is_spelled_by_the_layout_and_read_back(tmp_path, layout
     for name in ("a.norm.weight", "four", "lm_head.weight"):
         assert read[name].dtype == weights[name].dtype
         np.testing.assert_array_equal(read[name].view(np.uint8), np.asarray(weights[name]).view(np.uint8))
+
+
+def test_static_activation_scales_are_written_beside_the_weights(tmp_path):
+    weights = {"a.up_proj.weight": octavo.quantize(draw(128, 160), "fp8_tensor")}
+    with pytest.raises(octavo.FileError, match="a static activation scale, and there is none"):
+        octavo.checkpoint.write(tmp_path / "new", weights, "modelopt")
+    weights["a.up_proj.input_scale"] = np.float32(0.25)
+    octavo.checkpoint.write(tmp_path / "new", weights, "modelopt")
+    read = octavo.checkpoint.open(tmp_path / "new")
+    assert read.findings == [] and read.input_scale("a.up_proj.weight") == 0.25
+    octavo.checkpoint.write(tmp_path / "fp8", weights, "fp8", {"model_type": "x"})
+    assert octavo.checkpoint.config(octavo.checkpoint.open(tmp_path / "fp8"))["quantization_config"][
+        "activation_scheme"] == "static"
 
 
 def test_writing_refuses_what_it_cannot_say(tmp_path):

@@ -46,13 +46,16 @@ std::string scaleText(const ScaleSpelling& part, StoredAxes axes = StoredAxes::S
                      part.meaning == Meaning::Divides ? ", divides" : "");
 }
 
+bool isInputRequired(const LayerSpelling& row) { return row.inputScale == InputScale::Required; }
+
 TextTable spellingTable(const Layout& layout) {
   TextTable table = {{"format", "elements", "scales", "outer scale", "input scale", "access"}};
   for (const LayerSpelling& row : layout.spellings())
     table.push_back(
         {std::string(row.format),
          fmt::format("`{}` {} {}", row.elements.name, row.elements.dtype, elementShape(row)),
-         scaleText(row.scales, row.axes), scaleText(row.outer), scaleText(row.input),
+         scaleText(row.scales, row.axes), scaleText(row.outer),
+         scaleText(row.input) + (isInputRequired(row) ? ", required" : ""),
          std::string(kAccess[static_cast<std::size_t>(row.access)])});
   return table;
 }
@@ -80,7 +83,8 @@ constexpr const char* kLegend =
     "\"gate_up_proj\" of stacked experts. A weight is [N, K] or [E, N, K], its grid of scales "
     "[n, k]. Scales multiply unless said otherwise. A reader takes any shape that holds the same "
     "scales in the same order, F8_E8M0 for U8 exponents, and one number an expert where one number "
-    "is named; the one named is written.";
+    "is named; the one named is written. Where an input scale is required, readers have no other "
+    "way to quantize activations, so that weights alone are not written.";
 
 std::string plainPage() {
   std::string page = withoutMarks(kLegend) + "\n";
@@ -136,6 +140,7 @@ std::string jsonPage() {
                            {"scales", scaleJson(row.scales, row.axes)},
                            {"outer_scale", scaleJson(row.outer)},
                            {"input_scale", scaleJson(row.input)},
+                           {"input_scale_required", isInputRequired(row)},
                            {"written", row.access == Access::ReadAndWrite}});
     const KvSpelling kv = layout->kvSpelling();
     list.push_back({{"name", layout->name()},

@@ -1,0 +1,119 @@
+"""What `octavo checkpoint quantize` writes is what readers load: every layout with every format that
+it is written in passes lint for every reader, but for the pairs that docs/commands/checkpoint-quantize.md
+lists with the rule that says why."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import checkpoint_model as model
+
+OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+PAGE = pathlib.Path(__file__).parents[2] / "docs/commands/checkpoint-quantize.md"
+READERS = ["vllm", "transformers", "sglang", "trtllm"]
+
+
+def run(*arguments):
+    return subprocess.run([OCTAVO, "checkpoint", *map(str, arguments)], capture_output=True, text=True,
+                          timeout=60)
+
+
+SPELLINGS = [(layout["name"], row) for layout in json.loads(run("layouts", "--json").stdout)["layouts"]
+             for row in layout["spellings"] if row["written"]]
+PAIRS = sorted({(layout, row["format"]) for layout, row in SPELLINGS})
+NEED_CALIBRATION = sorted({(layout, row["format"]) for layout, row in SPELLINGS
+                           if row["input_scale_required"]})
+
+
+def documented():
+    """(layout, format, weight only) -> {(reader, rule)}, of the page's table."""
+    text = PAGE.read_text().split("## Who loads it")[1].split("What both vLLM")[0]
+    found = {(*pair, alone): set() for pair in PAIRS for alone in (False, True)}
+    for line in re.findall(r"^\| `.*$", text, re.M):
+        layout, formats, readers, rule = (cell.strip() for cell in line.strip("|").split("|"))
+        layout, rule = layout.strip("`"), rule.strip("`")
+        names = re.findall(r"`([a-z0-9_]+)`", formats) or [f for other, f in PAIRS if other == layout]
+        for name in names:
+            for alone in (True,) if "--weight-only" in formats else (False, True):
+                found[layout, name, alone] |= {(reader, rule) for reader in readers.split(", ")}
+    return found
+
+
+DOCUMENTED = documented()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """Dense layers, and stacked experts of their own, for the layout that quantizes nothing else."""
+    folder = tmp_path_factory.mktemp("readers")
+    weights = model.weights()
+    model.write(folder / "dense", weights)
+    random = np.random.default_rng(1)
+    experts = {f"model.layers.{i}.mlp.experts.{name}": random.normal(0, 0.1, shape).astype(ml_dtypes.bfloat16)
+               for i in range(model.LAYERS)
+               for name, shape in [("gate_up_proj", (2, 128, 256)), ("down_proj", (2, 128, 128))]}
+    model.write(folder / "experts", {k: v for k, v in weights.items() if ".mlp." not in k} | experts)
+    return folder
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["activations", "weights-alone"])
+@pytest.mark.parametrize("layout, format", [pair for pair in PAIRS if pair not in NEED_CALIBRATION])
+def test_what_is_written_passes_lint_for_every_reader(tmp_path, plain, layout, format, alone):
+    source = plain / ("experts" if layout == "gpt-oss" else "dense")
+    done = run("quantize", source, "-o", tmp_path / "out", "--layout", layout, "--format", format,
+               *["--weight-only"] * alone)
+    assert done.returncode == 0, done.stderr
+    linted = run("lint", tmp_path / "out", "--json", "--fail-on", "never")
+    assert [f for f in json.loads(linted.stdout)["findings"] if f["severity"] != "note"] == []
+    found = set()
+    for reader in READERS:
+        linted = run("lint", tmp_path / "out", "--json", "--for", reader)
+        rules = {f["rule"] for f in json.loads(linted.stdout)["findings"] if f["severity"] != "note"}
+        assert linted.returncode == (1 if rules else 0), linted.stderr
+        found |= {(reader, rule) for rule in rules}
+    assert found == DOCUMENTED[layout, format, alone]
+
+
+def test_some_pair_loads_everywhere_and_the_default_readers_have_a_choice():
+    both = {pair for pair in PAIRS if not {reader for reader, _ in DOCUMENTED[*pair, False]}
+            & {"vllm", "transformers"} and pair not in NEED_CALIBRATION}
+    assert {("compressed-tensors", name) for name in ("fp8_tensor", "fp8_row", "fp8_block", "mxfp4",
+                                                      "mxfp8_e4m3", "nvfp4")} <= both
+    assert {layout for layout, _ in both} == {"compressed-tensors", "deepseek", "gpt-oss", "quark"}
+
+
+def test_what_needs_a_calibration_is_refused_with_what_does_not(tmp_path, plain):
+    assert NEED_CALIBRATION == [("modelopt", "fp8_tensor")]
+    done = run("quantize", plain / "dense", "-o", tmp_path / "out", "--layout", "modelopt", "--format",
+               "fp8_tensor")
+    assert done.returncode == 3 and not (tmp_path / "out").exists()
+    for words in ("layout modelopt", "fp8_tensor with a stored scale", "calibration",
+                  "--format fp8_row, fp8_block, mxfp8_e4m3, nvfp4", "octavo checkpoint convert"):
+        assert words in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("layout", ["fp8", "compressed-tensors", "quark"])
+def test_a_calibrated_checkpoint_converts_to_it_and_another_does_not(tmp_path, plain, layout):
+    run("quantize", plain / "dense", "-o", tmp_path / "dynamic", "--layout", layout, "--format", "fp8_tensor")
+    convert = ("-o", tmp_path / "out", "--layout", "modelopt")
+    refused = run("convert", tmp_path / "dynamic", *convert)
+    assert refused.returncode == 3 and "static activation scale, and there is none" in refused.stderr
+    again = run("convert", tmp_path / "dynamic", *convert, "--requantize", "--format", "fp8_tensor")
+    assert again.returncode == 3 and "static activation scale, and there is none" in again.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_fused_projections_share_the_scale_of_their_tensors(tmp_path, plain):
+    """AMAX of q, k and v together over 448, as ml_dtypes-free arithmetic of f32 has it."""
+    run("quantize", plain / "dense", "-o", tmp_path / "out", "--layout", "fp8", "--format", "fp8_tensor")
+    source, written = model.weights(), model.read(tmp_path / "out")
+    for group in (("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), ("mlp.gate_proj", "mlp.up_proj"),
+                  ("self_attn.o_proj",), ("mlp.down_proj",)):
+        names = [f"model.layers.1.{name}.weight" for name in group]
+        amax = max(np.abs(source[name].astype(np.float32)).max() for name in names)
+        assert {float(written[name + "_scale"]) for name in names} == {float(np.float32(amax) / np.float32(448))}
