@@ -34,15 +34,6 @@ static std::string storage(const SafetensorsEntry& entry) {
   return fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", "));
 }
 
-tl::expected<float, Error> multiplier(const Part& part) {
-  const std::span<const std::byte> bytes = part.tensor.bytes();
-  const ElementFormat& format = *part.format;
-  if (bytes.size() != static_cast<std::size_t>(format.bytes()))
-    return refuse(part, "not one scale", fmt::format("one {}", format.name),
-                  storage(*part.tensor.entry));
-  return multipliers(part).front();
-}
-
 std::vector<float> multipliers(const Part& part) {
   const std::span<const std::byte> bytes = part.tensor.bytes();
   const auto width = static_cast<std::size_t>(part.format->bytes());

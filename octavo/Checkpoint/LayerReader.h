@@ -98,11 +98,7 @@ private:
   std::vector<float> outerScales = {1.0f};    ///< one, or one a matrix
 };
 
-/// The number that a part of one element says, as it multiplies: 1 / x rounded to f32 where x
-/// divides. Errors: more than one element; a dtype that is no float.
-tl::expected<float, Error> multiplier(const Part& part);
-
-/// The numbers of a part, each as it multiplies.
+/// The numbers of a part, each as it multiplies: 1 / x rounded to f32 where x divides.
 std::vector<float> multipliers(const Part& part);
 
 } // namespace octavo::checkpoint

@@ -50,9 +50,9 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
   const std::string input = tensorName(module, parameter, spelling->input.name);
   const bool hasInput = !spelling->input.name.empty() &&
                         std::ranges::find(plain, input, &PlainWeight::name) != plain.end();
-  auto plan = planLayer(module, parameter, weight.shape, *weight.format, *spelling,
-                        *findSafetensorsDtype("F32"),
-                        hasInput ? WithInputScale::Yes : WithInputScale::No);
+  auto plan =
+      planLayer(module, parameter, weight.shape, *weight.format, *spelling,
+                *findSafetensorsDtype("F32"), hasInput ? WithInputScale::Yes : WithInputScale::No);
   if (!plan)
     return refuse(fmt::format("{} cannot say it", layout.name()), "", plan.error(),
                   "choose another layout or format");

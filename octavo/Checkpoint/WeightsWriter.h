@@ -24,8 +24,8 @@ struct ScaledWeight {
   float outer = 1.0f;
 };
 
-/// Any other tensor, its bytes as the file has them (codes of less than a byte packed). One that the
-/// layout names as a quantized weight's input scale says that its activations are static.
+/// Any other tensor, its bytes as the file has them (codes of less than a byte packed). One that
+/// the layout names as a quantized weight's input scale says that its activations are static.
 struct PlainWeight {
   std::string name;
   const SafetensorsDtype* dtype;

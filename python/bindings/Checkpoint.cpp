@@ -135,7 +135,7 @@ ScaledTensor scaledTensorOf(const Layer& layer) {
   if (reader.hasOuterPerExpert())
     raise(ErrorClass::Format,
           "{}: its {} experts have an outer scale each, and a ScaledTensor has one; values(name) "
-          "reads what they stand for",
+          "reads what they stand for, outer_scale(name) those scales",
           layer.name, layer.shape[0]);
   const int axis = static_cast<int>(layer.shape.size()) - 1;
   const Array elements = emptyArray(layer.shape, *layer.format->element);
@@ -180,18 +180,34 @@ nb::object values(nb::handle self, const std::string& name) {
   return array.numpy;
 }
 
-/// The scales of one attention module that are there, as they multiply.
-std::map<std::string, float> kvScalesOf(const checkpoint::KvScales& scales) {
-  std::map<std::string, float> found;
+/// The numbers of a part as they multiply: a float, or a float32 array of those of experts or
+/// heads; None where there is no part.
+nb::object numbers(const std::optional<checkpoint::Part>& part) {
+  if (!part)
+    return nb::none();
+  const std::vector<float> values = checkpoint::multipliers(*part);
+  if (values.size() == 1)
+    return nb::float_(values.front());
+  const Array array =
+      emptyArray({static_cast<std::int64_t>(values.size())}, format::element("f32"));
+  std::ranges::copy(values, reinterpret_cast<float*>(array.data));
+  return array.numpy;
+}
+
+/// The layer of that name; null where the tensor is plain. Raises KeyError.
+const Layer* layerOf(const Checkpoint& checkpoint, const std::string& name) {
+  const auto* layer = std::get_if<const Layer*>(&placeOf(checkpoint, name));
+  return layer ? *layer : nullptr;
+}
+
+/// The scales of one attention module that are there.
+nb::dict kvScalesOf(const checkpoint::KvScales& scales) {
+  nb::dict found;
   for (const auto& [name, part] :
        {std::pair("key", &scales.key), std::pair("value", &scales.value),
         std::pair("query", &scales.query), std::pair("probability", &scales.probability)}) {
-    if (!*part)
-      continue;
-    const auto value = checkpoint::multiplier(**part);
-    if (!value)
-      raiseFile(value.error());
-    found[name] = *value;
+    if (*part)
+      found[name] = numbers(*part);
   }
   return found;
 }
@@ -363,28 +379,38 @@ void bindCheckpoint(nb::module_& module) {
       .def_prop_ro(
           "kv_scales",
           [](const Checkpoint& self) {
-            std::map<std::string, std::map<std::string, float>> modules;
+            nb::dict modules;
             for (const checkpoint::KvScales& scales : self.inventory.kvScales)
-              modules[scales.module] = kvScalesOf(scales);
+              modules[scales.module.c_str()] = kvScalesOf(scales);
             return modules;
           },
-          "Scales of the key-value cache: {module: {\"key\": 0.02, \"value\": 0.01}}; what is not "
-          "there is 1 to readers.")
+          nb::for_getter(nb::sig("def kv_scales(self) -> dict[str, dict[str, float | "
+                                 "numpy.typing.NDArray[numpy.float32]]]")),
+          "Scales of the key-value cache: {module: {\"key\": 0.02, \"value\": 0.01}}; arrays of "
+          "one "
+          "a head where there is one a head. What is not there is 1 to readers.")
       .def(
           "input_scale",
-          [](const Checkpoint& self, const std::string& name) -> std::optional<float> {
-            const auto& place = placeOf(self, name);
-            const auto* layer = std::get_if<const Layer*>(&place);
-            if (!layer || !(*layer)->inputScale)
-              return std::nullopt;
-            const auto value = checkpoint::multiplier(*(*layer)->inputScale);
-            if (!value)
-              raiseFile(value.error());
-            return *value;
+          [](const Checkpoint& self, const std::string& name) {
+            const Layer* layer = layerOf(self, name);
+            return layer ? numbers(layer->inputScale) : nb::none();
           },
           nb::arg("name"),
-          "The static scale of a quantized weight's input, as it multiplies; None "
-          "where there is none.")
+          nb::sig("def input_scale(self, name: str) -> float | "
+                  "numpy.typing.NDArray[numpy.float32] | None"),
+          "The static scale of a quantized weight's input, as it multiplies; an array [E] where "
+          "stacked experts have one each, None where there is none. Raises KeyError.")
+      .def(
+          "outer_scale",
+          [](const Checkpoint& self, const std::string& name) {
+            const Layer* layer = layerOf(self, name);
+            return layer ? numbers(layer->outer) : nb::none();
+          },
+          nb::arg("name"),
+          nb::sig("def outer_scale(self, name: str) -> float | "
+                  "numpy.typing.NDArray[numpy.float32] | None"),
+          "The scale above the blocks' (NVFP4), as it multiplies; an array [E] where stacked "
+          "experts have one each, None where the format has none. Raises KeyError.")
       .def("values", &values, nb::arg("name"),
            nb::sig("def values(self, name: str) -> numpy.typing.NDArray[numpy.float32]"),
            "The values of a weight as float32, quantized or not.")

@@ -216,8 +216,8 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
     plan.outerMeaning = spelling.outer.meaning;
   }
   // Two stacks of experts in one module have an input each: the module's name is not enough.
-  const bool hasPlace = parameter == "weight" ? !spelling.input.name.empty()
-                                              : spelling.input.name.starts_with('*');
+  const bool hasPlace =
+      parameter == "weight" ? !spelling.input.name.empty() : spelling.input.name.starts_with('*');
   if (spelling.inputScale == InputScale::Required && (input == WithInputScale::No || !hasPlace))
     return refuse("this layout has it with a static activation scale, and there is none");
   if (input == WithInputScale::Yes && hasPlace) {

@@ -415,7 +415,8 @@ static Error needsCalibration(const QuantizationChoice& choice) {
         row.axes == StoredAxes::Same)
       others.push_back(row.format);
   return {.file = fmt::format("layout {}", choice.layout->name()),
-          .problem = fmt::format("has {} with a stored scale of the activations", choice.format->name),
+          .problem =
+              fmt::format("has {} with a stored scale of the activations", choice.format->name),
           .expected = "a format whose activations are quantized as the model runs, or stay wide",
           .found = "one that needs a calibration",
           .fix = fmt::format("--format {}; or `octavo checkpoint convert` a calibrated checkpoint",

@@ -32,9 +32,9 @@ struct QuantizationChoice {
   Activations::Kind activations = Activations::Kind::Dynamic;
 };
 
-/// Plans a checkpoint whose Linear weights are layers of `choice`. Outer scales, and scales of whole
-/// tensors, are shared by fused modules. Errors: a format that the layout has with stored scales of
-/// activations alone; a folder that is quantized already; no weight to quantize.
+/// Plans a checkpoint whose Linear weights are layers of `choice`. Outer scales, and scales of
+/// whole tensors, are shared by fused modules. Errors: a format that the layout has with stored
+/// scales of activations alone; a folder that is quantized already; no weight to quantize.
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options);
 

@@ -103,8 +103,9 @@ const Algorithm* findAlgorithm(std::string_view name) {
   return found == kAlgorithms.end() ? nullptr : &*found;
 }
 
-/// The algorithm to write for a format: of that kind of activations if there is one. ModelOpt has no
-/// static or dynamic choice within one format but NVFP4's with and without quantized activations.
+/// The algorithm to write for a format: of that kind of activations if there is one. ModelOpt has
+/// no static or dynamic choice within one format but NVFP4's with and without quantized
+/// activations.
 const Algorithm& chooseAlgorithm(const format::ScaledFormat& format, Kind kind) {
   if (format.hasOuterScale && kind == Kind::Dynamic)
     kind = Kind::None; // its activations need a stored outer scale

@@ -94,6 +94,50 @@ def test_packed_elements_and_divided_outer_scales(tmp_path):
     assert opened.input_scale("a.q_proj.weight") == 0.25
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (3, 1)])
+def test_scales_of_each_expert_are_arrays(tmp_path, shape):
+    """ModelOpt's stacked experts: bytes [E, K / 2, N], scales [E, K / 16, N]; an outer and an input
+    scale of all experts, or one each."""
+    experts = shape in ((3,), (3, 1))
+    codes = np.random.default_rng(4).integers(0, 16, (3, 32, 8)).astype(np.uint8)  # [E, K, N]
+    scales = np.random.default_rng(5).uniform(1, 9, (3, 2, 8)).astype(ml_dtypes.float8_e4m3fn)
+    outer = np.array([.5, .25, 2] if experts else .5, np.float32).reshape(shape)
+    inputs = np.array([1, 3, .125] if experts else .75, np.float32).reshape(shape)
+    name = "m.experts.down_proj"
+    write(tmp_path / "model.safetensors", {
+        name: codes[:, 0::2] | codes[:, 1::2] << 4, name + "_weight_scale": scales,
+        name + "_weight_scale_2": outer, name + "_input_scale": inputs, "m.norm.weight": draw(3)})
+    (tmp_path / "config.json").write_text(json.dumps({"quantization_config": {
+        "quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": []}}))
+    opened = octavo.checkpoint.open(tmp_path)
+    assert opened.findings == [] and opened.layers == [name]
+    found = opened.outer_scale(name), opened.input_scale(name)
+    if experts:
+        assert [x.dtype for x in found] == [np.float32] * 2
+        assert [x.tolist() for x in found] == [[.5, .25, 2], [1, 3, .125]]
+        with pytest.raises(octavo.FormatError, match=r"3 experts have an outer scale each.*outer_scale\(name\)"):
+            opened[name]
+    else:
+        assert found == (.5, .75) and all(type(x) is float for x in found)
+        assert opened[name].outer == .5
+    values = np.array([0, .5, 1, 1.5, 2, 3, 4, 6])[codes & 7] * np.where(codes & 8, -1, 1)
+    values = values * np.repeat(scales.astype(np.float32), 16, 1) * outer.reshape((-1, 1, 1))
+    np.testing.assert_allclose(opened.values(name), values.swapaxes(1, 2), rtol=2e-7)
+    assert opened.outer_scale("m.norm.weight") is None and opened.input_scale("m.norm.weight") is None
+    with pytest.raises(KeyError, match="m.nrom"):
+        opened.outer_scale("m.nrom")
+
+
+def test_cache_scales_of_each_head_are_arrays(tmp_path):
+    write(tmp_path / "model.safetensors", {
+        "m.self_attn.q_proj.weight": draw(4, 4), "m.self_attn.k_proj.weight": draw(4, 4),
+        "m.self_attn.k_scale": np.array([[[.5]], [[.25]]], np.float32),
+        "m.self_attn.v_scale": np.array([4], np.float32)})
+    scales = octavo.checkpoint.open(tmp_path).kv_scales["m.self_attn"]
+    assert sorted(scales) == ["key", "value"]
+    assert scales["key"].tolist() == [.5, .25] and scales["value"] == 4
+
+
 def test_every_dtype_of_plain_tensors(tmp_path):
     tensors = {"c": np.array([1 + 2j], np.complex64), "f": draw(3).astype(np.float16), "z": np.zeros((0, 4), np.float32),
                "s": np.array(2.5, np.float32)}
