@@ -283,6 +283,44 @@ def test_one_scale_of_many_pieces(tmp_path):
     assert tensors_of(tmp_path / "bytes")[M + ".weight_scale"] == scale / 2
 
 
+@pytest.mark.parametrize("each", [False, True], ids=["scale of all", "scale of each"])
+def test_stacked_experts_that_lie_across(tmp_path, each):
+    """ModelOpt's FP8 experts, [E, K, N]: a scale and an input scale of all, or of each expert."""
+    name, (experts, inner, outer) = "m.experts.down_proj", (3, 64, 24)
+    codes = np.random.default_rng(8).choice(finite_codes(E4M3), (experts, inner, outer))
+    shape = (experts,) if each else ()
+    tensors = {name: codes.view(E4M3), name + "_weight_scale": np.asarray(scales(shape)),
+               name + "_input_scale": np.asarray(scales(shape, seed=9)),
+               "model.norm.weight": np.ones(64, cp.BF16)}
+    config = {"model_type": "llama4", "quantization_config": {
+        "quant_method": "modelopt", "quant_algo": "FP8", "ignore": []}}
+    source = cp.Checkpoint(tensors, config, shards=1).write(tmp_path / "ocp")
+    assert convert(source, tmp_path / "fnuz", "--fnuz")["losses"] == []
+    after = tensors_of(tmp_path / "fnuz")
+    assert after[name].dtype == FNUZ and after[name].tobytes() == tensors[name].tobytes()
+    for scale in ("_weight_scale", "_input_scale"):
+        assert after[name + scale].shape == shape
+        np.testing.assert_array_equal(after[name + scale], 2 * tensors[name + scale])
+    plain = codes.view(E4M3).astype(np.float32) * np.reshape(tensors[name + "_weight_scale"], (-1, 1, 1))
+    for folder in ("ocp", "fnuz"):
+        octavo("dequantize", tmp_path / folder, "-o", tmp_path / (folder + "-plain"), "--dtype", "f32")
+        np.testing.assert_array_equal(tensors_of(tmp_path / (folder + "-plain"))[name], plain)
+    octavo("verify", tmp_path / "fnuz", "--against", source)
+
+    codes[1, 5, 7] = 0x7F  # 240, of expert 1
+    tensors |= {name: codes.view(FNUZ)}
+    source = cp.Checkpoint(tensors, config, shards=1).write(tmp_path / "beyond")
+    message = convert(source, tmp_path / "no", "--ocp", code=3)
+    assert f"row {inner + 5}, column 7" in message and name in message
+    convert(source, tmp_path / "back", "--ocp", "--beyond", "requantize")
+    found, by_code = tensors_of(tmp_path / "back"), np.array([each, False, each])
+    np.testing.assert_array_equal(found[name].view(np.uint8)[by_code], codes[by_code])
+    np.testing.assert_array_equal(found[name].view(np.uint8)[~by_code],
+                                  by_value(codes[~by_code], FNUZ).view(np.uint8))
+    halved = np.where(by_code, np.float32(0.5), np.float32(1)) if each else np.float32(1)
+    np.testing.assert_array_equal(found[name + "_weight_scale"], tensors[name + "_weight_scale"] * halved)
+
+
 @pytest.mark.parametrize("flag, scale, word", [("--fnuz", 2.0e38, "doubled"), ("--ocp", 2.0**-149, "halved")])
 def test_scales_without_a_double_or_half(tmp_path, flag, scale, word):
     source = fp8(E4M3 if flag == "--fnuz" else FNUZ, scale=scale).write(tmp_path / "in")
@@ -295,6 +333,47 @@ def test_scales_without_a_double_or_half(tmp_path, flag, scale, word):
     assert losses(summary) == {M + ".weight": {"scales_out_of_range": 1}}
     found = tensors_of(tmp_path / "out")[M + ".weight_scale"]
     assert found == (np.finfo(np.float32).max if flag == "--fnuz" else np.float32(2.0**-149))
+
+
+def test_a_scale_of_many_pieces_is_counted_once(tmp_path):
+    source = fp8(codes=np.resize(rows_of_all(E4M3), (1024, 1024)), scale=2.0e38).write(tmp_path / "in")
+    summary = convert(source, tmp_path / "out", "--fnuz", "--scale-range", "saturate")
+    assert losses(summary) == {M + ".weight": {"scales_out_of_range": 1}}
+    assert tensors_of(tmp_path / "out")[M + ".weight_scale"] == np.finfo(np.float32).max
+
+
+@pytest.mark.parametrize("kind", ["row", "block"])
+def test_scales_of_every_piece_are_doubled(tmp_path, kind):
+    """1024 x 1024 codes are read in several pieces, each with scales of its own."""
+    codes = np.resize(rows_of_all(E4M3), (1024, 1024))
+    checkpoint = blocks(codes) if kind == "block" else rows()
+    if kind == "row":
+        checkpoint.tensors |= {M + ".weight": codes.view(E4M3), M + ".weight_scale": scales((1024, 1), cp.BF16)}
+    source = checkpoint.write(tmp_path / "in")
+    convert(source, tmp_path / "out", "--fnuz")
+    before, after = tensors_of(source), tensors_of(tmp_path / "out")
+    name = scale_name(before)
+    np.testing.assert_array_equal(after[name].astype(np.float32), 2 * before[name].astype(np.float32))
+    assert after[M + ".weight"].tobytes() == codes.tobytes()
+    bad = codes.copy()
+    bad[1000, 77] = 0x7F  # NaN, in the last piece
+    checkpoint.tensors[M + ".weight"] = bad.view(E4M3)
+    message = convert(checkpoint.write(tmp_path / "bad"), tmp_path / "no", "--fnuz", code=3)
+    assert "row 1000, column 77" in message, message
+
+
+def test_nan_beside_values_beyond(tmp_path):
+    """By value NaN stays NaN, which is no value that changed."""
+    codes = np.array([[1, 0x80, 0x7F, 0xFF], [2, 3, 0x80, 0x80]], np.uint8)
+    source = fp8(FNUZ, codes).write(tmp_path / "fnuz")
+    summary = convert(source, tmp_path / "ocp", "--ocp", "--beyond", "requantize", "--nan-codes", "nan")
+    found = tensors_of(tmp_path / "ocp")[M + ".weight"]
+    expected = by_value(codes, FNUZ)
+    np.testing.assert_array_equal(found.astype(np.float32), expected.astype(np.float32))
+    changed = np.isfinite(codes.view(FNUZ).astype(np.float32)) & (
+        expected.astype(np.float32) != codes.view(FNUZ).astype(np.float32))
+    counted = {"nan_codes": 3} | ({"inexact": int(changed.sum())} if changed.any() else {})
+    assert losses(summary) == {M + ".weight": counted}
 
 
 def test_the_largest_scale_of_mx_cannot_be_doubled(tmp_path):

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -148,11 +149,6 @@ Error scaleError(const Part& scales, std::int64_t index, int exponent) {
           .found = fmt::format("{} at index {}", numerics::decode(*scales.format, code), index),
           .fix = "--scale-range saturate takes the nearest scale there is; `octavo checkpoint "
                  "dequantize` and `quantize` make new ones"};
-}
-
-/// How a scale's number changes where its value is multiplied by 2^exponent.
-int numberExponent(const Part& part, int exponent) {
-  return part.meaning == Meaning::Multiplies ? exponent : -exponent;
 }
 
 /// Finds the scales under which codes are beyond, where a scale counts for several pieces.
@@ -329,11 +325,10 @@ private:
   tl::expected<void, Error> shiftScales(std::span<std::byte> scales, std::uint64_t begin,
                                         int exponent, bool isCounted) {
     const Part& part = *reader.layer().scales;
-    const int by = numberExponent(part, exponent);
-    const auto report = shift(*part.format, scales, by, choice.scales);
+    const auto report = shift(*part.format, scales, exponent, choice.scales);
     if (report.refused) {
       const auto first = static_cast<std::int64_t>(begin) / part.format->bytes();
-      return tl::unexpected(scaleError(part, first + *report.refused, by));
+      return tl::unexpected(scaleError(part, first + *report.refused, exponent));
     }
     if (isCounted)
       scalesOutOfRange += report.outOfRange;
@@ -451,10 +446,10 @@ private:
   tl::expected<void, Error> placeInputScale(const Part& part, int exponent) {
     const std::span<const std::byte> stored = part.tensor.bytes();
     std::vector<std::byte> bytes(stored.begin(), stored.end());
-    const int by = numberExponent(part, exponent);
-    const auto report = shift(*part.format, bytes, by, choice.scales);
+    assert(part.meaning == Meaning::Multiplies); // only NVFP4's divide, which has no twin
+    const auto report = shift(*part.format, bytes, exponent, choice.scales);
     if (report.refused)
-      return tl::unexpected(scaleError(part, *report.refused, by));
+      return tl::unexpected(scaleError(part, *report.refused, exponent));
     const SafetensorsEntry& entry = *part.tensor.entry;
     shards.replace(part.tensor,
                    bytesStep({entry.name, entry.dtype, entry.shape}, std::move(bytes)));

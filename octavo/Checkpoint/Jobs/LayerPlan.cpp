@@ -144,8 +144,8 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
   const int width = format.element->width();
   plan.isPacked =
       width < 8 && (spelling.elements.shape != ElementShape::Logical || elements->bits < 8);
-  if (plan.isPacked && columns * width % 8 != 0)
-    return refuse("its rows of {} codes of {} bits are not whole bytes", columns, width);
+  // Formats of less than a byte have blocks of 16 and more: whole blocks are whole bytes.
+  assert(!plan.isPacked || columns * width % 8 == 0);
   plan.axes = spelling.axes;
   assert(plan.axes == StoredAxes::Same || rank == 3);
   std::vector<std::int64_t> elementShape = plan.shape;
@@ -156,8 +156,7 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
     elementShape.back() = columns * width / 8;
     break;
   case ElementShape::BlocksOf16:
-    if (columns * width / 8 % 16 != 0)
-      return refuse("its rows are not blocks of 16 bytes");
+    assert(columns * width / 8 % 16 == 0); // 32 codes of 4 bits
     elementShape.back() = columns * width / 8 / 16;
     elementShape.push_back(16);
     break;

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <random>
@@ -132,9 +134,14 @@ protected:
     Findings findings;
     std::vector<float> scales;
     for (const Layer& layer : layout.read(folder, findings).layers)
-      if (layer.inputScale)
+      if (layer.inputScale) {
         scales.push_back(multipliers(*layer.inputScale).front());
+        EXPECT_EQ(layer.activations.kind, Activations::Kind::Static);
+      }
     return scales;
+  }
+  static bool hasNote(const Rewrite& rewrite, std::string_view rule) {
+    return std::ranges::find(rewrite.notes, rule, &Finding::rule) != rewrite.notes.end();
   }
   Rewrite convert(const Layout& from, const Layout& to, const fs::path& in, const fs::path& out) {
     const Folder folder = open(in);
@@ -188,8 +195,8 @@ TEST_F(LayoutConversionTest, everyPairThereAndBackBitForBit) {
           continue;
         }
         const Rewrite rewrite = expectRun(std::move(there), root / "second");
-        const bool isRounded = std::ranges::any_of(
-            rewrite.notes, [](const Finding& note) { return note.rule == "rounded-divisor"; });
+        const bool isRounded = hasNote(rewrite, "rounded-divisor");
+        EXPECT_TRUE(!isRounded || spelling.outer.meaning != to->outer.meaning);
         if (!isRounded)
           EXPECT_TRUE(values(*b, root / "second") == expected);
         Findings findings;
@@ -247,6 +254,46 @@ TEST_F(LayoutConversionTest, staticScalesOfActivationsThereAndBack) {
     fs::remove_all(calibrated);
   }
   EXPECT_EQ(done, 4 * 4 + 3 * 3u);
+}
+
+TEST_F(LayoutConversionTest, saysWhereADivisorIsRounded) {
+  // No f32 divisor x has 1 / x = 1.9999999 in f32: 0.5 and the next above it give 2 and 1.9999998.
+  const float stays = 0.25f, isRounded = 0x1.fffffep0f;
+  ASSERT_EQ(1.0f / 0.5f, 2.0f);
+  ASSERT_EQ(1.0f / std::nextafter(0.5f, 1.0f), 0x1.fffffcp0f);
+  const Layout& from = *findLayout("modelopt");
+  const Layout& to = *findLayout("compressed-tensors");
+  for (const bool rounds : {false, true}) {
+    SCOPED_TRACE(rounds);
+    quantize(from, "nvfp4", root / "first");
+    // The outer scale of o_proj, which is one of its own, in place.
+    for (const auto& entry : fs::directory_iterator(root / "first")) {
+      std::string text = fileText(entry.path());
+      if (entry.path().extension() != ".safetensors")
+        continue;
+      std::uint64_t length = 0;
+      std::memcpy(&length, text.data(), sizeof length);
+      const Json header = Json::parse(text.substr(8, length));
+      for (const auto& [name, value] : header.items())
+        if (name.ends_with("weight_scale_2")) {
+          const bool isIt = rounds && name.find("o_proj") != std::string::npos;
+          const float number = isIt ? isRounded : stays;
+          std::memcpy(text.data() + 8 + length + value["data_offsets"][0].get<std::size_t>(),
+                      &number, sizeof number);
+        }
+      std::ofstream(entry.path(), std::ios::binary) << text;
+    }
+    const Rewrite rewrite = convert(from, to, root / "first", root / "second");
+    EXPECT_EQ(hasNote(rewrite, "rounded-divisor"), rounds);
+    EXPECT_EQ(values(from, root / "first") == values(to, root / "second"), !rounds);
+    for (const Finding& note : rewrite.notes)
+      if (note.rule == "rounded-divisor") {
+        EXPECT_EQ(note.tensor, "model.layers.0.self_attn.o_proj");
+        EXPECT_TRUE(note.what.starts_with("1 outer scales"));
+      }
+    fs::remove_all(root / "first");
+    fs::remove_all(root / "second");
+  }
 }
 
 TEST_F(LayoutConversionTest, weightsAloneDoNotGoWhereActivationsNeedAScale) {

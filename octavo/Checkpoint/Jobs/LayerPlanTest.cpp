@@ -1,0 +1,92 @@
+#include "octavo/Checkpoint/Jobs/LayerPlan.h"
+
+#include <gtest/gtest.h>
+
+namespace octavo::checkpoint {
+namespace {
+
+/// The plan of `shape` in a layout's spelling of a format, scales in BF16 where that is open.
+tl::expected<LayerPlan, std::string> planned(std::string_view layout, std::string_view format,
+                                             std::vector<std::int64_t> shape,
+                                             WithInputScale input = WithInputScale::No) {
+  const LayerSpelling* spelling = findLayout(layout)->spelling(format, shape.size());
+  EXPECT_TRUE(spelling);
+  return planLayer("m", shape.size() == 2 ? "weight" : "down_proj", shape,
+                   *format::findScaledFormat(format), *spelling, *findSafetensorsDtype("BF16"),
+                   input);
+}
+
+std::string reason(const tl::expected<LayerPlan, std::string>& plan) {
+  return plan ? "" : plan.error();
+}
+
+TEST(LayerPlan, rowsAreWholeBlocksWhereReadersTakeTheirNumberFromTheShape) {
+  EXPECT_EQ(reason(planned("compressed-tensors", "mxfp4", {8, 48})),
+            "its 48 columns are not whole blocks of 32");
+  EXPECT_EQ(reason(planned("compressed-tensors", "nvfp4", {8, 40})),
+            "its 40 columns are not whole blocks of 16");
+  EXPECT_EQ(reason(planned("native", "mxint8", {8, 33})),
+            "its 33 columns are not whole blocks of 32");
+  EXPECT_EQ(reason(planned("compressed-tensors", "nvfp4", {8, 48})), "");
+  // Blocks of 128 say how many there are by the shape of their scales.
+  const auto ragged = planned("compressed-tensors", "fp8_group", {8, 200});
+  ASSERT_TRUE(ragged);
+  EXPECT_EQ(ragged->tensors[LayerPlan::kScales].shape, (std::vector<std::int64_t>{8, 2}));
+  EXPECT_EQ(ragged->tensors[LayerPlan::kScales].dtype->name, "BF16");
+}
+
+TEST(LayerPlan, scalesOfRankFourAreForMatrices) {
+  EXPECT_EQ(reason(planned("modelopt", "fp8_block", {4, 256, 256})),
+            "scales of rank 4 are for matrices, this is [4, 256, 256]");
+  const auto plan = planned("modelopt", "fp8_block", {256, 200});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->tensors[LayerPlan::kScales].shape, (std::vector<std::int64_t>{2, 1, 2, 1}));
+}
+
+TEST(LayerPlan, gptOssHasBlocksOfSixteenBytes) {
+  const auto plan = planned("gpt-oss", "mxfp4", {2, 8, 64});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->tensors[LayerPlan::kElements].shape, (std::vector<std::int64_t>{2, 8, 2, 16}));
+  EXPECT_EQ(plan->tensors[LayerPlan::kScales].shape, (std::vector<std::int64_t>{2, 8, 2}));
+}
+
+TEST(LayerPlan, oneScaleWhereTheLayoutHasOne) {
+  EXPECT_EQ(reason(planned("fp8", "fp8_tensor", {4, 16})), "");
+  LayerSpelling spelling = *findLayout("fp8")->spelling("fp8_tensor");
+  const auto plan = planLayer("m", "weight", std::vector<std::int64_t>{4, 16},
+                              *format::findScaledFormat("fp8_row"), spelling,
+                              *findSafetensorsDtype("F32"), WithInputScale::No);
+  EXPECT_EQ(reason(plan), "it has scales [4, 1] where this layout has one");
+  spelling.scales.shape = ScaleShape::Rows;
+  const auto grouped = planLayer("m", "weight", std::vector<std::int64_t>{4, 256},
+                                 *format::findScaledFormat("fp8_group"), spelling,
+                                 *findSafetensorsDtype("F32"), WithInputScale::No);
+  EXPECT_EQ(reason(grouped), "it has scales [4, 2] where this layout has one a row");
+}
+
+TEST(LayerPlan, inputScalesHaveAPlaceOrNot) {
+  const auto with = planned("fp8", "fp8_tensor", {4, 16}, WithInputScale::Yes);
+  ASSERT_TRUE(with && with->input);
+  EXPECT_EQ(with->tensors[*with->input].name, "m.input_scale");
+  const auto rows = planned("modelopt", "fp8_row", {4, 16}, WithInputScale::Yes);
+  ASSERT_TRUE(rows);
+  EXPECT_FALSE(rows->input);
+  // Two stacks of experts share a module: one name is not enough for two scales.
+  const auto stacked = planned("native", "nvfp4", {2, 4, 16}, WithInputScale::Yes);
+  ASSERT_TRUE(stacked);
+  EXPECT_FALSE(stacked->input);
+  const auto named = planned("modelopt", "nvfp4", {2, 4, 16}, WithInputScale::Yes);
+  ASSERT_TRUE(named && named->input);
+  EXPECT_EQ(named->tensors[*named->input].name, "m.down_proj_input_scale");
+}
+
+TEST(LayerPlan, whereReadersNeedAnInputScaleThereIsOne) {
+  const std::string why = "this layout has it with a static activation scale, and there is none";
+  EXPECT_EQ(reason(planned("modelopt", "fp8_tensor", {4, 16})), why);
+  EXPECT_EQ(reason(planned("modelopt", "fp8_tensor", {2, 4, 16})), why);
+  EXPECT_EQ(reason(planned("modelopt", "fp8_tensor", {4, 16}, WithInputScale::Yes)), "");
+  EXPECT_EQ(reason(planned("modelopt", "fp8_tensor", {2, 4, 16}, WithInputScale::Yes)), "");
+}
+
+} // namespace
+} // namespace octavo::checkpoint
