@@ -37,15 +37,16 @@ tl::unexpected<Error> refuse(const std::filesystem::path& path, std::string prob
                               .fix = std::move(fix)});
 }
 
-/// The members of an object by the integers that are their keys; nothing where a key is none.
+/// The members of an object by the integers that are their keys; nothing where a key is none, or
+/// not as it is written ("00" beside "0" would be a second member of the same number).
 std::optional<std::map<std::int64_t, const Json*>> byNumber(const Json& object) {
   std::map<std::int64_t, const Json*> members;
   if (!object.is_object())
     return std::nullopt;
   for (const auto& [key, value] : object.items()) {
     std::int64_t number = -1;
-    const auto [end, code] = std::from_chars(key.data(), key.data() + key.size(), number);
-    if (code != std::errc() || end != key.data() + key.size() || number < 0)
+    const auto [_, code] = std::from_chars(key.data(), key.data() + key.size(), number);
+    if (code != std::errc() || number < 0 || key != std::to_string(number))
       return std::nullopt;
     members.emplace(number, &value);
   }
