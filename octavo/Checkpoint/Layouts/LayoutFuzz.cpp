@@ -4,9 +4,9 @@
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layout.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 using namespace octavo;
 using namespace octavo::checkpoint;
@@ -20,38 +20,56 @@ Json parse(std::string_view text) {
   return value ? std::move(*value) : Json();
 }
 
-/// The file's bytes, or nothing where the lines are no tensors.
+/// What comes before the next `separator`, taken off `text` with it.
+std::string_view takeUntil(std::string_view& text, char separator) {
+  const std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(text.size(), part.size() + 1));
+  return part;
+}
+
+std::uint64_t extentOf(std::string_view text) {
+  std::int64_t extent = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), extent);
+  return code == std::errc::result_out_of_range ? INT64_MAX : extent & INT64_MAX;
+}
+
+/// The file's bytes, or nothing where the lines are no tensors. The header is put together as text:
+/// streams and JSON values took more time than the layouts that are to be tested.
 std::vector<std::byte> makeFile(std::string_view lines) {
-  Json header = Json::object();
+  std::string header = "{";
   std::uint64_t end = 0;
-  std::istringstream text{std::string(lines)};
-  for (std::string line; std::getline(text, line) && header.size() < 64;) {
-    std::istringstream words(line);
-    std::string dtypeName, shapeText, name;
-    words >> dtypeName >> shapeText >> name;
-    const SafetensorsDtype* dtype = findSafetensorsDtype(dtypeName);
+  for (int count = 0; !lines.empty() && count < 64; ++count) {
+    std::string_view line = takeUntil(lines, '\n');
+    const SafetensorsDtype* dtype = findSafetensorsDtype(takeUntil(line, ' '));
     if (!dtype)
       return {};
-    std::vector<std::uint64_t> shape;
+    std::string_view extents = takeUntil(line, ' ');
+    if (extents == "-")
+      extents = "";
+    std::string shape;
     unsigned __int128 bits = dtype->bits;
-    std::istringstream extents(shapeText == "-" ? "" : shapeText);
-    for (std::string extent; std::getline(extents, extent, ',') && shape.size() < 6;) {
-      shape.push_back(std::strtoull(extent.c_str(), nullptr, 10) & INT64_MAX);
-      bits *= shape.back();
+    for (int rank = 0; !extents.empty() && rank < 6; ++rank) {
+      const std::uint64_t extent = extentOf(takeUntil(extents, ','));
+      shape += (rank ? "," : "") + std::to_string(extent);
+      bits *= extent;
       if (bits > std::numeric_limits<std::uint64_t>::max())
         return {};
     }
     const auto bytes = static_cast<std::uint64_t>(bits / 8);
     if (bytes > kMaxBytes || end + bytes > kMaxBytes)
       return {};
-    header[name] = {{"dtype", dtype->name}, {"shape", shape}, {"data_offsets", {end, end + bytes}}};
+    header += (count ? "," : "") +
+              Json(takeUntil(line, ' ')).dump(-1, ' ', false, Json::error_handler_t::replace) +
+              ":{\"dtype\":\"" + std::string(dtype->name) + "\",\"shape\":[" + shape +
+              "],\"data_offsets\":[" + std::to_string(end) + "," + std::to_string(end + bytes) +
+              "]}";
     end += bytes;
   }
-  const std::string json = header.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::vector<std::byte> file(8 + json.size() + end);
+  header += '}';
+  std::vector<std::byte> file(8 + header.size() + end);
   for (int i = 0; i < 8; ++i)
-    file[i] = static_cast<std::byte>(json.size() >> (8 * i) & 0xff);
-  std::memcpy(file.data() + 8, json.data(), json.size());
+    file[i] = static_cast<std::byte>(header.size() >> (8 * i) & 0xff);
+  std::memcpy(file.data() + 8, header.data(), header.size());
   return file;
 }
 
@@ -81,18 +99,15 @@ void checkLayer(const Layer& layer) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   std::array<std::string_view, 3> parts;
-  for (std::string_view& part : parts) {
-    part = text.substr(0, text.find('\xff'));
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-  }
+  for (std::string_view& part : parts)
+    part = takeUntil(text, '\xff');
   const std::vector<std::byte> bytes = makeFile(parts[2]);
   auto file = SafetensorsFile::parse(bytes, "model.safetensors");
   if (!file)
     return 0;
   std::vector<SafetensorsFile> files;
   files.push_back(std::move(*file));
-  const Json config = parse(parts[0]), quantConfig = parse(parts[1]);
-  const Folder folder = Folder::ofFiles(std::move(files), config, quantConfig);
+  const Folder folder = Folder::ofFiles(std::move(files), parse(parts[0]), parse(parts[1]));
 
   Findings findings;
   // The layout that it is, and one that it need not be.
@@ -106,7 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (layer.format && layout->spelling(layer.format->name))
         choice.layers.emplace_back(layer.name, layer.format);
     }
-    Json written = config, writtenQuantConfig = quantConfig;
+    Json written = folder.config(), writtenQuantConfig = folder.quantConfig();
     layout->configure(choice, written, writtenQuantConfig);
     (void)written.dump(-1, ' ', false, Json::error_handler_t::replace);
   }

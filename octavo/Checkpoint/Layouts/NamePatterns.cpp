@@ -83,7 +83,7 @@ std::optional<std::size_t> NamePatterns::match(std::string_view module) const {
     first = std::min(first.value_or(index), index);
   };
   const auto takeName = [&](std::string_view name) {
-    if (const auto found = names.find(std::string(name)); found != names.end())
+    if (const auto found = names.find(name); found != names.end())
       take(found->second);
   };
   takeName(module);
@@ -103,9 +103,7 @@ std::optional<std::size_t> NamePatterns::match(std::string_view module) const {
   return first;
 }
 
-bool NamePatterns::namesClass(std::string_view type) const {
-  return names.contains(std::string(type));
-}
+bool NamePatterns::namesClass(std::string_view type) const { return names.contains(type); }
 
 std::vector<std::string_view> NamePatterns::unused() const {
   std::vector<std::string_view> result;

@@ -57,7 +57,11 @@ private:
   };
   PatternStyle style = PatternStyle::NameClassOrRegex;
   std::vector<Entry> entries;
-  std::unordered_map<std::string, std::size_t> names;
+  /// Looked up by views: a module is looked up once for each of its components.
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> names;
   std::vector<Expression> expressions;
   mutable std::vector<bool> used;
 };
