@@ -62,6 +62,10 @@ public:
   tl::expected<Folder, Error> open(const fs::path& path) {
     std::error_code failed;
     const fs::file_status status = fs::status(path, failed);
+    if (status.type() == fs::file_type::none)
+      return tl::unexpected(Error{.file = path.string(),
+                                  .problem = "cannot be opened: " + failed.message(),
+                                  .fix = "see who may read it and the folders above it"});
     if (!fs::exists(status))
       return tl::unexpected(Error{.file = path.string(),
                                   .problem = "there is no such file or folder",
@@ -119,6 +123,12 @@ private:
       error = Error{.file = path.string(),
                     .problem = fmt::format("{}, not safetensors", foreign->what),
                     .fix = std::string(foreign->fix)};
+      return false;
+    }
+    if (path.extension() == ".json") {
+      error = Error{.file = path.string(),
+                    .problem = "describes a checkpoint and is none itself",
+                    .fix = "name the folder that it is in"};
       return false;
     }
     folder.singleFile = true;

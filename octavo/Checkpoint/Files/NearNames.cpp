@@ -54,6 +54,13 @@ std::vector<std::string> nearNames(std::string_view name, const std::vector<std:
     if (distance <= furthest || contains || sorted(lower) == sorted(wanted))
       near.emplace_back(distance, candidate);
   }
+  // The beginning of a long name may stand for it, misspelled too.
+  if (near.empty() && wanted.size() >= 4)
+    for (const std::string& candidate : known)
+      if (const std::size_t distance =
+              editDistance(wanted, lowered(candidate).substr(0, wanted.size()));
+          distance <= furthest)
+        near.emplace_back(distance, candidate);
   std::sort(near.begin(), near.end());
   if (near.size() > limit)
     near.resize(limit);

@@ -26,6 +26,12 @@ TEST(NearNames, partsCount) {
             Names{"encoder.layer.0.attention.self.query.weight"});
 }
 
+TEST(NearNames, misspelledBeginnings) {
+  EXPECT_EQ(nearNames("compresed", {"deepseek", "compressed-tensors", "plain"}),
+            Names{"compressed-tensors"});
+  EXPECT_EQ(nearNames("abx", {"abcdefgh"}), Names{}); // too short to stand for a name
+}
+
 TEST(NearNames, lettersInAnotherOrder) {
   EXPECT_EQ(nearNames("rnu", {"formats", "run"}), Names{"run"});
 }

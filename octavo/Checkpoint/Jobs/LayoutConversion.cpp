@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace octavo::checkpoint {
@@ -341,15 +342,23 @@ private:
   }
 
   Error refusal(std::size_t layers) const {
-    constexpr std::size_t kNamed = 5;
+    struct Reason {
+      std::string_view first; ///< of the layers
+      std::size_t others = 0;
+    };
+    std::map<std::string_view, Reason> reasons;
+    for (const auto& [layer, why] : refused)
+      if (const auto [reason, isNew] = reasons.try_emplace(why, Reason{layer}); !isNew)
+        ++reason->second.others;
     std::string named;
-    for (std::size_t i = 0; i < std::min(kNamed, refused.size()); ++i)
-      named += fmt::format("{}{}: {}", i ? "; " : "", refused[i].first, refused[i].second);
+    for (const auto& [why, reason] : reasons)
+      named += fmt::format("{}{}{}: {}", named.empty() ? "" : "; ", reason.first,
+                           reason.others ? fmt::format(" and {} more", reason.others) : "", why);
     return {.file = folder.path().string(),
             .problem = fmt::format("{} of {} layers cannot be said in layout {} without loss",
                                    refused.size(), layers, choice.to->name()),
             .expected = "the same element format, scale format and blocks",
-            .found = named + (refused.size() > kNamed ? "; ..." : ""),
+            .found = named,
             .fix = "--requantize --format F quantizes them anew and reports the error"};
   }
 

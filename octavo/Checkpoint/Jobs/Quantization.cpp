@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace octavo::checkpoint {
 
@@ -183,12 +184,20 @@ namespace {
 /// wildcards.
 class Selection {
 public:
-  Selection(std::span<const std::string> patterns, const char* option, Findings& findings) {
+  Selection(std::span<const std::string> patterns, const char* option) : option(option) {
     std::vector<std::string> wild, regular;
     for (const std::string& pattern : patterns)
       (pattern.starts_with("re:") ? regular : wild).push_back(pattern);
-    wildcards = NamePatterns(wild, PatternStyle::Wildcards, option, findings);
-    expressions = NamePatterns(regular, PatternStyle::NameClassOrRegex, option, findings);
+    wildcards = NamePatterns(wild, PatternStyle::Wildcards, option, broken);
+    expressions = NamePatterns(regular, PatternStyle::NameClassOrRegex, option, broken);
+  }
+  /// What is wrong with a pattern; nothing if all can be matched.
+  std::optional<Error> error() const {
+    if (broken.empty())
+      return std::nullopt;
+    return Error{.file = option,
+                 .problem = broken.front().what,
+                 .fix = "mend the expression (RE2's syntax); without re: it is a name with * and ?"};
   }
   bool names(std::string_view module, std::string_view tensor) const {
     bool found = false; // all are asked, so that each knows whether it was of use
@@ -198,14 +207,18 @@ public:
     }
     return found;
   }
-  std::vector<std::string_view> unused() const {
-    std::vector<std::string_view> all = wildcards.unused();
-    for (std::string_view pattern : expressions.unused())
-      all.push_back(pattern);
+  /// A sentence for each pattern that named nothing.
+  std::vector<std::string> unused() const {
+    std::vector<std::string> all;
+    for (const NamePatterns* patterns : {&wildcards, &expressions})
+      for (std::string_view pattern : patterns->unused())
+        all.push_back(fmt::format("{} {} names no weight", option, pattern));
     return all;
   }
 
 private:
+  const char* option;
+  Findings broken;
   NamePatterns wildcards, expressions;
 };
 
@@ -290,8 +303,7 @@ class QuantizationPlanner {
 public:
   QuantizationPlanner(const Folder& folder, const QuantizationChoice& choice)
       : folder(folder), choice(choice), spelling(*choice.layout->spelling(choice.format->name)),
-        only(choice.weights.only, "--only", rewrite.notes),
-        ignore(choice.weights.ignore, "--ignore", rewrite.notes) {
+        only(choice.weights.only, "--only"), ignore(choice.weights.ignore, "--ignore") {
     // A divisor is stored as it is computed, so that readers invert the very number that was used.
     options = choice.options;
     if (spelling.outer.meaning == Meaning::Divides &&
@@ -300,6 +312,9 @@ public:
   }
 
   tl::expected<Rewrite, Error> plan(Json jobOptions) {
+    for (const Selection* selection : {&only, &ignore})
+      if (auto error = selection->error())
+        return tl::unexpected(std::move(*error));
     ShardBuilder shards(folder);
     LayoutChoice configured{
         .layers = {}, .ignored = {}, .activations = choice.activations, .kvScales = false};
@@ -326,18 +341,14 @@ public:
         configured.ignored.push_back(std::move(*linear));
     }
     if (configured.layers.empty())
-      return tl::unexpected(Error{.file = folder.path().string(),
-                                  .problem = "has no weight to quantize",
-                                  .expected = "a two-dimensional weight of BF16, F16 or F32",
-                                  .found = fmt::format("{} that are left", rewrite.left.size()),
-                                  .fix = "--only says which weights to take"});
+      return tl::unexpected(nothingToQuantize());
     for (const Selection* selection : {&only, &ignore})
-      for (std::string_view pattern : selection->unused())
+      for (std::string& what : selection->unused())
         rewrite.notes.push_back({.rule = "unused-pattern",
                                  .severity = Severity::Warning,
                                  .file = "",
                                  .tensor = "",
-                                 .what = fmt::format("{} names no weight", pattern),
+                                 .what = std::move(what),
                                  .why = "the pattern may be misspelled",
                                  .fix = "octavo checkpoint inspect lists the names"});
     rewrite.job.source = &folder;
@@ -350,6 +361,20 @@ public:
   }
 
 private:
+  Error nothingToQuantize() const {
+    std::map<std::string_view, std::size_t> reasons;
+    for (const LeftAlone& left : rewrite.left)
+      ++reasons[left.why];
+    std::vector<std::string> found = only.unused();
+    for (const auto& [why, count] : reasons)
+      found.push_back(fmt::format("{} left ({})", count, why));
+    return {.file = folder.path().string(),
+            .problem = "has no weight to quantize",
+            .expected = "a weight of BF16, F16 or F32 with two axes, or a stack of experts",
+            .found = found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", ")),
+            .fix = "`octavo checkpoint inspect --tensors` lists the names, --only says which to take"};
+  }
+
   static std::vector<std::int64_t> logicalShape(const Candidate& candidate) {
     std::vector<std::int64_t> shape = candidate.tensor->entry->shape;
     if (candidate.axes == PlainAxes::Swapped)

@@ -71,8 +71,19 @@ const format::ScaledFormat& formatNamed(const std::string& name, const checkpoin
   for (const checkpoint::LayerSpelling& spelling : layout.spellings())
     if (spelling.access == checkpoint::Access::ReadAndWrite)
       known.emplace_back(spelling.format);
-  throw CommandError(unknownName(fmt::format("format in layout {}", layout.name()), name, known),
-                     ExitCode::BadUsage);
+  if (known.empty())
+    throw CommandError(fmt::format("layout {} has no quantized formats: octavo checkpoint layouts "
+                                   "lists those of the others",
+                                   layout.name()),
+                       ExitCode::BadUsage);
+  std::vector<std::string_view> others;
+  for (const checkpoint::Layout* other : checkpoint::layouts())
+    if (format && other->spelling(name))
+      others.push_back(other->name());
+  throw CommandError(
+      fmt::format("layout {}: {}{}", layout.name(), unknownName("format", name, known),
+                  others.empty() ? "" : fmt::format("\n  layouts with {}: {}", name, fmt::join(others, ", "))),
+      ExitCode::BadUsage);
 }
 
 } // namespace octavo::tools

@@ -29,7 +29,7 @@ void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
       ->type_name("SIZE")
       ->default_str("1GB");
   command.add_option("--threads", flags.threads, "At most so many; the bytes do not depend on it")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command.add_flag("--dry-run", flags.isDryRun, "Print the plan and write nothing");
   command.add_flag("--json", flags.isJson, "Print the summary as JSON");
@@ -193,6 +193,16 @@ Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
 } // namespace
 
 void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& what) {
+  const checkpoint::Folder& source = *rewrite.job.source;
+  if (!source.isSingleFile() && source.config().is_null())
+    rewrite.notes.push_back(
+        {.rule = "no-configuration",
+         .severity = checkpoint::Severity::Warning,
+         .file = "",
+         .tensor = "",
+         .what = "the input has no config.json, so the output's says nothing of the model",
+         .why = "readers build the model from it",
+         .fix = "put the model's config.json into the input and run again"});
   if (flags.isDryRun) {
     if (flags.isJson)
       fmt::print("{}", jsonText(document(rewrite, flags)));
