@@ -295,6 +295,37 @@ def test_differences_have_the_right_figures(tmp_path):
     as_json("diff", *folders, "--tolerance", weight["of_amax"] * 0.999, code=1)
 
 
+def test_figures_of_hand_made_weights(tmp_path):
+    nan, inf = np.nan, np.inf
+    pairs = {  # name: a, b, sameness, differing, max |a-b|, of amax, rms, max |a-b| / |a|; None: infinite
+        # the largest difference is neither the last nor the largest of its value
+        "several": ([8, 2, 1, 4], [8, 2.5, 1.75, 4.25], "different", 3, .75, .75 / 8,
+                    np.sqrt((.25 + .5625 + .0625) / 85), .75),
+        "nan in both": ([nan, 1], [nan, 1.5], "different", 1, .5, .5, .5, .5),
+        "nan in one": ([nan, 1], [2, 1], "different", 1, None, None, None, None),
+        "inf in both": ([inf, 2], [inf, 2.5], "different", 1, .5, .25, .25, .25),
+        "inf in one": ([0, 2], [inf, 2], "different", 1, None, None, None, None),
+        "from nothing": ([0, 0], [0, .5], "different", 1, .5, None, None, 0),
+        "signs of zero": ([0, 1], [-0., 1], "equal values", 0, 0, 0, 0, 0),
+        "zeros": ([0, 0], [-0., 0], "equal values", 0, 0, 0, 0, 0),
+    }
+    for side, dtype in ((0, np.float32), (1, np.float32)):
+        tensors = {name: np.array(pair[side], dtype) for name, pair in pairs.items()}
+        write(tmp_path, "ab"[side], cp.Checkpoint(tensors, {}))
+    report = as_json("diff", tmp_path / "a", tmp_path / "b", code=1)
+    found = {w["name"]: w for w in report["weights"]}
+    assert found.keys() == pairs.keys()
+    for name, (_, _, sameness, differing, *figures) in pairs.items():
+        weight = found[name]
+        assert (weight["sameness"], weight["differing"]) == (sameness, differing), name
+        for key, figure in zip(("max_absolute", "of_amax", "rms", "max_relative"), figures):
+            assert weight[key] == (None if figure is None else pytest.approx(figure, rel=1e-12)), (name, key)
+    only = write(tmp_path, "c", cp.Checkpoint({"w": np.array([1, 4], np.float32)}, {}))
+    half = write(tmp_path, "d", cp.Checkpoint({"w": np.array([1, 3], np.float32)}, {}))
+    as_json("diff", only, half, "--tolerance", "0.25")  # as far as is allowed
+    as_json("diff", only, half, "--tolerance", "0.2499", code=1)
+
+
 def test_what_cannot_be_compared(tmp_path):
     a, b = cp.plain(), cp.plain()
     b[UP + ".weight"] = b[UP + ".weight"].reshape(64, 128)

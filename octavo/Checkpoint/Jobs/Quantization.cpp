@@ -197,7 +197,8 @@ public:
       return std::nullopt;
     return Error{.file = option,
                  .problem = broken.front().what,
-                 .fix = "mend the expression (RE2's syntax); without re: it is a name with * and ?"};
+                 .fix =
+                     "mend the expression (RE2's syntax); without re: it is a name with * and ?"};
   }
   bool names(std::string_view module, std::string_view tensor) const {
     bool found = false; // all are asked, so that each knows whether it was of use
@@ -372,7 +373,8 @@ private:
             .problem = "has no weight to quantize",
             .expected = "a weight of BF16, F16 or F32 with two axes, or a stack of experts",
             .found = found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", ")),
-            .fix = "`octavo checkpoint inspect --tensors` lists the names, --only says which to take"};
+            .fix =
+                "`octavo checkpoint inspect --tensors` lists the names, --only says which to take"};
   }
 
   static std::vector<std::int64_t> logicalShape(const Candidate& candidate) {

@@ -23,7 +23,7 @@ void lintCodes(const LintSubject& subject, Findings& findings) {
     if (codes.inf > 0)
       report("inf-code", share(codes.inf, fmt::format("infinite ({})", format.name)));
     // The formats that have a twin with unsigned zero are those of a byte.
-    if (codes.negativeZero > 0 && format.width() == 8 && !format.isInteger())
+    if (codes.negativeZero > 0 && format.width() == 8)
       report("negative-zero", share(codes.negativeZero, "-0 (0x80)"));
     if (codes.count > 0 && codes.zero == codes.count)
       report("zero-weight", fmt::format("all {} codes are 0", codes.count));
