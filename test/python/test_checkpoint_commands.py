@@ -548,6 +548,11 @@ def test_the_commands_of_the_page_run(tmp_path):
     write(tmp_path, "fp8", cp.autofp8())
     write(tmp_path, "blocks", cp.deepseek())
     write(tmp_path, "nvfp4", cp.compressed_nvfp4())
+    random = np.random.default_rng(2)
+    write(tmp_path, "experts", cp.Checkpoint(
+        {f"model.layers.0.mlp.experts.{name}": random.normal(0, 0.1, shape).astype(cp.BF16)
+         for name, shape in (("gate_up_proj", (2, 64, 128)), ("down_proj", (2, 64, 64)))}
+        | {"model.layers.0.mlp.router.weight": np.ones((2, 64), cp.BF16)}, {"model_type": "gpt_oss"}))
     octavo("quantize", tmp_path / "bf16", "-o", tmp_path / "mxfp4", "--layout", "compressed-tensors",
            "--format", "mxfp4", "--weight-only")
     for command in commands:

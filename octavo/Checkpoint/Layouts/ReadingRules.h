@@ -78,9 +78,6 @@ inline constexpr auto kReadingRules = std::to_array<ReadingRule>({
     {"interleaved-gate-up", Severity::Note,
      "rows of gate and up alternate; octavo keeps that order",
      "nothing to do, unless the reader wants two halves"},
-    {"unread-scale", Severity::Note,
-     "octavo keeps the tensor as it is and does not apply it",
-     "nothing to do"},
 });
 // clang-format on
 
