@@ -37,14 +37,15 @@ std::int64_t ValueRows::rows() const {
   return std::accumulate(extents.begin(), extents.end() - 1, std::int64_t{1}, std::multiplies<>());
 }
 
-float ValueRows::amax(Piece piece, Scratch& scratch) const {
+tl::expected<float, Error> ValueRows::amax(Piece piece, Scratch& scratch) const {
   const std::int64_t tile = rowsOf(*this, 1, kTileValues);
   float greatest = 0;
   for (std::int64_t begin = piece.begin; begin < piece.end; begin += tile) {
     const Piece part{begin, std::min(begin + tile, piece.end)};
     const auto n = static_cast<std::size_t>((part.end - part.begin) * columns());
     scratch.values.resize(n);
-    read(part, scratch.values.data(), scratch);
+    if (auto done = read(part, scratch.values.data(), scratch); !done)
+      return tl::unexpected(std::move(done.error()));
     const float found =
         kernels::amax(kernels::WideType::F32, scratch.values.data(), n, {.threads = 1});
     if (!(found <= greatest)) // also NaN
@@ -72,27 +73,42 @@ public:
         type(*wideType(*tensor.entry->dtype)) {}
 
   std::int64_t step() const override { return axes == PlainAxes::Same ? 1 : 0; }
-  void read(Piece piece, float* values, Scratch& scratch) const override {
-    const std::byte* from = bytes(piece).data();
-    const auto n = static_cast<std::size_t>((piece.end - piece.begin) * columns());
-    if (axes == PlainAxes::Same) {
-      kernels::widen(type, from, values, n);
-      return;
+  tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const override {
+    return fetch(bytes(piece), scratch).map([&] {
+      const auto n = static_cast<std::size_t>((piece.end - piece.begin) * columns());
+      if (axes == PlainAxes::Same) {
+        kernels::widen(type, scratch.fetched.data(), values, n);
+        return;
+      }
+      scratch.codes.resize(n * sizeof(float));
+      auto* widened = reinterpret_cast<float*>(scratch.codes.data());
+      kernels::widen(type, scratch.fetched.data(), widened, n);
+      transpose(widened, columns(), rowsInMatrix(), values);
+    });
+  }
+  tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const override {
+    std::span<const std::byte> values = bytes(piece); // in any order
+    float greatest = 0;
+    while (!values.empty() && !std::isnan(greatest)) {
+      const auto part = values.first(std::min<std::size_t>(values.size(), kTileValues * 4));
+      if (auto done = fetch(part, scratch); !done)
+        return tl::unexpected(std::move(done.error()));
+      const float found = kernels::amax(type, scratch.fetched.data(),
+                                        part.size() / kernels::wideBytes(type), {.threads = 1});
+      if (!(found <= greatest)) // also NaN
+        greatest = found;
+      values = values.subspan(part.size());
     }
-    scratch.codes.resize(n * sizeof(float));
-    auto* widened = reinterpret_cast<float*>(scratch.codes.data());
-    kernels::widen(type, from, widened, n);
-    transpose(widened, columns(), rowsInMatrix(), values);
+    return greatest;
   }
-  float amax(Piece piece, Scratch&) const override { // where it lies, in any order
-    const std::span<const std::byte> values = bytes(piece);
-    return kernels::amax(type, values.data(), values.size() / kernels::wideBytes(type),
-                         {.threads = 1});
-  }
-  void release(Piece piece) const override { stored.shard->release(bytes(piece)); }
+  void release(Piece) const override {} // nothing of it is touched where it is mapped
   const StoredTensor& tensor() const override { return stored; }
 
 private:
+  tl::expected<void, Error> fetch(std::span<const std::byte> part, Scratch& scratch) const {
+    scratch.fetched.resize(part.size());
+    return stored.shard->fetch(part, scratch.fetched.data());
+  }
   std::span<const std::byte> bytes(Piece piece) const {
     const std::size_t width = static_cast<std::size_t>(columns()) * kernels::wideBytes(type);
     return stored.bytes().subspan(static_cast<std::size_t>(piece.begin) * width,
@@ -111,8 +127,9 @@ public:
   std::int64_t step() const override {
     return reader.rowsInBlock() >= reader.rowsInMatrix() ? 1 : reader.rowsInBlock();
   }
-  void read(Piece piece, float* values, Scratch&) const override {
+  tl::expected<void, Error> read(Piece piece, float* values, Scratch&) const override {
     reader.values(piece.begin, piece.end, values, {.threads = 1});
+    return {};
   }
   void release(Piece piece) const override { reader.release(piece.begin, piece.end); }
   const StoredTensor& tensor() const override { return reader.layer().elements.tensor; }
@@ -179,10 +196,13 @@ void AmaxMeasurement::add(std::shared_ptr<const ValueRows> rows) {
 tl::expected<void, Error> AmaxMeasurement::measure(std::size_t piece, Scratch& scratch) {
   const ValueRows& rows = *sources[sourceOf[piece]];
   const Piece range = all[piece];
-  const float found = rows.amax(range, scratch);
-  if (!std::isfinite(found)) {
+  const auto found = rows.amax(range, scratch);
+  if (!found)
+    return tl::unexpected(found.error());
+  if (!std::isfinite(*found)) {
     scratch.values.resize(static_cast<std::size_t>((range.end - range.begin) * rows.columns()));
-    rows.read(range, scratch.values.data(), scratch);
+    if (auto done = rows.read(range, scratch.values.data(), scratch); !done)
+      return done;
     const auto first =
         std::ranges::find_if_not(scratch.values, [](float value) { return std::isfinite(value); });
     return tl::unexpected(nonFiniteError(
@@ -190,7 +210,7 @@ tl::expected<void, Error> AmaxMeasurement::measure(std::size_t piece, Scratch& s
   }
   rows.release(range);
   std::uint32_t current = greatest.load(std::memory_order_relaxed);
-  const auto bits = std::bit_cast<std::uint32_t>(found);
+  const auto bits = std::bit_cast<std::uint32_t>(*found);
   while (bits > current && !greatest.compare_exchange_weak(current, bits)) {
   }
   return {};

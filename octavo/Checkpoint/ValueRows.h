@@ -5,6 +5,8 @@
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Kernels/Widen.h"
 
+#include <tl/expected.hpp>
+
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -31,10 +33,11 @@ public:
 
   /// Pieces begin at multiples of it in their matrix; 0: they are whole matrices.
   virtual std::int64_t step() const = 0;
-  /// Rows of a piece. `scratch` may lose its codes.
-  virtual void read(Piece piece, float* values, Scratch& scratch) const = 0;
-  /// The largest |x| of a piece; NaN if there is one. `scratch` may lose its values and codes.
-  virtual float amax(Piece piece, Scratch& scratch) const;
+  /// Rows of a piece. `scratch` may lose what it has fetched and its codes. Errors: of reading the
+  /// file.
+  virtual tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const = 0;
+  /// The largest |x| of a piece; NaN if there is one. `scratch` may lose its values, too.
+  virtual tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const;
   /// Lets the mapped pages of a piece go.
   virtual void release(Piece piece) const = 0;
   /// The tensor that is named where something is wrong with a value.

@@ -122,15 +122,12 @@ std::optional<float> plainAmax(const StoredTensor& tensor) {
   float amax = 0;
   Scratch scratch;
   for (const Piece& piece : piecesOf(rows->rows())) {
-    scratch.values.resize(
-        static_cast<std::size_t>((piece.end - piece.begin) * rows->rows().columns()));
-    rows->rows().read(piece, scratch.values.data(), scratch);
-    const float part =
-        kernels::amax(kernels::WideType::F32, scratch.values.data(), scratch.values.size());
-    if (std::isnan(part))
-      return part;
-    amax = std::max(amax, part);
-    rows->rows().release(piece);
+    const auto part = rows->rows().amax(piece, scratch);
+    if (!part)
+      return std::nullopt;
+    if (std::isnan(*part))
+      return *part;
+    amax = std::max(amax, *part);
   }
   return amax;
 }

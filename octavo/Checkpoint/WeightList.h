@@ -17,7 +17,7 @@ struct NamedWeight {
                     ///< "experts.down_proj_input_scale"
   const Layer* layer = nullptr;
   const StoredTensor* plain = nullptr;
-  const Part* scale = nullptr; ///< of the cache or of a layer's input
+  const Part* scale = nullptr;    ///< of the cache or of a layer's input
   const Layer* inputOf = nullptr; ///< whose input a scale is of
 
   /// "nvfp4", "BF16", ...
@@ -63,7 +63,8 @@ bool areIdentical(const NamedWeight& a, const NamedWeight& b);
 /// Bytes of a weight; of a layer, those of its elements.
 std::uint64_t bytesOf(const NamedWeight& weight);
 
-/// The largest magnitude of a plain tensor; NaN if there is a NaN; nothing where it has no values.
+/// The largest magnitude of a plain tensor; NaN if there is a NaN; nothing where it has no values
+/// or cannot be read.
 std::optional<float> plainAmax(const StoredTensor& tensor);
 
 } // namespace octavo::checkpoint

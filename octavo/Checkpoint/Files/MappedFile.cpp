@@ -14,7 +14,10 @@ tl::expected<MappedFile, Error> MappedFile::open(const std::filesystem::path& pa
   const auto failure = [&](const char* what, int code) {
     return tl::unexpected(Error{.file = path.string(),
                                 .problem = std::string(what) + ": " + std::strerror(code),
-                                .fix = code == ENOENT ? "check the path" : ""});
+                                .fix = code == ENOENT ? "check the path"
+                                       : code == EMFILE
+                                           ? "allow more open files (ulimit -n): each shard is one"
+                                           : ""});
   };
   // O_NONBLOCK: opening a pipe would wait for its writer before it can be refused.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -33,15 +36,31 @@ tl::expected<MappedFile, Error> MappedFile::open(const std::filesystem::path& pa
   }
   const auto length = static_cast<std::size_t>(status.st_size);
   if (length == 0) { // a mapping of no bytes is an error of mmap, an empty file is none of ours
-    ::close(descriptor);
-    return MappedFile(nullptr, 0);
+    return MappedFile(nullptr, 0, descriptor);
   }
   void* address = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  const int code = errno;
-  ::close(descriptor);
-  if (address == MAP_FAILED)
+  if (address == MAP_FAILED) {
+    const int code = errno;
+    ::close(descriptor);
     return failure("cannot be mapped into memory", code);
-  return MappedFile(address, length);
+  }
+  return MappedFile(address, length, descriptor);
+}
+
+tl::expected<void, std::string> MappedFile::read(std::uint64_t offset,
+                                                 std::span<std::byte> to) const {
+  while (!to.empty()) {
+    const ssize_t n = ::pread(file, to.data(), to.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return tl::unexpected(std::string("cannot be read: ") + std::strerror(errno));
+    if (n == 0)
+      return tl::unexpected(std::string("has become shorter while it was read"));
+    offset += static_cast<std::uint64_t>(n);
+    to = to.subspan(static_cast<std::size_t>(n));
+  }
+  return {};
 }
 
 void MappedFile::release(std::span<const std::byte> part) const {
@@ -56,6 +75,8 @@ void MappedFile::release(std::span<const std::byte> part) const {
 MappedFile::~MappedFile() {
   if (address)
     ::munmap(address, length);
+  if (file >= 0)
+    ::close(file);
 }
 
 } // namespace octavo::checkpoint

@@ -6,8 +6,10 @@
 #include <tl/expected.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace octavo::checkpoint {
@@ -19,10 +21,12 @@ public:
   static tl::expected<MappedFile, Error> open(const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept
-      : address(std::exchange(other.address, nullptr)), length(std::exchange(other.length, 0)) {}
+      : address(std::exchange(other.address, nullptr)), length(std::exchange(other.length, 0)),
+        file(std::exchange(other.file, -1)) {}
   MappedFile& operator=(MappedFile&& other) noexcept {
     std::swap(address, other.address);
     std::swap(length, other.length);
+    std::swap(file, other.file);
     return *this;
   }
   ~MappedFile();
@@ -31,14 +35,24 @@ public:
     return {static_cast<const std::byte*>(address), length};
   }
 
+  /// Copies bytes from `offset` on. What is read once from end to end costs less so than through
+  /// the mapping, whose pages fault and are let go of again. Any thread. Error: what is wrong, as
+  /// words.
+  tl::expected<void, std::string> read(std::uint64_t offset, std::span<std::byte> to) const;
+
+  /// Open as long as the mapping.
+  int descriptor() const { return file; }
+
   /// Says that `part`, bytes of this file, is not needed for now: its pages leave this process's
   /// memory. It can still be read, from the system's cache or the disk.
   void release(std::span<const std::byte> part) const;
 
 private:
-  MappedFile(void* address, std::size_t length) : address(address), length(length) {}
+  MappedFile(void* address, std::size_t length, int file)
+      : address(address), length(length), file(file) {}
   void* address;
   std::size_t length;
+  int file;
 };
 
 } // namespace octavo::checkpoint

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace octavo::checkpoint {
 
@@ -64,6 +65,21 @@ const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
     return entry.name == name;
   });
   return found == index.end() ? nullptr : &*found;
+}
+
+tl::expected<void, Error> SafetensorsFile::fetch(std::span<const std::byte> piece,
+                                                 std::byte* to) const {
+  if (!mapping) {
+    std::memcpy(to, piece.data(), piece.size());
+    return {};
+  }
+  const auto begin = headerEnd + static_cast<std::uint64_t>(piece.data() - data.data());
+  return mapping->read(begin, {to, piece.size()}).map_error([&](std::string problem) {
+    return Error{.file = file,
+                 .problem = std::move(problem),
+                 .offset = begin,
+                 .fix = "the input must stay as it is while it is read; check its disk"};
+  });
 }
 
 tl::expected<numerics::Tensor, Error> SafetensorsFile::read(const SafetensorsEntry& entry) const {

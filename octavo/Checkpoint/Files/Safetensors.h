@@ -51,11 +51,16 @@ public:
   const std::string& name() const { return file; }
   /// Where in the file the tensors' bytes begin.
   std::uint64_t dataBegin() const { return headerEnd; }
+  /// Of the open file; -1 for bytes that were in memory to begin with.
+  int descriptor() const { return mapping ? mapping->descriptor() : -1; }
 
   /// The bytes of a tensor as they lie in the file (sub-byte codes packed).
   std::span<const std::byte> bytes(const SafetensorsEntry& entry) const {
     return data.subspan(entry.begin, entry.end - entry.begin);
   }
+  /// Copies a piece of what bytes() gave, without touching it there: see MappedFile::read. Errors:
+  /// the file system's; a file that has become shorter.
+  tl::expected<void, Error> fetch(std::span<const std::byte> piece, std::byte* to) const;
   /// Lets go of the memory of a tensor's bytes, which can still be read. Nothing for bytes that
   /// were in memory to begin with.
   void release(const SafetensorsEntry& entry) const { release(bytes(entry)); }

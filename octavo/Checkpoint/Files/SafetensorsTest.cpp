@@ -386,6 +386,37 @@ TEST_F(SafetensorsWriter, everyDtypeComesBackByteForByte) {
   EXPECT_EQ(contents(first), contents(second));
 }
 
+TEST_F(SafetensorsWriter, aPieceIsFetchedFromTheFileOrFromMemory) {
+  Tensor tensor = Tensor::zeros(IntegerType{8, false}, {3000});
+  for (std::size_t i = 0; i < tensor.bytes.size(); ++i)
+    tensor.bytes[i] = static_cast<std::byte>(i * 7);
+  const NamedTensor named{"t", &tensor};
+  ASSERT_TRUE(writeSafetensors(folder / "a", std::span(&named, 1)));
+  const std::string image = contents(folder / "a");
+  const auto mapped = SafetensorsFile::open(folder / "a");
+  const auto inMemory = SafetensorsFile::parse(std::as_bytes(std::span(image)), "a");
+  for (const auto* file : {&mapped, &inMemory}) {
+    ASSERT_TRUE(*file);
+    const auto piece = (*file)->bytes((*file)->entries()[0]).subspan(1000, 1500);
+    std::vector<std::byte> fetched(piece.size());
+    ASSERT_TRUE((*file)->fetch(piece, fetched.data()));
+    EXPECT_TRUE(std::equal(fetched.begin(), fetched.end(), tensor.bytes.begin() + 1000));
+  }
+}
+
+TEST_F(SafetensorsWriter, aFileThatHasBecomeShorterIsSaidNotToBeWhole) {
+  const Tensor tensor = Tensor::zeros(IntegerType{8, false}, {3000});
+  const NamedTensor named{"t", &tensor};
+  ASSERT_TRUE(writeSafetensors(folder / "a", std::span(&named, 1)));
+  const auto file = SafetensorsFile::open(folder / "a");
+  ASSERT_TRUE(file);
+  std::filesystem::resize_file(folder / "a", 2000);
+  std::vector<std::byte> fetched(3000);
+  const auto done = file->fetch(file->bytes(file->entries()[0]), fetched.data());
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message().find("has become shorter while it was read"), std::string::npos);
+}
+
 TEST_F(SafetensorsWriter, aPipeIsRefusedWithoutWaiting) {
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
   const auto file = SafetensorsFile::open(folder / "pipe");

@@ -9,16 +9,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <fcntl.h>
 #include <numeric>
 #include <set>
 #include <tuple>
-#include <unistd.h>
 
 namespace octavo::checkpoint {
 
-/// Copied through a mapping, a tensor is let go of in pieces of this size. Smaller tensors are not
-/// worth opening their file again.
+/// Copied through a mapping, a tensor is let go of in pieces of this size. Of smaller tensors the
+/// kernel copies no whole pages to speak of.
 static constexpr std::size_t kCopyPiece = std::size_t{4} << 20;
 
 std::uint64_t storedBytes(const SafetensorsDtype& dtype, std::span<const std::int64_t> shape) {
@@ -147,17 +145,14 @@ tl::expected<void, Error> ShardWriter::copy(std::size_t index, const Safetensors
                                             const SafetensorsEntry& entry) {
   const std::span<const std::byte> bytes = source.bytes(entry);
   assert(bytes.size() == state->lengths[index]);
-  if (bytes.size() >= kCopyPiece) {
-    if (const int from = ::open(source.name().c_str(), O_RDONLY | O_CLOEXEC); from >= 0) {
-      auto copied = state->file.copyAt(state->begins[index], from, source.dataBegin() + entry.begin,
-                                       bytes.size());
-      ::close(from);
-      if (!copied)
-        return tl::unexpected(std::move(copied.error()));
-      if (*copied) {
-        state->written += bytes.size();
-        return {};
-      }
+  if (bytes.size() >= kCopyPiece && source.descriptor() >= 0) {
+    auto copied = state->file.copyAt(state->begins[index], source.descriptor(),
+                                     source.dataBegin() + entry.begin, bytes.size());
+    if (!copied)
+      return tl::unexpected(std::move(copied.error()));
+    if (*copied) {
+      state->written += bytes.size();
+      return {};
     }
   }
   for (std::size_t at = 0; at < bytes.size(); at += kCopyPiece) {

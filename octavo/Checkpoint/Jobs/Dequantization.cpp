@@ -37,7 +37,10 @@ public:
     for (std::int64_t begin = piece.begin; begin < piece.end; begin += tileRows) {
       const Piece tile{begin, std::min(begin + tileRows, piece.end)};
       auto* to = scratch.stored.data() + static_cast<std::size_t>(begin - piece.begin) * rowBytes;
-      if (dequantize(tile, to, scratch) > 0)
+      const auto beyond = dequantize(tile, to, scratch);
+      if (!beyond)
+        return tl::unexpected(beyond.error());
+      if (*beyond > 0)
         return tl::unexpected(
             Error{.file = rows->tensor().shard->name(),
                   .problem = "has values beyond the largest of the new dtype",
@@ -52,10 +55,11 @@ public:
 
 private:
   /// The values of some rows in the new dtype, and how many of them it cannot hold.
-  std::size_t dequantize(Piece tile, std::byte* to, Scratch& scratch) const {
+  tl::expected<std::size_t, Error> dequantize(Piece tile, std::byte* to, Scratch& scratch) const {
     const auto n = static_cast<std::size_t>((tile.end - tile.begin) * rows->columns());
     scratch.values.resize(n);
-    rows->read(tile, scratch.values.data(), scratch);
+    if (auto done = rows->read(tile, scratch.values.data(), scratch); !done)
+      return tl::unexpected(std::move(done.error()));
     if (axes == PlainAxes::Same)
       return kernels::narrow(dtype, scratch.values.data(), to, n);
     scratch.restored.resize(n);

@@ -20,7 +20,7 @@ namespace octavo::checkpoint {
 /// Values of a piece of work, at most, unless a row of blocks has more: what is written of one
 /// piece is worth a call of the system. It does not depend on the machine or the options, and
 /// neither do sums over pieces.
-inline constexpr std::int64_t kPieceValues = std::int64_t{1} << 18;
+inline constexpr std::int64_t kPieceValues = std::int64_t{1} << 20;
 
 /// Values that are computed together, at most, unless a row of blocks has more: as f32 and as codes
 /// they stay in the second-level cache from one loop to the next.
@@ -33,6 +33,7 @@ struct Piece {
 
 /// Memory of one thread, kept from piece to piece.
 struct Scratch {
+  std::vector<std::byte> fetched; ///< as the input stores it
   std::vector<float> values, restored;
   std::vector<std::byte> codes, scales;
   std::vector<std::byte> stored; ///< what a piece writes

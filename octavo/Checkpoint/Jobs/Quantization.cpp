@@ -62,7 +62,7 @@ public:
   std::uint64_t pieceMemory() const override {
     const auto values = static_cast<std::uint64_t>(mostValues(*rows, all));
     const auto inTile = std::min(values, static_cast<std::uint64_t>(tileRows * rows->columns()));
-    return inTile * (4 + 1 + (rows->step() == 0 ? 4 : 0) + (losses.empty() ? 0 : 4)) + values +
+    return inTile * (4 + 4 + 1 + (rows->step() == 0 ? 4 : 0) + (losses.empty() ? 0 : 4)) + values +
            mostScaleBytes();
   }
 
@@ -134,7 +134,8 @@ private:
     const std::int64_t shape[] = {tile.end - tile.begin, rows->columns()};
     const auto n = static_cast<std::size_t>(shape[0] * shape[1]);
     scratch.values.resize(n);
-    rows->read(tile, scratch.values.data(), scratch);
+    if (auto done = rows->read(tile, scratch.values.data(), scratch); !done)
+      return tl::unexpected(std::move(done.error()));
     const numerics::ScaledType type = plan.pieceType(shape[0]);
     if (plan.packs())
       scratch.codes.resize(n);

@@ -94,8 +94,11 @@ std::string brokenQuantization(const LayerReader& layer, const ValueRows& source
     w.resize(x.size());
     scales.resize(
         static_cast<std::size_t>(layer.scaleCount(piece.begin, piece.end) * type.scale->bytes()));
-    source.read(piece, x.data(), scratch);
-    output->read(piece, w.data(), scratch);
+    const auto done = source.read(piece, x.data(), scratch).and_then([&] {
+      return output->read(piece, w.data(), scratch);
+    });
+    if (!done)
+      return done.error().message();
     layer.scales(piece.begin, piece.end, scales.data());
     source.release(piece);
     output->release(piece);

@@ -116,8 +116,11 @@ std::string firstDifference(const ValueRows& output, const ValueRows& source,
     const auto n = static_cast<std::size_t>((piece.end - piece.begin) * output.columns());
     x.resize(n);
     y.resize(n);
-    source.read(piece, x.data(), scratch);
-    output.read(piece, y.data(), scratch);
+    const auto done = source.read(piece, x.data(), scratch).and_then([&] {
+      return output.read(piece, y.data(), scratch);
+    });
+    if (!done)
+      return done.error().message();
     if (type)
       roundTo(*type, x, narrowed);
     source.release(piece);

@@ -68,8 +68,14 @@ void compareValues(const NamedWeight& first, const NamedWeight& second, WeightDi
     const auto n = static_cast<std::size_t>((piece.end - piece.begin) * other.columns());
     x.resize(n);
     y.resize(n);
-    a->rows().read(piece, x.data(), scratch);
-    other.read(piece, y.data(), scratch);
+    const auto done = a->rows().read(piece, x.data(), scratch).and_then([&] {
+      return other.read(piece, y.data(), scratch);
+    });
+    if (!done) {
+      result.sameness = Sameness::Unreadable;
+      result.why = done.error().message();
+      return;
+    }
     a->rows().release(piece);
     other.release(piece);
     for (std::size_t i = 0; i < n; ++i)
