@@ -234,7 +234,8 @@ template <typename Decode> struct MultiplyAdd {
           }
       left += kTogether * 4 * kGroupSteps;
       values += kTogether * kGroupBytes;
-      scales += kTogether * kPanelColumns;
+      if constexpr (kScales) // else there are none, and no pointer to move
+        scales += kTogether * kPanelColumns;
     }
   }
 
@@ -246,9 +247,9 @@ template <typename Decode> struct MultiplyAdd {
     const std::int64_t most = groups / kTogether * kTogether;
     rowsOfGroups<kScales, kRows, kTogether>(decode, left, leftStride, values, scales, most, sums);
     if (most < groups)
-      rowsOfGroups<kScales, kRows, 1>(decode, left + most * 4 * kGroupSteps, leftStride,
-                                      values + most * kGroupBytes, scales + most * kPanelColumns,
-                                      groups - most, sums);
+      rowsOfGroups<kScales, kRows, 1>(
+          decode, left + most * 4 * kGroupSteps, leftStride, values + most * kGroupBytes,
+          kScales ? scales + most * kPanelColumns : scales, groups - most, sums);
   }
 
   /// One panel at a time: two and four streams from memory were slower (of 36 GB/s, 26 and 23
