@@ -74,8 +74,12 @@ static Array describe(nb::object array) {
     described.isContiguous &= nb::cast<bool>(dtype.attr("isnative"));
   }
   described.shape = nb::cast<Shape>(interface["shape"]);
-  described.data = reinterpret_cast<std::byte*>(
-      nb::cast<std::uintptr_t>(nb::object(nb::object(interface["data"])[0])));
+  const auto address = nb::cast<std::uintptr_t>(nb::object(nb::object(interface["data"])[0]));
+  described.data = reinterpret_cast<std::byte*>(address);
+  // A view of bytes may begin anywhere: the kernels read whole elements, which must not.
+  const auto itemSize = described.format ? static_cast<std::size_t>(described.format->bytes())
+                                         : nb::cast<std::size_t>(dtype.attr("itemsize"));
+  described.isContiguous &= itemSize == 0 || address % itemSize == 0;
   described.numpy = std::move(array);
   return described;
 }

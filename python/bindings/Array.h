@@ -24,7 +24,7 @@ struct Array {
   std::string dtype;                     ///< NumPy's name of it
   const ElementFormat* format = nullptr; ///< null if no element format has that dtype
   Shape shape;
-  bool isContiguous = false; ///< row-major, in the machine's byte order
+  bool isContiguous = false; ///< row-major, aligned, in the machine's byte order
   std::byte* data = nullptr; ///< written only to arrays that emptyArray made
 
   std::size_t size() const;
