@@ -43,8 +43,9 @@ exhaustive: build $(VENV)/test.stamp
 	OCTAVO_EXHAUSTIVE=$(BLOCKS) $(BIN)/KernelsTests --gtest_filter='Exhaustive*'
 	$(VENV)/bin/python scripts/every-f32 --probe $(BIN)/octavo-kernels-probe
 
+asan: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
 asan: $(VENV)/test.stamp build/packages.stamp
-	cmake --preset asan -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python
+	cmake --preset asan -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python $(OPTIONS)
 	cmake --build --preset asan
 	ctest --preset asan
 
