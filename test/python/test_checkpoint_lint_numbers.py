@@ -286,6 +286,27 @@ def test_fused_formats(tmp_path):
     assert len(found) == 1 and "k_proj is fp8_row" in next(iter(found.values()))
 
 
+@pytest.mark.parametrize("rule, part", [("fused-outer-scales-differ", "weight_scale_2"),
+                                        ("fused-input-scales-differ", "input_scale")])
+def test_fused_stacks_of_experts(tmp_path, rule, part):
+    """Stacks of gate and of up with a scale for each expert: all have to agree, not the first alone."""
+    tensors = {}
+    for name in ("gate_proj", "up_proj"):
+        tensors |= {f"m.experts.{name}.weight": np.full((3, 8, 32), 0x31, np.uint8),
+                    f"m.experts.{name}.weight_scale": np.full((3, 8, 4), 1, np.float32).astype(cp.E4M3),
+                    f"m.experts.{name}.weight_scale_2": np.array([.5, .25, .125], np.float32),
+                    f"m.experts.{name}.input_scale": np.array([1, 2, 3], np.float32)}
+    checkpoint = cp.Checkpoint(tensors, {"quantization_config": {
+        "quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": []}}, shards=1)
+    assert of(checkpoint, tmp_path / "same", rule) == {}
+    other = tensors[f"m.experts.up_proj.{part}"].copy()
+    other[2] *= 2
+    checkpoint.tensors[f"m.experts.up_proj.{part}"] = other
+    found = of(checkpoint, tmp_path / "other", rule)
+    assert list(found) == [f"m.experts.gate_proj.{part}"]
+    assert f"m.experts.up_proj has {', '.join(f'{x:.6g}' for x in other)}" in found[f"m.experts.gate_proj.{part}"]
+
+
 # The cache.
 
 def test_old_names_of_the_cache_are_one_scale(tmp_path):

@@ -16,28 +16,27 @@ namespace octavo::checkpoint {
 namespace {
 
 using Members = std::vector<const Layer*>;
+constexpr std::size_t kNamed = 4; ///< numbers of a member that a finding shows
 
-/// The one value of a part; nothing where there are several or none.
-std::optional<float> single(const std::optional<Part>& part) {
-  if (!part)
-    return std::nullopt;
-  const std::vector<float> values = readScales(*part, 2);
-  return values.size() == 1 ? std::optional(values.front()) : std::nullopt;
-}
-
-/// Reports `rule` at the first member's part if not all members have the same single value.
+/// Reports `rule` at the first member's part if not all members have the same numbers: one, or one
+/// an expert.
 void expectSame(std::string_view rule, const Members& members, std::optional<Part> Layer::*part,
                 std::string_view word, Findings& findings) {
   std::vector<std::string> texts;
   bool differs = false;
-  std::optional<float> first;
+  std::vector<float> first;
   for (const Layer* layer : members) {
-    const std::optional<float> value = single(layer->*part);
-    if (!value)
+    if (!(layer->*part))
       return;
-    differs |= first.has_value() && *first != *value;
-    first = first.value_or(*value);
-    texts.push_back(fmt::format("{} has {:.6g}", layer->name, *value));
+    std::vector<float> values = readScales(*(layer->*part));
+    texts.push_back(
+        fmt::format("{} has {:.6g}{}", layer->name,
+                    fmt::join(values.begin(),
+                              values.begin() + std::min<std::size_t>(values.size(), kNamed), ", "),
+                    values.size() > kNamed ? ", ..." : ""));
+    differs |= layer != members.front() && values != first;
+    if (layer == members.front())
+      first = std::move(values);
   }
   if (!differs)
     return;
@@ -65,8 +64,6 @@ void lintGroup(const Members& members, std::span<const std::string> plain, Findi
                                    fmt::format("{}", fmt::join(texts, ", "))));
     return;
   }
-  if (members.size() < 2)
-    return;
   // A block that happens to be as large as the weight stays a block to readers.
   const bool isOfTensor = first.format && first.format->across == format::kWholeAxis &&
                           first.format->along == format::kWholeAxis;

@@ -56,15 +56,14 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
   for (const KvScales& kv : subject.inventory.kvScales) {
     if (kv.key.has_value() != kv.value.has_value()) {
       const Part& part = kv.key ? *kv.key : *kv.value;
-      if (!isDeprecated(part)) // one scale for both
-        findings.push_back(lintFinding(
-            "kv-scale-partial", part.tensor.shard->name(), part.tensor.name(),
-            kv.key ? fmt::format("{} has a scale for keys and none for values", kv.module)
-                   : fmt::format("{} has a scale for values and none for keys", kv.module)));
+      findings.push_back(lintFinding(
+          "kv-scale-partial", part.tensor.shard->name(), part.tensor.name(),
+          kv.key ? fmt::format("{} has a scale for keys and none for values", kv.module)
+                 : fmt::format("{} has a scale for values and none for keys", kv.module)));
     }
-    const bool isShared = kv.key && kv.value && kv.key->tensor.name() == kv.value->tensor.name();
+    // Of an old kv_scale, which is both, the same is found twice and told once.
     for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
-      if (*part && !(isShared && part == &kv.value))
+      if (*part)
         lintOne(**part, findings);
   }
 }

@@ -55,20 +55,20 @@ void lintRange(const LintSubject& subject, Findings& findings) {
     const Part& part = census.layer->elements;
     const format::ElementFormat& format = *part.format;
     const CodeCensus& codes = census.codes;
-    if (codes.count == 0 || codes.zero == codes.count)
-      continue;
     const auto report = [&](std::string_view rule, std::string what) {
       findings.push_back(
           lintFinding(rule, part.tensor.shard->name(), part.tensor.name(), std::move(what)));
     };
     const double largest = magnitude(format, codes.largest);
     const double max = numerics::maxValue(format);
-    const double share = static_cast<double>(codes.atMax) / static_cast<double>(codes.count);
     if (isClipped(census, census.scales ? census.scales->count : 1))
-      report("clipped-range",
-             fmt::format("{} of {} codes ({:.1f}%) are at the largest value of {}, {}, and {} at "
-                         "the one below it",
-                         codes.atMax, codes.count, 100 * share, format.name, max, codes.belowMax));
+      report(
+          "clipped-range",
+          fmt::format("{} of {} codes ({:.1f}%) are at the largest value of {}, {}, and {} at "
+                      "the one below it",
+                      codes.atMax, codes.count,
+                      100.0 * static_cast<double>(codes.atMax) / static_cast<double>(codes.count),
+                      format.name, max, codes.belowMax));
     else if (largest > 0 && largest * std::ldexp(1.0, unusedOctaves(format)) <= max)
       report("wasted-range",
              fmt::format("the largest code is {} where {} has {}", largest, format.name, max));
