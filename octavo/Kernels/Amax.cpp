@@ -2,7 +2,6 @@
 
 #include "octavo/Kernels/KernelTable.h"
 
-#include <atomic>
 #include <bit>
 
 namespace octavo::kernels {
@@ -15,14 +14,11 @@ float amax(WideType type, const void* values, std::size_t n, const Execution& ex
                                     : type == WideType::Bf16 ? table.amaxBf16
                                                              : table.amaxF16;
   const auto* from = static_cast<const std::byte*>(values);
-  std::atomic<std::uint32_t> greatest{0};
+  SharedMaximum greatest;
   forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
-    const std::uint32_t found = kernel(from + begin * wideBytes(type), end - begin);
-    std::uint32_t current = greatest.load(std::memory_order_relaxed);
-    while (found > current && !greatest.compare_exchange_weak(current, found)) {
-    }
+    greatest.raise(kernel(from + begin * wideBytes(type), end - begin));
   });
-  return std::bit_cast<float>(greatest.load());
+  return std::bit_cast<float>(greatest.get());
 }
 
 } // namespace octavo::kernels

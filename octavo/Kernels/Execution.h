@@ -5,7 +5,9 @@
 #include "octavo/Kernels/Plans.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 namespace octavo::kernels {
@@ -33,5 +35,19 @@ void forRanges(std::size_t n, std::size_t grain, const Execution& execution, con
   else
     forRangesOnThreads(n, grain, execution.threads, std::cref(body));
 }
+
+/// The largest of what threads find.
+class SharedMaximum {
+public:
+  void raise(std::uint32_t found) {
+    std::uint32_t current = largest.load(std::memory_order_relaxed);
+    while (found > current && !largest.compare_exchange_weak(current, found)) {
+    }
+  }
+  std::uint32_t get() const { return largest.load(); }
+
+private:
+  std::atomic<std::uint32_t> largest{0};
+};
 
 } // namespace octavo::kernels

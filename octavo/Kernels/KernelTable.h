@@ -21,6 +21,7 @@ struct QuantizeRunArguments {
   void* scales;
   const std::uint32_t* random; ///< one a value, or null
   Stores stores;
+  const float* amaxes = nullptr; ///< from KernelTable::blockAmaxes, all finite; or null
 };
 
 /// Blocks of `width` columns, the last perhaps narrower: `rows` times `columns` values, a row
@@ -123,6 +124,12 @@ struct KernelTable {
   Amax* amaxF32;
   Amax* amaxBf16;
   Amax* amaxF16;
+
+  /// Amaxes of the first blocks of a run, and the bits of the largest of all of it. How many blocks
+  /// that are is the set's affair: quantizeRun looks up as many.
+  using BlockAmaxes = std::uint32_t(const float* values, std::size_t n, std::size_t block,
+                                    float* amaxes);
+  BlockAmaxes* blockAmaxes;
 
   /// Numbers `first`, first + 1, ... of the stream: numerics::RandomStream::fill.
   using FillRandom = void(const numerics::RandomStream& stream, std::uint64_t first,

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,9 @@ namespace octavo::kernels {
 
 /// Elements of a task: its values fit the second-level cache. A multiple of every block of a run.
 static constexpr std::size_t kTask = std::size_t{1} << 16;
+/// Elements of a tensor whose blocks' amaxes are kept from the look for the tensor's own: it bounds
+/// the memory that takes.
+static constexpr std::size_t kMostKept = std::size_t{1} << 20;
 /// Numbers of a stream that are made at a time; a multiple of every block of a run.
 static constexpr std::size_t kNumbers = 2048;
 /// Blocks of a chunk of a group, at most: bounds the memory a task takes for what it knows of them.
@@ -40,8 +44,7 @@ public:
     QuantizeReport report;
     bool isFinite = true;
     if (type.hasOuterScale) {
-      const float amax =
-          tensorAmax ? *tensorAmax : kernels::amax(WideType::F32, values, layout.size(), execution);
+      const float amax = tensorAmax ? *tensorAmax : amaxOfTensor();
       isFinite = std::isfinite(amax);
       if (!isFinite && options.nonFinite == NonFinite::Error)
         isRefused = true;
@@ -104,39 +107,56 @@ private:
   }
   void* scaleAt(std::size_t block) const { return scales + block * plan.scaleBytes; }
 
-  void count(std::int64_t found) {
+  void add(std::int64_t found) {
     if (found < 0)
       isRefused = true;
     else
       nonFinite += found;
   }
 
-  /// Blocks along the last axis: rows, cut into pieces of whole blocks where they are long.
-  void quantizeRuns() {
+  /// Blocks along the last axis: rows, cut into pieces of whole blocks where they are long. Calls
+  /// `body` with a piece's place, length and first block.
+  template <typename Body> void forPieces(Body body) {
     const std::size_t length = layout.extent(0);
-    const std::size_t block = layout.block(0);
     const std::size_t rows = layout.size() / length;
     const std::size_t pieces = (length + kTask - 1) / kTask;
-    const std::size_t blocksInRow = (length + block - 1) / block;
+    const std::size_t blocksInRow = (length + layout.block(0) - 1) / layout.block(0);
     const std::size_t grain = std::max<std::size_t>(1, kTask / length);
     forRanges(rows * pieces, grain, execution, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end && !isRefused; ++i) {
         const std::size_t row = i / pieces;
         const std::size_t start = i % pieces * kTask;
-        const std::size_t at = row * length + start;
-        withNumbers(
-            at, std::min(kTask, length - start),
-            [&](std::size_t offset, std::size_t n, const std::uint32_t* random) {
-              const std::size_t place = start + offset;
-              count(table.quantizeRun(plan, {.values = values + at + offset,
-                                             .n = n,
-                                             .block = block,
-                                             .codes = codes + at + offset,
-                                             .scales = scaleAt(row * blocksInRow + place / block),
-                                             .random = random,
-                                             .stores = stores}));
-            });
+        body(row * length + start, std::min(kTask, length - start),
+             row * blocksInRow + start / layout.block(0));
       }
+    });
+  }
+
+  float amaxOfTensor() {
+    if (!isRun() || layout.size() > kMostKept)
+      return kernels::amax(WideType::F32, values, layout.size(), execution);
+    amaxes = std::make_unique_for_overwrite<float[]>(layout.blockCount());
+    SharedMaximum greatest;
+    forPieces([&](std::size_t at, std::size_t n, std::size_t block) {
+      greatest.raise(table.blockAmaxes(values + at, n, layout.block(0), amaxes.get() + block));
+    });
+    return std::bit_cast<float>(greatest.get());
+  }
+
+  void quantizeRuns() {
+    const std::size_t block = layout.block(0);
+    forPieces([&](std::size_t at, std::size_t n, std::size_t firstBlock) {
+      withNumbers(at, n, [&](std::size_t offset, std::size_t count, const std::uint32_t* random) {
+        const std::size_t place = firstBlock + offset / block;
+        add(table.quantizeRun(plan, {.values = values + at + offset,
+                                     .n = count,
+                                     .block = block,
+                                     .codes = codes + at + offset,
+                                     .scales = scaleAt(place),
+                                     .random = random,
+                                     .stores = stores,
+                                     .amaxes = amaxes ? amaxes.get() + place : nullptr}));
+      });
     });
   }
 
@@ -166,20 +186,20 @@ private:
         const std::size_t column = columnOf(i);
         const std::size_t row = rowOf(i);
         const std::size_t at = placeOf(i);
-        count(table.quantizeStrip(plan,
-                                  {.values = values + at,
-                                   .stride = columns,
-                                   .rows = std::min(height, rows - row),
-                                   .columns = std::min(stripColumns, columns - column),
-                                   .width = width,
-                                   .next = values + (i + 1 < end ? placeOf(i + 1) : at),
-                                   .codes = codes + at,
-                                   .codeStride = columns,
-                                   .scales = scaleAt(gridRowOf(i) * blocksInRow + column / width),
-                                   .random = randomAt(at),
-                                   .stream = stream,
-                                   .first = at,
-                                   .stores = stores}));
+        add(table.quantizeStrip(plan,
+                                {.values = values + at,
+                                 .stride = columns,
+                                 .rows = std::min(height, rows - row),
+                                 .columns = std::min(stripColumns, columns - column),
+                                 .width = width,
+                                 .next = values + (i + 1 < end ? placeOf(i + 1) : at),
+                                 .codes = codes + at,
+                                 .codeStride = columns,
+                                 .scales = scaleAt(gridRowOf(i) * blocksInRow + column / width),
+                                 .random = randomAt(at),
+                                 .stream = stream,
+                                 .first = at,
+                                 .stores = stores}));
       }
     });
   }
@@ -335,6 +355,7 @@ private:
   const KernelTable& table;
   BlockLayout layout;
   Stores stores;
+  std::unique_ptr<float[]> amaxes; ///< of blocks of a run, where they were found with the tensor's
   numerics::OuterScale outer;
   QuantizePlan plan{};
   std::atomic<std::int64_t> nonFinite{0};

@@ -152,20 +152,58 @@ TEST_P(QuantizeKernels, EveryFormatAndRule) {
 /// Values of ordinary size, whose blocks and outer scales are of ordinary size too: extremes among
 /// the values would keep the kernels from what they do with those.
 TEST_P(QuantizeKernels, OrdinaryValues) {
-  const Shape shape{96, 160};
   std::mt19937 random(21);
   std::normal_distribution<float> normal;
-  for (const format::ScaledFormat& row : kScaledFormats)
-    for (int exponent : {-30, -3, 0, 1, 20}) {
-      std::vector<float> values(sizeOf(shape));
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = std::ldexp(normal(random), exponent - static_cast<int>(i / 16 % 14));
-      for (int axis : {0, 1}) {
-        const QuantizeOptions options{.rule = row.rule};
-        expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
-                         describe(row, shape, axis, options));
+  for (const Shape& shape : {Shape{96, 160}, Shape{21, 77}})
+    for (const format::ScaledFormat& row : kScaledFormats)
+      for (int exponent : {-30, -3, 0, 1, 20}) {
+        std::vector<float> values(sizeOf(shape));
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = std::ldexp(normal(random), exponent - static_cast<int>(i / 16 % 14));
+        for (int axis : {0, 1}) {
+          const QuantizeOptions options{.rule = row.rule};
+          expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
+                           describe(row, shape, axis, options));
+        }
+      }
+}
+
+/// Products of ties of E2M1 with scale times outer scale, and their neighbours: where a quotient
+/// that is not the rounded one would be taken for another side of the tie.
+TEST_P(QuantizeKernels, TiesUnderTwoScales) {
+  constexpr float kTies[] = {0.25f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f, 5.0f};
+  const format::ScaledFormat* row = format::findScaledFormat("nvfp4");
+  const Shape shape{128, 16};
+  const ScaledType type = typeOf(*row, shape, 1);
+  const QuantizeOptions options{.rule = row->rule};
+  std::mt19937 random(31);
+  std::uniform_real_distribution<float> uniform(1.0f, 2.0f);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<float> values(sizeOf(shape), 0.0f);
+    const float greatest = std::ldexp(round % 2 ? 1.0f : uniform(random), round % 40 - 20);
+    for (std::size_t block = 0; block < 128; ++block)
+      values[block * 16] =
+          block == 0 ? greatest : std::ldexp(greatest * uniform(random), -1 - int(block % 12));
+    const auto scales = numerics::quantize(values, shape, type, options).tensor;
+    for (std::size_t block = 0; block < 128; ++block) {
+      const float divisor =
+          static_cast<float>(numerics::decode(*row->scale, scales.scales[block])) * scales.outer;
+      for (std::size_t i = 1; i < 16; ++i) {
+        const float tie = kTies[(i + block) % 7] * divisor;
+        const float side = i % 3 == 0 ? tie : std::nextafter(tie, i % 3 == 1 ? 0.0f : 1e30f);
+        if (side < values[block * 16])
+          values[block * 16 + i] = (i + block) % 2 ? side : -side;
       }
     }
+    expectAsNumerics(values, shape, type, options, "round " + std::to_string(round));
+    const Shape turned{16, 128};
+    std::vector<float> columns(values.size());
+    for (std::size_t block = 0; block < 128; ++block)
+      for (std::size_t i = 0; i < 16; ++i)
+        columns[i * 128 + block] = values[block * 16 + i];
+    expectAsNumerics(columns, turned, typeOf(*row, turned, 0), options,
+                     "first axis, round " + std::to_string(round));
+  }
 }
 
 TEST_P(QuantizeKernels, EveryRounding) {

@@ -70,10 +70,16 @@ OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
 }
 OCTAVO_INLINE void finishStreaming() { _mm_sfence(); }
 
+/// Bytes with the signs of lanes, in the order before inOrder: saturation keeps them.
+OCTAVO_INLINE U16 packedSigns(const U32 (&x)[4]) {
+  return (U16)_mm256_packs_epi16(_mm256_packs_epi32((__m256i)x[0], (__m256i)x[1]),
+                                 _mm256_packs_epi32((__m256i)x[2], (__m256i)x[3]));
+}
+
 /// As FastFloatGeneric says, with the product inside a fused multiply-add (it is exact) and the
 /// code's two fields joined by one sum of 16-bit products, 2^(7-M) times the code and an offset,
 /// which fits 16 bits: the limit is that of codes, which the largest f32 and Inf stay above as
-/// bytes. Signs are packed apart: saturation keeps them.
+/// bytes. Signs are packed apart.
 struct FastFloat {
   F32 emin, spread;
   U32 weights;
@@ -108,13 +114,43 @@ struct FastFloat {
     const U8 unlimited = (U8)_mm256_packus_epi16(_mm256_srl_epi16(lower, codeShift),
                                                  _mm256_srl_epi16(upper, codeShift));
     const U8 codes = (U8)_mm256_min_epu8((__m256i)unlimited, (__m256i)limit);
-    const __m256i packed =
-        _mm256_packs_epi16(_mm256_packs_epi32((__m256i)signsOf[0], (__m256i)signsOf[1]),
-                           _mm256_packs_epi32((__m256i)signsOf[2], (__m256i)signsOf[3]));
-    U8 signs = (U8)_mm256_srl_epi16(packed, signShift) & signBit;
+    U8 signs = (U8)_mm256_srl_epi16((__m256i)packedSigns(signsOf), signShift) & signBit;
     if (unsignedZero)
       signs &= (U8)(codes != U8{});
     return inOrder((__m256i)(codes | signs));
+  }
+};
+
+/// E2M1 from 2^12 times the values, which is where ties are 1, 3, 5, 7, 10, 14 and 20 times 2^10.
+/// Rounded to an integer, a value is on the side of a tie that it was on, or on the tie: only then
+/// does the code take a closer look. Multiples of 2^10 count below 8, of 2^11 above, since that
+/// many fit a lookup; the odd ones above 8 are looked at closer for nothing.
+struct E2M1ByTable {
+  static constexpr bool kExists = true;
+  static constexpr int kMultipleExponent = 12;
+  static OCTAVO_INLINE bool fits(const ConvertPlan& plan) {
+    return plan.kind == ConvertPlan::Kind::Float && plan.trailing == 1 && plan.emin == 127 &&
+           plan.finiteLimit[0] == 7 && plan.finiteLimit[1] == 7 && plan.signBit == 8;
+  }
+  /// Whether the values are off all ties; then also their codes, with the signs of `signsOf`.
+  OCTAVO_INLINE bool operator()(const F32 (&x)[4], const U32 (&signsOf)[4], U8& codes) const {
+    const __m128i codeOf = _mm_setr_epi8(0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 6, 7, 7);
+    const __m128i isTie = _mm_setr_epi8(-1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, -1, 0, -1);
+    __m256i fixed[4];
+    for (int i = 0; i < 4; ++i)
+      fixed[i] = _mm256_cvtps_epi32((__m256)x[i]); // those beyond int32 become its least
+    const __m256i lower = _mm256_abs_epi16(_mm256_packs_epi32(fixed[0], fixed[1]));
+    const __m256i upper = _mm256_abs_epi16(_mm256_packs_epi32(fixed[2], fixed[3]));
+    const __m256i below = _mm256_set1_epi16((1 << 10) - 1);
+    const __m256i rest = _mm256_packus_epi16(lower & below, upper & below);
+    const __m256i whole =
+        _mm256_packus_epi16(_mm256_srli_epi16(lower, 10), _mm256_srli_epi16(upper, 10));
+    const __m256i index = _mm256_min_epu8(_mm256_min_epu8(whole, _mm256_set1_epi8(15)),
+                                          _mm256_avg_epu8(whole, _mm256_set1_epi8(7)));
+    const __m256i magnitudes = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(codeOf), index);
+    const __m256i offTies = rest | _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(isTie), index);
+    codes = inOrder(magnitudes | (__m256i)((packedSigns(signsOf) >> 4) & 0x0808));
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi8(offTies, _mm256_setzero_si256())) == 0;
   }
 };
 

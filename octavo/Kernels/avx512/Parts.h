@@ -9,7 +9,7 @@
 #define OCTAVO_KERNELS_ISA avx512
 #define OCTAVO_KERNELS_VECTOR_BYTES 64
 #include "octavo/Kernels/Isa.h"
-#include "octavo/Kernels/generic/Rounding.h"
+#include "octavo/Kernels/generic/FastFloat.h"
 
 #include <immintrin.h>
 
@@ -125,6 +125,8 @@ struct FastFloat {
     return codes | signs;
   }
 };
+
+using E2M1ByTable = NoE2M1ByTable;
 
 } // namespace octavo::kernels::avx512
 

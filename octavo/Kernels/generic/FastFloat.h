@@ -53,4 +53,10 @@ struct FastFloatGeneric {
   }
 };
 
+/// The E2M1ByTable of a set that has none.
+struct NoE2M1ByTable {
+  static constexpr bool kExists = false;
+  static OCTAVO_INLINE bool fits(const ConvertPlan&) { return false; }
+};
+
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

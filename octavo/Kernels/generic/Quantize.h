@@ -4,6 +4,7 @@
 #pragma once
 
 #include "octavo/Kernels/KernelTable.h"
+#include "octavo/Kernels/generic/Amax.h"
 #include "octavo/Kernels/generic/Convert.h"
 #include "octavo/Kernels/generic/Scale.h"
 #include "octavo/Kernels/generic/Stream.h"
@@ -67,6 +68,28 @@ OCTAVO_INLINE U32 blockAmaxes(const float* values, std::size_t block) {
   return greatestOfEach(partial);
 }
 
+/// KernelTable::blockAmaxes: of whole groups.
+static std::uint32_t blockAmaxesOfRun(const float* values, std::size_t n, std::size_t block,
+                                      float* amaxes) {
+  const std::size_t group = block * kLanes;
+  const std::size_t whole = n / group * group;
+  U32 greatest = {};
+  auto ofGroups = [&](std::size_t size) __attribute__((always_inline)) {
+    for (std::size_t i = 0; i < whole; i += size * kLanes) {
+      const U32 found = blockAmaxes(values + i, size);
+      store(amaxes + i / size, found);
+      greatest = maximum(greatest, found);
+    }
+  };
+  if (block == 16)
+    ofGroups(16);
+  else
+    ofGroups(block);
+  const std::uint32_t found = __builtin_reduce_max(greatest);
+  const std::uint32_t rest = amaxBits<LoadF32>(values + whole, n - whole);
+  return found > rest ? found : rest;
+}
+
 /// Judgement of kLanes blocks, and how many of their values are not finite.
 struct NonFiniteBlocks {
   U32 amax, kept, code;
@@ -100,8 +123,8 @@ nonFiniteBlocks(const QuantizePlan& plan, const float* values, std::size_t block
 /// group waits for the long way from its own amaxes to its codes.
 template <ScaleKind kScale, std::size_t kBlock> class BatchQuantizer {
 public:
-  BatchQuantizer(const QuantizePlan& plan, std::size_t block)
-      : plan(plan), finder(plan), block(kBlock ? kBlock : block),
+  BatchQuantizer(const QuantizePlan& plan, std::size_t block, float multiple)
+      : plan(plan), finder(plan, multiple), block(kBlock ? kBlock : block),
         shift(static_cast<std::uint32_t>(__builtin_ctzll(block))) {}
 
   OCTAVO_INLINE std::size_t groupSize() const { return (kBlock ? kBlock : block) * kLanes; }
@@ -110,24 +133,20 @@ public:
     return groupSize() < kBatch ? kBatch / groupSize() * groupSize() : groupSize();
   }
 
-  /// `n` values, whole groups, at most a batch. Returns the number of non-finite values, or -1
-  /// where they are refused.
+  /// `n` values, whole groups, at most a batch; `known` as QuantizeRunArguments::amaxes says.
+  /// Returns the number of non-finite values, or -1 where they are refused.
   template <typename Encoder, typename Out>
   OCTAVO_INLINE std::int64_t batch(const Encoder& encoder, const float* values, std::size_t n,
-                                   Out& out, std::uint8_t* scales, const std::uint32_t* random) {
-    U32 greatest = {};
-    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
-      const U32 amax = blockAmaxes(values + at, kBlock ? kBlock : block);
-      greatest = maximum(greatest, amax);
-      store(amaxes + lane, amax);
-    }
-    if (__builtin_expect(anySet(above(greatest, splat(kInfinity - 1))), 0))
+                                   Out& out, std::uint8_t* scales, const std::uint32_t* random,
+                                   const float* known) {
+    if (!known && __builtin_expect(findAmaxes(values, n) >= kInfinity, 0))
       return plan.nonFinite == NonFinite::Error ? -1
                                                 : nonFiniteBatch(values, n, out, scales, random);
     // Only where it is worth it: the rare kernels would have to spill registers.
     constexpr bool kMayBeUsual =
-        kBlock != 0 && !QuantizeStep<Quotient::Multiply, Encoder>::kIsExact;
-    const bool moderate = findScales<kMayBeUsual>(n, scales);
+        kMultiple<Encoder> != 1 ||
+        (kBlock != 0 && !QuantizeStep<Quotient::Multiply, Encoder>::kIsExact);
+    const bool moderate = findScales<kMayBeUsual>(known ? known : amaxes, n, scales);
     if (__builtin_expect(anyNanScale, 0)) {
       for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes)
         store(kept + lane, (U32)(load<U32>(codes + lane) != splat(plan.nanScale)));
@@ -142,19 +161,34 @@ public:
   }
 
 private:
+  /// Returns the largest, as bits.
+  OCTAVO_INLINE std::uint32_t findAmaxes(const float* values, std::size_t n) {
+    U32 greatest = {};
+    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
+      const U32 amax = blockAmaxes(values + at, kBlock ? kBlock : block);
+      greatest = maximum(greatest, amax);
+      store(amaxes + lane, floats(amax));
+    }
+    return __builtin_reduce_max(greatest);
+  }
+
   /// Returns whether the quotients may be taken by dividedFast. Blocks of finite values may have a
   /// scale of NaN too, where a corner's code says so.
-  template <bool kMayBeUsual> OCTAVO_INLINE bool findScales(std::size_t n, std::uint8_t* scales) {
+  template <bool kMayBeUsual>
+  OCTAVO_INLINE bool findScales(const float* known, std::size_t n, std::uint8_t* scales) {
     if constexpr (kMayBeUsual && ScaleFinder<kScale>::kMayBeUsual)
       if (finder.isUsual)
-        return findScalesBy<true>(n, scales);
-    return findScalesBy<false>(n, scales);
+        return findScalesBy<true>(known, n, scales);
+    return findScalesBy<false>(known, n, scales);
   }
-  template <bool kUsual> OCTAVO_INLINE bool findScalesBy(std::size_t n, std::uint8_t* scales) {
+  template <bool kUsual>
+  OCTAVO_INLINE bool findScalesBy(const float* known, std::size_t n, std::uint8_t* scales) {
+    // A copy: as far as the compiler knows, the stores would change ours.
+    const ScaleFinder<kScale> finder = this->finder;
     U32 unfit = {};
     U32 nanScales = {};
     for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
-      const Scales found = finder.template find<kUsual>(load<U32>(amaxes + lane));
+      const Scales found = finder.template find<kUsual>(load<U32>(known + lane));
       storeScales<kScale>(scales + lane * plan.scaleBytes, found.code);
       factors.put(lane, found.factor);
       store(codes + lane, found.code);
@@ -225,7 +259,7 @@ private:
   std::size_t block;
   std::uint32_t shift;
   bool anyNanScale = false;
-  alignas(64) std::uint32_t amaxes[kBlocks];
+  alignas(64) float amaxes[kBlocks];
   alignas(64) std::uint32_t codes[kBlocks];
   alignas(64) std::uint32_t kept[kBlocks];
   Factors<kBlocks> factors;
@@ -250,9 +284,9 @@ static std::int64_t quantizeLastGroup(const QuantizePlan& plan, const Encoder& e
     __builtin_memcpy(bitsIn, random, n * sizeof(*random));
   }
   Direct direct(out);
-  BatchQuantizer<kScale, 0> quantizer(plan, block);
+  BatchQuantizer<kScale, 0> quantizer(plan, block, kMultiple<Encoder>);
   const std::int64_t count =
-      quantizer.batch(encoder, in, size, direct, scalesOut, random ? bitsIn : nullptr);
+      quantizer.batch(encoder, in, size, direct, scalesOut, random ? bitsIn : nullptr, nullptr);
   __builtin_memcpy(codes, out, n);
   __builtin_memcpy(scales, scalesOut, (n + block - 1) / block * plan.scaleBytes);
   return count;
@@ -261,16 +295,16 @@ static std::int64_t quantizeLastGroup(const QuantizePlan& plan, const Encoder& e
 template <ScaleKind kScale, typename Encoder, std::size_t kBlock, typename Out>
 static std::int64_t quantizeBatches(const QuantizePlan& plan, const Encoder& encoder,
                                     const QuantizeRunArguments& run) {
-  BatchQuantizer<kScale, kBlock> quantizer(plan, run.block);
+  BatchQuantizer<kScale, kBlock> quantizer(plan, run.block, kMultiple<Encoder>);
   auto* scales = static_cast<std::uint8_t*>(run.scales);
   Out out(run.codes);
   std::int64_t nonFinite = 0;
   const std::size_t whole = run.n / quantizer.groupSize() * quantizer.groupSize();
   for (std::size_t i = 0; i < whole;) {
     const std::size_t n = whole - i < quantizer.batchSize() ? whole - i : quantizer.batchSize();
-    const std::int64_t count =
-        quantizer.batch(encoder, run.values + i, n, out, scales + i / run.block * plan.scaleBytes,
-                        run.random ? run.random + i : nullptr);
+    const std::int64_t count = quantizer.batch(
+        encoder, run.values + i, n, out, scales + i / run.block * plan.scaleBytes,
+        run.random ? run.random + i : nullptr, run.amaxes ? run.amaxes + i / run.block : nullptr);
     if (__builtin_expect(count != 0, 0)) {
       if (count < 0)
         return -1;
@@ -306,6 +340,11 @@ static std::int64_t quantizeRunOf(const QuantizePlan& plan, const QuantizeRunArg
     return run.block == kUsual
                ? quantizeRunBy<kScale, PositiveZero<FastFloat>, kUsual>(plan, encoder, run)
                : quantizeRunBy<kScale, PositiveZero<FastFloat>, 0>(plan, encoder, run);
+  }
+  if constexpr (kScale == ScaleKind::Narrow && E2M1ByTable::kExists) {
+    using Encoder = Tabled<E2M1ByTable>;
+    if (run.block == 16 && hasTabledE2M1(plan))
+      return quantizeRunBy<kScale, Encoder, 16>(plan, Encoder(plan.element), run);
   }
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float) {
     const FastFloat encoder(plan.element);

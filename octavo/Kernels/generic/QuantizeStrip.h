@@ -18,7 +18,7 @@ template <ScaleKind kScale, typename Encoder> class StripQuantizer {
 public:
   StripQuantizer(const QuantizePlan& plan, const Encoder& encoder,
                  const QuantizeStripArguments& strip)
-      : plan(plan), finder(plan), encoder(encoder), strip(strip) {}
+      : plan(plan), finder(plan, kMultiple<Encoder>), encoder(encoder), strip(strip) {}
 
   std::int64_t quantize() {
     findAmaxes();
@@ -266,6 +266,11 @@ static std::int64_t quantizeStripOf(const QuantizePlan& plan, const QuantizeStri
   if (kScale != ScaleKind::Float32 && hasPositiveZeros(plan))
     return StripQuantizer<kScale, PositiveZero<FastFloat>>(plan, {FastFloat(plan.element)}, strip)
         .quantize();
+  if constexpr (kScale == ScaleKind::Narrow && E2M1ByTable::kExists) {
+    using Encoder = Tabled<E2M1ByTable>;
+    if (hasTabledE2M1(plan))
+      return StripQuantizer<kScale, Encoder>(plan, Encoder(plan.element), strip).quantize();
+  }
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float)
     return StripQuantizer<kScale, FastFloat>(plan, FastFloat(plan.element), strip).quantize();
   if (nearest && plan.element.kind == ConvertPlan::Kind::Integer)

@@ -50,11 +50,20 @@ OCTAVO_INLINE F32 inversePowerOfTwo(U32 code) {
 /// A narrow float's positive code to f32. Without its implicit bit taken care of, exponent field 0
 /// reads as A in [2^(emin-1), 2^emin) where 2A - 2^emin is meant; from 2^emin on A is meant, and is
 /// the lesser of the two.
-OCTAVO_INLINE F32 positiveNarrowValue(const ConvertPlan& format, U32 code) {
-  const F32 a = floats((code << (23 - format.trailing)) + splat((format.emin - 1) << 23));
-  const F32 b = a + a - floats(splat(format.emin << 23));
-  return a < b ? a : b;
-}
+struct PositiveNarrowValue {
+  std::uint32_t shift;
+  U32 lowest;
+  F32 emin;
+
+  explicit OCTAVO_INLINE PositiveNarrowValue(const ConvertPlan& format)
+      : shift(23 - format.trailing), lowest(splat((format.emin - 1) << 23)),
+        emin(floats(splat(format.emin << 23))) {}
+  OCTAVO_INLINE F32 operator()(U32 code) const {
+    const F32 a = floats((code << shift) + lowest);
+    const F32 b = a + a - emin;
+    return a < b ? a : b;
+  }
+};
 
 template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE Factor divisorFactor(F32 divisor) {
   if constexpr (kFused) {
@@ -168,7 +177,7 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& pl
       value = floats(code);
     } else {
       code = limitedScale(plan, NearestMagnitude(plan.narrowScale)(ratio), amax);
-      value = positiveNarrowValue(plan.narrowScale, code);
+      value = PositiveNarrowValue(plan.narrowScale)(code);
     }
     return {code, scaleFactor(plan, floats(amax), value)};
   }
@@ -180,7 +189,7 @@ template <ScaleKind kScale> struct ScaleFinder {
   static constexpr bool kMayBeUsual = false;
   const QuantizePlan& plan;
 
-  explicit OCTAVO_INLINE ScaleFinder(const QuantizePlan& plan) : plan(plan) {}
+  explicit OCTAVO_INLINE ScaleFinder(const QuantizePlan& plan, float = 1) : plan(plan) {}
   template <bool kUsual> OCTAVO_INLINE Scales find(U32 amax) const {
     return scalesOf<kScale>(plan, amax);
   }
@@ -191,31 +200,40 @@ template <ScaleKind kScale> struct ScaleFinder {
 
 /// Narrow scales of at most three trailing bits have eight significands: the reciprocals of their
 /// products with the outer scale are looked up and moved by the exponent, which is exact. The ratio
-/// needs its rounding to a narrow format only: dividedFast.
+/// needs its rounding to a narrow format only: dividedFast. That is the quotient by elementMax as
+/// rounded, too: the middle of two f32 times an odd number is an odd integer of more than 24 bits,
+/// so that quotients by an odd k stay 1 / k of half an ulp away from it.
 template <> struct ScaleFinder<ScaleKind::Narrow> {
   static constexpr bool kMayBeUsual = kHasLookup;
   const QuantizePlan& plan;
   NearestMagnitude magnitude;
+  PositiveNarrowValue valueOf;
+  U32 leastAmax, leastCode, zeroCode;
   bool isUsual;
-  Factor outer;
+  Factor outer, elementMax;
   F32 reciprocals, rests; ///< by the upper three trailing bits
 
-  explicit OCTAVO_INLINE ScaleFinder(const QuantizePlan& plan)
-      : plan(plan), magnitude(plan.narrowScale) {
+  /// `multiple`, a power of two, of all reciprocals and rests that kUsual finds.
+  explicit OCTAVO_INLINE ScaleFinder(const QuantizePlan& plan, float multiple = 1)
+      : plan(plan), magnitude(plan.narrowScale), valueOf(plan.narrowScale),
+        leastAmax(bits(splat(plan.leastAmax))), leastCode(splat(plan.leastCode)),
+        zeroCode(splat(plan.zeroCode)) {
     constexpr float kLeastOuter = 0x1p-40f, kMostOuter = 0x1p40f;
     isUsual = kHasLookup &&
               (plan.ratioForm == numerics::BlockRatio::Standard ||
                plan.ratioForm == numerics::BlockRatio::Quotient) &&
               plan.quotientForm == numerics::QuotientForm::Divided &&
               plan.narrowScale.trailing <= 3 && plan.underflowCode == plan.leastCode &&
-              plan.leastCode != 0 && plan.zeroCode != 0 && plan.outer >= kLeastOuter &&
+              plan.leastCode != 0 && plan.zeroCode != 0 && plan.leastCode < plan.nanScale &&
+              plan.zeroCode < plan.nanScale && plan.outer >= kLeastOuter &&
               plan.outer <= kMostOuter;
     const std::uint32_t eighths[16] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
     const F32 significands = floats((load<U32>(eighths) << 20) + bits(splat(1.0f)));
     const Factor products = divisorFactor(significands * splat(plan.outer));
     outer = divisorFactor(splat(plan.outer));
-    reciprocals = products.reciprocal;
-    rests = products.rest;
+    elementMax = divisorFactor(splat(plan.elementMax));
+    reciprocals = products.reciprocal * splat(multiple);
+    rests = products.rest * splat(multiple);
     if (anySet(immoderate(products.value) | immoderate(outer.value)))
       isUsual = false;
   }
@@ -231,11 +249,11 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
 
 private:
   template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE Scales lookedUp(U32 found) const {
-    const U32 amax = maximum(found, bits(splat(plan.leastAmax)));
-    const F32 ratio = dividedFast(floats(amax) / splat(plan.elementMax), outer);
-    const U32 limited = maximum(magnitude(ratio), splat(plan.leastCode));
-    const U32 code = select((U32)(amax == U32{}), splat(plan.zeroCode), limited);
-    const F32 value = positiveNarrowValue(plan.narrowScale, code);
+    const U32 amax = maximum(found, leastAmax);
+    const F32 ratio = dividedFast(dividedFast(floats(amax), elementMax), outer);
+    const U32 limited = maximum(magnitude(ratio), leastCode);
+    const U32 code = select((U32)(amax == U32{}), zeroCode, limited);
+    const F32 value = valueOf(code);
     const F32 inversePower = floats(splat(254u << 23) - (bits(value) & kInfinity));
     const U32 eighth = bits(value) >> 20;
     return {code,
@@ -332,6 +350,58 @@ template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
   }
 };
 
+/// E2M1 of quotients by divisors that ScaleFinder finds sooner: the set's table, and FastFloat
+/// where that is not enough. Their quotients are multiplied by kMultiple before.
+template <typename ByTable> struct Tabled {
+  ByTable table;
+  FastFloat onTies;
+
+  explicit OCTAVO_INLINE Tabled(const ConvertPlan& plan) : onTies(multiplied(plan)) {}
+
+private:
+  static OCTAVO_INLINE ConvertPlan multiplied(ConvertPlan plan) {
+    plan.emin += ByTable::kMultipleExponent;
+    return plan;
+  }
+};
+template <typename Encoder> inline constexpr float kMultiple = 1;
+template <typename ByTable>
+inline constexpr float kMultiple<Tabled<ByTable>> = float(1 << ByTable::kMultipleExponent);
+
+/// The reciprocal alone puts the quotient off by less than 2^-22 of it, which may decide only next
+/// to a tie.
+template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>> {
+  static constexpr bool kIsExact = false;
+  const QuantizePlan& plan;
+  Tabled<ByTable> encoder;
+
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&)[4],
+                              const std::uint32_t*) const {
+    F32 y[4];
+    for (int i = 0; i < 4; ++i)
+      y[i] = floats(x[i]) * factor[i].reciprocal;
+    U8 codes;
+    if (__builtin_expect(encoder.table(y, x, codes), 1))
+      return codes;
+    return onTies(encoder.onTies, x[0], x[1], x[2], x[3], factor[0].reciprocal,
+                  factor[1].reciprocal, factor[2].reciprocal, factor[3].reciprocal, factor[0].rest,
+                  factor[1].rest, factor[2].rest, factor[3].rest);
+  }
+
+private:
+  /// By value: arrays whose addresses are taken would be stored in every step.
+  static __attribute__((noinline)) U8 onTies(const FastFloat& encoder, U32 x0, U32 x1, U32 x2,
+                                             U32 x3, F32 r0, F32 r1, F32 r2, F32 r3, F32 s0, F32 s1,
+                                             F32 s2, F32 s3) {
+    const U32 x[4] = {x0, x1, x2, x3};
+    const Factor factor[4] = {{F32{}, r0, s0}, {F32{}, r1, s1}, {F32{}, r2, s2}, {F32{}, r3, s3}};
+    U32 y[4];
+    for (int i = 0; i < 4; ++i)
+      y[i] = bits(dividedFast(floats(x[i]), factor[i]));
+    return encoder(y, x);
+  }
+};
+
 /// No fast encoder: any rounding, and any step that has an infinity.
 struct NoEncoder {};
 template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
@@ -393,6 +463,8 @@ OCTAVO_INLINE void withStep(const QuantizePlan& plan, const Encoder& encoder, bo
                             Body body) {
   if constexpr (kScale == ScaleKind::PowerOfTwo) {
     body(QuantizeStep<Quotient::Multiply, Encoder>{plan, encoder});
+  } else if constexpr (kMultiple<Encoder> != 1) {
+    body(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder});
   } else {
     if (plan.quotient == numerics::Quotient::Multiplied)
       body(QuantizeStep<Quotient::Product, Encoder>{plan, encoder});
@@ -403,6 +475,12 @@ OCTAVO_INLINE void withStep(const QuantizePlan& plan, const Encoder& encoder, bo
     else
       body(QuantizeStep<Quotient::Divide, Encoder>{plan, encoder});
   }
+}
+
+/// Whether Tabled<E2M1ByTable> does all that is asked for.
+OCTAVO_INLINE bool hasTabledE2M1(const QuantizePlan& plan) {
+  return plan.element.rounding == Rounding::TiesToEven && !plan.isExact &&
+         E2M1ByTable::fits(plan.element) && ScaleFinder<ScaleKind::Narrow>(plan).isUsual;
 }
 
 /// Whether PositiveZero<FastFloat> does all that is asked for.

@@ -33,6 +33,7 @@ const KernelTable kTable = {
     .amaxF32 = amaxBits<LoadF32>,
     .amaxBf16 = amaxBits<LoadBf16>,
     .amaxF16 = amaxBits<LoadF16>,
+    .blockAmaxes = blockAmaxesOfRun,
     .fillRandom = fillRandom,
     .quantizeRun = quantizeRun,
     .quantizeStrip = quantizeStrip,

@@ -30,6 +30,7 @@ OCTAVO_INLINE bool anyNan(const U32 (&x)[4]) {
 OCTAVO_INLINE void finishStreaming() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 using FastFloat = FastFloatGeneric;
+using E2M1ByTable = NoE2M1ByTable;
 
 } // namespace octavo::kernels::portable
 
