@@ -144,10 +144,14 @@ public:
                                                 : nonFiniteBatch(values, n, out, scales, random);
     // Only where it is worth it: the rare kernels would have to spill registers.
     constexpr bool kMayBeUsual =
-        kMultiple<Encoder> != 1 ||
-        (kBlock != 0 && !QuantizeStep<Quotient::Multiply, Encoder>::kIsExact);
-    const bool moderate = findScales<kMayBeUsual>(known ? known : amaxes, n, scales);
-    if (__builtin_expect(anyNanScale, 0)) {
+        kBlock != 0 && !QuantizeStep<Quotient::Multiply, Encoder>::kIsExact;
+    const float* const found = known ? known : amaxes;
+    bool moderate = true;
+    if constexpr (kIsTabled<Encoder>)
+      findTabledScales(found, n, scales);
+    else
+      moderate = findScales<kMayBeUsual>(found, n, scales);
+    if (__builtin_expect(!kIsTabled<Encoder> && anyNanScale, 0)) {
       for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes)
         store(kept + lane, (U32)(load<U32>(codes + lane) != splat(plan.nanScale)));
       encodeExactly(values, n, out, random);
@@ -197,6 +201,17 @@ private:
     }
     anyNanScale = anySet(nanScales);
     return !anySet(unfit);
+  }
+
+  /// Of a plan that hasTabledE2M1.
+  OCTAVO_INLINE void findTabledScales(const float* known, std::size_t n, std::uint8_t* scales) {
+    const ScaleFinder<kScale> finder = this->finder;
+    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
+      const Scales found = finder.template find<true>(load<U32>(known + lane));
+      storeScales<kScale>(scales + lane, found.code);
+      factors.putReciprocal(lane, found.factor);
+      store(codes + lane, found.code);
+    }
   }
 
   template <typename Out>
@@ -344,7 +359,7 @@ static std::int64_t quantizeRunOf(const QuantizePlan& plan, const QuantizeRunArg
   if constexpr (kScale == ScaleKind::Narrow && E2M1ByTable::kExists) {
     using Encoder = Tabled<E2M1ByTable>;
     if (run.block == 16 && hasTabledE2M1(plan))
-      return quantizeRunBy<kScale, Encoder, 16>(plan, Encoder(plan.element), run);
+      return quantizeRunBy<kScale, Encoder, 16>(plan, Encoder{}, run);
   }
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float) {
     const FastFloat encoder(plan.element);

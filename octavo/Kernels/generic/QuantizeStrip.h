@@ -269,7 +269,7 @@ static std::int64_t quantizeStripOf(const QuantizePlan& plan, const QuantizeStri
   if constexpr (kScale == ScaleKind::Narrow && E2M1ByTable::kExists) {
     using Encoder = Tabled<E2M1ByTable>;
     if (hasTabledE2M1(plan))
-      return StripQuantizer<kScale, Encoder>(plan, Encoder(plan.element), strip).quantize();
+      return StripQuantizer<kScale, Encoder>(plan, Encoder{}, strip).quantize();
   }
   if (nearest && plan.element.kind == ConvertPlan::Kind::Float)
     return StripQuantizer<kScale, FastFloat>(plan, FastFloat(plan.element), strip).quantize();

@@ -26,6 +26,10 @@ template <std::size_t kCount> struct Factors {
     store(reciprocal + lane, factor.reciprocal);
     store(rest + lane, factor.rest);
   }
+  /// What Tabled takes of it.
+  OCTAVO_INLINE void putReciprocal(std::size_t lane, const Factor& factor) {
+    store(reciprocal + lane, factor.reciprocal);
+  }
   /// Of kLanes blocks.
   OCTAVO_INLINE Factor lanes(std::size_t lane) const {
     return {load<F32>(value + lane), load<F32>(reciprocal + lane), load<F32>(rest + lane)};
@@ -350,23 +354,13 @@ template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
   }
 };
 
-/// E2M1 of quotients by divisors that ScaleFinder finds sooner: the set's table, and FastFloat
-/// where that is not enough. Their quotients are multiplied by kMultiple before.
-template <typename ByTable> struct Tabled {
-  ByTable table;
-  FastFloat onTies;
-
-  explicit OCTAVO_INLINE Tabled(const ConvertPlan& plan) : onTies(multiplied(plan)) {}
-
-private:
-  static OCTAVO_INLINE ConvertPlan multiplied(ConvertPlan plan) {
-    plan.emin += ByTable::kMultipleExponent;
-    return plan;
-  }
-};
+/// E2M1 of quotients by divisors that ScaleFinder finds sooner: the set's table, of quotients that
+/// are multiplied by kMultiple before, and FastFloat where that is not enough.
+template <typename ByTable> struct Tabled { ByTable table; };
 template <typename Encoder> inline constexpr float kMultiple = 1;
 template <typename ByTable>
 inline constexpr float kMultiple<Tabled<ByTable>> = float(1 << ByTable::kMultipleExponent);
+template <typename Encoder> inline constexpr bool kIsTabled = kMultiple<Encoder> != 1;
 
 /// The reciprocal alone puts the quotient off by less than 2^-22 of it, which may decide only next
 /// to a tie.
@@ -375,7 +369,7 @@ template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>>
   const QuantizePlan& plan;
   Tabled<ByTable> encoder;
 
-  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&)[4],
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&code)[4],
                               const std::uint32_t*) const {
     F32 y[4];
     for (int i = 0; i < 4; ++i)
@@ -383,22 +377,20 @@ template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>>
     U8 codes;
     if (__builtin_expect(encoder.table(y, x, codes), 1))
       return codes;
-    return onTies(encoder.onTies, x[0], x[1], x[2], x[3], factor[0].reciprocal,
-                  factor[1].reciprocal, factor[2].reciprocal, factor[3].reciprocal, factor[0].rest,
-                  factor[1].rest, factor[2].rest, factor[3].rest);
+    return onTies(plan, x[0], x[1], x[2], x[3], code[0], code[1], code[2], code[3]);
   }
 
 private:
   /// By value: arrays whose addresses are taken would be stored in every step.
-  static __attribute__((noinline)) U8 onTies(const FastFloat& encoder, U32 x0, U32 x1, U32 x2,
-                                             U32 x3, F32 r0, F32 r1, F32 r2, F32 r3, F32 s0, F32 s1,
-                                             F32 s2, F32 s3) {
-    const U32 x[4] = {x0, x1, x2, x3};
-    const Factor factor[4] = {{F32{}, r0, s0}, {F32{}, r1, s1}, {F32{}, r2, s2}, {F32{}, r3, s3}};
+  static __attribute__((noinline)) U8 onTies(const QuantizePlan& plan, U32 x0, U32 x1, U32 x2,
+                                             U32 x3, U32 scale0, U32 scale1, U32 scale2,
+                                             U32 scale3) {
+    const PositiveNarrowValue valueOf(plan.narrowScale);
+    const U32 x[4] = {x0, x1, x2, x3}, scale[4] = {scale0, scale1, scale2, scale3};
     U32 y[4];
     for (int i = 0; i < 4; ++i)
-      y[i] = bits(dividedFast(floats(x[i]), factor[i]));
-    return encoder(y, x);
+      y[i] = bits(floats(x[i]) / (valueOf(scale[i]) * splat(plan.outer)));
+    return FastFloat(plan.element)(y, y);
   }
 };
 
@@ -463,7 +455,7 @@ OCTAVO_INLINE void withStep(const QuantizePlan& plan, const Encoder& encoder, bo
                             Body body) {
   if constexpr (kScale == ScaleKind::PowerOfTwo) {
     body(QuantizeStep<Quotient::Multiply, Encoder>{plan, encoder});
-  } else if constexpr (kMultiple<Encoder> != 1) {
+  } else if constexpr (kIsTabled<Encoder>) {
     body(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder});
   } else {
     if (plan.quotient == numerics::Quotient::Multiplied)
