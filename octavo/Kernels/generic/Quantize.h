@@ -123,12 +123,16 @@ nonFiniteBlocks(const QuantizePlan& plan, const float* values, std::size_t block
 /// group waits for the long way from its own amaxes to its codes.
 template <ScaleKind kScale, std::size_t kBlock> class BatchQuantizer {
 public:
-  BatchQuantizer(const QuantizePlan& plan, std::size_t block, float multiple)
-      : plan(plan), finder(plan, multiple), block(kBlock ? kBlock : block),
-        shift(static_cast<std::uint32_t>(__builtin_ctzll(block))) {}
+  template <typename Encoder>
+  BatchQuantizer(const QuantizePlan& plan, std::size_t block, const Encoder&)
+      : plan(plan), finder(plan, kMultiple<Encoder>), block(kBlock ? kBlock : block),
+        shift(static_cast<std::uint32_t>(__builtin_ctzll(block))) {
+    if constexpr (kIsTabled<Encoder>)
+      finder.fill(reciprocalOf);
+  }
 
   OCTAVO_INLINE std::size_t groupSize() const { return (kBlock ? kBlock : block) * kLanes; }
-  /// Values of a batch: 8 KiB, or one group where that is more.
+  /// Values of a batch: 4 KiB, or one group where that is more.
   OCTAVO_INLINE std::size_t batchSize() const {
     return groupSize() < kBatch ? kBatch / groupSize() * groupSize() : groupSize();
   }
@@ -148,7 +152,7 @@ public:
     const float* const found = known ? known : amaxes;
     bool moderate = true;
     if constexpr (kIsTabled<Encoder>)
-      findTabledScales(found, n, scales);
+      findCodes(found, n, scales);
     else
       moderate = findScales<kMayBeUsual>(found, n, scales);
     if (__builtin_expect(!kIsTabled<Encoder> && anyNanScale, 0)) {
@@ -204,13 +208,12 @@ private:
   }
 
   /// Of a plan that hasTabledE2M1.
-  OCTAVO_INLINE void findTabledScales(const float* known, std::size_t n, std::uint8_t* scales) {
+  OCTAVO_INLINE void findCodes(const float* known, std::size_t n, std::uint8_t* scales) {
     const ScaleFinder<kScale> finder = this->finder;
     for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
-      const Scales found = finder.template find<true>(load<U32>(known + lane));
-      storeScales<kScale>(scales + lane, found.code);
-      factors.putReciprocal(lane, found.factor);
-      store(codes + lane, found.code);
+      const U32 code = finder.codeOf(load<U32>(known + lane));
+      storeScales<kScale>(scales + lane, code);
+      store(codes + lane, code);
     }
   }
 
@@ -255,7 +258,10 @@ private:
         x[j] = load<U32>(values + at);
         if constexpr (kMayBePoisoned)
           mask[j] = splat(kept[b]);
-        factor[j] = factors.all(b);
+        if constexpr (Step::kIsTabled)
+          factor[j].reciprocal = splat(reciprocalOf[codes[b]]);
+        else
+          factor[j] = factors.all(b);
         code[j] = splat(codes[b]);
       }
       U8 result = step(x, factor, code, random ? random + i : nullptr);
@@ -266,7 +272,7 @@ private:
     out.advance(n);
   }
 
-  static constexpr std::size_t kBatch = kPrefetchBytes / sizeof(float);
+  static constexpr std::size_t kBatch = kPrefetchBytes / 2 / sizeof(float);
   static constexpr std::size_t kBlocks = kBatch / kLanes; // a block has a vector at least
 
   const QuantizePlan& plan;
@@ -275,6 +281,7 @@ private:
   std::uint32_t shift;
   bool anyNanScale = false;
   alignas(64) float amaxes[kBlocks];
+  alignas(64) float reciprocalOf[kNarrowScales]; ///< by scale code, for Tabled
   alignas(64) std::uint32_t codes[kBlocks];
   alignas(64) std::uint32_t kept[kBlocks];
   Factors<kBlocks> factors;
@@ -299,7 +306,7 @@ static std::int64_t quantizeLastGroup(const QuantizePlan& plan, const Encoder& e
     __builtin_memcpy(bitsIn, random, n * sizeof(*random));
   }
   Direct direct(out);
-  BatchQuantizer<kScale, 0> quantizer(plan, block, kMultiple<Encoder>);
+  BatchQuantizer<kScale, 0> quantizer(plan, block, encoder);
   const std::int64_t count =
       quantizer.batch(encoder, in, size, direct, scalesOut, random ? bitsIn : nullptr, nullptr);
   __builtin_memcpy(codes, out, n);
@@ -310,7 +317,7 @@ static std::int64_t quantizeLastGroup(const QuantizePlan& plan, const Encoder& e
 template <ScaleKind kScale, typename Encoder, std::size_t kBlock, typename Out>
 static std::int64_t quantizeBatches(const QuantizePlan& plan, const Encoder& encoder,
                                     const QuantizeRunArguments& run) {
-  BatchQuantizer<kScale, kBlock> quantizer(plan, run.block, kMultiple<Encoder>);
+  BatchQuantizer<kScale, kBlock> quantizer(plan, run.block, encoder);
   auto* scales = static_cast<std::uint8_t*>(run.scales);
   Out out(run.codes);
   std::int64_t nonFinite = 0;

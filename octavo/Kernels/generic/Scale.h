@@ -26,10 +26,6 @@ template <std::size_t kCount> struct Factors {
     store(reciprocal + lane, factor.reciprocal);
     store(rest + lane, factor.rest);
   }
-  /// What Tabled takes of it.
-  OCTAVO_INLINE void putReciprocal(std::size_t lane, const Factor& factor) {
-    store(reciprocal + lane, factor.reciprocal);
-  }
   /// Of kLanes blocks.
   OCTAVO_INLINE Factor lanes(std::size_t lane) const {
     return {load<F32>(value + lane), load<F32>(reciprocal + lane), load<F32>(rest + lane)};
@@ -202,6 +198,9 @@ template <ScaleKind kScale> struct ScaleFinder {
   }
 };
 
+/// Codes of narrow scales: positive ones.
+inline constexpr std::uint32_t kNarrowScales = 128;
+
 /// Narrow scales of at most three trailing bits have eight significands: the reciprocals of their
 /// products with the outer scale are looked up and moved by the exponent, which is exact. The ratio
 /// needs its rounding to a narrow format only: dividedFast. That is the quotient by elementMax as
@@ -251,14 +250,33 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
     return kUsual ? U32{} : immoderate(found.factor.value);
   }
 
-private:
-  template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE Scales lookedUp(U32 found) const {
+  /// Where isUsual, the codes alone, and the reciprocals of all of them.
+  template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE U32 codeOf(U32 found) const {
     const U32 amax = maximum(found, leastAmax);
     const F32 ratio = dividedFast(dividedFast(floats(amax), elementMax), outer);
     const U32 limited = maximum(magnitude(ratio), leastCode);
-    const U32 code = select((U32)(amax == U32{}), zeroCode, limited);
+    return select((U32)(amax == U32{}), zeroCode, limited);
+  }
+  template <bool kFused = kHasMultiplyAdd>
+  OCTAVO_INLINE void fill(float (&reciprocalOf)[kNarrowScales]) const {
+    std::uint32_t first[kLanes];
+    for (std::uint32_t i = 0; i < kLanes; ++i)
+      first[i] = i;
+    for (std::uint32_t code = 0; code < kNarrowScales; code += kLanes) {
+      const F32 value = valueOf(load<U32>(first) + code);
+      store(reciprocalOf + code, lookup(reciprocals, bits(value) >> 20) * inversePowerOf(value));
+    }
+  }
+
+private:
+  /// 2^-e of a value in [2^e, 2^(e + 1)).
+  static OCTAVO_INLINE F32 inversePowerOf(F32 value) {
+    return floats(splat(254u << 23) - (bits(value) & kInfinity));
+  }
+  template <bool kFused = kHasMultiplyAdd> OCTAVO_INLINE Scales lookedUp(U32 found) const {
+    const U32 code = codeOf(found);
     const F32 value = valueOf(code);
-    const F32 inversePower = floats(splat(254u << 23) - (bits(value) & kInfinity));
+    const F32 inversePower = inversePowerOf(value);
     const U32 eighth = bits(value) >> 20;
     return {code,
             {value * outer.value, lookup(reciprocals, eighth) * inversePower,
@@ -341,6 +359,7 @@ static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, co
 
 /// The step of a quantization's inner loop: kStep values, with a factor and a scale code each.
 template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
+  static constexpr bool kIsTabled = false;
   static constexpr bool kIsExact = false;
   const QuantizePlan& plan;
   Encoder encoder;
@@ -365,6 +384,7 @@ template <typename Encoder> inline constexpr bool kIsTabled = kMultiple<Encoder>
 /// The reciprocal alone puts the quotient off by less than 2^-22 of it, which may decide only next
 /// to a tie.
 template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>> {
+  static constexpr bool kIsTabled = true;
   static constexpr bool kIsExact = false;
   const QuantizePlan& plan;
   Tabled<ByTable> encoder;
@@ -397,6 +417,7 @@ private:
 /// No fast encoder: any rounding, and any step that has an infinity.
 struct NoEncoder {};
 template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
+  static constexpr bool kIsTabled = false;
   static constexpr bool kIsExact = true;
   const QuantizePlan& plan;
   NoEncoder encoder;
