@@ -12,6 +12,12 @@ namespace octavo::kernels {
 
 static std::uint32_t bitsOf(float value) { return std::bit_cast<std::uint32_t>(value); }
 
+/// An empty tensor may have no address, which memcpy must not get.
+static void copyFloats(void* to, const void* from, std::size_t n) {
+  if (n > 0)
+    std::memcpy(to, from, n * sizeof(float));
+}
+
 static std::uint32_t load16(const std::byte* from) {
   std::uint16_t code;
   std::memcpy(&code, from, 2);
@@ -29,7 +35,7 @@ void widen(WideType type, const void* values, float* to, std::size_t n) {
   const auto* from = static_cast<const std::byte*>(values);
   switch (type) {
   case WideType::F32:
-    std::memcpy(to, from, n * sizeof(float));
+    copyFloats(to, from, n);
     return;
   case WideType::Bf16:
     for (std::size_t i = 0; i < n; ++i)
@@ -86,7 +92,7 @@ std::size_t narrow(WideType type, const float* values, void* to, std::size_t n) 
   auto* bytes = static_cast<std::byte*>(to);
   switch (type) {
   case WideType::F32:
-    std::memcpy(bytes, values, n * sizeof(float));
+    copyFloats(bytes, values, n);
     return 0;
   case WideType::Bf16:
     return narrowAll(values, bytes, n, 0x7f80, narrowBf16);
