@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -157,6 +158,8 @@ public:
         return tl::unexpected(std::move(done.error()));
       result.bytesWritten += shard.bytes();
     }
+    if (auto synced = waitForSync(); !synced)
+      return tl::unexpected(std::move(synced.error()));
     if (auto finished = folder.finish(job); !finished)
       return tl::unexpected(std::move(finished.error()));
     for (const PlannedShard& shard : job.shards)
@@ -189,8 +192,20 @@ private:
         .and_then([&](ShardWriter writer) {
           return makePieces(shard, writer)
               .and_then([&] { return folder.remember(shard); })
-              .and_then([&] { return writer.commit(); });
+              .and_then([&] { return sync(std::move(writer)); });
         });
+  }
+
+  /// Begins to sync a shard and give it its name, beside the work on the next one: the disk is
+  /// waited for while the processors compute. Error: of the shard before.
+  tl::expected<void, Error> sync(ShardWriter writer) {
+    auto before = waitForSync();
+    syncing = std::async(std::launch::async,
+                         [writer = std::move(writer)]() mutable { return writer.commit(); });
+    return before;
+  }
+  tl::expected<void, Error> waitForSync() {
+    return syncing.valid() ? syncing.get() : tl::expected<void, Error>();
   }
 
   tl::expected<void, Error> measure(const PlannedShard& shard) {
@@ -248,6 +263,7 @@ private:
   const JobSettings& settings;
   int threads;
   std::set<const Measurement*> measured;
+  std::future<tl::expected<void, Error>> syncing; ///< of one shard at a time
 };
 
 } // namespace

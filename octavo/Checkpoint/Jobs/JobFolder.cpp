@@ -181,6 +181,8 @@ tl::expected<void, Error> JobFolder::remember(const PlannedShard& shard) {
   for (const std::unique_ptr<Step>& step : shard.steps)
     if (Json report = step->report(); !report.is_null())
       reports.push_back(std::move(report));
+  if (reports.empty()) // two syncs less; what the job file says stays true
+    return {};
   std::erase_if(shardReports, [&](const auto& known) { return known.first == shard.name; });
   shardReports.emplace_back(shard.name, std::move(reports));
   return writeState();
