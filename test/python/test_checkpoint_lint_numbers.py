@@ -340,5 +340,65 @@ def test_files_are_named_from_the_checkpoint_and_errors_come_first(tmp_path):
 def test_readers_of_one_mind_are_one_finding(tmp_path):
     checkpoint = changed(cp.deepseek, **{UP + ".weight_scale_inv": np.full((2, 1), 3e38, np.float32)})
     both = of(checkpoint, tmp_path, "fnuz-doubled-scale", "--for", "vllm,sglang")
-    count = sum(f["rule"] == "fnuz-doubled-scale" for f in findings(tmp_path, "--for", "vllm,sglang"))
-    assert list(both) == [UP + ".weight_scale_inv"] and count == 1
+    found = [(f["rule"], f["tensor"]) for f in findings(tmp_path, "--for", "vllm,sglang")]
+    assert list(both) == [UP + ".weight_scale_inv"] and len(set(found)) == len(found) and all(rule for rule, _ in found)
+
+
+# Readers.
+
+def of_reader(checkpoint, folder, reader, rule):
+    return of(checkpoint, folder, rule, "--for", reader)
+
+
+@pytest.mark.parametrize("scale, is_found", [(0.999, True), (1, False), (1.5, False)])
+def test_scales_of_the_cache_that_trtllm_has_at_least_one(tmp_path, scale, is_found):
+    checkpoint = cp.autofp8()
+    for name in checkpoint.tensors:
+        if name.endswith(("k_scale", "v_scale")):
+            checkpoint.tensors[name] = scalar(1)
+    checkpoint.tensors[L0 + "self_attn.k_scale"] = scalar(scale)
+    assert list(of_reader(checkpoint, tmp_path, "trtllm", "kv-scale-clamped-to-one")) == [L0 + "self_attn.k_scale"] * is_found
+
+
+@pytest.mark.parametrize("shape, is_found", [((200, 128), True), ((256, 130), True), ((256, 128), False)])
+def test_blocks_are_ragged_in_rows_or_in_columns(tmp_path, shape, is_found):
+    checkpoint = cp.deepseek({name: shape for name in cp.SHAPES})
+    assert (UP + ".weight" in of_reader(checkpoint, tmp_path, "transformers", "ragged-blocks-misread")) == is_found
+
+
+def test_scale_bytes_that_vllm_shifts(tmp_path):
+    """Of 8-bit elements, byte 0 and byte 255; of 4-bit ones it reads scales another way."""
+    checkpoint = cp.compressed_mxfp8()
+    scales = checkpoint.tensors[UP + ".weight_scale"].copy()
+    scales[0, :2] = 255
+    checkpoint.tensors[UP + ".weight_scale"] = scales
+    assert of_reader(checkpoint, tmp_path / "eight", "vllm", "e8m0-bytes-shifted") == {
+        UP + ".weight_scale": "0 scale bytes are 0 and 2 are 255"}
+    weights = cp.scheme(4, "group", group_size=32, dynamic=False, scale_dtype="torch.uint8")
+    four = cp.compressed("mxfp4-pack-quantized", weights, None, {
+        "m.weight_packed": np.full((4, 32), 0x42, np.uint8), "m.weight_scale": np.array([[0, 255]] * 4, np.uint8)})
+    assert of_reader(four, tmp_path / "four", "vllm", "e8m0-bytes-shifted") == {}
+
+
+def test_experts_of_modelopt_have_an_input_scale_of_one(tmp_path):
+    """vLLM has 1.0 for experts without one; of a Linear, the lowest f32."""
+    for name, shape, found in (("m.weight", (8, 64), ["m.weight"]), ("m.experts.down_proj", (2, 64, 8), [])):
+        scale = name + "_weight_scale" if "experts" in name else "m.weight_scale"
+        checkpoint = cp.Checkpoint({name: np.ones(shape, cp.E4M3), scale: scalar(0.01)}, {"quantization_config": {
+            "quant_method": "modelopt", "quant_algo": "FP8", "ignore": []}}, shards=1)
+        assert list(of_reader(checkpoint, tmp_path / name, "vllm", "modelopt-input-scale-unset")) == found
+
+
+def test_fnuz_is_e4m3s(tmp_path):
+    """NaN codes and scales that cannot be doubled, of E4M3 and of E5M2."""
+    for dtype, nan, found in ((cp.E4M3, 0x7F, 1), (ml_dtypes.float8_e5m2, 0x7D, 0)):
+        codes = np.full((128, 64), 0x31, np.uint8)
+        codes[0, 0] = nan
+        checkpoint = changed(cp.autofp8, **{UP + ".weight": codes.view(dtype), UP + ".weight_scale": scalar(2e38)})
+        folder = checkpoint.write(tmp_path / np.dtype(dtype).name)
+        rules = [f["rule"] for f in findings(folder, "--for", "vllm") if f["tensor"].startswith(UP)]
+        assert (rules.count("fnuz-nan-codes"), rules.count("fnuz-doubled-scale")) == (found, found)
+
+
+def test_a_pair_of_cache_scales_is_not_alone(tmp_path):
+    assert of_reader(cp.autofp8(), tmp_path, "vllm", "kv-value-scale-alone") == {}

@@ -23,8 +23,7 @@ struct Piece {
 
 CodeCensus censusOf(const Part& elements, std::span<const std::byte> bytes) {
   const format::ElementFormat& format = *elements.format;
-  const bool isPacked = elements.packed || elements.tensor.entry->dtype->bits < 8;
-  if (!isPacked)
+  if (!elements.packed)
     return takeCodeCensus(format, bytes);
   return takePackedCodeCensus(format, bytes, bytes.size() * 8 / format.width());
 }

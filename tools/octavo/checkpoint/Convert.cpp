@@ -148,7 +148,7 @@ void addConvertCommand(CLI::App& group) {
   octavo checkpoint convert Llama-NVFP4 -o Llama-NVFP4-CT --layout compressed-tensors
   octavo checkpoint convert DeepSeek-V3 -o DeepSeek-V3-MXFP8 --layout compressed-tensors --requantize --format mxfp8_e4m3
   octavo checkpoint convert Llama-FP8 -o Llama-FP8-FNUZ --fnuz
-  octavo checkpoint convert Llama-FP8-FNUZ -o Llama-FP8 --ocp --beyond saturate)");
+  octavo checkpoint convert Llama-FP8-FNUZ -o Llama-FP8-OCP --ocp --beyond saturate)");
   command->callback([flags] { convert(*flags); });
 }
 

@@ -263,7 +263,7 @@ void runInspect(const InspectFlags& flags) {
 
 constexpr const char* kExamples = R"(Examples:
   octavo checkpoint inspect model/
-  octavo checkpoint inspect model/ --scales           with a histogram of the scales
+  octavo checkpoint inspect model/ --scales  # with a histogram of the scales
   octavo checkpoint inspect model/ --tensor model.layers.0.mlp.up_proj
   octavo checkpoint inspect model/ --tensors --json)";
 

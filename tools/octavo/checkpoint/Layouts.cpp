@@ -169,6 +169,10 @@ void addLayoutsCommand(CLI::App& group) {
   auto options = std::make_shared<LayoutsOptions>();
   CLI::Option* json = command->add_flag("--json", options->json, "As JSON");
   command->add_flag("--markdown", options->markdown, "As the page docs/layouts.md")->excludes(json);
+  command->footer(R"(Examples:
+  octavo checkpoint layouts
+  octavo checkpoint layouts --json
+`octavo formats` lists the formats, `octavo checkpoint inspect DIR` says which layout a checkpoint has.)");
   command->callback([options] {
     fmt::print("{}", options->json ? jsonPage() : options->markdown ? markdownPage() : plainPage());
   });

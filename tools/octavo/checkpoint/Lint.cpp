@@ -200,7 +200,7 @@ constexpr const char* kExamples = R"(Examples:
   octavo checkpoint lint model/
   octavo checkpoint lint model/ --for vllm,transformers --fail-on error
   octavo checkpoint lint model/ --json --ignore negative-zero
-  octavo checkpoint lint --rules                      every rule, why it matters, what to do)";
+  octavo checkpoint lint --rules  # every rule, why it matters, what to do)";
 
 } // namespace
 

@@ -243,7 +243,7 @@ constexpr const char* kExamples = R"(Examples:
   octavo checkpoint scales show model/
   octavo checkpoint scales show model/ --scales calibrated.safetensors
   octavo checkpoint scales extract model/ -o scales.safetensors
-  octavo checkpoint scales extract model/ -o kv_cache_scales.json      for old vLLM
+  octavo checkpoint scales extract model/ -o kv_cache_scales.json  # for old vLLM
   octavo checkpoint scales apply model/ --scales calibrated.safetensors --into-checkpoint)";
 
 } // namespace
