@@ -180,6 +180,18 @@ def test_other_commands_read_it(tmp_path):
         assert file.read_bytes() == (tmp_path / "fnuz-plain" / file.name).read_bytes()
 
 
+@pytest.mark.parametrize("wrong", [np.float32(0.0601), np.full(2, 0.06, np.float32)], ids=["not doubled", "two"])
+def test_verify_holds_input_scales_to_the_double(tmp_path, wrong):
+    source = fp8().write(tmp_path / "ocp")
+    convert(source, tmp_path / "fnuz", "--fnuz")
+    octavo("verify", tmp_path / "fnuz", "--against", source)
+    file = tmp_path / "fnuz/model.safetensors"
+    cp.write_safetensors(file, cp.read_safetensors(file) | {M + ".input_scale": np.asarray(wrong)})
+    run = subprocess.run([OCTAVO, "checkpoint", "verify", tmp_path / "fnuz", "--against", source],
+                         capture_output=True, text=True)
+    assert run.returncode == 1 and "input_scale" in run.stdout, run.stdout + run.stderr
+
+
 def test_negative_zero_loses_its_sign(tmp_path):
     codes = np.array([[0x80, 0x01, 0x80, 0x81]] * 2, np.uint8)
     summary = convert(fp8(codes=codes).write(tmp_path / "ocp"), tmp_path / "fnuz", "--fnuz")
