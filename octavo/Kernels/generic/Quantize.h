@@ -132,7 +132,7 @@ public:
   }
 
   OCTAVO_INLINE std::size_t groupSize() const { return (kBlock ? kBlock : block) * kLanes; }
-  /// Values of a batch: 4 KiB, or one group where that is more.
+  /// Values of a batch: kBatch, or one group where that is more.
   OCTAVO_INLINE std::size_t batchSize() const {
     return groupSize() < kBatch ? kBatch / groupSize() * groupSize() : groupSize();
   }
@@ -272,7 +272,9 @@ private:
     out.advance(n);
   }
 
-  static constexpr std::size_t kBatch = kPrefetchBytes / 2 / sizeof(float);
+  // At most what is asked for ahead, at least some groups.
+  static constexpr std::size_t kBatch =
+      (kLanes < 16 ? kPrefetchBytes / 2 : kPrefetchBytes) / sizeof(float);
   static constexpr std::size_t kBlocks = kBatch / kLanes; // a block has a vector at least
 
   const QuantizePlan& plan;
@@ -343,9 +345,10 @@ static std::int64_t quantizeBatches(const QuantizePlan& plan, const Encoder& enc
   return count < 0 ? -1 : nonFinite + count;
 }
 
+/// Not inlined: together the encoders' set-up would be of one function, too large to compile well.
 template <ScaleKind kScale, typename Encoder, std::size_t kBlock>
-static std::int64_t quantizeRunBy(const QuantizePlan& plan, const Encoder& encoder,
-                                  const QuantizeRunArguments& run) {
+static __attribute__((noinline)) std::int64_t
+quantizeRunBy(const QuantizePlan& plan, const Encoder& encoder, const QuantizeRunArguments& run) {
   if (run.stores == Stores::Streaming && isAligned(run.codes))
     return quantizeBatches<kScale, Encoder, kBlock, AlignedStream>(plan, encoder, run);
   if (run.stores == Stores::Streaming)

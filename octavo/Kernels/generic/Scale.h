@@ -217,7 +217,7 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
   F32 reciprocals, rests; ///< by the upper three trailing bits
 
   /// `multiple`, a power of two, of all reciprocals and rests that kUsual finds.
-  explicit OCTAVO_INLINE ScaleFinder(const QuantizePlan& plan, float multiple = 1)
+  explicit __attribute__((noinline)) ScaleFinder(const QuantizePlan& plan, float multiple = 1)
       : plan(plan), magnitude(plan.narrowScale), valueOf(plan.narrowScale),
         leastAmax(bits(splat(plan.leastAmax))), leastCode(splat(plan.leastCode)),
         zeroCode(splat(plan.zeroCode)) {
