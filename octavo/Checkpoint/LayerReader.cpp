@@ -181,8 +181,9 @@ void LayerReader::codes(std::int64_t begin, std::int64_t end, std::uint8_t* code
 void LayerReader::scales(std::int64_t begin, std::int64_t end, void* scales) const {
   auto* out = static_cast<std::byte*>(scales);
   forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
-    matrixScales(from, to, out);
-    out += scaleCount(from, to) * source->type.scale->bytes();
+    // A block may span matrices: its one scale is read with each of them, into the same place.
+    const std::int64_t before = (gridRow(from) - gridRow(begin)) * gridColumns;
+    matrixScales(from, to, out + before * source->type.scale->bytes());
   });
 }
 
