@@ -518,6 +518,23 @@ def test_input_scales_that_divide_mean_what_those_that_multiply_mean(tmp_path):
     assert f"{UP}.input_scale" in text and "where the source gives 0.002" in text
 
 
+def test_a_scale_inverted_twice_may_be_off_by_its_roundings_and_no_more(tmp_path):
+    number, one = np.nextafter(np.float32(2), np.float32(0)), np.float32(1)
+    assert one / (one / number) != number
+    source = cp.modelopt_nvfp4()
+    for name in source.tensors:
+        if name.endswith("input_scale"):
+            source.tensors[name] = np.full_like(source.tensors[name], number)
+    source, out = write(tmp_path, "in", source), tmp_path / "out"
+    octavo("convert", source, "-o", out, "--layout", "compressed-tensors")
+    octavo("verify", out, "--against", source)
+    name = UP + ".input_global_scale"
+    (shard,) = (path for path in out.glob("*.safetensors") if name in cp.read_safetensors(path))
+    tensors = cp.read_safetensors(shard)
+    cp.write_safetensors(shard, tensors | {name: tensors[name] * np.float32(1 + 2**-21)})
+    assert f"{UP}.input_scale" in octavo("verify", out, "--against", source, code=1).stdout
+
+
 def test_a_plain_output_has_no_scales_of_activations_and_caches_and_another_has_them(tmp_path):
     source = write(tmp_path, "in", cp.autofp8())
     octavo("dequantize", source, "-o", tmp_path / "plain", "--dtype", "bf16")
