@@ -387,8 +387,7 @@ void bindCheckpoint(nb::module_& module) {
           nb::for_getter(nb::sig("def kv_scales(self) -> dict[str, dict[str, float | "
                                  "numpy.typing.NDArray[numpy.float32]]]")),
           "Scales of the key-value cache: {module: {\"key\": 0.02, \"value\": 0.01}}; arrays of "
-          "one "
-          "a head where there is one a head. What is not there is 1 to readers.")
+          "one a head where there is one a head. What is not there is 1 to readers.")
       .def(
           "input_scale",
           [](const Checkpoint& self, const std::string& name) {
