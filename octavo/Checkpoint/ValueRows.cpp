@@ -209,14 +209,11 @@ tl::expected<void, Error> AmaxMeasurement::measure(std::size_t piece, Scratch& s
         rows, range.begin * rows.columns() + (first - scratch.values.begin()), *first));
   }
   rows.release(range);
-  std::uint32_t current = greatest.load(std::memory_order_relaxed);
-  const auto bits = std::bit_cast<std::uint32_t>(*found);
-  while (bits > current && !greatest.compare_exchange_weak(current, bits)) {
-  }
+  greatest.raise(std::bit_cast<std::uint32_t>(*found));
   return {};
 }
 
-float AmaxMeasurement::amax() const { return std::bit_cast<float>(greatest.load()); }
+float AmaxMeasurement::amax() const { return std::bit_cast<float>(greatest.get()); }
 
 Error nonFiniteError(const ValueRows& rows, std::int64_t index, float value) {
   return {.file = rows.tensor().shard->name(),

@@ -3,11 +3,11 @@
 
 #include "octavo/Checkpoint/Jobs/Job.h"
 #include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Kernels/Execution.h"
 #include "octavo/Kernels/Widen.h"
 
 #include <tl/expected.hpp>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -86,7 +86,7 @@ private:
   std::vector<std::shared_ptr<const ValueRows>> sources;
   std::vector<Piece> all;
   std::vector<std::size_t> sourceOf; ///< of each piece
-  std::atomic<std::uint32_t> greatest{0};
+  kernels::SharedMaximum greatest;
 };
 
 } // namespace octavo::checkpoint

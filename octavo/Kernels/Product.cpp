@@ -46,7 +46,7 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
               std::span<const PackedOperand> right, void* output, const Epilogue& epilogue,
               const Execution& execution) {
   assert(execution.isa == plan.isa && (right.size() == left.size() || right.size() == 1));
-  std::atomic<std::uint32_t> amax{0};
+  SharedMaximum amax;
   std::vector<ProductEpilogue> epilogues;
   std::vector<std::unique_ptr<ProductWork>> works;
   std::vector<std::int64_t> ends; // of each product's tasks among all
@@ -74,7 +74,7 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
     }
   });
   if (epilogue.amax)
-    *epilogue.amax = std::bit_cast<float>(amax.load());
+    *epilogue.amax = std::bit_cast<float>(amax.get());
 }
 
 void multiply(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
@@ -87,7 +87,7 @@ void finish(std::span<float> sums, std::int64_t batch, std::int64_t rows, std::i
             void* output, const Epilogue& epilogue, const Execution& execution) {
   assert(static_cast<std::int64_t>(sums.size()) == batch * rows * columns);
   assert(epilogue.format != &format::element("f32") || output == sums.data());
-  std::atomic<std::uint32_t> amax{0};
+  SharedMaximum amax;
   forRanges(static_cast<std::size_t>(batch * rows), 16, execution,
             [&](std::size_t begin, std::size_t end) {
               const auto last = static_cast<std::int64_t>(end);
@@ -101,7 +101,7 @@ void finish(std::span<float> sums, std::int64_t batch, std::int64_t rows, std::i
               }
             });
   if (epilogue.amax)
-    *epilogue.amax = std::bit_cast<float>(amax.load());
+    *epilogue.amax = std::bit_cast<float>(amax.get());
 }
 
 } // namespace octavo::kernels

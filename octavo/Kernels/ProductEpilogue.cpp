@@ -10,7 +10,7 @@ namespace octavo::kernels {
 
 ProductEpilogue::ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output, std::int64_t item,
                                  std::int64_t rows, std::int64_t columns, float outer,
-                                 std::atomic<std::uint32_t>& amax)
+                                 SharedMaximum& amax)
     : epilogue(epilogue), kernels(productKernels(isa).epilogue), isa(isa), columns(columns),
       outer(outer), amax(amax) {
   const format::ElementFormat& format = *epilogue.format;
@@ -79,9 +79,7 @@ void ProductEpilogue::finish(const SumsBlock& block) const {
       kernelTable(isa).convertF32(conversion, values, reinterpret_cast<std::uint8_t*>(output) + at,
                                   static_cast<std::size_t>(width), nullptr, Stores::Cached);
   }
-  std::uint32_t current = amax.load(std::memory_order_relaxed);
-  while (greatest > current && !amax.compare_exchange_weak(current, greatest)) {
-  }
+  amax.raise(greatest);
 }
 
 } // namespace octavo::kernels

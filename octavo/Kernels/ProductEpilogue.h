@@ -2,10 +2,10 @@
 #pragma once
 
 #include "octavo/Kernels/Epilogue.h"
+#include "octavo/Kernels/Execution.h"
 #include "octavo/Kernels/Plans.h"
 #include "octavo/Kernels/ProductKernels.h"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,8 +27,7 @@ class ProductEpilogue {
 public:
   /// `output` is [batch, rows, columns] in the epilogue's format; `amax` gathers the greatest bits.
   ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output, std::int64_t item,
-                  std::int64_t rows, std::int64_t columns, float outer,
-                  std::atomic<std::uint32_t>& amax);
+                  std::int64_t rows, std::int64_t columns, float outer, SharedMaximum& amax);
 
   /// A block whose sums lie in C itself where nothing forbids that, else in memory of the thread.
   SumsBlock begin(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t columnBegin,
@@ -46,7 +45,7 @@ private:
   const float* residual;
   std::int64_t columns;
   float outer;
-  std::atomic<std::uint32_t>& amax;
+  SharedMaximum& amax;
   enum class Stored : std::uint8_t { F32, Bf16, F16, Narrow } stored;
   bool inPlace;
   bool isIdentity;

@@ -23,11 +23,6 @@ struct Slot {
 };
 using Slots = std::map<std::string, Slot, std::less<>>;
 
-const KvScales* findKv(const Inventory& inventory, std::string_view module) {
-  const auto found = std::ranges::find(inventory.kvScales, module, &KvScales::module);
-  return found == inventory.kvScales.end() ? nullptr : &*found;
-}
-
 /// Attention modules by the tensors' names, and those that have scales alone.
 std::vector<std::string> modulesOf(const Folder& folder, const Inventory& inventory) {
   std::vector<std::string> modules = attentionModules(folder);

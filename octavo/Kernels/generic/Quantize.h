@@ -258,7 +258,7 @@ private:
         x[j] = load<U32>(values + at);
         if constexpr (kMayBePoisoned)
           mask[j] = splat(kept[b]);
-        if constexpr (Step::kIsTabled)
+        if constexpr (kIsTabled<decltype(Step::encoder)>)
           factor[j].reciprocal = splat(reciprocalOf[codes[b]]);
         else
           factor[j] = factors.all(b);

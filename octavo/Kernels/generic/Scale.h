@@ -216,29 +216,29 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
   Factor outer, elementMax;
   F32 reciprocals, rests; ///< by the upper three trailing bits
 
+  /// isUsual of a plan.
+  static OCTAVO_INLINE bool fits(const QuantizePlan& plan) {
+    constexpr float kLeastOuter = 0x1p-40f, kMostOuter = 0x1p40f;
+    return kHasLookup &&
+           (plan.ratioForm == numerics::BlockRatio::Standard ||
+            plan.ratioForm == numerics::BlockRatio::Quotient) &&
+           plan.quotientForm == numerics::QuotientForm::Divided && plan.narrowScale.trailing <= 3 &&
+           plan.underflowCode == plan.leastCode && plan.leastCode != 0 && plan.zeroCode != 0 &&
+           plan.leastCode < plan.nanScale && plan.zeroCode < plan.nanScale &&
+           plan.outer >= kLeastOuter && plan.outer <= kMostOuter &&
+           !anySet(immoderate(productsWithOuter(plan)) | immoderate(splat(plan.outer)));
+  }
+
   /// `multiple`, a power of two, of all reciprocals and rests that kUsual finds.
   explicit __attribute__((noinline)) ScaleFinder(const QuantizePlan& plan, float multiple = 1)
       : plan(plan), magnitude(plan.narrowScale), valueOf(plan.narrowScale),
         leastAmax(bits(splat(plan.leastAmax))), leastCode(splat(plan.leastCode)),
-        zeroCode(splat(plan.zeroCode)) {
-    constexpr float kLeastOuter = 0x1p-40f, kMostOuter = 0x1p40f;
-    isUsual = kHasLookup &&
-              (plan.ratioForm == numerics::BlockRatio::Standard ||
-               plan.ratioForm == numerics::BlockRatio::Quotient) &&
-              plan.quotientForm == numerics::QuotientForm::Divided &&
-              plan.narrowScale.trailing <= 3 && plan.underflowCode == plan.leastCode &&
-              plan.leastCode != 0 && plan.zeroCode != 0 && plan.leastCode < plan.nanScale &&
-              plan.zeroCode < plan.nanScale && plan.outer >= kLeastOuter &&
-              plan.outer <= kMostOuter;
-    const std::uint32_t eighths[16] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
-    const F32 significands = floats((load<U32>(eighths) << 20) + bits(splat(1.0f)));
-    const Factor products = divisorFactor(significands * splat(plan.outer));
+        zeroCode(splat(plan.zeroCode)), isUsual(fits(plan)) {
+    const Factor products = divisorFactor(productsWithOuter(plan));
     outer = divisorFactor(splat(plan.outer));
     elementMax = divisorFactor(splat(plan.elementMax));
     reciprocals = products.reciprocal * splat(multiple);
     rests = products.rest * splat(multiple);
-    if (anySet(immoderate(products.value) | immoderate(outer.value)))
-      isUsual = false;
   }
   template <bool kUsual> OCTAVO_INLINE Scales find(U32 amax) const {
     if constexpr (kUsual)
@@ -269,6 +269,12 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
   }
 
 private:
+  /// The outer scale times each significand.
+  static OCTAVO_INLINE F32 productsWithOuter(const QuantizePlan& plan) {
+    const std::uint32_t eighths[16] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
+    const F32 significands = floats((load<U32>(eighths) << 20) + bits(splat(1.0f)));
+    return significands * splat(plan.outer);
+  }
   /// 2^-e of a value in [2^e, 2^(e + 1)).
   static OCTAVO_INLINE F32 inversePowerOf(F32 value) {
     return floats(splat(254u << 23) - (bits(value) & kInfinity));
@@ -359,7 +365,6 @@ static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, co
 
 /// The step of a quantization's inner loop: kStep values, with a factor and a scale code each.
 template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
-  static constexpr bool kIsTabled = false;
   static constexpr bool kIsExact = false;
   const QuantizePlan& plan;
   Encoder encoder;
@@ -384,7 +389,6 @@ template <typename Encoder> inline constexpr bool kIsTabled = kMultiple<Encoder>
 /// The reciprocal alone puts the quotient off by less than 2^-22 of it, which may decide only next
 /// to a tie.
 template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>> {
-  static constexpr bool kIsTabled = true;
   static constexpr bool kIsExact = false;
   const QuantizePlan& plan;
   Tabled<ByTable> encoder;
@@ -417,7 +421,6 @@ private:
 /// No fast encoder: any rounding, and any step that has an infinity.
 struct NoEncoder {};
 template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
-  static constexpr bool kIsTabled = false;
   static constexpr bool kIsExact = true;
   const QuantizePlan& plan;
   NoEncoder encoder;
@@ -493,7 +496,7 @@ OCTAVO_INLINE void withStep(const QuantizePlan& plan, const Encoder& encoder, bo
 /// Whether Tabled<E2M1ByTable> does all that is asked for.
 OCTAVO_INLINE bool hasTabledE2M1(const QuantizePlan& plan) {
   return plan.element.rounding == Rounding::TiesToEven && !plan.isExact &&
-         E2M1ByTable::fits(plan.element) && ScaleFinder<ScaleKind::Narrow>(plan).isUsual;
+         E2M1ByTable::fits(plan.element) && ScaleFinder<ScaleKind::Narrow>::fits(plan);
 }
 
 /// Whether PositiveZero<FastFloat> does all that is asked for.

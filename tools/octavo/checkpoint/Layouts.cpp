@@ -84,11 +84,10 @@ constexpr const char* kLegend =
     "[n, k]. Scales multiply unless said otherwise. A reader takes any shape that holds the same "
     "scales in the same order, F8_E8M0 for U8 exponents, and one number an expert where one number "
     "is named; the one named is written. Two an expert, for the gate and the up rows of one "
-    "tensor, "
-    "are what vLLM and sglang build in memory from the tensors of single experts: no tool writes "
-    "them (ModelOpt 0.47 has one for each quantizer, which is one a tensor), and lint reports the "
-    "shape. Where an input scale is required, readers have no other "
-    "way to quantize activations, so that weights alone are not written.";
+    "tensor, are what vLLM and sglang build in memory from the tensors of single experts: no tool "
+    "writes them (ModelOpt 0.47 has one for each quantizer, which is one a tensor), and lint "
+    "reports the shape. Where an input scale is required, readers have no other way to quantize "
+    "activations, so that weights alone are not written.";
 
 std::string plainPage() {
   std::string page = withoutMarks(kLegend) + "\n";
