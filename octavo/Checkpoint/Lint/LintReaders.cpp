@@ -1,7 +1,9 @@
 #include "octavo/Checkpoint/Lint/LintReaders.h"
 
 #include "octavo/Checkpoint/AttentionModules.h"
+#include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/Layouts/NamePatterns.h"
 
 #include <fmt/format.h>
 
@@ -273,6 +275,46 @@ void noInputScale(const LintSubject& subject, const ReaderRule& rule, Findings& 
              fmt::format("there is no {}.input_scale", layer.name));
 }
 
+/// The modules that a ModelOpt configuration excludes. vLLM takes config.json where both files have
+/// a list.
+std::vector<std::string> excludedModules(const Folder& folder) {
+  const Json& config = folder.quantizationConfig();
+  for (auto [block, key] :
+       {std::pair(&config, "ignore"),
+        std::pair(&memberAt(config, {"quantization"}), "exclude_modules"),
+        std::pair(&memberAt(folder.quantConfig(), {"quantization"}), "exclude_modules")})
+    if (std::vector<std::string> names = stringsAt(*block, key); !names.empty())
+      return names;
+  return {};
+}
+
+/// The module of vLLM's model that runs `layer`: that of the fused product, or of all experts.
+std::string moduleInVllm(const Layer& layer) {
+  if (const std::size_t experts = layer.name.find(".experts."); experts != std::string::npos)
+    return layer.name.substr(0, experts) + ".experts";
+  return fusedGroup(layer.name).value_or(layer.name);
+}
+
+void excludedBySubstring(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  if (!isModelOpt(subject.folder))
+    return;
+  const std::vector<std::string> entries = excludedModules(subject.folder);
+  Findings ofPatterns; // reported where the layout is read
+  const NamePatterns excluded(entries, PatternStyle::Wildcards, "exclude_modules", ofPatterns);
+  for (const std::string& entry : entries) {
+    std::vector<const Layer*> hidden;
+    for (const Layer& layer : subject.inventory.layers)
+      if (layer.format && !excluded.match(layer.name) &&
+          moduleInVllm(layer).find(entry) != std::string::npos)
+        hidden.push_back(&layer);
+    if (!hidden.empty())
+      report(rule, findings, &hidden.front()->elements.tensor,
+             fmt::format("{} is excluded, which is a part of the name {}; quantized layers that it "
+                         "hides: {}",
+                         inQuotes(entry), inQuotes(moduleInVllm(*hidden.front())), hidden.size()));
+  }
+}
+
 void raggedModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
   if (isModelOpt(subject.folder))
     reportRagged(subject, rule, findings);
@@ -352,6 +394,10 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
      "silently wrong: activations are divided by the lowest f32, which is in place of the scale that is not there",
      "put the scale in with `octavo checkpoint scales apply`, or convert to a layout with dynamic activations",
      "vLLM, quantization/modelopt.py:ModelOptFp8LinearMethod", noInputScale},
+    {"modelopt-excluded-by-substring", {Vllm}, Error,
+     "an entry that is any part of a module's name excludes the module: it is built without quantization, and its scales have no place",
+     "write whole names, or wildcards over whole names, in exclude_modules (ignore in config.json)",
+     "vLLM, quantization/modelopt.py:is_layer_excluded", excludedBySubstring},
     {"modelopt-ragged-blocks", {Vllm}, Error, "weights whose sides are no multiples of 128 are refused",
      "octavo checkpoint convert --layout modelopt --requantize --format fp8_row",
      "vLLM, quantization/modelopt.py:ModelOptFp8PbWoLinearMethod", raggedModelOpt},

@@ -1,0 +1,147 @@
+"""Configurations that are broken, or that their tensors do not fit."""
+import numpy as np
+
+import checkpoints as cp
+from broken.cases import DOWN, UP, breaks, case
+
+
+@case("unreadable-config", "config.json", "JSON")
+def configuration_is_no_json(folder):
+    cp.autofp8().write(folder)
+    (folder / "config.json").write_text("{'model_type': 1}")
+
+
+@case("unreadable-config", "config.json", "twice")
+def configuration_has_a_key_twice(folder):
+    cp.autofp8().write(folder)
+    (folder / "config.json").write_text('{"a": 1, "a": 2}')
+
+
+@case("unreadable-config", "config.json", "deep")
+def configuration_is_nested_too_deep(folder):
+    cp.autofp8().write(folder)
+    (folder / "config.json").write_text("[" * 100_000)
+
+
+@case("unreadable-config", "hf_quant_config.json")
+def modelopt_configuration_is_cut(folder):
+    cp.autofp8().write(folder)
+    (folder / "hf_quant_config.json").write_text('{"quantization": {"quant_algo": "FP8"')
+
+
+@breaks(cp.autofp8, "no-configuration", "no quantization_config")
+def configuration_does_not_say_quantized(checkpoint):
+    del checkpoint.config["quantization_config"]
+
+
+@breaks(cp.autofp8, "no-configuration", "no config.json")
+def configuration_is_not_there(checkpoint):
+    checkpoint.config = None
+
+
+@breaks(cp.autofp8, "unsupported-layout", "shiny")
+def method_is_unknown(checkpoint):
+    checkpoint.quantization["quant_method"] = "shiny"
+
+
+@breaks(cp.plain_checkpoint, "nothing-quantized", "no tensor is the weight of a quantized layer")
+def configuration_says_quantized_and_nothing_is(checkpoint):
+    checkpoint.config["quantization_config"] = cp.autofp8().quantization
+
+
+@breaks(cp.compressed_fp8, "configuration-mismatch", "nvfp4")
+def labelled_nvfp4_stored_fp8(checkpoint):
+    checkpoint.quantization["format"] = "nvfp4-pack-quantized"
+    checkpoint.quantization["config_groups"]["group_0"]["weights"] = cp.scheme(
+        4, "tensor_group", group_size=16, dynamic=False)
+
+
+@breaks(cp.compressed_fp8, "ignore-matches-nothing", "lm_haed")
+def ignored_name_is_misspelt(checkpoint):
+    checkpoint.quantization["ignore"].append("lm_haed")
+
+
+@breaks(cp.compressed_fp8, "ignored-layer-quantized", DOWN)
+def ignored_layer_is_quantized(checkpoint):
+    checkpoint.quantization["ignore"].append(DOWN)
+
+
+@breaks(cp.compressed_fp8, "ignored-layer-quantized", "down_proj")
+def ignored_pattern_hides_quantized_layers(checkpoint):
+    checkpoint.quantization["ignore"].append("re:.*down_proj")
+
+
+@breaks(cp.compressed_fp8, "unquantized-layer", DOWN)
+def plain_layer_is_not_ignored(checkpoint):
+    del checkpoint.tensors[DOWN + ".weight_scale"]
+    checkpoint.tensors[DOWN + ".weight"] = cp.plain()[DOWN + ".weight"]
+
+
+@breaks(cp.compressed_fp8, "bad-pattern", "(")
+def pattern_is_broken(checkpoint):
+    checkpoint.quantization["ignore"].append("re:(")
+
+
+@breaks(cp.compressed_fp8, "unknown-configuration-key", "magic")
+def scheme_has_an_unknown_key(checkpoint):
+    checkpoint.quantization["config_groups"]["group_0"]["weights"]["magic"] = True
+
+
+@breaks(cp.compressed_fp8, "unknown-configuration-key", "zeal", "group_0")
+def group_has_an_unknown_key(checkpoint):
+    checkpoint.quantization["config_groups"]["group_0"]["zeal"] = 11
+
+
+# What reading a layout finds, beyond the parts that are missing or misshapen.
+
+@breaks(cp.autofp8, "bad-configuration", "activation_scheme", "sometimes")
+def activations_are_neither_static_nor_dynamic(checkpoint):
+    checkpoint.quantization["activation_scheme"] = "sometimes"
+
+
+@breaks(cp.modelopt_nvfp4, "bad-configuration", "hf_quant_config.json", "NVFP4", "FP8")
+def two_configurations_that_disagree(checkpoint):
+    checkpoint.quant_config["quantization"]["quant_algo"] = "FP8"
+
+
+@breaks(cp.modelopt_nvfp4, "unsupported-format", "INT4_AWQ")
+def the_algorithm_is_no_float(checkpoint):
+    checkpoint.quantization["quant_algo"] = "INT4_AWQ"
+    checkpoint.quant_config["quantization"]["quant_algo"] = "INT4_AWQ"
+
+
+@breaks(cp.deepseek, "other-spelling", "up_proj.weight", "weight_scale")
+def the_scale_has_another_layouts_name(checkpoint):
+    checkpoint.tensors[UP + ".weight_scale"] = checkpoint.tensors.pop(UP + ".weight_scale_inv")
+
+
+def bare(tensors, quantization=None):
+    config = {"quantization_config": quantization} if quantization else {"model_type": "llama"}
+    return lambda: cp.Checkpoint(dict(tensors), config, shards=1)
+
+
+E8M0 = np.full((4, 2), 120, np.uint8)
+
+
+@breaks(bare({"m.weight": ("F4", [4, 63], bytes(126)), "m.weight_scale": ("F8_E8M0", [4, 2], bytes(8))},
+             {"quant_method": "octavo"}), "element-shape", "m.weight", "fill whole bytes")
+def rows_that_end_within_a_byte(checkpoint):
+    pass
+
+
+@breaks(bare({"m.weight": np.zeros((4, 48), np.uint8), "m.weight_scale": E8M0}), "ambiguous-format", "m.weight")
+def six_bits_that_do_not_say_which(checkpoint):
+    pass
+
+
+@breaks(bare({"m.weight": np.zeros((4, 64), cp.E4M3), "m.weight_scale": E8M0}), "ambiguous-layout",
+        "compressed-tensors, modelopt, quark")
+def a_layout_that_fits_three(checkpoint):
+    pass
+
+
+@breaks(bare({"model.layers.0.mlp.experts.gate_up_proj_blocks": np.zeros((3, 8, 2, 16), np.uint8),
+              "model.layers.0.mlp.experts.gate_up_proj_scales": np.full((3, 8, 2), 120, np.uint8)},
+             {"quant_method": "mxfp4"}), "interleaved-gate-up", "gate_up_proj_blocks")
+def rows_of_gate_and_up_by_turns(checkpoint):
+    pass
