@@ -26,9 +26,9 @@ struct ReportLayer {
   std::vector<std::int64_t> shape;
   std::uint64_t bytes = 0; ///< of all its parts
   double bitsPerWeight = 0;
-  ScaleCensus scales;
-  ScaleHistogram histogram;
-  CodeCensus codes;
+  ScaleCensus scales = {};
+  ScaleHistogram histogram = {};
+  CodeCensus codes = {};
   std::optional<WeightDifference> difference; ///< from the original, where one was given
 };
 
