@@ -29,7 +29,7 @@ struct ReportLayer {
   ScaleCensus scales = {};
   ScaleHistogram histogram = {};
   CodeCensus codes = {};
-  std::optional<WeightDifference> difference; ///< from the original, where one was given
+  std::optional<WeightDifference> difference = {}; ///< from the original, where one was given
 };
 
 struct Report {
