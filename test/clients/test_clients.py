@@ -64,7 +64,7 @@ def test_transformers_loads_what_octavo_writes(tmp_path, plain, layout, format, 
 
 
 @pytest.mark.parametrize("layout, format", [
-    ("compressed-tensors", "nvfp4"), ("modelopt", "fp8_tensor"), ("modelopt", "nvfp4"), ("quark", "mxfp4"),
+    ("compressed-tensors", "nvfp4"), ("modelopt", "fp8_row"), ("modelopt", "nvfp4"), ("quark", "mxfp4"),
     ("quark", "mxfp6_e2m3"), ("fp8", "fp8_tensor"), ("deepseek", "fp8_block"), ("native", "mxfp4")])
 def test_safetensors_opens_what_octavo_writes(tmp_path, layout, format):
     octavo_run("checkpoint", "quantize", MINILM, "-o", tmp_path / "out", "--layout", layout, "--format", format)
