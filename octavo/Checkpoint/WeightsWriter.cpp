@@ -70,7 +70,7 @@ tl::expected<void, Error> writeLayer(const PlacedLayer& layer, ShardWriter& writ
   const LayerPlan& plan = layer.plan;
   const std::int64_t rows =
       numerics::elementCount(plan.shape) / std::max<std::int64_t>(plan.columns(), 1);
-  std::vector<std::byte> packed;
+  PageBuffer packed;
   std::span<const std::byte> scales = layer.weight->scales;
   for (std::int64_t begin = 0; begin < rows; begin += plan.rowsInMatrix()) {
     const Piece piece{begin, begin + plan.rowsInMatrix()};

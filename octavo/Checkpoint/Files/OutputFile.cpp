@@ -1,5 +1,7 @@
 #include "octavo/Checkpoint/Files/OutputFile.h"
 
+#include "octavo/Checkpoint/Files/PageBuffer.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -25,14 +27,19 @@ tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& 
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor, 0666 & ~mask);
-  return OutputFile(path, std::move(temporary), descriptor);
+  OutputFile file(path, std::move(temporary), descriptor);
+  file.uncached = ::open(file.temporary.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
+  return file;
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path(std::move(other.path)), temporary(std::move(other.temporary)),
-      descriptor(std::exchange(other.descriptor, -1)), waiting(other.waiting.load()) {}
+      descriptor(std::exchange(other.descriptor, -1)), uncached(std::exchange(other.uncached, -1)),
+      waiting(other.waiting.load()), few(std::move(other.few)) {}
 
 OutputFile::~OutputFile() {
+  if (uncached >= 0)
+    ::close(uncached);
   if (descriptor < 0)
     return;
   ::close(descriptor);
@@ -80,6 +87,13 @@ tl::expected<void, Error> OutputFile::reserve(std::uint64_t length) {
 /// before.
 static constexpr std::uint64_t kDiskBegins = std::uint64_t{32} << 20;
 
+/// Fewer bytes cost more waiting for the disk than a copy.
+static constexpr std::size_t kUncachedLeast = std::size_t{256} << 10;
+
+/// A write through the cache waits for those past it, and they for it: the few bytes that go there
+/// go at a time.
+static constexpr std::size_t kMostLater = std::size_t{8} << 20;
+
 void OutputFile::beginDisk(std::uint64_t offset, std::uint64_t length) {
   ::sync_file_range(descriptor, static_cast<off64_t>(offset), static_cast<off64_t>(length),
                     SYNC_FILE_RANGE_WRITE); // advice: commit finds out what fails
@@ -87,6 +101,76 @@ void OutputFile::beginDisk(std::uint64_t offset, std::uint64_t length) {
 
 tl::expected<void, Error> OutputFile::writeAt(std::uint64_t offset,
                                               std::span<const std::byte> bytes) {
+  const std::uint64_t address = reinterpret_cast<std::uintptr_t>(bytes.data());
+  if (bytes.size() < kUncachedLeast)
+    return writeLater(offset, bytes);
+  if (uncached < 0 || (address - offset) % kPageBytes != 0)
+    return writeCached(offset, bytes);
+  const std::size_t head = (kPageBytes - offset % kPageBytes) % kPageBytes;
+  const std::size_t whole = (bytes.size() - head) / kPageBytes * kPageBytes;
+  return writeUncached(offset + head, bytes.subspan(head, whole)).and_then([&](std::size_t done) {
+    return writeLater(offset, bytes.first(head)).and_then([&] {
+      const auto rest = bytes.subspan(head + done);
+      return rest.size() < kPageBytes ? writeLater(offset + head + done, rest)
+                                      : writeCached(offset + head + done, rest);
+    });
+  });
+}
+
+tl::expected<void, Error> OutputFile::writeLater(std::uint64_t offset,
+                                                 std::span<const std::byte> bytes) {
+  if (bytes.empty())
+    return {};
+  Later full;
+  {
+    const std::lock_guard lock(few->mutex);
+    Later& later = few->later;
+    later.ranges.push_back({offset, later.bytes.size(), bytes.size()});
+    later.bytes.insert(later.bytes.end(), bytes.begin(), bytes.end());
+    if (later.bytes.size() < kMostLater)
+      return {};
+    std::swap(full, later);
+  }
+  return put(std::move(full));
+}
+
+tl::expected<void, Error> OutputFile::put(Later later) {
+  std::ranges::sort(later.ranges, {}, &Later::Range::offset);
+  std::vector<std::byte> run; // ranges that lie side by side in the file
+  for (auto range = later.ranges.begin(); range != later.ranges.end();) {
+    const std::uint64_t offset = range->offset;
+    run.clear();
+    for (; range != later.ranges.end() && range->offset == offset + run.size(); ++range) {
+      const auto bytes = std::span(later.bytes).subspan(range->begin, range->size);
+      run.insert(run.end(), bytes.begin(), bytes.end());
+    }
+    if (auto written = writeCached(offset, run); !written)
+      return written;
+  }
+  return {};
+}
+
+tl::expected<std::size_t, Error> OutputFile::writeUncached(std::uint64_t offset,
+                                                           std::span<const std::byte> bytes) const {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t written = ::pwrite(uncached, bytes.data() + done, bytes.size() - done,
+                                     static_cast<off_t>(offset + done));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0 && errno != EINVAL)
+      return failure("cannot be written", errno);
+    if (written <= 0)
+      break;
+    done += static_cast<std::size_t>(written);
+    if (done % kPageBytes != 0)
+      break;
+  }
+  return done;
+}
+
+tl::expected<void, Error> OutputFile::writeCached(std::uint64_t offset,
+                                                  std::span<const std::byte> bytes) {
   const std::uint64_t before = waiting.fetch_add(bytes.size());
   const bool isEnough = before / kDiskBegins != (before + bytes.size()) / kDiskBegins;
   while (!bytes.empty()) {
@@ -125,6 +209,8 @@ tl::expected<bool, Error> OutputFile::copyAt(std::uint64_t offset, int source, s
 }
 
 tl::expected<void, Error> OutputFile::commit() {
+  if (auto written = put(std::exchange(few->later, {})); !written)
+    return written;
   if (::fsync(descriptor) != 0)
     return failure("cannot be synced to disk", errno);
   if (::rename(temporary.c_str(), path.c_str()) != 0)

@@ -9,9 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace octavo::checkpoint {
 
@@ -31,7 +34,10 @@ public:
   /// Makes the file `length` bytes long and takes the disk space at once where the file system can,
   /// so that a full disk is known before the work is done.
   tl::expected<void, Error> reserve(std::uint64_t length);
-  /// Puts bytes at `offset`. Any thread.
+  /// Puts bytes at `offset`. Any thread. Those of a PageBuffer's place go from there to the disk,
+  /// which is waited for, past the system's cache: that costs no copy and no pages, and leaves the
+  /// cache to files that are read again. Where the file system cannot, and all others, through it;
+  /// a few bytes wait for others. Errors may be of bytes put before.
   tl::expected<void, Error> writeAt(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Puts `length` bytes of the file behind `source` from byte `from` on at `offset`, inside the
   /// kernel. False where the system cannot (other file systems, old kernels); nothing that was
@@ -44,15 +50,37 @@ public:
   tl::expected<void, Error> commit();
 
 private:
+  /// Bytes that are put together with others.
+  struct Later {
+    struct Range {
+      std::uint64_t offset;
+      std::size_t begin, size; ///< of `bytes`
+    };
+    std::vector<std::byte> bytes;
+    std::vector<Range> ranges;
+  };
+  struct GuardedLater { // one that can be moved with the file
+    std::mutex mutex;
+    Later later;
+  };
+
   OutputFile(std::filesystem::path path, std::string temporary, int descriptor)
       : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}
+  tl::expected<void, Error> writeCached(std::uint64_t offset, std::span<const std::byte> bytes);
+  tl::expected<void, Error> writeLater(std::uint64_t offset, std::span<const std::byte> bytes);
+  tl::expected<void, Error> put(Later later);
+  /// How many of the bytes, whole pages, are on the disk; the others have to go through the cache.
+  tl::expected<std::size_t, Error> writeUncached(std::uint64_t offset,
+                                                 std::span<const std::byte> bytes) const;
   void beginDisk(std::uint64_t offset, std::uint64_t length);
   tl::unexpected<Error> failure(const char* what, int code) const;
 
   std::filesystem::path path;
   std::string temporary;
   int descriptor;
-  std::atomic<std::uint64_t> waiting{0}; ///< bytes put by writeAt
+  int uncached = -1;                     ///< of the same file, past the cache; -1: it cannot
+  std::atomic<std::uint64_t> waiting{0}; ///< bytes put by writeCached
+  std::unique_ptr<GuardedLater> few = std::make_unique<GuardedLater>();
 };
 
 } // namespace octavo::checkpoint

@@ -134,11 +134,15 @@ tl::expected<ShardWriter, Error> ShardWriter::create(const std::filesystem::path
   return ShardWriter(std::move(state));
 }
 
+std::uint64_t ShardWriter::position(std::size_t index, std::uint64_t offset) const {
+  return state->begins[index] + offset;
+}
+
 tl::expected<void, Error> ShardWriter::write(std::size_t index, std::uint64_t offset,
                                              std::span<const std::byte> bytes) {
   assert(offset + bytes.size() <= state->lengths[index]);
   state->written += bytes.size();
-  return state->file.writeAt(state->begins[index] + offset, bytes);
+  return state->file.writeAt(position(index, offset), bytes);
 }
 
 tl::expected<void, Error> ShardWriter::copy(std::size_t index, const SafetensorsFile& source,

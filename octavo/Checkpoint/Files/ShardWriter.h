@@ -48,7 +48,9 @@ public:
   ShardWriter(ShardWriter&&) noexcept;
   ~ShardWriter(); ///< removes the temporary file unless commit has succeeded
 
-  /// Puts bytes at `offset` of tensor `index` (of the list given to create). Any order, any thread.
+  /// Where in the file byte `offset` of tensor `index` (of the list given to create) lies.
+  std::uint64_t position(std::size_t index, std::uint64_t offset) const;
+  /// Puts bytes there; see OutputFile::writeAt. Any order, any thread.
   tl::expected<void, Error> write(std::size_t index, std::uint64_t offset,
                                   std::span<const std::byte> bytes);
   /// Puts all bytes of an entry of `source` there, whose dtype and shape are those of the plan; the

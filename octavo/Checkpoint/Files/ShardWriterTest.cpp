@@ -1,5 +1,7 @@
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 
+#include "octavo/Checkpoint/Files/PageBuffer.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -79,6 +81,31 @@ TEST_F(ShardWriterTest, piecesInAnyOrderFromAnyThreadGiveTheSameFile) {
   EXPECT_FALSE(std::filesystem::exists(folder / "pieces.safetensors"));
   ASSERT_TRUE(writer->commit());
   EXPECT_TRUE(fileText(folder / "pieces.safetensors") == fileText(folder / "whole.safetensors"));
+}
+
+TEST_F(ShardWriterTest, bytesThatGoPastTheCacheGiveTheSameFile) {
+  const SafetensorsFile source = whole();
+  // Pieces of whole pages and others, some too small for the disk, more than wait for each other.
+  for (const std::size_t piece :
+       {std::size_t{40'001}, std::size_t{1} << 20, std::size_t{3'000'005}}) {
+    auto writer = ShardWriter::create(folder / "pieces.safetensors", planned, {{"format", "pt"}});
+    ASSERT_TRUE(writer) << writer.error().message();
+    PageBuffer buffer;
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      const auto bytes = source.bytes(*source.find(planned[i].name));
+      for (std::size_t at = 0; at < bytes.size(); at += piece) {
+        const auto part = bytes.subspan(at, std::min(piece, bytes.size() - at));
+        const auto room = buffer.place(writer->position(i, at), part.size());
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(room.data()) % kPageBytes,
+                  writer->position(i, at) % kPageBytes);
+        std::ranges::copy(part, room.begin());
+        ASSERT_TRUE(writer->write(i, at, room));
+      }
+    }
+    ASSERT_TRUE(writer->commit());
+    EXPECT_TRUE(fileText(folder / "pieces.safetensors") == fileText(folder / "whole.safetensors"))
+        << piece;
+  }
 }
 
 TEST_F(ShardWriterTest, copiesTensorsOfAnotherFile) {

@@ -33,10 +33,12 @@ public:
   tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
     const Piece piece = all[index];
     const auto rowBytes = static_cast<std::size_t>(rows->columns()) * kernels::wideBytes(dtype);
-    scratch.stored.resize(static_cast<std::size_t>(piece.end - piece.begin) * rowBytes);
+    const std::uint64_t offset = static_cast<std::uint64_t>(piece.begin) * rowBytes;
+    const std::span<std::byte> stored = sink.place(
+        0, offset, static_cast<std::size_t>(piece.end - piece.begin) * rowBytes, scratch.stored);
     for (std::int64_t begin = piece.begin; begin < piece.end; begin += tileRows) {
       const Piece tile{begin, std::min(begin + tileRows, piece.end)};
-      auto* to = scratch.stored.data() + static_cast<std::size_t>(begin - piece.begin) * rowBytes;
+      auto* to = stored.data() + static_cast<std::size_t>(begin - piece.begin) * rowBytes;
       const auto beyond = dequantize(tile, to, scratch);
       if (!beyond)
         return tl::unexpected(beyond.error());
@@ -50,7 +52,7 @@ public:
                   .fix = "use --dtype bf16 or f32"});
     }
     rows->release(piece);
-    return sink.write(0, static_cast<std::uint64_t>(piece.begin) * rowBytes, scratch.stored);
+    return sink.write(0, offset, stored);
   }
 
 private:

@@ -3,7 +3,6 @@
 #include "octavo/Checkpoint/Jobs/JobFolder.h"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <thread>
 
 namespace octavo::checkpoint {
 
@@ -113,7 +113,7 @@ tl::expected<void, Error> inParallel(std::size_t n, int workers, Work work) {
   std::mutex mutex;
   std::optional<Error> failure;
   std::size_t failed = std::numeric_limits<std::size_t>::max();
-  const auto take = [&](int) {
+  const auto take = [&] {
     Scratch scratch;
     for (std::size_t i; (i = next++) < n;) {
       auto done = work(i, scratch);
@@ -128,23 +128,26 @@ tl::expected<void, Error> inParallel(std::size_t n, int workers, Work work) {
       }
     }
   };
-  if (workers == 1)
-    take(0);
-  else
-    tbb::task_arena(workers).execute([&] { tbb::parallel_for(0, workers, take); });
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min<std::size_t>(n, static_cast<std::size_t>(workers)); ++i)
+      others.emplace_back(take);
+    take();
+  }
   if (failure)
     return tl::unexpected(std::move(*failure));
   return {};
 }
 
 class Run {
-  static constexpr int kAllThreads = std::numeric_limits<int>::max();
+  /// Threads beside those that keep the processors busy: so many wait for the disk.
+  static constexpr int kWaiting = 4;
+  static int atMost() { return tbb::this_task_arena::max_concurrency() + kWaiting; }
 
 public:
   Run(Job& job, JobFolder& folder, const JobSettings& settings)
       : job(job), folder(folder), settings(settings),
-        threads(std::clamp(settings.threads > 0 ? settings.threads : kAllThreads, 1,
-                           tbb::this_task_arena::max_concurrency())) {}
+        threads(settings.threads > 0 ? std::min(settings.threads, atMost()) : atMost()) {}
 
   tl::expected<JobResult, Error> all() {
     JobResult result;

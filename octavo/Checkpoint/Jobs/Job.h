@@ -2,6 +2,7 @@
 // in bounded memory on several threads, continued after an interruption with the same bytes.
 #pragma once
 
+#include "octavo/Checkpoint/Files/PageBuffer.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Checkpoint/Folder.h"
 
@@ -18,9 +19,9 @@
 namespace octavo::checkpoint {
 
 /// Values of a piece of work, at most, unless a row of blocks has more: what is written of one
-/// piece is worth a call of the system. It does not depend on the machine or the options, and
-/// neither do sums over pieces.
-inline constexpr std::int64_t kPieceValues = std::int64_t{1} << 20;
+/// piece, some MiB, is worth a request to the disk. It does not depend on the machine or the
+/// options, and neither do sums over pieces.
+inline constexpr std::int64_t kPieceValues = std::int64_t{1} << 22;
 
 /// Values that are computed together, at most, unless a row of blocks has more: as f32 and as codes
 /// they stay in the second-level cache from one loop to the next.
@@ -36,13 +37,18 @@ struct Scratch {
   std::vector<std::byte> fetched; ///< as the input stores it
   std::vector<float> values, restored;
   std::vector<std::byte> codes, scales;
-  std::vector<std::byte> stored; ///< what a piece writes
+  PageBuffer stored; ///< what a piece writes
 };
 
 /// Where a step puts the bytes of its outputs.
 class Sink {
 public:
   Sink(ShardWriter& writer, std::size_t first) : writer(&writer), first(first) {}
+  /// Room for bytes of an output, from which they go to the disk without a copy.
+  std::span<std::byte> place(std::size_t output, std::uint64_t offset, std::size_t size,
+                             PageBuffer& buffer) const {
+    return buffer.place(writer->position(first + output, offset), size);
+  }
   tl::expected<void, Error> write(std::size_t output, std::uint64_t offset,
                                   std::span<const std::byte> bytes) const {
     return writer->write(first + output, offset, bytes);
@@ -113,7 +119,7 @@ struct Job {
 
 struct JobSettings {
   std::uint64_t memory = std::uint64_t{1} << 30; ///< for pieces in work, in bytes
-  int threads = 0;                               ///< 0: as many as the machine has
+  int threads = 0; ///< 0: as many as the machine has, and some that wait for the disk
   /// Called with bytes written anew, from any thread.
   std::function<void(std::uint64_t)> progress = {};
 };

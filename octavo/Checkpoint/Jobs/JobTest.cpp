@@ -57,10 +57,10 @@ public:
       return tl::unexpected(Error{.file = "f", .problem = "was told to fail"});
     const auto width = static_cast<std::size_t>(tensor.entry->shape[1]);
     const auto row = tensor.bytes().subspan(piece * width, width);
-    scratch.stored.assign(row.begin(), row.end());
-    for (std::byte& byte : scratch.stored)
+    scratch.codes.assign(row.begin(), row.end());
+    for (std::byte& byte : scratch.codes)
       byte = ~byte;
-    return sink.write(0, piece * width, scratch.stored);
+    return sink.write(0, piece * width, scratch.codes);
   }
   Json report() const override { return planned.name; }
 

@@ -45,6 +45,11 @@ void LayerPlan::pack(std::span<const std::byte> codes, std::byte* to) const {
                 type.element->width(), reinterpret_cast<std::uint8_t*>(to), {.threads = 1});
 }
 
+std::span<std::byte> LayerPlan::place(const Sink& sink, Piece piece, PageBuffer& buffer) const {
+  return sink.place(kElements, storedCodes(piece.begin), storedCodes(piece.end - piece.begin),
+                    buffer);
+}
+
 tl::expected<void, Error> LayerPlan::writeStored(const Sink& sink, Piece piece,
                                                  std::span<const std::byte> stored) const {
   std::vector<std::byte> across;
@@ -59,12 +64,12 @@ tl::expected<void, Error> LayerPlan::writeStored(const Sink& sink, Piece piece,
 
 tl::expected<void, Error> LayerPlan::writeCodes(const Sink& sink, Piece piece,
                                                 std::span<const std::byte> codes,
-                                                std::vector<std::byte>& scratch) const {
+                                                PageBuffer& buffer) const {
   if (!packs())
     return writeStored(sink, piece, codes);
-  scratch.resize(storedCodes(piece.end - piece.begin));
-  pack(codes, scratch.data());
-  return writeStored(sink, piece, scratch);
+  const std::span<std::byte> stored = place(sink, piece, buffer);
+  pack(codes, stored.data());
+  return writeStored(sink, piece, stored);
 }
 
 tl::expected<void, Error> LayerPlan::writeScales(const Sink& sink, Piece piece,

@@ -50,13 +50,14 @@ struct LayerPlan {
   /// Puts codes, one a byte, of whole rows as they are stored. Precondition: packs().
   void pack(std::span<const std::byte> codes, std::byte* to) const;
 
-  /// Puts the codes of a piece, as they are stored but row after row, in their place.
+  /// Room for the codes of a piece as they are stored, but row after row.
+  std::span<std::byte> place(const Sink& sink, Piece piece, PageBuffer& buffer) const;
+  /// Puts them in their place in the file.
   tl::expected<void, Error> writeStored(const Sink& sink, Piece piece,
                                         std::span<const std::byte> stored) const;
   /// The same of codes one a byte.
   tl::expected<void, Error> writeCodes(const Sink& sink, Piece piece,
-                                       std::span<const std::byte> codes,
-                                       std::vector<std::byte>& scratch) const;
+                                       std::span<const std::byte> codes, PageBuffer& buffer) const;
   /// Puts the scales (codes of type.scale) of a piece in their place.
   tl::expected<void, Error> writeScales(const Sink& sink, Piece piece,
                                         std::span<const std::byte> scales) const;

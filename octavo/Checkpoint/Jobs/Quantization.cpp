@@ -68,12 +68,12 @@ public:
 
   tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
     const Piece piece = all[index];
-    scratch.stored.resize(plan.storedCodes(piece.end - piece.begin));
+    const std::span<std::byte> stored = plan.place(sink, piece, scratch.stored);
     scratch.scales.resize(scaleBytes(piece));
     kernels::QuantizeReport report;
     for (std::int64_t begin = piece.begin; begin < piece.end; begin += tileRows) {
       const Piece tile{begin, std::min(begin + tileRows, piece.end)};
-      auto done = quantize(tile, scratch.stored.data() + plan.storedCodes(begin - piece.begin),
+      auto done = quantize(tile, stored.data() + plan.storedCodes(begin - piece.begin),
                            scratch.scales.data() + scaleOffset(piece, begin), scratch,
                            losses.empty() ? nullptr : &losses[index]);
       if (!done)
@@ -81,7 +81,7 @@ public:
       report = *done;
     }
     rows->release(piece);
-    auto written = plan.writeStored(sink, piece, scratch.stored).and_then([&] {
+    auto written = plan.writeStored(sink, piece, stored).and_then([&] {
       return plan.writeScales(sink, piece, scratch.scales);
     });
     if (written && plan.outer && index == 0)
