@@ -24,6 +24,15 @@ struct QuantizeRunArguments {
   const float* amaxes = nullptr; ///< from KernelTable::blockAmaxes, all finite; or null
 };
 
+inline constexpr std::size_t kStripColumns = 1024;
+
+/// What one call leaves to the next of the same thread: the bits of the amaxes of a strip's
+/// columns.
+struct StripAmaxes {
+  const float* of = nullptr; ///< the strip's first value; null: of none
+  alignas(64) std::uint32_t columns[kStripColumns];
+};
+
 /// Blocks of `width` columns, the last perhaps narrower: `rows` times `columns` values, a row
 /// `stride` elements after the one before, of random numbers too; scales are contiguous.
 struct QuantizeStripArguments {
@@ -32,8 +41,8 @@ struct QuantizeStripArguments {
   std::size_t rows;
   std::size_t columns; ///< at most kStripColumns
   std::size_t width;
-  const float* next;   ///< a strip that will be asked for soon, or this one: asking for memory that
-                       ///< is not there costs a walk of the page tables each time
+  StripAmaxes* amaxes; ///< of this strip, where it says so; left with those of `next`, if found
+  const float* next;   ///< the strip of the next call, of as many rows and columns; or null
   std::uint8_t* codes;
   std::size_t codeStride;
   void* scales;
@@ -42,7 +51,6 @@ struct QuantizeStripArguments {
   std::uint64_t first;                  ///< takes number first + i, others `stride` a row further
   Stores stores;
 };
-inline constexpr std::size_t kStripColumns = 1024;
 
 /// `n` values under one scale.
 struct QuantizeSegmentArguments {

@@ -181,25 +181,29 @@ private:
     auto placeOf = [&](std::size_t i) {
       return (gridRowOf(i) / blocksInColumn * rows + rowOf(i)) * columns + columnOf(i);
     };
+    auto rowsOf = [&](std::size_t i) { return std::min(height, rows - rowOf(i)); };
+    auto columnsOf = [&](std::size_t i) { return std::min(stripColumns, columns - columnOf(i)); };
     forRanges(tasks, grain, execution, [&](std::size_t begin, std::size_t end) {
+      StripAmaxes amaxes;
       for (std::size_t i = begin; i < end && !isRefused; ++i) {
-        const std::size_t column = columnOf(i);
-        const std::size_t row = rowOf(i);
         const std::size_t at = placeOf(i);
-        add(table.quantizeStrip(plan,
-                                {.values = values + at,
-                                 .stride = columns,
-                                 .rows = std::min(height, rows - row),
-                                 .columns = std::min(stripColumns, columns - column),
-                                 .width = width,
-                                 .next = values + (i + 1 < end ? placeOf(i + 1) : at),
-                                 .codes = codes + at,
-                                 .codeStride = columns,
-                                 .scales = scaleAt(gridRowOf(i) * blocksInRow + column / width),
-                                 .random = randomAt(at),
-                                 .stream = stream,
-                                 .first = at,
-                                 .stores = stores}));
+        const bool leads =
+            i + 1 < end && rowsOf(i + 1) == rowsOf(i) && columnsOf(i + 1) == columnsOf(i);
+        add(table.quantizeStrip(
+            plan, {.values = values + at,
+                   .stride = columns,
+                   .rows = rowsOf(i),
+                   .columns = columnsOf(i),
+                   .width = width,
+                   .amaxes = &amaxes,
+                   .next = leads ? values + placeOf(i + 1) : nullptr,
+                   .codes = codes + at,
+                   .codeStride = columns,
+                   .scales = scaleAt(gridRowOf(i) * blocksInRow + columnOf(i) / width),
+                   .random = randomAt(at),
+                   .stream = stream,
+                   .first = at,
+                   .stores = stores}));
       }
     });
   }

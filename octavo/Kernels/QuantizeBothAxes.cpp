@@ -94,6 +94,7 @@ private:
         : codes(tileRows * kScratchStride), scales(tileRows ? scaleBytes * kStripColumns : 0) {}
     std::vector<std::uint8_t> codes;
     std::vector<std::byte> scales;
+    StripAmaxes amaxes;
   };
 
   bool fitTiles() const {
@@ -154,7 +155,6 @@ private:
     const std::size_t blocksInColumn = (rows + columnBlock - 1) / columnBlock;
     const std::size_t firstBlock = part.row / columnBlock;
     const bool isTransposed = layout == Layout::Transposed;
-    const bool isLast = part.row + 2 * part.rows > rows;
     const std::size_t scaleBytes = columnPlan.scaleBytes;
     auto* scales = static_cast<std::byte*>(columnwise.scales);
     for (std::size_t b = 0; b < blocks; ++b) {
@@ -171,7 +171,10 @@ private:
                  .rows = std::min(columnBlock, part.rows - b * columnBlock),
                  .columns = part.columns,
                  .width = 1,
-                 .next = values + (isLast ? at : at + part.rows * columns),
+                 .amaxes = &scratch.amaxes,
+                 .next = b + 1 < blocks && (b + 2) * columnBlock <= part.rows
+                             ? values + at + columnBlock * columns
+                             : nullptr,
                  .codes = isTransposed ? scratch.codes.data() + b * columnBlock * kScratchStride
                                        : columnwise.codes + at,
                  .codeStride = isTransposed ? kScratchStride : columns,

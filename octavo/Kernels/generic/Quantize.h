@@ -286,7 +286,7 @@ private:
   alignas(64) float reciprocalOf[kNarrowScales]; ///< by scale code, for Tabled
   alignas(64) std::uint32_t codes[kBlocks];
   alignas(64) std::uint32_t kept[kBlocks];
-  Factors<kBlocks> factors;
+  Factors<kScale, kBlocks> factors;
 };
 
 /// The last blocks, fewer than kLanes, the last of them perhaps short: zeros fill them up.

@@ -11,17 +11,23 @@
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 /// A strip goes row by row, so that memory is read in long pieces; what is known of its columns is
-/// kept between rows, and its values stay in a cache for the second look. Columns beyond the
-/// strip's are zeros. Arrays hold what is known of the blocks, one after the other, then of every
-/// column.
+/// kept between rows, and its values stay in a cache for the second look. The first look at the
+/// strip that comes next is part of this one's second: memory is read at one rate all the time, not
+/// waited for in between. Columns beyond the strip's are zeros. Arrays hold what is known of the
+/// blocks, one after the other, then of every column.
 template <ScaleKind kScale, typename Encoder> class StripQuantizer {
 public:
   StripQuantizer(const QuantizePlan& plan, const Encoder& encoder,
                  const QuantizeStripArguments& strip)
-      : plan(plan), finder(plan, kMultiple<Encoder>), encoder(encoder), strip(strip) {}
+      : plan(plan), finder(plan, kMultiple<Encoder>), encoder(encoder), strip(strip),
+        amax(strip.amaxes->columns) {}
 
   std::int64_t quantize() {
-    findAmaxes();
+    if (strip.amaxes->of != strip.values)
+      findAmaxes();
+    strip.amaxes->of = nullptr;
+    if (strip.width > 1)
+      joinAmaxes();
     U32 greatest = {};
     for (std::size_t b = 0; b < blocks(); b += kLanes)
       greatest = maximum(greatest, load<U32>(amax + b));
@@ -37,7 +43,7 @@ public:
       areAllModerate = finder.isUsual ? findScales<true>(isFinite) : findScales<false>(isFinite);
     else
       areAllModerate = findScales<false>(isFinite);
-    if (!isFinite || anyNanScale)
+    if (mayBePoisoned)
       withStep<kScale>(plan, NoEncoder{}, false, [&](const auto& step) { encodeRows(step); });
     else
       withStep<kScale>(plan, encoder, areAllModerate, [&](const auto& step) { encodeRows(step); });
@@ -55,16 +61,17 @@ private:
     return end < strip.columns ? end : strip.columns;
   }
 
+  void forgetAmaxes() {
+    __builtin_memset(amax, 0, (strip.columns + kStep - 1) / kStep * kStep * sizeof(*amax));
+  }
+
   void findAmaxes() {
-    const std::size_t steps = (strip.columns + kStep - 1) / kStep;
-    __builtin_memset(amax, 0, steps * kStep * sizeof(*amax));
+    forgetAmaxes();
     std::size_t r = 0;
     for (; r + 4 <= strip.rows; r += 4)
       raiseAmaxes<4>(strip.values + r * strip.stride);
     for (; r < strip.rows; ++r)
       raiseAmaxes<1>(strip.values + r * strip.stride);
-    if (strip.width > 1)
-      joinAmaxes();
   }
 
   /// Amaxes of columns to those of blocks, and zeros to the end of a vector of them.
@@ -80,14 +87,12 @@ private:
       amax[b] = 0;
   }
 
-  template <std::size_t kRows> OCTAVO_INLINE void raiseAmaxes(const float* rows) {
-    std::size_t c = 0;
-    for (; c + kLanes <= strip.columns; c += kLanes) {
-      U32 greatest = load<U32>(amax + c);
-      for (std::size_t r = 0; r < kRows; ++r)
-        greatest = maximum(greatest, load<U32>(rows + r * strip.stride + c) & kAbs);
-      store(amax + c, greatest);
-    }
+  /// Of the columns from `c` on.
+  template <std::size_t kRows>
+  OCTAVO_INLINE void raiseAmaxes(const float* rows, std::size_t c = 0) {
+    const std::size_t stride = strip.stride, columns = strip.columns;
+    for (; c + kLanes <= columns; c += kLanes)
+      raiseLanes<kRows>(amax + c, rows + c, stride);
     for (std::size_t r = 0; r < kRows; ++r)
       for (std::size_t rest = c; rest < strip.columns; ++rest) {
         std::uint32_t a;
@@ -95,6 +100,14 @@ private:
         a &= kAbs;
         amax[rest] = a > amax[rest] ? a : amax[rest];
       }
+  }
+
+  template <std::size_t kRows>
+  static OCTAVO_INLINE void raiseLanes(std::uint32_t* amax, const float* rows, std::size_t stride) {
+    U32 greatest = load<U32>(amax);
+    for (std::size_t r = 0; r < kRows; ++r)
+      greatest = maximum(greatest, load<U32>(rows + r * stride) & kAbs);
+    store(amax, greatest);
   }
 
   /// As `judge` says, block by block: amaxes of what counts; masks; codes that no rule decides.
@@ -140,16 +153,24 @@ private:
       factors.put(b, found.factor);
       unfit |= finder.template unfit<kUsual>(found);
       store(codes + b, found.code);
-      const U32 isKept = (U32)(code != splat(plan.nanScale));
-      store(kept + b, isKept);
-      nanScales |= ~isKept;
+      nanScales |= (U32)(code == splat(plan.nanScale));
       storeScales<kScale>(scales + b * plan.scaleBytes, code);
     }
-    anyNanScale = anySet(nanScales);
+    mayBePoisoned =
+        QuantizeStep<Quotient::Multiply, Encoder>::kIsExact || !isFinite || anySet(nanScales);
+    if (mayBePoisoned)
+      findKept(isFinite);
     __builtin_memcpy(strip.scales, scales, blocks() * plan.scaleBytes);
     if (strip.width > 1)
       spreadBlocks();
     return !anySet(unfit);
+  }
+
+  __attribute__((noinline)) void findKept(bool isFinite) {
+    for (std::size_t b = 0; b < (strip.columns + kStep - 1) / kStep * kStep; b += kLanes) {
+      const U32 isKept = (U32)(load<U32>(codes + b) != splat(plan.nanScale));
+      store(kept + b, isFinite ? isKept : isKept & load<U32>(kept + b));
+    }
   }
 
   /// What is known of blocks to each of their columns: from the last, which moves the furthest.
@@ -158,7 +179,7 @@ private:
     for (std::size_t b = blocks(); b-- > 0;) {
       const Factor factor = factors.all(b);
       const U32 code = splat(codes[b]);
-      const U32 isKept = splat(kept[b]);
+      const U32 isKept = mayBePoisoned ? splat(kept[b]) : U32{};
       std::size_t c = b * strip.width;
       const std::size_t begin = c;
       for (; c + kLanes <= end; c += kLanes) {
@@ -167,9 +188,7 @@ private:
         store(kept + c, isKept);
       }
       for (; c < end; ++c) {
-        factors.value[c] = factor.value[0];
-        factors.reciprocal[c] = factor.reciprocal[0];
-        factors.rest[c] = factor.rest[0];
+        factors.putOne(c, factor);
         codes[c] = code[0];
         kept[c] = isKept[0];
       }
@@ -178,14 +197,25 @@ private:
   }
 
   template <typename Step> void encodeRows(const Step& step) {
-    if (strip.stores == Stores::Streaming && isAligned(strip.codes) &&
-        strip.codeStride % kVectorBytes == 0)
-      encodeRowsTo<true>(step);
-    else
-      encodeRowsTo<false>(step);
+    const bool streaming = strip.stores == Stores::Streaming && isAligned(strip.codes) &&
+                           strip.codeStride % kVectorBytes == 0;
+    if constexpr (Step::kIsExact) {
+      encodeExactly(step); // takes longer than memory does
+    } else if (strip.next) {
+      forgetAmaxes();
+      if (streaming)
+        encodeSteps<true, true>(step);
+      else
+        encodeSteps<false, true>(step);
+      strip.amaxes->of = strip.next;
+    } else if (streaming) {
+      encodeSteps<true, false>(step);
+    } else {
+      encodeSteps<false, false>(step);
+    }
   }
 
-  template <bool kStreaming, typename Step> void encodeRowsTo(Step step) {
+  template <typename Step> void encodeExactly(const Step& step) {
     for (std::size_t r = 0; r < strip.rows; ++r) {
       const float* row = strip.values + r * strip.stride;
       std::uint8_t* to = strip.codes + r * strip.codeStride;
@@ -194,24 +224,62 @@ private:
         fillRandom(*strip.stream, strip.first + r * strip.stride, numbers, strip.columns);
         random = numbers;
       }
-      for (std::size_t c = 0; c < wholeSteps(); c += kStep) {
-        prefetchNext(r, c);
-        storeVector<kStreaming>(to + c, encode(step, row + c, c, random ? random + c : nullptr));
-      }
+      for (std::size_t c = 0; c < wholeSteps(); c += kStep)
+        store(to + c, encode(step, row + c, c, random ? random + c : nullptr));
       if (rest() != 0)
         encodeRest(step, row + wholeSteps(), to + wholeSteps(),
                    random ? random + wholeSteps() : nullptr);
     }
-    if constexpr (kStreaming)
-      finishStreaming();
   }
 
-  /// A step of the strip that comes next: memory works on it while this one's codes are made.
-  OCTAVO_INLINE void prefetchNext(std::size_t row, std::size_t column) const {
-    const auto address = reinterpret_cast<std::uintptr_t>(strip.next) +
-                         (row * strip.stride + column) * sizeof(float);
-    for (std::size_t byte = 0; byte < kStep * sizeof(float); byte += 64)
-      __builtin_prefetch(reinterpret_cast<const void*>(address + byte));
+  /// kAhead: and looks at the strip that comes next, a row of it with each row.
+  template <bool kStreaming, bool kAhead, typename Step>
+  __attribute__((noinline)) void encodeSteps(Step step) {
+    // Copies: as far as the compiler knows, the stores would change the strip's.
+    const QuantizeStripArguments strip = this->strip;
+    std::uint32_t* const amax = this->amax;
+    const std::size_t whole = wholeSteps();
+    const std::size_t rowsAhead = kAhead ? kColumnsAhead / strip.columns : 0;
+    const std::size_t columnsAhead = kAhead ? kColumnsAhead % strip.columns : 0;
+    const std::size_t stepsInRow = strip.columns - columnsAhead;
+    for (std::size_t r = 0; r < strip.rows; ++r) {
+      const float* row = strip.values + r * strip.stride;
+      const float* nextRow = strip.next + r * strip.stride;
+      const std::uintptr_t soon = laterRow(r + rowsAhead, columnsAhead);
+      const std::uintptr_t later = laterRow(r + rowsAhead + 1, columnsAhead - strip.columns);
+      std::uint8_t* to = strip.codes + r * strip.codeStride;
+      for (std::size_t c = 0; c < whole; c += kStep) {
+        if constexpr (kAhead)
+          prefetchStepAt<float>((c < stepsInRow ? soon : later) + c * sizeof(float));
+        storeVector<kStreaming>(to + c, encode(step, row + c, c, nullptr));
+        if constexpr (kAhead)
+          for (std::size_t lane = c; lane < c + kStep; lane += kLanes)
+            raiseLanes<1>(amax + lane, nextRow + lane, 0);
+      }
+    }
+    if constexpr (kStreaming && !kAhead) // or the next call does it
+      finishStreaming();
+    if (rest() != 0)
+      encodeRests<kAhead>(step);
+  }
+
+  /// What encodeSteps leaves of each row.
+  template <bool kAhead, typename Step>
+  __attribute__((noinline)) void encodeRests(const Step& step) {
+    for (std::size_t r = 0; r < strip.rows; ++r) {
+      encodeRest(step, strip.values + r * strip.stride + wholeSteps(),
+                 strip.codes + r * strip.codeStride + wholeSteps(), nullptr);
+      if constexpr (kAhead)
+        raiseAmaxes<1>(strip.next + r * strip.stride, wholeSteps());
+    }
+  }
+
+  /// Of a row of the strip that comes next, or of the one to the right of it.
+  std::uintptr_t laterRow(std::size_t row, std::size_t column) const {
+    const std::size_t place = row < strip.rows
+                                  ? row * strip.stride + column
+                                  : (row - strip.rows) * strip.stride + strip.columns + column;
+    return reinterpret_cast<std::uintptr_t>(strip.next) + place * sizeof(float);
   }
 
   template <typename Step>
@@ -247,17 +315,21 @@ private:
   }
 
   static constexpr std::size_t kWidth = kStripColumns; // a multiple of kStep
+  // Of the strip that comes next, as far as memory is asked for before it is looked at. Three
+  // quarters of a row of kStripColumns: at a multiple of 4 KiB from what is looked at the two would
+  // meet in the same places of the first-level cache, and the rate is a tenth less.
+  static constexpr std::size_t kColumnsAhead = kStripColumns * 3 / 4;
 
   const QuantizePlan& plan;
   ScaleFinder<kScale> finder;
   const Encoder& encoder;
   const QuantizeStripArguments& strip;
-  bool anyNanScale = false;
-  alignas(64) std::uint32_t amax[kWidth];
+  std::uint32_t* const amax;
+  bool mayBePoisoned = false;
   alignas(64) std::uint32_t codes[kWidth];
   alignas(64) std::uint32_t kept[kWidth];
   alignas(64) std::uint32_t numbers[kWidth]; ///< of a row
-  Factors<kWidth> factors;
+  Factors<kScale, kWidth> factors;
 };
 
 template <ScaleKind kScale>

@@ -16,23 +16,38 @@ struct Factor {
 };
 
 /// Factors of as many blocks, in memory.
-template <std::size_t kCount> struct Factors {
+template <ScaleKind kScale, std::size_t kCount> struct Factors {
+  static constexpr bool kAreDivisors = kScale != ScaleKind::PowerOfTwo;
   alignas(64) float value[kCount];
-  alignas(64) float reciprocal[kCount];
-  alignas(64) float rest[kCount];
+  alignas(64) float reciprocal[kAreDivisors ? kCount : 1];
+  alignas(64) float rest[kAreDivisors ? kCount : 1];
 
   OCTAVO_INLINE void put(std::size_t lane, const Factor& factor) {
     store(value + lane, factor.value);
-    store(reciprocal + lane, factor.reciprocal);
-    store(rest + lane, factor.rest);
+    if constexpr (kAreDivisors) {
+      store(reciprocal + lane, factor.reciprocal);
+      store(rest + lane, factor.rest);
+    }
+  }
+  /// The first lane's.
+  OCTAVO_INLINE void putOne(std::size_t lane, const Factor& factor) {
+    value[lane] = factor.value[0];
+    if constexpr (kAreDivisors) {
+      reciprocal[lane] = factor.reciprocal[0];
+      rest[lane] = factor.rest[0];
+    }
   }
   /// Of kLanes blocks.
   OCTAVO_INLINE Factor lanes(std::size_t lane) const {
-    return {load<F32>(value + lane), load<F32>(reciprocal + lane), load<F32>(rest + lane)};
+    if constexpr (kAreDivisors)
+      return {load<F32>(value + lane), load<F32>(reciprocal + lane), load<F32>(rest + lane)};
+    return {load<F32>(value + lane), F32{}, F32{}};
   }
   /// Of one block, in every lane.
   OCTAVO_INLINE Factor all(std::size_t block) const {
-    return {splat(value[block]), splat(reciprocal[block]), splat(rest[block])};
+    if constexpr (kAreDivisors)
+      return {splat(value[block]), splat(reciprocal[block]), splat(rest[block])};
+    return {splat(value[block]), F32{}, F32{}};
   }
 };
 

@@ -49,11 +49,14 @@ template <bool kStreaming, typename V> OCTAVO_INLINE void storeVector(void* to, 
 /// own prefetching leaves a third of the memory's rate unused where there is much to compute.
 inline constexpr std::size_t kPrefetchBytes = 8192;
 
-/// Asks for what lies kPrefetchBytes after a step's values; beyond the end that does no harm.
-template <typename T> OCTAVO_INLINE void prefetchStep(const T* values) {
-  const auto address = reinterpret_cast<std::uintptr_t>(values) + kPrefetchBytes;
+/// Asks for a step's values; beyond the end of the memory that does no harm.
+template <typename T> OCTAVO_INLINE void prefetchStepAt(std::uintptr_t address) {
   for (std::size_t byte = 0; byte < kStep * sizeof(T); byte += 64)
     __builtin_prefetch(reinterpret_cast<const void*>(address + byte));
+}
+/// Asks for what lies kPrefetchBytes after a step's values.
+template <typename T> OCTAVO_INLINE void prefetchStep(const T* values) {
+  prefetchStepAt<T>(reinterpret_cast<std::uintptr_t>(values) + kPrefetchBytes);
 }
 
 OCTAVO_INLINE U32 splat(std::uint32_t x) { return U32{} + x; }
