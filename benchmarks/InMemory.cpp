@@ -4,10 +4,12 @@
 //   quantize-in-memory FORMAT VALUES THREADS
 //
 // Prints one JSON object: the best wall and processor seconds of kernels::quantize of f32 values
-// (codes one a byte), and of the same work from bf16 to packed codes in pieces that stay in the
-// caches. Both by at most THREADS threads, of matrices of 14336 x 4096 with VALUES values in all.
+// (codes one a byte), of the same work from bf16 to packed codes in pieces that stay in the caches,
+// and of that from fp8_block (requantization without a measure of its error). All by at most
+// THREADS threads, of matrices of 14336 x 4096 with VALUES values in all.
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/Amax.h"
+#include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Pack.h"
 #include "octavo/Kernels/Quantize.h"
 #include "octavo/Kernels/Widen.h"
@@ -16,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <ctime>
 #include <random>
@@ -98,9 +101,8 @@ int main(int argc, char** argv) {
   const std::int64_t grain = blockRows == kRows ? 1 : blockRows;
   const std::int64_t tile = std::max<std::int64_t>(1, kTileValues / (grain * kColumns)) * grain;
   const int width = format->element->width();
-  const Seconds ofBf16 = best(times, [&] {
-    const float amax =
-        isShared ? kernels::amax(kernels::WideType::Bf16, narrow.data(), n, execution) : 0;
+  /// Quantizes what `read` gives of the rows from `begin` on, f32.
+  const auto byTiles = [&](float amax, auto read) {
     kernels::forRanges(kRows / tile, 1, execution, [&](std::size_t begin, std::size_t end) {
       std::vector<float> values(static_cast<std::size_t>(tile * kColumns));
       std::vector<std::uint8_t> loose(values.size());
@@ -109,8 +111,7 @@ int main(int argc, char** argv) {
       const numerics::ScaledType type = typeOf(*format, tile);
       for (std::size_t i = begin; i < end; ++i) {
         const std::size_t at = i * values.size();
-        kernels::widen(kernels::WideType::Bf16, narrow.data() + 2 * at, values.data(),
-                       values.size());
+        read(static_cast<std::int64_t>(i) * tile, values.data());
         std::uint8_t* to = width < 8 ? loose.data() : packed.data() + at;
         if (isShared)
           kernels::quantizePiece(values.data(), tileShape, type, options, amax, to,
@@ -123,6 +124,44 @@ int main(int argc, char** argv) {
                         {.threads = 1});
       }
     });
+  };
+  const auto inTile = static_cast<std::size_t>(tile * kColumns);
+  const Seconds ofBf16 = best(times, [&] {
+    const float amax =
+        isShared ? kernels::amax(kernels::WideType::Bf16, narrow.data(), n, execution) : 0;
+    byTiles(amax, [&](std::int64_t row, float* values) {
+      kernels::widen(kernels::WideType::Bf16, narrow.data() + 2 * row * kColumns, values, inTile);
+    });
+  });
+
+  const format::ScaledFormat& source = *format::findScaledFormat("fp8_block");
+  const std::int64_t shapeOfGrid[] = {kRows, kColumns};
+  const auto gridColumns = format::scaleShape(shapeOfGrid, typeOf(source, kRows).block).back();
+  std::vector<float> sourceScales(
+      static_cast<std::size_t>(kRows / typeOf(source, kRows).block[0] * gridColumns), 0x1p-12f);
+  for (std::uint8_t& code : codes) {
+    code = static_cast<std::uint8_t>(random());
+    if ((code & 0x7F) == 0x7F) // NaN
+      code = 0x30;
+  }
+  const auto dequantize = [&](std::int64_t row, float* values) {
+    const std::int64_t tileShape[] = {tile, kColumns};
+    const auto blockRow = row / typeOf(source, kRows).block[0];
+    kernels::dequantize(codes.data() + row * kColumns, sourceScales.data() + blockRow * gridColumns,
+                        1, tileShape, typeOf(source, tile), values, {.threads = 1});
+  };
+  const Seconds ofBlocks = best(times, [&] {
+    kernels::SharedMaximum amax;
+    if (isShared)
+      kernels::forRanges(kRows / tile, 1, execution, [&](std::size_t begin, std::size_t end) {
+        std::vector<float> values(inTile);
+        for (std::size_t i = begin; i < end; ++i) {
+          dequantize(static_cast<std::int64_t>(i) * tile, values.data());
+          amax.raise(std::bit_cast<std::uint32_t>(
+              kernels::amax(kernels::WideType::F32, values.data(), inTile, {.threads = 1})));
+        }
+      });
+    byTiles(std::bit_cast<float>(amax.get()), dequantize);
   });
   fmt::print("{}\n", nlohmann::ordered_json{{"format", format->name},
                                             {"values", times * kRows * kColumns},
@@ -130,7 +169,9 @@ int main(int argc, char** argv) {
                                             {"f32_s", ofF32.wall},
                                             {"f32_processor_s", ofF32.processor},
                                             {"bf16_s", ofBf16.wall},
-                                            {"bf16_processor_s", ofBf16.processor}}
+                                            {"bf16_processor_s", ofBf16.processor},
+                                            {"fp8_block_s", ofBlocks.wall},
+                                            {"fp8_block_processor_s", ofBlocks.processor}}
                          .dump());
   return 0;
 }

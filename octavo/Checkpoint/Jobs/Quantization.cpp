@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 
 #include "octavo/Checkpoint/FusedModules.h"
+#include "octavo/Checkpoint/Jobs/Loss.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Quantize.h"
@@ -26,25 +27,6 @@ std::shared_ptr<AmaxMeasurement> SharedAmax::join(const std::string& group,
 }
 
 namespace {
-
-/// What a piece's values lose; sums of pieces are added in the order of pieces.
-struct Loss {
-  double largest = 0;         ///< |error|
-  double largestRelative = 0; ///< |error| / |value|, of values that are not 0
-  double errorSquares = 0;
-  double valueSquares = 0;
-
-  void add(float value, float quantized) {
-    const double error = std::fabs(static_cast<double>(value) - quantized);
-    if (!(error >= 0)) // NaN and Inf have no error; they were allowed in
-      return;
-    largest = std::max(largest, error);
-    if (value != 0)
-      largestRelative = std::max(largestRelative, error / std::fabs(value));
-    errorSquares += error * error;
-    valueSquares += static_cast<double>(value) * value;
-  }
-};
 
 class QuantizeStep final : public Step {
 public:
@@ -96,19 +78,15 @@ public:
     if (losses.empty())
       return nullptr;
     Loss total;
-    for (const Loss& loss : losses) {
-      total.largest = std::max(total.largest, loss.largest);
-      total.largestRelative = std::max(total.largestRelative, loss.largestRelative);
-      total.errorSquares += loss.errorSquares;
-      total.valueSquares += loss.valueSquares;
-    }
-    const double share = total.errorSquares / total.valueSquares;
+    for (const Loss& loss : losses)
+      total.add(loss);
+    const double share = total.errorSquares() / total.valueSquares();
     return {{"name", plan.tensors.front().name},
-            {"max_error", total.largest},
-            {"max_relative_error", total.largestRelative},
-            {"relative_error", total.valueSquares > 0 ? Json(std::sqrt(share)) : Json(nullptr)},
+            {"max_error", total.largest()},
+            {"max_relative_error", total.largestRelative()},
+            {"relative_error", total.valueSquares() > 0 ? Json(std::sqrt(share)) : Json(nullptr)},
             // Of no error at all there is no ratio.
-            {"sqnr_db", total.errorSquares > 0 && total.valueSquares > 0
+            {"sqnr_db", total.errorSquares() > 0 && total.valueSquares() > 0
                             ? Json(-10 * std::log10(share))
                             : Json(nullptr)}};
   }
@@ -155,8 +133,7 @@ private:
       scratch.restored.resize(n);
       kernels::dequantize(codes, scales, report.outer, shape, type, scratch.restored.data(),
                           single);
-      for (std::size_t i = 0; i < n; ++i)
-        loss->add(scratch.values[i], scratch.restored[i]);
+      loss->add(scratch.values.data(), scratch.restored.data(), n);
     }
     return report;
   }
@@ -167,7 +144,7 @@ private:
   std::shared_ptr<AmaxMeasurement> shared;
   std::vector<Piece> all;
   std::int64_t tileRows;
-  std::vector<Loss> losses; ///< of each piece, where they are asked for
+  std::vector<Loss> losses; ///< of each piece, added in their order; where they are asked for
 };
 
 } // namespace
