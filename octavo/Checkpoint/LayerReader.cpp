@@ -190,7 +190,47 @@ void LayerReader::scales(std::int64_t begin, std::int64_t end, void* scales) con
 void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
                          const kernels::Execution& execution) const {
   forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
-    matrixValues(from, to, values + (from - begin) * columnCount, execution);
+    std::vector<std::byte> gathered;
+    matrixValues(from, to, elementRows(from, to, gathered).data(),
+                 values + (from - begin) * columnCount, execution);
+  });
+}
+
+tl::expected<void, Error> LayerReader::fetchCodes(std::int64_t begin, std::int64_t end,
+                                                  std::uint8_t* codes,
+                                                  std::vector<std::byte>& fetched) const {
+  const kernels::Execution single{.threads = 1};
+  if (isSwapped()) {
+    this->codes(begin, end, codes, single);
+    return {};
+  }
+  const std::span<const std::byte> bytes = elementBytes(begin, end);
+  const SafetensorsFile& shard = *source->elements.tensor.shard;
+  if (!unpacks())
+    return shard.fetch(bytes, reinterpret_cast<std::byte*>(codes));
+  fetched.resize(bytes.size());
+  return shard.fetch(bytes, fetched.data()).map([&] {
+    kernels::unpack(reinterpret_cast<const std::uint8_t*>(fetched.data()),
+                    static_cast<std::size_t>((end - begin) * columnCount),
+                    source->type.element->width(), codes, single);
+  });
+}
+
+tl::expected<void, Error> LayerReader::fetchValues(std::int64_t begin, std::int64_t end,
+                                                   float* values,
+                                                   std::vector<std::byte>& fetched) const {
+  const kernels::Execution single{.threads = 1};
+  if (isSwapped()) {
+    this->values(begin, end, values, single);
+    return {};
+  }
+  const std::span<const std::byte> bytes = elementBytes(begin, end);
+  fetched.resize(bytes.size());
+  return source->elements.tensor.shard->fetch(bytes, fetched.data()).map([&] {
+    forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
+      matrixValues(from, to, fetched.data() + static_cast<std::size_t>(from - begin) * rowBytes,
+                   values + (from - begin) * columnCount, single);
+    });
   });
 }
 
@@ -198,10 +238,10 @@ void LayerReader::matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t
                               const kernels::Execution& execution) const {
   std::vector<std::byte> gathered;
   const std::span<const std::byte> bytes = elementRows(begin, end, gathered);
-  const int width = source->type.element->width();
-  if (source->elements.packed && width < 8)
+  if (unpacks())
     kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                    static_cast<std::size_t>((end - begin) * columnCount), width, codes, execution);
+                    static_cast<std::size_t>((end - begin) * columnCount),
+                    source->type.element->width(), codes, execution);
   else
     std::memcpy(codes, bytes.data(), bytes.size());
 }
@@ -223,10 +263,9 @@ void LayerReader::matrixScales(std::int64_t begin, std::int64_t end, std::byte* 
   }
 }
 
-void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, float* values,
-                               const kernels::Execution& execution) const {
-  std::vector<std::byte> gatheredElements, gatheredScales;
-  const std::span<const std::byte> elements = elementRows(begin, end, gatheredElements);
+void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, const std::byte* elements,
+                               float* values, const kernels::Execution& execution) const {
+  std::vector<std::byte> gatheredScales;
   const std::span<const std::byte> scales = scaleRows(begin, end, gatheredScales);
   const auto scaleWidth = static_cast<std::size_t>(source->scales->format->bytes());
   // Scales are taken in the dtype in which they are stored: widening them first changes nothing.
@@ -241,10 +280,8 @@ void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, float* valu
     kernels::dequantize(codes, scales.data() + static_cast<std::size_t>(before) * scaleWidth,
                         outer(begin), shape, type, values + (from - begin) * columnCount, how);
   };
-  const int width = source->type.element->width();
-  if (!source->elements.packed || width == 8)
-    return dequantize(begin, end, reinterpret_cast<const std::uint8_t*>(elements.data()),
-                      execution);
+  if (!unpacks())
+    return dequantize(begin, end, reinterpret_cast<const std::uint8_t*>(elements), execution);
   // Rows of blocks that are unpacked together.
   const std::int64_t step = blockRows >= matrixRows ? 1 : blockRows;
   const std::int64_t rows =
@@ -256,10 +293,10 @@ void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, float* valu
     for (std::size_t i = first; i < last; ++i) {
       const std::int64_t from = begin + static_cast<std::int64_t>(i) * rows;
       const std::int64_t to = std::min(end, from + rows);
-      kernels::unpack(reinterpret_cast<const std::uint8_t*>(elements.data()) +
+      kernels::unpack(reinterpret_cast<const std::uint8_t*>(elements) +
                           static_cast<std::size_t>(from - begin) * rowBytes,
-                      static_cast<std::size_t>((to - from) * columnCount), width, unpacked.data(),
-                      single);
+                      static_cast<std::size_t>((to - from) * columnCount),
+                      source->type.element->width(), unpacked.data(), single);
       dequantize(from, to, unpacked.data(), single);
     }
   });

@@ -56,6 +56,13 @@ public:
   /// The values of a piece.
   void values(std::int64_t begin, std::int64_t end, float* values,
               const kernels::Execution& execution = {}) const;
+  /// Codes and values of a piece that is read once, not touched where it is mapped: see
+  /// SafetensorsFile::fetch. Matrices that lie across are read many times, and as above. One
+  /// thread. `fetched` is memory that is kept from call to call. Errors: of reading the file.
+  tl::expected<void, Error> fetchCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
+                                       std::vector<std::byte>& fetched) const;
+  tl::expected<void, Error> fetchValues(std::int64_t begin, std::int64_t end, float* values,
+                                        std::vector<std::byte>& fetched) const;
   /// Lets the mapped pages of a piece go.
   void release(std::int64_t begin, std::int64_t end) const;
 
@@ -79,10 +86,13 @@ private:
                                          std::vector<std::byte>& gathered) const;
   std::span<const std::byte> scaleRows(std::int64_t begin, std::int64_t end,
                                        std::vector<std::byte>& gathered) const;
+  /// Whether codes have to be unpacked to lie one a byte.
+  bool unpacks() const { return source->elements.packed && source->type.element->width() < 8; }
   void matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
                    const kernels::Execution& execution) const;
   void matrixScales(std::int64_t begin, std::int64_t end, std::byte* scales) const;
-  void matrixValues(std::int64_t begin, std::int64_t end, float* values,
+  /// Of rows whose elements are at `elements`, row after row.
+  void matrixValues(std::int64_t begin, std::int64_t end, const std::byte* elements, float* values,
                     const kernels::Execution& execution) const;
   /// Calls `read(from, to)` for the ranges that may be read at once.
   template <typename Read>

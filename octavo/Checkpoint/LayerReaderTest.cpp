@@ -131,6 +131,13 @@ void expectReads(const Sample& sample, std::int64_t most) {
     reader->values(begin, end, values.data());
     EXPECT_TRUE(std::equal(codes.begin(), codes.end(), sample.codes.begin() + at)) << begin;
     EXPECT_TRUE(sameFloats(values.data(), sample.values.data() + at, n)) << begin << ".." << end;
+    std::vector<std::byte> fetched;
+    std::ranges::fill(codes, 0xFF);
+    std::ranges::fill(values, -1.0f);
+    EXPECT_TRUE(reader->fetchCodes(begin, end, codes.data(), fetched));
+    EXPECT_TRUE(reader->fetchValues(begin, end, values.data(), fetched));
+    EXPECT_TRUE(std::equal(codes.begin(), codes.end(), sample.codes.begin() + at)) << begin;
+    EXPECT_TRUE(sameFloats(values.data(), sample.values.data() + at, n)) << begin << ".." << end;
     std::vector<std::byte> scales(reader->scaleCount(begin, end) * scaleBytes);
     reader->scales(begin, end, scales.data());
     for (std::size_t i = 0; i < scales.size() / scaleBytes; ++i) {

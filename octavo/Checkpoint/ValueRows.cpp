@@ -38,7 +38,7 @@ std::int64_t ValueRows::rows() const {
 }
 
 tl::expected<float, Error> ValueRows::amax(Piece piece, Scratch& scratch) const {
-  const std::int64_t tile = rowsOf(*this, 1, kTileValues);
+  const std::int64_t tile = tileRowsOf(*this, 1);
   float greatest = 0;
   for (std::int64_t begin = piece.begin; begin < piece.end; begin += tile) {
     const Piece part{begin, std::min(begin + tile, piece.end)};
@@ -127,9 +127,8 @@ public:
   std::int64_t step() const override {
     return reader.rowsInBlock() >= reader.rowsInMatrix() ? 1 : reader.rowsInBlock();
   }
-  tl::expected<void, Error> read(Piece piece, float* values, Scratch&) const override {
-    reader.values(piece.begin, piece.end, values, {.threads = 1});
-    return {};
+  tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const override {
+    return reader.fetchValues(piece.begin, piece.end, values, scratch.fetched);
   }
   void release(Piece piece) const override { reader.release(piece.begin, piece.end); }
   const StoredTensor& tensor() const override { return reader.layer().elements.tensor; }
@@ -163,6 +162,19 @@ std::int64_t rowsOf(const ValueRows& rows, std::int64_t step, std::int64_t value
   const std::int64_t grain = isWhole ? inMatrix : std::lcm(rows.step(), step);
   const std::int64_t fit = values / std::max<std::int64_t>(1, rows.columns() * grain);
   return std::max<std::int64_t>(1, fit) * grain;
+}
+
+std::int64_t tileRowsOf(const ValueRows& rows, std::int64_t step) {
+  const std::int64_t whole = rowsOf(rows, step, kTileValues);
+  if (step == 0 || rows.step() == 0 || rows.step() % step != 0)
+    return whole;
+  // A tile that is shorter than a step of `rows` divides it: none may lie across two.
+  std::int64_t tile = whole;
+  for (std::int64_t shorter = rows.step(); shorter >= step && tile * rows.columns() > kTileValues;
+       shorter -= step)
+    if (rows.step() % shorter == 0)
+      tile = shorter;
+  return tile;
 }
 
 std::vector<Piece> piecesOf(const ValueRows& rows, std::int64_t step) {

@@ -33,8 +33,8 @@ public:
 
   /// Pieces begin at multiples of it in their matrix; 0: they are whole matrices.
   virtual std::int64_t step() const = 0;
-  /// Rows of a piece. `scratch` may lose what it has fetched and its codes. Errors: of reading the
-  /// file.
+  /// Rows of a piece, or of a part of one that lies within a step. `scratch` may lose what it has
+  /// fetched and its codes. Errors: of reading the file.
   virtual tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const = 0;
   /// The largest |x| of a piece; NaN if there is one. `scratch` may lose its values, too.
   virtual tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const;
@@ -56,9 +56,13 @@ std::shared_ptr<const ValueRows> plainRows(const StoredTensor& tensor,
                                            PlainAxes axes = PlainAxes::Same);
 std::shared_ptr<const ValueRows> layerRows(const LayerReader& reader);
 
-/// Rows of a piece or a tile of at most `values` values that begins at multiples of `step` and of
+/// Rows of a piece of at most `values` values that begins at multiples of `step` and of
 /// rows.step() in its matrix (0: whole matrices); at least one such step.
 std::int64_t rowsOf(const ValueRows& rows, std::int64_t step, std::int64_t values);
+
+/// Rows of the tiles in which a piece is read: as many as make kTileValues, also where that is less
+/// than a step of `rows`.
+std::int64_t tileRowsOf(const ValueRows& rows, std::int64_t step);
 
 /// Pieces of `rows` that begin at multiples of `step`, too, in their matrix (0: whole matrices); of
 /// at most kPieceValues values where that leaves any.

@@ -17,7 +17,7 @@ public:
       : rows(layerRows(reader)), axes(reader.layer().plainAxes),
         dtype(dtype), planned{plainName(reader.layer()), &plainDtype(dtype), reader.layer().shape},
         all(piecesOf(*rows, axes == PlainAxes::Same ? 1 : 0)),
-        tileRows(rowsOf(*rows, axes == PlainAxes::Same ? 1 : 0, kTileValues)) {
+        tileRows(tileRowsOf(*rows, axes == PlainAxes::Same ? 1 : 0)) {
     if (axes == PlainAxes::Swapped)
       std::swap(planned.shape[planned.shape.size() - 1], planned.shape[planned.shape.size() - 2]);
   }

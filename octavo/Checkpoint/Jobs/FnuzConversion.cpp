@@ -42,6 +42,9 @@ constexpr std::array<OddName, kOdds> kOddNames = {{
     {"inexact", "", ""},
 }};
 
+/// Codes that are read and changed together, at most, unless a row has more.
+constexpr std::int64_t kTileBytes = std::int64_t{1} << 17;
+
 /// Counts of all kinds in one word, so that a code costs one addition.
 using Tally = std::uint64_t;
 constexpr int kTallyBits = 12;
@@ -163,9 +166,9 @@ public:
   tl::expected<void, Error> measure(std::size_t index, Scratch& scratch) override {
     const Piece piece = all[index];
     scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
-    const auto* codes = reinterpret_cast<const std::uint8_t*>(scratch.codes.data());
-    reader.codes(piece.begin, piece.end, reinterpret_cast<std::uint8_t*>(scratch.codes.data()),
-                 {.threads = 1});
+    auto* codes = reinterpret_cast<std::uint8_t*>(scratch.codes.data());
+    if (auto done = reader.fetchCodes(piece.begin, piece.end, codes, scratch.fetched); !done)
+      return done;
     reader.release(piece.begin, piece.end);
     for (std::int64_t row = piece.begin; row < piece.end; ++row)
       for (std::int64_t c = 0; c < reader.columns(); ++c, ++codes)
@@ -209,45 +212,33 @@ public:
   Measurement* needs() const override { return beyond.get(); }
   std::span<const Piece> pieces() const override { return all; }
   std::uint64_t pieceMemory() const override {
-    const auto values = static_cast<std::uint64_t>(mostValues(*layerRows(reader), all));
-    return values * (1 + static_cast<std::uint64_t>(reader.layer().scales->format->bytes()));
+    std::int64_t scales = 0;
+    for (const Piece& piece : all)
+      scales = std::max(scales, reader.scaleCount(piece.begin, piece.end));
+    return static_cast<std::uint64_t>(mostValues(*layerRows(reader), all) +
+                                      scales * reader.layer().scales->format->bytes());
   }
 
   tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
     const Piece piece = all[index];
     const Layer& layer = reader.layer();
+    const auto at = static_cast<std::uint64_t>(piece.begin * reader.columns());
     const auto n = static_cast<std::size_t>((piece.end - piece.begin) * reader.columns());
-    scratch.codes.resize(n);
-    auto* codes = reinterpret_cast<std::uint8_t*>(scratch.codes.data());
-    reader.codes(piece.begin, piece.end, codes, {.threads = 1});
+    const std::span<std::byte> codes = sink.place(0, at, n, scratch.stored);
     const std::span<const std::byte> stored = reader.storedScales(piece.begin, piece.end);
     scratch.scales.assign(stored.begin(), stored.end());
     const auto scalesBegin =
         static_cast<std::uint64_t>(stored.data() - layer.scales->tensor.bytes().data());
-
     // Scales that count for several pieces belong to the one that their matrix begins with.
     const bool hasScales = !sharesScales() || piece.begin % reader.rowsInMatrix() == 0;
-    const std::int64_t rows = piece.end - piece.begin;
-    // All codes and scales change alike, unless some blocks are converted by value.
-    const std::int64_t height = byValue ? std::min(reader.rowsInBlock(), rows) : rows;
-    const std::int64_t width = byValue ? reader.columnsInBlock() : reader.columns();
-    const std::size_t scalesInBlock =
-        byValue ? static_cast<std::size_t>(layer.scales->format->bytes()) : scratch.scales.size();
-    std::size_t scale = 0;
-    for (std::int64_t row = 0; row < rows; row += height)
-      for (std::int64_t c = 0; c < reader.columns(); c += width, scale += scalesInBlock) {
-        const Block block{row, std::min(row + height, rows), c,
-                          std::min(c + width, reader.columns())};
-        const CodeMap& how = mapFor(block, piece.begin, codes);
-        if (auto done = respell(block, piece.begin, codes, how); !done)
-          return done;
-        const auto scales = std::span(scratch.scales).subspan(scale, scalesInBlock);
-        if (auto done = shiftScales(scales, scalesBegin + scale, how.exponent, hasScales); !done)
-          return done;
-      }
+    const Scales scales{scratch.scales, scalesBegin, hasScales};
+    auto* const first = reinterpret_cast<std::uint8_t*>(codes.data());
+    auto done = byValue ? makeByBlocks(piece, first, scales, scratch)
+                        : makeAlike(piece, first, scales, scratch);
+    if (!done)
+      return done;
     reader.release(piece.begin, piece.end);
-    auto written = sink.write(0, static_cast<std::uint64_t>(piece.begin * reader.columns()),
-                              std::span(scratch.codes).first(n));
+    auto written = sink.write(0, at, codes);
     return written && hasScales ? sink.write(1, scalesBegin, scratch.scales) : written;
   }
 
@@ -266,14 +257,59 @@ private:
   struct Block {
     std::int64_t rowBegin, rowEnd, begin, end; ///< rows of the piece, columns
   };
+  struct Scales {
+    std::span<std::byte> bytes;
+    std::uint64_t begin; ///< of the tensor's
+    bool isCounted;
+  };
+
+  /// All codes and scales of a piece, which change alike; in tiles that stay in the cache.
+  tl::expected<void, Error> makeAlike(Piece piece, std::uint8_t* codes, const Scales& scales,
+                                      Scratch& scratch) {
+    const std::int64_t height =
+        std::max<std::int64_t>(1, kTileBytes / std::max<std::int64_t>(1, reader.columns()));
+    for (std::int64_t row = piece.begin; row < piece.end; row += height) {
+      const std::int64_t end = std::min(row + height, piece.end);
+      const Block tile{row - piece.begin, end - piece.begin, 0, reader.columns()};
+      auto done =
+          reader.fetchCodes(row, end, codes + tile.rowBegin * reader.columns(), scratch.fetched)
+              .and_then([&] { return respell(tile, piece.begin, codes, map); });
+      if (!done)
+        return done;
+    }
+    return shiftScales(scales.bytes, scales.begin, map.exponent, scales.isCounted);
+  }
+
+  /// The same where the codes of a block decide how it changes.
+  tl::expected<void, Error> makeByBlocks(Piece piece, std::uint8_t* codes, const Scales& scales,
+                                         Scratch& scratch) {
+    if (auto done = reader.fetchCodes(piece.begin, piece.end, codes, scratch.fetched); !done)
+      return done;
+    const std::int64_t rows = piece.end - piece.begin;
+    const std::int64_t height = std::min(reader.rowsInBlock(), rows);
+    const std::int64_t width = reader.columnsInBlock();
+    const auto scaleBytes = static_cast<std::size_t>(reader.layer().scales->format->bytes());
+    std::size_t scale = 0;
+    for (std::int64_t row = 0; row < rows; row += height)
+      for (std::int64_t c = 0; c < reader.columns(); c += width, scale += scaleBytes) {
+        const Block block{row, std::min(row + height, rows), c,
+                          std::min(c + width, reader.columns())};
+        const CodeMap& how = mapFor(block, piece.begin, codes);
+        auto done = respell(block, piece.begin, codes, how).and_then([&] {
+          return shiftScales(scales.bytes.subspan(scale, scaleBytes), scales.begin + scale,
+                             how.exponent, scales.isCounted);
+        });
+        if (!done)
+          return done;
+      }
+    return {};
+  }
 
   /// Whether a block has more rows than a piece.
   bool sharesScales() const { return reader.rowsInBlock() >= reader.rowsInMatrix(); }
 
   const CodeMap& mapFor(const Block& block, std::int64_t pieceBegin,
                         const std::uint8_t* codes) const {
-    if (!byValue)
-      return map;
     if (beyond)
       return beyond->isBeyond(pieceBegin + block.rowBegin, block.begin) ? *byValue : map;
     for (std::int64_t row = block.rowBegin; row < block.rowEnd; ++row)

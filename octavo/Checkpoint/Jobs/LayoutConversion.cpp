@@ -46,8 +46,11 @@ public:
       return sink.copy(LayerPlan::kElements, layer.elements.tensor);
     const Piece piece = all[index];
     scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
-    reader.codes(piece.begin, piece.end, reinterpret_cast<std::uint8_t*>(scratch.codes.data()),
-                 {.threads = 1});
+    auto fetched =
+        reader.fetchCodes(piece.begin, piece.end,
+                          reinterpret_cast<std::uint8_t*>(scratch.codes.data()), scratch.fetched);
+    if (!fetched)
+      return fetched;
     if (keepsAxes) {
       reader.release(piece.begin, piece.end);
       return plan.writeCodes(sink, piece, scratch.codes, scratch.stored);

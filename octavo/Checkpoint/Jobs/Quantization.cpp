@@ -35,7 +35,7 @@ public:
                ErrorReport report)
       : rows(std::move(rows)), plan(std::move(plan)), options(options), shared(std::move(amax)),
         all(piecesOf(*this->rows, this->plan.step())),
-        tileRows(rowsOf(*this->rows, this->plan.step(), kTileValues)),
+        tileRows(tileRowsOf(*this->rows, this->plan.step())),
         losses(report == ErrorReport::Measured ? all.size() : 0) {}
 
   std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
