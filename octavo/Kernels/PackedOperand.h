@@ -5,7 +5,7 @@
 // long; wider blocks are several pieces with one scale. Zeros fill up the last piece, and columns
 // of the last panel beyond N.
 //
-//  left     rows in tiles of 6, 4, 2 or 1; for each tile and piece one record: for each step of K
+//  left     rows in tiles of 6, 4, 3, 2 or 1; for each tile and piece one record: for each step of K
 //           (4 of bytes, 2 of words) a dword for each row; a correction for each row; an f32 scale
 //           for each row. The unsigned side has an offset added; -offset * (sum of the row's
 //           integers) is the correction that makes up for it. Of f32 activations, a row is three

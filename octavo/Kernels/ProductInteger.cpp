@@ -29,6 +29,10 @@ static Finish finishOf(const ProductPlan& plan, const PackedOperand& left,
 
 namespace {
 
+/// Full tiles of rows up to which a product is of few rows: more of them pay for decoding by
+/// themselves.
+constexpr int kDirectTiles = 2;
+
 class IntegerProduct final : public ProductWork {
 public:
   IntegerProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
@@ -57,9 +61,15 @@ private:
     return finish == Finish::Exponents ? NibbleKind::Exponents32 : NibbleKind::Floats32;
   }
   const std::byte* leftTile(std::int64_t row) const {
-    return left.elements.data() + row * plan.pieces * 4 * (plan.steps() + 2);
+    return left.elements.data() + row * plan.pieces * leftRecord();
   }
+  /// Bytes of a piece of one row.
+  std::int64_t leftRecord() const { return std::int64_t{4} * (plan.steps() + 2); }
   std::int64_t rightRecord() const { return std::int64_t{kStepBytes} * (plan.steps() + 1); }
+  auto tilesOfPlan() const -> const decltype(kernels.tiles[0][0][0])& {
+    return kernels.tiles[static_cast<int>(plan.dot)][static_cast<int>(finish)][plan.piece == 32];
+  }
+  std::int64_t piecesAtOnce(int panelsOfTile) const;
   int columnsOf(std::int64_t panel) const {
     return static_cast<int>(std::min<std::int64_t>(kPanelColumns, columns - panel * kPanelColumns));
   }
@@ -77,35 +87,56 @@ private:
               std::int64_t panel, int count) const;
 };
 
-int heightIndex(int height) {
-  return static_cast<int>(std::ranges::find(kTileHeights, height) - std::begin(kTileHeights));
-}
-
-/// A few rows against 4-bit storage: a panel is read from memory once, and again from the cache for
-/// the next tile of rows.
+/// A few rows against 4-bit storage. The first tile reads a panel from memory and decodes it; where
+/// there are more, it leaves it decoded in L1 for them, a chunk of K at a time.
 void IntegerProduct::direct(const SumsBlock& block) const {
   const Tiling tiling{left.rows, kernels.tallest};
-  const std::int64_t groups = plan.pieces * plan.piece / 32;
-  const auto& directs = kernels.direct[static_cast<int>(nibbleKind())];
+  const int firstHeight = tiling.tileOf(0).height;
+  const bool isOneTile = firstHeight == left.rows;
+  const int kind = static_cast<int>(nibbleKind());
+  Direct* const first =
+      (!isOneTile                      ? kernels.directAndExpand
+       : plan.dot == Dot::BytesInPairs ? kernels.directInPairs
+                                       : kernels.direct)[kind][heightIndex(firstHeight)];
+  const auto& table = tilesOfPlan();
+  const std::int64_t chunk = isOneTile ? plan.pieces : piecesAtOnce(1);
+  thread_local PackedBytes scratch;
+  if (!isOneTile && scratch.size() < static_cast<std::size_t>(chunk * rightRecord()))
+    scratch = PackedBytes(static_cast<std::size_t>(chunk * rightRecord()));
   for (std::int64_t column = block.columnBegin; column < block.columnEnd; column += kPanelColumns) {
     const std::int64_t panel = column / kPanelColumns;
-    for (std::int64_t row = 0; row < left.rows;) {
-      const int height = tiling.tileOf(row).height;
-      float sums[4 * kPanelColumns] = {};
-      directs[heightIndex(height)](
-          {.left = leftTile(row),
-           .elements = reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
-                       panel * groups * 4 * kStepBytes,
-           .scales = reinterpret_cast<const std::uint8_t*>(right.scales.data()) +
-                     panel * plan.pieces * kPanelColumns,
-           .groups = groups,
-           .c = sums,
-           .stride = kPanelColumns,
-           .quantum = plan.quantum});
-      for (int i = 0; i < height; ++i)
-        copyColumns(sums + i * kPanelColumns, columnsOf(panel), block.at(row + i, column));
-      row += height;
+    alignas(64) float sums[kDirectTiles * 6 * kPanelColumns] = {};
+    for (std::int64_t piece = 0; piece < plan.pieces; piece += chunk) {
+      const std::int64_t pieces = std::min(chunk, plan.pieces - piece);
+      const std::int64_t at = panel * plan.pieces + piece;
+      first({.left = leftTile(0) + piece * firstHeight * leftRecord(),
+             .elements = reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
+                         at * plan.piece / 32 * 4 * kStepBytes,
+             .scales =
+                 reinterpret_cast<const std::uint8_t*>(right.scales.data()) + at * kPanelColumns,
+             .groups = pieces * plan.piece / 32,
+             .c = sums,
+             .stride = kPanelColumns,
+             .quantum = plan.quantum,
+             .records = scratch.data()});
+      for (std::int64_t row = firstHeight; row < left.rows;) {
+        const int height = tiling.tileOf(row).height;
+        const std::byte* tile = leftTile(row) + piece * height * leftRecord();
+        table[heightIndex(height)][0]({.left = tile,
+                                       .next = tile + pieces * height * leftRecord(),
+                                       .right = scratch.data(),
+                                       .rightStride = 0,
+                                       .records = pieces,
+                                       .recordsInSum = 1,
+                                       .c = sums + row * kPanelColumns,
+                                       .fresh = false,
+                                       .stride = kPanelColumns,
+                                       .quantum = plan.quantum});
+        row += height;
+      }
     }
+    for (std::int64_t row = 0; row < left.rows; ++row)
+      copyColumns(sums + row * kPanelColumns, columnsOf(panel), block.at(row, column));
   }
 }
 
@@ -189,17 +220,21 @@ const std::byte* IntegerProduct::rightRecords(std::int64_t panel, int count,
   return scratch.data();
 }
 
-void IntegerProduct::tiles(const SumsBlock& block) const {
-  const int panelsOfTile = finish == Finish::Doubles ? 1 : kernels.panels;
-  // A chunk of K: a tile's panels lie in three quarters of L1. It does not cut a sum, nor a group
-  // of 32.
+/// A chunk of K: a tile's panels lie in three quarters of L1. It does not cut a sum, nor a group of
+/// 32.
+std::int64_t IntegerProduct::piecesAtOnce(int panelsOfTile) const {
   static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
   const std::int64_t unit = std::max<std::int64_t>(plan.piecesInSum, 32 / plan.piece);
   const std::int64_t units = (plan.pieces + unit - 1) / unit;
   const std::int64_t fitting =
       std::max<std::int64_t>(1, level1 * 3 / 4 / (panelsOfTile * unit * rightRecord()));
   const std::int64_t chunks = (units + fitting - 1) / fitting;
-  const std::int64_t chunk = (units + chunks - 1) / chunks * unit;
+  return (units + chunks - 1) / chunks * unit;
+}
+
+void IntegerProduct::tiles(const SumsBlock& block) const {
+  const int panelsOfTile = finish == Finish::Doubles ? 1 : kernels.panels;
+  const std::int64_t chunk = piecesAtOnce(panelsOfTile);
   thread_local PackedBytes scratch;
   const std::int64_t panelBegin = block.columnBegin / kPanelColumns;
   const std::int64_t panelEnd = (block.columnEnd + kPanelColumns - 1) / kPanelColumns;
@@ -223,8 +258,7 @@ void IntegerProduct::tiles(const SumsBlock& block) const {
 /// The tiles of `count` panels, one under the other.
 void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const SumsBlock& block,
                             std::int64_t panel, int count) const {
-  const auto& table =
-      kernels.tiles[static_cast<int>(plan.dot)][static_cast<int>(finish)][plan.piece == 32];
+  const auto& table = tilesOfPlan();
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
   // Columns beyond C's last go to a tile of their own; so do sums that are kept in memory, for rows
@@ -236,7 +270,7 @@ void IntegerProduct::column(TileArguments tile, std::int64_t firstPiece, const S
     if (height > kernels.tallest)
       continue;
     Tile* const run = table[heightIndex(height)][count - 1];
-    const std::int64_t leftFirst = firstPiece * height * 4 * (plan.steps() + 2);
+    const std::int64_t leftFirst = firstPiece * height * leftRecord();
     for (; row + height <= block.rowEnd; row += height) {
       float* corner = block.at(row, panel * kPanelColumns);
       tile.left = leftTile(row) + leftFirst;
@@ -285,7 +319,8 @@ IntegerProduct::IntegerProduct(const ProductPlan& plan, const PackedOperand& lef
     : plan(plan), left(left), right(right), epilogue(epilogue) {
   if (left.storage == PackedOperand::Storage::Digits)
     route = Route::Digits;
-  else if (left.rows <= 4 && !plan.digitRows && right.storage == PackedOperand::Storage::Nibbles &&
+  else if (left.rows <= kernels.tallest * (plan.dot == Dot::BytesInPairs ? 1 : kDirectTiles) &&
+           !plan.digitRows && right.storage == PackedOperand::Storage::Nibbles &&
            finish <= Finish::Floats)
     route = Route::Direct;
   else

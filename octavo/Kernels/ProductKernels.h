@@ -30,7 +30,7 @@ struct TileArguments {
   std::int32_t quantum;      ///< the products' unit is 2^quantum
 };
 
-/// One panel of C straight from 4-bit storage, at most kDirectRows rows.
+/// One panel of C straight from 4-bit storage, one tile of rows.
 struct DirectArguments {
   const std::byte* left;
   const std::uint8_t* elements; ///< 256 bytes a group of 32 along K
@@ -39,6 +39,7 @@ struct DirectArguments {
   float* c; ///< added to
   std::ptrdiff_t stride;
   std::int32_t quantum;
+  std::byte* records = nullptr; ///< directAndExpand: the panel as a tile's `right`, written
 };
 
 /// How the sum of a piece becomes a term of C. All give f32(sum * scale * scale), rounded once.
@@ -71,8 +72,14 @@ enum class NibbleKind : std::uint8_t {
 inline constexpr int kNibbleKinds = 4;
 
 /// Heights of tiles, the greatest first; a set uses the ones up to its own greatest.
-inline constexpr int kTileHeights[] = {6, 4, 2, 1};
-inline constexpr int kHeights = 4;
+inline constexpr int kTileHeights[] = {6, 4, 3, 2, 1};
+inline constexpr int kHeights = 5;
+constexpr int heightIndex(int height) {
+  int index = 0;
+  while (kTileHeights[index] != height)
+    ++index;
+  return index;
+}
 inline constexpr int kMaxPanels = 2;
 /// Digits of an activation in fixed point; docs at Activation.
 inline constexpr int kDigits = 3;
@@ -110,8 +117,12 @@ struct ProductKernels {
   /// Doubles has one panel. Null where the set has no use for the combination.
   Tile* tiles[kDots][kFinishes][2][kHeights][kMaxPanels];
 
-  /// From 4-bit storage, by height index (4, 2, 1 at 1, 2, 3).
+  /// From 4-bit storage.
   Direct* direct[kNibbleKinds][kHeights];
+  /// The same, the panel unpacked for tiles of further rows; null for tiles that are the only one.
+  Direct* directAndExpand[kNibbleKinds][kHeights];
+  /// As `direct`, for Dot::BytesInPairs; null where the set does not have it.
+  Direct* directInPairs[kNibbleKinds][kHeights];
   /// One row of activations of kDigits digits.
   Direct* directDigits[kNibbleKinds];
 

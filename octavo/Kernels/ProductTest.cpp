@@ -44,8 +44,9 @@ TEST_P(Product, HasTheBitsOfDotForEveryPairOfExactFormats) {
   const OperandFormat grid{&format::element("int8"), &kF32, 128, 128};
   const OperandFormat formats[] = {mx("e2m1fn"), mx("e2m3fn"), mx("e3m2fn"), mx("int8"),
                                    nvfp4(),      perRow,       grid};
-  const Shape shapes[] = {{1, 1, 1},    {1, 17, 33},  {3, 16, 32},  {4, 5, 16},
-                          {7, 50, 100}, {13, 33, 64}, {2, 40, 300}, {25, 19, 31}};
+  const Shape shapes[] = {{1, 1, 1},     {1, 17, 33},  {2, 40, 300}, {3, 16, 32},
+                          {4, 5, 16},    {5, 17, 600}, {6, 33, 64},  {7, 50, 100},
+                          {8, 16, 1500}, {13, 33, 64}, {25, 19, 31}};
   std::uint32_t seed = 1;
   for (const OperandFormat& left : formats)
     for (const OperandFormat& right : formats)

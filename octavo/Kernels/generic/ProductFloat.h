@@ -153,6 +153,8 @@ template <typename Expand> OCTAVO_INLINE void forLanes(int lanes, Expand expand)
     return expand.template operator()<6>();
   case 4:
     return expand.template operator()<4>();
+  case 3:
+    return expand.template operator()<3>();
   case 2:
     return expand.template operator()<2>();
   default:
@@ -330,6 +332,11 @@ template <typename Decode> struct MultiplyAdd {
   }
 };
 
+template <typename Dot, int kHeight> constexpr void addFloatTile(FloatKernels& table) {
+  table.tiles[heightIndex(kHeight)][0] = floatTile<Dot, kHeight, 1>;
+  table.tiles[heightIndex(kHeight)][1] = floatTile<Dot, kHeight, kPanelsOfTile>;
+}
+
 template <typename Dot> constexpr FloatKernels floatTable(Isa isa, FloatDot dot, int panels) {
   constexpr int kPanels = kPanelsOfTile;
   FloatKernels table{};
@@ -346,16 +353,12 @@ template <typename Dot> constexpr FloatKernels floatTable(Isa isa, FloatDot dot,
     table.directValues = MultiplyAdd<LoadedValues>::direct<false>;
     table.directRows = kMostDirectRows;
   }
-  if constexpr (kFloatTallest >= 6) {
-    table.tiles[0][0] = floatTile<Dot, 6, 1>;
-    table.tiles[0][1] = floatTile<Dot, 6, kPanels>;
-  }
-  table.tiles[1][0] = floatTile<Dot, 4, 1>;
-  table.tiles[1][1] = floatTile<Dot, 4, kPanels>;
-  table.tiles[2][0] = floatTile<Dot, 2, 1>;
-  table.tiles[2][1] = floatTile<Dot, 2, kPanels>;
-  table.tiles[3][0] = floatTile<Dot, 1, 1>;
-  table.tiles[3][1] = floatTile<Dot, 1, kPanels>;
+  if constexpr (kFloatTallest >= 6)
+    addFloatTile<Dot, 6>(table);
+  addFloatTile<Dot, 4>(table);
+  addFloatTile<Dot, 3>(table);
+  addFloatTile<Dot, 2>(table);
+  addFloatTile<Dot, 1>(table);
   return table;
 }
 

@@ -65,6 +65,7 @@ void integerTile(const TileArguments& tile) {
   constexpr int kVectors = kVectorsOfPanel * kPanels;
   constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
   constexpr int kRightRecord = (kSteps + 1) * kStepBytes;
+  constexpr bool kKeepSums = kSumsInRegisters || kRows * kPanels <= 2;
   const FinishBy finish(tile.quantum);
   const std::byte* left = tile.left;
   const std::byte* next = tile.next;
@@ -81,11 +82,11 @@ void integerTile(const TileArguments& tile) {
   };
 
   F32 sums[kRows][kVectors];
-  if constexpr (kSumsInRegisters)
+  if constexpr (kKeepSums)
     for (int i = 0; i < kRows; ++i)
       for (int v = 0; v < kVectors; ++v)
         sums[i][v] = tile.fresh ? F32{} : load<F32>(cAt(i, v));
-  if constexpr (!kSumsInRegisters)
+  if constexpr (!kKeepSums)
     if (tile.fresh)
       for (int i = 0; i < kRows; ++i)
         for (int v = 0; v < kVectors; ++v)
@@ -157,13 +158,13 @@ void integerTile(const TileArguments& tile) {
     auto addTerms = [&](int i, int v) __attribute__((always_inline)) {
       const I32 exact = Dot::end(dot[i][v], correction);
       const F32 scale = finish.product(rowScale, columnScales[v]);
-      if constexpr (kSumsInRegisters)
+      if constexpr (kKeepSums)
         sums[i][v] = finish.add(sums[i][v], exact, scale);
       else
         store(cAt(i, v), finish.add(load<F32>(cAt(i, v)), exact, scale));
     };
     // Rows outside again where loads count; columns outside where registers do.
-    if constexpr (kSumsInRegisters) {
+    if constexpr (kKeepSums) {
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) {
         columnScale(v);
@@ -190,7 +191,7 @@ void integerTile(const TileArguments& tile) {
     for (int p = 0; p < kPanels; ++p)
       right[p] += kRightRecord;
   }
-  if constexpr (kSumsInRegisters)
+  if constexpr (kKeepSums)
     for (int i = 0; i < kRows; ++i)
       for (int v = 0; v < kVectors; ++v)
         store(cAt(i, v), sums[i][v]);
@@ -271,89 +272,9 @@ template <ScaleCodes kCodes> OCTAVO_INLINE U32 decodeScales(const std::uint8_t* 
   }
 }
 
-/// One panel and kRows rows from 4-bit storage: vector j of a group has, in byte i of dword c, the
-/// codes of column c at K = 4j + i (low bits) and 16 + 4j + i (high bits).
-///
-/// The low and the high nibbles are summed apart: two chains hide the latency, and half a group of
-/// these products (at most 24 * 128, two by two) fits AVX2's 16-bit sums.
-template <int kPieces, ScaleCodes kCodes, typename FinishBy, int kRows>
-void integerDirect(const DirectArguments& panel) {
-  constexpr int kSteps = 8 / kPieces;
-  constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
-  constexpr bool kKeepSums = kSumsInRegisters || kRows == 1;
-  const FinishBy finish(panel.quantum + scaleShift<kCodes>());
-  const NibbleTable table;
-  const std::byte* left = panel.left;
-  const std::uint8_t* elements = panel.elements;
-  const std::uint8_t* scales = panel.scales;
-  float* __restrict c = panel.c;
-  const std::ptrdiff_t stride = panel.stride;
-  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
-    return c + row * stride + v * kLanes;
-  };
-  F32 sums[kRows][kVectorsOfPanel];
-  for (int i = 0; i < kRows; ++i)
-    for (int v = 0; v < kVectorsOfPanel; ++v)
-      sums[i][v] = load<F32>(cAt(i, v));
-  for (std::int64_t g = 0; g < panel.groups; ++g) {
-    for (int line = 0; line < 4 * kStepBytes; line += 64)
-      __builtin_prefetch(elements + kPrefetchBytes + line);
-    auto correction = [&](int half, int i) __attribute__((always_inline)) {
-      if (half == 1 && kPieces == 1)
-        return std::uint32_t{0};
-      return loadWord(left + half * kLeftRecord + kSteps * kRows * 4 + 4 * i);
-    };
-#pragma unroll
-    for (int v = 0; v < kVectorsOfPanel; ++v) {
-      BytesDot::Sum dot[2][kRows];
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-#pragma unroll
-        for (int i = 0; i < kRows; ++i)
-          dot[half][i] = BytesDot::begin(correction(half, i));
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const U8 codes = load<U8>(elements + j * kStepBytes + v * kVectorBytes);
-        const U8 low[1] = {table.low(codes)};
-        const U8 high[1] = {table.high(codes)};
-#pragma unroll
-        for (int i = 0; i < kRows; ++i) {
-          const std::byte* row = left + (j * kRows + i) * 4;
-          const U8 atLow[1] = {broadcast(row)};
-          const U8 atHigh[1] = {broadcast(row + (kPieces == 2 ? kLeftRecord : 4 * kRows * 4))};
-          BytesDot::step(dot[0][i], low, atLow);
-          BytesDot::step(dot[1][i], high, atHigh);
-          pin(dot[0][i]);
-          pin(dot[1][i]);
-        }
-      }
-#pragma unroll
-      for (int piece = 0; piece < kPieces; ++piece) {
-        const std::byte* tail = left + piece * kLeftRecord + kSteps * kRows * 4;
-        U32 column =
-            finish.withQuantum(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
-        pinScale(column);
-#pragma unroll
-        for (int i = 0; i < kRows; ++i) {
-          I32 exact = BytesDot::end(dot[piece][i], words(tail + 4 * i));
-          if constexpr (kPieces == 1)
-            exact += BytesDot::end(dot[1][i], U32{});
-          const F32 scale = finish.product(words(tail + 4 * (kRows + i)), column);
-          if constexpr (kKeepSums)
-            sums[i][v] = finish.add(sums[i][v], exact, scale);
-          else
-            store(cAt(i, v), finish.add(load<F32>(cAt(i, v)), exact, scale));
-        }
-      }
-    }
-    left += kPieces * kLeftRecord;
-    elements += 4 * kStepBytes;
-    scales += kPieces * kPanelColumns;
-  }
-  if constexpr (kKeepSums)
-    for (int i = 0; i < kRows; ++i)
-      for (int v = 0; v < kVectorsOfPanel; ++v)
-        store(cAt(i, v), sums[i][v]);
+/// What decodeScales has, as f32.
+template <ScaleCodes kCodes> OCTAVO_INLINE F32 unshifted(U32 scales) {
+  return floats(scales) * splat(static_cast<float>(1 << scaleShift<kCodes>()));
 }
 
 /// The scales of `count` pieces of a panel, as decodeScales has them.
@@ -377,6 +298,185 @@ template <int kMost> struct PieceScales<ScaleCodes::E4M3, kMost> {
         load<VectorOf<std::int16_t, kLanes>>(halves + piece * kPanelColumns + v * kLanes)));
   }
 };
+
+/// One panel and kRows rows from 4-bit storage: vector j of a group has, in byte i of dword c, the
+/// codes of column c at K = 4j + i (low bits) and 16 + 4j + i (high bits). As integerTile, columns
+/// decoded on the way; kExpands: and put as records, for tiles of further rows.
+template <int kPieces, ScaleCodes kCodes, typename FinishBy, int kRows, bool kExpands>
+void integerDirect(const DirectArguments& panel) {
+  constexpr std::int64_t kGroups = 16;
+  constexpr int kSteps = 8 / kPieces;
+  constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
+  constexpr int kRightRecord = (kSteps + 1) * kStepBytes;
+  constexpr bool kKeepSums = kSumsInRegisters || kRows == 1;
+  const FinishBy finish(panel.quantum + scaleShift<kCodes>());
+  const NibbleTable table;
+  const std::byte* left = panel.left;
+  const std::uint8_t* elements = panel.elements;
+  std::byte* records = panel.records;
+  float* __restrict c = panel.c;
+  const std::ptrdiff_t stride = panel.stride;
+  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
+    return c + row * stride + v * kLanes;
+  };
+  F32 sums[kRows][kVectorsOfPanel];
+  if constexpr (kKeepSums)
+    for (int i = 0; i < kRows; ++i)
+      for (int v = 0; v < kVectorsOfPanel; ++v)
+        sums[i][v] = load<F32>(cAt(i, v));
+  for (std::int64_t first = 0; first < panel.groups; first += kGroups) {
+    const std::int64_t rest = panel.groups - first, groups = rest < kGroups ? rest : kGroups;
+    const PieceScales<kCodes, kGroups * kPieces> scales(
+        panel.scales + first * kPieces * kPanelColumns, groups * kPieces);
+    for (std::int64_t g = 0; g < groups; ++g) {
+      for (int line = 0; line < 4 * kStepBytes; line += 64)
+        __builtin_prefetch(elements + kPrefetchBytes + line);
+      BytesDot::Sum dot[kRows][kVectorsOfPanel];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const bool begins = kPieces == 2 || half == 0, ends = kPieces == 2 || half == 1;
+        const int piece = kPieces == 2 ? half : 0, firstStep = kPieces == 2 ? 0 : 4 * half;
+        const std::byte* record = left + piece * kLeftRecord;
+        const std::byte* corrections = record + kSteps * kRows * 4;
+        std::byte* to = records + piece * kRightRecord;
+        if (begins)
+#pragma unroll
+          for (int i = 0; i < kRows; ++i)
+#pragma unroll
+            for (int v = 0; v < kVectorsOfPanel; ++v)
+              dot[i][v] = BytesDot::begin(loadWord(corrections + 4 * i));
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const int step = firstStep + j;
+          U8 weights[kVectorsOfPanel][1];
+#pragma unroll
+          for (int v = 0; v < kVectorsOfPanel; ++v) {
+            const U8 codes = load<U8>(elements + j * kStepBytes + v * kVectorBytes);
+            weights[v][0] = half == 0 ? table.low(codes) : table.high(codes);
+            if constexpr (kExpands)
+              store(to + step * kStepBytes + v * kVectorBytes, weights[v][0]);
+          }
+#pragma unroll
+          for (int i = 0; i < kRows; ++i) {
+            const U8 row[1] = {BytesDot::row(record + (step * kRows + i) * 4)};
+#pragma unroll
+            for (int v = 0; v < kVectorsOfPanel; ++v) {
+              BytesDot::step(dot[i][v], weights[v], row);
+              pin(dot[i][v]);
+            }
+          }
+        }
+        if (!ends)
+          continue;
+        U32 columns[kVectorsOfPanel];
+#pragma unroll
+        for (int v = 0; v < kVectorsOfPanel; ++v) {
+          const U32 scale = scales.at(g * kPieces + piece, v);
+          if constexpr (kExpands)
+            store(to + kSteps * kStepBytes + v * kVectorBytes, unshifted<kCodes>(scale));
+          columns[v] = finish.withQuantum(scale);
+          pinScale(columns[v]);
+        }
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) {
+          U32 correction = words(corrections + 4 * i);
+          U32 rowScale = words(corrections + 4 * (kRows + i));
+          pin(correction);
+          pin(rowScale);
+#pragma unroll
+          for (int v = 0; v < kVectorsOfPanel; ++v) {
+            const I32 exact = BytesDot::end(dot[i][v], correction);
+            const F32 scale = finish.product(rowScale, columns[v]);
+            if constexpr (kKeepSums)
+              sums[i][v] = finish.add(sums[i][v], exact, scale);
+            else
+              store(cAt(i, v), finish.add(load<F32>(cAt(i, v)), exact, scale));
+          }
+        }
+      }
+      left += kPieces * kLeftRecord;
+      elements += 4 * kStepBytes;
+      if constexpr (kExpands)
+        records += kPieces * kRightRecord;
+    }
+  }
+  if constexpr (kKeepSums)
+    for (int i = 0; i < kRows; ++i)
+      for (int v = 0; v < kVectorsOfPanel; ++v)
+        store(cAt(i, v), sums[i][v]);
+}
+
+/// The same, of pieces of 32, for left integers too great for 16-bit sums of a whole piece
+/// (Dot::BytesInPairs): the low and the high nibbles are summed apart, for half a group of these
+/// products (at most 24 * 128, two by two) fits. One vector of columns at a time.
+template <typename FinishBy, int kRows> void integerDirectInPairs(const DirectArguments& panel) {
+  constexpr int kSteps = 8;
+  constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
+  constexpr bool kKeepSums = kRows == 1;
+  const FinishBy finish(panel.quantum);
+  const NibbleTable table;
+  const std::byte* left = panel.left;
+  const std::uint8_t* elements = panel.elements;
+  const std::uint8_t* scales = panel.scales;
+  float* __restrict c = panel.c;
+  const std::ptrdiff_t stride = panel.stride;
+  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
+    return c + row * stride + v * kLanes;
+  };
+  F32 sums[kRows][kVectorsOfPanel];
+  for (int i = 0; i < kRows; ++i)
+    for (int v = 0; v < kVectorsOfPanel; ++v)
+      sums[i][v] = load<F32>(cAt(i, v));
+  for (std::int64_t g = 0; g < panel.groups; ++g) {
+    for (int line = 0; line < 4 * kStepBytes; line += 64)
+      __builtin_prefetch(elements + kPrefetchBytes + line);
+    const std::byte* tail = left + kSteps * kRows * 4;
+#pragma unroll
+    for (int v = 0; v < kVectorsOfPanel; ++v) {
+      BytesDot::Sum dot[2][kRows];
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        dot[0][i] = BytesDot::begin(loadWord(tail + 4 * i));
+        dot[1][i] = BytesDot::begin(0);
+      }
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const U8 codes = load<U8>(elements + j * kStepBytes + v * kVectorBytes);
+        const U8 low[1] = {table.low(codes)};
+        const U8 high[1] = {table.high(codes)};
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) {
+          const std::byte* row = left + (j * kRows + i) * 4;
+          const U8 atLow[1] = {broadcast(row)};
+          const U8 atHigh[1] = {broadcast(row + 4 * kRows * 4)};
+          BytesDot::step(dot[0][i], low, atLow);
+          BytesDot::step(dot[1][i], high, atHigh);
+          pin(dot[0][i]);
+          pin(dot[1][i]);
+        }
+      }
+      U32 column = finish.withQuantum(decodeScales<ScaleCodes::E8M0>(scales + v * kLanes));
+      pinScale(column);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        const I32 exact =
+            BytesDot::end(dot[0][i], words(tail + 4 * i)) + BytesDot::end(dot[1][i], U32{});
+        const F32 scale = finish.product(words(tail + 4 * (kRows + i)), column);
+        if constexpr (kKeepSums)
+          sums[i][v] = finish.add(sums[i][v], exact, scale);
+        else
+          store(cAt(i, v), finish.add(load<F32>(cAt(i, v)), exact, scale));
+      }
+    }
+    left += kLeftRecord;
+    elements += 4 * kStepBytes;
+    scales += kPanelColumns;
+  }
+  if constexpr (kKeepSums)
+    for (int i = 0; i < kRows; ++i)
+      for (int v = 0; v < kVectorsOfPanel; ++v)
+        store(cAt(i, v), sums[i][v]);
+}
 
 /// The exact sums of one panel and a row of digits over a group; `sums` has a panel for each piece.
 /// Half a group (a nibble of each byte) at a time, for the whole panel: a digit is broadcast once,
@@ -491,8 +591,7 @@ void expandNibbles(const std::uint8_t* elements, const std::uint8_t* scales, std
     for (int piece = 0; piece < kPieces; ++piece, words += kHalf)
       for (int v = 0; v < kVectorsOfPanel; ++v)
         store(words + v * kVectorBytes,
-              floats(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes)) *
-                  splat(static_cast<float>(1 << scaleShift<kCodes>())));
+              unshifted<kCodes>(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes)));
     elements += 4 * kStepBytes;
     scales += kPieces * kPanelColumns;
     records += 8 * kStepBytes + kPieces * kStepBytes;

@@ -6,27 +6,30 @@
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
+template <typename DotKind, typename FinishBy, int kSteps, int kHeight>
+constexpr void addTile(Tile* (&tiles)[kHeights][kMaxPanels]) {
+  tiles[heightIndex(kHeight)][0] = integerTile<DotKind, FinishBy, kSteps, kHeight, 1>;
+  tiles[heightIndex(kHeight)][1] = integerTile<DotKind, FinishBy, kSteps, kHeight, kPanelsOfTile>;
+}
+
 template <typename DotKind, typename FinishBy, int kSteps>
 constexpr void addTiles(Tile* (&tiles)[kHeights][kMaxPanels]) {
-  if constexpr (kTallest >= 6) {
-    tiles[0][0] = integerTile<DotKind, FinishBy, kSteps, 6, 1>;
-    tiles[0][1] = integerTile<DotKind, FinishBy, kSteps, 6, kPanelsOfTile>;
-  }
-  tiles[1][0] = integerTile<DotKind, FinishBy, kSteps, 4, 1>;
-  tiles[1][1] = integerTile<DotKind, FinishBy, kSteps, 4, kPanelsOfTile>;
-  tiles[2][0] = integerTile<DotKind, FinishBy, kSteps, 2, 1>;
-  tiles[2][1] = integerTile<DotKind, FinishBy, kSteps, 2, kPanelsOfTile>;
-  tiles[3][0] = integerTile<DotKind, FinishBy, kSteps, 1, 1>;
-  tiles[3][1] = integerTile<DotKind, FinishBy, kSteps, 1, kPanelsOfTile>;
+  if constexpr (kTallest >= 6)
+    addTile<DotKind, FinishBy, kSteps, 6>(tiles);
+  addTile<DotKind, FinishBy, kSteps, 4>(tiles);
+  addTile<DotKind, FinishBy, kSteps, 3>(tiles);
+  addTile<DotKind, FinishBy, kSteps, 2>(tiles);
+  addTile<DotKind, FinishBy, kSteps, 1>(tiles);
 }
 
 template <typename DotKind, int kSteps>
 constexpr void addTilesByDoubles(Tile* (&tiles)[kHeights][kMaxPanels]) {
   if constexpr (kTallest >= 6)
-    tiles[0][0] = integerTileByDoubles<DotKind, kSteps, 6>;
-  tiles[1][0] = integerTileByDoubles<DotKind, kSteps, 4>;
-  tiles[2][0] = integerTileByDoubles<DotKind, kSteps, 2>;
-  tiles[3][0] = integerTileByDoubles<DotKind, kSteps, 1>;
+    tiles[heightIndex(6)][0] = integerTileByDoubles<DotKind, kSteps, 6>;
+  tiles[heightIndex(4)][0] = integerTileByDoubles<DotKind, kSteps, 4>;
+  tiles[heightIndex(3)][0] = integerTileByDoubles<DotKind, kSteps, 3>;
+  tiles[heightIndex(2)][0] = integerTileByDoubles<DotKind, kSteps, 2>;
+  tiles[heightIndex(1)][0] = integerTileByDoubles<DotKind, kSteps, 1>;
 }
 
 template <typename DotKind> constexpr void addDot(ProductKernels& table, Dot dot) {
@@ -44,9 +47,24 @@ template <typename DotKind> constexpr void addDot(ProductKernels& table, Dot dot
 template <NibbleKind kKind, int kPieces, ScaleCodes kCodes, typename FinishBy>
 constexpr void addNibbles(ProductKernels& table) {
   constexpr int kind = static_cast<int>(kKind);
-  table.direct[kind][1] = integerDirect<kPieces, kCodes, FinishBy, 4>;
-  table.direct[kind][2] = integerDirect<kPieces, kCodes, FinishBy, 2>;
-  table.direct[kind][3] = integerDirect<kPieces, kCodes, FinishBy, 1>;
+  auto& direct = table.direct[kind];
+  auto& andExpand = table.directAndExpand[kind];
+  if constexpr (kTallest >= 6) {
+    direct[heightIndex(6)] = integerDirect<kPieces, kCodes, FinishBy, 6, false>;
+    andExpand[heightIndex(6)] = integerDirect<kPieces, kCodes, FinishBy, 6, true>;
+  }
+  direct[heightIndex(4)] = integerDirect<kPieces, kCodes, FinishBy, 4, false>;
+  andExpand[heightIndex(4)] = integerDirect<kPieces, kCodes, FinishBy, 4, true>;
+  direct[heightIndex(3)] = integerDirect<kPieces, kCodes, FinishBy, 3, false>;
+  direct[heightIndex(2)] = integerDirect<kPieces, kCodes, FinishBy, 2, false>;
+  direct[heightIndex(1)] = integerDirect<kPieces, kCodes, FinishBy, 1, false>;
+  if constexpr (kHasBytesInPairs && kPieces == 1) {
+    auto& inPairs = table.directInPairs[kind];
+    inPairs[heightIndex(4)] = integerDirectInPairs<FinishBy, 4>;
+    inPairs[heightIndex(3)] = integerDirectInPairs<FinishBy, 3>;
+    inPairs[heightIndex(2)] = integerDirectInPairs<FinishBy, 2>;
+    inPairs[heightIndex(1)] = integerDirectInPairs<FinishBy, 1>;
+  }
   // Digits' sums have 24 bits, and an E4M3 scale has 4.
   if constexpr (kCodes == ScaleCodes::E4M3)
     table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishByRounding>;
