@@ -313,7 +313,7 @@ void FloatProduct::direct(const SumsBlock& block) const {
 
 void FloatProduct::expandFewRows() {
   const std::int64_t steps = plan.groups * kernels.groupSteps;
-  fewRows = PackedBytes(static_cast<std::size_t>(left.rows * steps * 4));
+  fewRows = PackedBytes(static_cast<std::size_t>(left.rows * steps * 4), PackedBytes::Fill::None);
   auto* to = reinterpret_cast<float*>(fewRows.data());
   PackedBytes expanded;
   const Tiling tiling{left.rows, kernels.tallest};
@@ -321,7 +321,8 @@ void FloatProduct::expandFewRows() {
     const int height = tiling.tileOf(row).height;
     const std::byte* tile = values(left, row, height, 0);
     if (!leftAsValues()) {
-      expanded = PackedBytes(static_cast<std::size_t>(height * steps * 4), std::move(expanded));
+      expanded = PackedBytes(static_cast<std::size_t>(height * steps * 4), std::move(expanded),
+                             PackedBytes::Fill::None);
       expand(leftFormat, left, row, height, 0, plan.groups, expanded.data());
       tile = expanded.data();
     }

@@ -185,7 +185,9 @@ template <typename Decode> struct MultiplyAdd {
                            float* sums) {
     // Sums of even and of odd k at once hide the latency of a few rows, with two groups even of
     // one; more rows have no registers for both, and need but one.
-    constexpr bool kInTurn = 2 * kRows * kVectors > 8;
+    constexpr int kChains = 2 * kTogether * kRows * kVectors;
+    constexpr bool kInTurn = kChains > 12;
+    constexpr int kUnrolled = kChains == 12 ? 1 : 2; // 2 would spill
     for (std::int64_t g = 0; g < groups; g += kTogether) {
       using Chain = F32[kTogether][kRows][kVectors];
       auto addStep = [&](Chain & chain, int k) __attribute__((always_inline)) {
@@ -216,7 +218,7 @@ template <typename Decode> struct MultiplyAdd {
         for (int k = 1; k < kGroup; k += 2)
           addStep(odd, k);
       } else {
-#pragma clang loop unroll_count(2)
+#pragma clang loop unroll_count(kUnrolled)
         for (int k = 0; k < kGroup; k += 2) {
           addStep(even, k);
           addStep(odd, k + 1);
