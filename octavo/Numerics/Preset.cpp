@@ -56,7 +56,7 @@ template <typename Enum> static std::string nameIn(NamesOf<Enum> names, Enum val
       std::ranges::find(names, value, &std::pair<Enum, std::string_view>::first)->second);
 }
 
-std::string_view raggedEdgeName(RaggedEdge ragged) {
+static std::string_view raggedEdgeName(RaggedEdge ragged) {
   switch (ragged) {
   case RaggedEdge::ShortBlock:
     return "short block";
@@ -124,7 +124,8 @@ static std::string codeText(const ElementFormat& scale, std::uint32_t code) {
   return text;
 }
 
-std::vector<Setting> settings(const QuantizeOptions& options, const ScaledFormat& format) {
+std::vector<Setting> settings(const Preset& preset, const ScaledFormat& format) {
+  const QuantizeOptions& options = preset.options;
   const ElementFormat& scale = *format.scale;
   const bool isPower = scale.specials == Specials::Scale;
   const bool usesRule = isPower || options.scaleValues == ScaleValues::PowersOfTwo;
@@ -177,6 +178,26 @@ std::vector<Setting> settings(const QuantizeOptions& options, const ScaledFormat
                                            options.zeroSign)});
   if (format.element->isInteger())
     rows.push_back({"lowest code", options.int8 == Int8Range::Symmetric ? "never" : "produced"});
+  rows.push_back({"ragged edge", std::string(raggedEdgeName(preset.ragged))});
+  return rows;
+}
+
+std::vector<PresetOnFormats> presetsOnFormats() {
+  std::vector<PresetOnFormats> rows;
+  for (const Preset& preset : kPresets) {
+    const std::size_t first = rows.size();
+    for (const ScaledFormat& format : format::kScaledFormats) {
+      if (!preset.appliesTo(format))
+        continue;
+      std::vector<Setting> own = settings(preset, format);
+      const auto alike = std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+                                      [&](const auto& row) { return row.settings == own; });
+      if (alike != rows.end())
+        alike->formats.push_back(&format);
+      else
+        rows.push_back({&preset, {&format}, std::move(own)});
+    }
+  }
   return rows;
 }
 

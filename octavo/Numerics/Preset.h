@@ -289,10 +289,19 @@ std::vector<std::string_view> presetNames(const ScaledFormat& format);
 struct Setting {
   std::string_view name;
   std::string value;
+  bool operator==(const Setting&) const = default;
 };
-/// Every setting of `options` as it acts on `format`, in a fixed order.
-std::vector<Setting> settings(const QuantizeOptions& options, const ScaledFormat& format);
+/// Every setting of a row as it acts on `format`, one of its formats, in a fixed order.
+std::vector<Setting> settings(const Preset& preset, const ScaledFormat& format);
 
-std::string_view raggedEdgeName(RaggedEdge ragged);
+/// A preset on those of its formats whose settings read alike: the bits that `even` keeps, for one,
+/// follow the element format, so that one row of kPresets can be several of these.
+struct PresetOnFormats {
+  const Preset* preset;
+  std::vector<const ScaledFormat*> formats; ///< at least one, in the table's order
+  std::vector<Setting> settings;
+};
+/// All presets on all of their formats: what listings show.
+std::vector<PresetOnFormats> presetsOnFormats();
 
 } // namespace octavo::numerics

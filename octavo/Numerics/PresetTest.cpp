@@ -270,10 +270,9 @@ TEST(PresetTest, SettingsOfEveryRow) {
   for (const Preset& preset : presets())
     for (const ScaledFormat& format : format::kScaledFormats)
       if (preset.appliesTo(format))
-        for (const Setting& setting : settings(preset.options, format))
+        for (const Setting& setting : settings(preset, format))
           EXPECT_FALSE(setting.value.empty()) << preset.name << " " << setting.name;
-  const auto rows =
-      settings(findPreset("quark", scaledFormat("mxfp4"))->options, scaledFormat("mxfp4"));
+  const auto rows = settings(*findPreset("quark", scaledFormat("mxfp4")), scaledFormat("mxfp4"));
   const auto value = [&](std::string_view name) {
     for (const Setting& row : rows)
       if (row.name == name)
@@ -284,6 +283,22 @@ TEST(PresetTest, SettingsOfEveryRow) {
   EXPECT_EQ(value("zero block"), "0x01 (2^-126)");
   EXPECT_EQ(value("NaN"), "0x7F (2^0)");
   EXPECT_EQ(value("amax past f32"), "0xFE (2^127)");
+  EXPECT_EQ(value("even to bits"), "1"); // e2m1fn: 1.5 < m < 1.75 saturates
+  EXPECT_EQ(value("ragged edge"), "padded with zeros");
+}
+
+TEST(PresetTest, ListedOnFormatsOfEqualSettings) {
+  std::size_t listed = 0, applies = 0;
+  for (const PresetOnFormats& row : presetsOnFormats())
+    for (const ScaledFormat* format : row.formats) {
+      EXPECT_EQ(findPreset(row.preset->name, *format), row.preset);
+      EXPECT_EQ(settings(*row.preset, *format), row.settings)
+          << row.preset->name << " " << format->name;
+      ++listed;
+    }
+  for (const ScaledFormat& format : format::kScaledFormats)
+    applies += presetNames(format).size();
+  EXPECT_EQ(listed, applies);
 }
 
 } // namespace

@@ -134,9 +134,8 @@ Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeEr
           if (!row.appliesTo(format))
             continue;
           nb::dict facts;
-          for (const numerics::Setting& setting : numerics::settings(row.options, format))
+          for (const numerics::Setting& setting : numerics::settings(row, format))
             facts[string(setting.name)] = setting.value;
-          facts["ragged edge"] = string(numerics::raggedEdgeName(row.ragged));
           facts["source"] = string(row.source);
           facts["differs"] = string(row.differs);
           presets[string(row.name)] = facts;

@@ -6,6 +6,7 @@ The test program octavo-numerics-probe does octavo's side.
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import ml_dtypes
@@ -244,6 +245,20 @@ def test_f32_scales(name, scaled_format, block):
     np.testing.assert_array_equal(scales.reshape(-1), scale.astype(F32).reshape(-1).view(np.uint32))
     np.testing.assert_array_equal(codes.reshape(quotients.shape),
                                   element_codes(scaled_format, quotients))
+
+
+def test_the_bits_that_even_keeps():
+    """Its rows show the element's own trailing significand bits, but where an owner has others."""
+    others = {("compressed-tensors", "mxfp8_e4m3"): 1}
+    shown = {(row["name"], scaled_format): row["settings"].get("even_to_bits")
+             for row in presets() for scaled_format in row["formats"]
+             if row["settings"]["rule"] == "even"}
+    assert {"torchao-even", "quark", "compressed-tensors"} == {name for name, _ in shown}
+    for (name, scaled_format), bits in shown.items():
+        own = ml_dtypes.finfo(ELEMENTS[scaled_format][0]).nmant
+        assert bits == str(others.get((name, scaled_format), own)), (name, scaled_format)
+        text = octavo("presets", name, "--format", scaled_format).stdout
+        assert re.search(rf"^even to bits +{bits}$", text, re.M), text
 
 
 def test_the_page_shows_the_table():

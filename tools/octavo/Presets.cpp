@@ -23,28 +23,14 @@ namespace {
 
 using format::ScaledFormat;
 using numerics::Preset;
+using numerics::PresetOnFormats;
 using numerics::Setting;
 
-/// The formats of a row that exist, in the table's order.
-std::vector<const ScaledFormat*> formatsOf(const Preset& preset) {
-  std::vector<const ScaledFormat*> rows;
-  for (const ScaledFormat& row : format::kScaledFormats)
-    if (preset.appliesTo(row))
-      rows.push_back(&row);
-  return rows;
-}
-
-std::string formatNames(const Preset& preset) {
+std::string namesOf(const std::vector<const ScaledFormat*>& formats) {
   std::vector<std::string_view> names;
-  for (const ScaledFormat* row : formatsOf(preset))
+  for (const ScaledFormat* row : formats)
     names.push_back(row->name);
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::vector<Setting> settingsOf(const Preset& preset) {
-  std::vector<Setting> rows = numerics::settings(preset.options, *formatsOf(preset).front());
-  rows.push_back({"ragged edge", std::string(numerics::raggedEdgeName(preset.ragged))});
-  return rows;
 }
 
 std::string valueOf(const std::vector<Setting>& rows, std::string_view name) {
@@ -65,34 +51,38 @@ constexpr Group kGroups[] = {
     {"f32 scales", [](const ScaledFormat& row) { return *row.scale == format::element("f32"); }},
 };
 
-/// A row a preset, a column a setting that any of them has.
+/// A row a preset on formats of the group, a column a setting that any of them has.
 TextTable settingsTable(const Group& group) {
   std::vector<std::string> names;
-  std::vector<const Preset*> rows;
-  for (const Preset& preset : numerics::presets())
-    if (group.holds(*formatsOf(preset).front())) {
-      rows.push_back(&preset);
-      for (const Setting& setting : settingsOf(preset))
+  std::vector<PresetOnFormats> rows;
+  for (PresetOnFormats& row : numerics::presetsOnFormats())
+    if (group.holds(*row.formats.front())) {
+      for (const Setting& setting : row.settings)
         if (std::ranges::find(names, setting.name) == names.end())
           names.emplace_back(setting.name);
+      rows.push_back(std::move(row));
     }
   TextTable table = {{"preset", "formats"}};
   table.front().insert(table.front().end(), names.begin(), names.end());
-  for (const Preset* preset : rows) {
-    const std::vector<Setting> settings = settingsOf(*preset);
-    table.push_back({std::string(preset->name), formatNames(*preset)});
+  for (const PresetOnFormats& row : rows) {
+    table.push_back({std::string(row.preset->name), namesOf(row.formats)});
     for (const std::string& name : names)
-      table.back().push_back(valueOf(settings, name));
+      table.back().push_back(valueOf(row.settings, name));
   }
   return table;
 }
 
 TextTable sourceTable(const Group& group) {
   TextTable table = {{"preset", "formats", "source", "where the owner's bytes are others"}};
-  for (const Preset& preset : numerics::presets())
-    if (group.holds(*formatsOf(preset).front()))
-      table.push_back({std::string(preset.name), formatNames(preset), std::string(preset.source),
+  for (const Preset& preset : numerics::presets()) {
+    std::vector<const ScaledFormat*> formats;
+    for (const ScaledFormat& format : format::kScaledFormats)
+      if (preset.appliesTo(format))
+        formats.push_back(&format);
+    if (group.holds(*formats.front()))
+      table.push_back({std::string(preset.name), namesOf(formats), std::string(preset.source),
                        preset.differs.empty() ? "nowhere known" : std::string(preset.differs)});
+  }
   return table;
 }
 
@@ -154,20 +144,26 @@ std::string markdownPage() {
 
 std::string listPage() {
   TextTable table = {{"preset", "formats", "rule", "rounding", "zero block", "NaN", "Inf"}};
-  for (const Preset& preset : numerics::presets()) {
-    const std::vector<Setting> settings = settingsOf(preset);
-    table.push_back({std::string(preset.name), formatNames(preset), valueOf(settings, "rule"),
-                     valueOf(settings, "rounding"), valueOf(settings, "zero block"),
-                     valueOf(settings, "NaN"), valueOf(settings, "Inf")});
+  const Preset* last = nullptr;
+  for (const PresetOnFormats& row : numerics::presetsOnFormats()) {
+    std::vector<std::string> line{std::string(row.preset->name), namesOf(row.formats)};
+    for (auto name = table.front().begin() + 2; name != table.front().end(); ++name)
+      line.push_back(valueOf(row.settings, *name));
+    // What tells one row of a preset from the next is often not in this table.
+    if (row.preset == last && std::equal(line.begin() + 2, line.end(), table.back().begin() + 2))
+      table.back()[1] += ", " + line[1];
+    else
+      table.push_back(std::move(line));
+    last = row.preset;
   }
   return plainText(table) + "\n`octavo presets NAME` prints every setting of one.\n";
 }
 
-std::string detailPage(const std::vector<const Preset*>& rows) {
+std::string detailPage(const std::vector<PresetOnFormats>& rows) {
   std::string text;
-  for (const Preset* preset : rows) {
-    TextTable table = {{std::string(preset->name), formatNames(*preset)}};
-    for (const Setting& setting : settingsOf(*preset))
+  for (const auto& [preset, formats, settings] : rows) {
+    TextTable table = {{std::string(preset->name), namesOf(formats)}};
+    for (const Setting& setting : settings)
       table.push_back({std::string(setting.name), setting.value});
     table.push_back({"source", std::string(preset->source)});
     if (!preset->differs.empty())
@@ -188,17 +184,17 @@ std::string keyOf(std::string_view name) {
 
 using Json = nlohmann::ordered_json;
 
-std::string jsonPage(const std::vector<const Preset*>& rows) {
+std::string jsonPage(const std::vector<PresetOnFormats>& rows) {
   Json list = Json::array();
-  for (const Preset* preset : rows) {
-    Json formats = Json::array(), settings = Json::object();
-    for (const ScaledFormat* row : formatsOf(*preset))
-      formats.push_back(row->name);
-    for (const Setting& setting : settingsOf(*preset))
-      settings[keyOf(setting.name)] = setting.value;
+  for (const auto& [preset, formats, settings] : rows) {
+    Json names = Json::array(), values = Json::object();
+    for (const ScaledFormat* format : formats)
+      names.push_back(format->name);
+    for (const Setting& setting : settings)
+      values[keyOf(setting.name)] = setting.value;
     list.push_back({{"name", preset->name},
-                    {"formats", formats},
-                    {"settings", settings},
+                    {"formats", names},
+                    {"settings", values},
                     {"source", preset->source},
                     {"differs", preset->differs}});
   }
@@ -212,21 +208,22 @@ struct PresetsOptions {
   bool markdown = false;
 };
 
-std::vector<const Preset*> chosen(const PresetsOptions& options) {
-  std::vector<const Preset*> rows;
+std::vector<PresetOnFormats> chosen(const PresetsOptions& options) {
+  std::vector<PresetOnFormats> rows;
   std::vector<std::string> known, formats;
   for (const ScaledFormat& row : format::kScaledFormats)
     formats.emplace_back(row.name);
   const ScaledFormat* format = format::findScaledFormat(options.format);
   if (!options.format.empty() && !format)
     throw CommandError(unknownName("scaled format", options.format, formats), ExitCode::BadUsage);
-  for (const Preset& preset : numerics::presets()) {
-    if (format && !preset.appliesTo(*format))
+  for (PresetOnFormats& row : numerics::presetsOnFormats()) {
+    if (format && std::ranges::find(row.formats, format) == row.formats.end())
       continue;
-    if (std::ranges::find(known, preset.name) == known.end())
-      known.emplace_back(preset.name);
-    if (options.name.empty() || options.name == preset.name)
-      rows.push_back(&preset);
+    const std::string name(row.preset->name);
+    if (std::ranges::find(known, name) == known.end())
+      known.push_back(name);
+    if (options.name.empty() || options.name == name)
+      rows.push_back(std::move(row));
   }
   if (rows.empty())
     throw CommandError(unknownName(format ? fmt::format("preset of {}", format->name) : "preset",
@@ -251,7 +248,7 @@ void addPresetsCommand(CLI::App& app) {
                   "  octavo presets compressed-tensors --format nvfp4\n"
                   "  octavo presets --json");
   command->callback([options] {
-    const std::vector<const Preset*> rows = chosen(*options);
+    const std::vector<PresetOnFormats> rows = chosen(*options);
     const bool isDetail = !options->name.empty() || !options->format.empty();
     fmt::print("{}", options->json       ? jsonPage(rows)
                      : options->markdown ? markdownPage()

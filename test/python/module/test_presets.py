@@ -1,9 +1,16 @@
 """quantize(preset=): the settings of the libraries, where a few words say what comes out. The bytes of
 the libraries themselves are compared in octavo/Numerics."""
+import json
+import os
+import pathlib
+import subprocess
+
 import numpy as np
 import pytest
 
 import octavo
+
+BIN = os.environ.get("OCTAVO_BIN_DIR")  # a wheel has no commands
 
 SCALED = [name for name, row in octavo.formats().items() if isinstance(row, octavo.ScaledFormat)]
 PAIRS = [(name, preset) for name in SCALED for preset in octavo.presets(name)]
@@ -22,6 +29,17 @@ def test_every_preset_quantizes(name, preset):
     assert 0 < error < (0.15 if tensor.format.element.bits == 8 else 0.26)
     facts = octavo.presets(name)[preset]
     assert facts["source"] and "rule" in facts
+
+
+@pytest.mark.skipif(not BIN, reason="OCTAVO_BIN_DIR is not set")
+@pytest.mark.parametrize("name", [name for name in SCALED if octavo.presets(name)])
+def test_the_command_shows_the_same(name):
+    out = subprocess.run([pathlib.Path(BIN) / "octavo", "presets", "--format", name, "--json"], capture_output=True,
+                         text=True, check=True).stdout
+    shown = {row["name"]: row["settings"] | {"source": row["source"], "differs": row["differs"]}
+             for row in json.loads(out)["presets"]}
+    assert shown == {preset: {key.replace(" ", "_").lower(): value for key, value in facts.items()}
+                     for preset, facts in octavo.presets(name).items()}
 
 
 def scales_of_zeros(name, preset):
