@@ -11,6 +11,8 @@
 
 namespace octavo::checkpoint {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 struct PlacedLayer {
@@ -91,7 +93,7 @@ tl::expected<void, Error> writeLayer(const PlacedLayer& layer, ShardWriter& writ
   return plan.outer ? plan.writeOuter(sink, layer.weight->outer) : tl::expected<void, Error>();
 }
 
-tl::expected<void, Error> writeJson(const std::filesystem::path& path, const Json& json) {
+tl::expected<void, Error> writeJson(const fs::path& path, const Json& json) {
   auto file = OutputFile::create(path);
   if (!file)
     return tl::unexpected(std::move(file.error()));
@@ -99,26 +101,51 @@ tl::expected<void, Error> writeJson(const std::filesystem::path& path, const Jso
   return written ? file->commit() : written;
 }
 
+/// A folder that is made, with those above it, and is gone again where nothing was written.
+class NewFolder {
+public:
+  static tl::expected<NewFolder, Error> create(const fs::path& path) {
+    NewFolder folder;
+    std::error_code failed;
+    for (fs::path each = path; !each.empty() && !fs::exists(each, failed);
+         each = each.parent_path())
+      folder.made.push_back(each);
+    fs::create_directories(path, failed);
+    if (failed)
+      return tl::unexpected(Error{.file = path.string(),
+                                  .problem = "cannot be created: " + failed.message(),
+                                  .fix = "choose another place"});
+    return folder;
+  }
+  NewFolder(NewFolder&& other) noexcept : made(std::exchange(other.made, {})) {}
+  NewFolder& operator=(NewFolder&&) = delete;
+  ~NewFolder() {
+    std::error_code notEmpty;
+    for (const fs::path& each : made)
+      fs::remove(each, notEmpty);
+  }
+
+private:
+  NewFolder() = default;
+  std::vector<fs::path> made; ///< the innermost first
+};
+
 } // namespace
 
-tl::expected<void, Error> writeCheckpoint(const std::filesystem::path& folder,
-                                          std::span<const ScaledWeight> scaled,
-                                          std::span<const PlainWeight> plain, const Layout& layout,
-                                          Json config) {
-  const std::filesystem::path file = folder / "model.safetensors";
+tl::expected<Findings, Error> writeCheckpoint(const fs::path& folder,
+                                              std::span<const ScaledWeight> scaled,
+                                              std::span<const PlainWeight> plain,
+                                              const Layout& layout, Json config) {
+  const fs::path file = folder / "model.safetensors";
   std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed)
-    return tl::unexpected(Error{.file = folder.string(),
-                                .problem = "cannot be created: " + failed.message(),
-                                .fix = "choose another place"});
   for (const char* name : {"model.safetensors", "model.safetensors.index.json", "config.json"})
-    if (std::filesystem::exists(folder / name, failed))
+    if (fs::exists(folder / name, failed))
       return tl::unexpected(Error{.file = (folder / name).string(),
                                   .problem = "there is a checkpoint in this folder",
                                   .fix = "name a new folder"});
 
   std::vector<PlacedLayer> layers;
+  std::vector<std::string> rounded;
   std::vector<PlannedTensor> tensors;
   LayoutChoice choice;
   choice.activations = Activations::Kind::None;
@@ -128,6 +155,8 @@ tl::expected<void, Error> writeCheckpoint(const std::filesystem::path& folder,
       return tl::unexpected(std::move(layer.error()));
     if (layer->plan.input)
       choice.activations = Activations::Kind::Static;
+    if (layer->plan.outer && !isStoredExactly(weight.outer, layer->plan.outerMeaning))
+      rounded.push_back(weight.name);
     layer->first = tensors.size();
     tensors.insert(tensors.end(), layer->plan.tensors.begin(), layer->plan.tensors.end());
     choice.layers.emplace_back(weight.name.substr(0, weight.name.rfind('.')), weight.format);
@@ -140,17 +169,20 @@ tl::expected<void, Error> writeCheckpoint(const std::filesystem::path& folder,
       choice.ignored.push_back(weight.name.substr(0, weight.name.rfind('.')));
   }
 
+  const auto created = NewFolder::create(folder);
+  if (!created)
+    return tl::unexpected(created.error());
   auto writer = ShardWriter::create(file, tensors);
   if (!writer)
     return tl::unexpected(std::move(writer.error()));
   for (const PlacedLayer& layer : layers)
     if (auto written = writeLayer(layer, *writer); !written)
-      return written;
+      return tl::unexpected(std::move(written.error()));
   for (std::size_t i = 0; i < plain.size(); ++i)
     if (auto written = writer->write(firstPlain + i, 0, plain[i].bytes); !written)
-      return written;
+      return tl::unexpected(std::move(written.error()));
   if (auto committed = writer->commit(); !committed)
-    return committed;
+    return tl::unexpected(std::move(committed.error()));
 
   Json quantConfig;
   if (config.is_null())
@@ -159,8 +191,10 @@ tl::expected<void, Error> writeCheckpoint(const std::filesystem::path& folder,
     layout.configure(choice, config, quantConfig);
   if (!quantConfig.is_null())
     if (auto written = writeJson(folder / "hf_quant_config.json", quantConfig); !written)
-      return written;
-  return writeJson(folder / "config.json", config);
+      return tl::unexpected(std::move(written.error()));
+  if (auto written = writeJson(folder / "config.json", config); !written)
+    return tl::unexpected(std::move(written.error()));
+  return rounded.empty() ? Findings() : Findings{roundedDivisors(rounded)};
 }
 
 } // namespace octavo::checkpoint

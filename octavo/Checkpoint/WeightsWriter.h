@@ -34,11 +34,13 @@ struct PlainWeight {
 };
 
 /// Writes model.safetensors, and a config.json that is `config` with what readers of the layout
-/// expect of it, into `folder`, which is created if need be. Errors: a folder that has a
-/// checkpoint; a format that the layout does not spell; shapes that it cannot say; the file system.
-tl::expected<void, Error> writeCheckpoint(const std::filesystem::path& folder,
-                                          std::span<const ScaledWeight> scaled,
-                                          std::span<const PlainWeight> plain, const Layout& layout,
-                                          Json config);
+/// expect of it, into `folder`, which is created if need be. Returns what is not stored as it was
+/// given (rounded-divisor). Errors, which leave no folder behind that was not there: a folder that
+/// has a checkpoint; a format that the layout does not spell; shapes that it cannot say; the file
+/// system.
+tl::expected<Findings, Error> writeCheckpoint(const std::filesystem::path& folder,
+                                              std::span<const ScaledWeight> scaled,
+                                              std::span<const PlainWeight> plain,
+                                              const Layout& layout, Json config);
 
 } // namespace octavo::checkpoint

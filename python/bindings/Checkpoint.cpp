@@ -252,8 +252,8 @@ struct Weights {
   }
 };
 
-void write(const std::filesystem::path& path, const nb::dict& weights,
-           const std::string& layoutName, const std::string& configText) {
+checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& weights,
+                           const std::string& layoutName, const std::string& configText) {
   const checkpoint::Layout* layout = checkpoint::findLayout(layoutName);
   if (!layout) {
     std::vector<std::string_view> names;
@@ -273,13 +273,12 @@ void write(const std::filesystem::path& path, const nb::dict& weights,
     else
       all.add(name, toArray(value, "weights[\"" + name + "\"]"));
   }
-  tl::expected<void, checkpoint::Error> written;
-  {
-    const nb::gil_scoped_release released;
-    written = checkpoint::writeCheckpoint(path, all.scaled, all.plain, *layout, std::move(*config));
-  }
+  auto written = withoutLock([&] {
+    return checkpoint::writeCheckpoint(path, all.scaled, all.plain, *layout, std::move(*config));
+  });
   if (!written)
     raiseFile(written.error());
+  return std::move(*written);
 }
 
 checkpoint::Findings lint(const std::filesystem::path& path,
@@ -315,7 +314,7 @@ void bindCheckpoint(nb::module_& module) {
              nb::arg("config_json"),
              nb::sig("def write_checkpoint(path: str | os.PathLike[str], weights: dict[str, "
                      "ScaledTensor | numpy.typing.ArrayLike], layout: str, config_json: str) -> "
-                     "None"),
+                     "list[Finding]"),
              "octavo.checkpoint.write, the configuration as JSON text.");
   nb::class_<Finding>(module, "Finding", "What a look at a checkpoint found.")
       .def_ro("rule", &Finding::rule, "A stable name: missing-scale, zero-scale, ...")

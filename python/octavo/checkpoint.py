@@ -45,7 +45,7 @@ def lint(path: str | os.PathLike[str], readers: Sequence[str] = ()) -> list[Find
 
 
 def write(path: str | os.PathLike[str], weights: Mapping[str, ScaledTensor | ArrayLike],
-          layout: str = "compressed-tensors", config: Mapping[str, Any] | None = None) -> None:
+          layout: str = "compressed-tensors", config: Mapping[str, Any] | None = None) -> list[Finding]:
     """Writes a checkpoint: model.safetensors and config.json in a new folder.
 
     weights: by name ("model.layers.0.mlp.up_proj.weight"); a ScaledTensor of blocks along its last
@@ -54,6 +54,11 @@ def write(path: str | os.PathLike[str], weights: Mapping[str, ScaledTensor | Arr
         what).
     config: the model's config.json, to which the layout's quantization is added.
 
+    Returns what is not stored as it was given; nothing mostly. A layout that stores the inverse of
+    an outer scale (compressed-tensors' NVFP4) has for about one in seven only a nearest one, and
+    values come back changed by at most 2.4e-7 of themselves: rounded-divisor. Weights quantized
+    with that layout's preset, whose outer scale is an inverse, are always stored exactly.
+
     Files appear whole or not at all. Raises FileError, FormatError, DtypeError, ShapeError.
     """
-    write_checkpoint(os.fspath(path), dict(weights), layout, json.dumps(dict(config or {})))
+    return write_checkpoint(os.fspath(path), dict(weights), layout, json.dumps(dict(config or {})))

@@ -109,6 +109,22 @@ float stored(float multiplier, Meaning meaning) {
   return inverse;
 }
 
+bool isStoredExactly(float multiplier, Meaning meaning) {
+  return meaning == Meaning::Multiplies || 1.0f / stored(multiplier, meaning) == multiplier;
+}
+
+Finding roundedDivisors(std::span<const std::string> layers) {
+  return {.rule = "rounded-divisor",
+          .severity = Severity::Warning,
+          .file = "",
+          .tensor = layers.front(),
+          .what = fmt::format("{} outer scales are the inverse of no f32: their divisors are the "
+                              "nearest ones",
+                              layers.size()),
+          .why = "values of these layers differ by at most 2.4e-7 of themselves",
+          .fix = ""};
+}
+
 /// The format that scales of a dtype are; U8 is what the scaled format says.
 static const ElementFormat* scaleFormat(const SafetensorsDtype& dtype,
                                         const format::ScaledFormat& format) {

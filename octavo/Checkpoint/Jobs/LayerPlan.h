@@ -7,6 +7,7 @@
 #include <tl/expected.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,5 +78,11 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
 /// The number to store so that it multiplies as `multiplier`: itself, or a divisor whose inverse,
 /// rounded to f32, is `multiplier`. Where no f32 is such a divisor, the nearest to 1 / multiplier.
 float stored(float multiplier, Meaning meaning);
+
+/// Whether what `stored` gives multiplies as `multiplier`.
+bool isStoredExactly(float multiplier, Meaning meaning);
+
+/// The note that the outer scales of `layers` (one or more names) are not stored exactly.
+Finding roundedDivisors(std::span<const std::string> layers);
 
 } // namespace octavo::checkpoint

@@ -154,7 +154,8 @@ public:
       if (std::optional<std::string> module = linearModule(tensor))
         configured.ignored.push_back(std::move(*module));
     configured.kvScales = !inventory->kvScales.empty();
-    noteRoundedDivisors();
+    if (!roundedDivisors.empty())
+      rewrite.notes.push_back(checkpoint::roundedDivisors(roundedDivisors));
 
     rewrite.job.source = &folder;
     rewrite.job.options = std::move(options);
@@ -296,21 +297,6 @@ private:
          .tensor = layer.inputScale->tensor.name(),
          .what = fmt::format("layout {} has no place for this activation scale", choice.to->name()),
          .why = "activations are quantized with scales found as the model runs",
-         .fix = ""});
-  }
-
-  void noteRoundedDivisors() {
-    if (roundedDivisors.empty())
-      return;
-    rewrite.notes.push_back(
-        {.rule = "rounded-divisor",
-         .severity = Severity::Warning,
-         .file = "",
-         .tensor = roundedDivisors.front(),
-         .what = fmt::format("{} outer scales are the inverse of no f32: their divisors are the "
-                             "nearest ones",
-                             roundedDivisors.size()),
-         .why = "values of these layers differ by at most 1.2e-7 of themselves",
          .fix = ""});
   }
 

@@ -176,6 +176,32 @@ def test_what_is_written_is_spelled_by_the_layout_and_read_back(tmp_path, layout
         np.testing.assert_array_equal(read[name].view(np.uint8), np.asarray(weights[name]).view(np.uint8))
 
 
+def test_divisors_that_are_no_inverse_are_told_of(tmp_path):
+    """compressed-tensors stores 1 / outer. The divisor of these outer scales is searched for here in
+    all f32 near it: where there is none, values change, and `write` says of which weights."""
+    weights = {f"m.{seed}.weight": octavo.quantize(draw(16, 32, seed=seed) * np.float32(1.4), "nvfp4") for seed in range(40)}
+    rounded = []
+    for name, tensor in weights.items():
+        outer = np.float32(tensor.outer)
+        divisors = (np.float32(1) / outer).view(np.int32) + np.arange(-4, 5, dtype=np.int32)
+        if outer not in np.float32(1) / divisors.view(np.float32):
+            rounded.append(name)
+    assert 3 < len(rounded) < 37
+    notes = octavo.checkpoint.write(tmp_path / "new", weights)
+    assert [(note.rule, note.severity, note.tensor) for note in notes] == [("rounded-divisor", "warning", rounded[0])]
+    assert f"{len(rounded)} outer scales" in notes[0].what
+    read = octavo.checkpoint.open(tmp_path / "new")
+    assert [name for name in weights if read[name] != weights[name]] == rounded
+    for name in rounded:
+        np.testing.assert_allclose(read.values(name), weights[name].dequantize(), rtol=2.4e-7)
+    assert octavo.checkpoint.write(tmp_path / "modelopt", weights, "modelopt") == []
+    inverses = {name: octavo.quantize(draw(16, 32, seed=seed), "nvfp4", preset="compressed-tensors")
+                for seed, name in enumerate(weights)}
+    assert octavo.checkpoint.write(tmp_path / "exact", inverses) == []
+    read = octavo.checkpoint.open(tmp_path / "exact")
+    assert all(read[name] == inverses[name] for name in inverses)
+
+
 def test_static_activation_scales_are_written_beside_the_weights(tmp_path):
     weights = {"a.up_proj.weight": octavo.quantize(draw(128, 160), "fp8_tensor")}
     with pytest.raises(octavo.FileError, match="a static activation scale, and there is none"):
@@ -197,6 +223,11 @@ def test_writing_refuses_what_it_cannot_say(tmp_path):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "deepseek")
     with pytest.raises(octavo.ShapeError, match="axis=-1"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": octavo.quantize(draw(64, 64), "mxfp4", axis=0)})
+    with pytest.raises(octavo.FileError, match="cannot say its format"):
+        octavo.checkpoint.write(tmp_path / "deep/er", {"m.weight": tensor}, "deepseek")
+    with pytest.raises(octavo.FileError, match="two tensors would have this name"):
+        octavo.checkpoint.write(tmp_path / "deep/er", {"m.weight": tensor, "m.weight_packed": draw(2)})
+    assert list(tmp_path.iterdir()) == []  # no folder of a failure
     octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})
     with pytest.raises(octavo.FileError, match="there is a checkpoint in this folder"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})
