@@ -99,6 +99,12 @@ struct TransposeArguments {
 };
 inline constexpr std::size_t kTransposedRows = 256;
 
+/// Sums of squares and the largest |error| of every fourth value.
+struct LossLanes {
+  static constexpr std::size_t kLanes = 4;
+  double errorSquares[kLanes] = {}, valueSquares[kLanes] = {}, largest[kLanes] = {};
+};
+
 struct KernelTable {
   Isa isa;
   int vectorBytes; ///< of the set's registers, from the compiler's own macros for that file
@@ -138,6 +144,12 @@ struct KernelTable {
   using BlockAmaxes = std::uint32_t(const float* values, std::size_t n, std::size_t block,
                                     float* amaxes);
   BlockAmaxes* blockAmaxes;
+
+  /// Adds values and what became of them. Whether the |error| of one is more than `largestRatio` of
+  /// its size.
+  using AddLoss = bool(const float* values, const float* quantized, std::size_t n,
+                       double largestRatio, LossLanes& lanes);
+  AddLoss* addLoss;
 
   /// Numbers `first`, first + 1, ... of the stream: numerics::RandomStream::fill.
   using FillRandom = void(const numerics::RandomStream& stream, std::uint64_t first,

@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 
 #include "octavo/Checkpoint/FusedModules.h"
-#include "octavo/Checkpoint/Jobs/Loss.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 #include "octavo/Kernels/Dequantize.h"
+#include "octavo/Kernels/Loss.h"
 #include "octavo/Kernels/Quantize.h"
 
 #include <fmt/format.h>
@@ -77,8 +77,8 @@ public:
   Json report() const override {
     if (losses.empty())
       return nullptr;
-    Loss total;
-    for (const Loss& loss : losses)
+    kernels::Loss total;
+    for (const kernels::Loss& loss : losses)
       total.add(loss);
     const double share = total.errorSquares() / total.valueSquares();
     return {{"name", plan.tensors.front().name},
@@ -107,8 +107,9 @@ private:
   }
 
   /// Puts the codes of some rows, as they are stored, and their scales where they belong.
-  tl::expected<kernels::QuantizeReport, Error>
-  quantize(Piece tile, std::byte* stored, std::byte* scales, Scratch& scratch, Loss* loss) const {
+  tl::expected<kernels::QuantizeReport, Error> quantize(Piece tile, std::byte* stored,
+                                                        std::byte* scales, Scratch& scratch,
+                                                        kernels::Loss* loss) const {
     const std::int64_t shape[] = {tile.end - tile.begin, rows->columns()};
     const auto n = static_cast<std::size_t>(shape[0] * shape[1]);
     scratch.values.resize(n);
@@ -144,7 +145,8 @@ private:
   std::shared_ptr<AmaxMeasurement> shared;
   std::vector<Piece> all;
   std::int64_t tileRows;
-  std::vector<Loss> losses; ///< of each piece, added in their order; where they are asked for
+  std::vector<kernels::Loss>
+      losses; ///< of each piece, added in their order; where they are asked for
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "octavo/Kernels/generic/Convert.h"
 #include "octavo/Kernels/generic/Decode.h"
 #include "octavo/Kernels/generic/Dequantize.h"
+#include "octavo/Kernels/generic/Loss.h"
 #include "octavo/Kernels/generic/Pack.h"
 #include "octavo/Kernels/generic/Quantize.h"
 #include "octavo/Kernels/generic/QuantizeStrip.h"
@@ -34,6 +35,7 @@ const KernelTable kTable = {
     .amaxBf16 = amaxBits<LoadBf16>,
     .amaxF16 = amaxBits<LoadF16>,
     .blockAmaxes = blockAmaxesOfRun,
+    .addLoss = addLoss,
     .fillRandom = fillRandom,
     .quantizeRun = quantizeRun,
     .quantizeStrip = quantizeStrip,

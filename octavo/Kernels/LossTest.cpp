@@ -1,13 +1,13 @@
-#include "octavo/Checkpoint/Jobs/Loss.h"
+#include "octavo/Kernels/Loss.h"
 
-#include <gtest/gtest.h>
+#include "octavo/Kernels/OnEachIsa.h"
 
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
 
-namespace octavo::checkpoint {
+namespace octavo::kernels {
 namespace {
 
 /// One value after the other, by the definition.
@@ -25,6 +25,9 @@ struct Plain {
   }
 };
 
+class LossKernels : public OnEachIsa {};
+OCTAVO_ON_EACH_ISA(LossKernels);
+
 void expectLike(const Loss& loss, const Plain& plain, std::size_t n) {
   EXPECT_EQ(loss.largest(), plain.largest) << n;
   EXPECT_DOUBLE_EQ(loss.largestRelative(), plain.largestRelative) << n;
@@ -32,7 +35,7 @@ void expectLike(const Loss& loss, const Plain& plain, std::size_t n) {
   EXPECT_NEAR(loss.valueSquares(), plain.valueSquares, plain.valueSquares * 1e-12) << n;
 }
 
-TEST(Loss, isThatOfTheValuesOneByOne) {
+TEST_P(LossKernels, IsThatOfTheValuesOneByOne) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   for (const std::size_t n : {0, 1, 3, 4, 5, 255, 256, 257, 1000}) {
@@ -47,35 +50,38 @@ TEST(Loss, isThatOfTheValuesOneByOne) {
           values[i] = 0;
         plain.add(values[i], quantized[i]);
       }
-      Loss other;
-      other.add(values.data(), quantized.data(), n);
+      Loss other, portable;
+      other.add(values.data(), quantized.data(), n, execution());
+      portable.add(values.data(), quantized.data(), n, {.isa = Isa::Portable});
+      EXPECT_EQ(other.errorSquares(), portable.errorSquares());
+      EXPECT_EQ(other.valueSquares(), portable.valueSquares());
       twice.add(other);
-      loss.add(values.data(), quantized.data(), n);
+      loss.add(values.data(), quantized.data(), n, execution());
     }
     expectLike(loss, plain, n);
     expectLike(twice, plain, n);
   }
 }
 
-TEST(Loss, ofNaNThereIsNone) {
+TEST_P(LossKernels, OfNaNThereIsNone) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   const float values[] = {nan, 1, infinity, 8, 2};
   const float quantized[] = {0, nan, infinity, 6, 2};
   Loss loss;
-  loss.add(values, quantized, 5);
+  loss.add(values, quantized, 5, execution());
   EXPECT_EQ(loss.largest(), 2);
   EXPECT_EQ(loss.largestRelative(), 0.25);
   EXPECT_EQ(loss.errorSquares(), 4);
   EXPECT_EQ(loss.valueSquares(), 64 + 4);
 }
 
-TEST(Loss, anInfinityThatIsLimitedLosesAllThereIs) {
+TEST_P(LossKernels, AnInfinityThatIsLimitedLosesAllThereIs) {
   const float value = -std::numeric_limits<float>::infinity(), quantized = -448;
   Loss loss;
-  loss.add(&value, &quantized, 1);
+  loss.add(&value, &quantized, 1, execution());
   EXPECT_EQ(loss.largest(), std::numeric_limits<double>::infinity());
 }
 
 } // namespace
-} // namespace octavo::checkpoint
+} // namespace octavo::kernels
