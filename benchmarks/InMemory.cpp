@@ -5,11 +5,13 @@
 //
 // Prints one JSON object: the best wall and processor seconds of kernels::quantize of f32 values
 // (codes one a byte), of the same work from bf16 to packed codes in pieces that stay in the caches,
-// and of that from fp8_block (requantization without a measure of its error). All by at most
-// THREADS threads, of matrices of 14336 x 4096 with VALUES values in all.
+// of that from fp8_block, and of that with a measure of what is lost, as `convert --requantize`
+// reports it. All by at most THREADS threads, of matrices of 14336 x 4096 with VALUES values in
+// all.
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/Amax.h"
 #include "octavo/Kernels/Dequantize.h"
+#include "octavo/Kernels/Loss.h"
 #include "octavo/Kernels/Pack.h"
 #include "octavo/Kernels/Quantize.h"
 #include "octavo/Kernels/Widen.h"
@@ -102,23 +104,29 @@ int main(int argc, char** argv) {
   const std::int64_t tile = std::max<std::int64_t>(1, kTileValues / (grain * kColumns)) * grain;
   const int width = format->element->width();
   /// Quantizes what `read` gives of the rows from `begin` on, f32.
-  const auto byTiles = [&](float amax, auto read) {
+  enum class Measure { No, Yes };
+  const auto byTiles = [&](float amax, Measure measure, auto read) {
     kernels::forRanges(kRows / tile, 1, execution, [&](std::size_t begin, std::size_t end) {
       std::vector<float> values(static_cast<std::size_t>(tile * kColumns));
       std::vector<std::uint8_t> loose(values.size());
-      std::vector<float> scalesOfTile(values.size() / 16 + 1);
+      std::vector<float> scalesOfTile(values.size() / 16 + 1), restored(values.size());
       const std::int64_t tileShape[] = {tile, kColumns};
       const numerics::ScaledType type = typeOf(*format, tile);
+      kernels::Loss loss;
       for (std::size_t i = begin; i < end; ++i) {
         const std::size_t at = i * values.size();
         read(static_cast<std::int64_t>(i) * tile, values.data());
         std::uint8_t* to = width < 8 ? loose.data() : packed.data() + at;
-        if (isShared)
-          kernels::quantizePiece(values.data(), tileShape, type, options, amax, to,
-                                 scalesOfTile.data(), {.threads = 1});
-        else
-          kernels::quantize(values.data(), tileShape, type, options, to, scalesOfTile.data(), {},
-                            {.threads = 1});
+        const kernels::QuantizeReport report =
+            isShared ? kernels::quantizePiece(values.data(), tileShape, type, options, amax, to,
+                                              scalesOfTile.data(), {.threads = 1})
+                     : kernels::quantize(values.data(), tileShape, type, options, to,
+                                         scalesOfTile.data(), {}, {.threads = 1});
+        if (measure == Measure::Yes) {
+          kernels::dequantize(to, scalesOfTile.data(), report.outer, tileShape, type,
+                              restored.data(), {.threads = 1});
+          loss.add(values.data(), restored.data(), values.size());
+        }
         if (width < 8)
           kernels::pack(to, values.size(), width, packed.data() + kernels::packedBytes(at, width),
                         {.threads = 1});
@@ -129,7 +137,7 @@ int main(int argc, char** argv) {
   const Seconds ofBf16 = best(times, [&] {
     const float amax =
         isShared ? kernels::amax(kernels::WideType::Bf16, narrow.data(), n, execution) : 0;
-    byTiles(amax, [&](std::int64_t row, float* values) {
+    byTiles(amax, Measure::No, [&](std::int64_t row, float* values) {
       kernels::widen(kernels::WideType::Bf16, narrow.data() + 2 * row * kColumns, values, inTile);
     });
   });
@@ -150,7 +158,7 @@ int main(int argc, char** argv) {
     kernels::dequantize(codes.data() + row * kColumns, sourceScales.data() + blockRow * gridColumns,
                         1, tileShape, typeOf(source, tile), values, {.threads = 1});
   };
-  const Seconds ofBlocks = best(times, [&] {
+  const auto requantize = [&](Measure measure) {
     kernels::SharedMaximum amax;
     if (isShared)
       kernels::forRanges(kRows / tile, 1, execution, [&](std::size_t begin, std::size_t end) {
@@ -161,8 +169,10 @@ int main(int argc, char** argv) {
               kernels::amax(kernels::WideType::F32, values.data(), inTile, {.threads = 1})));
         }
       });
-    byTiles(std::bit_cast<float>(amax.get()), dequantize);
-  });
+    byTiles(std::bit_cast<float>(amax.get()), measure, dequantize);
+  };
+  const Seconds ofBlocks = best(times, [&] { requantize(Measure::No); });
+  const Seconds measured = best(times, [&] { requantize(Measure::Yes); });
   fmt::print("{}\n", nlohmann::ordered_json{{"format", format->name},
                                             {"values", times * kRows * kColumns},
                                             {"threads", execution.threads},
@@ -171,7 +181,9 @@ int main(int argc, char** argv) {
                                             {"bf16_s", ofBf16.wall},
                                             {"bf16_processor_s", ofBf16.processor},
                                             {"fp8_block_s", ofBlocks.wall},
-                                            {"fp8_block_processor_s", ofBlocks.processor}}
+                                            {"fp8_block_processor_s", ofBlocks.processor},
+                                            {"fp8_block_measured_s", measured.wall},
+                                            {"fp8_block_measured_processor_s", measured.processor}}
                          .dump());
   return 0;
 }

@@ -5,11 +5,11 @@ bytes.
     benchmarks/checkpoint.py --octavo build/bench/bin/octavo --work DIR [--gb 8] [--rounds 3]
 
 Writes a model of --gb gigabytes in DeepSeek's FP8 layout, converts it to compressed-tensors (names
-and configuration change, bytes do not) and to FNUZ, dequantizes it to bf16, and quantizes that to
-several formats. Every run is a fresh process. Beside a run: `cp -r` of the input where the job
-renames, of the output where it computes, each with `sync` of the copies, since octavo syncs what it
-writes; and where it quantizes, the same work from memory to memory by as many threads
-(quantize-in-memory, from the folder of octavo). Wall time and processor time of all threads; on a
+and configuration change, bytes do not) and to FNUZ, requantizes and dequantizes it, and quantizes
+what that gives, bf16, to several formats. Every run is a fresh process. Beside a run: `cp -r` of
+the input where the job renames, of the output where it computes, each with `sync` of the copies,
+since octavo syncs what it writes; and where it quantizes, the same work from memory to memory by as
+many threads (quantize-in-memory, from the folder of octavo). Wall time and processor time of all threads; on a
 shared machine only the latter says what the work costs. The runs of one kind and those beside it
 go by turns, the best of each counts. DIR needs about four times the size; it is emptied again.
 """
@@ -113,8 +113,9 @@ def in_memory(octavo, form, weights, threads=2):
     return json.loads(run_of.stdout)
 
 
-def measure(what, source, command, out, options, weights, copies, form=None):
-    """`copies`: the folder that cp copies, source or out. The last output stays."""
+def measure(what, source, command, out, options, weights, copies, form=None, works=()):
+    """`copies`: the folder that cp copies, source or out. `works`: what of quantize-in-memory to
+    `form` is the same work. The last output stays."""
     times, beside, memory, peak = [], [], [], 0
     for _ in range(options.rounds):
         shutil.rmtree(out, ignore_errors=True)
@@ -130,12 +131,12 @@ def measure(what, source, command, out, options, weights, copies, form=None):
            "processor_s": processor, "peak_mb": peak, "cp": copies.name, "cp_s": copy_wall,
            "cp_processor_s": copy_processor, "cp_ratio": copy_wall / wall,
            "load": os.getloadavg()[0]}
-    for source_type in ("f32", "bf16") if form else ():
-        best = {key: min(m[f"{source_type}_{key}"] * weights / m["values"] for m in memory)
+    for same in works:
+        best = {key: min(m[f"{same}_{key}"] * weights / m["values"] for m in memory)
                 for key in ("s", "processor_s")}
-        row |= {f"memory_{source_type}_{key}": value for key, value in best.items()}
-        row[f"memory_{source_type}_ratio"] = best["s"] / wall
-        row[f"memory_{source_type}_processor_ratio"] = best["processor_s"] / processor
+        row |= {f"memory_{same}_{key}": value for key, value in best.items()}
+        row[f"memory_{same}_ratio"] = best["s"] / wall
+        row[f"memory_{same}_processor_ratio"] = best["processor_s"] / processor
     print(json.dumps({k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()}),
           flush=True)
 
@@ -157,22 +158,28 @@ def main():
         deepseek, plain = work / "deepseek", work / "plain"
         tail = ["--memory", options.memory]
 
-        def step(what, source, command, flags, name, form=None):
+        def step(what, source, command, flags, name, form=None, works=()):
             out = work / name
-            copies = source if command == "convert" else out
+            copies = source if command == "convert" and not form else out
             measure(what, source, [options.octavo, "checkpoint", command, *flags, *tail], out,
-                    options, weights, copies, form)
+                    options, weights, copies, form, works)
 
         step("convert deepseek to compressed-tensors", deepseek, "convert",
              ["--layout", "compressed-tensors"], "ct")
         shutil.rmtree(work / "ct")
         step("convert deepseek to FNUZ", deepseek, "convert", ["--fnuz"], "fnuz")
         shutil.rmtree(work / "fnuz")
+        # To layouts that have no fp8_block: compressed-tensors has it, and would keep it.
+        for form, layout in (("mxfp4", "quark"), ("nvfp4", "native")):
+            step(f"requantize fp8_block to {form}", deepseek, "convert",
+                 ["--layout", layout, "--requantize", "--format", form], form, form,
+                 ("fp8_block", "fp8_block_measured"))
+            shutil.rmtree(work / form)
         step("dequantize fp8_block to bf16", deepseek, "dequantize", [], "plain")
         shutil.rmtree(deepseek)
         for form in options.formats:
             step(f"quantize bf16 to {form}", plain, "quantize",
-                 ["--layout", "compressed-tensors", "--format", form], form, form)
+                 ["--layout", "compressed-tensors", "--format", form], form, form, ("f32", "bf16"))
             shutil.rmtree(work / form)
     finally:
         shutil.rmtree(work, ignore_errors=True)

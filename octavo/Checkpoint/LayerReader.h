@@ -13,7 +13,7 @@
 namespace octavo::checkpoint {
 
 /// Reads a layer by rows: [E, N, K] counts as E * N rows of K. A piece is a range of rows that cuts
-/// no block: see pieceEnd.
+/// no block (see pieceEnd), or lies within one row of them.
 class LayerReader {
 public:
   /// Errors: parts missing, or whose shapes or dtypes do not agree with the layer's. The layer must

@@ -167,6 +167,21 @@ TEST(LayerReader, readsEveryScaledFormatInPieces) {
   }
 }
 
+TEST(LayerReader, readsRowsWithinABlock) {
+  Store store;
+  const Sample s = sample(store, *format::findScaledFormat("fp8_block"), {300, 256}, false);
+  const auto reader = LayerReader::open(s.layer);
+  ASSERT_TRUE(reader);
+  std::vector<std::byte> fetched;
+  for (std::int64_t rows : {1, 32})
+    for (std::int64_t begin = 0; begin < 300; begin += rows) {
+      const std::int64_t end = std::min<std::int64_t>(begin + rows, 300);
+      std::vector<float> values(static_cast<std::size_t>((end - begin) * 256));
+      ASSERT_TRUE(reader->fetchValues(begin, end, values.data(), fetched));
+      EXPECT_TRUE(sameFloats(values.data(), s.values.data() + begin * 256, values.size())) << begin;
+    }
+}
+
 TEST(LayerReader, readsStackedExpertsWhoseRowsEndWithinABlock) {
   for (const ScaledFormat& format : format::kScaledFormats) {
     SCOPED_TRACE(format.name);

@@ -1,0 +1,40 @@
+#include "octavo/Checkpoint/ValueRows.h"
+
+#include <gtest/gtest.h>
+
+namespace octavo::checkpoint {
+namespace {
+
+/// Rows of which only their number and where they may be cut is asked.
+class Rows final : public ValueRows {
+public:
+  Rows(std::vector<std::int64_t> shape, std::int64_t step)
+      : ValueRows(std::move(shape)), rowsOfStep(step) {}
+  std::int64_t step() const override { return rowsOfStep; }
+  tl::expected<void, Error> read(Piece, float*, Scratch&) const override { return {}; }
+  void release(Piece) const override {}
+  const StoredTensor& tensor() const override { return stored; }
+
+private:
+  std::int64_t rowsOfStep;
+  StoredTensor stored{};
+};
+
+TEST(ValueRows, aTileFillsTheCacheAndLiesAcrossNoTwoSteps) {
+  static_assert(kTileValues == 32768);
+  EXPECT_EQ(tileRowsOf(Rows({1000, 128}, 1), 1), 256);
+  EXPECT_EQ(tileRowsOf(Rows({1000, 128}, 128), 1), 256); // whole steps
+  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 1), 8);  // an eighth of 64: divides 128
+  EXPECT_EQ(tileRowsOf(Rows({1000, 14336}, 128), 1), 2);
+  EXPECT_EQ(tileRowsOf(Rows({1000, 5000}, 120), 1), 6); // 120 / 20, since 32768 / 5000 is 6.6
+  EXPECT_EQ(tileRowsOf(Rows({1000, 5000}, 128), 1), 4); // 6 does not divide 128
+  EXPECT_EQ(tileRowsOf(Rows({1000, 50000}, 128), 1), 1);
+  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 16), 16); // what is written has steps too
+  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 128), 128);
+  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 1), 128), 128);
+  EXPECT_EQ(tileRowsOf(Rows({1000, 4096}, 128), 96), 384); // of both, where neither divides
+  EXPECT_EQ(tileRowsOf(Rows({2, 30, 4096}, 0), 1), 30);    // whole matrices
+}
+
+} // namespace
+} // namespace octavo::checkpoint
