@@ -332,6 +332,17 @@ public:
                                  .what = std::move(what),
                                  .why = "the pattern may be misspelled",
                                  .fix = "octavo checkpoint inspect lists the names"});
+    if (choice.format->hasOuterScale && choice.activations != Activations::Kind::None)
+      rewrite.notes.push_back({.rule = "activations-stay-wide",
+                               .severity = Severity::Note,
+                               .file = "",
+                               .tensor = "",
+                               .what = fmt::format("activations of {} have an outer scale, which "
+                                                   "comes from a calibration",
+                                                   choice.format->name),
+                               .why = "the configuration says that they are not quantized",
+                               .fix = "calibrate in the model's own tool for quantized "
+                                      "activations, or say --weight-only"});
     rewrite.job.source = &folder;
     rewrite.job.options = std::move(jobOptions);
     rewrite.job.shards = shards.build();
