@@ -24,27 +24,36 @@ bool any(Sixteen bytes) {
   return (halves[0] | halves[1]) != 0;
 }
 
-/// kRows (8 or 16) by 16 bytes, rows to columns: rounds of interleaving the lower half of the rows
-/// with the upper one.
-template <int kRows>
-void transpose(const std::uint8_t (&rows)[kPanelColumns][kGroup], int firstColumn, std::byte* to) {
+/// The upper half of kRows rows interleaved with the lower one.
+template <int kRows> void interleaveHalves(const Sixteen (&x)[kRows], Sixteen (&y)[kRows]) {
+#pragma unroll
+  for (int i = 0; i < kRows / 2; ++i) {
+    y[2 * i] = __builtin_shufflevector(x[i], x[i + kRows / 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
+                                       21, 6, 22, 7, 23);
+    y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + kRows / 2], 8, 24, 9, 25, 10, 26, 11, 27, 12,
+                                           28, 13, 29, 14, 30, 15, 31);
+  }
+}
+
+/// One group of each row that lies interleaved.
+using GroupRows = const std::uint8_t* [kPanelColumns];
+
+/// kRows (8 or 16) by 16 bytes, rows to columns: as many rounds as double one row to all.
+template <int kRows> void transpose(const GroupRows& rows, int firstColumn, std::byte* to) {
   Sixteen x[kRows], y[kRows];
+#pragma unroll
   for (int i = 0; i < kRows; ++i)
     std::memcpy(&x[i], rows[i] + firstColumn, 16);
-  for (int round = 1; round < kRows; round *= 2) {
-    for (int i = 0; i < kRows / 2; ++i) {
-      y[2 * i] = __builtin_shufflevector(x[i], x[i + kRows / 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
-                                         5, 21, 6, 22, 7, 23);
-      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + kRows / 2], 8, 24, 9, 25, 10, 26, 11, 27,
-                                             12, 28, 13, 29, 14, 30, 15, 31);
-    }
-    std::copy(std::begin(y), std::end(y), std::begin(x));
-  }
-  std::memcpy(to, x, sizeof x);
+  interleaveHalves(x, y);
+  interleaveHalves(y, x);
+  interleaveHalves(x, y);
+  if constexpr (kRows == 16)
+    interleaveHalves(y, x);
+  std::memcpy(to, kRows == 16 ? x : y, sizeof x);
 }
 
 /// One group of rows of codes, by K.
-void interleave(const std::uint8_t (&rows)[kPanelColumns][kGroup], int lanes, std::byte* to) {
+void interleave(const GroupRows& rows, int lanes, std::byte* to) {
   if (lanes == 1) {
     std::memcpy(to, rows[0], kGroup);
     return;
@@ -192,25 +201,32 @@ private:
   void packCodes(const Lanes& lanes, PackedOperand& packed, std::int16_t* shifts) const {
     std::byte* to = packed.elements.data() + lanes.first * plan.groups * kGroup;
     auto* scales = reinterpret_cast<float*>(packed.scales.data()) + lanes.first * plan.groups;
-    Exponents exponents[kPanelColumns];
-    std::uint8_t rows[kPanelColumns][kGroup] = {};
+    for (int lane = 0; lane < lanes.present; ++lane)
+      shifts[lane] =
+          static_cast<std::int16_t>(packScales(lanes.first + lane, lanes.count, scales + lane));
+    static constexpr std::uint8_t kZeros[kGroup] = {};
+    std::uint8_t copies[kPanelColumns][kGroup];
+    GroupRows rows;
+    std::ranges::fill(rows, kZeros);
     for (std::int64_t g = 0; g < plan.groups; ++g, to += lanes.count * kGroup) {
       const auto size =
           static_cast<std::size_t>(std::min<std::int64_t>(kGroup, plan.depth - g * kGroup));
+      Sixteen most{};
       for (int lane = 0; lane < lanes.present; ++lane) {
-        std::uint8_t* codes = rows[lane];
-        const std::uint8_t* from = matrix.elements + (lanes.first + lane) * plan.depth + g * kGroup;
-        if (size == kGroup) {
-          std::memcpy(codes, from, kGroup);
-        } else {
-          std::memset(codes, 0, kGroup);
-          std::memcpy(codes, from, size);
+        rows[lane] = group(lanes.first + lane, g);
+        if (isMapped || size < kGroup) {
+          std::memset(copies[lane], 0, kGroup);
+          for (std::size_t k = 0; k < size; ++k)
+            copies[lane][k] = signAndMagnitude[rows[lane][k]];
+          rows[lane] = copies[lane];
         }
-        if (isMapped)
-          for (int k = 0; k < kGroup; ++k)
-            codes[k] = signAndMagnitude[codes[k]];
-        scales[g * lanes.count + lane] = groupScale(codes, lanes.first + lane, g, exponents[lane]);
+        most = __builtin_elementwise_max(most, magnitudes(rows[lane]));
       }
+      // A NaN makes all that its row meets NaN, and so does a scale. Then no code needs a look.
+      if (element.specials == format::Specials::NanOnly && any((Sixteen)(most == 0xFE)))
+        for (int lane = 0; lane < lanes.present; ++lane)
+          if (any((Sixteen)(magnitudes(rows[lane]) == 0xFE)))
+            scales[g * lanes.count + lane] = std::numeric_limits<float>::quiet_NaN();
       if (kernels.dot == FloatDot::Bf16Pairs)
         for (int lane = 0; lane < lanes.count; ++lane)
           for (int s = 0; s < kGroup; s += 4)
@@ -218,38 +234,54 @@ private:
       else
         interleave(rows, lanes.count, to);
     }
-    for (int lane = 0; lane < lanes.present; ++lane) {
-      const int shift = shiftOf(exponents[lane]);
-      if (shift != 0)
-        for (std::int64_t g = 0; g < plan.groups; ++g)
-          scales[g * lanes.count + lane] = std::ldexp(scales[g * lanes.count + lane], -shift);
-      if (decoding.unit != 1)
-        for (std::int64_t g = 0; g < plan.groups; ++g)
-          scales[g * lanes.count + lane] *= decoding.unit;
-      shifts[lane] = static_cast<std::int16_t>(shift);
-    }
   }
 
-  /// What a group's values are multiplied by.
-  float groupScale(const std::uint8_t* codes, std::int64_t row, std::int64_t group,
-                   Exponents& exponents) const {
+  const std::uint8_t* group(std::int64_t row, std::int64_t group) const {
+    return matrix.elements + row * plan.depth + group * kGroup;
+  }
+  /// Twice the greatest magnitudes of a group of signs and magnitudes: a NaN of e4m3fn is 0xFE.
+  static Sixteen magnitudes(const std::uint8_t* codes) {
     Sixteen lower, upper;
     std::memcpy(&lower, codes, 16);
     std::memcpy(&upper, codes + 16, 16);
-    lower &= 0x7F;
-    upper &= 0x7F;
-    const auto isNan = (Sixteen)(lower == 0x7F) | (Sixteen)(upper == 0x7F);
-    float value = isFolded ? scaleAt(row, group * kGroup) : 1.0f;
-    if (isFolded) {
-      if (!any(lower | upper) && std::isfinite(value))
-        value = 1; // a zero block takes any scale
+    return __builtin_elementwise_max(lower + lower, upper + upper);
+  }
+
+  /// What a row's groups are multiplied by, `stride` apart; the shift of the row.
+  int packScales(std::int64_t row, int stride, float* scales) const {
+    if (!isFolded) {
+      for (std::int64_t g = 0; g < plan.groups; ++g)
+        scales[g * stride] = decoding.unit;
+      return 0;
+    }
+    Exponents all;
+    for (std::int64_t g = 0; g < plan.groups; ++g) {
+      const float value = scaleAt(row, g * kGroup);
+      all.add(value);
+      scales[g * stride] = value * decoding.unit;
+    }
+    if (shiftOf(all) == 0)
+      return 0;
+    // Far from 1, perhaps only the scale of a zero block, which takes any.
+    Exponents exponents;
+    for (std::int64_t g = 0; g < plan.groups; ++g) {
+      float value = scaleAt(row, g * kGroup);
+      if (isZeroGroup(row, g) && std::isfinite(value))
+        value = 1;
       else
         exponents.add(value);
+      scales[g * stride] = value;
     }
-    // A NaN makes all that its row meets NaN, and so does a scale. Then no code needs a look.
-    if (element.specials == format::Specials::NanOnly && any(isNan))
-      return std::numeric_limits<float>::quiet_NaN();
-    return value;
+    const int shift = shiftOf(exponents);
+    for (std::int64_t g = 0; g < plan.groups; ++g)
+      scales[g * stride] = std::ldexp(scales[g * stride], -shift) * decoding.unit;
+    return shift;
+  }
+
+  bool isZeroGroup(std::int64_t row, std::int64_t g) const {
+    const std::uint8_t* codes = group(row, g);
+    return std::all_of(codes, codes + std::min<std::int64_t>(kGroup, plan.depth - g * kGroup),
+                       [&](std::uint8_t code) { return (signAndMagnitude[code] & 0x7F) == 0; });
   }
 
   void packValues(const Lanes& lanes, PackedOperand& packed, std::int16_t* shifts) const {

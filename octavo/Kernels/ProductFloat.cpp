@@ -232,8 +232,10 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
   alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
   // Blocks of f32 scales follow one another on the tile, whose part of C is not in C meanwhile: its
   // rows are often a multiple of 4 KiB apart, which stores and loads mistake for one another.
+  alignas(64) float sums[6 * kMaxPanels * kPanelColumns];
+  tile.sums = sums;
   const bool cuts = plan.groupsInBlock < plan.groups;
-  const bool inPlace = width == count * kPanelColumns && !cuts;
+  const bool inPlace = width == count * kPanelColumns;
   const bool scaleNow = hasFactors && (cuts || firstGroup + tile.groups == plan.groups);
   const std::int64_t firstBlock = firstGroup / plan.groupsInBlock;
   tile.groupsInSum = cuts ? plan.groupsInBlock : tile.groups;

@@ -66,7 +66,7 @@ private:
   /// Bytes of a piece of one row.
   std::int64_t leftRecord() const { return std::int64_t{4} * (plan.steps() + 2); }
   std::int64_t rightRecord() const { return std::int64_t{kStepBytes} * (plan.steps() + 1); }
-  auto tilesOfPlan() const -> const decltype(kernels.tiles[0][0][0])& {
+  auto tilesOfPlan() const -> decltype(kernels.tiles[0][0][0])& {
     return kernels.tiles[static_cast<int>(plan.dot)][static_cast<int>(finish)][plan.piece == 32];
   }
   std::int64_t piecesAtOnce(int panelsOfTile) const;

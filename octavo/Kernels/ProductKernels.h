@@ -180,6 +180,7 @@ struct FloatTileArguments {
   std::int64_t groupsInSum; ///< each such block of K has a sum and factors of its own
   float* c;
   std::ptrdiff_t stride; ///< floats between rows of C
+  float* sums;           ///< room for the tile between blocks of K
   /// What the sum starts from, and what the first one is added to after its factors: C or nothing.
   bool startFromC;
   bool addToC;

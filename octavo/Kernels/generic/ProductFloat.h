@@ -23,6 +23,9 @@ template <typename Dot, int kRows, int kPanels> void floatTile(const FloatTileAr
   auto cAt = [&](int row, int v) __attribute__((always_inline)) {
     return c + row * stride + v * kLanes;
   };
+  auto sumAt = [&](int row, int v) __attribute__((always_inline)) {
+    return tile.sums + (row * kVectors + v) * kLanes;
+  };
 
   const float* rowFactors = tile.rowFactors;
   const float* columnFactors = tile.columnFactors;
@@ -64,17 +67,24 @@ template <typename Dot, int kRows, int kPanels> void floatTile(const FloatTileAr
         for (int v = 0; v < kVectors; ++v)
           sums[i][v] *= row * load<F32>(columnFactors + v * kLanes);
       }
-    if (tile.addToC || done != 0)
+    if (done != 0)
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v)
+          sums[i][v] += load<F32>(sumAt(i, v));
+    else if (tile.addToC)
 #pragma unroll
       for (int i = 0; i < kRows; ++i)
 #pragma unroll
         for (int v = 0; v < kVectors; ++v)
           sums[i][v] += load<F32>(cAt(i, v));
+    const bool isLast = groups == rest;
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
 #pragma unroll
       for (int v = 0; v < kVectors; ++v)
-        store(cAt(i, v), sums[i][v]);
+        store(isLast ? cAt(i, v) : sumAt(i, v), sums[i][v]);
     if (rowFactors) {
       rowFactors += tile.rowFactorStride;
       columnFactors += tile.columnFactorStride;
@@ -340,7 +350,6 @@ template <typename Dot, int kHeight> constexpr void addFloatTile(FloatKernels& t
 }
 
 template <typename Dot> constexpr FloatKernels floatTable(Isa isa, FloatDot dot, int panels) {
-  constexpr int kPanels = kPanelsOfTile;
   FloatKernels table{};
   table.isa = isa;
   table.dot = dot;
