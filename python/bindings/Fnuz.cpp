@@ -89,7 +89,28 @@ static const ElementFormat& sourceOf(const Array& codes, nb::handle source,
   return *format;
 }
 
+static nb::tuple cap(nb::handle codesObject, nb::handle source) {
+  const Array codes = toArray(codesObject, "codes");
+  const ElementFormat& fnuz = sourceOf(codes, source, format::Specials::UnsignedZero);
+  const Array capped = copied(codes, 1);
+  const std::int64_t changed = numerics::capFnuz(
+      fnuz, std::span(reinterpret_cast<std::uint8_t*>(capped.data), capped.size()));
+  return nb::make_tuple(viewed(capped, fnuz).numpy, changed);
+}
+
 void bindFnuz(nb::module_& module) {
+  module.def(
+      "cap_fnuz", &cap, nb::arg("codes").none(), nb::kw_only(), nb::arg("source") = nb::none(),
+      nb::sig("def cap_fnuz(codes: numpy.typing.ArrayLike, *, source: str | "
+              "numpy.typing.DTypeLike | None = None) -> "
+              "tuple[numpy.typing.NDArray[typing.Any], int]"),
+      R"(Limits FNUZ codes to the values that OCP's format has halved: +-240 of e4m3fnuz becomes +-224,
+the largest value of vLLM's kernels; e5m2fnuz ends at +-28672 (docs/semantics.md, F10).
+
+codes: float8_e4m3fnuz or float8_e5m2fnuz, any shape; uint8 with `source`.
+
+Returns the codes in the fnuz dtype, and how many changed. Codes that to_fnuz gives are within.
+Raises DtypeError, FormatError.)");
   module.def(
       "to_fnuz",
       [](nb::handle codesObject, nb::handle scalesObject, nb::handle source,

@@ -44,9 +44,25 @@ def test_what_has_no_twin():
     assert counts["no_twins"] == 2
 
 
+@pytest.mark.parametrize("ocp, fnuz", PAIRS)
+def test_capped_codes_are_values_that_ocp_has_halved(ocp, fnuz):
+    codes = np.arange(256, dtype=np.uint8).view(fnuz)
+    most = float(ml_dtypes.finfo(ocp).max) / 2  # 224, 28672
+    capped, changed = octavo.cap_fnuz(codes)
+    values = codes.astype(np.float32)
+    assert capped.dtype == fnuz and changed == (abs(values) > most).sum() > 0
+    np.testing.assert_array_equal(capped.astype(np.float32), np.clip(values, -most, most))
+    raw, again = octavo.cap_fnuz(capped.view(np.uint8), source=fnuz)
+    assert again == 0
+    np.testing.assert_array_equal(raw.view(np.uint8), capped.view(np.uint8))
+
+
 def test_the_arguments_stay_as_they_are():
     codes, scales = np.uint8([0x80, 1]).view("float8_e4m3fn"), np.float32([1])
     octavo.to_fnuz(codes, scales)
+    large = np.uint8([0x7F])
+    octavo.cap_fnuz(large, source="e4m3fnuz")
+    assert large[0] == 0x7F
     assert codes.view(np.uint8).tolist() == [0x80, 1] and scales.tolist() == [1]
 
 
@@ -57,6 +73,7 @@ E4 = np.uint8([1, 0x7F]).view("float8_e4m3fn")
     (lambda: octavo.to_fnuz(E4, np.float32(1)), octavo.NonFiniteError, "0x7f at index 1.*special="),
     (lambda: octavo.to_fnuz(E4[:1], np.float32(3e38)), octavo.NonFiniteError, "scale_range"),
     (lambda: octavo.to_ocp(E4, np.float32(1)), octavo.DtypeError, "expected float8_e4m3fnuz"),
+    (lambda: octavo.cap_fnuz(E4), octavo.DtypeError, "expected float8_e4m3fnuz"),
     (lambda: octavo.to_fnuz(E4.view(np.uint8), np.float32(1)), octavo.DtypeError, "source="),
     (lambda: octavo.to_fnuz(E4, np.float64(1)), octavo.DtypeError, "float64"),
     (lambda: octavo.to_fnuz(E4, np.float32(1), source="e5m2"), octavo.DtypeError, "leave source"),
