@@ -46,6 +46,8 @@ namespace {
   raise(ErrorClass::File, "{}", error.message());
 }
 
+using Place = std::variant<const Layer*, const StoredTensor*>;
+
 /// An opened checkpoint: shards mapped, layers found, no value read.
 class Checkpoint {
 public:
@@ -63,7 +65,7 @@ public:
   checkpoint::Findings findings;
   checkpoint::DetectedLayout detected;
   Inventory inventory;
-  std::map<std::string, std::variant<const Layer*, const StoredTensor*>, std::less<>> places;
+  std::map<std::string, Place, std::less<>> places; ///< by the names of keys()
 };
 
 nb::object numpyDtype(const std::string& name) {
@@ -129,14 +131,15 @@ ScaledTensor scaledTensorOf(const Layer& layer) {
   if (!layer.format)
     raise(ErrorClass::Format,
           "{}: {} elements with {} scales in blocks of {} are no scaled format of octavo; "
-          "values(name) reads what they stand for",
+          "dequantize(name) reads what they stand for",
           layer.name, layer.type.element->name, layer.type.scale->name, text(layer.type.block));
   const LayerReader reader = readerOf(layer);
   if (reader.hasOuterPerExpert())
-    raise(ErrorClass::Format,
-          "{}: its {} experts have an outer scale each, and a ScaledTensor has one; values(name) "
-          "reads what they stand for, outer_scale(name) those scales",
-          layer.name, layer.shape[0]);
+    raise(
+        ErrorClass::Format,
+        "{}: its {} experts have an outer scale each, and a ScaledTensor has one; dequantize(name) "
+        "reads what they stand for, outer_scale(name) those scales",
+        layer.name, layer.shape[0]);
   const int axis = static_cast<int>(layer.shape.size()) - 1;
   const Array elements = emptyArray(layer.shape, *layer.format->element);
   const Shape grid =
@@ -150,13 +153,27 @@ ScaledTensor scaledTensorOf(const Layer& layer) {
                           *layer.format, axis);
 }
 
-const auto& placeOf(const Checkpoint& checkpoint, const std::string& name) {
-  const auto found = checkpoint.places.find(name);
-  if (found == checkpoint.places.end())
+/// A weight's place, found by its name or, where it is a layer's only one, by the layer's.
+const Place* findPlace(const Checkpoint& checkpoint, const std::string& name) {
+  if (const auto found = checkpoint.places.find(name); found != checkpoint.places.end())
+    return &found->second;
+  const Place* place = nullptr;
+  for (const Layer& layer : checkpoint.inventory.layers)
+    if (layer.name == name) {
+      if (place)
+        return nullptr;
+      place = &checkpoint.places.find(layer.name + "." + layer.parameter)->second;
+    }
+  return place;
+}
+
+const Place& placeOf(const Checkpoint& checkpoint, const std::string& name) {
+  const Place* place = findPlace(checkpoint, name);
+  if (!place)
     throw nb::key_error(fmt::format("no weight is named {} in {}; keys() lists them",
                                     checkpoint::inQuotes(name), checkpoint.folder->path().string())
                             .c_str());
-  return found->second;
+  return *place;
 }
 
 nb::object get(nb::handle self, const std::string& name) {
@@ -166,7 +183,7 @@ nb::object get(nb::handle self, const std::string& name) {
   return plainArray(*std::get<const StoredTensor*>(place), self);
 }
 
-nb::object values(nb::handle self, const std::string& name) {
+nb::object dequantized(nb::handle self, const std::string& name) {
   const auto& place = placeOf(nb::cast<const Checkpoint&>(self), name);
   if (const auto* tensor = std::get_if<const StoredTensor*>(&place))
     return plainArray(**tensor, self).attr("astype")(nb::str("float32"));
@@ -178,6 +195,10 @@ nb::object values(nb::handle self, const std::string& name) {
     reader.release(0, reader.rows());
   });
   return array.numpy;
+}
+
+nb::object mappingView(const char* kind, nb::handle checkpoint) {
+  return nb::module_::import_("collections.abc").attr(kind)(checkpoint);
 }
 
 /// The numbers of a part as they multiply: a float, or a float32 array of those of experts or
@@ -409,8 +430,8 @@ void bindCheckpoint(nb::module_& module) {
                   "numpy.typing.NDArray[numpy.float32] | None"),
           "The scale above the blocks' (NVFP4), as it multiplies; an array [E] where stacked "
           "experts have one each, None where the format has none. Raises KeyError.")
-      .def("values", &values, nb::arg("name"),
-           nb::sig("def values(self, name: str) -> numpy.typing.NDArray[numpy.float32]"),
+      .def("dequantize", &dequantized, nb::arg("name"),
+           nb::sig("def dequantize(self, name: str) -> numpy.typing.NDArray[numpy.float32]"),
            "The values of a weight as float32, quantized or not.")
       .def(
           "keys",
@@ -421,12 +442,36 @@ void bindCheckpoint(nb::module_& module) {
             return names;
           },
           "Names of all weights, sorted.")
+      .def(
+          "values", [](nb::handle self) { return mappingView("ValuesView", self); },
+          nb::sig("def values(self) -> collections.abc.ValuesView[ScaledTensor | "
+                  "numpy.typing.NDArray[typing.Any]]"),
+          "All weights in the order of names, each read when its turn comes.")
+      .def(
+          "items", [](nb::handle self) { return mappingView("ItemsView", self); },
+          nb::sig("def items(self) -> collections.abc.ItemsView[str, ScaledTensor | "
+                  "numpy.typing.NDArray[typing.Any]]"),
+          "Pairs of name and weight, each read when its turn comes.")
+      .def(
+          "get",
+          [](nb::handle self, nb::handle name, nb::object fallback) {
+            return self.attr("__contains__")(name).is(nb::bool_(true)) ? self[name] : fallback;
+          },
+          nb::arg("name"), nb::arg("default") = nb::none(),
+          nb::sig("def get(self, name: str, default: typing.Any = None) -> typing.Any"),
+          "The weight of that name, or `default`. Raises FileError.")
       .def("__getitem__", &get, nb::arg("name"),
            nb::sig("def __getitem__(self, name: str) -> ScaledTensor | numpy.typing.NDArray["
                    "typing.Any]"),
-           "The weight of that name. Raises KeyError, FileError.")
-      .def("__contains__", [](const Checkpoint& self,
-                              const std::string& name) { return self.places.contains(name); })
+           "The weight of that name, or of the layer of that name where it has one. Raises "
+           "KeyError, "
+           "FileError.")
+      .def(
+          "__contains__",
+          [](const Checkpoint& self, nb::handle name) {
+            return nb::isinstance<nb::str>(name) && findPlace(self, nb::cast<std::string>(name));
+          },
+          nb::arg("name").none(), nb::sig("def __contains__(self, name: object, /) -> bool"))
       .def("__len__", [](const Checkpoint& self) { return self.places.size(); })
       .def(
           "__iter__", [](nb::handle self) { return nb::iter(self.attr("keys")()); },

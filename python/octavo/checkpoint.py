@@ -1,12 +1,16 @@
 """Checkpoints of every producer's layout: weights by name, read when asked for.
 
-    >>> import octavo.checkpoint
-    >>> with_scales = octavo.checkpoint.open("model")             # doctest: +SKIP
-    >>> with_scales["model.layers.0.mlp.down_proj.weight"]        # doctest: +SKIP
-    <octavo.ScaledTensor fp8_block of shape (7168, 2048), ...>
+    >>> import os, tempfile, octavo.checkpoint
+    >>> folder = os.path.join(tempfile.mkdtemp(), "model")
+    >>> weight = octavo.quantize(octavo.samples("normal", 256 * 256).reshape(256, 256), "fp8_block")
+    >>> octavo.checkpoint.write(folder, {"model.layers.0.mlp.down_proj.weight": weight}, "deepseek")
+    []
+    >>> checkpoint = octavo.checkpoint.open(folder)
+    >>> checkpoint["model.layers.0.mlp.down_proj"]
+    <octavo.ScaledTensor fp8_block of shape (256, 256), axis 1, blocks of (128, 128), 8.002 bits a value>
 
 ``octavo checkpoint`` on the command line inspects, checks, converts and repairs them; its lint is
-here too. Layouts and what each spells: docs/checkpoints.md.
+here too. More examples: docs/python.md; layouts and what each spells: docs/checkpoints.md.
 """
 import json
 import os
@@ -16,6 +20,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ._core import Checkpoint, Finding, ScaledTensor, lint_checkpoint, write_checkpoint
+
+Mapping.register(Checkpoint)
 
 __all__ = ["Checkpoint", "Finding", "config", "lint", "open", "write"]
 

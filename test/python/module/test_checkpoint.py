@@ -1,6 +1,7 @@
 """octavo.checkpoint against files written here byte by byte and values computed in NumPy."""
 import json
 import pathlib
+from collections.abc import Mapping
 
 import ml_dtypes
 import numpy as np
@@ -55,10 +56,32 @@ def test_layers_are_scaled_tensors_and_the_rest_arrays(deepseek):
     np.testing.assert_array_equal(layer.scales, scales)
     values = codes.astype(np.float32) * np.repeat(np.repeat(scales, 128, 0), 128, 1)[:200, :300]
     np.testing.assert_array_equal(layer.dequantize(), values)
-    np.testing.assert_array_equal(opened.values(name), values)
+    np.testing.assert_array_equal(opened.dequantize(name), values)
     assert opened.input_scale(name) is None
     assert octavo.checkpoint.config(opened)["quantization_config"]["fmt"] == "e4m3"
     assert "deepseek" in repr(opened) and "1 quantized" in repr(opened)
+
+
+def test_a_checkpoint_is_a_mapping(deepseek):
+    opened = octavo.checkpoint.open(deepseek[0])
+    assert isinstance(opened, Mapping)
+    name = "model.layers.0.mlp.down_proj.weight"
+    assert [key for key, _ in opened.items()] == opened.keys() and len(opened.items()) == len(opened.values()) == 4
+    assert [type(value) for value in opened.values()] == [np.ndarray, np.ndarray, octavo.ScaledTensor, np.ndarray]
+    assert dict(opened)["ids"].tolist() == [0, 1, 2] and dict(opened)[name] == opened[name]
+    assert opened.get(name) == opened[name] and opened.get("nothing") is None and opened.get("nothing", 3) == 3
+    assert name in opened and "nothing" not in opened and 3 not in opened
+
+
+def test_a_layers_name_is_its_weights(deepseek):
+    """As octavo checkpoint inspect --tensor takes it; keys() has one name of each."""
+    opened = octavo.checkpoint.open(deepseek[0])
+    layer = "model.layers.0.mlp.down_proj"
+    assert opened[layer] == opened[layer + ".weight"] and layer in opened and layer not in opened.keys()
+    np.testing.assert_array_equal(opened.dequantize(layer), opened.dequantize(layer + ".weight"))
+    assert opened.input_scale(layer) is None
+    with pytest.raises(KeyError, match="model.norm"):
+        opened["model.norm"]  # no layer of this layout
 
 
 def test_plain_tensors_share_the_files_memory_and_outlive_the_checkpoint(deepseek):
@@ -122,7 +145,7 @@ def test_scales_of_each_expert_are_arrays(tmp_path, shape):
         assert opened[name].outer == .5
     values = np.array([0, .5, 1, 1.5, 2, 3, 4, 6])[codes & 7] * np.where(codes & 8, -1, 1)
     values = values * np.repeat(scales.astype(np.float32), 16, 1) * outer.reshape((-1, 1, 1))
-    np.testing.assert_allclose(opened.values(name), values.swapaxes(1, 2), rtol=2e-7)
+    np.testing.assert_allclose(opened.dequantize(name), values.swapaxes(1, 2), rtol=2e-7)
     assert opened.outer_scale("m.norm.weight") is None and opened.input_scale("m.norm.weight") is None
     with pytest.raises(KeyError, match="m.nrom"):
         opened.outer_scale("m.nrom")
@@ -193,7 +216,7 @@ def test_divisors_that_are_no_inverse_are_told_of(tmp_path):
     read = octavo.checkpoint.open(tmp_path / "new")
     assert [name for name in weights if read[name] != weights[name]] == rounded
     for name in rounded:
-        np.testing.assert_allclose(read.values(name), weights[name].dequantize(), rtol=2.4e-7)
+        np.testing.assert_allclose(read.dequantize(name), weights[name].dequantize(), rtol=2.4e-7)
     assert octavo.checkpoint.write(tmp_path / "modelopt", weights, "modelopt") == []
     inverses = {name: octavo.quantize(draw(16, 32, seed=seed), "nvfp4", preset="compressed-tensors")
                 for seed, name in enumerate(weights)}
