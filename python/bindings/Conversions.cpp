@@ -35,10 +35,14 @@ static Array encoded(const Array& x, const ElementFormat& target,
                      const numerics::Conversion& conversion, nb::handle key) {
   const kernels::WideType type = wideType(x, "x");
   const Array in = contiguous(x), out = emptyArray(x.shape, target);
-  const std::vector<std::uint32_t> random = randomBits(key, conversion.rounding, x.size());
+  const auto stream = randomStream(key, conversion.rounding);
+  auto* codes = reinterpret_cast<std::uint8_t*>(out.data);
   withoutLock([&] {
-    kernels::convert(target, conversion, type, in.data, reinterpret_cast<std::uint8_t*>(out.data),
-                     in.size(), random, execution());
+    if (stream)
+      kernels::convertSeeded(target, conversion, type, in.data, codes, in.size(), *stream, 0,
+                             execution());
+    else
+      kernels::convert(target, conversion, type, in.data, codes, in.size(), {}, execution());
   });
   return out;
 }

@@ -3,8 +3,6 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 
-#include "octavo/Numerics/Philox.h"
-
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
@@ -28,18 +26,22 @@ static numerics::RandomStream streamOf(nb::handle key) {
       nb::cast<std::string>(nb::repr(key)));
 }
 
-std::vector<std::uint32_t> randomBits(nb::handle key, numerics::Rounding rounding, std::size_t n) {
+std::optional<numerics::RandomStream> randomStream(nb::handle key, numerics::Rounding rounding) {
   const bool isStochastic = rounding == numerics::Rounding::Stochastic;
   if (isStochastic == key.is_none())
     raise(ErrorClass::Format,
           "rounding=\"stochastic\" and key=, the seed of its random numbers, go together");
-  if (!isStochastic)
+  return isStochastic ? std::optional(streamOf(key)) : std::nullopt;
+}
+
+std::vector<std::uint32_t> randomBits(nb::handle key, numerics::Rounding rounding, std::size_t n) {
+  const std::optional<numerics::RandomStream> stream = randomStream(key, rounding);
+  if (!stream)
     return {};
-  const numerics::RandomStream stream = streamOf(key);
   std::vector<std::uint32_t> numbers(n);
   withoutLock([&] {
     kernels::forRanges(n, 4096, execution(), [&](std::size_t begin, std::size_t end) {
-      stream.fill(begin, std::span(numbers).subspan(begin, end - begin));
+      stream->fill(begin, std::span(numbers).subspan(begin, end - begin));
     });
   });
   return numbers;
