@@ -3,6 +3,7 @@
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Analysis/Distribution.h"
@@ -39,7 +40,11 @@ static std::vector<ErrorRow> analyze(nb::handle object, nb::handle formatName) {
   return withoutLock([&] { return analysis::measure(floats, x.shape, formats, execution()); });
 }
 
-static nb::object samples(const std::string& spelling, std::size_t n, std::uint64_t seed) {
+static nb::object samples(const std::string& spelling, nb::handle count, std::uint64_t seed) {
+  const std::int64_t asked = integer(count, "n");
+  if (asked < 0)
+    raise(ErrorClass::Shape, "n: expected 0 or more, found {}", asked);
+  const auto n = static_cast<std::size_t>(asked);
   const auto distribution = analysis::findDistribution(spelling);
   if (!distribution)
     raise(ErrorClass::Format, "distribution: no distribution is spelled \"{}\"; there are {}",
@@ -79,12 +84,12 @@ void bindAnalysis(nb::module_& module) {
 x: one axis or more, float32, bfloat16 or float16, finite. format: one scaled format; all if None.
 
 Raises DtypeError, ShapeError, FormatError, NonFiniteError.)");
-  module.def("samples", &samples, nb::arg("distribution"), nb::arg("n"), nb::kw_only(),
+  module.def("samples", &samples, nb::arg("distribution"), nb::arg("n").none(), nb::kw_only(),
              nb::arg("seed") = 0,
              nb::sig("def samples(distribution: str, n: int, *, seed: int = 0) -> "
                      "numpy.typing.NDArray[numpy.float32]"),
              "n values of \"uniform:LOW,HIGH\", \"normal\" or \"student-t:DEGREES\", as octavo "
-             "analyze\ndraws them. Raises FormatError.");
+             "analyze\ndraws them. Raises FormatError, ShapeError, DtypeError.");
 }
 
 } // namespace octavo::python

@@ -139,6 +139,15 @@ static nb::object fromProtocols(nb::handle object, std::string_view name) {
       if (const nb::object array = fromDlpack(object, name))
         return array;
     } catch (const nb::cast_error&) { // no DLPack for this dtype: perhaps __array__
+    } catch (const Error&) { // packed: JAX's __array__ has such codes one a byte, torch's none
+      try {
+        if (nb::hasattr(object, "__array__"))
+          return numpy().module.attr("asarray")(object);
+      } catch (const nb::python_error& error) {
+        if (!error.matches(PyExc_Exception)) // an interrupt
+          throw;
+      }
+      throw;
     }
   }
   return nb::hasattr(object, "__array__") ? numpy().module.attr("asarray")(object) : nb::object();

@@ -3,6 +3,7 @@
 #include "python/bindings/Errors.h"
 
 #include <fmt/ranges.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,18 @@
 #include <vector>
 
 namespace octavo::python {
+
+namespace nb = nanobind;
+
+std::int64_t integer(nb::handle object, std::string_view name) {
+  if (!PyIndex_Check(object.ptr()))
+    raise(ErrorClass::Dtype, "{}: expected an integer, found {}", name,
+          nb::cast<std::string>(nb::repr(object)));
+  const std::int64_t value = PyNumber_AsSsize_t(object.ptr(), nullptr);
+  if (value == -1 && PyErr_Occurred())
+    throw nb::python_error();
+  return value;
+}
 
 /// The choice of that name among those from 0 to `last`.
 template <typename Enum>

@@ -1,4 +1,5 @@
-// Choices by name: an unknown one raises FormatError, which lists those that there are.
+// Arguments that are no arrays. Choices by name: an unknown one raises FormatError, which lists
+// those that there are.
 #pragma once
 
 #include "octavo/Kernels/Epilogue.h"
@@ -7,9 +8,16 @@
 #include "octavo/Numerics/Fnuz.h"
 #include "octavo/Numerics/Scaled.h"
 
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace octavo::python {
+
+/// Any integer of Python or NumPy. Raises DtypeError; one beyond 64 bits becomes the nearest.
+std::int64_t integer(nanobind::handle object, std::string_view name);
 
 numerics::Rounding rounding(const std::string& name);
 numerics::Overflow overflow(const std::string& name);

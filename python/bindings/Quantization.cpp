@@ -55,7 +55,7 @@ static numerics::QuantizeOptions optionsOf(const format::ScaledFormat& format,
   return options;
 }
 
-static ScaledTensor quantize(nb::handle object, nb::handle formatName, int axis,
+static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handle axis,
                              const std::optional<std::string>& rule,
                              const std::optional<std::string>& preset,
                              const std::optional<std::string>& roundingName,
@@ -65,16 +65,19 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, int axis,
   const numerics::QuantizeOptions options =
       optionsOf(format, rule, preset, roundingName, overflowName, nanName);
   const Array x = toArray(object, "x");
-  const int contracted = axisOf(axis, x.shape, "axis");
+  const int contracted = axisOf(integer(axis, "axis"), x.shape, "axis");
   const numerics::ScaledType type = scaledType(format, x.shape, contracted);
   const Array values = asFloats(x, "x");
-  const std::vector<std::uint32_t> random = randomBits(key, options.rounding, x.size());
+  const auto stream = randomStream(key, options.rounding);
   const Array elements = emptyArray(x.shape, *type.element);
   const Array scales = emptyArray(format::scaleShape(x.shape, type.block), *type.scale);
   const kernels::QuantizeReport report = withoutLock([&] {
-    return kernels::quantize(reinterpret_cast<const float*>(values.data), x.shape, type, options,
-                             reinterpret_cast<std::uint8_t*>(elements.data), scales.data, random,
-                             execution());
+    const auto* floats = reinterpret_cast<const float*>(values.data);
+    auto* codes = reinterpret_cast<std::uint8_t*>(elements.data);
+    return stream ? kernels::quantizeSeeded(floats, x.shape, type, options, codes, scales.data,
+                                            *stream, execution())
+                  : kernels::quantize(floats, x.shape, type, options, codes, scales.data, {},
+                                      execution());
   });
   if (report.refused)
     raise(ErrorClass::NonFinite,
@@ -98,7 +101,7 @@ Array dequantize(const ScaledTensor& tensor) {
 void bindQuantization(nb::module_& module) {
   module.def(
       "quantize", &quantize, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
-      nb::arg("axis") = -1, nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
+      nb::arg("axis").none() = -1, nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
       nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
       nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
       nb::sig(

@@ -159,6 +159,12 @@ static ScaledTensor readScaled(const checkpoint::SafetensorsFile& file, const st
 }
 
 static nb::dict load(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown))
+    raise(ErrorClass::File,
+          "{}: a safetensors file was expected, a folder was found; octavo.checkpoint.open reads "
+          "checkpoints",
+          path);
   const auto file = valueOf(checkpoint::SafetensorsFile::open(path));
   Json scaled = Json::object();
   for (const auto& [key, value] : file.metadata())
@@ -179,18 +185,29 @@ static nb::dict load(const std::string& path) {
   return tensors;
 }
 
+static std::map<std::string, std::string> metadataOf(nb::handle object) {
+  std::map<std::string, std::string> metadata;
+  if (!nb::try_cast(object, metadata))
+    raise(ErrorClass::Dtype,
+          "metadata: expected a dict of strings, which is what safetensors has, found {}; "
+          "json.dumps(x) makes a string of what is none",
+          nb::cast<std::string>(nb::repr(object)));
+  return metadata;
+}
+
 void bindSafetensors(nb::module_& module) {
   module.def(
       "save",
-      [](nb::handle path, nb::handle tensors, const std::map<std::string, std::string>& metadata) {
+      [](nb::handle path, nb::handle tensors, nb::handle metadata) {
         if (!nb::hasattr(tensors, "keys"))
           raise(ErrorClass::Dtype, "tensors: expected a dict of tensors by name, found {}",
                 nb::type_name(tensors.type()).c_str());
         save(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)),
              nb::borrow<nb::dict>(nb::module_::import_("builtins").attr("dict")(tensors)),
-             metadata);
+             metadataOf(metadata));
       },
-      nb::arg("path"), nb::arg("tensors").none(), nb::kw_only(), nb::arg("metadata") = nb::dict(),
+      nb::arg("path"), nb::arg("tensors").none(), nb::kw_only(),
+      nb::arg("metadata").none() = nb::dict(),
       nb::sig("def save(path: str | os.PathLike[str], tensors: "
               "collections.abc.Mapping[str, ScaledTensor | numpy.typing.ArrayLike], *, metadata: "
               "dict[str, str] = {}) -> None"),

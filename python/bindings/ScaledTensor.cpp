@@ -2,6 +2,7 @@
 
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
+#include "python/bindings/Options.h"
 #include "python/bindings/PackedRight.h"
 #include "python/bindings/Products.h"
 
@@ -12,6 +13,7 @@
 
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <utility>
 
 namespace octavo::python {
@@ -38,14 +40,14 @@ const format::ScaledFormat& scaledFormat(nb::handle named) {
   return scaledFormat(nb::cast<std::string>(named));
 }
 
-int axisOf(int axis, const Shape& shape, std::string_view name) {
+int axisOf(std::int64_t axis, const Shape& shape, std::string_view name) {
   const int rank = static_cast<int>(shape.size());
   if (rank == 0 && (axis == 0 || axis == -1))
     return 0;
   if (axis < -rank || axis >= rank)
     raise(ErrorClass::Shape, "{}: {} is no axis of shape {}; expected {} to {}", name, axis,
           text(shape), -rank, rank - 1);
-  return axis < 0 ? axis + rank : axis;
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
 numerics::ScaledType scaledType(const format::ScaledFormat& format, const Shape& shape, int axis) {
@@ -104,7 +106,7 @@ static Array codesOf(nb::handle object, const ElementFormat& format, std::string
 }
 
 ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
-                            const format::ScaledFormat& format, int axis, float outer) {
+                            const format::ScaledFormat& format, std::int64_t axis, float outer) {
   const Array elements = codesOf(elementsObject, *format.element, "elements");
   const Array scales = codesOf(scalesObject, *format.scale, "scales");
   const int contracted = axisOf(axis, elements.shape, "axis");
@@ -116,6 +118,11 @@ ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
           text(elements.shape), contracted, text(grid), text(scales.shape));
   if (!format.hasOuterScale && outer != 1.0f)
     raise(ErrorClass::Format, "outer: {} has no outer scale, found {}", format.name, outer);
+  if (!(outer >= 0 && std::isfinite(outer)))
+    raise(ErrorClass::Format,
+          "outer: expected a finite number of at least 0, found {}; elements and scales have signs "
+          "and NaN",
+          outer);
   return makeScaledTensor(elements, scales, outer, format, contracted);
 }
 
@@ -179,12 +186,12 @@ void bindScaledTensor(nb::module_& module) {
       .def(
           "__init__",
           [](ScaledTensor* self, nb::handle elements, nb::handle scales, nb::handle format,
-             int axis, float outer) {
-            new (self)
-                ScaledTensor(scaledTensorOf(elements, scales, scaledFormat(format), axis, outer));
+             nb::handle axis, float outer) {
+            new (self) ScaledTensor(scaledTensorOf(elements, scales, scaledFormat(format),
+                                                   integer(axis, "axis"), outer));
           },
-          nb::arg("elements").none(), nb::arg("scales").none(), nb::arg("format"), nb::kw_only(),
-          nb::arg("axis") = -1, nb::arg("outer") = 1.0f,
+          nb::arg("elements").none(), nb::arg("scales").none(), nb::arg("format").none(),
+          nb::kw_only(), nb::arg("axis").none() = -1, nb::arg("outer") = 1.0f,
           nb::sig("def __init__(self, elements: numpy.typing.ArrayLike, scales: "
                   "numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, outer: "
                   "float = 1.0) -> "
@@ -196,6 +203,12 @@ void bindScaledTensor(nb::module_& module) {
       .def_prop_ro("elements", array(&ScaledTensor::elements),
                    nb::sig("def elements(self) -> numpy.typing.NDArray[typing.Any]"),
                    "The elements, one a byte, in the dtype of the element format; read-only.")
+      .def_prop_ro(
+          "codes",
+          [](const ScaledTensor& tensor) { return tensor.elements.numpy.attr("view")("uint8"); },
+          nb::sig("def codes(self) -> numpy.typing.NDArray[numpy.uint8]"),
+          "The elements' codes, one a byte: the same memory as elements, in uint8, which libraries "
+          "that do\nnot know ml_dtypes take; read-only.")
       .def_prop_ro("scales", array(&ScaledTensor::scales),
                    nb::sig("def scales(self) -> numpy.typing.NDArray[typing.Any]"),
                    "The scales, one a block, in the dtype of the scale format; read-only.")

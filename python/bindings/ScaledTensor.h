@@ -36,7 +36,7 @@ ScaledTensor makeScaledTensor(Array elements, Array scales, float outer,
 
 /// The same of parts from elsewhere, checked: raises DtypeError, ShapeError, FormatError.
 ScaledTensor scaledTensorOf(nanobind::handle elements, nanobind::handle scales,
-                            const format::ScaledFormat& format, int axis, float outer);
+                            const format::ScaledFormat& format, std::int64_t axis, float outer);
 
 /// The tensor with its last two axes exchanged, of the same memory.
 ScaledTensor transposed(const ScaledTensor& tensor);
@@ -45,7 +45,7 @@ ScaledTensor transposed(const ScaledTensor& tensor);
 ScaledTensor indexed(const ScaledTensor& tensor, nanobind::handle key);
 
 /// `axis` counted from the front; raises ShapeError if the rank has no such axis.
-int axisOf(int axis, const Shape& shape, std::string_view name);
+int axisOf(std::int64_t axis, const Shape& shape, std::string_view name);
 
 /// The values as f32, row-major.
 Array dequantize(const ScaledTensor& tensor);

@@ -11,7 +11,7 @@ signatures of ``jax.nn``, which on the CPU raises NotImplementedError; after ``r
     >>> q = jax.jit(lambda x: oj.quantize(x, "mxfp8_e4m3"))(x)
     >>> q.scales.shape
     (4, 2)
-    >>> float(jnp.abs(oj.dequantize(q) - x).max()) < 0.1
+    >>> float(jnp.abs(oj.dequantize(q) - x).max()) < 0.25
     True
 """
 import dataclasses

@@ -1,5 +1,6 @@
 """Which arrays the module takes, and that it does not copy them."""
 import ctypes
+import pathlib
 import sys
 import threading
 import time
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import octavo
+import octavo.jax as oj
 
 X = np.random.default_rng(0).normal(size=(6, 64)).astype(np.float32)
 EXPECTED = octavo.quantize(X, "mxfp4")
@@ -27,6 +29,12 @@ class Dlpack:
 
     def __dlpack_device__(self):
         return self.device
+
+
+def resident(field="VmRSS"):
+    """Bytes of this process in memory, or the most that there were."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(status.split(field + ":")[1].split()[0]) * 1024
 
 
 class WithArray:
@@ -63,6 +71,26 @@ def test_jax_dtypes(dtype):
                                   octavo.convert(np.asarray(x), to).astype(np.float32))
 
 
+def test_four_bit_arrays_of_jax():
+    """XLA packs them, and DLPack says so; their __array__ has them one a byte."""
+    quantized = oj.quantize(X, "mxfp4")
+    assert quantized.elements.dtype == jnp.float4_e2m1fn
+    codes = EXPECTED.elements
+    np.testing.assert_array_equal(octavo.convert(quantized.elements, "f32"), codes.astype(np.float32))
+    np.testing.assert_array_equal(octavo.pack(quantized.elements), octavo.pack(codes))
+    assert octavo.ScaledTensor(quantized.elements, quantized.scales, "mxfp4") == EXPECTED
+
+
+def test_codes_are_the_elements_in_a_dtype_that_all_know():
+    assert EXPECTED.codes.dtype == np.uint8 and np.shares_memory(EXPECTED.codes, EXPECTED.elements)
+    assert not EXPECTED.codes.flags.writeable
+    np.testing.assert_array_equal(EXPECTED.codes.view(ml_dtypes.float4_e2m1fn), EXPECTED.elements)
+    np.testing.assert_array_equal(EXPECTED.T.codes, EXPECTED.codes.T)
+    six = octavo.quantize(X, "mxfp6_e2m3")
+    assert jnp.asarray(six.codes).dtype == jnp.uint8  # JAX has no dtype of six bits
+    np.testing.assert_array_equal(jnp.asarray(six.codes), six.elements.view(np.uint8))
+
+
 def test_parts_from_jax_are_not_copied():
     elements, scales = jnp.asarray(X).astype(jnp.float8_e4m3fn), jnp.ones((6, 2), jnp.float8_e8m0fnu)
     tensor = octavo.ScaledTensor(elements, scales, "mxfp8_e4m3")
@@ -90,6 +118,18 @@ def test_inputs_are_not_copied(given):
     finally:
         tracemalloc.stop()
     assert peak < 5 * 2 ** 20  # the 4 MiB that come out
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: octavo.quantize(x, "mxfp4", rounding="stochastic", key=1),
+    lambda x: octavo.convert(x, "e4m3fn", rounding="stochastic", key=1)], ids=["quantize", "convert"])
+def test_random_numbers_take_no_memory_of_the_arrays_size(call):
+    x = np.ones((1024, 32768), np.float32)  # 128 MiB, as its random numbers would be
+    call(x[:32])
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak, which was the tests' before
+    before = resident()
+    call(x)
+    assert resident("VmHWM") - before < 80 * 2 ** 20  # 32 MiB come out
 
 
 def lets_others_run(call, times):

@@ -1,8 +1,11 @@
-"""The examples in docs/python.md give what the page says; those in docs/jax.md run."""
+"""The examples in docs/python.md and in docstrings give what they say; those in docs/jax.md run."""
 import doctest
 import pathlib
 
 import numpy as np
+import octavo.checkpoint
+import octavo.jax
+import pytest
 
 DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
 PAGE = DOCS / "python.md"
@@ -16,6 +19,12 @@ def test_examples_on_the_page():
     report = []
     runner.run(tests, out=report.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+@pytest.mark.parametrize("module", [octavo.checkpoint, octavo.jax], ids=lambda module: module.__name__)
+def test_examples_in_docstrings(module):
+    failed, tried = doctest.testmod(module)
+    assert tried > 3 and failed == 0
 
 
 def test_the_first_example_of_jax():

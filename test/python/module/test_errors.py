@@ -6,6 +6,8 @@ import octavo
 
 X = np.ones((4, 64), np.float32)
 T = octavo.quantize(X, "mxfp4")
+N = octavo.quantize(X, "nvfp4")
+NV = N.elements, N.scales
 
 CASES = [
     # what, exception, words of the message
@@ -45,6 +47,19 @@ CASES = [
     (lambda: octavo.dequantize(X), octavo.DtypeError, "expected a ScaledTensor, found ndarray"),
     (lambda: octavo.analyze(X[:0]), octavo.ShapeError, r"one value or more, found shape \(0, 64\)"),
     (lambda: octavo.save("x", [T]), octavo.DtypeError, "expected a dict of tensors by name, found list"),
+    (lambda: octavo.quantize(X, "mxfp4", axis=None), octavo.DtypeError, "axis: expected an integer, found None"),
+    (lambda: octavo.quantize(X, "mxfp4", axis=0.5), octavo.DtypeError, "axis: expected an integer, found 0.5"),
+    (lambda: octavo.quantize(X, "mxfp4", axis=2 ** 70), octavo.ShapeError, "expected -2 to 1"),
+    (lambda: octavo.ScaledTensor(T.elements, T.scales, "mxfp4", axis=None), octavo.DtypeError, "axis: expected an integer"),
+    (lambda: octavo.ScaledTensor(T.elements, T.scales, None), octavo.DtypeError, "found None"),
+    (lambda: octavo.ScaledTensor(*NV, "nvfp4", outer=np.nan), octavo.FormatError, "outer: expected a finite"),
+    (lambda: octavo.ScaledTensor(*NV, "nvfp4", outer=np.inf), octavo.FormatError, "outer: expected a finite"),
+    (lambda: octavo.ScaledTensor(*NV, "nvfp4", outer=-1), octavo.FormatError, "at least 0, found -1"),
+    (lambda: octavo.save("x", {"a": X}, metadata={"a": 1}), octavo.DtypeError, "metadata: .*json.dumps"),
+    (lambda: octavo.save("x", {"a": X}, metadata=None), octavo.DtypeError, "metadata: .*found None"),
+    (lambda: octavo.samples("normal", -1), octavo.ShapeError, "n: expected 0 or more, found -1"),
+    (lambda: octavo.samples("normal", 1.5), octavo.DtypeError, "n: expected an integer, found 1.5"),
+    (lambda: octavo.load("/"), octavo.FileError, "/: .*a folder was found; octavo.checkpoint.open"),
     (lambda: octavo.set_threads(-1), octavo.ShapeError, "found -1"),
 ]
 
@@ -60,3 +75,14 @@ def test_the_classes_are_pythons_own_too():
     assert issubclass(octavo.DtypeError, TypeError)
     assert issubclass(octavo.ShapeError, ValueError)
     assert issubclass(octavo.NonFiniteError, ValueError)
+
+
+def test_what_is_python_s_own_is_as_python_has_it():
+    """The exceptions to the rule that docs/python.md names."""
+    with pytest.raises(IndexError, match="index 4 is out of range for axis 0"):
+        T[4]
+    assert len(list(octavo.quantize(X, "fp8_row"))) == 4  # for which Python needs IndexError
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        octavo.quantize(X, "mxfp4", rule=3)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        octavo.quantize(X, "mxfp4", nothing=3)

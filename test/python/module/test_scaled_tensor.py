@@ -288,3 +288,13 @@ def test_a_row_of_formats_is_its_name(name):
     assert octavo.presets(row) == octavo.presets(name)
     found, expected = octavo.convert(x, row.element), octavo.convert(x, row.element.name)
     np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
+
+
+def test_format_rows_pickle_as_the_rows_that_they_are():
+    for name, row in octavo.formats().items():
+        assert pickle.loads(pickle.dumps(row)) is row and copy.deepcopy(row) is row, name
+        assert type(row)(name) is row
+    with pytest.raises(octavo.FormatError, match="mxfp4"):
+        octavo.ScaledFormat("e4m3fn")
+    with pytest.raises(octavo.FormatError, match="e4m3fn"):
+        octavo.ElementFormat("mxfp4")
