@@ -25,12 +25,12 @@ std::string tensorName(std::string_view module, std::string_view parameter,
 }
 
 const LayerSpelling* Layout::spelling(std::string_view format, std::size_t rank) const {
+  const Holds wanted = rank == 3 ? Holds::Stacks : Holds::Matrices;
   const LayerSpelling* found = nullptr;
-  for (const LayerSpelling& row : spellings()) {
-    const bool isOfExperts = row.axes == StoredAxes::Swapped;
-    if (row.format == format && row.access == Access::ReadAndWrite && (rank == 3 || !isOfExperts))
-      found = !found || isOfExperts ? &row : found;
-  }
+  for (const LayerSpelling& row : spellings())
+    if (row.format == format && row.access == Access::ReadAndWrite &&
+        (!found || row.holds == wanted))
+      found = &row;
   return found;
 }
 

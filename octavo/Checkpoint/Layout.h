@@ -62,6 +62,13 @@ enum class Access : std::uint8_t {
 /// stored scale alone compute with whatever was in its place.
 enum class InputScale : std::uint8_t { Optional, Required };
 
+/// Which weights readers of the layout look for under a spelling.
+enum class Holds : std::uint8_t {
+  Matrices, ///< [N, K]: experts one by one
+  Stacks,   ///< [E, N, K] of isExpertStack, and nothing else
+  Either,
+};
+
 /// How a layout spells one scaled format. Absent parts have an empty name.
 struct LayerSpelling {
   std::string_view format; ///< name of the scaled format's row
@@ -73,6 +80,7 @@ struct LayerSpelling {
   /// Swapped: of stacked experts alone, elements [E, K * bits / 8, N] and scales [E, k, n].
   StoredAxes axes = StoredAxes::Same;
   InputScale inputScale = InputScale::Optional;
+  Holds holds = Holds::Matrices;
 };
 
 /// Names of the scales of a key-value cache, after the attention module and a dot; and how they
@@ -132,8 +140,8 @@ public:
   /// has one), replacing what was there of any layout. Both start as the source's.
   virtual void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const = 0;
 
-  /// The spelling in which octavo writes weights of a scaled format and rank: of stacked experts
-  /// (3) the one with swapped axes, where there is one. Null where this layout has none.
+  /// The spelling in which octavo writes weights of a scaled format, and of a rank where there is
+  /// one for it (3: stacked experts). Null where this layout has none of the format.
   const LayerSpelling* spelling(std::string_view format, std::size_t rank = 2) const;
 };
 

@@ -49,6 +49,12 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
   }
   const std::string_view module = std::string_view(weight.name).substr(0, dot);
   const std::string_view parameter = std::string_view(weight.name).substr(dot + 1);
+  if (const auto why = misfit(*spelling, module, parameter, weight.shape.size()))
+    return refuse(fmt::format("{} does not have weights like it", layout.name()),
+                  spelling->holds == Holds::Stacks
+                      ? "\"experts.gate_up_proj\" or \"experts.down_proj\", [E, N, K]"
+                      : "matrices [N, K], of experts one by one",
+                  std::string(*why), "choose another layout, or pass the values as a plain tensor");
   const std::string input = tensorName(module, parameter, spelling->input.name);
   const bool hasInput = !spelling->input.name.empty() &&
                         std::ranges::find(plain, input, &PlainWeight::name) != plain.end();

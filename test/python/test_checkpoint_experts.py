@@ -105,6 +105,68 @@ def test_to_another_layout_and_back_they_are_the_same_bytes(tmp_path, scales):
         assert tensor.tobytes() == back[name].tobytes(), name
 
 
+def gpt_oss(folder):
+    """Experts in blocks, as gpt-oss is published; no scale is one that a block's amax would not give."""
+    random = np.random.default_rng(4)
+    tensors = {name: tensor for name, tensor in cp.plain().items() if not cp.is_linear(name)}
+    for parameter, (n, k) in {"gate_up_proj": (96, 64), "down_proj": (64, 64)}.items():
+        name = "model.layers.0.mlp.experts." + parameter
+        tensors[name + "_blocks"] = random.integers(0, 256, (E, n, k // 32, 16)).astype(np.uint8)
+        tensors[name + "_scales"] = random.integers(115, 125, (E, n, k // 32)).astype(np.uint8)
+    return cp.Checkpoint(tensors, {"model_type": "gpt_oss", "quantization_config": {
+        "quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}}).write(folder)
+
+
+@pytest.mark.parametrize("layout", ["compressed-tensors", "quark"])
+@pytest.mark.parametrize("anew", [(), ("--requantize", "--format", "mxfp4")], ids=["kept", "anew"])
+def test_a_layout_of_single_experts_takes_no_stack(tmp_path, layout, anew):
+    folder, out = gpt_oss(tmp_path / "experts"), tmp_path / "out"
+    refused = octavo("convert", folder, "-o", out, "--layout", layout, *anew, code=3).stderr
+    for words in (f"2 of 2 layers are not as layout {layout} has them", "of experts one by one",
+                  "down_proj and 1 more: stacked experts, which this layout stores one by one",
+                  "--layout with one that has them in mxfp4: gpt-oss, native",
+                  "`octavo checkpoint dequantize` gives plain weights"):
+        assert words in refused, refused
+    assert not out.exists()
+    # What the message names can be done; the plain stacks are left where they are asked for.
+    octavo("dequantize", folder, "-o", tmp_path / "plain")
+    refused = octavo("quantize", tmp_path / "plain", "-o", out, "--layout", layout, "--format", "mxfp4",
+                     "--only", "*experts*", code=3).stderr
+    assert "2 left (stacked experts, which this layout stores one by one)" in refused, refused
+
+
+@pytest.mark.parametrize("source", ["compressed-tensors", "quark"])
+def test_gpt_oss_takes_no_matrix(tmp_path, source):
+    folder, out = cp.plain_checkpoint().write(tmp_path / "plain"), tmp_path / "out"
+    octavo("quantize", folder, "-o", tmp_path / "from", "--layout", source, "--format", "mxfp4")
+    refused = octavo("convert", tmp_path / "from", "-o", out, "--layout", "gpt-oss", code=3).stderr
+    for words in ("14 of 14 layers are not as layout gpt-oss has them", "in one tensor [E, N, K]",
+                  "not one of the stacked experts that this layout quantizes",
+                  "in mxfp4: compressed-tensors, quark, native"):
+        assert words in refused, refused
+    refused = octavo("quantize", folder, "-o", out, "--layout", "gpt-oss", "--format", "mxfp4", "--only",
+                     "*mlp*", code=3).stderr
+    assert "6 left (not one of the stacked experts that this layout quantizes)" in refused, refused
+    assert not out.exists()
+
+
+def test_gpt_oss_to_native_and_back_with_the_models_axes(tmp_path):
+    """down_proj is square, as in the published models: a swap of its axes would go unnoticed by its shape."""
+    folder = gpt_oss(tmp_path / "experts")
+    octavo("convert", folder, "-o", tmp_path / "native", "--layout", "native")
+    octavo("verify", tmp_path / "native", "--against", folder)
+    for name in ("experts", "native"):
+        octavo("dequantize", tmp_path / name, "-o", tmp_path / f"{name}-plain")
+    first, second = (tensors_of(tmp_path / f"{name}-plain") for name in ("experts", "native"))
+    assert sorted(first) == sorted(second) and all(first[n].tobytes() == second[n].tobytes() for n in first)
+    octavo("quantize", tmp_path / "native-plain", "-o", tmp_path / "again", "--layout", "native", "--format", "mxfp4",
+           "--only", "*experts*")
+    octavo("verify", tmp_path / "again", "--against", tmp_path / "native-plain")
+    octavo("convert", tmp_path / "native", "-o", tmp_path / "back", "--layout", "gpt-oss")
+    first, second = tensors_of(folder), tensors_of(tmp_path / "back")
+    assert sorted(first) == sorted(second) and all(first[n].tobytes() == second[n].tobytes() for n in first)
+
+
 def test_quantized_they_are_written_so(tmp_path):
     checkpoint, values = experts()
     tensors = {name: tensor for name, tensor in checkpoint.tensors.items()

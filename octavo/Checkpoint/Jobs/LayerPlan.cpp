@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 
 #include "octavo/Checkpoint/ByteMatrix.h"
+#include "octavo/Checkpoint/ExpertStacks.h"
 #include "octavo/Kernels/Pack.h"
 
 #include <fmt/format.h>
@@ -137,6 +138,15 @@ static std::string text(std::span<const std::int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+std::optional<std::string_view> misfit(const LayerSpelling& spelling, std::string_view module,
+                                       std::string_view parameter, std::size_t rank) {
+  if (rank == 3 && spelling.holds == Holds::Matrices)
+    return "stacked experts, which this layout stores one by one";
+  if (spelling.holds == Holds::Stacks && (rank != 3 || !isExpertStack(module, parameter)))
+    return "not one of the stacked experts that this layout quantizes";
+  return std::nullopt;
+}
+
 tl::expected<LayerPlan, std::string>
 planLayer(std::string_view module, std::string_view parameter, std::span<const std::int64_t> shape,
           const format::ScaledFormat& format, const LayerSpelling& spelling,
@@ -146,6 +156,8 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
   };
   const std::size_t rank = shape.size();
   assert(rank == 2 || rank == 3);
+  if (const auto why = misfit(spelling, module, parameter, rank))
+    return refuse("{}", *why);
   LayerPlan plan;
   plan.shape.assign(shape.begin(), shape.end());
   const SafetensorsDtype* scales =

@@ -68,6 +68,11 @@ struct LayerPlan {
 
 enum class WithInputScale : std::uint8_t { No, Yes };
 
+/// Why readers of the layout would not find a weight of this name and rank under its spelling: a
+/// stack where they look for single matrices, or the reverse. Nothing where they would.
+std::optional<std::string_view> misfit(const LayerSpelling& spelling, std::string_view module,
+                                       std::string_view parameter, std::size_t rank);
+
 /// The plan of a layer, or the reason why the spelling cannot say it, as a clause. `scaleDtype` is
 /// the dtype of the scales where the spelling leaves it open.
 tl::expected<LayerPlan, std::string>

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace octavo::checkpoint {
 namespace {
 
@@ -11,7 +13,8 @@ tl::expected<LayerPlan, std::string> planned(std::string_view layout, std::strin
                                              WithInputScale input = WithInputScale::No) {
   const LayerSpelling* spelling = findLayout(layout)->spelling(format, shape.size());
   EXPECT_TRUE(spelling);
-  return planLayer("m", shape.size() == 2 ? "weight" : "down_proj", shape,
+  const bool isStack = shape.size() == 3;
+  return planLayer(isStack ? "m.experts" : "m", isStack ? "down_proj" : "weight", shape,
                    *format::findScaledFormat(format), *spelling, *findSafetensorsDtype("BF16"),
                    input);
 }
@@ -36,11 +39,42 @@ TEST(LayerPlan, rowsAreWholeBlocksWhereReadersTakeTheirNumberFromTheShape) {
 }
 
 TEST(LayerPlan, scalesOfRankFourAreForMatrices) {
-  EXPECT_EQ(reason(planned("modelopt", "fp8_block", {4, 256, 256})),
-            "scales of rank 4 are for matrices, this is [4, 256, 256]");
   const auto plan = planned("modelopt", "fp8_block", {256, 200});
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->tensors[LayerPlan::kScales].shape, (std::vector<std::int64_t>{2, 1, 2, 1}));
+}
+
+/// Which layouts have stacks of experts as one tensor: gpt-oss, and ModelOpt in two formats, as
+/// their producers' own checkpoints do; native, which only octavo reads, has both.
+TEST(LayerPlan, stacksAndMatricesWhereReadersLookForThem) {
+  const std::set<std::string> stacks = {"gpt-oss mxfp4", "modelopt fp8_tensor", "modelopt nvfp4"};
+  int written = 0;
+  for (const Layout* layout : layouts())
+    for (const LayerSpelling& row : layout->spellings()) {
+      if (row.access != Access::ReadAndWrite)
+        continue;
+      const std::string name = std::string(layout->name()) + " " + std::string(row.format);
+      SCOPED_TRACE(name);
+      const auto stack = planned(layout->name(), row.format, {2, 256, 256}, WithInputScale::Yes);
+      const auto matrix = planned(layout->name(), row.format, {256, 256}, WithInputScale::Yes);
+      const bool isNative = layout->name() == "native";
+      EXPECT_EQ(stack.has_value(), isNative || stacks.contains(name)) << reason(stack);
+      EXPECT_EQ(matrix.has_value(), layout->name() != "gpt-oss") << reason(matrix);
+      if (!stack)
+        EXPECT_EQ(reason(stack), "stacked experts, which this layout stores one by one");
+      if (!matrix)
+        EXPECT_EQ(reason(matrix), "not one of the stacked experts that this layout quantizes");
+      ++written;
+    }
+  EXPECT_GT(written, 20);
+  // Other names than experts.gate_up_proj and experts.down_proj are no stack that readers know.
+  for (auto [module, parameter] :
+       {std::pair("m.experts", "weight"), std::pair("m.mlp", "down_proj")})
+    EXPECT_EQ(reason(planLayer(module, parameter, std::vector<std::int64_t>{2, 8, 64},
+                               *format::findScaledFormat("mxfp4"),
+                               *findLayout("gpt-oss")->spelling("mxfp4", 3),
+                               *findSafetensorsDtype("BF16"), WithInputScale::No)),
+              "not one of the stacked experts that this layout quantizes");
 }
 
 TEST(LayerPlan, gptOssHasBlocksOfSixteenBytes) {
@@ -77,7 +111,7 @@ TEST(LayerPlan, inputScalesHaveAPlaceOrNot) {
   EXPECT_FALSE(stacked->input);
   const auto named = planned("modelopt", "nvfp4", {2, 4, 16}, WithInputScale::Yes);
   ASSERT_TRUE(named && named->input);
-  EXPECT_EQ(named->tensors[*named->input].name, "m.down_proj_input_scale");
+  EXPECT_EQ(named->tensors[*named->input].name, "m.experts.down_proj_input_scale");
 }
 
 TEST(LayerPlan, whereReadersNeedAnInputScaleThereIsOne) {

@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/LayerReader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstring>
 #include <map>
@@ -188,7 +189,7 @@ private:
                             *choice.to->spelling(format.name, layer.shape.size()),
                             scaleDtype(layer), WithInputScale::No);
       if (!anew) {
-        refused.emplace_back(plainName(layer), anew.error());
+        refuse(layer, anew.error(), &format);
         return {};
       }
       if (layer.inputScale)
@@ -197,7 +198,7 @@ private:
       record(layer, format.name, anew->bytes());
       shards.replace(layer.elements.tensor, requantizeStep(layer, *reader, std::move(*anew)));
     } else {
-      refused.emplace_back(plainName(layer), plan.error());
+      refuse(layer, plan.error(), layer.format);
     }
     dropScales(shards, layer);
     return {};
@@ -330,6 +331,25 @@ private:
     }
   }
 
+  void refuse(const Layer& layer, std::string why, const format::ScaledFormat* wanted) {
+    refused.emplace_back(plainName(layer), std::move(why));
+    if (!wanted || misfits)
+      return;
+    const auto fits = [&](const Layout& layout) {
+      const LayerSpelling* spelling = layout.spelling(wanted->name, layer.shape.size());
+      return spelling && spelling->inputScale == InputScale::Optional &&
+             !misfit(*spelling, layer.name, layer.parameter, layer.shape.size());
+    };
+    const LayerSpelling* spelling = choice.to->spelling(wanted->name, layer.shape.size());
+    if (!spelling || !misfit(*spelling, layer.name, layer.parameter, layer.shape.size()))
+      return;
+    misfits.emplace();
+    for (const Layout* layout : layouts())
+      if (fits(*layout))
+        misfits->push_back(layout->name());
+    misfitFormat = wanted->name;
+  }
+
   Error refusal(std::size_t layers) const {
     struct Reason {
       std::string_view first; ///< of the layers
@@ -343,6 +363,19 @@ private:
     for (const auto& [why, reason] : reasons)
       named += fmt::format("{}{}{}: {}", named.empty() ? "" : "; ", reason.first,
                            reason.others ? fmt::format(" and {} more", reason.others) : "", why);
+    if (misfits)
+      return {.file = folder.path().string(),
+              .problem = fmt::format("{} of {} layers are not as layout {} has them",
+                                     refused.size(), layers, choice.to->name()),
+              .expected = choice.to->spelling(misfitFormat)->holds == Holds::Stacks
+                              ? "the experts of a layer in one tensor [E, N, K]"
+                              : "matrices [N, K], of experts one by one",
+              .found = named,
+              .fix = fmt::format("{}`octavo checkpoint dequantize` gives plain weights",
+                                 misfits->empty()
+                                     ? ""
+                                     : fmt::format("--layout with one that has them in {}: {}; or ",
+                                                   misfitFormat, fmt::join(*misfits, ", ")))};
     return {.file = folder.path().string(),
             .problem = fmt::format("{} of {} layers cannot be said in layout {} without loss",
                                    refused.size(), layers, choice.to->name()),
@@ -358,6 +391,10 @@ private:
   LayoutChoice configured;
   SharedAmax amaxes;
   std::vector<std::pair<std::string, std::string>> refused; ///< layer and reason
+  /// Where a layer is a stack and the layout has matrices, or the reverse: layouts that have such
+  /// in the format. No quantizing anew helps there.
+  std::optional<std::vector<std::string_view>> misfits;
+  std::string_view misfitFormat;
   std::vector<std::string> roundedDivisors;
 };
 

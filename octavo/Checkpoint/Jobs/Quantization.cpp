@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 
+#include "octavo/Checkpoint/ExpertStacks.h"
 #include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 #include "octavo/Kernels/Dequantize.h"
@@ -255,8 +256,7 @@ std::optional<Candidate> candidateOf(const StoredTensor& tensor) {
   const std::size_t rank = tensor.entry->shape.size();
   if (rank == 2 && candidate.parameter == "weight")
     return candidate;
-  if (rank == 3 && lastComponent(candidate.module) == "experts" &&
-      (candidate.parameter == "gate_up_proj" || candidate.parameter == "down_proj"))
+  if (rank == 3 && isExpertStack(candidate.module, candidate.parameter))
     return Candidate{&tensor, candidate.module, candidate.parameter, PlainAxes::Swapped};
   return std::nullopt;
 }
@@ -384,16 +384,6 @@ private:
       return isNamed ? "" : "not named by --only";
     if (std::string_view why = keptByName(candidate.module); !why.empty())
       return std::string(why);
-    // Stacked experts are one tensor where the layout has them so.
-    const bool isStacked = candidate.axes == PlainAxes::Swapped;
-    const bool hasOnlyStacked = spelling.elements.shape == ElementShape::BlocksOf16;
-    const bool hasStacked =
-        hasOnlyStacked ||
-        choice.layout->spelling(choice.format->name, 3)->axes == StoredAxes::Swapped;
-    if (isStacked && !hasStacked)
-      return "stacked experts, which this layout stores one by one";
-    if (!isStacked && hasOnlyStacked)
-      return "not one of the stacked experts that this layout quantizes";
     return "";
   }
 

@@ -13,7 +13,15 @@ namespace octavo::checkpoint {
 namespace {
 
 constexpr auto kSpellings = std::to_array<LayerSpelling>({
-    {"mxfp4", {"*_blocks", "U8", ElementShape::BlocksOf16}, {"*_scales", "U8", ScaleShape::Grid}},
+    {"mxfp4",
+     {"*_blocks", "U8", ElementShape::BlocksOf16},
+     {"*_scales", "U8", ScaleShape::Grid},
+     {},
+     {},
+     Access::ReadAndWrite,
+     StoredAxes::Same,
+     InputScale::Optional,
+     Holds::Stacks},
     {"mxfp4",
      {"*.blocks", "U8", ElementShape::BlocksOf16},
      {"*.scales", "U8", ScaleShape::Grid},

@@ -1,5 +1,6 @@
 // Elements and scales under safetensors' own dtypes (F4, F6_E2M3, F6_E3M2, F8_E8M0), as writers use
 // that do not need U8 any more. One row for each scaled format whose scales are narrow.
+#include "octavo/Checkpoint/ExpertStacks.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 
@@ -17,6 +18,7 @@ const std::vector<LayerSpelling>& rows() {
           LayerSpelling{row.name,
                         {"*", row.element->safetensors, ElementShape::Logical},
                         {"*_scale", row.scale->safetensors, ScaleShape::Grid}});
+      spelling.holds = Holds::Either;
       if (row.hasOuterScale) {
         spelling.outer = {"*_scale_2", "F32", ScaleShape::Scalar};
         spelling.input = {"input_scale", "F32", ScaleShape::Scalar};
@@ -48,9 +50,12 @@ public:
     const std::string kind = stringAt(folder.quantizationConfig(), "activations");
     Inventory inventory = scanLayers(
         folder, rows(), [](std::string_view) { return Claim{}; }, findings);
-    for (Layer& layer : inventory.layers)
+    for (Layer& layer : inventory.layers) {
       if (layer.format && kind == kKinds[1])
         layer.activations = activationsFor(layer.format->name, Activations::Kind::Dynamic);
+      if (layer.shape.size() == 3 && isExpertStack(layer.name, layer.parameter))
+        layer.plainAxes = PlainAxes::Swapped;
+    }
     inventory.kvCacheFormat = stringAt(folder.quantizationConfig(), "kv_cache");
     return inventory;
   }

@@ -6,6 +6,7 @@
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -261,6 +262,36 @@ void groupsInQuark(const LintSubject& subject, const ReaderRule& rule, Findings&
     });
 }
 
+/// A finding for all layers that the layout's readers have no place for.
+template <typename Affects>
+void withoutPlace(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+                  std::string_view method, Affects affects) {
+  if (quantMethod(subject.folder) != method)
+    return;
+  const Layer* first = nullptr;
+  std::size_t count = 0;
+  for (const Layer& layer : subject.inventory.layers)
+    if (affects(layer)) {
+      first = first ? first : &layer;
+      ++count;
+    }
+  if (first)
+    report(rule, findings, &first->elements.tensor,
+           fmt::format("{} of {} layers are like it, of shape [{}]", count,
+                       subject.inventory.layers.size(), fmt::join(first->shape, ", ")));
+}
+
+void stackedExperts(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (std::string_view method : {"compressed-tensors", "quark"})
+    withoutPlace(subject, rule, findings, method,
+                 [](const Layer& layer) { return layer.shape.size() == 3; });
+}
+
+void matricesAsBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  withoutPlace(subject, rule, findings, "mxfp4",
+               [](const Layer& layer) { return layer.shape.size() == 2; });
+}
+
 void ownMethod(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
   if (quantMethod(subject.folder) == "octavo")
     report(rule, findings, nullptr, "quant_method is octavo, the native layout");
@@ -428,6 +459,13 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
      "silently wrong: the codes are loaded as the weights, without their scales",
      "octavo checkpoint convert --layout compressed-tensors, or dequantize",
      "transformers 5.23, run on CPU", rawCodes},
+    {"stacked-experts-unread", {Transformers}, Error,
+     "silently wrong: tensors of stacked experts have no place in the model, whose experts keep random values",
+     "quantize the plain model again, which leaves the stacks plain; or octavo checkpoint convert --layout gpt-oss",
+     "transformers 5.23, run on CPU", stackedExperts},
+    {"matrices-as-blocks-unread", {Transformers}, Error,
+     "silently wrong: blocks and scales are looked for in experts.gate_up_proj and experts.down_proj alone, and other layers keep random values",
+     "octavo checkpoint convert --layout compressed-tensors, or quark", "transformers 5.23, run on CPU", matricesAsBlocks},
     {"quark-groups-stop", {Transformers}, Error, "the weights load, and the first product stops: Quark runs FP8 by tensor and by row alone",
      "octavo checkpoint convert --layout compressed-tensors", "transformers 5.23 with Quark 0.13, run on CPU", groupsInQuark},
     {"packed-rows-refused", {Transformers}, Error, "the load stops: packed rows do not have the model's shape",

@@ -173,3 +173,32 @@ def vllm_and_the_newest_dtype(checkpoint):
 def vllm_and_the_side_file(folder):
     cp.autofp8(kv=False).write(folder)
     (folder / "kv_cache_scales.json").write_text("{}")
+
+
+def one_stack(checkpoint, module="model.layers.0.mlp.experts", suffix="_packed"):
+    """Puts two experts in one tensor where one layer was."""
+    for part, stacked in (("weight_packed", "gate_up_proj" + suffix), ("weight_scale", "gate_up_proj_scale")):
+        tensor = checkpoint.tensors.pop(f"{UP}.{part}" if f"{UP}.{part}" in checkpoint.tensors else f"{UP}.weight")
+        checkpoint.tensors[f"{module}.{stacked}"] = np.stack([tensor, tensor])
+
+
+@reads(cp.compressed_mxfp8, "transformers", "stacked-experts-unread", "random values", "gate_up_proj", "1 of 14")
+def transformers_and_stacked_experts_in_compressed_tensors(checkpoint):
+    one_stack(checkpoint, suffix="")
+
+
+@reads(cp.compressed_mxfp8, "transformers", "stacked-experts-unread", "random values", "1 of 14")
+def transformers_and_stacked_experts_in_quark(checkpoint):
+    one_stack(checkpoint, suffix="")
+    as_quark(checkpoint, None)
+    checkpoint.quantization["global_quant_config"]["weight"] = {
+        "dtype": "fp8_e4m3", "qscheme": "per_group", "group_size": 32, "scale_format": "e8m0"}
+
+
+@reads(cp.plain_checkpoint, "transformers", "matrices-as-blocks-unread", "random values", "1 of 1",
+       "up_proj.weight_blocks")
+def transformers_and_a_matrix_in_blocks_of_gpt_oss(checkpoint):
+    del checkpoint.tensors[UP + ".weight"]
+    checkpoint.tensors[UP + ".weight_blocks"] = np.ones((8, 4, 16), np.uint8)
+    checkpoint.tensors[UP + ".weight_scales"] = np.full((8, 4), 120, np.uint8)
+    checkpoint.config["quantization_config"] = {"quant_method": "mxfp4"}

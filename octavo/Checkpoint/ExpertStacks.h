@@ -1,0 +1,12 @@
+// Experts of a layer in one tensor, as transformers keeps those of gpt-oss and Llama 4.
+#pragma once
+
+#include <string_view>
+
+namespace octavo::checkpoint {
+
+/// Whether `parameter` of `module` is such a stack, which readers know by these names alone:
+/// "experts" and "gate_up_proj" or "down_proj". Plain it is [E, K, N]: PlainAxes::Swapped.
+bool isExpertStack(std::string_view module, std::string_view parameter);
+
+} // namespace octavo::checkpoint
