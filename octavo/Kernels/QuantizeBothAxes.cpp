@@ -14,9 +14,9 @@
 namespace octavo::kernels {
 
 /// A tile is some whole rows, or long pieces of them, a multiple of every block of a run: the first
-/// copy reads them as they come, the second reads them from a cache, strip by strip, while memory
-/// works on the tile below. Rows are enough for a transposed copy to be written in whole cache
-/// lines.
+/// copy reads them as they come, the second reads them from a cache, strip by strip. A transposed
+/// copy's has as many rows as a transposition may: memory takes its rows in pieces that long, and
+/// twice as long for pieces of 128 bytes.
 static constexpr std::size_t kTileColumns = 8192;
 static constexpr std::size_t kTileRows = 128;
 /// Of a strip's codes before they are transposed: rows begin in different sets of the caches.
@@ -27,10 +27,15 @@ static constexpr std::size_t kScratchStride = kStripColumns + 64;
 template <typename Scale>
 static void transposeScales(const std::byte* from, std::size_t fromStride, std::size_t rows,
                             std::size_t columns, std::byte* to, std::size_t toStride) {
-  for (std::size_t c = 0; c < columns; ++c)
+  // Every column is a line of its own, which has to come from memory first.
+  constexpr std::size_t kColumnsAhead = 32;
+  for (std::size_t c = 0; c < columns; ++c) {
+    if (c + kColumnsAhead < columns)
+      __builtin_prefetch(to + (c + kColumnsAhead) * toStride * sizeof(Scale), 1);
     for (std::size_t r = 0; r < rows; ++r)
       std::memcpy(to + (c * toStride + r) * sizeof(Scale),
                   from + (r * fromStride + c) * sizeof(Scale), sizeof(Scale));
+  }
 }
 
 namespace {
@@ -58,8 +63,9 @@ public:
       return report;
     if (!fitTiles() || !findOuterScales(report))
       return runApart();
+    const std::size_t most = layout == Layout::Transposed ? kTransposedRows : kTileRows;
     const std::size_t tileRows =
-        columnBlock < kTileRows ? kTileRows / columnBlock * columnBlock : columnBlock;
+        columnBlock < most ? most / columnBlock * columnBlock : columnBlock;
     const std::size_t rowTiles = (rows + tileRows - 1) / tileRows;
     const std::size_t columnTiles = (columns + kTileColumns - 1) / kTileColumns;
     forRanges(matrices * rowTiles * columnTiles, 1, execution,
