@@ -15,10 +15,6 @@
 
 namespace octavo::checkpoint {
 
-/// Copied through a mapping, a tensor is let go of in pieces of this size. Of smaller tensors the
-/// kernel copies no whole pages to speak of.
-static constexpr std::size_t kCopyPiece = std::size_t{4} << 20;
-
 std::uint64_t storedBytes(const SafetensorsDtype& dtype, std::span<const std::int64_t> shape) {
   const auto count = static_cast<std::uint64_t>(numerics::elementCount(shape));
   return dtype.bits < 8 ? packedBytes(count, dtype.bits) : count * (dtype.bits / 8);
@@ -146,24 +142,20 @@ tl::expected<void, Error> ShardWriter::write(std::size_t index, std::uint64_t of
 }
 
 tl::expected<void, Error> ShardWriter::copy(std::size_t index, const SafetensorsFile& source,
-                                            const SafetensorsEntry& entry) {
-  const std::span<const std::byte> bytes = source.bytes(entry);
+                                            const SafetensorsEntry& entry, PageBuffer& buffer) {
+  std::span<const std::byte> bytes = source.bytes(entry);
   assert(bytes.size() == state->lengths[index]);
-  if (bytes.size() >= kCopyPiece && source.descriptor() >= 0) {
-    auto copied = state->file.copyAt(state->begins[index], source.descriptor(),
-                                     source.dataBegin() + entry.begin, bytes.size());
+  for (std::uint64_t at = 0; !bytes.empty();) {
+    const std::uint64_t begin = position(index, at);
+    // All pieces but the first begin with a page of the file.
+    const auto piece =
+        bytes.first(std::min<std::size_t>(bytes.size(), kCopyPiece - begin % kPageBytes));
+    const std::span<std::byte> room = buffer.place(begin, piece.size());
+    auto copied = source.fetch(piece, room.data()).and_then([&] { return write(index, at, room); });
     if (!copied)
-      return tl::unexpected(std::move(copied.error()));
-    if (*copied) {
-      state->written += bytes.size();
-      return {};
-    }
-  }
-  for (std::size_t at = 0; at < bytes.size(); at += kCopyPiece) {
-    const auto piece = bytes.subspan(at, std::min(kCopyPiece, bytes.size() - at));
-    if (auto written = write(index, at, piece); !written)
-      return written;
-    source.release(piece);
+      return copied;
+    at += piece.size();
+    bytes = bytes.subspan(piece.size());
   }
   return {};
 }

@@ -1,7 +1,5 @@
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 
-#include "octavo/Checkpoint/Files/PageBuffer.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -112,8 +110,9 @@ TEST_F(ShardWriterTest, copiesTensorsOfAnotherFile) {
   const SafetensorsFile source = whole();
   auto writer = ShardWriter::create(folder / "copy.safetensors", planned, source.metadata());
   ASSERT_TRUE(writer);
+  PageBuffer buffer;
   for (std::size_t i = 0; i < planned.size(); ++i)
-    ASSERT_TRUE(writer->copy(i, source, *source.find(planned[i].name)));
+    ASSERT_TRUE(writer->copy(i, source, *source.find(planned[i].name), buffer));
   ASSERT_TRUE(writer->commit());
   EXPECT_TRUE(fileText(folder / "copy.safetensors") == fileText(folder / "whole.safetensors"));
 }
@@ -125,8 +124,9 @@ TEST_F(ShardWriterTest, copiesFromMemoryWhereThereIsNoFile) {
   ASSERT_TRUE(source);
   auto writer = ShardWriter::create(folder / "copy.safetensors", planned, source->metadata());
   ASSERT_TRUE(writer);
+  PageBuffer buffer;
   for (std::size_t i = 0; i < planned.size(); ++i)
-    ASSERT_TRUE(writer->copy(i, *source, *source->find(planned[i].name)));
+    ASSERT_TRUE(writer->copy(i, *source, *source->find(planned[i].name), buffer));
   ASSERT_TRUE(writer->commit());
   EXPECT_TRUE(fileText(folder / "copy.safetensors") == text);
 }

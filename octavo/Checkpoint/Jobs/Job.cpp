@@ -25,8 +25,11 @@ public:
       : tensor(tensor), planned(std::move(as)), isRenamed(renames) {}
   std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
   std::span<const Piece> pieces() const override { return {&kWhole, 1}; }
-  tl::expected<void, Error> make(std::size_t, const Sink& sink, Scratch&) override {
-    return sink.copy(0, tensor);
+  std::uint64_t pieceMemory() const override {
+    return std::min(tensor.bytes().size(), ShardWriter::kCopyPiece);
+  }
+  tl::expected<void, Error> make(std::size_t, const Sink& sink, Scratch& scratch) override {
+    return sink.copy(0, tensor, scratch.stored);
   }
   const StoredTensor* copied() const override { return isRenamed ? nullptr : &tensor; }
 

@@ -2,7 +2,6 @@
 // in bounded memory on several threads, continued after an interruption with the same bytes.
 #pragma once
 
-#include "octavo/Checkpoint/Files/PageBuffer.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Checkpoint/Folder.h"
 
@@ -53,8 +52,9 @@ public:
                                   std::span<const std::byte> bytes) const {
     return writer->write(first + output, offset, bytes);
   }
-  tl::expected<void, Error> copy(std::size_t output, const StoredTensor& tensor) const {
-    return writer->copy(first + output, *tensor.shard, *tensor.entry);
+  tl::expected<void, Error> copy(std::size_t output, const StoredTensor& tensor,
+                                 PageBuffer& buffer) const {
+    return writer->copy(first + output, *tensor.shard, *tensor.entry, buffer);
   }
 
 private:

@@ -32,7 +32,8 @@ public:
   std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
   std::span<const Piece> pieces() const override { return all; }
   std::uint64_t pieceMemory() const override {
-    return keepsBytes ? 0 : 3 * static_cast<std::uint64_t>(mostValues(*layerRows(reader), all));
+    return keepsBytes ? ShardWriter::kCopyPiece
+                      : 3 * static_cast<std::uint64_t>(mostValues(*layerRows(reader), all));
   }
 
   tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
@@ -41,10 +42,10 @@ public:
       if (auto written = writeNumbers(sink); !written)
         return written;
     if (index == 0 && keepsAxes)
-      if (auto written = writeScales(sink); !written)
+      if (auto written = writeScales(sink, scratch.stored); !written)
         return written;
     if (keepsBytes)
-      return sink.copy(LayerPlan::kElements, layer.elements.tensor);
+      return sink.copy(LayerPlan::kElements, layer.elements.tensor, scratch.stored);
     const Piece piece = all[index];
     scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
     auto fetched =
@@ -70,10 +71,10 @@ private:
     return layer.elements.packed && layer.type.element->width() < 8;
   }
 
-  tl::expected<void, Error> writeScales(const Sink& sink) const {
+  tl::expected<void, Error> writeScales(const Sink& sink, PageBuffer& buffer) const {
     const Layer& layer = reader.layer();
     return *layer.scales->format == *plan.type.scale
-               ? sink.copy(LayerPlan::kScales, layer.scales->tensor)
+               ? sink.copy(LayerPlan::kScales, layer.scales->tensor, buffer)
                : sink.write(LayerPlan::kScales, 0, *exactly(*layer.scales, *plan.type.scale));
   }
 

@@ -237,9 +237,10 @@ private:
         ShardWriter::create(folder.path() / folder.shardNames()[i], plan, file.metadata());
     if (!writer)
       return tl::unexpected(std::move(writer.error()));
+    PageBuffer buffer;
     for (std::size_t t = 0; t < kept.size(); ++t) {
       const auto replaced = update.replaced.find(kept[t]->name);
-      auto done = replaced == update.replaced.end() ? writer->copy(t, file, *kept[t])
+      auto done = replaced == update.replaced.end() ? writer->copy(t, file, *kept[t], buffer)
                                                     : writer->write(t, 0, replaced->second.bytes);
       if (!done)
         return done;
