@@ -240,3 +240,23 @@ def test_a_plain_output_has_no_scales_of_activations_and_caches_and_another_has_
     del lacking.tensors[KV0 + "k_scale"]
     text = octavo("verify", write(tmp_path, "out", lacking), "--against", source, code=1).stdout
     assert KV0 + "k_scale is not in the output" in text
+
+
+def test_scales_put_into_what_was_quantized_are_no_extra_weights(tmp_path):
+    """quantize, then scales apply: a plain source can have none of them. A weight is extra all the same."""
+    source, side = write(tmp_path, "in", cp.plain_checkpoint()), tmp_path / "side.json"
+    octavo("scales", "extract", write(tmp_path, "calibrated", cp.autofp8()), "-o", side)
+    octavo("quantize", source, "-o", tmp_path / "out", "--layout", "fp8", "--format", "fp8_tensor")
+    octavo("scales", "apply", tmp_path / "out", "--scales", side, "--into-checkpoint")
+    promises = as_json("verify", tmp_path / "out", "--against", source)["promises"]
+    assert {p["promise"]: p["checked"] for p in promises}["nothing-extra"] == 19
+    # Of a source with scales of its own these are extra.
+    lacking = cp.autofp8()
+    del lacking.tensors[KV0 + "k_scale"]
+    text = octavo("verify", write(tmp_path, "more", cp.autofp8()), "--against", write(tmp_path, "less", lacking),
+                  code=1).stdout
+    assert KV0 + "k_scale is not in the source" in text
+    extra = cp.compressed_fp8()
+    extra.tensors["model.extra.weight"] = np.ones((2, 2), cp.BF16)
+    text = octavo("verify", write(tmp_path, "extra", extra), "--against", source, code=1).stdout
+    assert "model.extra.weight is not in the source" in text

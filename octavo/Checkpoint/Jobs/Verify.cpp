@@ -49,7 +49,10 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
   set(Complete, "weights-complete",
       "every weight of the source is in the output, and, unless that is plain, every scale of "
       "activations and caches");
-  set(Nothing, "nothing-extra", "the output has no weight that the source does not have");
+  set(Nothing, "nothing-extra",
+      "the output has no weight that the source does not have, and, unless that is plain, no scale "
+      "of "
+      "activations and caches");
   set(Shapes, "shapes", "every weight has the source's logical shape");
   set(Bytes, "plain-identical",
       "tensors that are plain in both, of one dtype, are equal byte for byte");
@@ -277,11 +280,13 @@ VerifyReport verify(const Folder& output, const Folder& source, ExpectedRounding
   Record record(report.promises);
   checkFolder(output, source, out, ofOutput, record);
 
+  // Without quantized weights there is no place for scales of activations and caches: a calibration
+  // adds them to what was quantized, and dequantizing drops them.
+  const bool isPlain = out.inventory().layers.empty(), wasPlain = in.inventory().layers.empty();
   std::vector<std::pair<const NamedWeight*, const NamedWeight*>> pairs;
   for (const NamedWeight& weight : out.weights())
-    pairs.emplace_back(&weight, in.find(weight.name));
-  // Without quantized weights there is no place for scales of activations and caches.
-  const bool isPlain = out.inventory().layers.empty();
+    if (const NamedWeight* same = in.find(weight.name); same || !(weight.scale && wasPlain))
+      pairs.emplace_back(&weight, same);
   for (const NamedWeight& weight : in.weights())
     if (!out.find(weight.name) && !(weight.scale && isPlain))
       pairs.emplace_back(nullptr, &weight);
