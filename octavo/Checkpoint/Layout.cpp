@@ -75,10 +75,16 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
     return configured.front();
   }
   const Json& block = folder.quantizationConfig();
-  if (!block.is_null())
+  if (!block.is_null()) {
+    const auto method = block.find("quant_method");
     findings.push_back(
         finding("unsupported-layout", "config.json", "",
-                fmt::format("quant_method is {}", inQuotes(stringAt(block, "quant_method")))));
+                method == block.end() ? "quantization_config has no quant_method"
+                : method->is_string()
+                    ? fmt::format("quant_method is {}", inQuotes(method->get<std::string>()))
+                    : fmt::format("quant_method is {}, no text",
+                                  method->is_structured() ? method->type_name() : method->dump())));
+  }
   for (const Layout* layout : layouts())
     if (auto reason = layout->detectByTensors(folder))
       stored.push_back({layout, *std::move(reason)});

@@ -50,6 +50,25 @@ bool saysQuantized(const Folder& folder) {
          memberAt(folder.quantConfig(), {"quantization"}).is_object();
 }
 
+/// Why config.json, as it was read, says of no quantization.
+std::string withoutQuantization(const Folder& folder, const Findings& findings) {
+  if (folder.config().is_null())
+    return std::ranges::any_of(findings,
+                               [](const Finding& finding) {
+                                 return finding.rule == "unreadable-config" &&
+                                        finding.file == "config.json";
+                               })
+               ? "config.json cannot be read"
+               : "there is no config.json";
+  const Json& config = folder.config();
+  const auto found = config.find("quantization_config");
+  return found == config.end()
+             ? "config.json has no quantization_config"
+             : fmt::format("quantization_config of config.json is {}, not an object",
+                           found->is_null() ? "null"
+                                            : fmt::format("of type {}", found->type_name()));
+}
+
 /// metadata.total_size as an integer; some writers have it as a float or as text.
 std::optional<std::uint64_t> totalSize(const Json& metadata) {
   const Json& size = memberAt(metadata, {"total_size"});
@@ -83,9 +102,7 @@ void lintConfiguration(const LintSubject& subject, Findings& findings) {
     findings.push_back(lintFinding(
         "no-configuration", folder.config().is_null() ? "" : "config.json", "",
         fmt::format("{} layers are quantized ({}), and {}", subject.inventory.layers.size(),
-                    subject.layout.name(),
-                    folder.config().is_null() ? "there is no config.json"
-                                              : "config.json has no quantization_config")));
+                    subject.layout.name(), withoutQuantization(folder, findings))));
   if (!isQuantized && saysQuantized(folder) && !folder.tensors().empty())
     findings.push_back(lintFinding("nothing-quantized", "config.json", "",
                                    "the configuration says that the model is quantized, and no "

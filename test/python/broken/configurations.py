@@ -39,6 +39,37 @@ def configuration_is_not_there(checkpoint):
     checkpoint.config = None
 
 
+@case("no-configuration", "config.json cannot be read")
+def configuration_is_there_and_unreadable(folder):
+    cp.autofp8().write(folder)
+    (folder / "config.json").write_text("[]")
+
+
+@breaks(cp.autofp8, "no-configuration", "quantization_config of config.json is of type array, not an object")
+def quantization_is_a_list(checkpoint):
+    checkpoint.config["quantization_config"] = [1]
+
+
+@breaks(cp.autofp8, "no-configuration", "quantization_config of config.json is null")
+def quantization_is_null(checkpoint):
+    checkpoint.config["quantization_config"] = None
+
+
+@breaks(cp.autofp8, "unsupported-layout", "quant_method is 5, no text")
+def method_is_a_number(checkpoint):
+    checkpoint.quantization["quant_method"] = 5
+
+
+@breaks(cp.autofp8, "unsupported-layout", "quant_method is null, no text")
+def method_is_null(checkpoint):
+    checkpoint.quantization["quant_method"] = None
+
+
+@breaks(cp.autofp8, "unsupported-layout", "quantization_config has no quant_method")
+def method_is_not_there(checkpoint):
+    del checkpoint.quantization["quant_method"]
+
+
 @breaks(cp.autofp8, "unsupported-layout", "shiny")
 def method_is_unknown(checkpoint):
     checkpoint.quantization["quant_method"] = "shiny"
