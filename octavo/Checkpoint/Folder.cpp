@@ -73,7 +73,8 @@ public:
     const bool opened = fs::is_directory(status) ? openFolder(path) : openFile(path);
     if (!opened)
       return tl::unexpected(std::move(*error));
-    if (folder.files.empty())
+    // Where problems are findings they name the shard that is not there.
+    if (folder.files.empty() && (!findings || folder.singleFile || !isShardNamed()))
       return tl::unexpected(
           Error{.file = path.string(),
                 .problem = "no shard of this checkpoint can be read",
@@ -86,6 +87,12 @@ public:
   }
 
 private:
+  bool isShardNamed() const {
+    return std::ranges::any_of(*findings, [](const Finding& finding) {
+      return finding.severity == Severity::Error && finding.file.ends_with(kShard);
+    });
+  }
+
   /// Whether to go on.
   bool problem(std::string_view rule, Error found, std::string why) {
     if (!findings) {

@@ -152,6 +152,38 @@ def shard_is_a_link_to_elsewhere(shard, header, data):
     shard.symlink_to(elsewhere)
 
 
+# The only shard.
+
+def only_shard(rule, *words):
+    def add(damage):
+        def make(folder):
+            checkpoint = cp.autofp8()
+            checkpoint.shards = 1
+            checkpoint.write(folder)
+            damage(folder / "model.safetensors")
+        make.__name__ = damage.__name__
+        CASES.append(pytest.param(rule, ("model.safetensors", *words), (), make, id=damage.__name__))
+        return damage
+    return add
+
+
+@only_shard("torn-shard", "beyond the end of the file")
+def the_only_shard_is_torn(shard):
+    shard.write_bytes(shard.read_bytes()[:-1])
+
+
+@only_shard("torn-shard", "too short")
+def the_only_shard_is_empty(shard):
+    shard.write_bytes(b"")
+
+
+@only_shard("outside-folder", "leads out of the checkpoint")
+def the_only_shard_is_a_link_to_elsewhere(shard):
+    elsewhere = shard.parent.parent / "the-only.safetensors"
+    shard.rename(elsewhere)
+    shard.symlink_to(elsewhere)
+
+
 # The index.
 
 def breaks_index(rule, *words):
