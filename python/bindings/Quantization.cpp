@@ -1,13 +1,16 @@
 // octavo.quantize and octavo.dequantize.
+#include "python/bindings/Quantization.h"
+
 #include "python/bindings/Bindings.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
+#include "python/bindings/PiecewiseQuantization.h"
 #include "python/bindings/Random.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Kernels/Dequantize.h"
-#include "octavo/Kernels/Quantize.h"
+#include "octavo/Kernels/QuantizeBothAxes.h"
 #include "octavo/Numerics/Preset.h"
 
 #include <nanobind/stl/optional.h>
@@ -16,6 +19,8 @@
 #include <fmt/ranges.h>
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace octavo::python {
 
@@ -29,30 +34,33 @@ static const numerics::Preset& presetOf(const std::string& name,
         fmt::join(numerics::presetNames(format), ", "));
 }
 
-/// The preset's options, or the format's own, with what was named in place.
-static numerics::QuantizeOptions optionsOf(const format::ScaledFormat& format,
-                                           const std::optional<std::string>& rule,
-                                           const std::optional<std::string>& preset,
-                                           const std::optional<std::string>& roundingName,
-                                           const std::optional<std::string>& overflowName,
-                                           const std::optional<std::string>& nanName) {
+numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
+                                          const QuantizeNames& names) {
   numerics::QuantizeOptions options = {.rule = format.rule};
-  if (rule && preset)
+  if (names.rule && names.preset)
     raise(ErrorClass::Format, "rule and preset: a preset has a rule; give one of them");
-  if (preset)
-    options = presetOf(*preset, format).options;
-  if (rule)
-    options.rule = scaleRule(*rule);
-  if (rule && format.scale->specials != format::Specials::Scale && options.rule != format.rule)
+  if (names.preset)
+    options = presetOf(*names.preset, format).options;
+  if (names.rule)
+    options.rule = scaleRule(*names.rule);
+  if (names.rule && format.scale->specials != format::Specials::Scale &&
+      options.rule != format.rule)
     raise(ErrorClass::Format, "rule: scales of {} are not powers of two and know \"{}\" only",
           format.name, format::scaleRuleName(format.rule));
-  if (roundingName)
-    options.rounding = rounding(*roundingName);
-  if (overflowName)
-    options.overflow = overflow(*overflowName);
-  if (nanName)
-    options.nonFinite = nonFinite(*nanName);
+  if (names.rounding)
+    options.rounding = rounding(*names.rounding);
+  if (names.overflow)
+    options.overflow = overflow(*names.overflow);
+  if (names.nan)
+    options.nonFinite = nonFinite(*names.nan);
   return options;
+}
+
+[[noreturn]] static void refuse(const numerics::NonFiniteInput& input, const Shape& shape) {
+  raise(ErrorClass::NonFinite,
+        "x: {} at index {} (row-major) of shape {}; nan=\"propagate\" makes its block NaN, "
+        "nan=\"saturate\" lets infinities saturate",
+        input.value, input.index, text(shape));
 }
 
 static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handle axis,
@@ -63,28 +71,73 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
                              const std::optional<std::string>& nanName, nb::handle key) {
   const format::ScaledFormat& format = scaledFormat(formatName);
   const numerics::QuantizeOptions options =
-      optionsOf(format, rule, preset, roundingName, overflowName, nanName);
+      quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
   const Array x = toArray(object, "x");
   const int contracted = axisOf(integer(axis, "axis"), x.shape, "axis");
   const numerics::ScaledType type = scaledType(format, x.shape, contracted);
-  const Array values = asFloats(x, "x");
+  const kernels::WideType wide = wideType(x, "x");
+  const Array values = contiguous(x);
   const auto stream = randomStream(key, options.rounding);
   const Array elements = emptyArray(x.shape, *type.element);
   const Array scales = emptyArray(format::scaleShape(x.shape, type.block), *type.scale);
   const kernels::QuantizeReport report = withoutLock([&] {
-    const auto* floats = reinterpret_cast<const float*>(values.data);
-    auto* codes = reinterpret_cast<std::uint8_t*>(elements.data);
-    return stream ? kernels::quantizeSeeded(floats, x.shape, type, options, codes, scales.data,
-                                            *stream, execution())
-                  : kernels::quantize(floats, x.shape, type, options, codes, scales.data, {},
-                                      execution());
+    return quantizePiecewise(wide, values.data, x.shape, type, options, stream,
+                             reinterpret_cast<std::uint8_t*>(elements.data), scales.data,
+                             execution());
   });
   if (report.refused)
-    raise(ErrorClass::NonFinite,
-          "x: {} at index {} (row-major) of shape {}; nan=\"propagate\" makes its block NaN, "
-          "nan=\"saturate\" lets infinities saturate",
-          report.refused->value, report.refused->index, text(x.shape));
+    refuse(*report.refused, x.shape);
   return makeScaledTensor(elements, scales, report.outer, format, contracted);
+}
+
+/// An array whose last two axes are exchanged.
+static Shape exchanged(Shape shape) {
+  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  return shape;
+}
+
+static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
+                              const std::optional<std::string>& rule,
+                              const std::optional<std::string>& preset,
+                              const std::optional<std::string>& roundingName,
+                              const std::optional<std::string>& overflowName,
+                              const std::optional<std::string>& nanName, nb::handle key) {
+  const Array x = toArray(object, "x");
+  const int rank = static_cast<int>(x.shape.size());
+  if (rank < 2)
+    raise(ErrorClass::Shape, "x: expected two axes or more, found shape {}; quantize takes one",
+          text(x.shape));
+  const format::ScaledFormat& format = scaledFormat(formatName);
+  const numerics::ScaledType rowwise = scaledType(format, x.shape, rank - 1);
+  const numerics::ScaledType columnwise = scaledType(format, x.shape, rank - 2);
+  if (rowwise.block == columnwise.block) { // squares, or one scale: a copy serves both ways
+    const ScaledTensor both = quantize(x.numpy, formatName, nb::int_(-1), rule, preset,
+                                       roundingName, overflowName, nanName, key);
+    return nb::make_tuple(
+        both, makeScaledTensor(both.elements, both.scales, both.outer, format, rank - 2));
+  }
+  const numerics::QuantizeOptions options =
+      quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
+  const Array values = asFloats(x, "x");
+  const std::vector<std::uint32_t> random = randomBits(key, options.rounding, x.size());
+  const Array rowCodes = emptyArray(x.shape, *format.element);
+  const Array rowScales = emptyArray(format::scaleShape(x.shape, rowwise.block), *format.scale);
+  const Array columnCodes = emptyArray(exchanged(x.shape), *format.element);
+  const Array columnScales =
+      emptyArray(exchanged(format::scaleShape(x.shape, columnwise.block)), *format.scale);
+  const auto codes = [](const Array& array) { return reinterpret_cast<std::uint8_t*>(array.data); };
+  const kernels::ScaledCopy rows = {rowwise, codes(rowCodes), rowScales.data, random};
+  const kernels::ScaledCopy columns = {columnwise, codes(columnCodes), columnScales.data, random};
+  const kernels::BothAxesReport report = withoutLock([&] {
+    return kernels::quantizeBothAxes(reinterpret_cast<const float*>(values.data), x.shape, options,
+                                     rows, columns, kernels::Layout::Transposed, execution());
+  });
+  if (report.rowwise.refused)
+    refuse(*report.rowwise.refused, x.shape);
+  return nb::make_tuple(
+      makeScaledTensor(rowCodes, rowScales, report.rowwise.outer, format, rank - 1),
+      transposed(
+          makeScaledTensor(columnCodes, columnScales, report.columnwise.outer, format, rank - 1)));
 }
 
 Array dequantize(const ScaledTensor& tensor) {
@@ -127,6 +180,25 @@ nan: "error" (None) refuses NaN and infinities; "propagate" makes their blocks N
 key: for rounding="stochastic", as for convert.
 
 Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeError, NonFiniteError.)");
+  module.def(
+      "quantize_both", &quantizeBoth, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
+      nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
+      nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
+      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
+      nb::sig("def quantize_both(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, rule: "
+              "str | None = None, preset: str | None = None, rounding: str | None = None, "
+              "overflow: str | None = None, nan: str | None = None, key: int | tuple[int, int] | "
+              "None = None) -> tuple[ScaledTensor, ScaledTensor]"),
+      R"(quantize(x, format, axis=-1) and quantize(x, format, axis=-2), bit for bit, in one reading of x:
+what training needs of a tensor that meets products over its columns and over its rows.
+
+x: two axes or more; float32, bfloat16 or float16, which are widened to float32 as a whole.
+
+The second lies transposed in memory, as products over the rows read it. Formats with square blocks
+or one scale give two tensors of the same memory. The other arguments are those of quantize; both
+take the same random numbers.
+
+Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
   module.def(
       "presets",
       [](nb::handle name) {

@@ -120,11 +120,14 @@ def test_inputs_are_not_copied(given):
     assert peak < 5 * 2 ** 20  # the 4 MiB that come out
 
 
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
 @pytest.mark.parametrize("call", [
+    lambda x: octavo.quantize(x, "nvfp4"),
     lambda x: octavo.quantize(x, "mxfp4", rounding="stochastic", key=1),
-    lambda x: octavo.convert(x, "e4m3fn", rounding="stochastic", key=1)], ids=["quantize", "convert"])
-def test_random_numbers_take_no_memory_of_the_arrays_size(call):
-    x = np.ones((1024, 32768), np.float32)  # 128 MiB, as its random numbers would be
+    lambda x: octavo.convert(x, "e4m3fn", rounding="stochastic", key=1)],
+    ids=["quantize", "stochastic", "convert"])
+def test_neither_floats_nor_random_numbers_take_memory_of_the_arrays_size(call, dtype):
+    x = np.ones((1024, 32768), dtype)  # as float32 and as random numbers 128 MiB
     call(x[:32])
     pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak, which was the tests' before
     before = resident()

@@ -1,5 +1,6 @@
 """octavo.quantize and octavo.dequantize against the rules of the OCP MX specification, written here
 in NumPy and ml_dtypes (docs/semantics.md, S1 to S8)."""
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -138,3 +139,72 @@ def test_every_shape(name, shape):
     assert tensor.shape == shape
     assert tensor.dequantize().shape == shape
     assert (tensor.dequantize() == 1).all()
+
+
+@pytest.mark.parametrize("format", SCALED)
+@pytest.mark.parametrize("shape, axis", [
+    ((1500, 1000), -1), ((1500, 1000), 0), ((3, 1100, 1000), -1), ((3, 1100, 1000), -2), ((3, 1100, 1000), 0),
+    ((2, 1, 40, 30000), -1), ((3_000_001,), 0), ((2, 1_500_000), 1), ((40000, 40), 0)])
+def test_half_precision_in_pieces_is_its_float32_as_a_whole(format, shape, axis):
+    """More values than a piece has, cut along rows, columns and members, with short last pieces."""
+    x = np.random.default_rng(3).standard_normal(shape, np.float32)
+    x *= 2.0 ** np.arange(x.shape[-1]).__mod__(7).astype(np.float32)
+    for dtype in (ml_dtypes.bfloat16, np.float16) if shape == (1500, 1000) else (ml_dtypes.bfloat16,):
+        half = x.astype(dtype)
+        assert octavo.quantize(half, format, axis=axis) == octavo.quantize(half.astype(np.float32), format, axis=axis)
+
+
+@pytest.mark.parametrize("format", ["mxfp4", "nvfp4", "fp8_tensor", "fp8_row"])
+def test_random_numbers_of_pieces_are_those_of_the_whole(format):
+    half = np.random.default_rng(4).standard_normal((1500, 1000), np.float32).astype(ml_dtypes.bfloat16)
+    arguments = dict(rounding="stochastic", key=(5, 6))
+    assert octavo.quantize(half, format, **arguments) == octavo.quantize(half.astype(np.float32), format, **arguments)
+
+
+@pytest.mark.parametrize("format", ["mxfp4", "nvfp4", "fp8_tensor"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_in_a_late_piece(format, value):
+    half = np.ones((1500, 1000), ml_dtypes.bfloat16)
+    half[1400, 7] = value
+    with pytest.raises(octavo.NonFiniteError, match="at index 1400007 "):
+        octavo.quantize(half, format)
+    for nan in ("propagate", "saturate", "skip-nan"):
+        assert octavo.quantize(half, format, nan=nan) == octavo.quantize(half.astype(np.float32), format, nan=nan)
+
+
+@pytest.mark.parametrize("format", SCALED)
+@pytest.mark.parametrize("shape", [(64, 96), (65, 40), (3, 70, 33), (2, 1, 5, 160), (0, 32)])
+def test_both_axes_are_two_calls(format, shape):
+    x = np.random.default_rng(5).standard_normal(shape, np.float32)
+    for given in (x, x.astype(ml_dtypes.bfloat16), np.asfortranarray(x)):
+        rows, columns = octavo.quantize_both(given, format)
+        assert rows == octavo.quantize(given, format, axis=-1)
+        assert columns == octavo.quantize(given, format, axis=-2)
+    is_one = octavo.formats()[format].block in ((128, 128), (None, None))
+    assert np.shares_memory(rows.elements, columns.elements) == (is_one and x.size > 0)
+    assert is_one or columns.mT.elements.flags.c_contiguous
+
+
+@pytest.mark.parametrize("arguments", [
+    dict(rounding="stochastic", key=3), dict(preset="torchao-rceil"), dict(rule="even"), dict(overflow="special"),
+    dict(nan="propagate")], ids=str)
+def test_both_axes_take_the_same_settings(arguments):
+    x = np.random.default_rng(6).standard_normal((66, 72), np.float32)
+    if "nan" in arguments:
+        x[3, 4] = np.nan
+    rows, columns = octavo.quantize_both(x, "mxfp8_e4m3", **arguments)
+    for found, axis in ((rows, -1), (columns, -2)):
+        expected = octavo.quantize(x, "mxfp8_e4m3", axis=axis, **arguments)
+        np.testing.assert_array_equal(found.codes, expected.codes)
+        np.testing.assert_array_equal(found.scales.view(np.uint8), expected.scales.view(np.uint8))
+
+
+def test_both_axes_refuse_what_one_does():
+    x = np.ones((4, 64), np.float32)
+    with pytest.raises(octavo.ShapeError, match="two axes or more, found shape"):
+        octavo.quantize_both(x[0], "mxfp4")
+    x[1, 2] = np.nan
+    with pytest.raises(octavo.NonFiniteError, match="nan at index 66 .*of shape"):
+        octavo.quantize_both(x, "mxfp4")
+    with pytest.raises(octavo.FormatError, match="give one of them"):
+        octavo.quantize_both(x, "mxfp4", rule="even", preset="quark")
