@@ -14,9 +14,9 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
+#include "python/bindings/Quantization.h"
 #include "python/bindings/ScaledTensor.h"
 
-#include <fmt/ranges.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -118,10 +118,9 @@ std::optional<numerics::ScaledType> typeOf(std::string_view name, const Batch& b
 }
 
 /// The settings that names choose; an empty one leaves the preset's, or the default.
-std::optional<numerics::QuantizeOptions> optionsOf(std::string_view formatName,
-                                                   std::string_view presetName,
-                                                   std::string_view rule, std::string_view rounding,
-                                                   std::string_view nan) {
+std::optional<numerics::QuantizeOptions>
+optionsOf(std::string_view formatName, std::string_view presetName, std::string_view rule,
+          std::string_view rounding, std::string_view overflow, std::string_view nan) {
   const format::ScaledFormat* format = format::findScaledFormat(formatName);
   if (!format)
     return std::nullopt;
@@ -139,6 +138,7 @@ std::optional<numerics::QuantizeOptions> optionsOf(std::string_view formatName,
   };
   if (!choose(options.rule, rule, format::findScaleRule(rule)) ||
       !choose(options.rounding, rounding, numerics::findRounding(rounding)) ||
+      !choose(options.overflow, overflow, numerics::findOverflow(overflow)) ||
       !choose(options.nonFinite, nan, numerics::findNonFinite(nan)))
     return std::nullopt;
   return options;
@@ -148,14 +148,15 @@ ffi::Error quantizeCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBit
                         ffi::Result<ffi::AnyBuffer> elements, ffi::Result<ffi::AnyBuffer> scales,
                         ffi::Result<ffi::Buffer<ffi::F32>> outer, std::string_view formatName,
                         std::int64_t axisFromEnd, std::string_view preset, std::string_view rule,
-                        std::string_view rounding, std::string_view nan) {
+                        std::string_view rounding, std::string_view overflow,
+                        std::string_view nan) {
   const Batch batch = batchOf(x.dimensions(), outer->dimensions().size());
   const auto type = typeOf(formatName, batch, axisFromEnd);
-  const auto optionsFound = optionsOf(formatName, preset, rule, rounding, nan);
+  const auto optionsFound = optionsOf(formatName, preset, rule, rounding, overflow, nan);
   if (!type || !optionsFound)
     return refuse("quantize: an option that there is not: format {}, axis -{}, preset {}, rule {}, "
-                  "rounding {}, nan {}",
-                  formatName, axisFromEnd, preset, rule, rounding, nan);
+                  "rounding {}, overflow {}, nan {}",
+                  formatName, axisFromEnd, preset, rule, rounding, overflow, nan);
   const numerics::QuantizeOptions& options = *optionsFound;
   OutputCodes codes(*elements, *type->element);
   const std::int64_t size = batch.size();
@@ -203,16 +204,19 @@ ffi::Error dequantizeCall(ffi::AnyBuffer elements, ffi::AnyBuffer scales,
 
 ffi::Error convertCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits,
                        ffi::Result<ffi::AnyBuffer> codes, std::string_view formatName,
-                       std::string_view rounding, std::string_view overflow) {
+                       std::string_view rounding, std::string_view overflow, std::string_view nan) {
   const format::ElementFormat* format = format::findElementFormat(formatName);
   const auto roundingFound = numerics::findRounding(rounding);
   const auto overflowFound = numerics::findOverflow(overflow);
-  if (!format || !roundingFound || !overflowFound)
-    return refuse("convert: an option that there is not: format {}, rounding {}, overflow {}",
-                  formatName, rounding, overflow);
+  const auto nanFound = numerics::findNanCode(nan);
+  if (!format || !roundingFound || !overflowFound || !nanFound)
+    return refuse(
+        "convert: an option that there is not: format {}, rounding {}, overflow {}, nan {}",
+        formatName, rounding, overflow, nan);
   OutputCodes output(*codes, *format);
   const bool isStochastic = *roundingFound == numerics::Rounding::Stochastic;
-  kernels::convert(*format, {.rounding = *roundingFound, .overflow = *overflowFound},
+  kernels::convert(*format,
+                   {.rounding = *roundingFound, .overflow = *overflowFound, .nan = *nanFound},
                    kernels::WideType::F32, x.typed_data(), output.get(), x.element_count(),
                    isStochastic ? std::span<const std::uint32_t>(randomBits.typed_data(),
                                                                  randomBits.element_count())
@@ -313,6 +317,7 @@ XLA_FFI_DEFINE_HANDLER(quantizeHandler, quantizeCall,
                            .Attr<std::string_view>("preset")
                            .Attr<std::string_view>("rule")
                            .Attr<std::string_view>("rounding")
+                           .Attr<std::string_view>("overflow")
                            .Attr<std::string_view>("nan"));
 XLA_FFI_DEFINE_HANDLER(dequantizeHandler, dequantizeCall,
                        ffi::Ffi::Bind()
@@ -329,7 +334,8 @@ XLA_FFI_DEFINE_HANDLER(convertHandler, convertCall,
                            .Ret<ffi::AnyBuffer>()
                            .Attr<std::string_view>("format")
                            .Attr<std::string_view>("rounding")
-                           .Attr<std::string_view>("overflow"));
+                           .Attr<std::string_view>("overflow")
+                           .Attr<std::string_view>("nan"));
 XLA_FFI_DEFINE_HANDLER(productHandler, productCall,
                        ffi::Ffi::Bind()
                            .Arg<ffi::AnyBuffer>()
@@ -368,31 +374,23 @@ void bindJaxCalls(nb::module_& module) {
       "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
   module.def(
       "jax_check_options",
-      [](const std::string& formatName, const std::string& preset, const std::string& rule,
-         const std::string& roundingName, const std::string& nan) {
-        const format::ScaledFormat& format = scaledFormat(formatName);
-        if (!preset.empty() && !numerics::findPreset(preset, format))
-          raise(ErrorClass::Format, "preset: {} has none that is named \"{}\"; there are {}",
-                format.name, preset, fmt::join(numerics::presetNames(format), ", "));
-        if (!rule.empty() && scaleRule(rule) != format.rule &&
-            format.scale->specials != format::Specials::Scale)
-          raise(ErrorClass::Format, "rule: scales of {} are not powers of two and know \"{}\" only",
-                format.name, format::scaleRuleName(format.rule));
-        if (!nan.empty())
-          nonFinite(nan);
-        if (!numerics::findRounding(roundingName))
-          rounding(roundingName); // lists what there is
+      [](const std::string& format, const std::optional<std::string>& rule,
+         const std::optional<std::string>& preset, const std::optional<std::string>& rounding,
+         const std::optional<std::string>& overflow, const std::optional<std::string>& nan) {
+        quantizeOptions(scaledFormat(format), {rule, preset, rounding, overflow, nan});
       },
-      nb::arg("format"), nb::arg("preset"), nb::arg("rule"), nb::arg("rounding"), nb::arg("nan"),
-      "Raises FormatError for a choice that there is not; an empty one is none.");
+      nb::arg("format"), nb::arg("rule").none(), nb::arg("preset").none(),
+      nb::arg("rounding").none(), nb::arg("overflow").none(), nb::arg("nan").none(),
+      "Raises FormatError for a choice that there is not.");
   module.def(
       "jax_check_conversion",
-      [](const std::string& roundingName, const std::string& overflowName) {
-        if (!numerics::findRounding(roundingName))
-          rounding(roundingName); // lists what there is
+      [](const std::string& roundingName, const std::string& overflowName,
+         const std::string& nanName) {
+        rounding(roundingName);
         overflow(overflowName);
+        nanCode(nanName);
       },
-      nb::arg("rounding"), nb::arg("overflow"),
+      nb::arg("rounding"), nb::arg("overflow"), nb::arg("nan"),
       "Raises FormatError for a choice that there is not.");
   module.def(
       "jax_block_shape",

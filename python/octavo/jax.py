@@ -30,14 +30,17 @@ from .errors import DtypeError, FormatError, ShapeError
 
 __all__ = [
     "ScaledArray",
+    "amax",
     "convert",
     "dequantize",
     "fake_quantize",
     "matmul",
+    "pack",
     "quantize",
     "register",
     "scaled_dot_general",
     "scaled_matmul",
+    "unpack",
 ]
 
 for _name, _target in _core.jax_targets().items():
@@ -47,6 +50,31 @@ _FORMATS = _core.formats()
 _BY_DTYPE = {row.numpy: row for row in _FORMATS.values()
              if isinstance(row, _core.ElementFormat) and row.numpy}
 _WIDE = (jnp.float32, jnp.bfloat16, jnp.float16)
+
+
+def _format_name(format: str | _core.ElementFormat | _core.ScaledFormat | DTypeLike) -> str:
+    """The name of what a caller names: a name, a row of octavo.formats(), or a dtype."""
+    if isinstance(format, (_core.ElementFormat, _core.ScaledFormat)):
+        return format.name
+    if isinstance(format, str) and format not in _BY_DTYPE:
+        return format
+    try:
+        if format is not None:  # which is NumPy's name for float64
+            return _BY_DTYPE[str(np.dtype(format))].name
+        raise KeyError
+    except (KeyError, TypeError):
+        raise DtypeError("format: the name of a format, a row of octavo.formats() or a dtype of one "
+                         f"was expected, {format!r} was found") from None
+
+
+def _element_format(format, widths: Sequence[int]) -> _core.ElementFormat:
+    name = _format_name(format)
+    row = _FORMATS.get(name)
+    if not isinstance(row, _core.ElementFormat) or row.bits not in widths:
+        known = ", ".join(each for each, row in _FORMATS.items()
+                          if isinstance(row, _core.ElementFormat) and row.bits in widths)
+        raise FormatError(f"no narrow format is named {name!r}; there are {known}")
+    return row
 
 
 def _scaled_format(name: str) -> _core.ScaledFormat:
@@ -136,19 +164,21 @@ def _without_gradient(function, fix):
     return wrapped
 
 
-def quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None = None,
-             preset: str | None = None, rounding: str | None = None, nan: str | None = None,
+def quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int = -1,
+             rule: str | None = None, preset: str | None = None, rounding: str | None = None,
+             overflow: str | None = None, nan: str | None = None,
              key: Array | None = None) -> ScaledArray:
     """Quantizes an array (docs/semantics.md, S2 to S9).
 
     x: one axis or more; float32, bfloat16 or float16.
-    format: the name of a scaled format: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ...
+    format: a scaled format or its name: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ...
     axis: the axis that a product contracts; blocks lie along it.
     rule: how a block's scale comes from its largest magnitude; the format's own if None.
-    preset: the settings of an owner ("torchao-rceil", "jax", ...: docs/scale-rules.md); what else
-        is given comes before them.
+    preset: the settings of an owner ("torchao-rceil", "jax", ...: docs/scale-rules.md), a rule
+        among them. What follows replaces a preset's setting.
     rounding: of elements, "ties-to-even" if neither it nor a preset is given; "stochastic" takes
         its bits from ``key``.
+    overflow: "saturate" (None) or "special", for elements beyond the element format.
     nan: "propagate", if neither it nor a preset is given, makes the blocks of NaN and infinities
         NaN, as JAX programs expect; "error" makes the program fail; "saturate" lets infinities
         saturate.
@@ -156,18 +186,16 @@ def quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None = No
     It has no gradient of its own: fake_quantize and scaled_dot_general have.
     Raises FormatError, DtypeError, ShapeError.
     """
-    x = jnp.asarray(x)
+    x, format = jnp.asarray(x), _format_name(format)
     return _quantize(x, _random_bits(rounding, key, x.shape), format, axis,
-                     _options(format, rule, preset, rounding, nan))
+                     _options(format, rule, preset, rounding, overflow, nan))
 
 
-def _options(format, rule, preset, rounding, nan) -> dict[str, str]:
+def _options(format, rule, preset, rounding, overflow, nan) -> dict[str, str]:
     """The settings as the kernel takes them: empty where the preset's or the default holds."""
-    options = dict(preset=preset or "", rule=rule or "", rounding=rounding or "",
-                   nan=nan or ("" if preset else "propagate"))
-    _core.jax_check_options(format, options["preset"], options["rule"],
-                            rounding or "ties-to-even", options["nan"])
-    return options
+    _core.jax_check_options(format, rule, preset, rounding, overflow, nan)
+    return dict(rule=rule or "", preset=preset or "", rounding=rounding or "",
+                overflow=overflow or "", nan=nan or ("" if preset else "propagate"))
 
 
 def _quantize(x, bits, format, axis, options) -> ScaledArray:
@@ -202,13 +230,15 @@ def dequantize(array: ScaledArray) -> Array:
                              "straight through")(array.elements, array.scales, array.outer)
 
 
-def fake_quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None = None,
-                  preset: str | None = None, rounding: str | None = None, nan: str | None = None,
+def fake_quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int = -1,
+                  rule: str | None = None, preset: str | None = None, rounding: str | None = None,
+                  overflow: str | None = None, nan: str | None = None,
                   key: Array | None = None) -> Array:
     """dequantize(quantize(x)) in the dtype of x; its gradient passes straight through (arXiv
     1308.3432). Arguments and errors are those of quantize."""
 
-    options = _options(format, rule, preset, rounding, nan)
+    format = _format_name(format)
+    options = _options(format, rule, preset, rounding, overflow, nan)
 
     @jax.custom_vjp
     def through(x, bits):
@@ -220,33 +250,88 @@ def fake_quantize(x: ArrayLike, format: str, *, axis: int = -1, rule: str | None
     return through(x, _random_bits(rounding, key, x.shape))
 
 
-def convert(x: ArrayLike, format: str, *, rounding: str = "ties-to-even",
-            overflow: str = "special", key: Array | None = None) -> Array:
+def convert(x: ArrayLike, format: str | _core.ElementFormat | DTypeLike, *,
+            rounding: str = "ties-to-even", overflow: str = "special", nan: str = "negative-zero",
+            key: Array | None = None) -> Array:
     """Codes of an element format (docs/semantics.md, N2 to N8), in its dtype (uint8 for six-bit
-    floats). The gradient passes straight through.
+    floats). The gradient passes straight through; codes in integers, those of six-bit floats and of
+    int8, have none in JAX and refuse to be differentiated.
 
     x: any shape; float32, bfloat16 or float16.
-    format: "e4m3fn", "e5m2", "e2m1fn", ...
+    format: "e4m3fn", "e5m2", "e2m1fn", ...; a row of octavo.formats(), or a dtype.
     overflow: "special" (Inf or NaN where the format has one, as astype does) or "saturate".
+    nan: what NaN becomes in a format without one: "negative-zero" or "maximum".
     """
-    row = _FORMATS.get(format)
-    if not isinstance(row, _core.ElementFormat) or row.bits > 8:
-        known = ", ".join(each for each, row in _FORMATS.items()
-                          if isinstance(row, _core.ElementFormat) and row.bits <= 8)
-        raise FormatError(f"no narrow format is named {format!r}; there are {known}")
-    _core.jax_check_conversion(rounding, overflow)
+    row = _element_format(format, range(1, 9))
+    _core.jax_check_conversion(rounding, overflow, nan)
     x = jnp.asarray(x)
     bits = _random_bits(rounding, key, x.shape)
 
-    @jax.custom_vjp
-    def through(x, bits):
+    def codes(x, bits):
         call = jax.ffi.ffi_call("octavo_convert", jax.ShapeDtypeStruct(x.shape, _dtype(row)),
                                 vmap_method="broadcast_all")
-        return call(_floats(x, "x"), bits, format=format, rounding=rounding, overflow=overflow)
+        return call(_floats(x, "x"), bits, format=row.name, rounding=rounding, overflow=overflow,
+                    nan=nan)
 
+    if not jnp.issubdtype(_dtype(row), jnp.floating):
+        return _without_gradient(
+            codes, f"octavo.jax.convert to {row.name} has no gradient: its codes are {_dtype(row)} "
+            "in JAX; fake_quantize to a scaled format passes it straight through")(x, bits)
+    through = jax.custom_vjp(codes)
     through.defvjp(lambda x, bits: (through(x, bits), x),
                    lambda x, gradient: (gradient.astype(x.dtype), None))
     return through(x, bits)
+
+
+def amax(x: ArrayLike) -> Array:
+    """The largest magnitude of float32, bfloat16 or float16 values, a float32; 0 of none, NaN if
+    one is NaN. Raises DtypeError."""
+    return jnp.max(jnp.abs(_floats(x, "x")), initial=0.0)
+
+
+def pack(codes: ArrayLike, format: str | _core.ElementFormat | DTypeLike | None = None) -> Array:
+    """Codes of 4 or 6 bits along the last axis as bytes, as octavo.pack lays them.
+
+    codes: [..., n] of whole bytes: float4_e2m1fn, or codes in uint8 with `format`, whose bits above
+        the format's are dropped.
+
+    Returns uint8 [..., n * bits / 8]. Raises FormatError, DtypeError, ShapeError.
+    """
+    codes = jnp.asarray(codes)
+    row = _element_format(codes.dtype if format is None else format, (4, 6))
+    if codes.dtype == jnp.dtype(row.numpy) and row.bits == 4:
+        codes = lax.bitcast_convert_type(codes, jnp.uint4)
+    elif codes.dtype != jnp.uint8:
+        raise DtypeError(f"codes: {row.numpy} or uint8 was expected, {codes.dtype} was found")
+    group = 8 // math.gcd(8, row.bits)  # codes that fill whole bytes
+    if codes.ndim == 0 or codes.shape[-1] % group:
+        raise ShapeError(f"codes: a multiple of {group} on the last axis was expected, shape "
+                         f"{codes.shape} was found; pad it")
+    parts = codes.astype(jnp.uint32).reshape(*codes.shape[:-1], -1, group) & ((1 << row.bits) - 1)
+    words = sum(parts[..., i] << (row.bits * i) for i in range(group))
+    octets = jnp.stack([words >> (8 * i) for i in range(row.bits * group // 8)], -1)
+    return octets.astype(jnp.uint8).reshape(*codes.shape[:-1], -1)
+
+
+def unpack(packed: ArrayLike, format: str | _core.ElementFormat | DTypeLike) -> Array:
+    """The codes that pack packed: [..., bytes * 8 / bits] in the format's dtype, uint8 for six-bit
+    floats. Raises FormatError, DtypeError, ShapeError."""
+    packed = jnp.asarray(packed)
+    row = _element_format(format, (4, 6))
+    if packed.dtype != jnp.uint8:
+        raise DtypeError(f"packed: uint8 was expected, {packed.dtype} was found")
+    group = 8 // math.gcd(8, row.bits)
+    size = row.bits * group // 8
+    if packed.ndim == 0 or packed.shape[-1] % size:
+        raise ShapeError(f"packed: a multiple of {size} bytes on the last axis was expected, shape "
+                         f"{packed.shape} was found")
+    parts = packed.astype(jnp.uint32).reshape(*packed.shape[:-1], -1, size)
+    words = sum(parts[..., i] << (8 * i) for i in range(size))
+    codes = jnp.stack([words >> (row.bits * i) for i in range(group)], -1) & ((1 << row.bits) - 1)
+    codes = codes.reshape(*packed.shape[:-1], -1)
+    if row.bits == 6:
+        return codes.astype(jnp.uint8)
+    return lax.bitcast_convert_type(codes.astype(jnp.uint4), _dtype(row))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -427,7 +512,7 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers,
     """jax.nn.scaled_dot_general on the CPU: quantizes both sides along the contracted axes and
     multiplies them; so do the products of its gradient.
 
-    configs: names of scaled formats for lhs, rhs and gradients, ["mxfp8_e4m3", "mxfp8_e4m3",
+    configs: scaled formats or their names for lhs, rhs and gradients, ["mxfp8_e4m3", "mxfp8_e4m3",
         "mxfp8_e5m2"]; or what jax.nn.get_scaled_dot_general_config gives, three times, which takes
         JAX's own quantization. None is lax.dot_general.
     implementation: ignored, as jax.nn does.
@@ -438,6 +523,8 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers,
                                preferred_element_type=preferred_element_type)
     if len(configs) != 3:
         raise ShapeError(f"configs: three (lhs, rhs, gradients) were expected, {len(configs)} found")
+    configs = [config.name if isinstance(config, _core.ScaledFormat) else config
+               for config in configs]
     if not all(isinstance(config, str) for config in configs):
         register()
         return jax.nn.scaled_dot_general(lhs, rhs, dimension_numbers, preferred_element_type,

@@ -239,6 +239,68 @@ def test_presets_are_those_of_the_numpy_module(preset, format):
     assert (codes(found.scales) != codes(oj.quantize(x, format, rule=None).scales)).any()
 
 
+def test_overflow_and_nan_are_those_of_the_numpy_module():
+    x = draw(4, 64) * np.float32(8)
+    for overflow in ("saturate", "special"):
+        found = oj.quantize(x, "mxfp8_e4m3", overflow=overflow)
+        expected = octavo.quantize(x, "mxfp8_e4m3", overflow=overflow)
+        np.testing.assert_array_equal(codes(found.elements), expected.codes)
+    assert (codes(oj.quantize(x, "mxfp8_e4m3", overflow="saturate").elements)
+            != codes(oj.quantize(x, "mxfp8_e4m3", overflow="special").elements)).any()
+    bad = np.float32([np.nan, 1])
+    for nan in ("negative-zero", "maximum"):
+        np.testing.assert_array_equal(codes(oj.convert(bad, "e2m1fn", nan=nan)),
+                                      octavo.convert(bad, "e2m1fn", nan=nan).view(np.uint8))
+
+
+def test_formats_are_named_by_rows_and_dtypes_too():
+    x, rows = draw(4, 64), octavo.formats()
+    for named in (rows["mxfp4"], "mxfp4"):
+        assert oj.quantize(x, named).format == "mxfp4"
+        np.testing.assert_array_equal(codes(oj.quantize(x, named).elements), octavo.quantize(x, "mxfp4").codes)
+        np.testing.assert_array_equal(oj.fake_quantize(x, named), octavo.quantize(x, "mxfp4").dequantize())
+    for named in (rows["e4m3fn"], jnp.float8_e4m3fn, np.dtype("float8_e4m3fn"), "float8_e4m3fn"):
+        assert oj.convert(x, named).dtype == jnp.float8_e4m3fn
+    numbers = (((1,), (1,)), ((), ()))
+    np.testing.assert_array_equal(oj.scaled_dot_general(x, x, numbers, configs=[rows["mxfp4"]] * 3),
+                                  oj.scaled_dot_general(x, x, numbers, configs=["mxfp4"] * 3))
+
+
+@pytest.mark.parametrize("format", [name for name, row in octavo.formats().items()
+                                    if isinstance(row, octavo.ElementFormat) and row.bits <= 8])
+def test_the_gradient_of_convert_passes_straight_through_or_is_refused(format):
+    """Codes that JAX has in integers have no gradient there: it was 0 without a word."""
+    def loss(x):
+        return (oj.convert(x, format).astype(jnp.float32) * jnp.float32([1, 2, 4])).sum()
+    x = jnp.float32([0.25, 0.5, 1])
+    if jnp.issubdtype(oj.convert(x, format).dtype, jnp.floating):
+        np.testing.assert_array_equal(jax.grad(loss)(x), [1, 2, 4])
+    else:
+        assert format == "int8" or octavo.formats()[format].bits == 6
+        with pytest.raises(TypeError, match=f"convert to {format} has no gradient"):
+            jax.grad(loss)(x)
+
+
+@pytest.mark.parametrize("compile", [lambda f: f, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("format", ["e2m1fn", "e2m3fn", "e3m2fn"])
+def test_pack_and_unpack_are_those_of_the_numpy_module(format, compile):
+    values = octavo.convert(draw(3, 5, 16), format)
+    given = oj.convert(draw(3, 5, 16), format)
+    packed = compile(lambda x: oj.pack(x, format))(given)
+    np.testing.assert_array_equal(packed, octavo.pack(values))
+    back = compile(lambda x: oj.unpack(x, format))(packed)
+    assert back.dtype == given.dtype
+    np.testing.assert_array_equal(codes(back), values.view(np.uint8))
+    if format == "e2m1fn":
+        np.testing.assert_array_equal(compile(oj.pack)(given), packed)
+
+
+def test_amax():
+    for x in (draw(4, 5), draw(4, 5).astype(ml_dtypes.bfloat16), np.float32([-3, 1]), np.zeros((0,), np.float32)):
+        assert float(jax.jit(oj.amax)(x)) == octavo.amax(x) and oj.amax(x).dtype == jnp.float32
+    assert np.isnan(oj.amax(np.float32([1, np.nan])))
+
+
 def test_empty_arrays():
     assert oj.dequantize(oj.quantize(jnp.zeros((0, 32)), "mxfp4")).shape == (0, 32)
     assert oj.matmul(oj.quantize(jnp.zeros((0, 32)), "mxfp4"), oj.quantize(jnp.zeros((32, 4)), "mxfp4", axis=0)).shape == (0, 4)
@@ -255,6 +317,18 @@ def test_empty_arrays():
     (lambda x: oj.quantize(x, "mxfp4", rounding="stochastic"), octavo.FormatError, "key="),
     (lambda x: oj.quantize(x, "mxfp4", key=KEY), octavo.FormatError, "stochastic"),
     (lambda x: oj.convert(x, "e9m9"), octavo.FormatError, "no narrow format"),
+    (lambda x: oj.quantize(x, "mxfp4", rule="even", preset="quark"), octavo.FormatError, "give one of them"),
+    (lambda x: oj.quantize(x, "mxfp4", overflow="wrap"), octavo.FormatError, "saturate, special"),
+    (lambda x: oj.quantize(x, None), octavo.DtypeError, "None was found"),
+    (lambda x: oj.quantize(x, 3), octavo.DtypeError, "3 was found"),
+    (lambda x: oj.convert(x, jnp.int32), octavo.DtypeError, "int32.* was found"),
+    (lambda x: oj.convert(x, "e2m1fn", nan="zero"), octavo.FormatError, "negative-zero, maximum"),
+    (lambda x: oj.amax(x.astype(jnp.int32)), octavo.DtypeError, "int32 was found"),
+    (lambda x: oj.pack(x), octavo.FormatError, "there are .*e2m1fn"),
+    (lambda x: oj.pack(x, "e2m1fn"), octavo.DtypeError, "float32 was found"),
+    (lambda x: oj.pack(oj.convert(x[:, :3], "e2m1fn")), octavo.ShapeError, "pad it"),
+    (lambda x: oj.unpack(x, "e2m1fn"), octavo.DtypeError, "float32 was found"),
+    (lambda x: oj.unpack(jnp.zeros(4, jnp.uint8), "e2m3fn"), octavo.ShapeError, "multiple of 3"),
     (lambda x: oj.convert(x, "e4m3fn", overflow="wrap"), octavo.FormatError, "wrap"),
     (lambda x: oj.matmul(x, x), octavo.ShapeError, "one K"),
     (lambda x: oj.matmul(x, x.T), octavo.DtypeError, "ScaledArray was expected"),
