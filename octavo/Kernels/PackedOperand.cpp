@@ -466,8 +466,9 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
                                   format.scale->name == "e4m3fn"};
   const auto grid = format::scaleShape(shape, type.block);
   const auto scaleBytes = static_cast<int>(format.scale->bytes());
-  PackedBytes codes(activations.size());
-  PackedBytes scales(static_cast<std::size_t>(grid[0] * grid[1] * scaleBytes));
+  PackedBytes codes(activations.size(), PackedBytes::Fill::None);
+  PackedBytes scales(static_cast<std::size_t>(grid[0] * grid[1] * scaleBytes),
+                     PackedBytes::Fill::None);
   auto* elements = reinterpret_cast<std::uint8_t*>(codes.data());
   const QuantizeReport report =
       quantize(activations.data(), shape, type, options, elements, scales.data(), {}, execution);
