@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 namespace octavo::numerics {
@@ -47,6 +48,20 @@ std::vector<std::string_view> presetNames(const ScaledFormat& format) {
     if (preset.appliesTo(format))
       names.push_back(preset.name);
   return names;
+}
+
+std::optional<RefusedAxis> refusedAxis(const Preset& preset, const ScaledFormat& format,
+                                       std::span<const std::int64_t> shape, int contracted) {
+  if (preset.ragged != RaggedEdge::Refused)
+    return std::nullopt;
+  // Blocks of a tensor with room for them: blockShape cuts them down to axes that have less.
+  constexpr std::int64_t kRoom = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> room(shape.size(), kRoom);
+  const std::vector<std::int64_t> block = format::blockShape(format, room, contracted);
+  for (std::size_t axis = shape.size(); axis-- > 0;)
+    if (block[axis] != kRoom && shape[axis] % block[axis] != 0)
+      return RefusedAxis{axis, block[axis]};
+  return std::nullopt;
 }
 
 template <typename Enum> using NamesOf = std::initializer_list<std::pair<Enum, std::string_view>>;

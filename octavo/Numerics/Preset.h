@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +16,8 @@
 namespace octavo::numerics {
 
 /// What the owner does with a last block that is not full. Padding with zeros gives the bytes of a
-/// short block, which is what numerics::quantize makes of either.
+/// short block, which is what numerics::quantize makes of either. Where the owner refuses there are
+/// no bytes to give: callers that quantize by a preset ask refusedAxis first, and refuse too.
 enum class RaggedEdge : std::uint8_t { ShortBlock, ZeroPadded, Refused };
 
 struct Preset {
@@ -284,6 +286,16 @@ const Preset* findPreset(std::string_view name, const ScaledFormat& format);
 
 /// The names of the presets of a format, in the order of the table: what a message offers.
 std::vector<std::string_view> presetNames(const ScaledFormat& format);
+
+/// An axis whose length is no multiple of the format's block there.
+struct RefusedAxis {
+  std::size_t axis;
+  std::int64_t block; ///< its extent on that axis
+};
+/// The last axis of a tensor at whose end a block of `format` is not full, if the owner of the
+/// preset refuses that. `contracted` is as for format::blockShape.
+std::optional<RefusedAxis> refusedAxis(const Preset& preset, const ScaledFormat& format,
+                                       std::span<const std::int64_t> shape, int contracted);
 
 /// One setting of a row, as text: {"rule", "round-up"}, {"zero block", "0x00 (2^-127)"}.
 struct Setting {

@@ -287,6 +287,26 @@ TEST(PresetTest, SettingsOfEveryRow) {
   EXPECT_EQ(value("ragged edge"), "padded with zeros");
 }
 
+// act_quant of DeepSeek asserts whole blocks; ModelOpt pads nvfp4; a scale a row is a whole block.
+TEST(PresetTest, RefusedEdges) {
+  const auto axis = [](std::string_view preset, std::string_view formatName,
+                       std::vector<std::int64_t> shape) {
+    const ScaledFormat& format = scaledFormat(formatName);
+    const auto refused =
+        refusedAxis(*findPreset(preset, format), format, shape, static_cast<int>(shape.size()) - 1);
+    return refused ? static_cast<int>(refused->axis) : -1;
+  };
+  EXPECT_EQ(axis("torchao-floor", "mxfp4", {3, 33}), 1);
+  EXPECT_EQ(axis("torchao-floor", "mxfp4", {3, 31}), 1);
+  EXPECT_EQ(axis("torchao-floor", "mxfp4", {3, 64}), -1);
+  EXPECT_EQ(axis("ocp", "mxfp4", {3, 33}), -1);
+  EXPECT_EQ(axis("modelopt", "nvfp4", {3, 33}), -1);
+  EXPECT_EQ(axis("deepseek-ue8m0", "fp8_group", {129}), 0);
+  EXPECT_EQ(axis("compressed-tensors", "fp8_block", {576, 256}), 0);
+  EXPECT_EQ(axis("compressed-tensors", "fp8_row", {576, 33}), -1);
+  EXPECT_EQ(axis("compressed-tensors", "fp8_tensor", {576, 33}), -1);
+}
+
 TEST(PresetTest, ListedOnFormatsOfEqualSettings) {
   std::size_t listed = 0, applies = 0;
   for (const PresetOnFormats& row : presetsOnFormats())

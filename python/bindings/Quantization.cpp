@@ -15,6 +15,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <fmt/ranges.h>
 
@@ -32,6 +33,24 @@ static const numerics::Preset& presetOf(const std::string& name,
     return *preset;
   raise(ErrorClass::Format, "preset: {} has no preset \"{}\"; there are {}", format.name, name,
         fmt::join(numerics::presetNames(format), ", "));
+}
+
+/// Raises ShapeError where the owner of the preset refuses the last block of an axis.
+static void checkEdge(const format::ScaledFormat& format, const std::string& name,
+                      const std::vector<std::int64_t>& shape, int contracted) {
+  const numerics::Preset& preset = presetOf(name, format);
+  const auto refused = numerics::refusedAxis(preset, format, shape, contracted);
+  if (!refused)
+    return;
+  const auto [axis, block] = *refused;
+  const bool hasRules = format.scale->specials == format::Specials::Scale;
+  raise(ErrorClass::Shape,
+        "x: axis {} of shape {} is not whole blocks of {}, which {} refuses, and its preset with "
+        "it; pad the axis to {}, or {}",
+        axis, text(shape), block, name, (shape[axis] + block - 1) / block * block,
+        hasRules ? fmt::format("take the rule alone: rule=\"{}\"",
+                               format::scaleRuleName(preset.options.rule))
+                 : "leave the preset out");
 }
 
 numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
@@ -75,6 +94,8 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
   const Array x = toArray(object, "x");
   const int contracted = axisOf(integer(axis, "axis"), x.shape, "axis");
   const numerics::ScaledType type = scaledType(format, x.shape, contracted);
+  if (preset)
+    checkEdge(format, *preset, x.shape, contracted);
   const kernels::WideType wide = wideType(x, "x");
   const Array values = contiguous(x);
   const auto stream = randomStream(key, options.rounding);
@@ -110,6 +131,9 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
   const format::ScaledFormat& format = scaledFormat(formatName);
   const numerics::ScaledType rowwise = scaledType(format, x.shape, rank - 1);
   const numerics::ScaledType columnwise = scaledType(format, x.shape, rank - 2);
+  if (preset)
+    for (int contracted : {rank - 1, rank - 2})
+      checkEdge(format, *preset, x.shape, contracted);
   if (rowwise.block == columnwise.block) { // squares, or one scale: a copy serves both ways
     const ScaledTensor both = quantize(x.numpy, formatName, nb::int_(-1), rule, preset,
                                        roundingName, overflowName, nanName, key);
@@ -171,7 +195,8 @@ axis: the axis that a product contracts; blocks lie along it.
 rule: how a block's scale comes from its largest magnitude: "floor", "ceil", "even", "round-up",
     "nearest"; the format's own if None.
 preset: the name of a library ("torchao-rceil", "transformer-engine", ...), whose bytes come out:
-    presets(format) has them with their settings. What follows replaces a preset's setting.
+    presets(format) has them with their settings. A last block that is not full is refused where the
+    library refuses it ("ragged edge"). What follows replaces a preset's setting.
 rounding: as for convert; ties to even if None.
 overflow: "saturate" (None) or "special", for elements beyond the element format.
 nan: "error" (None) refuses NaN and infinities; "propagate" makes their blocks NaN; "saturate" lets
@@ -221,6 +246,12 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
       nb::sig("def presets(format: str | ScaledFormat) -> dict[str, dict[str, str]]"),
       "The presets of a scaled format by name, each with its settings, its source, and where the\n"
       "library's own bytes differ because they follow no rule. Raises FormatError.");
+  module.def(
+      "check_edge",
+      [](nb::handle format, const std::string& preset, const std::vector<std::int64_t>& shape,
+         int axis) { checkEdge(scaledFormat(format), preset, shape, axis); },
+      nb::arg("format"), nb::arg("preset"), nb::arg("shape"), nb::arg("axis"),
+      "Raises ShapeError where quantize does: octavo.jax knows shapes before it has values.");
   module.def(
       "dequantize",
       [](nb::handle tensor) {

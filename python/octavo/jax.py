@@ -207,6 +207,8 @@ def _quantize(x, bits, format, axis, options) -> ScaledArray:
         raise ShapeError(f"axis: {-x.ndim} to {x.ndim - 1} was expected for shape {x.shape}, "
                          f"{axis} was found")
     from_end = x.ndim - axis % x.ndim
+    if options["preset"]:
+        _core.check_edge(format, options["preset"], x.shape, axis % x.ndim)
     grid = _grid(x.shape, _block(row, x.shape, x.ndim - from_end))
     call = jax.ffi.ffi_call(
         "octavo_quantize",

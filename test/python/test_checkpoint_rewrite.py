@@ -249,6 +249,26 @@ def test_rules_and_presets_differ_where_they_should(plain, tmp_path):
     assert bytes_of["floor"] != bytes_of["even"]
 
 
+def test_edges_that_the_owner_of_a_preset_refuses(tmp_path):
+    """The layer stays as it is and the table says why; where it must change, nothing is written."""
+    tensors, name = model.weights(), "model.layers.1.self_attn.o_proj.weight"
+    tensors[name] = tensors[name][:100]
+    model.write(tmp_path / "plain", tensors)
+    why = "its 100 rows are not whole blocks of 128, which compressed-tensors refuses"
+    flags = ["--preset", "compressed-tensors"]
+    printed = quantize(tmp_path / "plain", tmp_path / "out", "fp8_block", *flags, layout="deepseek")
+    assert why in printed
+    written = model.read(tmp_path / "out")
+    assert written[name].tobytes() == tensors[name].tobytes()
+    assert written[name.replace(".1.", ".0.")].dtype == E4M3
+    quantize(tmp_path / "plain", tmp_path / "blocks", "fp8_block", layout="deepseek")
+    assert model.read(tmp_path / "blocks")[name].dtype == E4M3
+    quantize(tmp_path / "plain", tmp_path / "rows", "fp8_row")
+    message = octavo("convert", tmp_path / "rows", "-o", tmp_path / "no", "--layout", "deepseek",
+                     "--requantize", "--format", "fp8_block", *flags, code=3)
+    assert why in message and not (tmp_path / "no").exists()
+
+
 def test_bytes_do_not_depend_on_threads_or_memory(plain, tmp_path):
     quantize(plain, tmp_path / "one", "nvfp4", "--threads", "1")
     quantize(plain, tmp_path / "two", "nvfp4", "--threads", "2", "--memory", "1MB")

@@ -189,8 +189,10 @@ private:
       auto anew = planLayer(layer.name, layer.parameter, layer.shape, format,
                             *choice.to->spelling(format.name, layer.shape.size()),
                             scaleDtype(layer), WithInputScale::No);
-      if (!anew) {
-        refuse(layer, anew.error(), &format);
+      const std::string why =
+          anew ? refusedEdge(layer.shape, format, choice.requantization->preset) : anew.error();
+      if (!why.empty()) {
+        refuse(layer, why, anew ? nullptr : &format);
         return {};
       }
       if (layer.inputScale)

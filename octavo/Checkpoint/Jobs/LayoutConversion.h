@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
+#include "octavo/Numerics/Preset.h"
 #include "octavo/Numerics/Scaled.h"
 
 #include <tl/expected.hpp>
@@ -14,6 +15,7 @@ namespace octavo::checkpoint {
 struct Requantization {
   const format::ScaledFormat* format; ///< that the new layout spells
   numerics::QuantizeOptions options;
+  const numerics::Preset* preset = nullptr; ///< whose options these are, if a preset's
 };
 
 struct ConversionChoice {

@@ -310,12 +310,12 @@ public:
         auto layer = planLayer(candidate->module, candidate->parameter, shape, *choice.format,
                                *choice.layout->spelling(choice.format->name, shape.size()),
                                *tensor.entry->dtype, WithInputScale::No);
-        if (layer) {
+        why = layer ? refusedEdge(shape, *choice.format, choice.preset) : layer.error();
+        if (why.empty()) {
           add(*candidate, std::move(*layer), shards);
           configured.layers.emplace_back(module, choice.format);
           continue;
         }
-        why = layer.error();
       }
       rewrite.left.push_back({tensor.name(), why});
       if (std::optional<std::string> linear = linearModule(tensor))
@@ -414,6 +414,18 @@ private:
 };
 
 } // namespace
+
+std::string refusedEdge(std::span<const std::int64_t> shape, const format::ScaledFormat& format,
+                        const numerics::Preset* preset) {
+  const auto refused =
+      preset ? numerics::refusedAxis(*preset, format, shape, static_cast<int>(shape.size()) - 1)
+             : std::nullopt;
+  return refused ? fmt::format("its {} {} are not whole blocks of {}, which {} refuses",
+                               shape[refused->axis],
+                               refused->axis + 1 == shape.size() ? "columns" : "rows",
+                               refused->block, preset->name)
+                 : "";
+}
 
 /// Scales of activations come from running the model on examples, which octavo does not.
 static Error needsCalibration(const QuantizationChoice& choice) {

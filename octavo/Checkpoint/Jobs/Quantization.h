@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
 #include "octavo/Checkpoint/ValueRows.h"
+#include "octavo/Numerics/Preset.h"
 #include "octavo/Numerics/Scaled.h"
 
 #include <tl/expected.hpp>
@@ -28,6 +29,7 @@ struct QuantizationChoice {
   const Layout* layout;
   const format::ScaledFormat* format; ///< that the layout spells
   numerics::QuantizeOptions options;
+  const numerics::Preset* preset = nullptr; ///< whose options these are, if a preset's
   WeightChoice weights = {};
   Activations::Kind activations = Activations::Kind::Dynamic;
 };
@@ -37,6 +39,11 @@ struct QuantizationChoice {
 /// scales of activations alone; a folder that is quantized already; no weight to quantize.
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options);
+
+/// Why the owner of a preset does not quantize a layer of this logical shape, as a clause; empty if
+/// it does, or if there is no preset.
+std::string refusedEdge(std::span<const std::int64_t> shape, const format::ScaledFormat& format,
+                        const numerics::Preset* preset);
 
 /// The module of a plain tensor that readers take for a Linear's weight, so that configurations
 /// must say it is not quantized; nothing for other tensors, and for embeddings.

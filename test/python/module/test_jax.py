@@ -231,7 +231,7 @@ def test_nan_makes_its_block_nan_or_the_program_fail():
 @pytest.mark.parametrize("preset, format", [("torchao-rceil", "mxfp8_e4m3"), ("jax", "nvfp4"), ("modelopt", "mxfp4"),
                                             ("deepseek-ue8m0", "fp8_group")])
 def test_presets_are_those_of_the_numpy_module(preset, format):
-    x = draw(6, 96)
+    x = draw(6, 128)
     x[:3] = 0  # zero blocks too
     found, expected = oj.quantize(x, format, preset=preset), octavo.quantize(x, format, preset=preset)
     np.testing.assert_array_equal(codes(found.elements), np.asarray(expected.elements).view(np.uint8))
@@ -313,6 +313,8 @@ def test_empty_arrays():
     (lambda x: oj.quantize(x.astype(jnp.int32), "mxfp4"), octavo.DtypeError, "int32 was found"),
     (lambda x: oj.quantize(x, "mxfp4", rule="up"), octavo.FormatError, "up"),
     (lambda x: oj.quantize(x, "mxfp4", preset="deepseek-ue8m0"), octavo.FormatError, "torchao-rceil"),
+    (lambda x: jax.jit(lambda x: oj.quantize(x[:, :5], "mxfp4", preset="modelopt"))(x), octavo.ShapeError,
+     "pad the axis to 32"),
     (lambda x: oj.quantize(x, "nvfp4", rule="floor"), octavo.FormatError, "not powers of two"),
     (lambda x: oj.quantize(x, "mxfp4", rounding="stochastic"), octavo.FormatError, "key="),
     (lambda x: oj.quantize(x, "mxfp4", key=KEY), octavo.FormatError, "stochastic"),

@@ -72,6 +72,33 @@ def test_what_is_named_replaces_a_setting():
             == octavo.quantize(x[1:], "mxfp4", preset="ocp"))
 
 
+@pytest.mark.parametrize("name, preset", PAIRS)
+def test_ragged_edges_are_refused_where_the_owner_refuses_them(name, preset):
+    row = octavo.formats()[name]
+    shape = [256, 256]
+    for axis, extent in enumerate(row.block):
+        shape[axis] += isinstance(extent, int) and extent > 1
+    if octavo.presets(name)[preset]["ragged edge"] != "refused" or shape == [256, 256]:
+        octavo.quantize(draw(*shape), name, preset=preset)
+        return
+    with pytest.raises(octavo.ShapeError, match=r"axis 1 of shape \(25[67], 257\) .*pad .* or (take|leave)"):
+        octavo.quantize(draw(*shape), name, preset=preset)
+
+
+def test_the_advice_for_a_ragged_edge():
+    x = draw(1, 33)
+    with pytest.raises(octavo.ShapeError, match='pad the axis to 64, or .*: rule="floor"'):
+        octavo.quantize(x, "mxfp4", preset="torchao-floor")
+    padded = np.pad(x, ((0, 0), (0, 31)))
+    assert (octavo.quantize(padded, "mxfp4", preset="torchao-floor")
+            == octavo.quantize(padded, "mxfp4", rule="floor"))
+    octavo.quantize(x, "mxfp4", rule="floor")
+    with pytest.raises(octavo.ShapeError, match="axis 0 of shape .*blocks of 16.*pad the axis to 16"):
+        octavo.quantize(draw(5), "nvfp4", preset="jax")  # one block, a short one
+    with pytest.raises(octavo.ShapeError, match="axis 0 of shape"):
+        octavo.quantize_both(draw(33, 64), "mxfp4", preset="torchao-floor")
+
+
 @pytest.mark.parametrize("call, words", [
     (lambda: octavo.quantize(draw(32), "mxfp4", preset="nobody"), "there are ocp, microxcaling"),
     (lambda: octavo.quantize(draw(32), "nvfp4", preset="ocp"), "nvfp4 has no preset"),

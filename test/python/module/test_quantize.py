@@ -186,7 +186,7 @@ def test_both_axes_are_two_calls(format, shape):
 
 
 @pytest.mark.parametrize("arguments", [
-    dict(rounding="stochastic", key=3), dict(preset="torchao-rceil"), dict(rule="even"), dict(overflow="special"),
+    dict(rounding="stochastic", key=3), dict(preset="quark"), dict(rule="even"), dict(overflow="special"),
     dict(nan="propagate")], ids=str)
 def test_both_axes_take_the_same_settings(arguments):
     x = np.random.default_rng(6).standard_normal((66, 72), np.float32)

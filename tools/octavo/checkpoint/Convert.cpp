@@ -43,7 +43,8 @@ tl::expected<checkpoint::Rewrite, checkpoint::Error> planLayout(const checkpoint
   std::optional<checkpoint::Requantization> requantization;
   if (flags.requantizes) {
     const format::ScaledFormat& format = formatNamed(flags.format, to);
-    requantization = {&format, quantizeOptions(flags.quantize, format)};
+    requantization = {&format, quantizeOptions(flags.quantize, format),
+                      presetOf(flags.quantize, format)};
   }
   return checkpoint::planConversion(
       folder, {.from = &from, .to = &to, .requantization = requantization},

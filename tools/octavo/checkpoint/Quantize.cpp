@@ -28,6 +28,7 @@ void quantize(const QuantizeWeightsFlags& flags) {
       .layout = &layout,
       .format = &format,
       .options = quantizeOptions(flags.quantize, format),
+      .preset = presetOf(flags.quantize, format),
       .weights = flags.weights,
       .activations = flags.isWeightOnly ? checkpoint::Activations::Kind::None
                                         : checkpoint::Activations::Kind::Dynamic};

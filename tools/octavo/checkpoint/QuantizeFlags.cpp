@@ -1,7 +1,5 @@
 #include "tools/octavo/checkpoint/QuantizeFlags.h"
 
-#include "octavo/Numerics/Preset.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,20 +19,23 @@ void addQuantizeFlags(CLI::App& command, QuantizeFlags& flags) {
       ->type_name("POLICY");
 }
 
+const numerics::Preset* presetOf(const QuantizeFlags& flags, const format::ScaledFormat& format) {
+  if (flags.preset.empty())
+    return nullptr;
+  if (const numerics::Preset* preset = numerics::findPreset(flags.preset, format))
+    return preset;
+  std::vector<std::string> known;
+  for (std::string_view name : numerics::presetNames(format))
+    known.emplace_back(name);
+  throw CommandError(unknownName(fmt::format("preset of {}", format.name), flags.preset, known),
+                     ExitCode::BadUsage);
+}
+
 numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
                                           const format::ScaledFormat& format) {
   numerics::QuantizeOptions options{.rule = format.rule};
-  if (!flags.preset.empty()) {
-    const numerics::Preset* preset = numerics::findPreset(flags.preset, format);
-    if (!preset) {
-      std::vector<std::string> known;
-      for (std::string_view name : numerics::presetNames(format))
-        known.emplace_back(name);
-      throw CommandError(unknownName(fmt::format("preset of {}", format.name), flags.preset, known),
-                         ExitCode::BadUsage);
-    }
+  if (const numerics::Preset* preset = presetOf(flags, format))
     options = preset->options;
-  }
   if (!flags.rule.empty()) {
     const std::optional<format::ScaleRule> rule = format::findScaleRule(flags.rule);
     if (!rule) {

@@ -4,6 +4,7 @@
 #include "tools/octavo/Commands.h"
 
 #include "octavo/Checkpoint/Layout.h"
+#include "octavo/Numerics/Preset.h"
 
 #include <string>
 
@@ -17,6 +18,8 @@ struct QuantizeFlags {
 
 void addQuantizeFlags(CLI::App& command, QuantizeFlags& flags);
 
+/// The preset that the flags name for a format; null if they name none. Throws CommandError.
+const numerics::Preset* presetOf(const QuantizeFlags& flags, const format::ScaledFormat& format);
 /// The options that the flags choose for a format. Throws CommandError.
 numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
                                           const format::ScaledFormat& format);
