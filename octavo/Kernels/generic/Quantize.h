@@ -7,22 +7,10 @@
 #include "octavo/Kernels/generic/Amax.h"
 #include "octavo/Kernels/generic/Convert.h"
 #include "octavo/Kernels/generic/Scale.h"
+#include "octavo/Kernels/generic/Shuffle.h"
 #include "octavo/Kernels/generic/Stream.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
-
-/// Lanes `At::index(i)` of a and b, as one row.
-template <typename At, int... kLane> struct Shuffle {
-  static OCTAVO_INLINE U32 of(U32 a, U32 b) {
-    return __builtin_shufflevector(a, b, At::index(kLane)...);
-  }
-};
-template <typename T, T... kValues> struct Sequence {
-  template <typename At> using Shuffled = Shuffle<At, kValues...>;
-};
-template <typename At> OCTAVO_INLINE U32 shuffled(U32 a, U32 b) {
-  return __make_integer_seq<Sequence, int, kLanes>::template Shuffled<At>::of(a, b);
-}
 
 /// Within 16 bytes, the even (kOdd 0) or odd lanes of a, then those of b.
 template <int kOdd> struct AlternateLanes {

@@ -1,7 +1,7 @@
 // Philox 4x32-10, kLanes counters at a time: numerics::RandomStream::fill.
 #pragma once
 
-#include "octavo/Kernels/generic/Vector.h"
+#include "octavo/Kernels/generic/Shuffle.h"
 #include "octavo/Numerics/Philox.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
@@ -11,10 +11,24 @@ struct WideProduct {
   U32 high, low;
 };
 OCTAVO_INLINE WideProduct multiplyWide(U32 a, std::uint32_t multiplier) {
-  using U64 = VectorOf<std::uint64_t, kLanes>;
-  const U64 product = __builtin_convertvector(a, U64) * multiplier;
-  return {__builtin_convertvector(product >> 32, U32), __builtin_convertvector(product, U32)};
+  // Even lanes and odd ones apart: each product has two lanes' room.
+  using U64 = VectorOf<std::uint64_t, kLanes / 2>;
+  constexpr std::uint64_t kLow = 0xFFFFFFFF;
+  const U64 even = ((U64)a & kLow) * multiplier;
+  const U64 odd = ((U64)a >> 32) * multiplier;
+  return {(U32)(even >> 32 | (odd & ~kLow)), (U32)((even & kLow) | odd << 32)};
 }
+
+/// Lanes of a and b by turns, from their lower or upper halves.
+template <int kHalf> struct LanesByTurns {
+  static constexpr int index(int i) { return i % 2 * kLanes + kHalf * kLanes / 2 + i / 2; }
+};
+/// The same of pairs of lanes.
+template <int kHalf> struct PairsByTurns {
+  static constexpr int index(int i) {
+    return i % 4 / 2 * kLanes + kHalf * kLanes / 2 + i / 4 * 2 + i % 2;
+  }
+};
 
 /// The numbers of kLanes counters from `counter` on, whose low words do not wrap among them.
 OCTAVO_INLINE void philoxLanes(const numerics::RandomStream& stream, std::uint64_t counter,
@@ -38,14 +52,14 @@ OCTAVO_INLINE void philoxLanes(const numerics::RandomStream& stream, std::uint64
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  std::uint32_t words[4][kLanes];
-  store(words[0], c0);
-  store(words[1], c1);
-  store(words[2], c2);
-  store(words[3], c3);
-  for (int i = 0; i < kLanes; ++i)
-    for (int word = 0; word < 4; ++word)
-      to[4 * i + word] = words[word][i];
+  // A counter's four words are neighbours.
+  const U32 lower[2] = {shuffled<LanesByTurns<0>>(c0, c1), shuffled<LanesByTurns<1>>(c0, c1)};
+  const U32 upper[2] = {shuffled<LanesByTurns<0>>(c2, c3), shuffled<LanesByTurns<1>>(c2, c3)};
+  for (int half = 0; half < 2; ++half) {
+    std::uint32_t* part = to + half * 2 * kLanes;
+    store(part, shuffled<PairsByTurns<0>>(lower[half], upper[half]));
+    store(part + kLanes, shuffled<PairsByTurns<1>>(lower[half], upper[half]));
+  }
 }
 
 /// Numbers `first` to first + n - 1 of the stream.
