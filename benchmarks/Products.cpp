@@ -10,9 +10,11 @@
 #include "octavo/Kernels/Product.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <fmt/format.h>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -144,6 +146,9 @@ template <typename Run> double timed(int threads, Run run) {
   return seconds(threads) - start;
 }
 
+/// OpenBLAS's threads spin for 2^26 cycles after a product, on the cores that ours needs next.
+void letSpinningThreadsSleep() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+
 struct Samples {
   std::vector<double> values;
   double quantile(double q) {
@@ -220,6 +225,8 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
   Samples rate, blasRate, overBlas, ofPeak, peakRate, ofLarge;
   for (auto _ : state) {
     const double blasTime = timed(threads, repeated(blas)) / calls;
+    if (threads > 1)
+      letSpinningThreadsSleep();
     const double time = timed(threads, repeated(product)) / calls;
     state.SetIterationTime(time);
     rate.values.push_back(work / time * 1e-9);
