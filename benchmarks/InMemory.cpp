@@ -109,7 +109,8 @@ int main(int argc, char** argv) {
     kernels::forRanges(kRows / tile, 1, execution, [&](std::size_t begin, std::size_t end) {
       std::vector<float> values(static_cast<std::size_t>(tile * kColumns));
       std::vector<std::uint8_t> loose(values.size());
-      std::vector<float> scalesOfTile(values.size() / 16 + 1), restored(values.size());
+      std::vector<float> scalesOfTile(values.size() / 16 + 1);
+      std::vector<float> restored(measure == Measure::Yes ? values.size() : 0);
       const std::int64_t tileShape[] = {tile, kColumns};
       const numerics::ScaledType type = typeOf(*format, tile);
       kernels::Loss loss;
