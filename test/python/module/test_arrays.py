@@ -123,9 +123,10 @@ def test_inputs_are_not_copied(given):
 @pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
 @pytest.mark.parametrize("call", [
     lambda x: octavo.quantize(x, "nvfp4"),
+    lambda x: octavo.quantize(x, "fp8_tensor"),
     lambda x: octavo.quantize(x, "mxfp4", rounding="stochastic", key=1),
     lambda x: octavo.convert(x, "e4m3fn", rounding="stochastic", key=1)],
-    ids=["quantize", "stochastic", "convert"])
+    ids=["nvfp4", "fp8_tensor", "stochastic", "convert"])
 def test_neither_floats_nor_random_numbers_take_memory_of_the_arrays_size(call, dtype):
     x = np.ones((1024, 32768), dtype)  # as float32 and as random numbers 128 MiB
     call(x[:32])
