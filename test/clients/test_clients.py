@@ -29,7 +29,7 @@ def octavo_run(*arguments):
 
 
 def values(checkpoint, name):
-    return torch.from_numpy(np.array(checkpoint.values(name)))
+    return torch.from_numpy(np.array(checkpoint.dequantize(name)))
 
 
 # (layout, format) that transformers loads on a CPU, and the relative error of its own arithmetic:
@@ -132,3 +132,16 @@ def test_octavo_reads_what_compressed_tensors_writes(tmp_path, preset, format):
         # They multiply in bf16: one rounding of the product, and for NVFP4 one of scale / global.
         bound = 2.0 ** (-7 if format == "nvfp4" else -8) * values(read, name).abs()
         assert ((theirs - values(read, name)).abs() <= bound).all(), name
+
+
+def test_torch_takes_codes_as_docs_python_says():
+    x = np.random.default_rng(0).standard_normal((4, 64), np.float32)
+    codes, tensor = octavo.convert(x, "e4m3fn"), octavo.quantize(x, "mxfp8_e4m3")
+    wide = octavo.convert(codes, "bf16")
+    for given, dtype, expected in (
+            (codes.view(np.uint8), torch.float8_e4m3fn, codes), (tensor.codes, torch.float8_e4m3fn, tensor.elements),
+            (tensor.scales.view(np.uint8), torch.float8_e8m0fnu, tensor.scales),
+            (wide.view(np.int16), torch.bfloat16, wide)):
+        found = torch.from_numpy(given).view(dtype)
+        assert found.data_ptr() == given.ctypes.data
+        np.testing.assert_array_equal(found.float().numpy(), expected.astype(np.float32))
