@@ -1,7 +1,9 @@
 #include "octavo/Checkpoint/WeightsWriter.h"
 
+#include "octavo/Checkpoint/ExpertStacks.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
+#include "octavo/Checkpoint/Jobs/Quantization.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,10 +41,7 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
                   "name it after the module that it belongs to");
   const LayerSpelling* spelling = layout.spelling(weight.format->name, weight.shape.size());
   if (!spelling || spelling->access != Access::ReadAndWrite) {
-    std::vector<std::string_view> formats;
-    for (const LayerSpelling& each : layout.spellings())
-      if (each.access == Access::ReadAndWrite)
-        formats.push_back(each.format);
+    const std::vector<std::string_view> formats = writtenFormats(layout, InputScale::Required);
     return refuse(fmt::format("{} cannot say its format", layout.name()),
                   fmt::format("one of {}", fmt::join(formats, ", ")),
                   std::string(weight.format->name), "choose another layout or format");
@@ -171,9 +170,15 @@ tl::expected<Findings, Error> writeCheckpoint(const fs::path& folder,
   const std::size_t firstPlain = tensors.size();
   for (const PlainWeight& weight : plain) {
     tensors.push_back({weight.name, weight.dtype, weight.shape});
-    if (weight.shape.size() == 2 && weight.name.ends_with(".weight"))
-      choice.ignored.push_back(weight.name.substr(0, weight.name.rfind('.')));
+    const std::size_t dot = weight.name.rfind('.');
+    if (dot == std::string::npos)
+      continue;
+    const std::string module = weight.name.substr(0, dot), parameter = weight.name.substr(dot + 1);
+    if ((weight.shape.size() == 2 && parameter == "weight") ||
+        (weight.shape.size() == 3 && isExpertStack(module, parameter)))
+      choice.ignored.push_back(module);
   }
+  settleIgnored(choice);
 
   const auto created = NewFolder::create(folder);
   if (!created)

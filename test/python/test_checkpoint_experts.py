@@ -135,6 +135,41 @@ def test_a_layout_of_single_experts_takes_no_stack(tmp_path, layout, anew):
     assert "2 left (stacked experts, which this layout stores one by one)" in refused, refused
 
 
+@pytest.mark.parametrize("layout, listed", [
+    ("compressed-tensors", lambda config: config["ignore"]), ("quark", lambda config: config["exclude"]),
+    ("fp8", lambda config: config["ignored_layers"])])
+def test_stacks_and_routers_that_stay_plain_are_named(tmp_path, layout, listed):
+    """By module, as vLLM's lists have it, and once: its experts' two stacks are one module there."""
+    mlp = "model.layers.0.mlp."
+    tensors = cp.plain() | {mlp + "experts." + name: np.ones((E, 64, 128), cp.BF16)
+                            for name in ("gate_up_proj", "down_proj")}
+    routers = [mlp + "gate", mlp + "router", mlp + "router.layer", mlp + "shared_expert_gate"]
+    tensors |= {name + ".weight": np.ones((1, 128), cp.BF16) for name in routers}
+    tensors[mlp + "shared_expert.gate_proj.weight"] = np.ones((8, 128), cp.BF16)  # no router
+    folder, out = cp.Checkpoint(tensors, {"model_type": "qwen3_moe"}).write(tmp_path / "plain"), tmp_path / "out"
+    summary = json.loads(octavo("quantize", folder, "-o", out, "--layout", layout, "--format", "fp8_tensor",
+                                "--json").stdout)
+    left = {entry["name"]: entry["why"] for entry in summary["left"]}
+    assert {left[name + ".weight"] for name in routers} == {"a router: small, and sensitive"}
+    assert mlp + "shared_expert.gate_proj.weight" not in left
+    config = json.loads((out / "config.json").read_text())["quantization_config"]
+    assert sorted(listed(config)) == sorted(["lm_head", mlp + "experts", *routers])
+    assert json.loads(octavo("lint", out, "--json", "--for", "vllm", "--fail-on", "never").stdout)["findings"] == []
+    octavo("convert", out, "-o", tmp_path / "quark", "--layout", "quark" if layout != "quark" else "fp8")
+    config = json.loads((tmp_path / "quark/config.json").read_text())["quantization_config"]
+    assert sorted(config.get("exclude") or config["ignored_layers"]) == sorted(["lm_head", mlp + "experts", *routers])
+
+
+def test_a_module_with_one_stack_of_two_quantized_is_not_named(tmp_path):
+    checkpoint, values = experts()
+    tensors = {name: value.astype(np.float32) for name, value in values.items()}
+    folder = cp.Checkpoint(tensors, {"model_type": "llama4"}).write(tmp_path / "plain")
+    octavo("quantize", folder, "-o", tmp_path / "out", "--layout", "modelopt", "--format", "nvfp4", "--weight-only",
+           "--only", "*.down_proj")
+    config = json.loads((tmp_path / "out/config.json").read_text())["quantization_config"]
+    assert config["ignore"] == []
+
+
 @pytest.mark.parametrize("source", ["compressed-tensors", "quark"])
 def test_gpt_oss_takes_no_matrix(tmp_path, source):
     folder, out = cp.plain_checkpoint().write(tmp_path / "plain"), tmp_path / "out"

@@ -69,6 +69,9 @@ CASES = {
     # what a layout does not have
     ("quantize", "bf16", "-o", "out", "--layout", "gpt-oss", "--format", "mxfp4"): (
         3, "14 left (not one of the stacked experts that this layout quantizes)", "1 left (an embedding"),
+    # each format once, and none that needs a calibration
+    ("quantize", "bf16", "-o", "out", "--layout", "modelopt", "--format", "mxfp4"): (
+        2, "did you mean nvfp4?", "there are: fp8_row, fp8_block, mxfp8_e4m3, nvfp4\n"),
     ("convert", "fp8", "-o", "out", "--layout", "deepseek"): (
         3, "14 of 14 layers cannot be said in layout deepseek without loss",
         "model.layers.0.mlp.down_proj.weight and 13 more: layout deepseek has no spelling of fp8_tensor; --requantize"),

@@ -138,6 +138,16 @@ static std::string text(std::span<const std::int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+std::vector<std::string_view> writtenFormats(const Layout& layout, InputScale need) {
+  std::vector<std::string_view> formats;
+  for (const LayerSpelling& row : layout.spellings())
+    if (row.access == Access::ReadAndWrite &&
+        (need == InputScale::Required || row.inputScale == InputScale::Optional) &&
+        std::ranges::find(formats, row.format) == formats.end())
+      formats.push_back(row.format);
+  return formats;
+}
+
 std::optional<std::string_view> misfit(const LayerSpelling& spelling, std::string_view module,
                                        std::string_view parameter, std::size_t rank) {
   if (rank == 3 && spelling.holds == Holds::Matrices)

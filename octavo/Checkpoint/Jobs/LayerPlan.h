@@ -68,6 +68,10 @@ struct LayerPlan {
 
 enum class WithInputScale : std::uint8_t { No, Yes };
 
+/// The formats that a layout writes, each once, in its order; of those that need a stored scale of
+/// the activations none, where `need` is Optional.
+std::vector<std::string_view> writtenFormats(const Layout& layout, InputScale need);
+
 /// Why readers of the layout would not find a weight of this name and rank under its spelling: a
 /// stack where they look for single matrices, or the reverse. Nothing where they would.
 std::optional<std::string_view> misfit(const LayerSpelling& spelling, std::string_view module,

@@ -153,7 +153,7 @@ public:
     for (const KvScales& kv : inventory->kvScales)
       placeKvScales(kv);
     for (const StoredTensor& tensor : inventory->plain)
-      if (std::optional<std::string> module = linearModule(tensor))
+      if (std::optional<std::string> module = quantizableModule(tensor))
         configured.ignored.push_back(std::move(*module));
     configured.kvScales = !inventory->kvScales.empty();
     if (!roundedDivisors.empty())
@@ -164,6 +164,7 @@ public:
     rewrite.job.shards = shards.build();
     rewrite.job.config = folder.config();
     rewrite.job.quantConfig = folder.quantConfig();
+    settleIgnored(configured);
     choice.to->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
     rewrite.inventory = std::move(inventory);
     return std::move(rewrite);

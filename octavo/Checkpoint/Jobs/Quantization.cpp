@@ -3,6 +3,7 @@
 #include "octavo/Checkpoint/ExpertStacks.h"
 #include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/RouterModules.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Loss.h"
 #include "octavo/Kernels/Quantize.h"
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace octavo::checkpoint {
 
@@ -225,8 +227,6 @@ constexpr auto kKeptByName = std::to_array<KeptByName>({
     {"wte", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
     {"wpe", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
     {"norm", KeptByName::Where::Anywhere, "a normalization"},
-    {"gate", KeptByName::Where::LastComponent, "a router: small, and sensitive"},
-    {"router", KeptByName::Where::LastComponent, "a router: small, and sensitive"},
 });
 
 std::string_view lastComponent(std::string_view name) {
@@ -236,6 +236,8 @@ std::string_view lastComponent(std::string_view name) {
 
 /// Why a module is no Linear that readers quantize, as far as its name tells; empty if it may be.
 std::string_view keptByName(std::string_view module) {
+  if (isRouter(module))
+    return "a router: small, and sensitive";
   for (const KeptByName& kept : kKeptByName) {
     const bool isIt = kept.where == KeptByName::Where::Anywhere
                           ? module.find(kept.word) != std::string_view::npos
@@ -269,13 +271,23 @@ std::string amaxGroup(const format::ScaledFormat& format, std::string_view modul
   return isOfTheWhole ? fusedGroup(module).value_or(std::string(tensor)) : std::string(tensor);
 }
 
-std::optional<std::string> linearModule(const StoredTensor& tensor) {
+std::optional<std::string> quantizableModule(const StoredTensor& tensor) {
   const std::optional<Candidate> candidate = candidateOf(tensor);
-  if (!candidate || tensor.entry->shape.size() != 2)
+  if (!candidate)
     return std::nullopt;
   const bool isEmbedding = candidate->module.find("embed") != std::string_view::npos &&
                            lastComponent(candidate->module) != "embed_out";
   return isEmbedding ? std::nullopt : std::optional(std::string(candidate->module));
+}
+
+void settleIgnored(LayoutChoice& choice) {
+  std::set<std::string_view> quantized;
+  for (const auto& [module, format] : choice.layers)
+    quantized.insert(module);
+  std::set<std::string> seen;
+  std::erase_if(choice.ignored, [&](const std::string& module) {
+    return quantized.contains(module) || !seen.insert(module).second;
+  });
 }
 
 namespace {
@@ -318,8 +330,8 @@ public:
         }
       }
       rewrite.left.push_back({tensor.name(), why});
-      if (std::optional<std::string> linear = linearModule(tensor))
-        configured.ignored.push_back(std::move(*linear));
+      if (std::optional<std::string> module = quantizableModule(tensor))
+        configured.ignored.push_back(std::move(*module));
     }
     if (configured.layers.empty())
       return tl::unexpected(nothingToQuantize());
@@ -348,6 +360,7 @@ public:
     rewrite.job.shards = shards.build();
     rewrite.job.config = folder.config();
     rewrite.job.quantConfig = folder.quantConfig();
+    settleIgnored(configured);
     choice.layout->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
     return std::move(rewrite);
   }
@@ -429,11 +442,7 @@ std::string refusedEdge(std::span<const std::int64_t> shape, const format::Scale
 
 /// Scales of activations come from running the model on examples, which octavo does not.
 static Error needsCalibration(const QuantizationChoice& choice) {
-  std::vector<std::string_view> others;
-  for (const LayerSpelling& row : choice.layout->spellings())
-    if (row.access == Access::ReadAndWrite && row.inputScale == InputScale::Optional &&
-        row.axes == StoredAxes::Same)
-      others.push_back(row.format);
+  const std::vector<std::string_view> others = writtenFormats(*choice.layout, InputScale::Optional);
   return {.file = fmt::format("layout {}", choice.layout->name()),
           .problem =
               fmt::format("has {} with a stored scale of the activations", choice.format->name),

@@ -45,9 +45,12 @@ tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
 std::string refusedEdge(std::span<const std::int64_t> shape, const format::ScaledFormat& format,
                         const numerics::Preset* preset);
 
-/// The module of a plain tensor that readers take for a Linear's weight, so that configurations
-/// must say it is not quantized; nothing for other tensors, and for embeddings.
-std::optional<std::string> linearModule(const StoredTensor& tensor);
+/// The module of a plain tensor that readers take for a Linear's weight or for stacked experts, so
+/// that configurations must say it is not quantized; nothing for other tensors, and for embeddings.
+std::optional<std::string> quantizableModule(const StoredTensor& tensor);
+
+/// Leaves in `choice.ignored` each module once, and none of which another parameter is quantized.
+void settleIgnored(LayoutChoice& choice);
 
 /// The group in which a tensor's one scale, or its outer scale, is measured. Fused modules share
 /// scales of whole tensors: readers that run them as one have room for one such scale, and quantize

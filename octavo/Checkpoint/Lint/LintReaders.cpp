@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/RouterModules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -238,6 +239,12 @@ void perFormat(const LintSubject& subject, const ReaderRule& rule, Findings& fin
              fmt::format("the format is {}", layer.format->name));
 }
 
+void quantizedRouters(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  for (const Layer& layer : subject.inventory.layers)
+    if (isRouter(layer.name))
+      report(rule, findings, &layer.elements.tensor, fmt::format("{} is a router", layer.name));
+}
+
 void noScheme(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
   const std::string method = quantMethod(subject.folder);
   perFormat(subject, rule, findings, [&](const Layer& layer) {
@@ -432,6 +439,10 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
     {"modelopt-ragged-blocks", {Vllm}, Error, "weights whose sides are no multiples of 128 are refused",
      "octavo checkpoint convert --layout modelopt --requantize --format fp8_row",
      "vLLM, quantization/modelopt.py:ModelOptFp8PbWoLinearMethod", raggedModelOpt},
+    {"quantized-router", {Vllm}, Warning,
+     "most models build routers and gates of shared experts without quantization: their scales stop the load, or are left out and the codes become the weights",
+     "quantize the plain model again, which leaves routers plain",
+     "vLLM, models/qwen2_moe.py, models/mixtral.py", quantizedRouters},
     {"no-scheme-for-format", {Vllm}, Error, "the load stops: it has no scheme for weights of this format in this layout",
      "octavo checkpoint convert --requantize to a format that it has: fp8_row, fp8_block, mxfp4, nvfp4",
      "vLLM, quantization/compressed_tensors/compressed_tensors.py, quantization/quark/quark.py", noScheme},

@@ -202,3 +202,9 @@ def transformers_and_a_matrix_in_blocks_of_gpt_oss(checkpoint):
     checkpoint.tensors[UP + ".weight_blocks"] = np.ones((8, 4, 16), np.uint8)
     checkpoint.tensors[UP + ".weight_scales"] = np.full((8, 4), 120, np.uint8)
     checkpoint.config["quantization_config"] = {"quant_method": "mxfp4"}
+
+
+@reads(cp.compressed_fp8, "vllm", "quantized-router", "without quantization", "shared_expert_gate is a router")
+def vllm_and_a_quantized_gate_of_a_shared_expert(checkpoint):
+    for part in ("weight", "weight_scale"):
+        checkpoint.tensors[f"{L0}mlp.shared_expert_gate.{part}"] = checkpoint.tensors.pop(f"{UP}.{part}")

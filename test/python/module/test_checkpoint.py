@@ -238,12 +238,24 @@ def test_static_activation_scales_are_written_beside_the_weights(tmp_path):
         "activation_scheme"] == "static"
 
 
+def test_what_stays_plain_is_named_once(tmp_path):
+    """Matrices, and stacked experts: two stacks are one module, and a half quantized one is none."""
+    stack, plain = octavo.quantize(draw(2, 64, 64), "mxfp4"), draw(2, 64, 64).astype(ml_dtypes.bfloat16)
+    weights = {"m.0.experts.down_proj": plain, "m.0.experts.gate_up_proj": plain, "m.gate.weight": plain[0],
+               "m.1.experts.down_proj": plain, "m.1.experts.gate_up_proj": stack}
+    octavo.checkpoint.write(tmp_path / "a", weights, "gpt-oss", {"model_type": "x"})
+    config = octavo.checkpoint.config(octavo.checkpoint.open(tmp_path / "a"))
+    assert sorted(config["quantization_config"]["modules_to_not_convert"]) == ["m.0.experts", "m.gate"]
+
+
 def test_writing_refuses_what_it_cannot_say(tmp_path):
     tensor = octavo.quantize(draw(64, 64), "mxfp4")
     with pytest.raises(octavo.FormatError, match="none is named \"quarks\"; there are .*compressed-tensors"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "quarks")
     with pytest.raises(octavo.FileError, match="deepseek cannot say its format: expected one of fp8_block"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "deepseek")
+    with pytest.raises(octavo.FileError, match="one of fp8_tensor, fp8_row, fp8_block, mxfp8_e4m3, nvfp4, found mxfp4"):
+        octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "modelopt")
     with pytest.raises(octavo.ShapeError, match="axis=-1"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": octavo.quantize(draw(64, 64), "mxfp4", axis=0)})
     with pytest.raises(octavo.FileError, match="cannot say its format"):
@@ -251,6 +263,17 @@ def test_writing_refuses_what_it_cannot_say(tmp_path):
     with pytest.raises(octavo.FileError, match="two tensors would have this name"):
         octavo.checkpoint.write(tmp_path / "deep/er", {"m.weight": tensor, "m.weight_packed": draw(2)})
     assert list(tmp_path.iterdir()) == []  # no folder of a failure
+    # What readers of the layout would not find: they look for other names and ranks.
+    stack = octavo.quantize(draw(2, 64, 64), "mxfp4")
+    for layout in ("compressed-tensors", "quark"):
+        with pytest.raises(octavo.FileError, match="expected matrices .*stacked experts, which this layout stores one"):
+            octavo.checkpoint.write(tmp_path / "a", {"m.experts.down_proj": stack}, layout)
+    for name, value in {"m.weight": tensor, "m.down_proj": stack}.items():
+        with pytest.raises(octavo.FileError, match='expected "experts.gate_up_proj" or .*not one of the stacked'):
+            octavo.checkpoint.write(tmp_path / "a", {name: value}, "gpt-oss")
+    assert not (tmp_path / "a/model.safetensors").exists()
+    octavo.checkpoint.write(tmp_path / "stack", {"m.experts.down_proj": stack}, "gpt-oss")
+    assert octavo.checkpoint.open(tmp_path / "stack").layers == ["m.experts.down_proj"]
     octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})
     with pytest.raises(octavo.FileError, match="there is a checkpoint in this folder"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})

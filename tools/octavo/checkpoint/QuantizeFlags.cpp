@@ -1,5 +1,7 @@
 #include "tools/octavo/checkpoint/QuantizeFlags.h"
 
+#include "octavo/Checkpoint/Jobs/LayerPlan.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -69,9 +71,9 @@ const format::ScaledFormat& formatNamed(const std::string& name, const checkpoin
   if (format && layout.spelling(name))
     return *format;
   std::vector<std::string> known;
-  for (const checkpoint::LayerSpelling& spelling : layout.spellings())
-    if (spelling.access == checkpoint::Access::ReadAndWrite)
-      known.emplace_back(spelling.format);
+  for (std::string_view written :
+       checkpoint::writtenFormats(layout, checkpoint::InputScale::Optional))
+    known.emplace_back(written);
   if (known.empty())
     throw CommandError(fmt::format("layout {} has no quantized formats: octavo checkpoint layouts "
                                    "lists those of the others",
