@@ -145,3 +145,25 @@ def test_torch_takes_codes_as_docs_python_says():
         found = torch.from_numpy(given).view(dtype)
         assert found.data_ptr() == given.ctypes.data
         np.testing.assert_array_equal(found.float().numpy(), expected.astype(np.float32))
+
+
+def test_transformers_loads_the_experts_of_gpt_oss_that_octavo_writes(tmp_path):
+    """Stacks [E, K, N] of a plain model, as blocks of gpt-oss and back, in transformers' own arithmetic; as
+    stacks under other layouts' names they are refused, since it would give them random values."""
+    torch.manual_seed(0)
+    config = transformers.GptOssConfig(hidden_size=128, intermediate_size=128, num_hidden_layers=1, vocab_size=64,
+                                       num_attention_heads=2, num_key_value_heads=2, head_dim=64, num_local_experts=2,
+                                       num_experts_per_tok=1)
+    transformers.GptOssForCausalLM(config).to(torch.bfloat16).save_pretrained(tmp_path / "plain")
+    octavo_run("checkpoint", "quantize", tmp_path / "plain", "-o", tmp_path / "out", "--layout", "gpt-oss",
+               "--format", "mxfp4")
+    model = transformers.GptOssForCausalLM.from_pretrained(
+        tmp_path / "out", quantization_config=transformers.Mxfp4Config(dequantize=True))
+    written, loaded = octavo.checkpoint.open(tmp_path / "out"), model.state_dict()
+    assert sorted(written.layers) == [f"model.layers.0.mlp.experts.{name}" for name in ("down_proj", "gate_up_proj")]
+    for name in written.layers:
+        assert torch.equal(loaded[name].float(), values(written, name).transpose(1, 2)), name
+    for layout in ("compressed-tensors", "quark"):
+        refused = subprocess.run([OCTAVO, "checkpoint", "convert", tmp_path / "out", "-o", tmp_path / layout,
+                                  "--layout", layout], capture_output=True, text=True)
+        assert refused.returncode == 3 and "stacked experts" in refused.stderr
