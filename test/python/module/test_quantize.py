@@ -143,13 +143,13 @@ def test_every_shape(name, shape):
 
 @pytest.mark.parametrize("format", SCALED)
 @pytest.mark.parametrize("shape, axis", [
-    ((1500, 1000), -1), ((1500, 1000), 0), ((3, 1100, 1000), -1), ((3, 1100, 1000), -2), ((3, 1100, 1000), 0),
-    ((2, 1, 40, 30000), -1), ((3_000_001,), 0), ((2, 1_500_000), 1), ((40000, 40), 0)])
+    ((1100, 1000), -1), ((1100, 1000), 0), ((2, 1100, 1000), -1), ((2, 1100, 1000), -2), ((2, 1100, 1000), 0),
+    ((2, 1, 40, 30000), -1), ((1_100_001,), 0)])
 def test_half_precision_in_pieces_is_its_float32_as_a_whole(format, shape, axis):
     """More values than a piece has, cut along rows, columns and members, with short last pieces."""
     x = np.random.default_rng(3).standard_normal(shape, np.float32)
     x *= 2.0 ** np.arange(x.shape[-1]).__mod__(7).astype(np.float32)
-    for dtype in (ml_dtypes.bfloat16, np.float16) if shape == (1500, 1000) else (ml_dtypes.bfloat16,):
+    for dtype in (ml_dtypes.bfloat16, np.float16) if shape == (1100, 1000) else (ml_dtypes.bfloat16,):
         half = x.astype(dtype)
         assert octavo.quantize(half, format, axis=axis) == octavo.quantize(half.astype(np.float32), format, axis=axis)
 
