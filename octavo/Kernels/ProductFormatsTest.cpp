@@ -1,7 +1,7 @@
 // D6, and every pair of formats of the table, and f32 activations: a product within its stated
 // bound, or a refusal that is listed here.
 #include "octavo/Kernels/OnEachIsa.h"
-#include "octavo/Kernels/ProductOperands.h"
+#include "octavo/Kernels/ProductTestOperands.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,7 +1,7 @@
 #include "octavo/Kernels/Product.h"
 
 #include "octavo/Kernels/OnEachIsa.h"
-#include "octavo/Kernels/ProductOperands.h"
+#include "octavo/Kernels/ProductTestOperands.h"
 
 #include <algorithm>
 #include <bit>

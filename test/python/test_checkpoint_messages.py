@@ -77,8 +77,8 @@ CASES = {
         "model.layers.0.mlp.down_proj.weight and 13 more: layout deepseek has no spelling of fp8_tensor; --requantize"),
     ("convert", "fp8", "-o", "out"): (2, "one of --layout, --fnuz and --ocp"),
     ("convert", "fp8", "-o", "out", "--layout", "quark", "--requantize"): (2, "--requantize needs --format"),
-    ("scales", "extract", "bf16", "-o", "out"): (3, "no scale of a key-value cache", "nothing was written"),
-    ("scales", "apply", "fp8", "--scales", "none.json", "-o", "out"): (3, "none.json: cannot be opened", "check the path"),
+    ("scales", "extract", "bf16", "-o", "out.safetensors"): (3, "no scale of a key-value cache", "nothing was written"),
+    ("scales", "apply", "fp8", "--scales", "none.json", "-o", "out.json"): (3, "none.json: cannot be opened", "check the path"),
     ("diff", "bf16", "fp8", "--tolerance", "-1"): (2, "--tolerance -1: expected a number from 0 on"),
     ("verify", "fp8"): (2, "--against is required", "octavo checkpoint verify --help"),
 }

@@ -233,6 +233,10 @@ def test_usage(plain, tmp_path):
     assert "there are" in quantize_error(plain, out, "mxfp4", layout="none", code=2)
     assert "preset" in quantize_error(plain, out, "mxfp4", "--preset", "nobody", code=2)
     assert "E8M0" in quantize_error(plain, out, "fp8_row", "--rule", "floor", code=2)
+    message = quantize_error(plain, out, "nvfp4", "--non-finite", "saturate", code=2)
+    assert "nvfp4 has a scale that all values of a tensor share" in message
+    message = quantize_error(plain, out, "mxfp4", "--memory", "1", code=2)
+    assert "expected 1MB or more, found 1 bytes" in message
     assert "in the input" in quantize_error(plain, plain / "sub", "mxfp4")
     quantize(plain, out, "mxfp4")
     assert "not empty" in quantize_error(plain, out, "mxfp4")

@@ -31,6 +31,27 @@ def test_help_lists_what_this_build_has():
         assert f"octavo {name} " in octavo(name, "--help", code=0)
 
 
+@pytest.mark.parametrize("name", ["analyze", "checkpoint", "formats", "presets"])
+def test_help_shows_examples_of_the_command_itself(name):
+    shown = octavo(name, "--help", code=0).split("Examples:\n")[1]
+    assert shown.startswith(f"  octavo {name}") and "model.mlir" not in shown
+
+
+def test_a_negative_seed():
+    assert "expected 0 to 2^64 - 1, found -1" in octavo("analyze", "--seed", "-1", code=2)
+
+
+def test_a_path_that_is_not_there_is_not_for_lint(tmp_path):
+    assert "lint" not in octavo("checkpoint", "inspect", tmp_path / "nope", code=3)
+
+
+@pytest.mark.parametrize("arguments", [("extract", "-o", "s.txt"),
+                                       ("apply", "--scales", "s.json", "-o", "s.bin")])
+def test_a_scale_file_whose_name_does_not_say_its_kind(tmp_path, arguments):
+    message = octavo("checkpoint", "scales", arguments[0], tmp_path, *arguments[1:], code=2)
+    assert "expected a name that ends in .safetensors, or in .json" in message
+
+
 def test_no_arguments_give_the_help():
     assert octavo(code=2) == octavo("--help", code=0)
 

@@ -233,6 +233,43 @@ def test_rows_leave_out_formats_of_activations():
     ]
 
 
+def test_the_programs_of_the_readme_run(octavo, tmp_path):
+    """As they are typed in the repository's root after `make demo`."""
+    page = (ROOT / "README.md").read_text()
+    block = re.search(r"\*\*Programs\.\*\*.*?```\n(.*?)```", page, re.S)[1]
+    assert "octavo quantize" in block and "octavo run" in block
+    script = block.replace(".venv/bin/python", sys.executable).replace("-o ", f"-o {tmp_path}/")
+    path = {"PATH": f"{octavo.parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-e", "-c", script], cwd=ROOT, capture_output=True, text=True,
+                          env=os.environ | path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_layouts_runs_what_needs_no_calibration(octavo):
+    command = [sys.executable, EXAMPLE / "layouts.py", "--octavo", octavo, "--only", "deepseek"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (row,) = [line for line in done.stdout.splitlines() if line.startswith("deepseek")]
+    assert row in (EXAMPLE / "README.md").read_text()
+
+
+def test_layouts_skips_what_needs_a_calibration():
+    import layouts
+
+    class Spelled:
+        """Only the formats with a stored scale of the activations."""
+
+        def json(self, *arguments):
+            assert arguments == ("checkpoint", "layouts"), arguments
+            spelling = {"format": "fp8_tensor", "written": True, "input_scale_required": True}
+            return {"layouts": [{"name": "modelopt", "spellings": [spelling, spelling]}]}
+
+        def embeddings(self):
+            return (None,)
+
+    assert layouts.measure(Spelled(), None, None, print) == ([], ["modelopt fp8_tensor"])
+
+
 def test_missing_program_is_named(tmp_path):
     command = [sys.executable, EXAMPLE / "demo.py", "--octavo", tmp_path / "octavo"]
     done = subprocess.run(command, capture_output=True, text=True)

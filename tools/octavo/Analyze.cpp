@@ -6,8 +6,8 @@
 #include "tools/octavo/ElapsedTime.h"
 
 #include "octavo/Analysis/Distribution.h"
-#include "octavo/Checkpoint/Folder.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Checkpoint/Folder.h"
 #include "octavo/Kernels/Widen.h"
 
 #include <fmt/format.h>
@@ -216,9 +216,14 @@ void addAnalyzeCommand(CLI::App& app) {
           ->type_name("N")
           ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
           ->capture_default_str();
-  CLI::Option* seed = command->add_option("--seed", options->seed, "Of the generator, SplitMix64")
-                          ->type_name("N")
-                          ->capture_default_str();
+  CLI::Option* seed =
+      command->add_option("--seed", options->seed, "Of the generator, SplitMix64")
+          ->type_name("N")
+          // CLI11 takes -1 for 2^64 - 1.
+          ->check([](const std::string& text) {
+            return text.starts_with("-") ? "expected 0 to 2^64 - 1, found " + text : std::string();
+          })
+          ->capture_default_str();
   CLI::Option* weights =
       command->add_option("--weights", options->weights, "Measure on tensors of these weights")
           ->type_name("FILE.safetensors|FOLDER");

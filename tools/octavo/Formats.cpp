@@ -182,6 +182,9 @@ void addFormatsCommand(CLI::App& app) {
   auto options = std::make_shared<FormatsOptions>();
   CLI::Option* json = command->add_flag("--json", options->json, "As JSON");
   command->add_flag("--markdown", options->markdown, "As the page docs/formats.md")->excludes(json);
+  command->footer("Examples:\n"
+                  "  octavo formats\n"
+                  "  octavo formats --json");
   command->callback([options] {
     fmt::print("{}", options->json ? jsonPage() : options->markdown ? markdownPage() : plainPage());
   });

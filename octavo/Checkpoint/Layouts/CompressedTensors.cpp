@@ -299,9 +299,10 @@ public:
     const Json& kv = memberAt(block, {"kv_cache_scheme"});
     if (kv.is_object() && stringAt(kv, "type") == "float")
       inventory.kvCacheFormat = integerAt(kv, "num_bits") == 4 ? "fp4" : "fp8";
-    inventory.quantizer = "compressed-tensors";
+    // Others write this configuration, too, octavo among them; compressed-tensors gives its
+    // version.
     if (const std::string version = stringAt(block, "version"); !version.empty())
-      inventory.quantizer += " " + version;
+      inventory.quantizer = "compressed-tensors " + version;
     return inventory;
   }
 

@@ -7,6 +7,11 @@ namespace octavo::tools {
 void addCheckpointCommand(CLI::App& app) {
   CLI::App* group = app.add_subcommand("checkpoint", "Read, check and convert quantized weights");
   group->require_subcommand(1);
+  group->footer(R"(Examples:
+  octavo checkpoint inspect model/
+  octavo checkpoint lint model/ --for vllm
+  octavo checkpoint quantize Qwen3-8B -o Qwen3-8B-NVFP4 --layout compressed-tensors --format nvfp4
+`octavo checkpoint SUBCOMMAND --help` says more.)");
   addConvertCommand(*group);
   addDequantizeCommand(*group);
   addDiffCommand(*group);

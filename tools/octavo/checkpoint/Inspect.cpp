@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
 namespace octavo::tools {
 
@@ -240,8 +242,12 @@ void listTensors(const Folder& folder, const InspectFlags& flags) {
 
 void runInspect(const InspectFlags& flags) {
   const auto folder = Folder::open(flags.path);
+  std::error_code ignored; // Folder::open has said it
   if (!folder)
-    throw CommandError(folder.error().message() + "\n  `octavo checkpoint lint` opens what it can",
+    throw CommandError(folder.error().message() +
+                           (std::filesystem::exists(flags.path, ignored)
+                                ? "\n  `octavo checkpoint lint` opens what it can"
+                                : ""),
                        ExitCode::BadInput);
   if (flags.listsTensors) {
     listTensors(*folder, flags);

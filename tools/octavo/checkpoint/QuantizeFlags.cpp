@@ -57,6 +57,15 @@ numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
     if (!policy)
       throw CommandError(unknownName("policy", flags.nonFinite, numerics::nonFiniteNames()),
                          ExitCode::BadUsage);
+    // A NaN or Inf in one block would be one in the outer scale, and so in all blocks.
+    const bool hasOneForAll = format.hasOuterScale || (format.across == format::kWholeAxis &&
+                                                       format.along == format::kWholeAxis);
+    if (hasOneForAll && *policy != numerics::NonFinite::Error)
+      throw CommandError(fmt::format("--non-finite {}: {} has a scale that all values of a tensor "
+                                     "share, so they cannot do without finite values; --ignore "
+                                     "leaves a tensor, or repair it",
+                                     flags.nonFinite, format.name),
+                         ExitCode::BadUsage);
     options.nonFinite = *policy;
   }
   return options;

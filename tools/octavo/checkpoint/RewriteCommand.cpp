@@ -26,6 +26,12 @@ void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
       .add_option("--memory", flags.memory,
                   "Memory for the pieces in work: 256MB, 2GB; besides it some 100 MB are taken")
       ->transform(CLI::AsSizeValue(true))
+      // Less than a piece of a weight would be exceeded by the first one.
+      ->check([](const std::string& bytes) {
+        return bytes.size() < 7 && std::stoull(bytes) < 1000000
+                   ? fmt::format("expected 1MB or more, found {} bytes", bytes)
+                   : std::string();
+      })
       ->type_name("SIZE")
       ->default_str("1GB");
   command.add_option("--threads", flags.threads, "At most so many; the bytes do not depend on it")

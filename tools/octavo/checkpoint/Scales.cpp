@@ -162,6 +162,16 @@ checkpoint::KvScaleJson jsonOf(const Opened& opened, const ScalesFlags& flags) {
 }
 
 /// Writes the scales of all tiers but the default.
+/// Throws CommandError for a file whose name does not say which kind it is.
+void checkSideName(const ScalesFlags& flags) {
+  const std::string ending = std::filesystem::path(flags.output).extension();
+  if (ending != ".json" && ending != ".safetensors")
+    throw CommandError(fmt::format("-o {}: expected a name that ends in .safetensors, or in .json "
+                                   "for old vLLM",
+                                   flags.output),
+                       ExitCode::BadUsage);
+}
+
 void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
   const bool asJson = std::filesystem::path(flags.output).extension() == ".json";
   const std::vector<StoredScale> scales = known(opened.scales);
@@ -229,6 +239,8 @@ void apply(const ScalesFlags& flags) {
   if (flags.intoCheckpoint == !flags.output.empty())
     throw CommandError("apply wants one of -o FILE (a side file) and --into-checkpoint",
                        ExitCode::BadUsage);
+  if (!flags.intoCheckpoint)
+    checkSideName(flags);
   const auto opened = open(flags);
   if (flags.intoCheckpoint)
     applyIntoCheckpoint(*opened, flags);
@@ -272,7 +284,10 @@ void addScalesCommand(CLI::App& group) {
       ->required();
   extracting->add_option("--ranks", flags->ranks, "JSON: ranks of tensor parallelism")
       ->check(CLI::Range(1, 1024));
-  extracting->callback([flags] { writeSideFile(*open(*flags), *flags); });
+  extracting->callback([flags] {
+    checkSideName(*flags);
+    writeSideFile(*open(*flags), *flags);
+  });
 
   CLI::App* applying = add("apply", "Put the scales of a file over the checkpoint's");
   applying->add_option("--scales", flags->scales, kScaleFile)->required();
