@@ -274,10 +274,15 @@ def test_only_the_blocks_with_such_values_are_requantized(tmp_path):
     np.testing.assert_array_equal(found[M + ".weight"].view(np.uint8), expected)
 
 
+def many_pieces():
+    """Codes of more than kPieceValues, 2^22, of octavo/Checkpoint/Jobs/Job.h."""
+    return np.resize(rows_of_all(E4M3), (2560, 2048))
+
+
 def test_one_scale_of_many_pieces(tmp_path):
     """A tensor that is read in several pieces, of which only the last has such a value."""
-    codes = np.resize(rows_of_all(E4M3), (1024, 1024))
-    codes[1023, 1] = 0x7F
+    codes = many_pieces()
+    codes[-1, 1] = 0x7F
     source = fp8(FNUZ, codes).write(tmp_path / "fnuz")
     scale = tensors_of(source)[M + ".weight_scale"]
     summary = convert(source, tmp_path / "ocp", "--ocp", "--beyond", "requantize", "--threads", "2")
@@ -288,7 +293,7 @@ def test_one_scale_of_many_pieces(tmp_path):
     assert again["losses"] == summary["losses"]
     assert ((tmp_path / "one/model.safetensors").read_bytes()
             == (tmp_path / "ocp/model.safetensors").read_bytes())
-    codes[1023, 1] = 0
+    codes[-1, 1] = 0
     tame = convert(fp8(FNUZ, codes).write(tmp_path / "tame"), tmp_path / "bytes", "--ocp", "--beyond",
                    "requantize")
     assert tame["losses"] == []
@@ -348,7 +353,7 @@ def test_scales_without_a_double_or_half(tmp_path, flag, scale, word):
 
 
 def test_a_scale_of_many_pieces_is_counted_once(tmp_path):
-    source = fp8(codes=np.resize(rows_of_all(E4M3), (1024, 1024)), scale=2.0e38).write(tmp_path / "in")
+    source = fp8(codes=many_pieces(), scale=2.0e38).write(tmp_path / "in")
     summary = convert(source, tmp_path / "out", "--fnuz", "--scale-range", "saturate")
     assert losses(summary) == {M + ".weight": {"scales_out_of_range": 1}}
     assert tensors_of(tmp_path / "out")[M + ".weight_scale"] == np.finfo(np.float32).max
@@ -356,11 +361,10 @@ def test_a_scale_of_many_pieces_is_counted_once(tmp_path):
 
 @pytest.mark.parametrize("kind", ["row", "block"])
 def test_scales_of_every_piece_are_doubled(tmp_path, kind):
-    """1024 x 1024 codes are read in several pieces, each with scales of its own."""
-    codes = np.resize(rows_of_all(E4M3), (1024, 1024))
+    codes = many_pieces()
     checkpoint = blocks(codes) if kind == "block" else rows()
     if kind == "row":
-        checkpoint.tensors |= {M + ".weight": codes.view(E4M3), M + ".weight_scale": scales((1024, 1), cp.BF16)}
+        checkpoint.tensors |= {M + ".weight": codes.view(E4M3), M + ".weight_scale": scales((len(codes), 1), cp.BF16)}
     source = checkpoint.write(tmp_path / "in")
     convert(source, tmp_path / "out", "--fnuz")
     before, after = tensors_of(source), tensors_of(tmp_path / "out")
@@ -368,10 +372,10 @@ def test_scales_of_every_piece_are_doubled(tmp_path, kind):
     np.testing.assert_array_equal(after[name].astype(np.float32), 2 * before[name].astype(np.float32))
     assert after[M + ".weight"].tobytes() == codes.tobytes()
     bad = codes.copy()
-    bad[1000, 77] = 0x7F  # NaN, in the last piece
+    bad[-9, 77] = 0x7F  # NaN, in the last piece
     checkpoint.tensors[M + ".weight"] = bad.view(E4M3)
     message = convert(checkpoint.write(tmp_path / "bad"), tmp_path / "no", "--fnuz", code=3)
-    assert "row 1000, column 77" in message, message
+    assert f"row {len(codes) - 9}, column 77" in message, message
 
 
 def test_nan_beside_values_beyond(tmp_path):
