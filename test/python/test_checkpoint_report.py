@@ -1,6 +1,7 @@
 """`octavo checkpoint report`: the page is whole, needs nothing else, and says what the files hold."""
 
 import html.parser
+import json
 import os
 import re
 import subprocess
@@ -68,6 +69,14 @@ def test_the_page_says_what_the_files_hold(tmp_path):
     assert row[7] == f"{100 * (np.abs(codes) == 448).mean():.2g}%" and row[8] == f"{scale:.3g}"
     assert len([row for row in rows if row.endswith("_proj.weight")]) == 14
     assert rows["fp8_block"][1] == "14" and "deepseek" in page.text
+
+    report = json.loads(octavo("report", tmp_path / "fp8", "--against", tmp_path / "plain", "--json"))
+    assert (report["layout"], len(report["layers"])) == ("deepseek", 14)
+    (layer,) = [each for each in report["layers"] if each["name"] == name]
+    assert (layer["format"], layer["shape"], layer["codes"]) == ("fp8_block", [128, 128], 128 * 128)
+    assert layer["codes_at_max"] == (np.abs(codes) == 448).sum()
+    assert layer["scales"]["count"] == 1 and np.float32(layer["scales"]["largest"]) == scale
+    assert abs(layer["difference"]["rms"] / error - 1) < 1e-6
 
 
 def test_names_and_findings_are_text_and_not_markup(tmp_path):

@@ -4,6 +4,7 @@
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/FigureJson.h"
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <string>
 
@@ -75,9 +75,6 @@ std::string reportText(const DiffReport& report, const DiffFlags& flags) {
   return text + "\n" + countsText(report) + "\n";
 }
 
-/// JSON has no infinity: null.
-Json figureJson(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 std::string reportJson(const DiffReport& report, const DiffFlags& flags) {
   Json weights = Json::array(), counts;
   for (Sameness sameness : kSamenesses) {
@@ -86,17 +83,7 @@ std::string reportJson(const DiffReport& report, const DiffFlags& flags) {
     counts[key] = report.count(sameness);
   }
   for (const WeightDifference& weight : report.weights)
-    weights.push_back({{"name", weight.name},
-                       {"sameness", samenessName(weight.sameness)},
-                       {"first", weight.first},
-                       {"second", weight.second},
-                       {"why", weight.why},
-                       {"elements", weight.elements},
-                       {"differing", weight.differing},
-                       {"max_absolute", figureJson(weight.maxAbsolute)},
-                       {"max_relative", figureJson(weight.maxRelative)},
-                       {"of_amax", figureJson(weight.ofAmax)},
-                       {"rms", figureJson(weight.rms)}});
+    weights.push_back(differenceJson(weight));
   return jsonText({{"first", flags.first},
                    {"second", flags.second},
                    {"first_layout", report.firstLayout},

@@ -3,6 +3,7 @@
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/FigureJson.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Reports/Inspect.h"
@@ -35,9 +36,6 @@ struct InspectFlags {
   bool isJson = false, showsScales = false, listsTensors = false;
 };
 
-constexpr std::array<std::string_view, checkpoint::kScaleFaults> kFaultNames = {
-    "zero", "nan", "inf", "negative", "subnormal"};
-
 std::string shapeText(const std::vector<std::int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
@@ -67,21 +65,6 @@ std::string scalesText(const ScaleCensus& census) {
     if (census.faults[fault] > 0)
       text += fmt::format(", {} {}", census.faults[fault], kFaultNames[fault]);
   return text;
-}
-
-Json scalesJson(const ScaleCensus& census, const ScaleHistogram& histogram) {
-  Json faults, bins = Json::array();
-  for (std::size_t fault = 0; fault < kFaultNames.size(); ++fault)
-    faults[std::string(kFaultNames[fault])] = census.faults[fault];
-  for (int exponent = ScaleHistogram::kLowest; exponent <= ScaleHistogram::kHighest; ++exponent)
-    if (histogram[exponent] > 0)
-      bins.push_back({{"exponent", exponent}, {"count", histogram[exponent]}});
-  const bool hasRange = census.largest > 0;
-  return {{"count", census.count},
-          {"smallest", hasRange ? Json(census.smallest) : Json()},
-          {"largest", hasRange ? Json(census.largest) : Json()},
-          {"faults", faults},
-          {"histogram", bins}};
 }
 
 std::string inspectionText(const Inspection& inspection, const InspectFlags& flags) {

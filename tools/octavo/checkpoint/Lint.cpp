@@ -3,6 +3,7 @@
 
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/FigureJson.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Lint/Lint.h"
@@ -144,15 +145,6 @@ std::string reportText(const LintReport& report, const LintFlags& flags) {
 }
 
 std::string reportJson(const LintReport& report, const LintFlags& flags) {
-  Json findings = Json::array();
-  for (const Finding& finding : report.findings)
-    findings.push_back({{"rule", finding.rule},
-                        {"severity", checkpoint::severityName(finding.severity)},
-                        {"file", finding.file},
-                        {"tensor", finding.tensor},
-                        {"what", finding.what},
-                        {"why", finding.why},
-                        {"fix", finding.fix}});
   return jsonText({{"path", flags.path},
                    {"layout", report.layout},
                    {"reason", report.reason},
@@ -162,7 +154,7 @@ std::string reportJson(const LintReport& report, const LintFlags& flags) {
                    {"errors", report.count(Severity::Error)},
                    {"warnings", report.count(Severity::Warning)},
                    {"notes", report.count(Severity::Note)},
-                   {"findings", findings}});
+                   {"findings", findingsJson(report.findings)}});
 }
 
 void runLint(const LintFlags& flags) {

@@ -2,6 +2,8 @@
 
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/FigureJson.h"
+#include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Reports/Report.h"
@@ -15,28 +17,70 @@ namespace octavo::tools {
 
 namespace {
 
+using checkpoint::Json;
+
 struct ReportFlags {
   std::string path, original, output;
+  bool isJson = false;
 };
 
-void report(const ReportFlags& flags) {
+checkpoint::Report makeReport(const ReportFlags& flags) {
   const StatusLine status(
       [](double seconds) { return fmt::format("reading all weights, {:.0f} s", seconds); });
   checkpoint::ReportOptions options;
   if (!flags.original.empty())
     options.original = flags.original;
-  const auto made = checkpoint::makeReport(flags.path, options);
+  auto made = checkpoint::makeReport(flags.path, options);
   if (!made)
     throw CommandError(made.error().message(), ExitCode::BadInput);
-  auto file = checkpoint::OutputFile::create(flags.output);
-  auto written = file ? file->write(checkpoint::reportPage(*made))
+  return std::move(*made);
+}
+
+void writePage(const checkpoint::Report& report, const std::string& path) {
+  auto file = checkpoint::OutputFile::create(path);
+  auto written = file ? file->write(checkpoint::reportPage(report))
                       : tl::expected<void, checkpoint::Error>(tl::unexpect, file.error());
   if (written)
     written = file->commit();
   if (!written)
     throw CommandError(written.error().message(), ExitCode::BadInput);
-  fmt::print("{}: {} layers, {} findings\n", flags.output, made->layers.size(),
-             made->findings.size());
+}
+
+std::string reportJson(const checkpoint::Report& report, const ReportFlags& flags) {
+  Json layers = Json::array();
+  for (const checkpoint::ReportLayer& layer : report.layers)
+    layers.push_back(
+        {{"name", layer.name},
+         {"format", layer.format},
+         {"shape", layer.shape},
+         {"bytes", layer.bytes},
+         {"bits_per_weight", layer.bitsPerWeight},
+         {"codes", layer.codes.count},
+         {"codes_at_max", layer.codes.atMax},
+         {"scales", scalesJson(layer.scales, layer.histogram)},
+         {"difference", layer.difference ? differenceJson(*layer.difference) : Json()}});
+  return jsonText({{"path", flags.path},
+                   {"against", flags.original.empty() ? Json() : Json(flags.original)},
+                   {"layout", report.inspection.layout},
+                   {"bytes", report.inspection.bytes},
+                   {"weights", report.inspection.weights},
+                   {"bits_per_weight", report.inspection.bitsPerWeight()},
+                   {"layers", layers},
+                   {"findings", findingsJson(report.findings)}});
+}
+
+void runReport(const ReportFlags& flags) {
+  if (flags.output.empty() && !flags.isJson)
+    throw CommandError("expected --output FILE.html, --json or both, found neither",
+                       ExitCode::BadUsage);
+  const checkpoint::Report report = makeReport(flags);
+  if (!flags.output.empty())
+    writePage(report, flags.output);
+  if (flags.isJson)
+    fmt::print("{}", reportJson(report, flags));
+  else
+    fmt::print("{}: {} layers, {} findings\n", flags.output, report.layers.size(),
+               report.findings.size());
 }
 
 } // namespace
@@ -47,16 +91,16 @@ void addReportCommand(CLI::App& group) {
       "report", "Write one HTML page: bytes, error and scales of each layer, findings");
   command->add_option("DIR", flags->path, "The checkpoint: a folder, or a safetensors file")
       ->required();
-  command->add_option("-o,--output", flags->output, "The page to write")
-      ->required()
-      ->type_name("FILE.html");
+  command->add_option("-o,--output", flags->output, "The page to write")->type_name("FILE.html");
   command
       ->add_option("--against", flags->original,
                    "What it was made from: gives the error of each layer")
       ->type_name("DIR");
-  command->footer("Example:\n  octavo checkpoint report Qwen3-8B-NVFP4 --against Qwen3-8B -o "
-                  "report.html\nThe page needs no other file and no network.");
-  command->callback([flags] { report(*flags); });
+  command->add_flag("--json", flags->isJson, "The page's figures as JSON, with or without a page");
+  command->footer("Examples:\n  octavo checkpoint report Qwen3-8B-NVFP4 --against Qwen3-8B -o "
+                  "report.html\n  octavo checkpoint report Qwen3-8B-NVFP4 --against Qwen3-8B --json"
+                  "\nThe page needs no other file and no network.");
+  command->callback([flags] { runReport(*flags); });
 }
 
 } // namespace octavo::tools
