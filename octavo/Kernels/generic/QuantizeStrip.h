@@ -244,7 +244,7 @@ private:
     const std::size_t stepsInRow = strip.columns - columnsAhead;
     for (std::size_t r = 0; r < strip.rows; ++r) {
       const float* row = strip.values + r * strip.stride;
-      const float* nextRow = strip.next + r * strip.stride;
+      const float* nextRow = kAhead ? strip.next + r * strip.stride : nullptr;
       const std::uintptr_t soon = laterRow(r + rowsAhead, columnsAhead);
       const std::uintptr_t later = laterRow(r + rowsAhead + 1, columnsAhead - strip.columns);
       std::uint8_t* to = strip.codes + r * strip.codeStride;

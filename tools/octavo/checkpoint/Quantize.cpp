@@ -64,9 +64,10 @@ void addQuantizeWeightsCommand(CLI::App& group) {
                    "Only these: names, wildcards, or re: and a regular expression")
       ->type_name("PATTERN");
   command->add_option("--ignore", flags->weights.ignore, "Not these")->type_name("PATTERN");
-  command->add_flag("--weight-only", flags->isWeightOnly,
-                    "Activations stay wide; without it they are quantized as the model runs, but for "
-                    "nvfp4's, which need a calibration");
+  command->add_flag(
+      "--weight-only", flags->isWeightOnly,
+      "Activations stay wide; without it they are quantized as the model runs, but for "
+      "nvfp4's, which need a calibration");
   command->footer(R"(Examples:
   octavo checkpoint quantize Qwen3-8B -o Qwen3-8B-NVFP4 --layout compressed-tensors --format nvfp4 --weight-only
   octavo checkpoint quantize Qwen3-8B -o Qwen3-8B-FP8 --layout deepseek --format fp8_block
