@@ -353,8 +353,7 @@ QuantizeResult quantize(std::span<const float> values, std::span<const std::int6
                         const ScaledType& type, const QuantizeOptions& options,
                         std::span<const std::uint32_t> randomBits) {
   assert(values.size() == count(shape) && type.block.size() == shape.size());
-  assert(randomBits.empty() ? options.rounding != Rounding::Stochastic
-                            : randomBits.size() == values.size());
+  assert(randomBits.size() == (options.rounding == Rounding::Stochastic ? values.size() : 0));
   QuantizeResult result;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i])) {
