@@ -13,7 +13,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <thread>
 
 namespace octavo::checkpoint {
 
@@ -131,12 +130,13 @@ tl::expected<void, Error> inParallel(std::size_t n, int workers, Work work) {
       }
     }
   };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min<std::size_t>(n, static_cast<std::size_t>(workers)); ++i)
-      others.emplace_back(take);
-    take();
-  }
+  // Not std::thread: exceptions of the others are this thread's, too.
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < std::min<std::size_t>(n, static_cast<std::size_t>(workers)); ++i)
+    others.push_back(std::async(std::launch::async, take));
+  take();
+  for (std::future<void>& other : others)
+    other.get();
   if (failure)
     return tl::unexpected(std::move(*failure));
   return {};
