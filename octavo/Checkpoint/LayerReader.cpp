@@ -210,9 +210,7 @@ tl::expected<void, Error> LayerReader::fetchCodes(std::int64_t begin, std::int64
     return shard.fetch(bytes, reinterpret_cast<std::byte*>(codes));
   fetched.resize(bytes.size());
   return shard.fetch(bytes, fetched.data()).map([&] {
-    kernels::unpack(reinterpret_cast<const std::uint8_t*>(fetched.data()),
-                    static_cast<std::size_t>((end - begin) * columnCount),
-                    source->type.element->width(), codes, single);
+    unpackRows(fetched.data(), end - begin, codes, single);
   });
 }
 
@@ -234,14 +232,19 @@ tl::expected<void, Error> LayerReader::fetchValues(std::int64_t begin, std::int6
   });
 }
 
+void LayerReader::unpackRows(const std::byte* packed, std::int64_t rows, std::uint8_t* codes,
+                             const kernels::Execution& execution) const {
+  kernels::unpack(reinterpret_cast<const std::uint8_t*>(packed),
+                  static_cast<std::size_t>(rows * columnCount), source->type.element->width(),
+                  codes, execution);
+}
+
 void LayerReader::matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
                               const kernels::Execution& execution) const {
   std::vector<std::byte> gathered;
   const std::span<const std::byte> bytes = elementRows(begin, end, gathered);
   if (unpacks())
-    kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                    static_cast<std::size_t>((end - begin) * columnCount),
-                    source->type.element->width(), codes, execution);
+    unpackRows(bytes.data(), end - begin, codes, execution);
   else
     std::memcpy(codes, bytes.data(), bytes.size());
 }
@@ -293,10 +296,8 @@ void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, const std::
     for (std::size_t i = first; i < last; ++i) {
       const std::int64_t from = begin + static_cast<std::int64_t>(i) * rows;
       const std::int64_t to = std::min(end, from + rows);
-      kernels::unpack(reinterpret_cast<const std::uint8_t*>(elements) +
-                          static_cast<std::size_t>(from - begin) * rowBytes,
-                      static_cast<std::size_t>((to - from) * columnCount),
-                      source->type.element->width(), unpacked.data(), single);
+      unpackRows(elements + static_cast<std::size_t>(from - begin) * rowBytes, to - from,
+                 unpacked.data(), single);
       dequantize(from, to, unpacked.data(), single);
     }
   });

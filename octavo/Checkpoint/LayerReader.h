@@ -88,6 +88,8 @@ private:
                                        std::vector<std::byte>& gathered) const;
   /// Whether codes have to be unpacked to lie one a byte.
   bool unpacks() const { return source->elements.packed && source->type.element->width() < 8; }
+  void unpackRows(const std::byte* packed, std::int64_t rows, std::uint8_t* codes,
+                  const kernels::Execution& execution) const;
   void matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
                    const kernels::Execution& execution) const;
   void matrixScales(std::int64_t begin, std::int64_t end, std::byte* scales) const;

@@ -51,6 +51,10 @@ struct ScaledFormat {
   std::string_view activation;  ///< the scaled format of activations that meet such weights
   std::string_view source;
 
+  /// Whether all values of a tensor share a scale, be it the only one or the outer one.
+  constexpr bool hasScaleOfTensor() const {
+    return hasOuterScale || (across == kWholeAxis && along == kWholeAxis);
+  }
   /// Bits per value of a tensor of that shape with its scales, the outer one included.
   /// `contracted` is the axis of `along`.
   double bitsPerValue(std::span<const std::int64_t> shape, int contracted) const;

@@ -267,8 +267,8 @@ std::optional<Candidate> candidateOf(const StoredTensor& tensor) {
 
 std::string amaxGroup(const format::ScaledFormat& format, std::string_view module,
                       std::string_view tensor) {
-  const bool isOfTheWhole = format.hasOuterScale || format.across == format::kWholeAxis;
-  return isOfTheWhole ? fusedGroup(module).value_or(std::string(tensor)) : std::string(tensor);
+  return format.hasScaleOfTensor() ? fusedGroup(module).value_or(std::string(tensor))
+                                   : std::string(tensor);
 }
 
 std::optional<std::string> quantizableModule(const StoredTensor& tensor) {

@@ -58,9 +58,7 @@ numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
       throw CommandError(unknownName("policy", flags.nonFinite, numerics::nonFiniteNames()),
                          ExitCode::BadUsage);
     // A NaN or Inf in one block would be one in the outer scale, and so in all blocks.
-    const bool hasOneForAll = format.hasOuterScale || (format.across == format::kWholeAxis &&
-                                                       format.along == format::kWholeAxis);
-    if (hasOneForAll && *policy != numerics::NonFinite::Error)
+    if (format.hasScaleOfTensor() && *policy != numerics::NonFinite::Error)
       throw CommandError(fmt::format("--non-finite {}: {} has a scale that all values of a tensor "
                                      "share, so they cannot do without finite values; --ignore "
                                      "leaves a tensor, or repair it",
@@ -79,10 +77,9 @@ const format::ScaledFormat& formatNamed(const std::string& name, const checkpoin
   const format::ScaledFormat* format = format::findScaledFormat(name);
   if (format && layout.spelling(name))
     return *format;
-  std::vector<std::string> known;
-  for (std::string_view written :
-       checkpoint::writtenFormats(layout, checkpoint::InputScale::Optional))
-    known.emplace_back(written);
+  const std::vector<std::string_view> written =
+      checkpoint::writtenFormats(layout, checkpoint::InputScale::Optional);
+  const std::vector<std::string> known(written.begin(), written.end());
   if (known.empty())
     throw CommandError(fmt::format("layout {} has no quantized formats: octavo checkpoint layouts "
                                    "lists those of the others",
