@@ -40,9 +40,6 @@ public:
   /// words.
   tl::expected<void, std::string> read(std::uint64_t offset, std::span<std::byte> to) const;
 
-  /// Open as long as the mapping.
-  int descriptor() const { return file; }
-
   /// Says that `part`, bytes of this file, is not needed for now: its pages leave this process's
   /// memory. It can still be read, from the system's cache or the disk.
   void release(std::span<const std::byte> part) const;
@@ -52,7 +49,7 @@ private:
       : address(address), length(length), file(file) {}
   void* address;
   std::size_t length;
-  int file;
+  int file; ///< open as long as the mapping
 };
 
 } // namespace octavo::checkpoint

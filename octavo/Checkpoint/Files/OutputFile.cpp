@@ -189,10 +189,8 @@ tl::expected<void, Error> OutputFile::writeCached(std::uint64_t offset,
   return {};
 }
 
-tl::expected<bool, Error> OutputFile::copyAt(std::uint64_t offset, int source, std::uint64_t from,
-                                             std::uint64_t length) {
-  auto in = static_cast<off64_t>(from);
-  auto out = static_cast<off64_t>(offset);
+tl::expected<bool, Error> OutputFile::copyFrom(int source, std::uint64_t length) {
+  off64_t in = 0, out = 0;
   while (length > 0) {
     const ssize_t copied = ::copy_file_range(source, &in, descriptor, &out,
                                              std::min<std::uint64_t>(length, kDiskBegins), 0);

@@ -39,11 +39,10 @@ public:
   /// cache to files that are read again. Where the file system cannot, and all others, through it;
   /// a few bytes wait for others. Errors may be of bytes put before.
   tl::expected<void, Error> writeAt(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Puts `length` bytes of the file behind `source` from byte `from` on at `offset`, inside the
-  /// kernel. False where the system cannot (other file systems, old kernels); nothing that was
-  /// written counts then. Any thread.
-  tl::expected<bool, Error> copyAt(std::uint64_t offset, int source, std::uint64_t from,
-                                   std::uint64_t length);
+  /// Puts the first `length` bytes of the file behind `source` at the beginning, inside the kernel.
+  /// False where the system cannot (other file systems, old kernels); nothing that was written
+  /// counts then.
+  tl::expected<bool, Error> copyFrom(int source, std::uint64_t length);
 
   /// Syncs what was written, gives it the name it was asked for, and syncs the folder. A file of
   /// that name is replaced.

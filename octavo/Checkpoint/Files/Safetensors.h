@@ -49,10 +49,6 @@ public:
   const SafetensorsEntry* find(std::string_view name) const;
   const SafetensorsMetadata& metadata() const { return strings; }
   const std::string& name() const { return file; }
-  /// Where in the file the tensors' bytes begin.
-  std::uint64_t dataBegin() const { return headerEnd; }
-  /// Of the open file; -1 for bytes that were in memory to begin with.
-  int descriptor() const { return mapping ? mapping->descriptor() : -1; }
 
   /// The bytes of a tensor as they lie in the file (sub-byte codes packed).
   std::span<const std::byte> bytes(const SafetensorsEntry& entry) const {
@@ -77,7 +73,7 @@ private:
   std::string file;
   std::optional<MappedFile> mapping;
   std::span<const std::byte> data; ///< after the header
-  std::uint64_t headerEnd = 0;
+  std::uint64_t headerEnd = 0; ///< where in the file the bytes of the tensors begin
   std::vector<SafetensorsEntry> index;
   SafetensorsMetadata strings;
 };

@@ -61,7 +61,7 @@ static tl::expected<void, Error> copyFile(const fs::path& from, const fs::path& 
                   "make it readable, or remove it");
   const auto length = static_cast<std::uint64_t>(status.st_size);
   auto copied = OutputFile::create(to).and_then([&](OutputFile file) -> tl::expected<void, Error> {
-    auto done = file.reserve(length).and_then([&] { return file.copyAt(0, source, 0, length); });
+    auto done = file.reserve(length).and_then([&] { return file.copyFrom(source, length); });
     if (!done)
       return tl::unexpected(std::move(done.error()));
     if (!*done) {
