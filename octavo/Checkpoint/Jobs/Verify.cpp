@@ -50,9 +50,8 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
       "every weight of the source is in the output, and, unless that is plain, every scale of "
       "activations and caches");
   set(Nothing, "nothing-extra",
-      "the output has no weight that the source does not have, and, unless that is plain, no scale "
-      "of "
-      "activations and caches");
+      "the output has no weight that the source does not have, and, unless that is plain, no "
+      "scale of activations and caches");
   set(Shapes, "shapes", "every weight has the source's logical shape");
   set(Bytes, "plain-identical",
       "tensors that are plain in both, of one dtype, are equal byte for byte");

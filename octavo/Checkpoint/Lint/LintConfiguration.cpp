@@ -52,7 +52,8 @@ bool saysQuantized(const Folder& folder) {
 
 /// Why config.json, as it was read, says of no quantization.
 std::string withoutQuantization(const Folder& folder, const Findings& findings) {
-  if (folder.config().is_null())
+  const Json& config = folder.config();
+  if (config.is_null())
     return std::ranges::any_of(findings,
                                [](const Finding& finding) {
                                  return finding.rule == "unreadable-config" &&
@@ -60,7 +61,6 @@ std::string withoutQuantization(const Folder& folder, const Findings& findings) 
                                })
                ? "config.json cannot be read"
                : "there is no config.json";
-  const Json& config = folder.config();
   const auto found = config.find("quantization_config");
   return found == config.end()
              ? "config.json has no quantization_config"

@@ -339,17 +339,25 @@ void excludedBySubstring(const LintSubject& subject, const ReaderRule& rule, Fin
   const std::vector<std::string> entries = excludedModules(subject.folder);
   Findings ofPatterns; // reported where the layout is read
   const NamePatterns excluded(entries, PatternStyle::Wildcards, "exclude_modules", ofPatterns);
+  struct Quantized {
+    const Layer* layer;
+    std::string module;
+  };
+  std::vector<Quantized> quantized;
+  for (const Layer& layer : subject.inventory.layers)
+    if (layer.format && !excluded.match(layer.name))
+      quantized.push_back({&layer, moduleInVllm(layer)});
   for (const std::string& entry : entries) {
-    std::vector<const Layer*> hidden;
-    for (const Layer& layer : subject.inventory.layers)
-      if (layer.format && !excluded.match(layer.name) &&
-          moduleInVllm(layer).find(entry) != std::string::npos)
-        hidden.push_back(&layer);
-    if (!hidden.empty())
-      report(rule, findings, &hidden.front()->elements.tensor,
+    const auto isHidden = [&](const Quantized& each) {
+      return each.module.find(entry) != std::string::npos;
+    };
+    const auto first = std::ranges::find_if(quantized, isHidden);
+    if (first != quantized.end())
+      report(rule, findings, &first->layer->elements.tensor,
              fmt::format("{} is excluded, which is a part of the name {}; quantized layers that it "
                          "hides: {}",
-                         inQuotes(entry), inQuotes(moduleInVllm(*hidden.front())), hidden.size()));
+                         inQuotes(entry), inQuotes(first->module),
+                         std::count_if(first, quantized.end(), isHidden)));
   }
 }
 

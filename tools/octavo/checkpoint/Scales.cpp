@@ -161,7 +161,6 @@ checkpoint::KvScaleJson jsonOf(const Opened& opened, const ScalesFlags& flags) {
   return json;
 }
 
-/// Writes the scales of all tiers but the default.
 /// Throws CommandError for a file whose name does not say which kind it is.
 void checkSideName(const ScalesFlags& flags) {
   const std::string ending = std::filesystem::path(flags.output).extension();
@@ -172,6 +171,7 @@ void checkSideName(const ScalesFlags& flags) {
                        ExitCode::BadUsage);
 }
 
+/// Writes the scales of all tiers but the default.
 void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
   const bool asJson = std::filesystem::path(flags.output).extension() == ".json";
   const std::vector<StoredScale> scales = known(opened.scales);
