@@ -91,6 +91,11 @@ class Checkpoint:
         return folder
 
 
+# Names in the checkpoints below.
+L0, L1 = "model.layers.0.", "model.layers.1."
+UP, DOWN = L0 + "mlp.up_proj", L0 + "mlp.down_proj"
+KV0, KV1 = L0 + "self_attn.", L1 + "self_attn."
+
 SHAPES = {"self_attn.q_proj": (64, 64), "self_attn.k_proj": (64, 64), "self_attn.v_proj": (64, 64),
           "self_attn.o_proj": (64, 64), "mlp.gate_proj": (128, 64), "mlp.up_proj": (128, 64),
           "mlp.down_proj": (64, 128)}

@@ -9,9 +9,6 @@ import numpy as np
 import checkpoints as cp
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
-UP = "model.layers.0.mlp.up_proj"
-DOWN = "model.layers.0.mlp.down_proj"
-KV0, KV1 = "model.layers.0.self_attn.", "model.layers.1.self_attn."
 
 
 def octavo(*arguments, code=0):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import checkpoints as cp
-from commands import DOWN, KV0, KV1, OCTAVO, UP, as_json, bytes_of, dequantized, octavo, tensors_of, write
+from checkpoints import DOWN, KV0, KV1, UP
+from commands import OCTAVO, as_json, bytes_of, dequantized, octavo, tensors_of, write
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 

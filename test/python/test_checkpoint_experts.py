@@ -2,25 +2,15 @@
 K, scales [E, K / 16, N], outer and input scales of all experts or one an expert. Expected values
 are computed here, number by number, with ml_dtypes alone."""
 import json
-import os
-import pathlib
-import subprocess
 
 import numpy as np
 import pytest
 
 import checkpoints as cp
+from commands import octavo, tensors_of
 
-OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
 EXPERTS = "model.layers.0.feed_forward.experts."
 E, N, K = 3, 24, 64
-
-
-def octavo(*arguments, code=0):
-    result = subprocess.run([OCTAVO, "checkpoint", *arguments], capture_output=True, text=True,
-                            timeout=60)
-    assert code is None or result.returncode == code, result.stderr + result.stdout
-    return result
 
 
 def experts(outer_shape=(), input_shape=()):
@@ -53,13 +43,6 @@ def experts(outer_shape=(), input_shape=()):
     return checkpoint, values
 
 
-def tensors_of(folder):
-    found = {}
-    for shard in sorted(folder.glob("*.safetensors")):
-        found |= cp.read_safetensors(shard)
-    return found
-
-
 SCALES = pytest.mark.parametrize("scales", [(), (E,)], ids=["of all", "of each"])
 
 
@@ -82,7 +65,7 @@ def test_dequantized_they_have_the_models_axes(tmp_path, scales):
         assert plain[name].shape == (E, K, N)
         np.testing.assert_allclose(plain[name], expected, rtol=3e-7)
     same = {weight["name"]: weight for weight in json.loads(
-        octavo("diff", folder, tmp_path / "plain", "--json", code=None).stdout)["weights"]}
+        octavo("diff", folder, tmp_path / "plain", "--json", code=1).stdout)["weights"]}
     for name in values:
         assert same[name]["sameness"] == "equal values", same[name]
 
@@ -92,7 +75,7 @@ def test_to_another_layout_and_back_they_are_the_same_bytes(tmp_path, scales):
     folder = experts(scales, scales)[0].write(tmp_path / "experts")
     octavo("convert", folder, "-o", tmp_path / "native", "--layout", "native")
     same = {weight["name"]: weight for weight in json.loads(
-        octavo("diff", folder, tmp_path / "native", "--json", code=None).stdout)["weights"]}
+        octavo("diff", folder, tmp_path / "native", "--json", code=1).stdout)["weights"]}
     assert same[EXPERTS + "down_proj"]["sameness"] == "equal values"
     octavo("convert", tmp_path / "native", "-o", tmp_path / "back", "--layout", "modelopt")
     # One input scale of a module cannot be that of two stacks: native has no place for them.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import checkpoints as cp
+from commands import tensors_of
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
 M = "model.layers.0.mlp.up_proj"
@@ -35,11 +36,6 @@ def convert(source, out, *flags, code=0):
 def losses(summary):
     return {loss["name"]: {k: v for k, v in loss.items() if k != "name" and v}
             for loss in summary["losses"]}
-
-
-def tensors_of(folder):
-    return {name: tensor for shard in folder.glob("*.safetensors")
-            for name, tensor in cp.read_safetensors(shard).items()}
 
 
 def finite_codes(dtype, zeros=1):

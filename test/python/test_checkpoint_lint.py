@@ -10,7 +10,7 @@ import pytest
 
 import checkpoints as cp
 from broken import CASES
-from broken.cases import UP
+from checkpoints import UP
 from broken.numbers import a_code_is_nan, scale_is_the_default
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import checkpoints as cp
+from checkpoints import L0, UP
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
-L0 = "model.layers.0."
-UP, O = L0 + "mlp.up_proj", L0 + "self_attn.o_proj"
+O = L0 + "self_attn.o_proj"
 
 
 def findings(folder, *arguments):

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 import checkpoints as cp
-from commands import DOWN, KV0, UP, as_json, dequantized, octavo, write
+from checkpoints import DOWN, KV0, UP
+from commands import as_json, dequantized, octavo, write
 
 
 def verified(tmp_path, output, source, code=0):

@@ -2,7 +2,8 @@
 import numpy as np
 
 import checkpoints as cp
-from broken.cases import DOWN, UP, breaks, case
+from broken.cases import breaks, case
+from checkpoints import DOWN, UP
 
 
 @case("unreadable-config", "config.json", "JSON")

@@ -1,12 +1,13 @@
 """Shards, the index and folders that are broken."""
+import functools
 import json
 import struct
 
 import numpy as np
-import pytest
 
 import checkpoints as cp
-from broken.cases import CASES, L0, UP, case, damages
+from broken.cases import case, damages
+from checkpoints import L0, UP
 
 # The second shard of two.
 
@@ -156,13 +157,13 @@ def shard_is_a_link_to_elsewhere(shard, header, data):
 
 def only_shard(rule, *words):
     def add(damage):
+        @case(rule, "model.safetensors", *words)
+        @functools.wraps(damage)
         def make(folder):
             checkpoint = cp.autofp8()
             checkpoint.shards = 1
             checkpoint.write(folder)
             damage(folder / "model.safetensors")
-        make.__name__ = damage.__name__
-        CASES.append(pytest.param(rule, ("model.safetensors", *words), (), make, id=damage.__name__))
         return damage
     return add
 
@@ -188,13 +189,13 @@ def the_only_shard_is_a_link_to_elsewhere(shard):
 
 def breaks_index(rule, *words):
     def add(change):
+        @case(rule, *words)
+        @functools.wraps(change)
         def make(folder):
             cp.autofp8().write(folder)
             path = folder / "model.safetensors.index.json"
             text = change(json.loads(path.read_text()))
             path.write_text(text if isinstance(text, str) else json.dumps(text))
-        make.__name__ = change.__name__
-        CASES.append(pytest.param(rule, words, (), make, id=change.__name__))
         return change
     return add
 

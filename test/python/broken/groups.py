@@ -2,7 +2,8 @@
 import numpy as np
 
 import checkpoints as cp
-from broken.cases import KV0, L0, L1, UP, breaks
+from broken.cases import breaks
+from checkpoints import KV0, L0, L1, UP
 
 # Fused projections.
 

@@ -3,7 +3,8 @@ import ml_dtypes
 import numpy as np
 
 import checkpoints as cp
-from broken.cases import L1, UP, breaks
+from broken.cases import breaks
+from checkpoints import L1, UP
 
 # Scales that are missing, extra, of the wrong kind.
 

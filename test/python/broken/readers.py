@@ -3,8 +3,9 @@ import ml_dtypes
 import numpy as np
 
 import checkpoints as cp
-from broken.cases import KV0, L0, UP, breaks, case
+from broken.cases import breaks, case
 from broken.numbers import a_code_is_nan, set_scale
+from checkpoints import KV0, L0, UP
 
 
 def reads(base, reader, rule, *words):
