@@ -87,11 +87,11 @@ tl::expected<void, Error> OutputFile::reserve(std::uint64_t length) {
 /// before.
 static constexpr std::uint64_t kDiskBegins = std::uint64_t{32} << 20;
 
-/// Fewer bytes cost more waiting for the disk than a copy.
-static constexpr std::size_t kUncachedLeast = std::size_t{256} << 10;
+/// Fewer bytes cost more waiting for the disk than a copy to others.
+static constexpr std::size_t kUncachedLeast = std::size_t{1} << 20;
 
-/// A write through the cache waits for those past it, and they for it: the few bytes that go there
-/// go at a time.
+/// Bytes that wait for others. A write through the cache waits for those past it, and they for it:
+/// the few that do not make kUncachedLeast side by side go there at a time.
 static constexpr std::size_t kMostLater = std::size_t{8} << 20;
 
 void OutputFile::beginDisk(std::uint64_t offset, std::uint64_t length) {
@@ -101,17 +101,23 @@ void OutputFile::beginDisk(std::uint64_t offset, std::uint64_t length) {
 
 tl::expected<void, Error> OutputFile::writeAt(std::uint64_t offset,
                                               std::span<const std::byte> bytes) {
-  const std::uint64_t address = reinterpret_cast<std::uintptr_t>(bytes.data());
   if (bytes.size() < kUncachedLeast)
     return writeLater(offset, bytes);
+  return writePages(offset, bytes, &OutputFile::writeLater);
+}
+
+tl::expected<void, Error> OutputFile::writePages(std::uint64_t offset,
+                                                 std::span<const std::byte> bytes,
+                                                 Writer writeEdge) {
+  const std::uint64_t address = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::size_t head = (kPageBytes - offset % kPageBytes) % kPageBytes;
   if (uncached < 0 || (address - offset) % kPageBytes != 0)
     return writeCached(offset, bytes);
-  const std::size_t head = (kPageBytes - offset % kPageBytes) % kPageBytes;
   const std::size_t whole = (bytes.size() - head) / kPageBytes * kPageBytes;
   return writeUncached(offset + head, bytes.subspan(head, whole)).and_then([&](std::size_t done) {
-    return writeLater(offset, bytes.first(head)).and_then([&] {
+    return (this->*writeEdge)(offset, bytes.first(head)).and_then([&] {
       const auto rest = bytes.subspan(head + done);
-      return rest.size() < kPageBytes ? writeLater(offset + head + done, rest)
+      return rest.size() < kPageBytes ? (this->*writeEdge)(offset + head + done, rest)
                                       : writeCached(offset + head + done, rest);
     });
   });
@@ -136,15 +142,20 @@ tl::expected<void, Error> OutputFile::writeLater(std::uint64_t offset,
 
 tl::expected<void, Error> OutputFile::put(Later later) {
   std::ranges::sort(later.ranges, {}, &Later::Range::offset);
-  std::vector<std::byte> run; // ranges that lie side by side in the file
+  PageBuffer buffer; // for a run of bytes that lie side by side in the file
   for (auto range = later.ranges.begin(); range != later.ranges.end();) {
-    const std::uint64_t offset = range->offset;
-    run.clear();
-    for (; range != later.ranges.end() && range->offset == offset + run.size(); ++range) {
-      const auto bytes = std::span(later.bytes).subspan(range->begin, range->size);
-      run.insert(run.end(), bytes.begin(), bytes.end());
-    }
-    if (auto written = writeCached(offset, run); !written)
+    const auto begin = range;
+    std::uint64_t end = begin->offset;
+    for (; range != later.ranges.end() && range->offset == end; ++range)
+      end += range->size;
+    const std::span<std::byte> run = buffer.place(begin->offset, end - begin->offset);
+    for (auto part = begin; part != range; ++part)
+      std::memcpy(run.data() + (part->offset - begin->offset), later.bytes.data() + part->begin,
+                  part->size);
+    auto written = run.size() < kUncachedLeast
+                       ? writeCached(begin->offset, run)
+                       : writePages(begin->offset, run, &OutputFile::writeCached);
+    if (!written)
       return written;
   }
   return {};

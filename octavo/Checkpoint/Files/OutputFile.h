@@ -65,6 +65,11 @@ private:
 
   OutputFile(std::filesystem::path path, std::string temporary, int descriptor)
       : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}
+  using Writer = tl::expected<void, Error> (OutputFile::*)(std::uint64_t offset,
+                                                           std::span<const std::byte> bytes);
+  /// Whole pages go past the cache where they can, what is left at both ends by `writeEdge`.
+  tl::expected<void, Error> writePages(std::uint64_t offset, std::span<const std::byte> bytes,
+                                       Writer writeEdge);
   tl::expected<void, Error> writeCached(std::uint64_t offset, std::span<const std::byte> bytes);
   tl::expected<void, Error> writeLater(std::uint64_t offset, std::span<const std::byte> bytes);
   tl::expected<void, Error> put(Later later);
