@@ -1,9 +1,8 @@
 // The values of a tensor as f32, row by row, whatever holds them: a plain tensor or a layer.
 #pragma once
 
-#include "octavo/Checkpoint/Jobs/Job.h"
 #include "octavo/Checkpoint/LayerReader.h"
-#include "octavo/Kernels/Execution.h"
+#include "octavo/Checkpoint/Piece.h"
 #include "octavo/Kernels/Widen.h"
 
 #include <tl/expected.hpp>
@@ -76,21 +75,5 @@ void transpose(const float* from, std::int64_t rows, std::int64_t columns, float
 
 /// What is said of element `index` (row-major) that a quantization refuses.
 Error nonFiniteError(const ValueRows& rows, std::int64_t index, float value);
-
-/// The largest |x| of all rows of several tensors, which share a scale. Error: a value that is not
-/// finite, of which there is no amax.
-class AmaxMeasurement final : public Measurement {
-public:
-  void add(std::shared_ptr<const ValueRows> rows);
-  std::span<const Piece> pieces() const override { return all; }
-  tl::expected<void, Error> measure(std::size_t piece, Scratch& scratch) override;
-  float amax() const;
-
-private:
-  std::vector<std::shared_ptr<const ValueRows>> sources;
-  std::vector<Piece> all;
-  std::vector<std::size_t> sourceOf; ///< of each piece
-  kernels::SharedMaximum greatest;
-};
 
 } // namespace octavo::checkpoint

@@ -277,6 +277,7 @@ def test_figures_of_hand_made_weights(tmp_path):
         assert (weight["sameness"], weight["differing"]) == (sameness, differing), name
         for key, figure in zip(("max_absolute", "of_amax", "rms", "max_relative"), figures):
             assert weight[key] == (None if figure is None else pytest.approx(figure, rel=1e-12)), (name, key)
+        assert ("1 of the values that differ" in weight["why"]) == (name in ("nan in one", "inf in one")), name
     only = write(tmp_path, "c", cp.Checkpoint({"w": np.array([1, 4], np.float32)}, {}))
     half = write(tmp_path, "d", cp.Checkpoint({"w": np.array([1, 3], np.float32)}, {}))
     as_json("diff", only, half, "--tolerance", "0.25")  # as far as is allowed

@@ -1,6 +1,7 @@
 // Plain tensors to layers of a layout; and layers to other layers where only their values are kept.
 #pragma once
 
+#include "octavo/Checkpoint/Jobs/AmaxMeasurement.h"
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
 #include "octavo/Checkpoint/ValueRows.h"
@@ -21,8 +22,8 @@ namespace octavo::checkpoint {
 /// whole name, or `re:` and a regular expression matched from the start; a module's name stands for
 /// all below it, too.
 struct WeightChoice {
-  std::vector<std::string> only; ///< empty: all weights of Linear modules, as their names tell
-  std::vector<std::string> ignore;
+  std::vector<std::string> only = {}; ///< empty: all weights of Linear modules, as their names tell
+  std::vector<std::string> ignore = {};
 };
 
 struct QuantizationChoice {

@@ -16,6 +16,7 @@ namespace {
 /// What is summed over the values of a weight.
 struct Sums {
   std::uint64_t differing = 0;
+  std::uint64_t notFinite = 0; ///< of those, where one or both are NaN or infinite
   double maxAbsolute = 0, maxRelative = 0, amax = 0, squares = 0, errors = 0;
 
   void add(float a, float b) {
@@ -27,9 +28,10 @@ struct Sums {
     if (a == b || (std::isnan(a) && std::isnan(b)))
       return;
     ++differing;
-    const double error = std::isfinite(a) && std::isfinite(b)
-                             ? std::fabs(double{a} - double{b})
-                             : std::numeric_limits<double>::infinity();
+    const bool areFinite = std::isfinite(a) && std::isfinite(b);
+    notFinite += areFinite ? 0 : 1;
+    const double error = areFinite ? std::fabs(double{a} - double{b})
+                                   : std::numeric_limits<double>::infinity();
     maxAbsolute = std::max(maxAbsolute, error);
     if (size > 0 || !std::isfinite(error))
       maxRelative = std::max(maxRelative, std::isfinite(error) ? error / size : error);
@@ -84,6 +86,10 @@ void compareValues(const NamedWeight& first, const NamedWeight& second, WeightDi
   }
   result.sameness = sums.differing == 0 ? Sameness::EqualValues : Sameness::Different;
   result.differing = sums.differing;
+  if (sums.notFinite > 0)
+    result.why = fmt::format("NaN or infinite in one of them, where the other has another value: "
+                             "{} of the values that differ",
+                             sums.notFinite);
   result.maxAbsolute = sums.maxAbsolute;
   result.maxRelative = sums.maxRelative;
   // A difference from nothing but zeros is infinite.

@@ -28,7 +28,7 @@ struct WeightDifference {
   std::string name;
   Sameness sameness;
   std::string first, second; ///< formats or dtypes; empty where there is none
-  std::string why = {};      ///< of Unreadable and OtherShape
+  std::string why = {};      ///< of Unreadable, OtherShape, and figures that are infinite
   std::uint64_t elements = 0, differing = 0;
   double maxAbsolute =
       0; ///< largest |a - b|; infinite where one is NaN or infinite and the other not

@@ -1,0 +1,34 @@
+// The rows that are worked on at a time, and a thread's memory for them.
+#pragma once
+
+#include "octavo/Checkpoint/Files/PageBuffer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+/// Values of a piece of work, at most, unless a row of blocks has more: what is written of one
+/// piece, some MiB, is worth a request to the disk. It does not depend on the machine or the
+/// options, and neither do sums over pieces.
+inline constexpr std::int64_t kPieceValues = std::int64_t{1} << 22;
+
+/// Values that are computed together, at most, unless a row of blocks has more: as f32 and as codes
+/// they stay in the second-level cache from one loop to the next.
+inline constexpr std::int64_t kTileValues = std::int64_t{1} << 15;
+
+/// A range of rows.
+struct Piece {
+  std::int64_t begin, end;
+};
+
+/// Memory of one thread, kept from piece to piece.
+struct Scratch {
+  std::vector<std::byte> fetched; ///< as the input stores it
+  std::vector<float> values, restored;
+  std::vector<std::byte> codes, scales;
+  PageBuffer stored; ///< what a piece writes
+};
+
+} // namespace octavo::checkpoint
