@@ -1,4 +1,4 @@
-"""The examples in docs/python.md and in docstrings give what they say; those in docs/jax.md run."""
+"""The examples in README.md, docs/python.md and docstrings give what they say; those in docs/jax.md run."""
 import doctest
 import pathlib
 
@@ -7,14 +7,16 @@ import octavo.checkpoint
 import octavo.jax
 import pytest
 
-DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
-PAGE = DOCS / "python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
 
 
-def test_examples_on_the_page():
+@pytest.mark.parametrize("page, examples", [(ROOT / "README.md", 4), (DOCS / "python.md", 60)],
+                         ids=["README.md", "python.md"])
+def test_examples_on_the_page(page, examples):
     tests = doctest.DocTestParser().get_doctest(
-        PAGE.read_text().replace("```", ""), {}, PAGE.name, str(PAGE), 0)
-    assert len(tests.examples) > 30
+        page.read_text().replace("```", ""), {}, page.name, str(page), 0)
+    assert len(tests.examples) >= examples
     runner = doctest.DocTestRunner()
     report = []
     runner.run(tests, out=report.append)
