@@ -96,17 +96,23 @@ struct PairsOfBf16 {
         const ScalePattern<kCount> pattern(scales);
 #pragma unroll
         for (int at = 0; at < kDwords; at += 16) {
+          // The last half of an odd number of lanes; not by masked moves, microcode on Zen.
+          const bool isHalf = at + 16 > kDwords;
           __m512i first, second;
-          pairs.decode(_mm512_loadu_si512(codes + 4 * at), first, second);
+          pairs.decode(
+              isHalf ? _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i*)(codes + 4 * at)))
+                     : _mm512_loadu_si512(codes + 4 * at),
+              first, second);
           const auto scale = (__m512)pattern.at(at / 16);
           first = scaled(first, scale);
           second = scaled(second, scale);
-          if constexpr (kDwords < 16) { // one lane; not by masked stores, microcode on Zen
-            _mm256_storeu_si256((__m256i*)out, _mm512_castsi512_si256(first));
-            _mm256_storeu_si256((__m256i*)(out + 32), _mm512_castsi512_si256(second));
+          std::byte* const seconds = out + 4 * kDwords;
+          if (isHalf) {
+            _mm256_storeu_si256((__m256i*)(out + 4 * at), _mm512_castsi512_si256(first));
+            _mm256_storeu_si256((__m256i*)(seconds + 4 * at), _mm512_castsi512_si256(second));
           } else {
             _mm512_storeu_si512(out + 4 * at, first);
-            _mm512_storeu_si512(out + 4 * (kDwords + at), second);
+            _mm512_storeu_si512(seconds + 4 * at, second);
           }
         }
         codes += 4 * kDwords;
