@@ -21,7 +21,12 @@ protected:
 };
 
 inline std::string isaTestName(const testing::TestParamInfo<Isa>& info) {
-  return std::string(isaName(info.param));
+  std::string name(isaName(info.param));
+#if defined(OCTAVO_EMULATED_AVX512)
+  if (info.param == Isa::Avx512)
+    name += "_emulated";
+#endif
+  return name;
 }
 
 #define OCTAVO_ON_EACH_ISA(Suite)                                                                  \

@@ -1,0 +1,208 @@
+// The AVX-512 instructions of our kernels, one lane at a time, after their descriptions in Intel's
+// manual ("Intel 64 and IA-32 Architectures Software Developer's Manual", volume 2) and not after
+// their uses here. `compile` calls these functions where LLVM's IR has the intrinsic of the name;
+// Avx512Test.cpp holds them against hand-worked cases and AVX2's narrower twins.
+#include <cstdint>
+#include <cstring>
+
+namespace {
+
+template <typename T, int N> using Vector = T __attribute__((vector_size(N * sizeof(T))));
+using U8 = Vector<std::uint8_t, 64>;
+using I8 = Vector<std::int8_t, 64>;
+using U16 = Vector<std::uint16_t, 32>;
+using I16 = Vector<std::int16_t, 32>;
+using I32 = Vector<std::int32_t, 16>;
+using U32 = Vector<std::uint32_t, 16>;
+using I64 = Vector<long long, 8>;
+using F32 = Vector<float, 16>;
+using Bf16 = Vector<__bf16, 32>;
+using Eight16 = Vector<std::uint16_t, 8>;
+
+} // namespace
+
+// The operands are LLVM's, whose floating-point intrinsics end with a rounding; 4: MXCSR's, which
+// is to nearest.
+extern "C" {
+U8 vpermb(U8 from, U8 index) asm("emulated.avx512.permvar.qi.512");
+F32 vpermps(F32 from, U32 index) asm("emulated.avx512.permvar.sf.512");
+U8 vpermi2b(U8 first, U8 index, U8 second) asm("emulated.avx512.vpermi2var.qi.512");
+U16 vpermi2w(U16 first, U16 index, U16 second) asm("emulated.avx512.vpermi2var.hi.512");
+U16 vpsrlw(U16 a, Eight16 count) asm("emulated.avx512.psrl.w.512");
+U32 vpternlogd(U32 a, U32 b, U32 c, int table) asm("emulated.avx512.pternlog.d.512");
+F32 vmaxps(F32 a, F32 b, int) asm("emulated.avx512.max.ps.512");
+F32 vrangeps(F32 a, F32 b, int control, F32 unselected, std::uint16_t mask,
+             int) asm("emulated.avx512.mask.range.ps.512");
+I32 vpdpbusd(I32 sum, U8 a, I8 b) asm("emulated.avx512.vpdpbusd.512");
+I32 vpdpwssd(I32 sum, I16 a, I16 b) asm("emulated.avx512.vpdpwssd.512");
+/// "vpdpwssd $2, $1, $0" of "=v,v,v,0"
+I64 vpdpwssdText(I64 first, I64 second, I64 sum) asm("emulated.asm.vpdpwssd");
+F32 vdpbf16ps(F32 sum, Bf16 a, Bf16 b) asm("emulated.avx512bf16.dpbf16ps.512");
+}
+
+namespace {
+
+template <typename To, typename From> To as(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+template <typename V> constexpr int kLanes = sizeof(V) / sizeof(V{}[0]);
+
+/// Lane `index % kLanes` of the lanes of one vector or, one after the other, of two.
+template <typename V, typename Index> V permute(V from, Index index) {
+  V to;
+  for (int i = 0; i < kLanes<V>; ++i)
+    to[i] = from[index[i] & (kLanes<V> - 1)];
+  return to;
+}
+template <typename V> V permute(V first, V index, V second) {
+  V to;
+  for (int i = 0; i < kLanes<V>; ++i) {
+    const int at = index[i] & (kLanes<V> - 1);
+    to[i] = index[i] & kLanes<V> ? second[at] : first[at];
+  }
+  return to;
+}
+
+constexpr std::uint32_t kSign = 0x80000000, kQuiet = 0x00400000, kInfinity = 0x7F800000;
+bool isNan(std::uint32_t bits) { return (bits & ~kSign) > kInfinity; }
+bool isSignalling(std::uint32_t bits) { return isNan(bits) && !(bits & kQuiet); }
+
+std::uint32_t range(std::uint32_t a, std::uint32_t b, int control) {
+  if (isSignalling(a)) // whatever the sign control says
+    return a | kQuiet;
+  if (isSignalling(b))
+    return b | kQuiet;
+  const bool largest = control & 1, absolute = control & 2;
+  std::uint32_t chosen;
+  if (isNan(b)) {
+    chosen = a;
+  } else if (isNan(a)) {
+    chosen = b;
+  } else {
+    // Zeros of both signs, and of absolute values all that are equal but for the sign, are ordered
+    // by their signs.
+    const bool bySign = (a ^ b) == kSign && (absolute || (a & ~kSign) == 0);
+    const float x = as<float>(absolute ? a & ~kSign : a), y = as<float>(absolute ? b & ~kSign : b);
+    const bool aIsLess = bySign ? (a & kSign) != 0 : x <= y;
+    chosen = aIsLess != largest ? a : b;
+  }
+  switch (control >> 2 & 3) {
+  case 0:
+    return (a & kSign) | (chosen & ~kSign);
+  case 1:
+    return chosen;
+  case 2:
+    return chosen & ~kSign;
+  default:
+    return chosen | kSign;
+  }
+}
+
+/// sum + a * b, rounded once and to nearest, denormal operands and results taken for zero, which is
+/// what VDPBF16PS does whatever MXCSR says. The processor's own instruction under such an MXCSR
+/// decides which results are denormal; eight lanes at a time, since changing MXCSR takes long. Not
+/// modelled: which of several NaNs is passed on.
+using Eight = Vector<float, 8>;
+Eight multiplyAddFlushing(Eight sum, Eight a, Eight b) {
+  const std::uint32_t flushing = 0x9FC0; // FTZ, DAZ, all exceptions masked
+  std::uint32_t before;
+  asm volatile("vstmxcsr %1\n\t"
+               "vldmxcsr %2\n\t"
+               "vfmadd231ps %4, %3, %0\n\t"
+               "vldmxcsr %1"
+               : "+x"(sum), "=&m"(before)
+               : "m"(flushing), "x"(a), "x"(b));
+  return sum;
+}
+
+} // namespace
+
+U8 vpermb(U8 from, U8 index) { return permute(from, index); }
+F32 vpermps(F32 from, U32 index) { return permute(from, index); }
+U8 vpermi2b(U8 first, U8 index, U8 second) { return permute(first, index, second); }
+U16 vpermi2w(U16 first, U16 index, U16 second) { return permute(first, index, second); }
+
+/// The count is the lower half of its register, all of it.
+U16 vpsrlw(U16 a, Eight16 count) {
+  std::uint64_t by;
+  std::memcpy(&by, &count, sizeof by);
+  return by > 15 ? U16{} : a >> static_cast<std::uint16_t>(by);
+}
+
+/// Bit 4 * a + 2 * b + c of the table, for each bit.
+U32 vpternlogd(U32 a, U32 b, U32 c, int table) {
+  U32 to{};
+  for (int i = 0; i < kLanes<U32>; ++i)
+    for (int bit = 0; bit < 32; ++bit) {
+      const int at = (a[i] >> bit & 1) << 2 | (b[i] >> bit & 1) << 1 | (c[i] >> bit & 1);
+      to[i] |= static_cast<std::uint32_t>(table >> at & 1) << bit;
+    }
+  return to;
+}
+
+/// The second operand unless the first is greater: where either is NaN, and of two zeros.
+F32 vmaxps(F32 a, F32 b, int) {
+  F32 to;
+  for (int i = 0; i < kLanes<F32>; ++i)
+    to[i] = a[i] > b[i] ? a[i] : b[i];
+  return to;
+}
+
+F32 vrangeps(F32 a, F32 b, int control, F32 unselected, std::uint16_t mask, int) {
+  const U32 x = as<U32>(a), y = as<U32>(b);
+  U32 to = as<U32>(unselected);
+  for (int i = 0; i < kLanes<U32>; ++i)
+    if (mask >> i & 1)
+      to[i] = range(x[i], y[i], control);
+  return as<F32>(to);
+}
+
+/// Sums wrap around.
+I32 vpdpbusd(I32 sum, U8 a, I8 b) {
+  for (int i = 0; i < kLanes<I32>; ++i) {
+    std::int32_t products = 0;
+    for (int j = 4 * i; j < 4 * i + 4; ++j)
+      products += std::int32_t{a[j]} * b[j];
+    sum[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum[i]) +
+                                       static_cast<std::uint32_t>(products));
+  }
+  return sum;
+}
+I32 vpdpwssd(I32 sum, I16 a, I16 b) {
+  for (int i = 0; i < kLanes<I32>; ++i) {
+    std::uint32_t to = static_cast<std::uint32_t>(sum[i]);
+    for (int j = 2 * i; j < 2 * i + 2; ++j)
+      to += static_cast<std::uint32_t>(std::int32_t{a[j]} * b[j]);
+    sum[i] = static_cast<std::int32_t>(to);
+  }
+  return sum;
+}
+I64 vpdpwssdText(I64 first, I64 second, I64 sum) {
+  return as<I64>(vpdpwssd(as<I32>(sum), as<I16>(first), as<I16>(second)));
+}
+
+/// Of each pair the product of the upper elements is added first.
+F32 vdpbf16ps(F32 sum, Bf16 a, Bf16 b) {
+  const U32 x = as<U32>(a), y = as<U32>(b);
+  const std::uint32_t upper = 0xFFFF0000;
+  const auto addProducts = [&](F32 first, F32 second) {
+    for (int half = 0; half < 2; ++half) {
+      Eight to, p, q;
+      for (int i = 0; i < 8; ++i) {
+        to[i] = sum[8 * half + i];
+        p[i] = first[8 * half + i];
+        q[i] = second[8 * half + i];
+      }
+      to = multiplyAddFlushing(to, p, q);
+      for (int i = 0; i < 8; ++i)
+        sum[8 * half + i] = to[i];
+    }
+  };
+  addProducts(as<F32>(x & upper), as<F32>(y & upper));
+  addProducts(as<F32>(x << 16), as<F32>(y << 16));
+  return sum;
+}
