@@ -66,6 +66,13 @@ struct Layer {
   StoredAxes storedAxes = StoredAxes::Same;
 };
 
+/// Name of the plain tensor of a layer: "m.weight".
+std::string plainName(const Layer& layer);
+/// "fp8_block", or "e4m3fn x f32 [1, 64]" where no row says it.
+std::string formatName(const Layer& layer);
+/// Bytes of all parts.
+std::uint64_t bytesOf(const Layer& layer);
+
 /// The scales of one attention module's key-value cache.
 struct KvScales {
   std::string module; ///< "model.layers.0.self_attn"

@@ -1,7 +1,6 @@
 #include "octavo/Checkpoint/WeightList.h"
 
-#include "octavo/Checkpoint/Jobs/Rewrite.h"
-#include "octavo/Checkpoint/Reports/Inspect.h"
+#include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Kernels/Amax.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // two checkpoints can be laid side by side.
 #pragma once
 
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Checkpoint/ValueRows.h"
 
 #include <memory>

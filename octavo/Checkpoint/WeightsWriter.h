@@ -1,7 +1,7 @@
 // A checkpoint of weights that are in memory, in any layout.
 #pragma once
 
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <tl/expected.hpp>
 

@@ -7,7 +7,7 @@
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Checkpoint/LayerReader.h"
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Checkpoint/Lint/Lint.h"
 #include "octavo/Checkpoint/WeightsWriter.h"
 #include "octavo/Kernels/Convert.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "octavo/Checkpoint/Jobs/Job.h"
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <tl/expected.hpp>
 

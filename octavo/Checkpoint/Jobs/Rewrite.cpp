@@ -2,16 +2,6 @@
 
 namespace octavo::checkpoint {
 
-std::uint64_t bytesOf(const Layer& layer) {
-  std::uint64_t bytes = layer.elements.tensor.bytes().size();
-  for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
-    if (*part)
-      bytes += (*part)->tensor.bytes().size();
-  return bytes;
-}
-
-std::string plainName(const Layer& layer) { return layer.name + "." + layer.parameter; }
-
 void ShardBuilder::replace(const StoredTensor& tensor, std::unique_ptr<Step> step) {
   places[tensor.entry] = std::move(step);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "octavo/Checkpoint/Jobs/Job.h"
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <map>
 #include <memory>
@@ -35,11 +35,6 @@ struct Rewrite {
   std::vector<LeftAlone> left;
   Findings notes; ///< what is lost, or differs from what one might expect
 };
-
-/// Bytes of all parts of a layer.
-std::uint64_t bytesOf(const Layer& layer);
-/// Name of the plain tensor of a layer: "m.weight".
-std::string plainName(const Layer& layer);
 
 /// Builds shards of the source's names and sharding: what is put in the place of a tensor goes to
 /// the shard that had it.

@@ -5,8 +5,8 @@
 
 #include "octavo/Checkpoint/Files/Error.h"
 #include "octavo/Checkpoint/Folder.h"
-#include "octavo/Checkpoint/Layout.h"
 #include "octavo/Checkpoint/KvScales/ScaleFile.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <tl/expected.hpp>
 

@@ -3,7 +3,7 @@
 // with the configuration is a finding.
 #pragma once
 
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <array>
 #include <functional>

@@ -2,7 +2,7 @@
 // a test does not give them; and what a layout read, as lines of text.
 #pragma once
 
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 // a tensor is a line of its dtype, its shape and its name. Whatever they say, a layout reads it,
 // places only what is there, and what it says of a layer agrees in itself.
 #include "octavo/Checkpoint/LayerReader.h"
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <charconv>
 #include <cstdlib>

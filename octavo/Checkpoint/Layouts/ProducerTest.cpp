@@ -1,7 +1,7 @@
 // Checkpoints that the producers' own tools wrote (test/checkpoints/make_producer_checkpoints.py),
 // read as their layout and format, with the values that the tools say they have.
 #include "octavo/Checkpoint/LayerReader.h"
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <gtest/gtest.h>

@@ -45,10 +45,6 @@ void expectSame(std::string_view rule, const Members& members, std::optional<Par
                                  fmt::format("{} differ: {}", word, fmt::join(texts, ", "))));
 }
 
-std::string_view formatName(const Layer& layer) {
-  return layer.format ? layer.format->name : layer.type.element->name;
-}
-
 void lintGroup(const Members& members, std::span<const std::string> plain, Findings& findings) {
   const Layer& first = *members.front();
   const bool isMixed = std::ranges::any_of(

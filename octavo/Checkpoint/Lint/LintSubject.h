@@ -2,8 +2,8 @@
 // counted once for all checks.
 #pragma once
 
+#include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Checkpoint/Lint/CodeCensus.h"
-#include "octavo/Checkpoint/Layout.h"
 #include "octavo/Checkpoint/Lint/LintRules.h"
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 #include "octavo/Kernels/Execution.h"

@@ -136,13 +136,6 @@ bool hasName(const std::vector<NamedPart>& parts, std::string_view name) {
 double FormatUse::bitsPerWeight() const { return bits(codeBytes + scaleBytes, weights); }
 double Inspection::bitsPerWeight() const { return bits(bytes, weights); }
 
-std::string formatName(const Layer& layer) {
-  if (layer.format)
-    return std::string(layer.format->name);
-  return fmt::format("{} x {} [{}]", layer.type.element->name, layer.type.scale->name,
-                     fmt::join(layer.type.block, ", "));
-}
-
 Inspection inspect(const Folder& folder, const kernels::Execution& execution) {
   Inspection result;
   const DetectedLayout detected = detectLayout(folder, result.findings);

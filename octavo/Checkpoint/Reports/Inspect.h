@@ -2,9 +2,9 @@
 // with the spread of its scales.
 #pragma once
 
-#include "octavo/Checkpoint/Lint/CodeCensus.h"
 #include "octavo/Checkpoint/Files/Error.h"
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/Lint/CodeCensus.h"
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 #include "octavo/Kernels/Execution.h"
 
@@ -88,8 +88,5 @@ struct NameInspection {
 /// there is none; names near it.
 tl::expected<NameInspection, Error> inspectName(const Folder& folder, std::string_view name,
                                                 const kernels::Execution& execution = {});
-
-/// "fp8_block", or "e4m3fn x f32 [1, 64]" where no row says it.
-std::string formatName(const Layer& layer);
 
 } // namespace octavo::checkpoint

@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/Reports/Report.h"
 
-#include "octavo/Checkpoint/Layout.h"
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <map>
 

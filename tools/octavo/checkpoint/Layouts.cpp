@@ -4,7 +4,7 @@
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
 
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Numerics/Preset.h"
 
 #include <string>

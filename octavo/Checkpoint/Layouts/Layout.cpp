@@ -1,4 +1,4 @@
-#include "octavo/Checkpoint/Layout.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
