@@ -134,23 +134,28 @@ struct E2M1ByTable {
   }
   /// Whether the values are off all ties; then also their codes, with the signs of `signsOf`.
   OCTAVO_INLINE bool operator()(const F32 (&x)[4], const U32 (&signsOf)[4], U8& codes) const {
-    const __m128i codeOf = _mm_setr_epi8(0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 6, 7, 7);
-    const __m128i isTie = _mm_setr_epi8(-1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, -1, 0, -1);
+    const __m128i codeOf = // negative ones
+        _mm_setr_epi8(8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 14, 15, 15);
+    const __m128i isTie = _mm_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0);
     __m256i fixed[4];
     for (int i = 0; i < 4; ++i)
       fixed[i] = _mm256_cvtps_epi32((__m256)x[i]); // those beyond int32 become its least
     const __m256i lower = _mm256_abs_epi16(_mm256_packs_epi32(fixed[0], fixed[1]));
     const __m256i upper = _mm256_abs_epi16(_mm256_packs_epi32(fixed[2], fixed[3]));
     const __m256i below = _mm256_set1_epi16((1 << 10) - 1);
-    const __m256i rest = _mm256_packus_epi16(lower & below, upper & below);
+    const __m256i rest = _mm256_packs_epi16(lower & below, upper & below);
     const __m256i whole =
         _mm256_packus_epi16(_mm256_srli_epi16(lower, 10), _mm256_srli_epi16(upper, 10));
     const __m256i index = _mm256_min_epu8(_mm256_min_epu8(whole, _mm256_set1_epi8(15)),
                                           _mm256_avg_epu8(whole, _mm256_set1_epi8(7)));
     const __m256i magnitudes = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(codeOf), index);
-    const __m256i offTies = rest | _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(isTie), index);
-    codes = inOrder(magnitudes | (__m256i)((packedSigns(signsOf) >> 4) & 0x0808));
-    return _mm256_movemask_epi8(_mm256_cmpeq_epi8(offTies, _mm256_setzero_si256())) == 0;
+    const __m256i onTies =
+        _mm256_cmpgt_epi8(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(isTie), index), rest);
+    // Looked up by a byte whose bit 7 is set, an entry is 0.
+    const __m256i isPositive =
+        _mm256_shuffle_epi8(_mm256_set1_epi8(8), (__m256i)packedSigns(signsOf));
+    codes = inOrder(magnitudes ^ isPositive);
+    return _mm256_movemask_epi8(onTies) == 0;
   }
 };
 

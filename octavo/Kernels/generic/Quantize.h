@@ -64,6 +64,8 @@ static std::uint32_t blockAmaxesOfRun(const float* values, std::size_t n, std::s
   U32 greatest = {};
   auto ofGroups = [&](std::size_t size) __attribute__((always_inline)) {
     for (std::size_t i = 0; i < whole; i += size * kLanes) {
+      for (std::size_t j = 0; j < size * kLanes; j += kStep)
+        prefetchStep<kNearPrefetchBytes>(values + i + j);
       const U32 found = blockAmaxes(values + i, size);
       store(amaxes + i / size, found);
       greatest = maximum(greatest, found);
@@ -151,12 +153,39 @@ public:
     }
     withStep<kScale>(
         plan, encoder, moderate, [&](const auto& step) __attribute__((always_inline)) {
-          encode<false>(step, values, n, out, random);
+          if constexpr (kIsTabled<Encoder> && kBlock != 0 && Out::kStays) {
+            encodeOffTies(step, values, n, out.place());
+            out.advance(n);
+          } else {
+            encode<false>(step, values, n, out, random);
+          }
         });
     return 0;
   }
 
+  /// Settles the steps of `run` that were put off: all, or where there may not be room for another
+  /// batch's.
+  OCTAVO_INLINE void settle(const QuantizeRunArguments& run, bool all) {
+    if (all || waiting > kRoomToWait - kBatch / kStep)
+      settleAll(run);
+  }
+
 private:
+  __attribute__((noinline)) void settleAll(const QuantizeRunArguments& run) {
+    const TiedStep step(plan);
+    const auto* scaleCodes = static_cast<const std::uint8_t*>(run.scales);
+    for (std::size_t w = 0; w < waiting; ++w) {
+      const auto at = static_cast<std::size_t>(valuesWaiting[w] - run.values);
+      U32 x[4], code[4];
+      for (std::size_t j = 0; j < 4; ++j) {
+        x[j] = load<U32>(run.values + at + j * kLanes);
+        code[j] = splat(std::uint32_t{scaleCodes[(at + j * kLanes) / kBlock]});
+      }
+      store(run.codes + at, step(x, code));
+    }
+    waiting = 0;
+  }
+
   /// Returns the largest, as bits.
   OCTAVO_INLINE std::uint32_t findAmaxes(const float* values, std::size_t n) {
     U32 greatest = {};
@@ -198,10 +227,22 @@ private:
   /// Of a plan that hasTabledE2M1.
   OCTAVO_INLINE void findCodes(const float* known, std::size_t n, std::uint8_t* scales) {
     const ScaleFinder<kScale> finder = this->finder;
-    for (std::size_t at = 0, lane = 0; at < n; at += groupSize(), lane += kLanes) {
-      const U32 code = finder.codeOf(load<U32>(known + lane));
-      storeScales<kScale>(scales + lane, code);
-      store(codes + lane, code);
+    const std::size_t blocks = n / block;
+    for (std::size_t lane = 0; lane < blocks; lane += kLanes)
+      store(codes + lane, finder.codeOf(load<U32>(known + lane)));
+    // Four vectors at once here, which the loop above has no registers for.
+    std::size_t lane = 0;
+    for (; lane + kStep <= blocks; lane += kStep) {
+      U32 code[4];
+      for (std::size_t j = 0; j < 4; ++j)
+        code[j] = load<U32>(codes + lane + j * kLanes);
+      const U8 narrowed = narrow(code);
+      store(scales + lane, narrowed);
+      store(narrowCodes + lane, narrowed);
+    }
+    for (; lane < blocks; lane += kLanes) {
+      storeScales<kScale>(scales + lane, load<U32>(codes + lane));
+      storeScales<kScale>(narrowCodes + lane, load<U32>(codes + lane));
     }
   }
 
@@ -232,9 +273,34 @@ private:
                      [&](const auto& step) { encode<true>(step, values, n, out, random); });
   }
 
+  /// Of a plan that hasTabledE2M1: steps that may have ties are put off. They are one in sixty or
+  /// so, and a jump that nobody foresees costs as much as a step and a half.
+  template <typename Step>
+  OCTAVO_INLINE void encodeOffTies(const Step& step, const float* values, std::size_t n,
+                                   std::uint8_t* to) {
+    const float* const end = values + n;
+    const std::uint8_t* scaleCode = narrowCodes;
+    std::size_t count = waiting;
+    for (; values < end; values += kStep, to += kStep, scaleCode += kStep / kBlock) {
+      prefetchStep<kNearPrefetchBytes>(values);
+      U32 x[4];
+      Factor factor[4];
+      for (std::size_t j = 0; j < 4; ++j) {
+        x[j] = load<U32>(values + j * kLanes);
+        factor[j].reciprocal = splat(reciprocalOf[scaleCode[j * kLanes / kBlock]]);
+      }
+      U8 codes;
+      valuesWaiting[count] = values;
+      count += !step.isOffTies(x, factor, codes);
+      store(to, codes);
+    }
+    waiting = count;
+  }
+
   template <bool kMayBePoisoned, typename Step, typename Out>
   OCTAVO_INLINE void encode(const Step& step, const float* values, std::size_t n, Out& out,
                             const std::uint32_t* random) const {
+    constexpr bool kTabled = kIsTabled<decltype(Step::encoder)>;
     std::uint8_t* const to = out.place();
     for (std::size_t i = 0; i < n; i += kStep) {
       prefetchStep(values + i); // of the next batch
@@ -246,11 +312,13 @@ private:
         x[j] = load<U32>(values + at);
         if constexpr (kMayBePoisoned)
           mask[j] = splat(kept[b]);
-        if constexpr (kIsTabled<decltype(Step::encoder)>)
-          factor[j].reciprocal = splat(reciprocalOf[codes[b]]);
-        else
+        if constexpr (kTabled) {
+          factor[j].reciprocal = splat(reciprocalOf[narrowCodes[b]]);
+          code[j] = splat(std::uint32_t{narrowCodes[b]});
+        } else {
           factor[j] = factors.all(b);
-        code[j] = splat(codes[b]);
+          code[j] = splat(codes[b]);
+        }
       }
       U8 result = step(x, factor, code, random ? random + i : nullptr);
       if constexpr (kMayBePoisoned) // elements of a NaN block are code 0
@@ -264,15 +332,20 @@ private:
   static constexpr std::size_t kBatch =
       (kLanes < 16 ? kPrefetchBytes / 2 : kPrefetchBytes) / sizeof(float);
   static constexpr std::size_t kBlocks = kBatch / kLanes; // a block has a vector at least
+  static constexpr std::size_t kRoomToWait = 256;
 
   const QuantizePlan& plan;
   ScaleFinder<kScale> finder;
   std::size_t block;
   std::uint32_t shift;
   bool anyNanScale = false;
+  /// Tabled: steps whose codes are to be looked at closer, their values.
+  std::size_t waiting = 0;
+  const float* valuesWaiting[kRoomToWait];
   alignas(64) float amaxes[kBlocks];
   alignas(64) float reciprocalOf[kNarrowScales]; ///< by scale code, for Tabled
   alignas(64) std::uint32_t codes[kBlocks];
+  alignas(64) std::uint8_t narrowCodes[kBlocks]; ///< the same, for Tabled
   alignas(64) std::uint32_t kept[kBlocks];
   Factors<kScale, kBlocks> factors;
 };
@@ -323,6 +396,8 @@ static std::int64_t quantizeBatches(const QuantizePlan& plan, const Encoder& enc
       nonFinite += count;
     }
     i += n;
+    if constexpr (kIsTabled<Encoder> && Out::kStays)
+      quantizer.settle(run, i == whole);
   }
   out.finish();
   if (whole == run.n)

@@ -401,6 +401,22 @@ template <typename ByTable>
 inline constexpr float kMultiple<Tabled<ByTable>> = float(1 << ByTable::kMultipleExponent);
 template <typename Encoder> inline constexpr bool kIsTabled = kMultiple<Encoder> != 1;
 
+/// A step with a tie, or next to one: its quotients by divisions.
+struct TiedStep {
+  PositiveNarrowValue valueOf;
+  F32 outer;
+  FastFloat encoder;
+
+  explicit OCTAVO_INLINE TiedStep(const QuantizePlan& plan)
+      : valueOf(plan.narrowScale), outer(splat(plan.outer)), encoder(plan.element) {}
+  OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const U32 (&scale)[4]) const {
+    U32 y[4];
+    for (int i = 0; i < 4; ++i)
+      y[i] = bits(floats(x[i]) / (valueOf(scale[i]) * outer));
+    return encoder(y, y);
+  }
+};
+
 /// The reciprocal alone puts the quotient off by less than 2^-22 of it, which may decide only next
 /// to a tie.
 template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>> {
@@ -410,26 +426,23 @@ template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>>
 
   OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&code)[4],
                               const std::uint32_t*) const {
-    F32 y[4];
-    for (int i = 0; i < 4; ++i)
-      y[i] = floats(x[i]) * factor[i].reciprocal;
     U8 codes;
-    if (__builtin_expect(encoder.table(y, x, codes), 1))
+    if (__builtin_expect(isOffTies(x, factor, codes), 1))
       return codes;
     return onTies(plan, x[0], x[1], x[2], x[3], code[0], code[1], code[2], code[3]);
   }
-
-private:
+  /// Whether `codes` are the codes.
+  OCTAVO_INLINE bool isOffTies(const U32 (&x)[4], const Factor (&factor)[4], U8& codes) const {
+    F32 y[4];
+    for (int i = 0; i < 4; ++i)
+      y[i] = floats(x[i]) * factor[i].reciprocal;
+    return encoder.table(y, x, codes);
+  }
   /// By value: arrays whose addresses are taken would be stored in every step.
   static __attribute__((noinline)) U8 onTies(const QuantizePlan& plan, U32 x0, U32 x1, U32 x2,
                                              U32 x3, U32 scale0, U32 scale1, U32 scale2,
                                              U32 scale3) {
-    const PositiveNarrowValue valueOf(plan.narrowScale);
-    const U32 x[4] = {x0, x1, x2, x3}, scale[4] = {scale0, scale1, scale2, scale3};
-    U32 y[4];
-    for (int i = 0; i < 4; ++i)
-      y[i] = bits(floats(x[i]) / (valueOf(scale[i]) * splat(plan.outer)));
-    return FastFloat(plan.element)(y, y);
+    return TiedStep(plan)({x0, x1, x2, x3}, {scale0, scale1, scale2, scale3});
   }
 };
 

@@ -13,6 +13,7 @@ OCTAVO_INLINE bool isAligned(const void* address) {
 /// Consecutive bytes, gathered in the first-level cache and written from there around the caches.
 class Stream {
 public:
+  static constexpr bool kStays = false; ///< what is put may be read and put anew until finish()
   explicit Stream(void* start) {
     skipped = reinterpret_cast<std::uintptr_t>(start) % kVectorBytes;
     to = static_cast<std::uint8_t*>(start) - skipped;
@@ -64,6 +65,7 @@ private:
 /// Consecutive bytes from a multiple of a vector on, written around the caches as they come.
 class AlignedStream {
 public:
+  static constexpr bool kStays = false;
   explicit OCTAVO_INLINE AlignedStream(void* start) : to(static_cast<std::uint8_t*>(start)) {}
   OCTAVO_INLINE std::uint8_t* place() { return to; }
   template <typename V> static OCTAVO_INLINE void put(void* place, V v) {
@@ -79,6 +81,7 @@ private:
 /// Consecutive bytes, written as they come.
 class Direct {
 public:
+  static constexpr bool kStays = true;
   explicit OCTAVO_INLINE Direct(void* start) : to(static_cast<std::uint8_t*>(start)) {}
   OCTAVO_INLINE std::uint8_t* place() { return to; }
   template <typename V> static OCTAVO_INLINE void put(void* place, V v) { store(place, v); }

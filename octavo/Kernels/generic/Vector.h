@@ -48,15 +48,19 @@ template <bool kStreaming, typename V> OCTAVO_INLINE void storeVector(void* to, 
 /// How far ahead of the values at hand a kernel that reads memory asks for more: the processor's
 /// own prefetching leaves a third of the memory's rate unused where there is much to compute.
 inline constexpr std::size_t kPrefetchBytes = 8192;
+/// The same where the values are most often in the second-level cache: all that is asked for has to
+/// fit the first one beside what is at hand.
+inline constexpr std::size_t kNearPrefetchBytes = 2048;
 
 /// Asks for a step's values; beyond the end of the memory that does no harm.
 template <typename T> OCTAVO_INLINE void prefetchStepAt(std::uintptr_t address) {
   for (std::size_t byte = 0; byte < kStep * sizeof(T); byte += 64)
     __builtin_prefetch(reinterpret_cast<const void*>(address + byte));
 }
-/// Asks for what lies kPrefetchBytes after a step's values.
-template <typename T> OCTAVO_INLINE void prefetchStep(const T* values) {
-  prefetchStepAt<T>(reinterpret_cast<std::uintptr_t>(values) + kPrefetchBytes);
+/// Asks for what lies so many bytes after a step's values.
+template <std::size_t kAhead = kPrefetchBytes, typename T>
+OCTAVO_INLINE void prefetchStep(const T* values) {
+  prefetchStepAt<T>(reinterpret_cast<std::uintptr_t>(values) + kAhead);
 }
 
 OCTAVO_INLINE U32 splat(std::uint32_t x) { return U32{} + x; }
