@@ -197,7 +197,8 @@ TEST_F(EmulatedAvx512, RestrictsRanges) {
   // Kinds of comparison, the sign its result's. Zeros, and for absolute values equal ones, go by
   // their signs.
   expectRanges<0x04>({{-3, 2, -3}, {2, 2, 2}, {0.0f, -0.0f, -0.0f}, {-0.0f, 0.0f, -0.0f}});
-  expectRanges<0x05>({{-3, 2, 2}, {0.0f, -0.0f, 0.0f}, {-0.0f, 0.0f, 0.0f}});
+  expectRanges<0x05>(
+      {{-3, 2, 2}, {quiet(1), 2, 2}, {2, quiet(1), 2}, {0.0f, -0.0f, 0.0f}, {-0.0f, 0.0f, 0.0f}});
   expectRanges<0x06>({{-3, 2, 2}, {-1, 2, -1}, {-2, 2, -2}, {2, -2, -2}});
   expectRanges<0x07>({{-3, 2, -3}, {-1, 2, 2}, {-2, 2, 2}, {2, -2, 2}});
   // The sign of the first operand; set.
@@ -296,7 +297,9 @@ TEST_F(EmulatedAvx512, TakesDenormalsForZeroInProductsOfBf16) {
   EXPECT_EQ(dot(0x1p-127f, {0x1p-63f, 0x1p-63f}, {0, 0}), 0x1p-126f);
   EXPECT_EQ(dot(0x1p-126f, {-0x1.8p-63f, 0x1p-63f}, {0x1.4p-1f, 0x1p-125f}), 0x1.4p-126f)
       << "a sum between the products is flushed too";
-  EXPECT_EQ(dot(0, {0x1p-64f, 0x1p-63f}, {0, 0}), 0);
+  const float flushed = dot(0x1p-126f, {0, 0}, {-0x1.8p-63f, 0x1p-63f});
+  EXPECT_EQ(flushed, 0) << "where -2^-127 is not";
+  EXPECT_TRUE(std::signbit(flushed));
 }
 
 TEST_F(EmulatedAvx512, LeavesTheModesAloneInProductsOfBf16) {
