@@ -16,7 +16,6 @@ using I32 = Vector<std::int32_t, 16>;
 using U32 = Vector<std::uint32_t, 16>;
 using I64 = Vector<long long, 8>;
 using F32 = Vector<float, 16>;
-using Bf16 = Vector<__bf16, 32>;
 using Eight16 = Vector<std::uint16_t, 8>;
 
 } // namespace
@@ -37,7 +36,7 @@ I32 vpdpbusd(I32 sum, U8 a, I8 b) asm("emulated.avx512.vpdpbusd.512");
 I32 vpdpwssd(I32 sum, I16 a, I16 b) asm("emulated.avx512.vpdpwssd.512");
 /// "vpdpwssd $2, $1, $0" of "=v,v,v,0"
 I64 vpdpwssdText(I64 first, I64 second, I64 sum) asm("emulated.asm.vpdpwssd");
-F32 vdpbf16ps(F32 sum, Bf16 a, Bf16 b) asm("emulated.avx512bf16.dpbf16ps.512");
+F32 vdpbf16ps(F32 sum, U16 a, U16 b) asm("emulated.avx512bf16.dpbf16ps.512");
 }
 
 namespace {
@@ -186,7 +185,7 @@ I64 vpdpwssdText(I64 first, I64 second, I64 sum) {
 }
 
 /// Of each pair the product of the upper elements is added first.
-F32 vdpbf16ps(F32 sum, Bf16 a, Bf16 b) {
+F32 vdpbf16ps(F32 sum, U16 a, U16 b) {
   const U32 x = as<U32>(a), y = as<U32>(b);
   const std::uint32_t upper = 0xFFFF0000;
   const auto addProducts = [&](F32 first, F32 second) {
