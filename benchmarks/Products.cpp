@@ -1,8 +1,8 @@
 // Products of scaled matrices beside OpenBLAS's f32 product of the same shape and beside the peak
-// that a probe reaches, all three in turn; those of few rows also beside 1024^3 of the same formats.
-// Operands are packed beforehand but where the name says otherwise. Counters: Gop/s (2 M N K),
-// medians; x_blas, of_peak and of_large, medians of the ratios of each turn with the least and the
-// greatest; must_*: what docs/benchmarks.md asks for.
+// that a probe reaches, all three in turn; those of few rows also beside 1024^3 of the same
+// formats. Operands are packed beforehand but where the name says otherwise. Counters: Gop/s (2 M N
+// K), medians; x_blas, of_peak and of_large, medians of the ratios of each turn with the least and
+// the greatest; must_*: what docs/benchmarks.md asks for.
 #include "Measure.h"
 #include "Roofline.h"
 
@@ -146,8 +146,17 @@ template <typename Run> double timed(int threads, Run run) {
   return seconds(threads) - start;
 }
 
-/// OpenBLAS's threads spin for 2^26 cycles after a product, on the cores that ours needs next.
-void letSpinningThreadsSleep() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+/// OpenBLAS's threads go on spinning after a product, on the cores that ours needs next: waits
+/// until this process takes no processor time.
+void letSpinningThreadsSleep() {
+  constexpr std::chrono::milliseconds kNap(20);
+  const auto processTime = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+  constexpr double kIdle = 0.001;
+  for (double before = -1, now = processTime(); now - before > kIdle; now = processTime()) {
+    before = now;
+    std::this_thread::sleep_for(kNap);
+  }
+}
 
 struct Samples {
   std::vector<double> values;

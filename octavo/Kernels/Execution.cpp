@@ -1,11 +1,16 @@
 #include "octavo/Kernels/Execution.h"
 
+#include <memory>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
 namespace octavo::kernels {
+
+int threadsOf(const Execution& execution) {
+  return execution.threads == 0 ? tbb::this_task_arena::max_concurrency() : execution.threads;
+}
 
 Stores storesFor(std::size_t bytes) {
   // Virtual machines report the last level of their whole host, some systems none.
@@ -26,9 +31,14 @@ void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
                         body(range.begin() * grain, std::min(range.end() * grain, n));
                       });
   };
-  if (threads == 0)
+  // To make an arena and get threads to it takes some 50 us: it is kept for the calling thread's
+  // next call, or the arena that the call is in does. A body calls nothing with other threads.
+  if (threads == 0 || threads == tbb::this_task_arena::max_concurrency())
     return run();
-  tbb::task_arena(threads).execute(run);
+  thread_local std::unique_ptr<tbb::task_arena> arena;
+  if (!arena || arena->max_concurrency() != threads)
+    arena = std::make_unique<tbb::task_arena>(threads);
+  arena->execute(run);
 }
 
 } // namespace octavo::kernels

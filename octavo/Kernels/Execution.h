@@ -17,6 +17,9 @@ struct Execution {
   int threads = 0;        ///< at most so many; 0: as many as the machine has
 };
 
+/// Threads that a call may use; at least 1.
+int threadsOf(const Execution& execution);
+
 /// Streaming where `bytes`, read and written by one call, exceed the last-level cache, or
 /// 32 MiB where that is more.
 Stores storesFor(std::size_t bytes);

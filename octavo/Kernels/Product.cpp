@@ -42,9 +42,16 @@ const ProductKernels& productKernels(Isa isa) {
   }
 }
 
+/// Multiply-adds, some 10 us of one thread, below which several would be later.
+static constexpr std::int64_t kLeastSpread = std::int64_t{1} << 20;
+
 void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
               std::span<const PackedOperand> right, void* output, const Epilogue& epilogue,
-              const Execution& execution) {
+              const Execution& given) {
+  Execution execution = given;
+  if (!left.empty() && static_cast<std::int64_t>(left.size()) * left[0].rows * right[0].rows <
+                           kLeastSpread / std::max<std::int64_t>(1, plan.depth))
+    execution.threads = 1;
   assert(execution.isa == plan.isa && (right.size() == left.size() || right.size() == 1));
   SharedMaximum amax;
   std::vector<ProductEpilogue> epilogues;
@@ -59,7 +66,7 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
     epilogues.emplace_back(epilogue, plan.isa, output, static_cast<std::int64_t>(i), a.rows, b.rows,
                            a.outer * b.outer, amax);
     works.push_back(plan.floats ? floatWork(plan, a, b, epilogues.back(), execution)
-                                : integerWork(plan, a, b, epilogues.back()));
+                                : integerWork(plan, a, b, epilogues.back(), execution));
     ends.push_back((ends.empty() ? 0 : ends.back()) + works.back()->tasks());
   }
   const auto tasks = static_cast<std::size_t>(ends.empty() ? 0 : ends.back());

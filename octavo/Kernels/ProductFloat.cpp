@@ -353,13 +353,13 @@ FloatProduct::FloatProduct(const ProductPlan& plan, const PackedOperand& left,
                            const PackedOperand& right, const ProductEpilogue& epilogue,
                            const Execution& execution)
     : plan(plan), left(left), right(right), epilogue(epilogue),
-      blockRows((execution.threads == 1 ? 8 : 4) * stripRows),
-      blockPanels(execution.threads == 1 ? 64 : 32) {
-  if (isDirect) {
+      blockRows((execution.threads == 1 ? 8 : 4) * stripRows) {
+  if (isDirect)
     expandFewRows();
-    blockPanels = kDirectPanels;
-  }
-  taskCount = (left.rows + blockRows - 1) / blockRows * ((panels + blockPanels - 1) / blockPanels);
+  const std::int64_t rowBlocks = (left.rows + blockRows - 1) / blockRows;
+  const std::int64_t most = isDirect ? kDirectPanels : execution.threads == 1 ? 64 : 32;
+  blockPanels = panelsOfTask(panels, most, rowBlocks, threadsOf(execution));
+  taskCount = rowBlocks * ((panels + blockPanels - 1) / blockPanels);
 }
 
 void FloatProduct::run(std::int64_t task) const {

@@ -36,7 +36,7 @@ constexpr int kDirectTiles = 2;
 class IntegerProduct final : public ProductWork {
 public:
   IntegerProduct(const ProductPlan& plan, const PackedOperand& left, const PackedOperand& right,
-                 const ProductEpilogue& epilogue);
+                 const ProductEpilogue& epilogue, const Execution& execution);
   void run(std::int64_t task) const override;
 
 private:
@@ -315,7 +315,8 @@ void IntegerProduct::addDigits(const SumsBlock& block) const {
 }
 
 IntegerProduct::IntegerProduct(const ProductPlan& plan, const PackedOperand& left,
-                               const PackedOperand& right, const ProductEpilogue& epilogue)
+                               const PackedOperand& right, const ProductEpilogue& epilogue,
+                               const Execution& execution)
     : plan(plan), left(left), right(right), epilogue(epilogue) {
   if (left.storage == PackedOperand::Storage::Digits)
     route = Route::Digits;
@@ -325,12 +326,13 @@ IntegerProduct::IntegerProduct(const ProductPlan& plan, const PackedOperand& lef
     route = Route::Direct;
   else
     route = Route::Tiles;
-  // Of tiles: enough blocks for every thread; each as large as keeps its rows' chunk of K in half
-  // of L2.
+  // Of tiles: as large as keeps a block's rows' chunk of K in half of L2.
   blockRows =
       route == Route::Tiles ? kernels.tallest * 48 / digits : std::max<std::int64_t>(1, left.rows);
-  blockPanels = route == Route::Tiles ? 16 : kDirectPanels;
-  taskCount = (left.rows + blockRows - 1) / blockRows * ((panels + blockPanels - 1) / blockPanels);
+  const std::int64_t rowBlocks = (left.rows + blockRows - 1) / blockRows;
+  blockPanels = panelsOfTask(panels, route == Route::Tiles ? 16 : kDirectPanels, rowBlocks,
+                             threadsOf(execution));
+  taskCount = rowBlocks * ((panels + blockPanels - 1) / blockPanels);
 }
 
 void IntegerProduct::run(std::int64_t task) const {
@@ -354,8 +356,9 @@ void IntegerProduct::run(std::int64_t task) const {
 
 std::unique_ptr<ProductWork> integerWork(const ProductPlan& plan, const PackedOperand& left,
                                          const PackedOperand& right,
-                                         const ProductEpilogue& epilogue) {
-  return std::make_unique<IntegerProduct>(plan, left, right, epilogue);
+                                         const ProductEpilogue& epilogue,
+                                         const Execution& execution) {
+  return std::make_unique<IntegerProduct>(plan, left, right, epilogue, execution);
 }
 
 } // namespace octavo::kernels

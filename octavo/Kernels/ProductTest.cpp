@@ -103,13 +103,14 @@ TEST_P(Product, RoundsATermBeforeItAddsIt) {
 
 TEST_P(Product, IsTheSameForEveryNumberOfThreads) {
   Random random(7);
-  const Shape shape{331, 777, 900};
-  const ScaledTensor a = draw(mx("e2m1fn"), shape.m, shape.k, Range::Ordinary, random);
-  const ScaledTensor b = draw(mx("e2m1fn"), shape.n, shape.k, Range::Ordinary, random);
-  const auto plan = productPlan(mx("e2m1fn"), mx("e2m1fn"), shape.k, GetParam()).value();
-  const auto one = bitsOf(product(a, b, plan, execution(1)));
-  for (int threads : {2, 3, 7})
-    EXPECT_EQ(one, bitsOf(product(a, b, plan, execution(threads)))) << threads;
+  for (const Shape& shape : {Shape{331, 777, 900}, Shape{7, 777, 900}}) {
+    const ScaledTensor a = draw(mx("e2m1fn"), shape.m, shape.k, Range::Ordinary, random);
+    const ScaledTensor b = draw(mx("e2m1fn"), shape.n, shape.k, Range::Ordinary, random);
+    const auto plan = productPlan(mx("e2m1fn"), mx("e2m1fn"), shape.k, GetParam()).value();
+    const auto one = bitsOf(product(a, b, plan, execution(1)));
+    for (int threads : {2, 3, 7})
+      EXPECT_EQ(one, bitsOf(product(a, b, plan, execution(threads)))) << threads;
+  }
 }
 
 /// The statement of Product.h, in scalar.

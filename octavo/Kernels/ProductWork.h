@@ -30,12 +30,23 @@ inline void copyColumns(const float* from, std::int64_t columns, float* to) {
     std::copy_n(from, columns, to);
 }
 
-/// Panels of one task of a product of few rows.
+/// Panels of one task of a product of few rows, and the fewest for which a product is cut.
 inline constexpr std::int64_t kDirectPanels = 4;
+
+/// Panels of each task where there are `rowBlocks` one below the other: at most `most`, about as
+/// many in each, and so few that every thread has a task.
+inline std::int64_t panelsOfTask(std::int64_t panels, std::int64_t most, std::int64_t rowBlocks,
+                                 std::int64_t threads) {
+  const std::int64_t forThreads =
+      std::min((threads + rowBlocks - 1) / rowBlocks, panels / kDirectPanels);
+  const std::int64_t tasks = std::max({std::int64_t{1}, (panels + most - 1) / most, forThreads});
+  return std::max<std::int64_t>(1, (panels + tasks - 1) / tasks);
+}
 
 std::unique_ptr<ProductWork> integerWork(const ProductPlan& plan, const PackedOperand& left,
                                          const PackedOperand& right,
-                                         const ProductEpilogue& epilogue);
+                                         const ProductEpilogue& epilogue,
+                                         const Execution& execution);
 std::unique_ptr<ProductWork> floatWork(const ProductPlan& plan, const PackedOperand& left,
                                        const PackedOperand& right, const ProductEpilogue& epilogue,
                                        const Execution& execution);
