@@ -162,6 +162,22 @@ bool canStoreNibbles(const ProductPlan& plan) {
          (plan.piece == 16 || plan.right.scale->specials == format::Specials::Scale);
 }
 
+/// What makes up for the offset of the right operand's integers in a piece of the left one's, whose
+/// sum is `sum`. Of BytesWrapped: for each half of a dword, modulo 2^16.
+std::uint32_t correctionOf(const ProductPlan& plan, const std::int8_t* bytes, std::int32_t sum) {
+  const auto offset = static_cast<std::uint32_t>(plan.offset);
+  if (plan.dot != Dot::BytesWrapped)
+    return 0u - offset * static_cast<std::uint32_t>(sum);
+  std::int32_t ofByte[4] = {};
+  for (int k = 0; k < plan.piece; k += 4)
+    for (int i = 0; i < 4; ++i)
+      ofByte[i] += bytes[k + i];
+  auto half = [&](std::int32_t part) {
+    return (0u - offset * static_cast<std::uint32_t>(part)) & 0xFFFF;
+  };
+  return half(ofByte[0] + ofByte[1]) | half(ofByte[2] + ofByte[3]) << 16;
+}
+
 /// One row of a left operand as integers of its steps, with the sums of its pieces.
 class RowIntegers {
 public:
@@ -189,7 +205,7 @@ public:
     if (!isIdentity)
       kernels.integers(codes.data(), plan.pieces, plan.piece, byteTable.data(), bytes.data(),
                        sums.data());
-    else
+    else if (plan.dot != Dot::BytesWrapped)
       for (std::int64_t p = 0; p < plan.pieces; ++p)
         sums[p] = std::accumulate(bytes.begin() + p * plan.piece,
                                   bytes.begin() + (p + 1) * plan.piece, 0);
@@ -200,7 +216,9 @@ public:
     return plan.dot == Dot::Words ? reinterpret_cast<const std::byte*>(&words[p * plan.piece])
                                   : reinterpret_cast<const std::byte*>(&bytes[p * plan.piece]);
   }
-  std::int32_t sum(std::int64_t p) const { return sums[p]; }
+  std::uint32_t correction(std::int64_t p) const {
+    return bytes.empty() ? 0 : correctionOf(plan, &bytes[p * plan.piece], sums[p]);
+  }
 
 private:
   const ProductPlan& plan;
@@ -232,7 +250,7 @@ void packLeftPieces(const RowIntegers& integers, const Scales& scales, const Pro
       scale = 1;
     else
       range.add(scale);
-    const std::int32_t correction = -plan.offset * integers.sum(p);
+    const std::uint32_t correction = integers.correction(p);
     std::memcpy(to, &correction, 4);
     std::memcpy(to + next, &scale, 4);
     to += 2 * next;
@@ -520,7 +538,7 @@ static PackedOperand packDigitRows(std::span<const float> activations, const Pro
               std::memcpy(to + k / 4 * 4 * height + k % 4, &digit, 1);
           }
           const float scale = fixed.scale * static_cast<float>(1 << (8 * (kDigits - 1 - d)));
-          const std::int32_t correction = -plan.offset * sum;
+          const std::uint32_t correction = correctionOf(plan, fixed.digits[d], sum);
           std::memcpy(to + std::int64_t{4} * height * steps, &correction, 4);
           std::memcpy(to + std::int64_t{4} * height * (steps + 1), &scale, 4);
           range.add(scale);

@@ -94,10 +94,8 @@ void IntegerProduct::direct(const SumsBlock& block) const {
   const int firstHeight = tiling.tileOf(0).height;
   const bool isOneTile = firstHeight == left.rows;
   const int kind = static_cast<int>(nibbleKind());
-  Direct* const first =
-      (!isOneTile                      ? kernels.directAndExpand
-       : plan.dot == Dot::BytesInPairs ? kernels.directInPairs
-                                       : kernels.direct)[kind][heightIndex(firstHeight)];
+  const auto& byDot = isOneTile ? kernels.direct : kernels.directAndExpand;
+  Direct* const first = byDot[plan.dot == Dot::BytesWrapped][kind][heightIndex(firstHeight)];
   const auto& table = tilesOfPlan();
   const std::int64_t chunk = isOneTile ? plan.pieces : piecesAtOnce(1);
   thread_local PackedBytes scratch;
@@ -320,9 +318,8 @@ IntegerProduct::IntegerProduct(const ProductPlan& plan, const PackedOperand& lef
     : plan(plan), left(left), right(right), epilogue(epilogue) {
   if (left.storage == PackedOperand::Storage::Digits)
     route = Route::Digits;
-  else if (left.rows <= kernels.tallest * (plan.dot == Dot::BytesInPairs ? 1 : kDirectTiles) &&
-           !plan.digitRows && right.storage == PackedOperand::Storage::Nibbles &&
-           finish <= Finish::Floats)
+  else if (left.rows <= kernels.tallest * kDirectTiles && !plan.digitRows &&
+           right.storage == PackedOperand::Storage::Nibbles && finish <= Finish::Floats)
     route = Route::Direct;
   else
     route = Route::Tiles;

@@ -53,11 +53,14 @@ inline constexpr int kFinishes = 4;
 
 /// How integers are multiplied and summed.
 enum class Dot : std::uint8_t {
-  Bytes,        ///< quads of u8 times quads of s8
-  BytesInPairs, ///< the same where a whole piece would overflow the 16-bit sums of AVX2
+  Bytes, ///< quads of u8 times quads of s8
+  /// The same where a whole piece would overflow the 16-bit sums of AVX2, but would not without the
+  /// right operand's offset: a correction for each of them, added modulo 2^16, brings it back.
+  BytesWrapped,
+  BytesInPairs, ///< the same where it would overflow without the offset too
   Words,        ///< pairs of s16
 };
-inline constexpr int kDots = 3;
+inline constexpr int kDots = 4;
 
 /// Scale formats that 4-bit storage keeps as codes.
 enum class ScaleCodes : std::uint8_t { E8M0, E4M3 };
@@ -117,12 +120,10 @@ struct ProductKernels {
   /// Doubles has one panel. Null where the set has no use for the combination.
   Tile* tiles[kDots][kFinishes][2][kHeights][kMaxPanels];
 
-  /// From 4-bit storage.
-  Direct* direct[kNibbleKinds][kHeights];
+  /// From 4-bit storage. First index: Dot::Bytes, Dot::BytesWrapped (pieces of 32, of AVX2).
+  Direct* direct[2][kNibbleKinds][kHeights];
   /// The same, the panel unpacked for tiles of further rows; null for tiles that are the only one.
-  Direct* directAndExpand[kNibbleKinds][kHeights];
-  /// As `direct`, for Dot::BytesInPairs; null where the set does not have it.
-  Direct* directInPairs[kNibbleKinds][kHeights];
+  Direct* directAndExpand[2][kNibbleKinds][kHeights];
   /// One row of activations of kDigits digits.
   Direct* directDigits[kNibbleKinds];
 

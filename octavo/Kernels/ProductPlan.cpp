@@ -147,9 +147,10 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
   const std::int32_t pair = 2 * 2 * y * x;
   if (!bytes || (isa == Isa::Avx2 && 2 * pair > 32767))
     plan.dot = Dot::Words;
+  else if (isa != Isa::Avx2 || plan.piece / 4 * pair <= 32767 || digits)
+    plan.dot = Dot::Bytes;
   else
-    plan.dot = isa != Isa::Avx2 || plan.piece / 4 * pair <= 32767 || digits ? Dot::Bytes
-                                                                            : Dot::BytesInPairs;
+    plan.dot = plan.piece / 2 * y * x <= 32767 ? Dot::BytesWrapped : Dot::BytesInPairs;
   plan.offset = plan.dot == Dot::Words ? 0 : y;
   auto isWide = [](const OperandFormat& operand) { return operand.scale->name == "f32"; };
   plan.scaleProductIsExact =

@@ -101,6 +101,35 @@ TEST_P(Product, RoundsATermBeforeItAddsIt) {
   }
 }
 
+/// The greatest integers of both sides, of one sign and of both: whatever sums them in fewer bits
+/// than 32 is at its limits.
+TEST_P(Product, SumsTheGreatestIntegers) {
+  const OperandFormat formats[] = {mx("e2m1fn"), mx("e2m3fn"), mx("e3m2fn"), mx("int8")};
+  constexpr std::int64_t kDepth = 64;
+  for (const OperandFormat& left : formats)
+    for (const OperandFormat& right : formats)
+      for (int rows : {1, 4, 5, 13}) {
+        auto extremes = [](const OperandFormat& format, std::int64_t n) {
+          const format::ElementFormat& element = *format.element;
+          const auto greatest = static_cast<std::uint8_t>(element.maxCode());
+          const std::uint8_t least = element.isInteger() ? 0x80 : greatest | element.signMask();
+          ScaledTensor matrix{.shape = {n, kDepth},
+                              .type = {format.element, format.scale, {1, 32}},
+                              .elements = std::vector<std::uint8_t>(n * kDepth),
+                              .scales = std::vector<std::uint32_t>(n * 2, 127)};
+          for (std::int64_t i = 0; i < n * kDepth; ++i) // rows of one sign, and of signs in turns
+            matrix.elements[i] = i / kDepth % 4 < 2 ? (i / kDepth % 2 ? least : greatest)
+                                 : (i / kDepth + i / 2 % 2) % 2 ? least
+                                                                : greatest;
+          return matrix;
+        };
+        const ScaledTensor a = extremes(left, rows), b = extremes(right, 20);
+        const auto plan = productPlan(left, right, kDepth, GetParam()).value();
+        EXPECT_EQ(bitsOf(product(a, b, plan, execution())), bitsOf(expected(a, b)))
+            << left.element->name << " " << right.element->name << " " << rows;
+      }
+}
+
 TEST_P(Product, IsTheSameForEveryNumberOfThreads) {
   Random random(7);
   for (const Shape& shape : {Shape{331, 777, 900}, Shape{7, 777, 900}}) {

@@ -20,7 +20,7 @@ inline constexpr int kTallest = 4;
 inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 1;
 inline constexpr bool kSumsInRegisters = false;
-inline constexpr bool kHasBytesInPairs = true;
+inline constexpr bool kSumsBytesIn16 = true;
 
 /// Ends a step: without it the compiler computes products of later steps early, and spills them
 /// (measured: a third slower).
@@ -57,6 +57,13 @@ struct BytesDot {
   /// 256 times a sum that began from 0.
   static OCTAVO_INLINE U32 end256(Sum sum) {
     return (U32)_mm256_madd_epi16(sum, _mm256_set1_epi16(256));
+  }
+};
+
+/// A correction for each 16-bit sum: what it has run beyond 16 bits comes back.
+struct BytesWrappedDot : BytesDot {
+  static OCTAVO_INLINE I32 end(Sum sum, U32 corrections) {
+    return sumOfPairs(_mm256_add_epi16(sum, (__m256i)corrections), U32{});
   }
 };
 

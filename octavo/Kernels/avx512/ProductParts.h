@@ -23,7 +23,7 @@ inline constexpr int kTallest = 6;
 inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 2;
 inline constexpr bool kSumsInRegisters = true;
-inline constexpr bool kHasBytesInPairs = false;
+inline constexpr bool kSumsBytesIn16 = false;
 
 /// 32 registers hold what the compiler wants to have in flight.
 template <typename V> OCTAVO_INLINE void pin(V&) {}
@@ -52,6 +52,7 @@ struct BytesDot {
   /// 256 times a sum that began from 0.
   static OCTAVO_INLINE U32 end256(Sum sum) { return (U32)sum << 8; }
 };
+using BytesWrappedDot = BytesDot;
 using BytesInPairsDot = BytesDot;
 
 struct WordsDot {

@@ -302,7 +302,7 @@ template <int kMost> struct PieceScales<ScaleCodes::E4M3, kMost> {
 /// One panel and kRows rows from 4-bit storage: vector j of a group has, in byte i of dword c, the
 /// codes of column c at K = 4j + i (low bits) and 16 + 4j + i (high bits). As integerTile, columns
 /// decoded on the way; kExpands: and put as records, for tiles of further rows.
-template <int kPieces, ScaleCodes kCodes, typename FinishBy, int kRows, bool kExpands>
+template <typename Dot, int kPieces, ScaleCodes kCodes, typename FinishBy, int kRows, bool kExpands>
 void integerDirect(const DirectArguments& panel) {
   constexpr std::int64_t kGroups = 16;
   constexpr int kSteps = 8 / kPieces;
@@ -331,7 +331,7 @@ void integerDirect(const DirectArguments& panel) {
     for (std::int64_t g = 0; g < groups; ++g) {
       for (int line = 0; line < 4 * kStepBytes; line += 64)
         __builtin_prefetch(elements + kPrefetchBytes + line);
-      BytesDot::Sum dot[kRows][kVectorsOfPanel];
+      typename Dot::Sum dot[kRows][kVectorsOfPanel];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const bool begins = kPieces == 2 || half == 0, ends = kPieces == 2 || half == 1;
@@ -344,7 +344,7 @@ void integerDirect(const DirectArguments& panel) {
           for (int i = 0; i < kRows; ++i)
 #pragma unroll
             for (int v = 0; v < kVectorsOfPanel; ++v)
-              dot[i][v] = BytesDot::begin(loadWord(corrections + 4 * i));
+              dot[i][v] = Dot::begin(loadWord(corrections + 4 * i));
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const int step = firstStep + j;
@@ -358,10 +358,10 @@ void integerDirect(const DirectArguments& panel) {
           }
 #pragma unroll
           for (int i = 0; i < kRows; ++i) {
-            const U8 row[1] = {BytesDot::row(record + (step * kRows + i) * 4)};
+            const U8 row[1] = {Dot::row(record + (step * kRows + i) * 4)};
 #pragma unroll
             for (int v = 0; v < kVectorsOfPanel; ++v) {
-              BytesDot::step(dot[i][v], weights[v], row);
+              Dot::step(dot[i][v], weights[v], row);
               pin(dot[i][v]);
             }
           }
@@ -385,7 +385,7 @@ void integerDirect(const DirectArguments& panel) {
           pin(rowScale);
 #pragma unroll
           for (int v = 0; v < kVectorsOfPanel; ++v) {
-            const I32 exact = BytesDot::end(dot[i][v], correction);
+            const I32 exact = Dot::end(dot[i][v], correction);
             const F32 scale = finish.product(rowScale, columns[v]);
             if constexpr (kKeepSums)
               sums[i][v] = finish.add(sums[i][v], exact, scale);
@@ -399,78 +399,6 @@ void integerDirect(const DirectArguments& panel) {
       if constexpr (kExpands)
         records += kPieces * kRightRecord;
     }
-  }
-  if constexpr (kKeepSums)
-    for (int i = 0; i < kRows; ++i)
-      for (int v = 0; v < kVectorsOfPanel; ++v)
-        store(cAt(i, v), sums[i][v]);
-}
-
-/// The same, of pieces of 32, for left integers too great for 16-bit sums of a whole piece
-/// (Dot::BytesInPairs): the low and the high nibbles are summed apart, for half a group of these
-/// products (at most 24 * 128, two by two) fits. One vector of columns at a time.
-template <typename FinishBy, int kRows> void integerDirectInPairs(const DirectArguments& panel) {
-  constexpr int kSteps = 8;
-  constexpr int kLeftRecord = (kSteps + 2) * kRows * 4;
-  constexpr bool kKeepSums = kRows == 1;
-  const FinishBy finish(panel.quantum);
-  const NibbleTable table;
-  const std::byte* left = panel.left;
-  const std::uint8_t* elements = panel.elements;
-  const std::uint8_t* scales = panel.scales;
-  float* __restrict c = panel.c;
-  const std::ptrdiff_t stride = panel.stride;
-  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
-    return c + row * stride + v * kLanes;
-  };
-  F32 sums[kRows][kVectorsOfPanel];
-  for (int i = 0; i < kRows; ++i)
-    for (int v = 0; v < kVectorsOfPanel; ++v)
-      sums[i][v] = load<F32>(cAt(i, v));
-  for (std::int64_t g = 0; g < panel.groups; ++g) {
-    for (int line = 0; line < 4 * kStepBytes; line += 64)
-      __builtin_prefetch(elements + kPrefetchBytes + line);
-    const std::byte* tail = left + kSteps * kRows * 4;
-#pragma unroll
-    for (int v = 0; v < kVectorsOfPanel; ++v) {
-      BytesDot::Sum dot[2][kRows];
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        dot[0][i] = BytesDot::begin(loadWord(tail + 4 * i));
-        dot[1][i] = BytesDot::begin(0);
-      }
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const U8 codes = load<U8>(elements + j * kStepBytes + v * kVectorBytes);
-        const U8 low[1] = {table.low(codes)};
-        const U8 high[1] = {table.high(codes)};
-#pragma unroll
-        for (int i = 0; i < kRows; ++i) {
-          const std::byte* row = left + (j * kRows + i) * 4;
-          const U8 atLow[1] = {broadcast(row)};
-          const U8 atHigh[1] = {broadcast(row + 4 * kRows * 4)};
-          BytesDot::step(dot[0][i], low, atLow);
-          BytesDot::step(dot[1][i], high, atHigh);
-          pin(dot[0][i]);
-          pin(dot[1][i]);
-        }
-      }
-      U32 column = finish.withQuantum(decodeScales<ScaleCodes::E8M0>(scales + v * kLanes));
-      pinScale(column);
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        const I32 exact =
-            BytesDot::end(dot[0][i], words(tail + 4 * i)) + BytesDot::end(dot[1][i], U32{});
-        const F32 scale = finish.product(words(tail + 4 * (kRows + i)), column);
-        if constexpr (kKeepSums)
-          sums[i][v] = finish.add(sums[i][v], exact, scale);
-        else
-          store(cAt(i, v), finish.add(load<F32>(cAt(i, v)), exact, scale));
-      }
-    }
-    left += kLeftRecord;
-    elements += 4 * kStepBytes;
-    scales += kPanelColumns;
   }
   if constexpr (kKeepSums)
     for (int i = 0; i < kRows; ++i)

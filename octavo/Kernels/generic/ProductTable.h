@@ -44,27 +44,27 @@ template <typename DotKind> constexpr void addDot(ProductKernels& table, Dot dot
   addTilesByDoubles<DotKind, kSteps / 2>(tiles[static_cast<int>(Finish::Doubles)][0]);
 }
 
+template <typename DotKind, int kPieces, ScaleCodes kCodes, typename FinishBy>
+constexpr void addDirect(Direct* (&direct)[kHeights], Direct* (&andExpand)[kHeights]) {
+  if constexpr (kTallest >= 6) {
+    direct[heightIndex(6)] = integerDirect<DotKind, kPieces, kCodes, FinishBy, 6, false>;
+    andExpand[heightIndex(6)] = integerDirect<DotKind, kPieces, kCodes, FinishBy, 6, true>;
+  }
+  direct[heightIndex(4)] = integerDirect<DotKind, kPieces, kCodes, FinishBy, 4, false>;
+  andExpand[heightIndex(4)] = integerDirect<DotKind, kPieces, kCodes, FinishBy, 4, true>;
+  direct[heightIndex(3)] = integerDirect<DotKind, kPieces, kCodes, FinishBy, 3, false>;
+  direct[heightIndex(2)] = integerDirect<DotKind, kPieces, kCodes, FinishBy, 2, false>;
+  direct[heightIndex(1)] = integerDirect<DotKind, kPieces, kCodes, FinishBy, 1, false>;
+}
+
 template <NibbleKind kKind, int kPieces, ScaleCodes kCodes, typename FinishBy>
 constexpr void addNibbles(ProductKernels& table) {
   constexpr int kind = static_cast<int>(kKind);
-  auto& direct = table.direct[kind];
-  auto& andExpand = table.directAndExpand[kind];
-  if constexpr (kTallest >= 6) {
-    direct[heightIndex(6)] = integerDirect<kPieces, kCodes, FinishBy, 6, false>;
-    andExpand[heightIndex(6)] = integerDirect<kPieces, kCodes, FinishBy, 6, true>;
-  }
-  direct[heightIndex(4)] = integerDirect<kPieces, kCodes, FinishBy, 4, false>;
-  andExpand[heightIndex(4)] = integerDirect<kPieces, kCodes, FinishBy, 4, true>;
-  direct[heightIndex(3)] = integerDirect<kPieces, kCodes, FinishBy, 3, false>;
-  direct[heightIndex(2)] = integerDirect<kPieces, kCodes, FinishBy, 2, false>;
-  direct[heightIndex(1)] = integerDirect<kPieces, kCodes, FinishBy, 1, false>;
-  if constexpr (kHasBytesInPairs && kPieces == 1) {
-    auto& inPairs = table.directInPairs[kind];
-    inPairs[heightIndex(4)] = integerDirectInPairs<FinishBy, 4>;
-    inPairs[heightIndex(3)] = integerDirectInPairs<FinishBy, 3>;
-    inPairs[heightIndex(2)] = integerDirectInPairs<FinishBy, 2>;
-    inPairs[heightIndex(1)] = integerDirectInPairs<FinishBy, 1>;
-  }
+  addDirect<BytesDot, kPieces, kCodes, FinishBy>(table.direct[0][kind],
+                                                 table.directAndExpand[0][kind]);
+  if constexpr (kSumsBytesIn16 && kPieces == 1)
+    addDirect<BytesWrappedDot, kPieces, kCodes, FinishBy>(table.direct[1][kind],
+                                                          table.directAndExpand[1][kind]);
   // Digits' sums have 24 bits, and an E4M3 scale has 4.
   if constexpr (kCodes == ScaleCodes::E4M3)
     table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishByRounding>;
@@ -82,8 +82,10 @@ constexpr ProductKernels integerKernels() {
   table.integers = integersOfCodes;
   table.epilogue = epilogueKernels();
   addDot<BytesDot>(table, Dot::Bytes);
-  if constexpr (kHasBytesInPairs)
+  if constexpr (kSumsBytesIn16) {
+    addDot<BytesWrappedDot>(table, Dot::BytesWrapped);
     addDot<BytesInPairsDot>(table, Dot::BytesInPairs);
+  }
   addDot<WordsDot>(table, Dot::Words);
   addNibbles<NibbleKind::Exponents32, 1, ScaleCodes::E8M0, FinishByExponents>(table);
   addNibbles<NibbleKind::Floats32, 1, ScaleCodes::E8M0, FinishByFloats>(table);

@@ -22,7 +22,7 @@ inline constexpr int kTallest = 4;
 inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 1;
 inline constexpr bool kSumsInRegisters = false;
-inline constexpr bool kHasBytesInPairs = false;
+inline constexpr bool kSumsBytesIn16 = false;
 
 template <typename V> OCTAVO_INLINE void pin(V&) {}
 OCTAVO_INLINE void pinScale(U32&) {}
@@ -66,6 +66,7 @@ struct BytesDot {
   /// 256 times a sum that began from 0.
   static OCTAVO_INLINE U32 end256(Sum sum) { return (U32)sum << 8; }
 };
+using BytesWrappedDot = BytesDot;
 using BytesInPairsDot = BytesDot;
 
 /// The entries of 64 that 16 codes name.

@@ -13,7 +13,7 @@ inline constexpr int kTallest = 4;
 inline constexpr int kFloatTallest = 4;
 inline constexpr int kPanelsOfTile = 1;
 inline constexpr bool kSumsInRegisters = false;
-inline constexpr bool kHasBytesInPairs = false;
+inline constexpr bool kSumsBytesIn16 = false;
 
 using I16 = VectorOf<std::int16_t, 2 * kLanes>;
 
@@ -47,6 +47,7 @@ struct BytesDot {
   /// 256 times a sum that began from 0.
   static OCTAVO_INLINE U32 end256(Sum sum) { return (U32)sum << 8; }
 };
+using BytesWrappedDot = BytesDot;
 using BytesInPairsDot = BytesDot;
 
 struct WordsDot {
