@@ -288,6 +288,30 @@ TEST_P(QuantizeKernels, NonFiniteValues) {
           }
 }
 
+/// One block that is not as the others, at the edges of every set's vectors: sets ask of all lanes
+/// at once whether the quick way will do.
+TEST_P(QuantizeKernels, OneBlockUnlikeTheOthers) {
+  const Shape shape{32, 64};
+  for (const numerics::Preset& preset : numerics::presets())
+    for (const format::ScaledFormat& row : kScaledFormats) {
+      if (!preset.appliesTo(row) || row.across != 1 || row.along > 32)
+        continue;
+      for (int axis : {0, 1})
+        for (std::size_t place : {0, 3, 4, 7, 8, 15})
+          for (float size : {0.0f, 0x1p-149f, 0x1p-120f, 0x1p124f, 0x1.fffffep127f}) {
+            std::vector<float> values(sizeOf(shape));
+            for (std::size_t i = 0; i < values.size(); ++i)
+              values[i] = 1.0f + static_cast<float>(i % 13) * 0.125f;
+            const auto along = static_cast<std::size_t>(row.along);
+            for (std::size_t k = 0; k < along; ++k)
+              values[axis == 0 ? k * 64 + place : place * along + k] = k % 3 ? size : -size;
+            expectAsNumerics(values, shape, typeOf(row, shape, axis), preset.options,
+                             std::string(preset.name) + " " +
+                                 describe(row, shape, axis, preset.options));
+          }
+    }
+}
+
 /// Every preset for every format that it applies to, along both axes, with every kind of block.
 TEST_P(QuantizeKernels, EveryPreset) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
