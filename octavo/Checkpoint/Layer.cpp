@@ -5,6 +5,26 @@
 
 namespace octavo::checkpoint {
 
+Activations activationsFor(std::string_view format, Activations::Kind kind) {
+  if (kind == Activations::Kind::None)
+    return {};
+  return {kind, format::findScaledFormat(format::findScaledFormat(format)->activation)};
+}
+
+bool areAlike(const Activations& a, const Activations& b) {
+  if (a.kind != b.kind || a.kind == Activations::Kind::None)
+    return a.kind == b.kind;
+  return a.format == b.format || (a.format && b.format && a.format->element == b.format->element &&
+                                  a.format->scale == b.format->scale);
+}
+
+std::string activationsText(const Activations& activations) {
+  if (activations.kind == Activations::Kind::None)
+    return "-";
+  return fmt::format("{} {}", activations.kind == Activations::Kind::Static ? "static" : "dynamic",
+                     activations.format ? activations.format->name : "");
+}
+
 std::string plainName(const Layer& layer) { return layer.name + "." + layer.parameter; }
 
 std::string formatName(const Layer& layer) {
@@ -19,6 +39,8 @@ std::uint64_t bytesOf(const Layer& layer) {
   for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
     if (*part)
       bytes += (*part)->tensor.bytes().size();
+  for (const StoredTensor& tensor : layer.idle)
+    bytes += tensor.bytes().size();
   return bytes;
 }
 

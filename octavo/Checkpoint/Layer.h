@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace octavo::checkpoint {
@@ -32,7 +33,17 @@ struct Part {
 struct Activations {
   enum class Kind : std::uint8_t { None, Dynamic, Static } kind = Kind::None;
   const format::ScaledFormat* format = nullptr; ///< null where Kind::None
+
+  bool operator==(const Activations&) const = default;
 };
+
+/// The rows that quantizers of the same configuration pair: what activations that are quantized
+/// before they meet weights of `format` are.
+Activations activationsFor(std::string_view format, Activations::Kind kind);
+
+/// Whether both are quantized at the same time to the same elements under scales of the same format:
+/// a token's or a tensor's dynamic FP8 are alike.
+bool areAlike(const Activations& a, const Activations& b);
 
 /// Which axes the same parameter has in the model's plain checkpoint: those of Layer::shape, or the
 /// last two exchanged (Hugging Face's gpt-oss: MXFP4 is [E, N, K], BF16 is [E, K, N]).
@@ -61,11 +72,17 @@ struct Layer {
   std::optional<Part> outer; ///< one number, or one an expert
   /// Static activation scale; NVFP4: the activations' outer scale. One number, or one an expert.
   std::optional<Part> inputScale;
+  /// A tensor beside it that changes what it computes and is not applied, as a clause ("m.g_idx puts
+  /// its columns in another order"); empty where its values are codes times scales.
+  std::string unapplied;
+  std::vector<StoredTensor> idle; ///< such tensors that change nothing: zero points of 0
   Activations activations;
   PlainAxes plainAxes = PlainAxes::Same;
   StoredAxes storedAxes = StoredAxes::Same;
 };
 
+/// "dynamic fp8_row", "static fp8_tensor", "-".
+std::string activationsText(const Activations& activations);
 /// Name of the plain tensor of a layer: "m.weight".
 std::string plainName(const Layer& layer);
 /// "fp8_block", or "e4m3fn x f32 [1, 64]" where no row says it.

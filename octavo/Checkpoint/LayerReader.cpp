@@ -48,6 +48,13 @@ std::vector<float> multipliers(const Part& part) {
 }
 
 tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
+  if (!layer.unapplied.empty())
+    return tl::unexpected(
+        Error{.file = layer.elements.tensor.shard->name(),
+              .problem = "the values of this layer are not its codes times its scales",
+              .tensor = layer.elements.tensor.name(),
+              .found = layer.unapplied,
+              .fix = "convert it with the tool that wrote it, which applies that tensor"});
   LayerReader reader(layer);
   assert(layer.shape.size() >= 2 && layer.type.block.size() == layer.shape.size());
   const std::size_t rank = layer.shape.size();

@@ -153,18 +153,18 @@ tl::expected<Findings, Error> writeCheckpoint(const fs::path& folder,
   std::vector<std::string> rounded;
   std::vector<PlannedTensor> tensors;
   LayoutChoice choice;
-  choice.activations = Activations::Kind::None;
   for (const ScaledWeight& weight : scaled) {
     auto layer = place(weight, layout, plain, file.string());
     if (!layer)
       return tl::unexpected(std::move(layer.error()));
-    if (layer->plan.input)
-      choice.activations = Activations::Kind::Static;
     if (layer->plan.outer && !isStoredExactly(weight.outer, layer->plan.outerMeaning))
       rounded.push_back(weight.name);
     layer->first = tensors.size();
     tensors.insert(tensors.end(), layer->plan.tensors.begin(), layer->plan.tensors.end());
-    choice.layers.emplace_back(weight.name.substr(0, weight.name.rfind('.')), weight.format);
+    choice.layers.push_back(
+        {weight.name.substr(0, weight.name.rfind('.')), weight.format,
+         activationsFor(weight.format->name, layer->plan.input ? Activations::Kind::Static
+                                                               : Activations::Kind::None)});
     layers.push_back(std::move(*layer));
   }
   const std::size_t firstPlain = tensors.size();
@@ -179,6 +179,7 @@ tl::expected<Findings, Error> writeCheckpoint(const fs::path& folder,
       choice.ignored.push_back(module);
   }
   settleIgnored(choice);
+  layout.settleActivations(choice.layers);
 
   const auto created = NewFolder::create(folder);
   if (!created)

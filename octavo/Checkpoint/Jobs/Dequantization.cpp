@@ -92,6 +92,8 @@ tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layo
                                                 kernels::WideType dtype, Json options) {
   Rewrite rewrite;
   auto inventory = std::make_unique<Inventory>(layout.read(folder, rewrite.notes));
+  if (auto whole = refuseUnread(folder, *inventory); !whole)
+    return tl::unexpected(std::move(whole.error()));
   ShardBuilder shards(folder);
   for (const Layer& layer : inventory->layers) {
     auto reader = LayerReader::open(layer);

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace octavo::checkpoint {
@@ -135,11 +136,16 @@ private:
 
 class ConversionPlanner {
 public:
-  ConversionPlanner(const Folder& folder, const ConversionChoice& choice)
-      : folder(folder), choice(choice), shards(folder) {}
+  /// `wide`: layers whose input scales are not written, since the new configuration does not say
+  /// that their activations are quantized by them.
+  ConversionPlanner(const Folder& folder, const ConversionChoice& choice,
+                    const std::set<std::string>& wide)
+      : folder(folder), choice(choice), wide(wide), shards(folder) {}
 
   tl::expected<Rewrite, Error> plan(Json options) {
     auto inventory = std::make_unique<Inventory>(choice.from->read(folder, rewrite.notes));
+    if (auto whole = refuseUnread(folder, *inventory); !whole)
+      return tl::unexpected(std::move(whole.error()));
     for (const Layer& layer : inventory->layers)
       if (auto placed = place(layer); !placed)
         return tl::unexpected(std::move(placed.error()));
@@ -165,10 +171,18 @@ public:
     rewrite.job.config = folder.config();
     rewrite.job.quantConfig = folder.quantConfig();
     settleIgnored(configured);
+    noteDroppedInputs();
+    settleActivations();
+    if (!misplaced.empty())
+      return std::move(rewrite);
     choice.to->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
     rewrite.inventory = std::move(inventory);
     return std::move(rewrite);
   }
+
+  /// Layers of a plan that writes input scales which its configuration does not speak of: it has to
+  /// be made again without them.
+  const std::set<std::string>& misplacedInputs() const { return misplaced; }
 
 private:
   tl::expected<void, Error> place(const Layer& layer) {
@@ -178,9 +192,10 @@ private:
     auto plan = respelling(layer);
     if (plan) {
       if (layer.inputScale && !plan->input)
-        noteDroppedInput(layer);
-      configureLayer(layer, layer.format, plan->input.has_value());
-      record(layer, layer.format->name, plan->bytes());
+        droppedInputs.push_back(&layer);
+      const format::ScaledFormat* format = rowOf(layer);
+      configureLayer(layer, format, plan->input.has_value(), &layer);
+      record(layer, format->name, plan->bytes());
       if (plan->outer && multipliers(*layer.outer) != multipliersOf(*plan, layer))
         roundedDivisors.push_back(layer.name);
       shards.replace(layer.elements.tensor,
@@ -197,27 +212,44 @@ private:
         return {};
       }
       if (layer.inputScale)
-        noteDroppedInput(layer);
-      configureLayer(layer, &format, false);
+        droppedInputs.push_back(&layer);
+      configureLayer(layer, &format, false, nullptr);
       record(layer, format.name, anew->bytes());
       shards.replace(layer.elements.tensor, requantizeStep(layer, *reader, std::move(*anew)));
     } else {
-      refuse(layer, plan.error(), layer.format);
+      refuse(layer, plan.error(), rowOf(layer));
     }
     dropScales(shards, layer);
     return {};
   }
 
+  /// The row of a layer's format; where there is none (DeepSeek's blocks with E8M0 scales), one that
+  /// differs in the scales' format alone, if they are exact in it.
+  static const format::ScaledFormat* rowOf(const Layer& layer) {
+    if (layer.format || !layer.scales)
+      return layer.format;
+    for (const format::ScaledFormat& row : format::kScaledFormats)
+      if (*row.element == *layer.type.element && row.hasOuterScale == layer.type.hasOuterScale &&
+          format::blockShape(row, layer.shape, static_cast<int>(layer.shape.size()) - 1) ==
+              layer.type.block &&
+          RespellStep::exactly(*layer.scales, *row.scale))
+        return &row;
+    return nullptr;
+  }
+
   /// The plan of the layer in the new layout, or why there is none.
   tl::expected<LayerPlan, std::string> respelling(const Layer& layer) const {
+    const format::ScaledFormat* format = rowOf(layer);
     const LayerSpelling* spelling =
-        layer.format ? choice.to->spelling(layer.format->name, layer.shape.size()) : nullptr;
+        format ? choice.to->spelling(format->name, layer.shape.size()) : nullptr;
     if (!spelling)
-      return tl::unexpected(fmt::format("layout {} has no spelling of {}", choice.to->name(),
-                                        layer.format ? layer.format->name : "its blocks"));
+      return tl::unexpected(
+          fmt::format("layout {} has no spelling of {}", choice.to->name(), formatName(layer)));
     auto plan =
-        planLayer(layer.name, layer.parameter, layer.shape, *layer.format, *spelling,
-                  scaleDtype(layer), layer.inputScale ? WithInputScale::Yes : WithInputScale::No);
+        planLayer(layer.name, layer.parameter, layer.shape, *format, *spelling,
+                  scaleDtype(layer),
+                  layer.inputScale && !wide.contains(layer.name) ? WithInputScale::Yes
+                                                                 : WithInputScale::No);
     if (!plan)
       return plan;
     if (*layer.scales->format != *plan->type.scale &&
@@ -271,17 +303,53 @@ private:
                         std::move(measurement), ErrorReport::Measured);
   }
 
-  void configureLayer(const Layer& layer, const format::ScaledFormat* format, bool hasInput) {
-    configured.layers.emplace_back(layer.name, format);
-    // A layout says one kind for all: the most static that all layers can keep.
+  /// `kept`: the layer whose values, and so whose activations, stay; null where it is quantized
+  /// anew, with what goes with the new format.
+  void configureLayer(const Layer& layer, const format::ScaledFormat* format, bool hasInput,
+                      const Layer* kept) {
     const Activations::Kind kind = hasInput ? Activations::Kind::Static
                                    : layer.activations.kind == Activations::Kind::None
                                        ? Activations::Kind::None
                                        : Activations::Kind::Dynamic;
-    if (configured.layers.size() == 1)
-      configured.activations = kind;
-    else if (configured.activations != kind)
-      configured.activations = Activations::Kind::Dynamic;
+    Activations wanted = activationsFor(format->name, kind);
+    if (kept && kind != Activations::Kind::None && layer.activations.format)
+      wanted.format = layer.activations.format;
+    configured.layers.push_back({layer.name, format, wanted});
+    configuredFrom.push_back({&layer, kept != nullptr, hasInput});
+  }
+
+  static std::string nounOf(const Activations& activations) {
+    return activations.kind == Activations::Kind::None ? "wide ones" : activationsText(activations);
+  }
+
+  /// What the new configuration can say of activations, and a note where that is something else.
+  void settleActivations() {
+    const std::vector<ChosenLayer> wanted = configured.layers;
+    choice.to->settleActivations(configured.layers);
+    std::map<std::string, std::vector<std::string_view>> changes;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const auto& [layer, isKept, hasInput] = configuredFrom[i];
+      const Activations& said = configured.layers[i].activations;
+      if (hasInput && said.kind != Activations::Kind::Static)
+        misplaced.insert(layer->name);
+      // That a static kind lost its scale is said of the scales.
+      const bool isDynamicNow = !hasInput && areAlike(wanted[i].activations, said);
+      if (isKept && !areAlike(layer->activations, said) && !(layer->inputScale && isDynamicNow))
+        changes[fmt::format("{} become {}", nounOf(layer->activations), nounOf(said))].push_back(
+            layer->name);
+    }
+    for (const auto& [change, layers] : changes)
+      rewrite.notes.push_back(
+          {.rule = "activations-change",
+           .severity = Severity::Warning,
+           .file = "config.json",
+           .tensor = "",
+           .what = fmt::format("activations of {} layers: {}; the first is {}", layers.size(),
+                               change, layers.front()),
+           .why = fmt::format("layout {} cannot say the former of such weights, and the model "
+                              "computes with the latter",
+                              choice.to->name()),
+           .fix = "another --layout, where one says both"});
   }
 
   void record(const Layer& layer, std::string_view to, std::uint64_t bytes) {
@@ -294,14 +362,22 @@ private:
          .bytesAfter = bytes});
   }
 
-  void noteDroppedInput(const Layer& layer) {
+  void noteDroppedInputs() {
+    if (droppedInputs.empty())
+      return;
+    const Part& first = *droppedInputs.front()->inputScale;
     rewrite.notes.push_back(
         {.rule = "dropped-input-scale",
          .severity = Severity::Warning,
-         .file = layer.inputScale->tensor.shard->name(),
-         .tensor = layer.inputScale->tensor.name(),
-         .what = fmt::format("layout {} has no place for this activation scale", choice.to->name()),
-         .why = "activations are quantized with scales found as the model runs",
+         .file = first.tensor.shard->name(),
+         .tensor = first.tensor.name(),
+         .what = fmt::format("this activation scale{} not in the output: layout {} has no place for "
+                             "it beside such weights",
+                             droppedInputs.size() == 1
+                                 ? " is"
+                                 : fmt::format(" and {} more are", droppedInputs.size() - 1),
+                             choice.to->name()),
+         .why = "activations are quantized with scales found as the model runs, or stay wide",
          .fix = ""});
   }
 
@@ -388,8 +464,17 @@ private:
             .fix = "--requantize --format F quantizes them anew and reports the error"};
   }
 
+  struct ConfiguredFrom {
+    const Layer* layer;
+    bool isKept, hasInput;
+  };
+
   const Folder& folder;
   const ConversionChoice& choice;
+  const std::set<std::string>& wide;
+  std::vector<ConfiguredFrom> configuredFrom; ///< of each layer of `configured`
+  std::set<std::string> misplaced;
+  std::vector<const Layer*> droppedInputs;
   ShardBuilder shards;
   Rewrite rewrite;
   LayoutChoice configured;
@@ -406,7 +491,13 @@ private:
 
 tl::expected<Rewrite, Error> planConversion(const Folder& folder, const ConversionChoice& choice,
                                             Json options) {
-  return ConversionPlanner(folder, choice).plan(std::move(options));
+  for (std::set<std::string> wide;;) {
+    ConversionPlanner planner(folder, choice, wide);
+    auto rewrite = planner.plan(options);
+    if (!rewrite || planner.misplacedInputs().empty())
+      return rewrite;
+    wide.insert(planner.misplacedInputs().begin(), planner.misplacedInputs().end());
+  }
 }
 
 } // namespace octavo::checkpoint

@@ -282,8 +282,8 @@ std::optional<std::string> quantizableModule(const StoredTensor& tensor) {
 
 void settleIgnored(LayoutChoice& choice) {
   std::set<std::string_view> quantized;
-  for (const auto& [module, format] : choice.layers)
-    quantized.insert(module);
+  for (const ChosenLayer& layer : choice.layers)
+    quantized.insert(layer.module);
   std::set<std::string> seen;
   std::erase_if(choice.ignored, [&](const std::string& module) {
     return quantized.contains(module) || !seen.insert(module).second;
@@ -309,8 +309,7 @@ public:
       if (auto error = selection->error())
         return tl::unexpected(std::move(*error));
     ShardBuilder shards(folder);
-    LayoutChoice configured{
-        .layers = {}, .ignored = {}, .activations = choice.activations, .kvScales = false};
+    LayoutChoice configured;
     for (const StoredTensor& tensor : folder.tensors()) {
       const std::optional<Candidate> candidate = candidateOf(tensor);
       if (!candidate)
@@ -325,7 +324,8 @@ public:
         why = layer ? refusedEdge(shape, *choice.format, choice.preset) : layer.error();
         if (why.empty()) {
           add(*candidate, std::move(*layer), shards);
-          configured.layers.emplace_back(module, choice.format);
+          configured.layers.push_back(
+              {module, choice.format, activationsFor(choice.format->name, choice.activations)});
           continue;
         }
       }
@@ -361,6 +361,7 @@ public:
     rewrite.job.config = folder.config();
     rewrite.job.quantConfig = folder.quantConfig();
     settleIgnored(configured);
+    choice.layout->settleActivations(configured.layers);
     choice.layout->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
     return std::move(rewrite);
   }
@@ -458,6 +459,8 @@ tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
     return tl::unexpected(needsCalibration(choice));
   Findings findings;
   const DetectedLayout found = detectLayout(folder, findings);
+  if (found.isForeign)
+    return tl::unexpected(foreignLayout(folder, found));
   if (found.layout->name() != "plain")
     return tl::unexpected(Error{.file = folder.path().string(),
                                 .problem = "is quantized already",

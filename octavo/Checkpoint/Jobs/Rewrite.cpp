@@ -1,5 +1,7 @@
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
 
+#include <fmt/format.h>
+
 namespace octavo::checkpoint {
 
 void ShardBuilder::replace(const StoredTensor& tensor, std::unique_ptr<Step> step) {
@@ -26,10 +28,26 @@ std::vector<PlannedShard> ShardBuilder::build() {
   return shards;
 }
 
+tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& inventory) {
+  if (inventory.unread.empty())
+    return {};
+  const std::size_t count = inventory.unread.size();
+  const Unread& first = inventory.unread.front();
+  return tl::unexpected(
+      Error{.file = folder.path().string(),
+            .problem = "has parts that octavo cannot read or does not apply, without which the "
+                       "rest is another model's",
+            .found = fmt::format("{}: {}{}", first.name, first.why,
+                                 count > 1 ? fmt::format("; and {} more", count - 1) : ""),
+            .fix = "convert it with the tool that wrote it; `octavo checkpoint lint` names all"});
+}
+
 void dropScales(ShardBuilder& shards, const Layer& layer) {
   for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
     if (*part)
       shards.drop((*part)->tensor);
+  for (const StoredTensor& tensor : layer.idle)
+    shards.drop(tensor);
 }
 
 } // namespace octavo::checkpoint

@@ -4,6 +4,8 @@
 #include "octavo/Checkpoint/Jobs/Job.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
 
+#include <tl/expected.hpp>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -54,6 +56,10 @@ private:
   const Folder& folder;
   std::map<const SafetensorsEntry*, std::unique_ptr<Step>> places;
 };
+
+/// Error: the checkpoint has what octavo cannot read, or says that it computes with more than the
+/// weights; what is written of it under another layout's configuration would be another model's.
+tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& inventory);
 
 /// Drops all parts of a layer but the elements, which a step replaces.
 void dropScales(ShardBuilder& shards, const Layer& layer);

@@ -247,6 +247,20 @@ Json writeActivations(const Scheme& scheme, Activations::Kind kind) {
   return writeArguments(scheme.dynamicInput, true);
 }
 
+/// What is transformed at run time: locations of weights are merged into what is stored.
+std::vector<std::string> transformsOf(const Json& block) {
+  std::vector<std::string> found;
+  const Json& groups = memberAt(block, {"transform_config", "config_groups"});
+  if (groups.is_object())
+    for (const auto& [name, group] : groups.items())
+      if (const Json& places = memberAt(group, {"apply"}); places.is_array())
+        for (const Json& place : places)
+          if (const std::string at = stringAt(place, "location");
+              !at.empty() && !at.starts_with("weight_"))
+            found.push_back(fmt::format("{} transforms each {}", name, at));
+  return found;
+}
+
 class CompressedTensors : public Layout {
 public:
   std::string_view name() const override { return "compressed-tensors"; }
@@ -280,13 +294,25 @@ public:
             claim.source = "config.json: ignore";
             return claim;
           }
+          // utils/match.py, match_targets: of the targets of all groups names come before
+          // expressions, and within each kind the order is the alphabet's.
+          const Group* chosen = nullptr;
+          const std::string* target = nullptr;
+          const auto precedes = [](const std::string& a, const std::string& b) {
+            const bool isExpression = a.starts_with("re:");
+            return isExpression != b.starts_with("re:") ? !isExpression : a < b;
+          };
           for (const Group& group : groups)
-            if (const auto entry = group.targets.match(module)) {
-              claim = group.claim;
-              claim.reach =
-                  group.targetNames[*entry] == module ? Claim::Reach::Name : Claim::Reach::Class;
-              return claim;
+            if (const auto entry = group.targets.match(module);
+                entry && (!target || precedes(group.targetNames[*entry], *target))) {
+              chosen = &group;
+              target = &group.targetNames[*entry];
             }
+          if (chosen) {
+            claim = chosen->claim;
+            claim.reach = *target == module ? Claim::Reach::Name : Claim::Reach::Class;
+            return claim;
+          }
           for (const Group& group : groups)
             if (group.targets.namesClass("Linear"))
               return group.claim;
@@ -296,6 +322,7 @@ public:
     reportUnused(folder, ignored.unused(), "ignore", findings);
     for (const Group& group : groups)
       reportUnused(folder, group.targets.unused(), group.claim.source + ".targets", findings);
+    reportTransforms(transformsOf(block), "transform_config", inventory, findings);
     const Json& kv = memberAt(block, {"kv_cache_scheme"});
     if (kv.is_object() && stringAt(kv, "type") == "float")
       inventory.kvCacheFormat = integerAt(kv, "num_bits") == 4 ? "fp4" : "fp8";
@@ -304,6 +331,13 @@ public:
     if (const std::string version = stringAt(block, "version"); !version.empty())
       inventory.quantizer = "compressed-tensors " + version;
     return inventory;
+  }
+
+  void settleActivations(std::span<ChosenLayer> layers) const override {
+    settleEach(layers, [](const format::ScaledFormat& weights, Activations wanted) {
+      const Scheme& scheme = schemeOf(weights.name);
+      return readActivations(writeActivations(scheme, wanted.kind), scheme.format);
+    });
   }
 
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
@@ -319,7 +353,7 @@ public:
       groups[fmt::format("group_{}", groups.size())] = {
           {"targets", chosen.size() == 1 ? Json::array({"Linear"}) : Json(group.modules)},
           {"weights", writeArguments(scheme.weights, false, block)},
-          {"input_activations", writeActivations(scheme, choice.activations)},
+          {"input_activations", writeActivations(scheme, group.activations.kind)},
           {"output_activations", nullptr},
           {"format", scheme.format}};
     }

@@ -193,14 +193,13 @@ TEST_F(CompressedTensorsTest, ConfigureIsReadBack) {
   tensor("l.0.c.weight_scale", "BF16", {1, 1});
   tensor("l.0.d.weight", "BF16", {4, 64});
   Json config, quantConfig;
-  findLayout("compressed-tensors")
-      ->configure({{{"l.0.a", format::findScaledFormat("nvfp4")},
-                    {"l.0.b", format::findScaledFormat("mxfp8_e4m3")},
-                    {"l.0.c", format::findScaledFormat("fp8_block")}},
-                   {"l.0.d"},
-                   Activations::Kind::Static,
-                   true},
-                  config, quantConfig);
+  configure("compressed-tensors",
+            {{chosen("l.0.a", "nvfp4", Activations::Kind::Static),
+              chosen("l.0.b", "mxfp8_e4m3", Activations::Kind::Static),
+              chosen("l.0.c", "fp8_block", Activations::Kind::Static)},
+             {"l.0.d"},
+             true},
+            config, quantConfig);
   this->config(config.dump());
   read();
   expectFindings({});

@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -47,12 +48,6 @@ std::vector<std::string> stringsAt(const Json& value, const char* key) {
   return strings;
 }
 
-Activations activationsFor(std::string_view format, Activations::Kind kind) {
-  if (kind == Activations::Kind::None)
-    return {};
-  return {kind, format::findScaledFormat(format::findScaledFormat(format)->activation)};
-}
-
 void reportUnused(const Folder& folder, std::span<const std::string_view> unused,
                   std::string_view key, Findings& findings) {
   const Json& tied = memberAt(folder.config(), {"tie_word_embeddings"});
@@ -63,6 +58,15 @@ void reportUnused(const Folder& folder, std::span<const std::string_view> unused
     findings.push_back(finding("ignore-matches-nothing", "config.json", "",
                                fmt::format("{} has {}", key, inQuotes(entry))));
   }
+}
+
+void reportTransforms(std::span<const std::string> transforms, std::string_view key,
+                      Inventory& inventory, Findings& findings) {
+  if (transforms.empty())
+    return;
+  std::string what = fmt::format("{}: {}", key, fmt::join(transforms, ", "));
+  inventory.unread.push_back({"config.json", what});
+  findings.push_back(finding("runtime-transform", "config.json", "", std::move(what)));
 }
 
 void removeQuantization(Json& config) {
@@ -91,13 +95,31 @@ Json objectOf(std::vector<std::pair<std::string, Json>> members) {
 
 std::vector<ChosenGroup> groupByFormat(const LayoutChoice& choice) {
   std::vector<ChosenGroup> groups;
-  for (const auto& [module, format] : choice.layers) {
-    auto group = std::ranges::find(groups, format, &ChosenGroup::format);
+  for (const ChosenLayer& layer : choice.layers) {
+    auto group = std::ranges::find_if(groups, [&](const ChosenGroup& each) {
+      return each.format == layer.format && each.activations == layer.activations;
+    });
     if (group == groups.end())
-      group = groups.insert(groups.end(), {format, {}});
-    group->modules.push_back(module);
+      group = groups.insert(groups.end(), {layer.format, layer.activations, {}});
+    group->modules.push_back(layer.module);
   }
   return groups;
+}
+
+void settleEach(std::span<ChosenLayer> layers, SaysActivations says) {
+  for (ChosenLayer& layer : layers) {
+    Activations said = says(*layer.format, layer.activations);
+    if (Activations dynamic = layer.activations;
+        !areAlike(said, layer.activations) && dynamic.kind == Activations::Kind::Static) {
+      dynamic.kind = Activations::Kind::Dynamic;
+      said = says(*layer.format, dynamic);
+      if (!areAlike(said, dynamic))
+        said = says(*layer.format, {});
+    } else if (!areAlike(said, layer.activations)) {
+      said = says(*layer.format, {});
+    }
+    layer.activations = said;
+  }
 }
 
 } // namespace octavo::checkpoint

@@ -20,13 +20,13 @@ std::string stringAt(const Json& value, const char* key);
 std::optional<std::int64_t> integerAt(const Json& value, const char* key);
 std::vector<std::string> stringsAt(const Json& value, const char* key);
 
-/// The rows that quantizers of the same configuration pair: what activations that are quantized
-/// before they meet weights of `format` are.
-Activations activationsFor(std::string_view format, Activations::Kind kind);
-
 /// Reports the entries of a list that named no module. `tied` heads have no tensor of their own.
 void reportUnused(const Folder& folder, std::span<const std::string_view> unused,
                   std::string_view key, Findings& findings);
+
+/// Reports what a configuration says is transformed as the model runs, which no other layout says.
+void reportTransforms(std::span<const std::string> transforms, std::string_view key,
+                      Inventory& inventory, Findings& findings);
 
 /// Takes every description of a quantization out of config.json.
 void removeQuantization(Json& config);
@@ -37,11 +37,19 @@ void setQuantization(Json& config, Json block);
 /// searched for among all: a second for ten thousand layers.
 Json objectOf(std::vector<std::pair<std::string, Json>> members);
 
-/// The formats of `choice` with the names of their modules, in the order of first appearance.
+/// The formats of `choice`, each with what becomes of its activations, and the names of their
+/// modules, in the order of first appearance.
 struct ChosenGroup {
   const format::ScaledFormat* format;
+  Activations activations;
   std::vector<std::string> modules;
 };
 std::vector<ChosenGroup> groupByFormat(const LayoutChoice& choice);
+
+/// What a layout says of the activations of one layer that are wanted so.
+using SaysActivations = Activations (*)(const format::ScaledFormat& weights, Activations wanted);
+/// settleActivations of layouts that say them for each layer: `says` of what is wanted if that is
+/// alike, else of the dynamic kind, else wide.
+void settleEach(std::span<ChosenLayer> layers, SaysActivations says);
 
 } // namespace octavo::checkpoint

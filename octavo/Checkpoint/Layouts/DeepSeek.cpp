@@ -112,6 +112,11 @@ public:
     return inventory;
   }
 
+  void settleActivations(std::span<ChosenLayer> layers) const override {
+    for (ChosenLayer& layer : layers)
+      layer.activations = activationsFor(layer.format->name, Activations::Kind::Dynamic);
+  }
+
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
     Json block = {{"activation_scheme", "dynamic"},
                   {"fmt", "e4m3"},

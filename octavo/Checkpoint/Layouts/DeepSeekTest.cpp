@@ -133,12 +133,8 @@ TEST_F(DeepSeekTest, ConfigureIsReadBack) {
   tensor("a.weight_scale_inv", "F32", {2, 1});
   tensor("b.weight", "BF16", {256, 128});
   Json config, quantConfig;
-  findLayout("deepseek")
-      ->configure({{{"a", format::findScaledFormat("fp8_block")}},
-                   {"b"},
-                   Activations::Kind::Dynamic,
-                   false},
-                  config, quantConfig);
+  configure("deepseek", {{chosen("a", "fp8_block", Activations::Kind::Dynamic)}, {"b"}, false},
+            config, quantConfig);
   EXPECT_EQ(config.dump(), R"({"quantization_config":{"activation_scheme":"dynamic","fmt":"e4m3",)"
                            R"("quant_method":"fp8","weight_block_size":[128,128],)"
                            R"("modules_to_not_convert":["b"]}})");

@@ -83,10 +83,21 @@ public:
     return inventory;
   }
 
+  /// One scheme for all: static where every layer has a scale.
+  void settleActivations(std::span<ChosenLayer> layers) const override {
+    const bool isStatic = std::ranges::all_of(layers, [](const ChosenLayer& layer) {
+      return layer.activations.kind == Activations::Kind::Static;
+    });
+    for (ChosenLayer& layer : layers)
+      layer.activations = activationsFor(layer.format->name, isStatic ? Activations::Kind::Static
+                                                                      : Activations::Kind::Dynamic);
+  }
+
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
+    const bool isStatic = !choice.layers.empty() && choice.layers.front().activations.kind ==
+                                                        Activations::Kind::Static;
     Json block = {{"quant_method", "fp8"},
-                  {"activation_scheme",
-                   choice.activations == Activations::Kind::Static ? "static" : "dynamic"},
+                  {"activation_scheme", isStatic ? "static" : "dynamic"},
                   {"ignored_layers", choice.ignored}};
     if (choice.kvScales)
       block["kv_cache_scheme"] = "static";

@@ -128,11 +128,9 @@ TEST_F(Fp8Test, ConfigureIsReadBack) {
   tensor("layers.0.b.weight", "BF16", {2, 2});
   Json config = {{"model_type", "llama"}, {"compression_config", {{"quant_method", "x"}}}};
   Json quantConfig = {{"quantization", nullptr}};
-  findLayout("fp8")->configure({{{"layers.0.a", format::findScaledFormat("fp8_tensor")}},
-                                {"layers.0.b"},
-                                Activations::Kind::Static,
-                                true},
-                               config, quantConfig);
+  configure("fp8",
+            {{chosen("layers.0.a", "fp8_tensor", Activations::Kind::Static)}, {"layers.0.b"}, true},
+            config, quantConfig);
   EXPECT_TRUE(quantConfig.is_null());
   EXPECT_EQ(config.dump(), R"({"model_type":"llama","quantization_config":{"quant_method":"fp8",)"
                            R"("activation_scheme":"static","ignored_layers":["layers.0.b"],)"

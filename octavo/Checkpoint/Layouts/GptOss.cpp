@@ -90,6 +90,11 @@ public:
     return inventory;
   }
 
+  void settleActivations(std::span<ChosenLayer> layers) const override {
+    for (ChosenLayer& layer : layers)
+      layer.activations = {};
+  }
+
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
     setQuantization(config,
                     {{"modules_to_not_convert", choice.ignored}, {"quant_method", "mxfp4"}});

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
 
+#include "octavo/Checkpoint/Layouts/Companions.h"
 #include "octavo/Checkpoint/Layouts/KvNames.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
 #include "octavo/Checkpoint/Layouts/ReadingRules.h"
@@ -272,16 +273,19 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
 
   for (auto& [key, candidate] : roles.candidates) {
     const Claim claim = claims(candidate.module);
-    if (claim.kind == Claim::Kind::Unsupported)
+    if (claim.kind == Claim::Kind::Unsupported) {
+      inventory.unread.push_back({candidate.elements.name(), claim.source});
       continue;
+    }
     if (claim.kind == Claim::Kind::Plain && candidate.scales.empty())
       continue;
     const std::optional<Choice> choice =
         choose(candidate, roles.elementNames.at(key), spellings, claim);
     if (!choice) {
-      report("unsupported-format", candidate.elements,
-             fmt::format("{} is no weight of any format of this layout",
-                         describe(*candidate.elements.entry)));
+      std::string why = fmt::format("{} is no weight of any format of this layout",
+                                    describe(*candidate.elements.entry));
+      inventory.unread.push_back({candidate.elements.name(), why});
+      report("unsupported-format", candidate.elements, std::move(why));
       continue;
     }
     if (claim.kind == Claim::Kind::Plain)
@@ -289,14 +293,20 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
              fmt::format("{} leaves {} out of quantization; stored is {} with scales", claim.source,
                          inQuotes(candidate.module), describe(*candidate.elements.entry)));
     findings.insert(findings.end(), choice->findings.begin(), choice->findings.end());
-    const Layer& layer = choice->fit.layer;
-    if (layer.shape.empty())
+    Layer layer = choice->fit.layer;
+    if (layer.shape.empty()) {
+      inventory.unread.push_back({candidate.elements.name(), "its elements cannot be placed"});
       continue;
+    }
+    if (const auto unapplied = findCompanions(folder, layer))
+      report("unapplied-tensor", *unapplied, layer.unapplied);
+    for (const StoredTensor& tensor : layer.idle)
+      placed.insert(tensor.entry);
     placed.insert(layer.elements.tensor.entry);
     for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
       if (*part)
         placed.insert((*part)->tensor.entry);
-    inventory.layers.push_back(layer);
+    inventory.layers.push_back(std::move(layer));
   }
 
   for (const StoredTensor& orphan : roles.orphans) {

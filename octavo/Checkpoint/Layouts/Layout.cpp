@@ -75,15 +75,15 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
     return configured.front();
   }
   const Json& block = folder.quantizationConfig();
+  std::string unknown;
   if (!block.is_null()) {
     const auto method = block.find("quant_method");
-    findings.push_back(
-        finding("unsupported-layout", "config.json", "",
-                method == block.end() ? "quantization_config has no quant_method"
-                : method->is_string()
-                    ? fmt::format("quant_method is {}", inQuotes(method->get<std::string>()))
-                    : fmt::format("quant_method is {}, no text",
-                                  method->is_structured() ? method->type_name() : method->dump())));
+    unknown = method == block.end() ? "quantization_config has no quant_method"
+              : method->is_string()
+                  ? fmt::format("quant_method is {}", inQuotes(method->get<std::string>()))
+                  : fmt::format("quant_method is {}, no text",
+                                method->is_structured() ? method->type_name() : method->dump());
+    findings.push_back(finding("unsupported-layout", "config.json", "", unknown));
   }
   for (const Layout* layout : layouts())
     if (auto reason = layout->detectByTensors(folder))
@@ -95,7 +95,21 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
                 fmt::format("no configuration says which; the tensors fit {}; read as {}",
                             names(std::span(stored).first(stored.size() - 1)),
                             stored.front().layout->name())));
-  return stored.front();
+  DetectedLayout& found = stored.front();
+  if (!unknown.empty() && found.layout == layouts().back()) {
+    found.isForeign = true;
+    found.reason =
+        fmt::format("config.json: {}, which octavo does not read; the tensors fit no layout", unknown);
+  }
+  return found;
+}
+
+Error foreignLayout(const Folder& folder, const DetectedLayout& detected) {
+  return {.file = folder.path().string(),
+          .problem = "is quantized in a way that octavo does not read",
+          .found = detected.reason,
+          .fix = "convert it with the tool that wrote it; if its weights are plain, remove "
+                 "quantization_config from config.json"};
 }
 
 } // namespace octavo::checkpoint

@@ -96,22 +96,35 @@ struct KvSpelling {
 std::string tensorName(std::string_view module, std::string_view parameter,
                        std::string_view spelled);
 
+/// Something of a checkpoint without which its weights are not the model's, and that octavo cannot
+/// read or does not apply.
+struct Unread {
+  std::string name; ///< a tensor, or a key of config.json
+  std::string why;  ///< a clause
+};
+
 /// All that a layout says of a checkpoint.
 struct Inventory {
   std::vector<Layer> layers;       ///< quantized, in the order of names
   std::vector<StoredTensor> plain; ///< tensors that belong to no layer and to no KvScales
   std::vector<KvScales> kvScales;
+  std::vector<Unread> unread; ///< where there is any, other layouts cannot say the model
   /// From the configuration: "fp8" where the key-value cache is meant to be FP8; else empty.
   std::string kvCacheFormat;
   std::string quantizer; ///< producer and version, where the configuration says so
 };
 
+/// A module whose weight is written quantized.
+struct ChosenLayer {
+  std::string module;
+  const format::ScaledFormat* format;
+  Activations activations = {};
+};
+
 /// What a written configuration must say.
 struct LayoutChoice {
-  /// Name of the module -> row of its scaled format. Modules that are not here stay plain.
-  std::vector<std::pair<std::string, const format::ScaledFormat*>> layers;
+  std::vector<ChosenLayer> layers;  ///< modules that are not here stay plain
   std::vector<std::string> ignored; ///< linear modules left plain: "lm_head"
-  Activations::Kind activations = Activations::Kind::Dynamic;
   bool kvScales = false;
 };
 
@@ -136,8 +149,12 @@ public:
   /// orphan, configuration and tensors that disagree) is a finding, not an error.
   virtual Inventory read(const Folder& folder, Findings& findings) const = 0;
 
+  /// Makes of what is wanted of each layer's activations what configure can say: alike where it
+  /// can, else of another kind, else wide.
+  virtual void settleActivations(std::span<ChosenLayer> layers) const = 0;
   /// Writes what readers of this layout expect into config.json (and hf_quant_config.json where it
-  /// has one), replacing what was there of any layout. Both start as the source's.
+  /// has one), replacing what was there of any layout. Both start as the source's. Precondition:
+  /// the activations are settled.
   virtual void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const = 0;
 
   /// The spelling in which octavo writes weights of a scaled format, and of a rank where there is
@@ -155,7 +172,12 @@ const Layout* findLayout(std::string_view name);
 struct DetectedLayout {
   const Layout* layout;
   std::string reason;
+  /// Plain only because the configuration speaks of a quantization that octavo does not read, and
+  /// the tensors fit none that it does: codes may lie among them.
+  bool isForeign = false;
 };
+/// Why nothing is made of such a checkpoint.
+Error foreignLayout(const Folder& folder, const DetectedLayout& detected);
 DetectedLayout detectLayout(const Folder& folder, Findings& findings);
 
 } // namespace octavo::checkpoint

@@ -47,6 +47,15 @@ protected:
     config(R"({"model_type":"llama","quantization_config":)" + block + "}");
   }
 
+  static ChosenLayer chosen(const char* module, const char* format, Activations::Kind kind) {
+    return {module, format::findScaledFormat(format), activationsFor(format, kind)};
+  }
+  /// As the commands do: what is wanted of activations is settled first.
+  static void configure(const char* layout, LayoutChoice choice, Json& config, Json& quantConfig) {
+    findLayout(layout)->settleActivations(choice.layers);
+    findLayout(layout)->configure(choice, config, quantConfig);
+  }
+
   /// Writes the tensors, and reads the folder by the layout that it is detected as.
   void read() {
     std::ofstream file(root / "model.safetensors", std::ios::binary);

@@ -119,8 +119,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Layer& layer : inventory.layers) {
       checkLayer(layer);
       if (layer.format && layout->spelling(layer.format->name))
-        choice.layers.emplace_back(layer.name, layer.format);
+        choice.layers.push_back({layer.name, layer.format, layer.activations});
     }
+    layout->settleActivations(choice.layers);
     Json written = folder.config(), writtenQuantConfig = folder.quantConfig();
     layout->configure(choice, written, writtenQuantConfig);
     (void)written.dump(-1, ' ', false, Json::error_handler_t::replace);

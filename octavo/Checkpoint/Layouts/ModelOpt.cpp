@@ -106,6 +106,13 @@ const Algorithm* findAlgorithm(std::string_view name) {
   return found == kAlgorithms.end() ? nullptr : &*found;
 }
 
+Activations activationsOf(const Algorithm& algorithm) {
+  Activations activations = activationsFor(algorithm.row, algorithm.activations);
+  if (algorithm.name.ends_with("_FP8"))
+    activations.format = format::findScaledFormat("fp8_tensor");
+  return activations;
+}
+
 /// The algorithm to write for a format: of that kind of activations if there is one. ModelOpt has
 /// no static or dynamic choice within one format but NVFP4's with and without quantized
 /// activations.
@@ -186,9 +193,7 @@ Claim claimOf(std::string_view name, std::optional<std::int64_t> group, const st
   claim.kind = Claim::Kind::Quantized;
   claim.format = algorithm->row;
   const format::ScaledFormat& row = *format::findScaledFormat(algorithm->row);
-  claim.activations = activationsFor(row.name, algorithm->activations);
-  if (algorithm->name.ends_with("_FP8"))
-    claim.activations.format = format::findScaledFormat("fp8_tensor");
+  claim.activations = activationsOf(*algorithm);
   if (group && *group > 0 && row.across == 1 && row.along != format::kWholeAxis &&
       *group != row.along)
     claim.block = {1, *group};
@@ -286,6 +291,12 @@ public:
     return inventory;
   }
 
+  void settleActivations(std::span<ChosenLayer> layers) const override {
+    settleEach(layers, [](const format::ScaledFormat& weights, Activations wanted) {
+      return activationsOf(chooseAlgorithm(weights, wanted.kind));
+    });
+  }
+
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
     const std::vector<ChosenGroup> chosen = groupByFormat(choice);
     const bool mixed = chosen.size() > 1;
@@ -295,7 +306,7 @@ public:
     std::optional<std::int64_t> groupSize;
     for (const ChosenGroup& group : chosen) {
       const format::ScaledFormat& row = *group.format;
-      const Algorithm& own = chooseAlgorithm(row, choice.activations);
+      const Algorithm& own = chooseAlgorithm(row, group.activations.kind);
       const bool blocked = row.across == 1 && row.along != format::kWholeAxis;
       const Json layer = blocked ? Json{{"quant_algo", own.name}, {"group_size", row.along}}
                                  : Json{{"quant_algo", own.name}};

@@ -198,13 +198,10 @@ TEST_F(ModelOptTest, TwoFilesThatDisagree) {
 }
 
 TEST_F(ModelOptTest, ConfigureIsReadBackFromEitherFile) {
-  const LayoutChoice mixed = {{{"l.0.a", format::findScaledFormat("nvfp4")},
-                               {"l.0.b", format::findScaledFormat("fp8_tensor")}},
-                              {"l.0.c"},
-                              Activations::Kind::Static,
-                              true};
-  const LayoutChoice single = {
-      {{"l.0.b", format::findScaledFormat("fp8_tensor")}}, {"l.0.c"}, Activations::Kind::Static};
+  const LayoutChoice mixed = {
+      {chosen("l.0.a", "nvfp4", Activations::Kind::Static),
+       chosen("l.0.b", "fp8_tensor", Activations::Kind::Static)}, {"l.0.c"}, true};
+  const LayoutChoice single = {{chosen("l.0.b", "fp8_tensor", Activations::Kind::Static)}, {"l.0.c"}};
   for (const bool onlyHf : {false, true})
     for (const LayoutChoice* choice : {&mixed, &single}) {
       findings.clear();
@@ -221,16 +218,16 @@ TEST_F(ModelOptTest, ConfigureIsReadBackFromEitherFile) {
       tensor("l.0.b.input_scale", "F32", {});
       tensor("l.0.c.weight", "BF16", {4, 16});
       Json config = {{"model_type", "llama"}}, quantConfig;
-      findLayout("modelopt")->configure(*choice, config, quantConfig);
+      configure("modelopt", *choice, config, quantConfig);
       this->config(onlyHf ? R"({"model_type":"llama"})" : config.dump());
       this->config(quantConfig.dump(), "hf_quant_config.json");
       read();
       expectFindings({});
       ASSERT_EQ(inventory.layers.size(), choice->layers.size());
       for (std::size_t i = 0; i < choice->layers.size(); ++i) {
-        EXPECT_EQ(inventory.layers[i].name, choice->layers[i].first);
-        EXPECT_EQ(inventory.layers[i].format, choice->layers[i].second);
-        EXPECT_EQ(inventory.layers[i].activations.kind, choice->activations);
+        EXPECT_EQ(inventory.layers[i].name, choice->layers[i].module);
+        EXPECT_EQ(inventory.layers[i].format, choice->layers[i].format);
+        EXPECT_EQ(inventory.layers[i].activations.kind, Activations::Kind::Static);
       }
       EXPECT_EQ(inventory.kvCacheFormat, choice->kvScales ? "fp8" : "");
     }

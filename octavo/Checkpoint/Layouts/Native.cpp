@@ -60,9 +60,24 @@ public:
     return inventory;
   }
 
+  /// One kind for all, and formats that go with the weights'.
+  void settleActivations(std::span<ChosenLayer> layers) const override {
+    if (layers.empty())
+      return;
+    const Activations::Kind first = layers.front().activations.kind;
+    const bool isOfAll = std::ranges::all_of(layers, [&](const ChosenLayer& layer) {
+      return layer.activations.kind == first &&
+             areAlike(layer.activations, activationsFor(layer.format->name, first));
+    });
+    for (ChosenLayer& layer : layers)
+      layer.activations = activationsFor(layer.format->name, isOfAll ? first : Activations::Kind::None);
+  }
+
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
+    const Activations::Kind kind = choice.layers.empty() ? Activations::Kind::None
+                                                         : choice.layers.front().activations.kind;
     Json block = {{"quant_method", "octavo"},
-                  {"activations", kKinds[static_cast<std::size_t>(choice.activations)]},
+                  {"activations", kKinds[static_cast<std::size_t>(kind)]},
                   {"ignore", choice.ignored}};
     if (choice.kvScales)
       block["kv_cache"] = "fp8";

@@ -48,9 +48,8 @@ TEST_F(NativeTest, ConfigureIsReadBack) {
   tensor("a.weight", "F4", {4, 64});
   tensor("a.weight_scale", "F8_E8M0", {4, 2});
   Json config, quantConfig;
-  findLayout("native")->configure(
-      {{{"a", format::findScaledFormat("mxfp4")}}, {}, Activations::Kind::Dynamic, true}, config,
-      quantConfig);
+  configure("native", {{chosen("a", "mxfp4", Activations::Kind::Dynamic)}, {}, true}, config,
+            quantConfig);
   this->config(config.dump());
   read();
   expectFindings({});

@@ -28,6 +28,8 @@ public:
         folder, {}, [](std::string_view) { return Claim{}; }, findings);
   }
 
+  void settleActivations(std::span<ChosenLayer>) const override {}
+
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
     removeQuantization(config);
     quantConfig = nullptr;

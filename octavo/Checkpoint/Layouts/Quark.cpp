@@ -24,11 +24,11 @@ constexpr auto kSpellings = std::to_array<LayerSpelling>({
     {"fp8_tensor", kE4M3, {"*_scale", "", ScaleShape::Scalar}, {}, kInput},
     {"fp8_row", kE4M3, {"*_scale", "", ScaleShape::Rows}, {}, kInput},
     {"fp8_group", kE4M3, {"*_scale", "", ScaleShape::Grid}},
-    {"mxfp8_e4m3", kE4M3, kBytes},
-    {"mxfp8_e5m2", kE5M2, kBytes},
-    {"mxfp6_e3m2", kPacked, kBytes},
-    {"mxfp6_e2m3", kPacked, kBytes},
-    {"mxfp4", kPacked, kBytes},
+    {"mxfp8_e4m3", kE4M3, kBytes, {}, kInput},
+    {"mxfp8_e5m2", kE5M2, kBytes, {}, kInput},
+    {"mxfp6_e3m2", kPacked, kBytes, {}, kInput},
+    {"mxfp6_e2m3", kPacked, kBytes, {}, kInput},
+    {"mxfp4", kPacked, kBytes, {}, kInput},
 });
 
 /// How a `weight` or `input_tensors` object says a format.
@@ -47,6 +47,29 @@ constexpr auto kSpecifications = std::to_array<Specification>({
     {"mxfp6_e2m3", "fp6_e2m3", "per_group", 32},
     {"mxfp4", "fp4", "per_group", 32},
 });
+
+/// Rotations that are done at run time: R3 and R4 of four, which QuaRot does unless told otherwise,
+/// and what a key calls online.
+std::vector<std::string> transformsOf(const Json& block) {
+  std::vector<std::string> found;
+  const Json& algorithms = memberAt(block, {"algo_config"});
+  for (const Json& each : algorithms.is_array() ? algorithms : Json::array({algorithms})) {
+    if (!each.is_object())
+      continue;
+    const std::string name = stringAt(each, "name");
+    const auto isSet = [&](const char* key, bool otherwise) {
+      const auto value = each.find(key);
+      return value != each.end() && value->is_boolean() ? value->get<bool>() : otherwise;
+    };
+    for (const char* rotation : {"r3", "r4"})
+      if (isSet(rotation, name == "quarot"))
+        found.push_back(fmt::format("{} with {}", name, rotation));
+    for (const auto& [key, value] : each.items())
+      if (key.starts_with("online") && isSet(key.c_str(), false))
+        found.push_back(fmt::format("{} with {}", name, key));
+  }
+  return found;
+}
 
 /// A claim from one layer's configuration; Unsupported with the reason in `source`.
 Claim readLayer(const Json& layer, const std::string& where) {
@@ -130,17 +153,31 @@ const Specification& specificationOf(std::string_view row) {
   return *std::ranges::find(kSpecifications, row, &Specification::row);
 }
 
-Json writeLayer(const format::ScaledFormat& format, Kind kind) {
+/// Per-row activations are tokens, which only exist at run time; blocks likewise.
+Activations sayActivations(const format::ScaledFormat& weights, Activations wanted) {
+  switch (wanted.kind) {
+  case Kind::None:
+    return {};
+  case Kind::Static:
+    return {Kind::Static, format::findScaledFormat("fp8_tensor")};
+  case Kind::Dynamic:
+    break;
+  }
+  const bool isBlocked = specificationOf(weights.name).group != 0;
+  const bool hasOwn = wanted.format && std::ranges::find(kSpecifications, wanted.format->name,
+                                                         &Specification::row) !=
+                                           std::end(kSpecifications);
+  const std::string_view own = hasOwn ? wanted.format->name : weights.activation;
+  return {Kind::Dynamic, format::findScaledFormat(isBlocked ? own : "fp8_row")};
+}
+
+Json writeLayer(const format::ScaledFormat& format, const Activations& activations) {
   const Specification& weight = specificationOf(format.name);
   Json input;
-  if (kind != Kind::None) {
-    // Per-row activations are tokens, which only exist at run time; blocks likewise.
-    const bool isStatic = kind == Kind::Static && weight.group == 0;
-    const Specification& row =
-        isStatic ? specificationOf("fp8_tensor")
-                 : specificationOf(weight.group == 0 ? "fp8_row" : format.activation);
-    input = writeTensor(row, !isStatic);
-    if (!isStatic && weight.group == 0)
+  if (activations.kind != Kind::None) {
+    input = writeTensor(specificationOf(activations.format->name),
+                        activations.kind == Kind::Dynamic);
+    if (activations.format->name == "fp8_row")
       input["ch_axis"] = 1;
   }
   return {{"input_tensors", std::move(input)},
@@ -219,6 +256,7 @@ public:
         findings);
     reportUnused(folder, excluded.unused(), "exclude", findings);
     reportUnused(folder, named.unused(), "layer_quant_config", findings);
+    reportTransforms(transformsOf(block), "algo_config", inventory, findings);
     const Json& group = memberAt(block, {"export", "kv_cache_group"});
     const Json& ofCache = memberAt(block, {"kv_cache_quant_config"});
     if ((group.is_array() && !group.empty()) || (ofCache.is_object() && !ofCache.empty()))
@@ -228,14 +266,18 @@ public:
     return inventory;
   }
 
+  void settleActivations(std::span<ChosenLayer> layers) const override {
+    settleEach(layers, sayActivations);
+  }
+
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
     const std::vector<ChosenGroup> chosen = groupByFormat(choice);
     Json common = chosen.empty() ? Json{{"weight", nullptr}, {"input_tensors", nullptr}}
-                                 : writeLayer(*chosen.front().format, choice.activations);
+                                 : writeLayer(*chosen.front().format, chosen.front().activations);
     std::vector<std::pair<std::string, Json>> layers;
     for (std::size_t i = 1; i < chosen.size(); ++i)
       for (const std::string& module : chosen[i].modules)
-        layers.emplace_back(module, writeLayer(*chosen[i].format, choice.activations));
+        layers.emplace_back(module, writeLayer(*chosen[i].format, chosen[i].activations));
     Json kvGroup = Json::array(), ofCache = Json::object();
     if (choice.kvScales)
       // Readers take the format of the cache from the outputs of these layers.

@@ -114,13 +114,13 @@ TEST_F(QuarkTest, ConfigureIsReadBack) {
   tensor("l.0.up.weight_scale", "BF16", {4});
   tensor("l.0.gate.weight", "BF16", {4, 64});
   Json config, quantConfig;
-  findLayout("quark")->configure({{{"l.0.k_proj", format::findScaledFormat("mxfp4")},
-                                   {"l.0.v_proj", format::findScaledFormat("mxfp4")},
-                                   {"l.0.up", format::findScaledFormat("fp8_row")}},
-                                  {"l.0.gate"},
-                                  Activations::Kind::Dynamic,
-                                  true},
-                                 config, quantConfig);
+  configure("quark",
+            {{chosen("l.0.k_proj", "mxfp4", Activations::Kind::Dynamic),
+              chosen("l.0.v_proj", "mxfp4", Activations::Kind::Dynamic),
+              chosen("l.0.up", "fp8_row", Activations::Kind::Dynamic)},
+             {"l.0.gate"},
+             true},
+            config, quantConfig);
   this->config(config.dump());
   read();
   expectFindings({});

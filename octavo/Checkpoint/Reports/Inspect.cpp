@@ -51,13 +51,6 @@ std::uint64_t bytesOf(const std::optional<Part>& part) {
   return part ? part->tensor.bytes().size() : 0;
 }
 
-std::string activationsText(const Activations& activations) {
-  if (activations.kind == Activations::Kind::None)
-    return "-";
-  return fmt::format("{} {}", activations.kind == Activations::Kind::Static ? "static" : "dynamic",
-                     activations.format ? activations.format->name : "");
-}
-
 double bits(std::uint64_t bytes, std::uint64_t weights) {
   return weights == 0 ? 0 : 8 * static_cast<double>(bytes) / static_cast<double>(weights);
 }

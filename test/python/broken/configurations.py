@@ -177,3 +177,15 @@ def a_layout_that_fits_three(checkpoint):
              {"quant_method": "mxfp4"}), "interleaved-gate-up", "gate_up_proj_blocks")
 def rows_of_gate_and_up_by_turns(checkpoint):
     pass
+
+
+@breaks(cp.compressed_nvfp4, "runtime-transform", "transform_config", "u transforms each input")
+def inputs_are_rotated_at_run_time(checkpoint):
+    checkpoint.config["quantization_config"]["transform_config"] = {
+        "config_groups": {"u": {"type": "hadamard", "apply": [{"targets": ["Linear"], "location": "input"}]}}}
+
+
+@breaks(cp.compressed_fp8, "unapplied-tensor", UP + ".weight_zero_point", "taken off its codes")
+def codes_have_a_zero_point(checkpoint):
+    scale = checkpoint.tensors[UP + ".weight_scale"]
+    checkpoint.tensors[UP + ".weight_zero_point"] = np.full(scale.shape, 3, cp.E4M3)

@@ -61,7 +61,10 @@ const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::
   if (!name.empty())
     return layoutNamed(name);
   checkpoint::Findings ignored; // what else it might be, lint says
-  return *checkpoint::detectLayout(folder, ignored).layout;
+  const checkpoint::DetectedLayout detected = checkpoint::detectLayout(folder, ignored);
+  if (detected.isForeign)
+    throw CommandError(checkpoint::foreignLayout(folder, detected).message(), ExitCode::BadInput);
+  return *detected.layout;
 }
 
 Json jobOptions(const std::string& subcommand, Json options) {

@@ -1,0 +1,88 @@
+#include "octavo/Checkpoint/Layouts/Companions.h"
+
+#include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Numerics/Conversion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace octavo::checkpoint {
+
+namespace {
+
+/// 0 in every dtype that zero points have: integers, packed integers, floats.
+bool areZeros(const StoredTensor& tensor, const Layer&) {
+  return std::ranges::all_of(tensor.bytes(), [](std::byte each) { return each == std::byte{0}; });
+}
+
+bool areOnes(const StoredTensor& tensor, const Layer&) {
+  const SafetensorsDtype& dtype = *tensor.entry->dtype;
+  if (!dtype.type || !dtype.type->isFloat())
+    return false;
+  const std::span<const std::byte> bytes = tensor.bytes();
+  const auto width = static_cast<std::size_t>(dtype.type->format().bytes());
+  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
+    std::uint64_t code = 0;
+    std::memcpy(&code, bytes.data() + at, width);
+    if (numerics::decode(dtype.type->format(), code) != 1)
+      return false;
+  }
+  return true;
+}
+
+/// Whether every column belongs to the block in which it lies; also where no order was set (-1).
+template <typename Index> bool areInOrder(std::span<const std::byte> bytes, std::int64_t along) {
+  bool isUnset = true, isSorted = true;
+  for (std::size_t i = 0; i < bytes.size() / sizeof(Index); ++i) {
+    Index block;
+    std::memcpy(&block, bytes.data() + i * sizeof(Index), sizeof(Index));
+    isUnset &= block == -1;
+    isSorted &= block == static_cast<std::int64_t>(i) / along;
+  }
+  return isUnset || isSorted;
+}
+
+bool areBlocksInOrder(const StoredTensor& tensor, const Layer& layer) {
+  const std::int64_t along = std::max<std::int64_t>(1, layer.type.block.back());
+  const std::string_view dtype = tensor.entry->dtype->name;
+  return dtype == "I32"   ? areInOrder<std::int32_t>(tensor.bytes(), along)
+         : dtype == "I64" ? areInOrder<std::int64_t>(tensor.bytes(), along)
+                          : false;
+}
+
+struct Companion {
+  std::string_view name; ///< as ScaleSpelling::name
+  bool (*isIdle)(const StoredTensor&, const Layer&);
+  std::string_view effect;
+};
+constexpr auto kCompanions = std::to_array<Companion>({
+    // compressed-tensors compressors/base.py, quark: value = (code - zero point) * scale
+    {"*_zero_point", areZeros, "is taken off its codes"},
+    // compressed-tensors, actorder "group": column k has the scale of block g_idx[k]
+    {"*_g_idx", areBlocksInOrder, "gives its columns the scales of other blocks"},
+    // ModelOpt, NVFP4_AWQ: the input is multiplied by it, the weight was divided
+    {"pre_quant_scale", areOnes, "multiplies its input"},
+});
+
+} // namespace
+
+std::optional<StoredTensor> findCompanions(const Folder& folder, Layer& layer) {
+  std::optional<StoredTensor> unapplied;
+  for (const Companion& row : kCompanions) {
+    const StoredTensor* tensor = folder.find(tensorName(layer.name, layer.parameter, row.name));
+    if (!tensor)
+      continue;
+    if (row.isIdle(*tensor, layer)) {
+      layer.idle.push_back(*tensor);
+    } else if (!unapplied) {
+      layer.unapplied = fmt::format("{} {}", tensor->name(), row.effect);
+      unapplied = *tensor;
+    }
+  }
+  return unapplied;
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,261 @@
+"""What octavo cannot read or does not apply is named and refused, not left out: tensors beside a weight
+that change its values, transforms at run time, formats and producers of others. And activations stay
+what they are, layer by layer, where the new layout can say it. Checkpoints are made by hand, as the
+producers write them."""
+import json
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import checkpoints as cp
+from checkpoints import BF16, DOWN, E4M3, UP
+from commands import as_json, octavo, tensors_of, write
+
+
+def refused(folder, tmp_path, *words):
+    for command in (("dequantize",), ("convert", "--layout", "compressed-tensors", "--requantize", "--format",
+                                      "mxfp8_e4m3")):
+        said = octavo(command[0], folder, "-o", tmp_path / "out", *command[1:], code=3).stderr
+        assert all(word in said for word in words), said
+        assert not (tmp_path / "out").exists()
+
+
+def rules(folder):
+    findings = json.loads(octavo("lint", folder, "--json", "--fail-on", "never").stdout)["findings"]
+    return {finding["rule"] for finding in findings if finding["severity"] != "note"}
+
+
+def in_groups(order):
+    """FP8 in groups of 32 columns, as compressed-tensors has them with actorder."""
+    checkpoint = cp.compressed_fp8()
+    for name in [name for name in checkpoint.tensors if name.endswith("weight_scale")]:
+        groups = checkpoint.tensors[name[:-6]].shape[1] // 32
+        checkpoint.tensors[name] = np.repeat(checkpoint.tensors[name], groups, 1)
+        checkpoint.tensors[name.replace("weight_scale", "weight_g_idx")] = order(np.repeat(np.arange(groups), 32))
+    weights = checkpoint.config["quantization_config"]["config_groups"]["group_0"]["weights"]
+    weights.update(strategy="group", group_size=32, actorder="group")
+    return checkpoint
+
+
+def with_zero_points(value):
+    checkpoint = cp.compressed_fp8()
+    for name in [name for name in checkpoint.tensors if name.endswith("weight_scale")]:
+        checkpoint.tensors[name.replace("scale", "zero_point")] = np.full(
+            checkpoint.tensors[name].shape, value, E4M3)
+    return checkpoint
+
+
+def with_pre_quant_scale(values):
+    checkpoint = cp.modelopt_nvfp4()
+    checkpoint.tensors[DOWN + ".pre_quant_scale"] = np.asarray(values, BF16)
+    return checkpoint
+
+
+UNAPPLIED = {
+    "columns in another order": (lambda: in_groups(lambda g: g[::-1].astype(np.int32)), "weight_g_idx"),
+    "columns of 64 bits": (lambda: in_groups(lambda g: g[::-1].astype(np.int64)), "weight_g_idx"),
+    "zero points": (lambda: with_zero_points(3), "weight_zero_point"),
+    "scale of the input": (lambda: with_pre_quant_scale(np.linspace(.5, 2, 128)), DOWN + ".pre_quant_scale"),
+}
+
+
+@pytest.mark.parametrize("make, name", UNAPPLIED.values(), ids=UNAPPLIED)
+def test_tensors_that_are_not_applied(tmp_path, make, name):
+    folder = write(tmp_path, "model", make())
+    assert "unapplied-tensor" in rules(folder)
+    refused(folder, tmp_path, name, "not its codes times its scales", "tool that wrote it")
+    found = as_json("diff", folder, write(tmp_path, "same", make()))["weights"]  # as bytes they can be compared
+    assert {each["sameness"] for each in found} == {"identical"}
+
+
+IDLE = {
+    "columns in order": lambda: in_groups(lambda g: g.astype(np.int32)),
+    "no order set": lambda: in_groups(lambda g: np.full_like(g, -1, np.int32)),
+    "zero points of 0": lambda: with_zero_points(0),
+    "ones": lambda: with_pre_quant_scale(np.ones(128)),
+}
+
+
+@pytest.mark.parametrize("make", IDLE.values(), ids=IDLE)
+def test_tensors_that_change_nothing_are_dropped(tmp_path, make):
+    folder = write(tmp_path, "model", make())
+    assert "unapplied-tensor" not in rules(folder)
+    octavo("dequantize", folder, "-o", tmp_path / "plain")
+    names = tensors_of(tmp_path / "plain")
+    assert not [name for name in names if name.endswith(("g_idx", "zero_point", "pre_quant_scale"))]
+    octavo("verify", tmp_path / "plain", "--against", folder)
+
+
+def transform(*locations):
+    return {"config_groups": {"u": {"type": "hadamard", "apply": [
+        {"targets": ["Linear"], "location": location} for location in locations]}}}
+
+
+@pytest.mark.parametrize("locations, isRefused", [
+    (("weight_input", "input"), True), (("output",), True), (("weight_input", "weight_output"), False)])
+def test_transforms_at_run_time(tmp_path, locations, isRefused):
+    checkpoint = cp.compressed_nvfp4()
+    checkpoint.config["quantization_config"]["transform_config"] = transform(*locations)
+    folder = write(tmp_path, "model", checkpoint)
+    assert ("runtime-transform" in rules(folder)) == isRefused
+    if isRefused:
+        refused(folder, tmp_path, "transform_config", locations[-1])
+    else:
+        octavo("dequantize", folder, "-o", tmp_path / "out")
+
+
+def quark(**more):
+    """MXFP4 weights as Quark has them, and what else its configuration says."""
+    return {"quant_method": "quark", "exclude": ["lm_head"], "layer_quant_config": {},
+            "layer_type_quant_config": {}, "export": {"kv_cache_group": []}, **more}
+
+
+def quark_tensor(dtype, group=None, dynamic=True):
+    return {"dtype": dtype, "is_dynamic": dynamic, "qscheme": "per_group" if group else "per_tensor",
+            "ch_axis": -1 if group else None, "group_size": group, "symmetric": None if group else True,
+            "scale_format": "e8m0" if group else None}
+
+
+def quark_mxfp4(tmp_path, inputs, **more):
+    plain = write(tmp_path, "plain", cp.plain_checkpoint())
+    octavo("quantize", plain, "-o", tmp_path / "quark", "--layout", "quark", "--format", "mxfp4")
+    path = tmp_path / "quark/config.json"
+    config = json.loads(path.read_text())
+    config["quantization_config"] = quark(global_quant_config={
+        "weight": quark_tensor("fp4", 32, dynamic=False), "input_tensors": inputs}, **more)
+    path.write_text(json.dumps(config))
+    if inputs and not inputs["is_dynamic"]:
+        for shard in (tmp_path / "quark").glob("*.safetensors"):
+            tensors = cp.read_safetensors(shard)
+            cp.write_safetensors(shard, tensors | {
+                name.replace("weight_scale", "input_scale"): np.asarray(.01, np.float32)
+                for name in tensors if name.endswith("weight_scale")})
+        (tmp_path / "quark/model.safetensors.index.json").unlink(missing_ok=True)
+    return tmp_path / "quark"
+
+
+@pytest.mark.parametrize("algorithm, isRefused", [
+    ({"name": "quarot"}, True), ({"name": "rotation", "online_r1_rotation": True}, True),
+    ({"name": "quarot", "r3": False, "r4": False}, False), ({"name": "awq"}, False)])
+def test_rotations_of_quark(tmp_path, algorithm, isRefused):
+    folder = quark_mxfp4(tmp_path, quark_tensor("fp4", 32), algo_config=[algorithm])
+    assert ("runtime-transform" in rules(folder)) == isRefused
+    if isRefused:
+        refused(folder, tmp_path, "algo_config", algorithm["name"])
+
+
+def test_formats_and_producers_of_others(tmp_path):
+    checkpoint = cp.compressed_fp8()
+    weights = checkpoint.config["quantization_config"]["config_groups"]["group_0"]["weights"]
+    weights.update(type="int")
+    for name in [name for name in checkpoint.tensors if checkpoint.tensors[name].dtype == E4M3]:
+        checkpoint.tensors[name] = checkpoint.tensors[name].view(np.int8)
+    refused(write(tmp_path, "integers", checkpoint), tmp_path, "config_groups.group_0", "and 13 more")
+
+    gptq = cp.plain_checkpoint()
+    gptq.tensors[UP + ".qweight"] = np.zeros((8, 128), np.int32)
+    gptq.tensors[UP + ".scales"] = np.ones((1, 128), np.float16)
+    del gptq.tensors[UP + ".weight"]
+    gptq.config["quantization_config"] = {"quant_method": "gptq", "bits": 4}
+    folder = write(tmp_path, "gptq", gptq)
+    refused(folder, tmp_path, 'quant_method is "gptq"', "tool that wrote it")
+    said = octavo("quantize", folder, "-o", tmp_path / "out", "--layout", "fp8", "--format", "fp8_tensor", code=3)
+    assert 'quant_method is "gptq"' in said.stderr
+    assert 'quant_method is "gptq"' in octavo("inspect", folder).stdout
+
+
+def activations(folder):
+    """Format of the weights -> what becomes of activations."""
+    return {use["format"]: use["activations"] for use in as_json("inspect", folder)["formats"]}
+
+
+@pytest.mark.parametrize("first", ["fp8_row", "mxfp8_e4m3"])
+def test_each_layer_keeps_its_activations(tmp_path, first):
+    """FP8 with dynamic activations beside MXFP4 with wide ones."""
+    plain = write(tmp_path, "plain", cp.plain_checkpoint())
+    parts = {}
+    for name, flags in {first: ("--only", "*self_attn*"), "mxfp4": ("--only", "*mlp*", "--weight-only")}.items():
+        octavo("quantize", plain, "-o", tmp_path / name, "--layout", "compressed-tensors", "--format", name, *flags)
+        parts[name] = tensors_of(tmp_path / name), json.loads((tmp_path / name / "config.json").read_text())
+    tensors = {name: value for name, value in parts[first][0].items() if ".mlp." not in name} | {
+        name: value for name, value in parts["mxfp4"][0].items() if ".mlp." in name}
+    config = parts[first][1]
+    block = config["quantization_config"]
+    groups = [part[1]["quantization_config"]["config_groups"]["group_0"] for part in parts.values()]
+    block["config_groups"] = {"group_0": groups[0] | {"targets": ["re:.*self_attn.*"]},
+                              "group_1": groups[1] | {"targets": ["re:.*mlp.*"]}}
+    block |= {"format": "mixed-precision", "ignore": ["lm_head"]}
+    mixed = write(tmp_path, "mixed", cp.Checkpoint(tensors, config))
+    expected = {first: "dynamic " + first, "mxfp4": "-"}
+    assert activations(mixed) == expected
+    for layout in ("compressed-tensors", "quark"):
+        summary = as_json("convert", mixed, "-o", tmp_path / layout, "--layout", layout)
+        assert activations(tmp_path / layout) == expected and not summary["notes"]
+    if first == "fp8_row":
+        return  # native has it not
+    summary = as_json("convert", mixed, "-o", tmp_path / "native", "--layout", "native")
+    assert [note["rule"] for note in summary["notes"]] == ["activations-change"]
+    assert "dynamic mxfp8_e4m3 become wide ones" in summary["notes"][0]["what"]
+
+
+@pytest.mark.parametrize("inputs, what", [
+    (quark_tensor("fp6_e3m2", 32), "dynamic mxfp6_e3m2"),
+    (quark_tensor("fp8_e4m3", dynamic=False), "static fp8_tensor"), (None, "-")])
+def test_activations_of_another_format_than_the_weights(tmp_path, inputs, what):
+    folder = quark_mxfp4(tmp_path, inputs)
+    assert activations(folder) == {"mxfp4": what} and not rules(folder)
+    summary = as_json("convert", folder, "-o", tmp_path / "again", "--layout", "quark")
+    assert activations(tmp_path / "again") == {"mxfp4": what} and not summary["notes"]
+    before, after = tensors_of(folder), tensors_of(tmp_path / "again")
+    assert all(np.array_equal(after[name], value) for name, value in before.items() if "input_scale" in name)
+    # compressed-tensors has no such pair: wide, and said.
+    summary = as_json("convert", folder, "-o", tmp_path / "other", "--layout", "compressed-tensors")
+    assert activations(tmp_path / "other") == {"mxfp4": "-"}
+    assert {note["rule"] for note in summary["notes"]} == {
+        "-": set(), "s": {"dropped-input-scale", "activations-change"}, "d": {"activations-change"}}[what[0]]
+    assert not [name for name in tensors_of(tmp_path / "other") if "input" in name.rsplit(".", 1)[1]]
+
+
+def test_an_input_scale_of_another_format_is_not_taken_for_nvfp4s(tmp_path):
+    checkpoint = cp.modelopt_nvfp4()
+    for settings in (checkpoint.config["quantization_config"], checkpoint.quant_config["quantization"]):
+        settings["quant_algo"] = "W4A8_NVFP4_FP8"
+    folder = write(tmp_path, "model", checkpoint)
+    assert activations(folder) == {"nvfp4": "static fp8_tensor"}
+    for layout in ("compressed-tensors", "modelopt"):
+        summary = as_json("convert", folder, "-o", tmp_path / layout, "--layout", layout)
+        assert activations(tmp_path / layout) == {"nvfp4": "-"}
+        assert {note["rule"] for note in summary["notes"]} >= {"dropped-input-scale", "activations-change"}
+
+
+def test_names_come_before_expressions_in_the_targets_of_groups(tmp_path):
+    """compressed-tensors utils/match.py: whatever the order of the groups."""
+    checkpoint = cp.compressed_fp8()
+    groups = checkpoint.config["quantization_config"]["config_groups"]
+    fp8 = groups.pop("group_0")
+    nvfp4 = {"targets": ["re:.*mlp.*"], "weights": {
+        "num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16, "symmetric": True}}
+    groups |= {"group_0": nvfp4, "group_1": fp8 | {
+        "targets": ["re:.*self_attn.*"] + [name[:-7] for name in checkpoint.tensors if name.endswith("_proj.weight")]}}
+    assert not rules(write(tmp_path, "model", checkpoint))
+
+
+def test_e8m0_scales_of_fp8_blocks_widen(tmp_path):
+    """DeepSeek's ue8m0 as F8_E8M0: every 2^(b - 127) is an F32."""
+    checkpoint = cp.deepseek()
+    for name in [name for name in checkpoint.tensors if name.endswith("_scale_inv")]:
+        shape = checkpoint.tensors[name].shape
+        codes = (120 + np.arange(np.prod(shape)) % 5).astype(np.uint8).reshape(shape)
+        checkpoint.tensors[name] = codes.view(ml_dtypes.float8_e8m0fnu)
+    checkpoint.config["quantization_config"]["scale_fmt"] = "ue8m0"
+    folder = write(tmp_path, "model", checkpoint)
+    for layout, name in {"deepseek": "weight_scale_inv", "compressed-tensors": "weight_scale"}.items():
+        octavo("convert", folder, "-o", tmp_path / layout, "--layout", layout)
+        after = tensors_of(tmp_path / layout)
+        for key, value in checkpoint.tensors.items():
+            if key.endswith("_scale_inv"):
+                found = after[key.replace("weight_scale_inv", name)]
+                assert found.dtype in (np.float32, BF16) and np.array_equal(
+                    found.astype(np.float32).ravel(), value.astype(np.float32).ravel())
+        octavo("verify", tmp_path / layout, "--against", folder)
