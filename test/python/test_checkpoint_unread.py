@@ -259,3 +259,26 @@ def test_e8m0_scales_of_fp8_blocks_widen(tmp_path):
                 assert found.dtype in (np.float32, BF16) and np.array_equal(
                     found.astype(np.float32).ravel(), value.astype(np.float32).ravel())
         octavo("verify", tmp_path / layout, "--against", folder)
+
+
+def without_configuration(checkpoint):
+    del checkpoint.config["quantization_config"]
+    return checkpoint
+
+
+def test_codes_that_fit_no_layout_and_no_configuration(tmp_path):
+    """Such a checkpoint is not plain: dequantize left the codes in it and reported success."""
+    e5m2, narrow, lacking = (without_configuration(each) for each in (cp.autofp8(), cp.deepseek(), cp.autofp8()))
+    for name, tensor in e5m2.tensors.items():
+        if tensor.dtype == E4M3:
+            e5m2.tensors[name] = tensor.astype(np.float32).astype(ml_dtypes.float8_e5m2)
+    for name in [name for name in narrow.tensors if name.endswith("_scale_inv")]:
+        narrow.tensors[name] = narrow.tensors[name].astype(BF16)
+    del lacking.tensors[UP + ".weight_scale"]
+    for name, checkpoint in {"e5m2": e5m2, "bf16 scales": narrow, "one lacks its scale": lacking}.items():
+        folder = write(tmp_path, name, checkpoint)
+        assert "unsupported-layout" in rules(folder), name
+        refused(folder, tmp_path, "to the letter", "--from LAYOUT")
+        octavo("quantize", folder, "-o", tmp_path / "out", "--layout", "fp8", "--format", "fp8_tensor", code=3)
+    octavo("dequantize", tmp_path / "bf16 scales", "-o", tmp_path / "out", "--from", "deepseek")
+    assert not [t for t in tensors_of(tmp_path / "out").values() if t.dtype == E4M3]

@@ -54,6 +54,19 @@ const Layout* findLayout(std::string_view name) {
   return found == layouts().end() ? nullptr : *found;
 }
 
+/// A tensor of narrow floats that has one named like its scales; null if there is none.
+static const StoredTensor* scaledCodes(const Folder& folder) {
+  for (const StoredTensor& tensor : folder.tensors()) {
+    const SafetensorsDtype& dtype = *tensor.entry->dtype;
+    if (!dtype.type || !dtype.type->isFloat() || !dtype.type->format().isNarrow())
+      continue;
+    for (const char* ending : {"_scale", "_scale_inv", "_scales"})
+      if (folder.find(tensor.name() + ending))
+        return &tensor;
+  }
+  return nullptr;
+}
+
 DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   std::vector<DetectedLayout> configured, stored;
   for (const Layout* layout : layouts())
@@ -96,10 +109,21 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
                             names(std::span(stored).first(stored.size() - 1)),
                             stored.front().layout->name())));
   DetectedLayout& found = stored.front();
-  if (!unknown.empty() && found.layout == layouts().back()) {
+  if (found.layout != layouts().back())
+    return found;
+  if (!unknown.empty()) {
     found.isForeign = true;
     found.reason =
         fmt::format("config.json: {}, which octavo does not read; the tensors fit no layout", unknown);
+  } else if (const StoredTensor* scaled = scaledCodes(folder)) {
+    found.isForeign = true;
+    found.reason = fmt::format("config.json says nothing of quantization, and {}, {} beside its "
+                               "scales, and the others fit no layout to the letter",
+                               inQuotes(scaled->name()), scaled->entry->dtype->name);
+    findings.push_back(finding("unsupported-layout", scaled->shard->name(), scaled->name(),
+                               fmt::format("{} codes beside scales: the tensors fit no layout to "
+                                           "the letter, and no configuration names one",
+                                           scaled->entry->dtype->name)));
   }
   return found;
 }
@@ -108,8 +132,9 @@ Error foreignLayout(const Folder& folder, const DetectedLayout& detected) {
   return {.file = folder.path().string(),
           .problem = "is quantized in a way that octavo does not read",
           .found = detected.reason,
-          .fix = "convert it with the tool that wrote it; if its weights are plain, remove "
-                 "quantization_config from config.json"};
+          .fix = "--from LAYOUT of dequantize and convert reads it as one of `octavo checkpoint "
+                 "layouts`; or convert it with the tool that wrote it; if its weights are plain, "
+                 "remove quantization_config from config.json"};
 }
 
 } // namespace octavo::checkpoint

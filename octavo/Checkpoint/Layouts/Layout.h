@@ -172,8 +172,8 @@ const Layout* findLayout(std::string_view name);
 struct DetectedLayout {
   const Layout* layout;
   std::string reason;
-  /// Plain only because the configuration speaks of a quantization that octavo does not read, and
-  /// the tensors fit none that it does: codes may lie among them.
+  /// Plain only because the tensors fit no layout, where the configuration speaks of a quantization
+  /// that octavo does not read, or codes lie beside scales.
   bool isForeign = false;
 };
 /// Why nothing is made of such a checkpoint.
