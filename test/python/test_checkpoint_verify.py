@@ -261,3 +261,12 @@ def test_scales_put_into_what_was_quantized_are_no_extra_weights(tmp_path):
     extra.tensors["model.extra.weight"] = np.ones((2, 2), cp.BF16)
     text = octavo("verify", write(tmp_path, "extra", extra), "--against", source, code=1).stdout
     assert "model.extra.weight is not in the source" in text
+
+
+def test_input_scales_that_the_layout_has_no_use_for_are_no_loss(tmp_path):
+    """deepseek's activations are dynamic: converting to it drops static scales, and says so."""
+    source = write(tmp_path, "model", cp.autofp8())
+    summary = as_json("convert", source, "-o", tmp_path / "out", "--layout", "deepseek", "--requantize", "--format",
+                      "fp8_block")
+    assert "dropped-input-scale" in {note["rule"] for note in summary["notes"]}
+    octavo("verify", tmp_path / "out", "--against", source)

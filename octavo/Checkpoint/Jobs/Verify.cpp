@@ -47,8 +47,8 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
     promises[kind].statement = statement;
   };
   set(Complete, "weights-complete",
-      "every weight of the source is in the output, and, unless that is plain, every scale of "
-      "activations and caches");
+      "every weight of the source is in the output, and every scale of caches, unless that is "
+      "plain, and of activations that it says are static");
   set(Nothing, "nothing-extra",
       "the output has no weight that the source does not have, and, unless that is plain, no "
       "scale of activations and caches");
@@ -269,6 +269,13 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
 
 bool VerifyReport::isKept() const { return std::ranges::all_of(promises, &Promise::isKept); }
 
+/// Whether an input scale of the source would say nothing in the output, whose configuration has
+/// this layer's activations quantized with scales found at run time, or wide.
+static bool isWithoutUse(const NamedWeight& weight, const WeightList& out) {
+  const NamedWeight* layer = weight.inputOf ? out.find(plainName(*weight.inputOf)) : nullptr;
+  return layer && layer->layer && layer->layer->activations.kind != Activations::Kind::Static;
+}
+
 VerifyReport verify(const Folder& output, const Folder& source, ExpectedRounding rounding,
                     const kernels::Execution& execution,
                     const std::function<void(std::uint64_t)>& progress) {
@@ -287,7 +294,7 @@ VerifyReport verify(const Folder& output, const Folder& source, ExpectedRounding
     if (const NamedWeight* same = in.find(weight.name); same || !(weight.scale && wasPlain))
       pairs.emplace_back(&weight, same);
   for (const NamedWeight& weight : in.weights())
-    if (!out.find(weight.name) && !(weight.scale && isPlain))
+    if (!out.find(weight.name) && !(weight.scale && isPlain) && !isWithoutUse(weight, out))
       pairs.emplace_back(nullptr, &weight);
   kernels::forRanges(pairs.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
