@@ -282,3 +282,20 @@ def test_codes_that_fit_no_layout_and_no_configuration(tmp_path):
         octavo("quantize", folder, "-o", tmp_path / "out", "--layout", "fp8", "--format", "fp8_tensor", code=3)
     octavo("dequantize", tmp_path / "bf16 scales", "-o", tmp_path / "out", "--from", "deepseek")
     assert not [t for t in tensors_of(tmp_path / "out").values() if t.dtype == E4M3]
+
+
+def test_a_layout_that_finds_no_layer(tmp_path):
+    folder = write(tmp_path, "model", cp.autofp8())
+    for layout in ("gpt-oss", "plain"):
+        said = octavo("dequantize", folder, "-o", tmp_path / "out", "--from", layout, code=3).stderr
+        assert f"no quantized layers in layout {layout}" in said and not (tmp_path / "out").exists()
+
+
+def test_an_embedding_is_quantized_where_readers_look_for_it_alone(tmp_path):
+    plain = write(tmp_path, "plain", cp.plain_checkpoint())
+    name = next(name for name in cp.plain() if "embed" in name)
+    flags = ("--format", "mxfp4", "--only", name)
+    said = octavo("quantize", plain, "-o", tmp_path / "out", "--layout", "quark", *flags, code=3).stderr
+    assert "an embedding is looked up" in said and "readers of layout quark" in said
+    octavo("quantize", plain, "-o", tmp_path / "native", "--layout", "native", *flags)
+    assert activations(tmp_path / "native").keys() == {"mxfp4"}

@@ -219,10 +219,13 @@ struct KeptByName {
   std::string_view word;
   enum class Where : std::uint8_t { Anywhere, LastComponent } where;
   std::string_view why;
+  bool isLinear = false; ///< kept as a choice: readers can run it quantized
 };
 constexpr auto kKeptByName = std::to_array<KeptByName>({
-    {"lm_head", KeptByName::Where::LastComponent, "the output head decides most of the quality"},
-    {"embed_out", KeptByName::Where::LastComponent, "the output head decides most of the quality"},
+    {"lm_head", KeptByName::Where::LastComponent, "the output head decides most of the quality",
+     true},
+    {"embed_out", KeptByName::Where::LastComponent, "the output head decides most of the quality",
+     true},
     {"embed", KeptByName::Where::Anywhere, "an embedding is looked up, not multiplied"},
     {"wte", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
     {"wpe", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
@@ -234,18 +237,20 @@ std::string_view lastComponent(std::string_view name) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
-/// Why a module is no Linear that readers quantize, as far as its name tells; empty if it may be.
-std::string_view keptByName(std::string_view module) {
+/// Why a module is left as it is unless it is asked for, as far as its name tells; null if it is not.
+const KeptByName* keptByName(std::string_view module) {
+  static constexpr KeptByName kRouter = {"", KeptByName::Where::Anywhere,
+                                         "a router: small, and sensitive", true};
   if (isRouter(module))
-    return "a router: small, and sensitive";
+    return &kRouter;
   for (const KeptByName& kept : kKeptByName) {
     const bool isIt = kept.where == KeptByName::Where::Anywhere
                           ? module.find(kept.word) != std::string_view::npos
                           : lastComponent(module) == kept.word;
     if (isIt)
-      return kept.why;
+      return &kept;
   }
-  return {};
+  return nullptr;
 }
 
 /// Whether a tensor may be a weight of matrices; stacked experts are named by their projection.
@@ -394,11 +399,16 @@ private:
     const bool isNamed = only.names(candidate.module, candidate.tensor->name());
     if (ignore.names(candidate.module, candidate.tensor->name()))
       return "named by --ignore";
-    if (!choice.weights.only.empty())
-      return isNamed ? "" : "not named by --only";
-    if (std::string_view why = keptByName(candidate.module); !why.empty())
-      return std::string(why);
-    return "";
+    if (!choice.weights.only.empty() && !isNamed)
+      return "not named by --only";
+    const KeptByName* kept = keptByName(candidate.module);
+    if (!isNamed || choice.weights.only.empty())
+      return kept ? std::string(kept->why) : "";
+    // Readers of other tools' layouts build quantized Linear modules and no others.
+    return kept && !kept->isLinear && choice.layout->name() != "native"
+               ? fmt::format("{}: readers of layout {} look for no codes there", kept->why,
+                             choice.layout->name())
+               : "";
   }
 
   void add(const Candidate& candidate, LayerPlan layer, ShardBuilder& shards) {

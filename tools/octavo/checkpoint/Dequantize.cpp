@@ -2,8 +2,11 @@
 
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/RewriteCommand.h"
+#include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Jobs/Dequantization.h"
+
+#include <fmt/format.h>
 
 #include <memory>
 
@@ -39,6 +42,11 @@ void dequantize(const DequantizeFlags& flags) {
       jobOptions("dequantize", {{"from", layout.name()}, {"dtype", flags.dtype}}));
   if (!rewrite)
     throw CommandError(rewrite.error().message(), ExitCode::BadInput);
+  if (!flags.layout.empty() && rewrite->changes.empty())
+    throw CommandError(fmt::format("{}: has no quantized layers in layout {}: leave out --from, or "
+                                   "see `octavo checkpoint inspect`",
+                                   nameText(flags.rewrite.input), flags.layout),
+                       ExitCode::BadInput);
   runRewrite(std::move(*rewrite), flags.rewrite, "dequantizing");
 }
 
