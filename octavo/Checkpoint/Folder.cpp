@@ -462,6 +462,21 @@ const StoredTensor* Folder::find(std::string_view name) const {
   return found == byName.end() ? nullptr : &stored[found->second];
 }
 
+std::optional<std::string> Folder::ownFile(const fs::path& path) const {
+  std::vector<std::string> names = {std::string(kConfig), std::string(kQuantConfig), index};
+  names.insert(names.end(), shards.begin(), shards.end());
+  if (singleFile)
+    // Without an index a file beside this one may be another model's, or a scale file.
+    if (const auto whole = open(root); whole && !whole->index.empty()) {
+      names.push_back(whole->index);
+      names.insert(names.end(), whole->shards.begin(), whole->shards.end());
+    }
+  for (const std::string& name : names)
+    if (std::error_code missing; !name.empty() && fs::equivalent(root / name, path, missing))
+      return name;
+  return std::nullopt;
+}
+
 const Json& Folder::quantizationConfig() const {
   static const Json none;
   const auto member = [&](const Json& object, const char* key) -> const Json& {

@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,6 +70,10 @@ public:
   /// The other regular files (tokenizer, generation_config.json, ...), relative to path(): what a
   /// converted checkpoint takes along as it is. Files of weights in other forms are not among them.
   std::span<const std::string> companions() const { return others; }
+
+  /// The name of the file of weights, index or configuration that `path` is, by whatever spelling
+  /// or link; nothing if it is none. Of a single file also those beside it that belong to it.
+  std::optional<std::string> ownFile(const std::filesystem::path& path) const;
 
 private:
   friend class FolderOpener;

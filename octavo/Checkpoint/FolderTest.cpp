@@ -105,6 +105,30 @@ TEST_F(FolderTest, OpensAFolderWithoutIndexAndASingleFile) {
   EXPECT_TRUE(file->quantizationConfig().is_null());
 }
 
+TEST_F(FolderTest, KnowsItsOwnFilesByAnySpelling) {
+  twoShards();
+  text("config.json", "{}");
+  text("tokenizer.json", "{}");
+  shard("scales.safetensors", {"s"});
+  fs::create_directory(root / "logs");
+  fs::create_symlink(root, base / "link");
+  fs::create_symlink(root / "config.json", base / "config-link.json");
+  fs::create_hard_link(root / "model-00002-of-00002.safetensors", base / "other.safetensors");
+  const std::string first = "model-00001-of-00002.safetensors";
+  for (const fs::path& opened : {root, root / first}) {
+    const auto folder = Folder::open(opened);
+    ASSERT_TRUE(folder) << folder.error().message();
+    EXPECT_EQ(folder->ownFile(root / first), first);
+    EXPECT_EQ(folder->ownFile(root / "logs" / ".." / first), first);
+    EXPECT_EQ(folder->ownFile(base / "link" / "model.safetensors.index.json"),
+              "model.safetensors.index.json");
+    EXPECT_EQ(folder->ownFile(base / "config-link.json"), "config.json");
+    EXPECT_EQ(folder->ownFile(base / "other.safetensors"), "model-00002-of-00002.safetensors");
+    for (const char* other : {"scales.safetensors", "hf_quant_config.json", "new.json", "logs"})
+      EXPECT_EQ(folder->ownFile(root / other), std::nullopt) << other;
+  }
+}
+
 TEST_F(FolderTest, FindsTheQuantizationOfNestedConfigurations) {
   shard("model.safetensors", {"a"});
   text("config.json", R"({"text_config":{"quantization_config":{"quant_method":"fp8"}}})");

@@ -205,6 +205,31 @@ def test_a_wrong_scale_file_is_refused(tmp_path, tensors, words):
     assert bytes_of(folder) == files
 
 
+@pytest.mark.parametrize("command", ["extract", "apply", "report", "report of another"])
+def test_no_output_takes_the_place_of_a_file_of_the_checkpoint(tmp_path, command):
+    """Neither by its name nor by another spelling of it."""
+    checkpoint = cp.modelopt_nvfp4()
+    checkpoint.shards = 2
+    folder = write(tmp_path, "model", checkpoint)
+    other = write(tmp_path, "other", cp.autofp8())
+    side = tmp_path / "side.safetensors"
+    cp.write_safetensors(side, {KV0 + "k_scale": np.float32(0.25).reshape(())})
+    files = bytes_of(folder)
+    (tmp_path / "link").symlink_to(folder)
+    arguments = {"extract": ("scales", "extract", folder),
+                 "apply": ("scales", "apply", folder, "--scales", side),
+                 "report": ("report", folder),
+                 "report of another": ("report", other, "--against", folder)}[command]
+    for name in files:
+        for output in (folder / name, tmp_path / "other" / ".." / "link" / name):
+            error = octavo(*arguments, "-o", output, code=3).stderr
+            assert f'"{name}" of the checkpoint itself' in error and "another file" in error
+    assert bytes_of(folder) == files
+    ending = "html" if command.startswith("report") else "safetensors"
+    for _ in range(2):  # one's own output may be written again, also in the folder
+        octavo(*arguments, "-o", folder / f"kept.{ending}")
+
+
 def test_apply_wants_one_place(tmp_path):
     folder = write(tmp_path, "model", cp.autofp8())
     octavo("scales", "apply", folder, "--scales", folder, code=2)

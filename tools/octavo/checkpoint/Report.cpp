@@ -3,6 +3,7 @@
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/FigureJson.h"
+#include "tools/octavo/checkpoint/SideFile.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Files/OutputFile.h"
@@ -34,6 +35,18 @@ checkpoint::Report makeReport(const ReportFlags& flags) {
   if (!made)
     throw CommandError(made.error().message(), ExitCode::BadInput);
   return std::move(*made);
+}
+
+/// Throws CommandError for a page that would take the place of a file of either checkpoint.
+void checkOutput(const ReportFlags& flags) {
+  for (const std::string& path : {flags.path, flags.original}) {
+    if (path.empty())
+      continue;
+    const auto folder = checkpoint::Folder::open(path);
+    if (!folder)
+      throw CommandError(folder.error().message(), ExitCode::BadInput);
+    checkSideFile(flags.output, *folder);
+  }
 }
 
 void writePage(const checkpoint::Report& report, const std::string& path) {
@@ -73,6 +86,8 @@ void runReport(const ReportFlags& flags) {
   if (flags.output.empty() && !flags.isJson)
     throw CommandError("expected --output FILE.html, --json or both, found neither",
                        ExitCode::BadUsage);
+  if (!flags.output.empty())
+    checkOutput(flags);
   const checkpoint::Report report = makeReport(flags);
   if (!flags.output.empty())
     writePage(report, flags.output);

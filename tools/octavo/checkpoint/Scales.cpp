@@ -4,6 +4,7 @@
 
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
+#include "tools/octavo/checkpoint/SideFile.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/AttentionModules.h"
@@ -162,7 +163,7 @@ checkpoint::KvScaleJson jsonOf(const Opened& opened, const ScalesFlags& flags) {
 }
 
 /// Throws CommandError for a file whose name does not say which kind it is.
-void checkSideName(const ScalesFlags& flags) {
+void checkEnding(const ScalesFlags& flags) {
   const std::string ending = std::filesystem::path(flags.output).extension();
   if (ending != ".json" && ending != ".safetensors")
     throw CommandError(fmt::format("-o {}: expected a name that ends in .safetensors, or in .json "
@@ -173,6 +174,7 @@ void checkSideName(const ScalesFlags& flags) {
 
 /// Writes the scales of all tiers but the default.
 void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
+  checkSideFile(flags.output, opened.folder);
   const bool asJson = std::filesystem::path(flags.output).extension() == ".json";
   const std::vector<StoredScale> scales = known(opened.scales);
   if (scales.empty())
@@ -240,7 +242,7 @@ void apply(const ScalesFlags& flags) {
     throw CommandError("apply wants one of -o FILE (a side file) and --into-checkpoint",
                        ExitCode::BadUsage);
   if (!flags.intoCheckpoint)
-    checkSideName(flags);
+    checkEnding(flags);
   const auto opened = open(flags);
   if (flags.intoCheckpoint)
     applyIntoCheckpoint(*opened, flags);
@@ -285,7 +287,7 @@ void addScalesCommand(CLI::App& group) {
   extracting->add_option("--ranks", flags->ranks, "JSON: ranks of tensor parallelism")
       ->check(CLI::Range(1, 1024));
   extracting->callback([flags] {
-    checkSideName(*flags);
+    checkEnding(*flags);
     writeSideFile(*open(*flags), *flags);
   });
 
