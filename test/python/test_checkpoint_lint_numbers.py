@@ -373,11 +373,24 @@ def test_scale_bytes_that_vllm_shifts(tmp_path):
     scales[0, :2] = 255
     checkpoint.tensors[UP + ".weight_scale"] = scales
     assert of_reader(checkpoint, tmp_path / "eight", "vllm", "e8m0-bytes-shifted") == {
-        UP + ".weight_scale": "0 scale bytes are 0 and 2 are 255"}
+        UP + ".weight_scale": "0 scale bytes over codes that are not all 0 are 0, and 2 are 255"}
     weights = cp.scheme(4, "group", group_size=32, dynamic=False, scale_dtype="torch.uint8")
     four = cp.compressed("mxfp4-pack-quantized", weights, None, {
         "m.weight_packed": np.full((4, 32), 0x42, np.uint8), "m.weight_scale": np.array([[0, 255]] * 4, np.uint8)})
     assert of_reader(four, tmp_path / "four", "vllm", "e8m0-bytes-shifted") == {}
+
+
+def test_the_smallest_scale_byte_over_zeros_is_one_that_vllm_may_shift(tmp_path):
+    """0 * 0.0 is 0 * 2^-127: what quantizers write for a block of zeros."""
+    checkpoint = cp.compressed_mxfp8()
+    weight, scales = (checkpoint.tensors[UP + name].copy() for name in (".weight", ".weight_scale"))
+    weight[3, 32:] = 0
+    scales[3, 1] = 0
+    checkpoint.tensors |= {UP + ".weight": weight, UP + ".weight_scale": scales}
+    assert of_reader(checkpoint, tmp_path / "zeros", "vllm", "e8m0-bytes-shifted") == {}
+    scales[3, 0] = 0
+    assert of_reader(checkpoint, tmp_path / "codes", "vllm", "e8m0-bytes-shifted") == {
+        UP + ".weight_scale": "1 scale bytes over codes that are not all 0 are 0, and 0 are 255"}
 
 
 def test_experts_of_modelopt_have_an_input_scale_of_one(tmp_path):

@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/Lint/BlocksWithValues.h"
 #include "octavo/Checkpoint/RouterModules.h"
 
 #include <fmt/format.h>
@@ -115,9 +116,12 @@ void shiftedBytes(const LintSubject& subject, const ReaderRule& rule, Findings& 
       zero += byte == std::byte{0};
       nan += byte == std::byte{0xFF};
     }
+    if (zero > 0) // 0 times 0.0 is what 0 times 2^-127 is
+      zero = blocksWithValues(layer, [](double scale) { return scale == 0x1p-127; }).value_or(zero);
     if (zero + nan > 0)
       report(rule, findings, &layer.scales->tensor,
-             fmt::format("{} scale bytes are 0 and {} are 255", zero, nan));
+             fmt::format("{} scale bytes over codes that are not all 0 are 0, and {} are 255", zero,
+                         nan));
   }
 }
 
@@ -417,7 +421,7 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
      "compare outputs with an engine built from the other export",
      "ModelOpt, export/quant_utils.py:get_kv_cache_scaling_factor", kvBelowOne},
     {"e8m0-bytes-shifted", {Vllm}, Error,
-     "silently wrong: a scale byte is shifted into a bf16, so byte 0 is 0.0 (not 2^-127) and byte 255 +Inf (not NaN)",
+     "silently wrong: a scale byte is shifted into a bf16, so byte 0 is 0.0 (not 2^-127), which takes the block's values with it, and byte 255 +Inf (not NaN)",
      "quantize the blocks again, with the amax bounded from below",
      "vLLM, utils/mxfp8_utils.py:_cast_mxfp8_scales_to_bf16", shiftedBytes},
     {"fused-weights-requantized", {Vllm}, Warning,

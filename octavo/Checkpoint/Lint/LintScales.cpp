@@ -1,16 +1,13 @@
 // Scales whose value is wrong: zero, NaN, infinite, negative, subnormal, the wrong way round.
 
-#include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/Lint/BlocksWithValues.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
-#include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <utility>
 
 namespace octavo::checkpoint {
 
@@ -55,43 +52,6 @@ void addFaults(const Part& part, const ScaleCensus& census, Findings& findings) 
                                      faultText(part, census, row)));
 }
 
-/// Blocks whose scale is 0: how many hold a code that is not.
-std::optional<std::uint64_t> zeroedBlocks(const Layer& layer) {
-  const auto reader = LayerReader::open(layer);
-  if (!reader)
-    return std::nullopt;
-  constexpr std::int64_t kRows = 128; // of a piece where one block spans all rows
-  const std::int64_t rows = std::min({reader->rows(), reader->rowsInBlock(), kRows});
-  const std::int64_t columns = reader->columns(), along = reader->columnsInBlock();
-  const format::ElementFormat& element = *layer.type.element;
-  const format::ElementFormat& scale = *layer.type.scale;
-  std::vector<std::uint8_t> codes(static_cast<std::size_t>(rows * columns));
-  std::vector<std::byte> scales;
-  std::uint64_t zeroed = 0;
-  for (std::int64_t begin = 0, end = 0; begin < reader->rows(); begin = end) {
-    end = reader->pieceEnd(begin, rows);
-    codes.resize(static_cast<std::size_t>((end - begin) * columns));
-    scales.resize(static_cast<std::size_t>(reader->scaleCount(begin, end) * scale.bytes()));
-    reader->scales(begin, end, scales.data());
-    bool hasCodes = false;
-    for (std::int64_t block = 0; block < reader->scalesInRow(); ++block) {
-      std::uint64_t code = 0;
-      std::memcpy(&code, scales.data() + block * scale.bytes(), scale.bytes());
-      if (numerics::decode(scale, code) != 0)
-        continue;
-      if (!std::exchange(hasCodes, true))
-        reader->codes(begin, end, codes.data());
-      bool hasValue = false;
-      for (std::int64_t row = 0; row < end - begin && !hasValue; ++row)
-        for (std::int64_t c = block * along; c < std::min((block + 1) * along, columns); ++c)
-          hasValue |= numerics::decode(element, codes[row * columns + c]) != 0;
-      zeroed += hasValue;
-    }
-    reader->release(begin, end);
-  }
-  return zeroed;
-}
-
 void lintWeightScales(const LayerCensus& census, Findings& findings) {
   const Part& part = *census.layer->scales;
   const std::size_t before = findings.size();
@@ -99,7 +59,7 @@ void lintWeightScales(const LayerCensus& census, Findings& findings) {
   for (std::size_t i = before; i < findings.size(); ++i) {
     if (findings[i].rule != "zero-scale")
       continue;
-    const auto zeroed = zeroedBlocks(*census.layer);
+    const auto zeroed = blocksWithValues(*census.layer, [](double scale) { return scale == 0; });
     if (zeroed == 0) {
       findings[i] = lintFinding("zero-scale-of-zeros", findings[i].file, findings[i].tensor,
                                 findings[i].what + ", over blocks of zeros");
