@@ -279,7 +279,10 @@ tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& fol
   auto output = JobFolder::open(job, folder);
   if (!output)
     return tl::unexpected(std::move(output.error()));
-  return Run(job, *output, settings).all();
+  auto result = Run(job, *output, settings).all(); // its last shard is synced, too
+  if (!result)
+    output->giveUp();
+  return result;
 }
 
 } // namespace octavo::checkpoint

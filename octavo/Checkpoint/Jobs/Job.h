@@ -113,8 +113,9 @@ struct JobResult {
 /// Does the job into `folder`, which is created if need be. Shards are written under their names
 /// when they are whole; index, configurations and the other files of the source come last. Until
 /// then the folder has a file kJobFile that says which job it belongs to, and running the same job
-/// again does what is not there. Errors: a folder that is the source's, lies in it, or has anything
-/// but this job; another process at work in it; no space; what the steps say.
+/// again does what is not there. A job that stops before a shard is whole leaves nothing. Errors: a
+/// folder that is the source's, lies in it, or has anything but this job; another process at work
+/// in it; no space; what the steps say.
 tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& folder,
                                       const JobSettings& settings = {});
 

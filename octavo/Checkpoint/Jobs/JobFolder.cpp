@@ -103,7 +103,7 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
         path,
         fmt::format("the output would lie in the input {}, or the input in it", input.string()),
         "choose a folder elsewhere");
-  fs::create_directories(path, error);
+  const bool isNew = fs::create_directories(path, error);
   if (error || !fs::is_directory(path))
     return refuse(path,
                   fmt::format("the folder cannot be created: {}",
@@ -114,6 +114,7 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
   if (!lock)
     return tl::unexpected(std::move(lock.error()));
   JobFolder folder(path, std::move(*lock));
+  folder.isNew = isNew;
   auto identity = identityOf(job);
   if (!identity)
     return tl::unexpected(std::move(identity.error()));
@@ -247,6 +248,19 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
     return refuse(folder / kJobFile, fmt::format("cannot be removed: {}", std::strerror(failure)),
                   "remove it: the checkpoint beside it is whole");
   return {};
+}
+
+void JobFolder::giveUp() const {
+  std::error_code failed;
+  for (auto entry = fs::directory_iterator(folder, failed);
+       !failed && entry != fs::directory_iterator(); entry.increment(failed))
+    if (entry->path().filename() != kJobFile)
+      return;
+  if (failed)
+    return;
+  ::unlink((folder / kJobFile).c_str());
+  if (isNew)
+    ::rmdir(folder.c_str());
 }
 
 } // namespace octavo::checkpoint

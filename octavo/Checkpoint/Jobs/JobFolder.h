@@ -24,6 +24,10 @@ public:
   tl::expected<void, Error> copyShard(const PlannedShard& shard, const SafetensorsFile& source);
   /// Writes what comes last, and forgets the job.
   tl::expected<void, Error> finish(const Job& job);
+  /// Of a job that has stopped: forgets it if nothing is there but its file, and removes the folder
+  /// if this run made it. A job that stops at a value is often run again with other options, which
+  /// would find the beginnings of another.
+  void giveUp() const;
 
 private:
   JobFolder(std::filesystem::path folder, FolderLock lock)
@@ -32,6 +36,7 @@ private:
 
   std::filesystem::path folder;
   FolderLock lock;
+  bool isNew = false; ///< made by this run
   Json identity; ///< of the job
   std::vector<std::pair<std::string, std::vector<Json>>> shardReports;
 };

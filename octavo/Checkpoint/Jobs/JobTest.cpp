@@ -376,6 +376,22 @@ TEST_F(JobTest, refusesAnotherJobsFolder) {
   EXPECT_NE(refusal(flipJob(), root / "out").find("another job"), std::string::npos);
 }
 
+TEST_F(JobTest, leavesNothingWhereNoShardBecameWhole) {
+  fs::create_directory(root / "mine");
+  for (const char* out : {"out", "mine"}) {
+    EXPECT_NE(refusal(flipJob({0, 20}), root / out).find("told to fail"), std::string::npos);
+    EXPECT_EQ(fs::exists(root / out), out == std::string("mine")) << "what it made, it removes";
+    Job other = flipJob();
+    other.options = {{"do", "something else"}};
+    EXPECT_EQ(refusal(std::move(other), root / out), "");
+  }
+  // Of an earlier run, the first shard may be torn: the same job is still the one to go on.
+  EXPECT_NE(refusal(flipJob({1, 0}), root / "torn"), "");
+  writeText(root / "torn" / shardName(0), "torn");
+  EXPECT_NE(refusal(flipJob({0, 0}), root / "torn").find("told to fail"), std::string::npos);
+  EXPECT_EQ(refusal(flipJob(), root / "torn"), "");
+}
+
 TEST_F(JobTest, refusesFoldersThatAreNotEmpty) {
   writeText(root / "out/notes.txt", "mine");
   EXPECT_NE(refusal(flipJob(), root / "out").find("not empty"), std::string::npos);
