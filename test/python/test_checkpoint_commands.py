@@ -191,6 +191,8 @@ def test_a_side_file_takes_both(tmp_path):
     ({KV0 + "k_scale": np.full((), np.nan, np.float32)}, ("nan", "k_scale")),
     ({KV0 + "k_scale": np.full((), -1, np.float32)}, ("positive", "-1")),
     ({KV0 + "k_scale": np.ones((), np.int32)}, ("I32", "F32")),
+    ({KV0 + "k_scale": np.ones((), np.uint8)}, ("found none", "k_scale")),
+    ({KV0 + "k_scale": np.ones(0, np.float32)}, ("found none", "k_scale")),
     ({KV0.replace("0", "7") + "k_scale": np.ones((), np.float32)}, ("no attention module",)),
     ({"model.nothing.weight_scale": np.ones((), np.float32)}, ("no module",)),
     ({UP + ".input_scale": np.ones(3, np.float32)}, ("does not fit", "[3]")),
@@ -203,6 +205,54 @@ def test_a_wrong_scale_file_is_refused(tmp_path, tensors, words):
     error = octavo("scales", "apply", folder, "--scales", side, "--into-checkpoint", code=3).stderr
     assert all(word in error for word in words), error
     assert bytes_of(folder) == files
+
+
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf])
+@pytest.mark.parametrize("ending", ["safetensors", "json"])
+def test_a_scale_that_cannot_be_applied_is_not_extracted(tmp_path, value, ending):
+    """Old vLLM used 1.0 for all scales of a JSON with such a one; the other of a layer's two does not hide it."""
+    checkpoint = cp.autofp8()
+    checkpoint.tensors[KV0 + "k_scale"] = np.full((), value, np.float32)
+    folder = write(tmp_path, "model", checkpoint)
+    out = tmp_path / f"out.{ending}"
+    error = octavo("scales", "extract", folder, "-o", out, code=3).stderr
+    for words in (KV0 + "k_scale", "positive", f"found {value}", "scales apply"):
+        assert words in error
+    assert not out.exists()
+    side = tmp_path / "side.safetensors"
+    cp.write_safetensors(side, {KV0 + "k_scale": np.float32(0.25).reshape(())})
+    octavo("scales", "apply", folder, "--scales", side, "-o", tmp_path / "both.safetensors")
+
+
+def scale_file(path, **values):
+    cp.write_safetensors(path, {KV0 + name: np.float32(v).reshape(()) for name, v in values.items()})
+    return path
+
+
+def test_two_values_for_one_scale_are_refused(tmp_path):
+    folder = write(tmp_path, "model", cp.autofp8())
+    files = bytes_of(folder)
+    side = scale_file(tmp_path / "side.safetensors", **{"k_scale": 0.5, "k_proj.k_scale": 0.25})
+    for more in (["show"], ["apply", "--into-checkpoint"], ["apply", "-o", tmp_path / "out.safetensors"]):
+        error = octavo("scales", more[0], folder, "--scales", side, *more[1:], code=3).stderr
+        assert all(words in error for words in ("0.5", "0.25", "k_proj.k_scale", "keep the one")), error
+    assert bytes_of(folder) == files
+    scale_file(side, **{"k_scale": 0.5, "k_proj.k_scale": 0.5})
+    changes = as_json("scales", "apply", folder, "--scales", side, "--into-checkpoint")["changes"]
+    assert [(c["tensor"], c["after"]) for c in changes] == [(KV0 + "k_scale", [0.5])]
+
+
+@pytest.mark.parametrize("one, other", [("k", "v"), ("v", "k")])
+@pytest.mark.parametrize("spelled", ["{}_scale", "attn.{}_scale"])
+def test_a_scales_own_name_outweighs_the_one_of_both(tmp_path, one, other, spelled):
+    """In the file as in a checkpoint, whichever comes first."""
+    folder = write(tmp_path, "model", cp.autofp8())
+    side = scale_file(tmp_path / "side.safetensors", **{"kv_scale": 0.5, spelled.format(one): 0.25})
+    expected = {KV0 + one + "_scale": [0.25], KV0 + other + "_scale": [0.5]}
+    shown = as_json("scales", "show", folder, "--scales", side)["scales"]
+    assert expected == {s["name"]: s["values"] for s in shown if s["name"] in expected}
+    changes = as_json("scales", "apply", folder, "--scales", side, "--into-checkpoint")["changes"]
+    assert expected == {c["tensor"]: c["after"] for c in changes}
 
 
 @pytest.mark.parametrize("command", ["extract", "apply", "report", "report of another"])

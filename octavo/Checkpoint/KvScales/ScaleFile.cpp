@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -80,6 +81,15 @@ StoredScale scalarScale(std::string name, float value) {
   return scale;
 }
 
+tl::expected<void, Error> checkScale(const std::filesystem::path& file, const std::string& tensor,
+                                     std::span<const float> values) {
+  const auto wrong = std::ranges::find_if_not(values, isUsable);
+  if (wrong != values.end() || values.empty())
+    return refuse(file, "the scale cannot be used", "a positive, finite number",
+                  values.empty() ? "none" : fmt::format("{}", *wrong), "calibrate again", tensor);
+  return {};
+}
+
 tl::expected<std::vector<StoredScale>, Error> readScaleFile(const std::filesystem::path& path) {
   const auto file = SafetensorsFile::open(path);
   if (!file)
@@ -98,10 +108,9 @@ tl::expected<std::vector<StoredScale>, Error> readScaleFile(const std::filesyste
     if (!isFloat && entry.dtype->name != "U8")
       return refuse(path, "the scale has a dtype that no scale has", "F32, BF16, F16, F8 or U8",
                     std::string(entry.dtype->name), "write it as F32", entry.name);
-    for (float value : scale.values())
-      if (!isUsable(value))
-        return refuse(path, "the scale cannot be used", "a positive, finite number",
-                      fmt::format("{}", value), "calibrate again", entry.name);
+    if (isFloat)
+      if (auto usable = checkScale(path, entry.name, scale.values()); !usable)
+        return tl::unexpected(std::move(usable.error()));
     scales.push_back(std::move(scale));
   }
   return scales;

@@ -29,8 +29,12 @@ struct StoredScale {
 /// One f32 scale of rank 0.
 StoredScale scalarScale(std::string name, float value);
 
-/// Reads a scale file. Errors: a tensor whose name's last component has no "scale" in it; a scale
-/// that is zero, negative, NaN or infinite; a dtype that is no float and not U8.
+/// Error, with `file` and `tensor` named: no value, or one that is zero, negative, NaN or infinite.
+tl::expected<void, Error> checkScale(const std::filesystem::path& file, const std::string& tensor,
+                                     std::span<const float> values);
+
+/// Reads a scale file. Errors: a tensor whose name's last component has no "scale" in it; those of
+/// checkScale; a dtype that is no float and not U8 (whose bytes are no numbers to check).
 tl::expected<std::vector<StoredScale>, Error> readScaleFile(const std::filesystem::path& path);
 
 /// Writes one. Errors: those of ShardWriter.

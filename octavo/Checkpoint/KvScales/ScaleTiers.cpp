@@ -38,9 +38,7 @@ Slots slotsOf(std::span<const StoredScale> file) {
   Slots slots;
   for (const StoredScale& scale : file)
     for (const std::string& name : canonicalScaleNames(scale.name))
-      // A name of one scale outweighs the old name of both.
-      if (!slots.contains(name) || name == scale.name)
-        slots[name] = {scale.values(), scale.name};
+      slots[name] = {scale.values(), scale.name};
   return slots;
 }
 
@@ -103,6 +101,43 @@ std::vector<std::string> knownNames(const Folder& folder, const Inventory& inven
     if (tensor.name().find("scale") != std::string::npos)
       known.push_back(tensor.name());
   return known;
+}
+
+/// Each scale once, whatever the names. A name of one scale outweighs the old name of both, as in a
+/// checkpoint (KvNames.h) and in vLLM. Error: two values for one scale.
+tl::expected<std::vector<StoredScale>, Error> eachOnce(const std::filesystem::path& path,
+                                                       const std::vector<StoredScale>& scales) {
+  std::map<std::string, const StoredScale*, std::less<>> known; // by what the name stands for
+  std::vector<StoredScale> each;
+  for (const StoredScale& scale : scales) {
+    const std::vector<std::string> names = canonicalScaleNames(scale.name);
+    if (names.size() > 1)
+      continue;
+    const auto [first, isNew] = known.emplace(names.front(), &scale);
+    if (isNew)
+      each.push_back(scale);
+    else if (first->second->values() != scale.values())
+      return tl::unexpected(
+          Error{.file = path.string(),
+                .problem = "the file has another value for the same scale",
+                .tensor = scale.name,
+                .expected = fmt::format("{}, as {} says", fmt::join(first->second->values(), ", "),
+                                        inQuotes(first->second->name)),
+                .found = fmt::format("{}", fmt::join(scale.values(), ", ")),
+                .fix = "keep the one that is meant"});
+  }
+  for (const StoredScale& pair : scales) {
+    std::vector<std::string> names = canonicalScaleNames(pair.name);
+    if (names.size() == 1)
+      continue;
+    const std::size_t outweighed =
+        std::erase_if(names, [&](const std::string& name) { return known.contains(name); });
+    if (outweighed == 0)
+      each.push_back(pair);
+    else if (!names.empty())
+      each.push_back({names.front(), pair.dtype, pair.shape, pair.bytes});
+  }
+  return each;
 }
 
 } // namespace
@@ -192,8 +227,13 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
     const auto match = matchKvName(scale.name);
     const std::string module = scale.name.substr(0, scale.name.rfind('.'));
     if (match ? attention.contains(std::string(match->module))
-              : scale.name.find('.') != std::string::npos && others.contains(module))
+              : scale.name.find('.') != std::string::npos && others.contains(module)) {
+      if (!match)
+        continue;
+      if (auto usable = checkScale(path, scale.name, scale.values()); !usable) // U8 is no number
+        return tl::unexpected(std::move(usable.error()));
       continue;
+    }
     const auto near = nearNames(scale.name, knownNames(folder, inventory));
     return tl::unexpected(
         Error{.file = path.string(),
@@ -203,7 +243,7 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
               .fix = near.empty() ? "give scales the names that they have in the model"
                                   : fmt::format("did you mean {}?", fmt::join(near, ", "))});
   }
-  return scales;
+  return eachOnce(path, *scales);
 }
 
 } // namespace octavo::checkpoint

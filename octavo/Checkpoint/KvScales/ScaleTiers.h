@@ -41,7 +41,8 @@ std::vector<TieredScale> resolveScales(const Folder& folder, const Inventory& in
                                        std::span<const StoredScale> file);
 
 /// Reads a scale file of either form for `folder`: the JSON's layers are its attention modules.
-/// Errors: those of ScaleFile.h; another number of layers; names that the model does not have.
+/// A name of one scale outweighs one of both keys and values. Errors: those of ScaleFile.h; another
+/// number of layers; names that the model does not have; two values for one scale.
 tl::expected<std::vector<StoredScale>, Error>
 readScalesFor(const Folder& folder, const Inventory& inventory, const std::filesystem::path& path);
 

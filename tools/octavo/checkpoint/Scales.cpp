@@ -108,11 +108,18 @@ void show(const ScalesFlags& flags) {
   reportDefaults(opened->scales);
 }
 
-std::vector<StoredScale> known(const std::vector<TieredScale>& scales) {
+/// Throws CommandError for one that could not be applied again.
+std::vector<StoredScale> known(const Opened& opened) {
   std::vector<StoredScale> result;
-  for (const TieredScale& scale : scales) {
+  for (const TieredScale& scale : opened.scales) {
     if (scale.tier == ScaleTier::Default)
       continue;
+    // A scale file's are checked when it is read; this one is the checkpoint's.
+    if (auto usable = checkpoint::checkScale(opened.folder.path(), scale.source, scale.values);
+        !usable) {
+      usable.error().fix = "calibrate again, and put it in with `octavo checkpoint scales apply`";
+      throw CommandError(usable.error().message(), ExitCode::BadInput);
+    }
     StoredScale stored = checkpoint::scalarScale(scale.name, scale.values.front());
     if (scale.values.size() != 1) { // one a head
       stored.shape = {static_cast<std::int64_t>(scale.values.size()), 1, 1};
@@ -176,7 +183,7 @@ void checkEnding(const ScalesFlags& flags) {
 void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
   checkSideFile(flags.output, opened.folder);
   const bool asJson = std::filesystem::path(flags.output).extension() == ".json";
-  const std::vector<StoredScale> scales = known(opened.scales);
+  const std::vector<StoredScale> scales = known(opened);
   if (scales.empty())
     throw CommandError(flags.path + ": no scale of a key-value cache or of static activations is "
                                     "in the checkpoint; nothing was written",
