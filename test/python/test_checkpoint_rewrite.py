@@ -243,6 +243,33 @@ def test_usage(plain, tmp_path):
     assert "is quantized already" in quantize_error(out, tmp_path / "again", "mxfp4")
 
 
+@pytest.mark.parametrize("layout, format_name", [("compressed-tensors", "nvfp4"), ("fp8", "fp8_tensor")])
+def test_what_cannot_be_quantized_is_left_by_name(tmp_path, layout, format_name):
+    """A weight without values has no amax and so no scale; of F64 no kernel reads."""
+    tensors = model.weights()
+    names = ["model.layers.0.self_attn.o_proj.weight", "model.layers.1.mlp.down_proj.weight"]
+    tensors[names[0]] = tensors[names[0]][:0]
+    tensors[names[1]] = tensors[names[1]].astype(np.float64)
+    model.write(tmp_path / "plain", tensors)
+    out = tmp_path / "out"
+    text = quantize(tmp_path / "plain", out, format_name, "--json", layout=layout)
+    left = {w["name"]: w["why"] for w in json.loads(text)["left"]}
+    assert "no values" in left[names[0]] and "F64 is not quantized" in left[names[1]]
+    octavo("lint", out, "--fail-on", "warning")
+
+
+def test_a_job_that_stops_at_a_value_can_be_run_with_other_options(tmp_path):
+    tensors = model.weights()
+    name = "model.layers.0.self_attn.k_proj.weight"  # in the first shard
+    tensors[name] = tensors[name].copy()
+    tensors[name][0, 0] = np.nan
+    model.write(tmp_path / "plain", tensors)
+    out = tmp_path / "out"
+    assert "saturate or propagate" in quantize_error(tmp_path / "plain", out, "mxfp8_e4m3")
+    assert not out.exists()
+    quantize(tmp_path / "plain", out, "mxfp8_e4m3", "--non-finite", "propagate")
+
+
 def test_rules_and_presets_differ_where_they_should(plain, tmp_path):
     bytes_of = {}
     for flags in (["--rule", "floor"], ["--rule", "even"], ["--preset", "ocp"]):

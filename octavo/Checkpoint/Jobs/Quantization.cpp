@@ -257,7 +257,9 @@ const KeptByName* keptByName(std::string_view module) {
 std::optional<Candidate> candidateOf(const StoredTensor& tensor) {
   const std::string_view name = tensor.name();
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos || !wideType(*tensor.entry->dtype))
+  const SafetensorsDtype& dtype = *tensor.entry->dtype;
+  const bool isWide = dtype.type && dtype.type->isFloat() && !dtype.type->format().isNarrow();
+  if (dot == std::string_view::npos || !isWide)
     return std::nullopt;
   const Candidate candidate{&tensor, name.substr(0, dot), name.substr(dot + 1), PlainAxes::Same};
   const std::size_t rank = tensor.entry->shape.size();
@@ -321,6 +323,8 @@ public:
         continue;
       const std::string module(candidate->module);
       std::string why = whyLeft(*candidate);
+      if (why.empty())
+        why = whyNever(*tensor.entry);
       if (why.empty()) {
         const std::vector<std::int64_t> shape = logicalShape(*candidate);
         auto layer = planLayer(candidate->module, candidate->parameter, shape, *choice.format,
@@ -409,6 +413,12 @@ private:
                ? fmt::format("{}: readers of layout {} look for no codes there", kept->why,
                              choice.layout->name())
                : "";
+  }
+  /// Why nothing can be quantized, whatever was asked for.
+  static std::string whyNever(const SafetensorsEntry& entry) {
+    if (!wideType(*entry.dtype))
+      return fmt::format("{} is not quantized; BF16, F16 and F32 are", entry.dtype->name);
+    return numerics::elementCount(entry.shape) == 0 ? "it has no values" : "";
   }
 
   void add(const Candidate& candidate, LayerPlan layer, ShardBuilder& shards) {
