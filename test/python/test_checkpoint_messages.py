@@ -79,7 +79,10 @@ CASES = {
     ("convert", "fp8", "-o", "out", "--layout", "quark", "--requantize"): (2, "--requantize needs --format"),
     ("scales", "extract", "bf16", "-o", "out.safetensors"): (3, "no scale of a key-value cache", "nothing was written"),
     ("scales", "apply", "fp8", "--scales", "none.json", "-o", "out.json"): (3, "none.json: cannot be opened", "check the path"),
-    ("diff", "bf16", "fp8", "--tolerance", "-1"): (2, "--tolerance -1: expected a number from 0 on"),
+    **{("diff", "bf16", "fp8", "--tolerance", text): (2, f"--tolerance: expected a number from 0 on, found {text}")
+       for text in ("-1", "0.1x", "nan")},
+    **{(*QUANTIZE, "mxfp4", "--memory", text): (2, f"--memory: expected a size such as 256MB or 2GB, found {text}")
+       for text in ("-1GB", "lots")},
     ("verify", "fp8"): (2, "--against is required", "octavo checkpoint verify --help"),
 }
 

@@ -95,9 +95,6 @@ std::string reportJson(const DiffReport& report, const DiffFlags& flags) {
 }
 
 void runDiff(const DiffFlags& flags) {
-  if (!(flags.tolerance >= 0))
-    throw CommandError(fmt::format("--tolerance {}: expected a number from 0 on", flags.tolerance),
-                       ExitCode::BadUsage);
   const Folder first = openFolder(flags.first), second = openFolder(flags.second);
   std::uint64_t bytes = 0;
   for (const checkpoint::StoredTensor& tensor : first.tensors())
@@ -128,8 +125,15 @@ void addDiffCommand(CLI::App& group) {
   auto flags = std::make_shared<DiffFlags>();
   command->add_option("A", flags->first, "Folder, or one safetensors file")->required();
   command->add_option("B", flags->second, "The same; in any layout")->required();
-  command->add_option("--tolerance", flags->tolerance,
-                      "Exit with 1 only where a weight differs by more, as a share of its amax");
+  command
+      ->add_option("--tolerance", flags->tolerance,
+                   "Exit with 1 only where a weight differs by more, as a share of its amax")
+      ->check([](const std::string& text) {
+        double value = 0;
+        return CLI::detail::lexical_cast(text, value) && value >= 0
+                   ? std::string()
+                   : fmt::format("expected a number from 0 on, found {}", text);
+      });
   command->add_flag("--all", flags->showsAll, "Show identical weights too");
   command->add_flag("--json", flags->isJson, "As JSON");
   command->footer(kExamples);

@@ -26,6 +26,14 @@ void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
       .add_option("--memory", flags.memory,
                   "Memory for the pieces in work: 256MB, 2GB; besides it some 100 MB are taken")
       ->transform(CLI::AsSizeValue(true))
+      // Goes before the one above, which takes -1 for 2^64 - 1.
+      ->transform(CLI::Validator(
+          [](const std::string& text) {
+            return !text.empty() && text.find_first_not_of("0123456789") != 0
+                       ? std::string()
+                       : fmt::format("expected a size such as 256MB or 2GB, found {}", text);
+          },
+          ""))
       // Less than a piece of a weight would be exceeded by the first one.
       ->check([](const std::string& bytes) {
         return bytes.size() < 7 && std::stoull(bytes) < 1000000
