@@ -255,6 +255,24 @@ def test_a_scales_own_name_outweighs_the_one_of_both(tmp_path, one, other, spell
     assert expected == {c["tensor"]: c["after"] for c in changes}
 
 
+@pytest.mark.parametrize("make, scale", [(cp.autofp8, ".weight_scale"), (cp.modelopt_nvfp4, ".weight_scale_2")])
+def test_a_scale_of_a_weight_is_said_to_change_it(tmp_path, make, scale):
+    folder = write(tmp_path, "model", make())
+    side = tmp_path / "side.safetensors"
+    cp.write_safetensors(side, {UP + scale: np.float32(0.25).reshape(()), UP + ".input_scale": np.float32(0.5).reshape(())})
+    for more in (["show"], ["apply", "-o", tmp_path / "out.safetensors"]):
+        error = octavo("scales", more[0], folder, "--scales", side, *more[1:]).stderr
+        assert "1 scale of the scale file is none of run time" in error
+    apply = ["scales", "apply", folder, "--scales", side, "--into-checkpoint", "--json"]
+    result = octavo(*apply)
+    assert "warning: 1 scale replaced is a weight's" in result.stderr
+    changes = {c["tensor"]: c["changes_weight"] for c in json.loads(result.stdout)["changes"]}
+    assert changes == {UP + scale: True, UP + ".input_scale": False}
+    result = octavo(*apply)  # the same again changes nothing
+    assert "warning" not in result.stderr
+    assert not any(c["changes_weight"] for c in json.loads(result.stdout)["changes"])
+
+
 @pytest.mark.parametrize("command", ["extract", "apply", "report", "report of another"])
 def test_no_output_takes_the_place_of_a_file_of_the_checkpoint(tmp_path, command):
     """Neither by its name nor by another spelling of it."""

@@ -53,13 +53,16 @@ struct ScaleChange {
   std::vector<float> before, after;
   /// Whether the tensor's dtype holds the new values as they are.
   bool isExact = true;
+  /// Whether the values of a weight change with it: a scale of weights replaced by another.
+  bool changesWeight = false;
 };
 
 /// Puts the scales of a file into the checkpoint: tensors that it has get the values, in their own
 /// dtype and shape; others are added in the layout's spelling, to the shard that has the module's
 /// weight. Only the shards concerned are rewritten, each to a temporary file that takes its place
 /// when it is whole; then the index. Stopped in between, the same call completes it. Weights keep
-/// their bytes. Errors: a shape that does not fit; the file system.
+/// their bytes; where a scale of theirs is replaced, not their values. Errors: a shape that does
+/// not fit; the file system.
 tl::expected<std::vector<ScaleChange>, Error> applyScales(const Folder& folder,
                                                           const Layout& layout,
                                                           const Inventory& inventory,

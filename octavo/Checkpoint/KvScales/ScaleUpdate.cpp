@@ -148,10 +148,18 @@ private:
     const bool isSame = std::ranges::equal(replaced.bytes, old);
     changes.push_back({name, folder.shardNames()[shardOf(*there)],
                        isSame ? ScaleChange::Kind::Same : ScaleChange::Kind::Replaced,
-                       before.values(), replaced.values(), replaced.values() == values});
+                       before.values(), replaced.values(), replaced.values() == values,
+                       !isSame && isOfWeight(name)});
     if (!isSame)
       shards[shardOf(*there)].replaced.insert_or_assign(name, std::move(replaced));
     return {};
+  }
+
+  bool isOfWeight(std::string_view tensor) const {
+    return std::ranges::any_of(inventory.layers, [&](const Layer& layer) {
+      return (layer.scales && layer.scales->tensor.name() == tensor) ||
+             (layer.outer && layer.outer->tensor.name() == tensor);
+    });
   }
 
   /// `home`: the shard of a scale that is not there yet.

@@ -84,6 +84,18 @@ void reportDefaults(const std::vector<TieredScale>& scales) {
                countText(scales.size(), "scale"));
 }
 
+/// What of the scale file the run-time scales have no row for: those of weights, mostly.
+void reportUnused(const Opened& opened) {
+  std::size_t n = 0;
+  for (const StoredScale& stored : opened.file)
+    n += std::ranges::find(opened.scales, checkpoint::canonicalScaleNames(stored.name).front(),
+                           &TieredScale::name) == opened.scales.end();
+  if (n > 0)
+    fmt::print(stderr,
+               "octavo: {} of the scale file {} none of run time, and {} not shown or written\n",
+               countText(n, "scale"), n == 1 ? "is" : "are", n == 1 ? "is" : "are");
+}
+
 void show(const ScalesFlags& flags) {
   const auto opened = open(flags);
   if (flags.isJson) {
@@ -105,6 +117,7 @@ void show(const ScalesFlags& flags) {
     fmt::print("{}", opened->scales.empty() ? "no attention module and no static activation scale\n"
                                             : plainText(table));
   }
+  reportUnused(*opened);
   reportDefaults(opened->scales);
 }
 
@@ -197,6 +210,7 @@ void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
     fmt::print("{}", jsonText({{"output", flags.output}, {"scales", scales.size()}}));
   else
     fmt::print("{}: {}\n", nameText(flags.output), countText(scales.size(), "scale"));
+  reportUnused(opened);
   reportDefaults(opened.scales);
 }
 
@@ -227,16 +241,24 @@ void applyIntoCheckpoint(const Opened& opened, const ScalesFlags& flags) {
                       {"change", kindName(change.kind)},
                       {"before", change.before},
                       {"after", change.after},
-                      {"exact", change.isExact}});
+                      {"exact", change.isExact},
+                      {"changes_weight", change.changesWeight}});
     fmt::print("{}", jsonText({{"path", flags.path}, {"changes", list}}));
   } else {
     TextTable table = {{"tensor", "", "before", "after", "shard"}};
     for (const ScaleChange& change : *changes)
-      table.push_back(
-          {nameText(change.tensor), std::string(kindName(change.kind)), valuesText(change.before),
-           valuesText(change.after) + (change.isExact ? "" : ", rounded"), nameText(change.shard)});
+      table.push_back({nameText(change.tensor), std::string(kindName(change.kind)),
+                       valuesText(change.before),
+                       valuesText(change.after) + (change.isExact ? "" : ", rounded") +
+                           (change.changesWeight ? ", of a weight" : ""),
+                       nameText(change.shard)});
     fmt::print("{}", plainText(table));
   }
+  if (const auto n = std::ranges::count(*changes, true, &ScaleChange::changesWeight); n > 0)
+    fmt::print(stderr,
+               "octavo: warning: {} replaced {} a weight's, not one of run time: the values of the "
+               "weight have changed\n",
+               countText(n, "scale"), n == 1 ? "is" : "are");
   if (opened.inventory.kvCacheFormat.empty())
     fmt::print(stderr,
                "octavo: the configuration does not ask for an FP8 key-value cache: a reader "
