@@ -1,6 +1,7 @@
 """`octavo checkpoint inspect`, `scales`, `diff` on small checkpoints whose every value is
 known from NumPy and ml_dtypes; and the commands of docs/checkpoints.md."""
 import json
+import os
 import pathlib
 import shlex
 import subprocess
@@ -296,6 +297,20 @@ def test_no_output_takes_the_place_of_a_file_of_the_checkpoint(tmp_path, command
     ending = "html" if command.startswith("report") else "safetensors"
     for _ in range(2):  # one's own output may be written again, also in the folder
         octavo(*arguments, "-o", folder / f"kept.{ending}")
+
+
+@pytest.mark.parametrize("command", [("scales", "extract"), ("report",)], ids=" ".join)
+def test_an_output_that_is_no_file_stays_what_it_is(tmp_path, command):
+    """A pipe or a device is refused, a link kept and its file written."""
+    folder = write(tmp_path, "model", cp.autofp8())
+    pipe, link = tmp_path / "pipe.safetensors", tmp_path / "link.safetensors"
+    os.mkfifo(pipe)
+    assert "no regular file" in octavo(*command, folder, "-o", pipe, code=3).stderr
+    assert pipe.is_fifo()
+    (tmp_path / "file").write_text("old")
+    link.symlink_to(tmp_path / "file")
+    octavo(*command, folder, "-o", link)
+    assert link.is_symlink() and (tmp_path / "file").read_bytes() != b"old"
 
 
 def test_apply_wants_one_place(tmp_path):

@@ -14,6 +14,14 @@
 namespace octavo::checkpoint {
 
 tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& path) {
+  // Renamed over a device or a pipe, the file would take its place for everybody.
+  struct stat there;
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+    return tl::unexpected(Error{.file = path.string(),
+                                .problem = S_ISDIR(there.st_mode)
+                                               ? "cannot be written: it is a folder"
+                                               : "cannot be written: it is no regular file",
+                                .fix = "name a file"});
   std::string temporary = path.string() + ".XXXXXX";
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) {

@@ -20,7 +20,8 @@ namespace octavo::checkpoint {
 
 class OutputFile {
 public:
-  /// Creates a temporary file in the folder of `path`.
+  /// Creates a temporary file in the folder of `path`. Errors: what is there is no regular file, or
+  /// a link to none; the file system's. A link to a regular file is replaced.
   static tl::expected<OutputFile, Error> create(const std::filesystem::path& path);
 
   OutputFile(OutputFile&& other) noexcept;

@@ -50,7 +50,7 @@ void checkOutput(const ReportFlags& flags) {
 }
 
 void writePage(const checkpoint::Report& report, const std::string& path) {
-  auto file = checkpoint::OutputFile::create(path);
+  auto file = checkpoint::OutputFile::create(fileBehind(path));
   auto written = file ? file->write(checkpoint::reportPage(report))
                       : tl::expected<void, checkpoint::Error>(tl::unexpect, file.error());
   if (written)

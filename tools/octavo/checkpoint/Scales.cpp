@@ -201,9 +201,10 @@ void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
     throw CommandError(flags.path + ": no scale of a key-value cache or of static activations is "
                                     "in the checkpoint; nothing was written",
                        ExitCode::BadInput);
-  const auto written =
-      asJson ? checkpoint::writeKvScaleJson(flags.output, jsonOf(opened, flags), flags.ranks)
-             : checkpoint::writeScaleFile(flags.output, scales);
+  const std::filesystem::path file = fileBehind(flags.output);
+  const auto written = asJson
+                           ? checkpoint::writeKvScaleJson(file, jsonOf(opened, flags), flags.ranks)
+                           : checkpoint::writeScaleFile(file, scales);
   if (!written)
     throw CommandError(written.error().message(), ExitCode::BadInput);
   if (flags.isJson)

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+
 namespace octavo::tools {
 
 void checkSideFile(const std::filesystem::path& output, const checkpoint::Folder& folder) {
@@ -16,6 +18,12 @@ void checkSideFile(const std::filesystem::path& output, const checkpoint::Folder
                              checkpoint::inQuotes(*own)),
       .fix = "name another file for the output"};
   throw CommandError(error.message(), ExitCode::BadInput);
+}
+
+std::filesystem::path fileBehind(const std::filesystem::path& output) {
+  std::error_code failed;
+  const std::filesystem::path file = std::filesystem::canonical(output, failed);
+  return failed ? output : file; // there is none yet
 }
 
 } // namespace octavo::tools

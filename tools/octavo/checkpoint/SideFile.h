@@ -11,4 +11,7 @@ namespace octavo::tools {
 /// take the weights, or what says how to read them.
 void checkSideFile(const std::filesystem::path& output, const checkpoint::Folder& folder);
 
+/// The file that `output` leads to where it is a link, which stays; else itself.
+std::filesystem::path fileBehind(const std::filesystem::path& output);
+
 } // namespace octavo::tools
