@@ -8,8 +8,9 @@
 
 namespace octavo::checkpoint {
 
-/// Modules that keep keys and values: those that have a projection for them. In the order of layers
-/// ("model.layers.2..." before "model.layers.10...").
+/// Modules that keep keys and values: those that have a projection for them, but for those of
+/// vision and audio towers. In the order of layers ("model.layers.2..." before
+/// "model.layers.10...").
 std::vector<std::string> attentionModules(const Folder& folder);
 
 /// Whether `a` comes before `b`, numbers in names compared as numbers.

@@ -107,6 +107,20 @@ def test_sizes_of_the_cache(tmp_path, name, scale, is_found):
     assert list(found) == [L0 + "self_attn." + name] * is_found
 
 
+@pytest.mark.parametrize("tower", ["vision_tower.encoder.layers.0.self_attn", "visual.blocks.0.attn", "model.audio_tower.layers.0.self_attn"])
+def test_towers_keep_no_keys_and_values(tmp_path, tower):
+    """Attention over an image or a sound sees all of it at once."""
+    checkpoint = cp.autofp8()
+    name = f"{tower}.qkv" if "blocks" in tower else f"{tower}.k_proj"
+    checkpoint.tensors[name + ".weight"] = np.full((64, 64), 0.01, cp.BF16)
+    checkpoint.quantization["ignored_layers"] = ["lm_head", name]
+    assert of(checkpoint, tmp_path / "lint", "kv-scale-missing", "--for", "vllm") == {}
+    assert of(checkpoint, tmp_path / "reader", "kv-scales-default-to-one", "--for", "vllm") == {}
+    decoder = name.replace(tower, "model.layers.2.self_attn")
+    checkpoint.tensors[decoder + ".weight"] = checkpoint.tensors.pop(name + ".weight")
+    assert len(of(checkpoint, tmp_path / "decoder", "kv-scale-missing")) == 1
+
+
 @pytest.mark.parametrize("stored, is_found", [(2.0**-126, False), (2.0**-127, True)])
 def test_subnormal_scales(tmp_path, stored, is_found):
     checkpoint = cp.compressed_mxfp8()
