@@ -270,6 +270,21 @@ def test_a_job_that_stops_at_a_value_can_be_run_with_other_options(tmp_path):
     quantize(tmp_path / "plain", out, "mxfp8_e4m3", "--non-finite", "propagate")
 
 
+def test_names_cannot_write_to_the_terminal(tmp_path):
+    """Those of tensors, in the plan, the notes, what is left and what was lost."""
+    tensors = model.weights()
+    for name, other in (("q_proj", "\x1b[31mq_proj"), ("input_layernorm", "\x1b[2Jnorm")):
+        name = f"model.layers.0.{'self_attn.' if name == 'q_proj' else ''}{name}.weight"
+        tensors[name.replace(name.split(".")[-2], other)] = tensors.pop(name)
+    tensors["model.layers.0.\x07kept.weight"] = np.zeros((0, 32), np.float32)
+    model.write(tmp_path / "plain", tensors)
+    texts = [quantize(tmp_path / "plain", tmp_path / "out", "fp8_row", *more) for more in (["--dry-run"], [])]
+    texts.append(octavo("convert", tmp_path / "out", "-o", tmp_path / "again", "--layout", "deepseek",
+                        "--requantize", "--format", "fp8_block"))
+    assert any("\\x1b[31mq_proj" in text for text in texts)
+    assert not any(c in text for text in texts for c in "\x1b\x07")
+
+
 def test_rules_and_presets_differ_where_they_should(plain, tmp_path):
     bytes_of = {}
     for flags in (["--rule", "floor"], ["--rule", "even"], ["--preset", "ocp"]):

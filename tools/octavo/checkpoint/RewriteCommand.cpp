@@ -113,7 +113,7 @@ std::string changesText(const Rewrite& rewrite) {
 std::string planText(const Rewrite& rewrite) {
   TextTable weights = {{"weight", "from", "to", "before", "after"}};
   for (const LayerChange& change : rewrite.changes)
-    weights.push_back({change.name, change.from, change.to, bytesText(change.bytesBefore),
+    weights.push_back({nameText(change.name), change.from, change.to, bytesText(change.bytesBefore),
                        bytesText(change.bytesAfter)});
   TextTable shards = {{"shard", "tensors", "size"}};
   for (const checkpoint::PlannedShard& shard : rewrite.job.shards)
@@ -127,7 +127,7 @@ std::string leftText(const Rewrite& rewrite) {
   constexpr std::size_t kNames = 3;
   std::map<std::string, std::vector<std::string>> byReason;
   for (const checkpoint::LeftAlone& left : rewrite.left)
-    byReason[left.why].push_back(left.name);
+    byReason[left.why].push_back(nameText(left.name));
   std::string text;
   for (auto& [why, names] : byReason) {
     const std::size_t count = names.size();
@@ -141,10 +141,10 @@ std::string leftText(const Rewrite& rewrite) {
 std::string notesText(const Rewrite& rewrite) {
   std::string text;
   for (const checkpoint::Finding& note : rewrite.notes)
-    text += fmt::format("{}: {}{}; {}{}\n",
-                        note.severity == checkpoint::Severity::Note ? "note" : "warning",
-                        note.tensor.empty() ? "" : note.tensor + ": ", note.what, note.why,
-                        note.fix.empty() ? "" : fmt::format(" ({})", note.fix));
+    text += fmt::format(
+        "{}: {}{}; {}{}\n", note.severity == checkpoint::Severity::Note ? "note" : "warning",
+        note.tensor.empty() ? "" : nameText(note.tensor) + ": ", nameText(note.what), note.why,
+        note.fix.empty() ? "" : fmt::format(" ({})", note.fix));
   return text;
 }
 
@@ -167,7 +167,7 @@ std::string lossesText(const std::vector<Json>& reports) {
   for (const Json& report : reports) {
     std::vector<std::string>& row = table.emplace_back();
     for (const auto& [key, value] : report.items())
-      row.push_back(value.is_string() ? value.get<std::string>() : numberText(value));
+      row.push_back(value.is_string() ? nameText(value.get<std::string>()) : numberText(value));
   }
   return plainText(table) + "\n";
 }
