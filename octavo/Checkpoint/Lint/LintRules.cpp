@@ -65,6 +65,8 @@ constexpr auto kRules = std::to_array<LintRule>({
      "store the reciprocal, or name the tensor as the layout that divides does"},
     {"implausible-scale", Scales, Warning, "no trained layer has weights of this size, whichever way the scale is read",
      "compare with the model before quantization (`octavo checkpoint diff`)"},
+    {"input-scale-implausible", Scales, Warning, "no layer has inputs of this size: they are cut off, or lost in the smallest codes",
+     "calibrate again; see whether the reciprocal was stored"},
 
     {"nan-code", Codes, Error, "a NaN in a weight makes every output of its row NaN",
      "quantize the layer again from a source without NaN"},

@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/Lint/BlocksWithValues.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
+#include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
 
@@ -104,6 +105,32 @@ void lintSize(const LayerCensus& census, Findings& findings) {
           *asRead, verb, turned.value_or(0), other)));
 }
 
+/// Largest inputs of layers: models with massive activations reach some 10^4; a reciprocal in place
+/// of an outer scale of NVFP4 (or the reverse) stands for 10^6 and more.
+constexpr double kLargestInput = 1 << 18;
+constexpr double kSmallestInput = 1.0 / (1 << 30);
+
+void lintInput(const LayerCensus& census, Findings& findings) {
+  const Part& part = *census.layer->inputScale;
+  const format::ScaledFormat* format =
+      census.layer->activations.format ? census.layer->activations.format : census.layer->format;
+  if (!format || census.input->largest == 0)
+    return;
+  const double largest = numerics::maxValue(*format->element) *
+                         (format->hasOuterScale ? numerics::maxValue(*format->scale) : 1);
+  const bool multiplies = part.meaning == Meaning::Multiplies;
+  const double greatest =
+      largest * (multiplies ? double{census.input->largest} : 1 / double{census.input->smallest});
+  const double least =
+      largest * (multiplies ? double{census.input->smallest} : 1 / double{census.input->largest});
+  if (greatest > kLargestInput || least < kSmallestInput)
+    findings.push_back(lintFinding(
+        "input-scale-implausible", part.tensor.shard->name(), part.tensor.name(),
+        fmt::format("{} is {} the scale, as this layout has it, so inputs would reach {:.4g}",
+                    format->name, multiplies ? "multiplied by" : "divided by",
+                    greatest > kLargestInput ? greatest : least)));
+}
+
 } // namespace
 
 void lintScales(const LintSubject& subject, Findings& findings) {
@@ -112,8 +139,10 @@ void lintScales(const LintSubject& subject, Findings& findings) {
       lintWeightScales(census, findings);
     if (census.outer)
       addFaults(*census.layer->outer, *census.outer, findings);
-    if (census.input)
+    if (census.input) {
       addFaults(*census.layer->inputScale, *census.input, findings);
+      lintInput(census, findings);
+    }
     lintSize(census, findings);
   }
   for (const KvScales& kv : subject.inventory.kvScales)

@@ -150,6 +150,17 @@ def scale_is_tiny(checkpoint):
     checkpoint.tensors[UP + ".weight_scale"] = np.float32(1e-20).reshape(())
 
 
+@breaks(cp.modelopt_nvfp4, "input-scale-implausible", UP + ".input_scale", "multiplied by", "1.344e+06")
+def input_scale_is_the_reciprocal(checkpoint):
+    """500 for 0.002: inputs of up to 500 * 6 * 448."""
+    checkpoint.tensors[UP + ".input_scale"] = np.float32(500).reshape(())
+
+
+@breaks(cp.autofp8, "input-scale-implausible", UP + ".input_scale", "4.48e-18")
+def input_scale_is_tiny(checkpoint):
+    checkpoint.tensors[UP + ".input_scale"] = np.float32(1e-20).reshape(())
+
+
 # Codes.
 
 def set_codes(checkpoint, name, codes):
