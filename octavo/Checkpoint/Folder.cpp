@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -45,6 +46,32 @@ const ForeignWeights* foreignWeights(const fs::path& path) {
   const auto found = std::find_if(kForeignWeights.begin(), kForeignWeights.end(),
                                   [&](const auto& each) { return name.ends_with(each.suffix); });
   return found == kForeignWeights.end() ? nullptr : &*found;
+}
+
+/// What a name like "model-00003-of-00006.safetensors" says.
+struct NumberedShard {
+  std::string prefix; ///< with its hyphen
+  std::string number, total;
+};
+
+std::optional<NumberedShard> numberedShard(std::string_view name) {
+  if (!name.ends_with(kShard))
+    return std::nullopt;
+  name.remove_suffix(kShard.size());
+  const auto takeNumber = [&] {
+    const std::size_t begin = name.find_last_not_of("0123456789") + 1; // 0 where all are digits
+    const std::string number(name.substr(begin));
+    name = name.substr(0, begin);
+    return number;
+  };
+  const std::string total = takeNumber();
+  if (total.empty() || total.size() > 9 || !name.ends_with("-of-"))
+    return std::nullopt;
+  name.remove_suffix(std::string_view("-of-").size());
+  const std::string number = takeNumber();
+  if (number.size() != total.size())
+    return std::nullopt;
+  return NumberedShard{std::string(name), number, total};
 }
 
 bool isWithin(const fs::path& path, const fs::path& folder) {
@@ -254,6 +281,8 @@ private:
       // Files of another model beside model.safetensors (an adapter, say) are not its shards.
       const bool whole = std::binary_search(files.begin(), files.end(), "model.safetensors");
       folder.shards = whole ? std::vector<std::string>{"model.safetensors"} : files;
+      if (!whole && !areAllThere(files))
+        return false;
     }
     if (folder.shards.empty()) {
       const auto foreign = std::find_if(names.begin(), names.end(),
@@ -270,6 +299,37 @@ private:
         note("extra-shard", Severity::Warning, name, "", "no index names this file",
              "some readers load every safetensors file of a folder, others the index's alone",
              "move it elsewhere, or add it to the index");
+    return true;
+  }
+
+  /// Whether to go on. Without an index, the shards' own names say how many there are.
+  bool areAllThere(const std::vector<std::string>& files) {
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> series;
+    for (const std::string& name : files)
+      if (const auto shard = numberedShard(name))
+        series[{shard->prefix, shard->total}].insert(shard->number);
+    for (const auto& [which, numbers] : series) {
+      const auto& [prefix, total] = which;
+      const std::size_t count = std::stoul(total);
+      if (numbers.size() >= count)
+        continue;
+      const std::size_t base = numbers.begin()->find_first_not_of('0') == std::string::npos ? 0 : 1;
+      std::size_t first = base;
+      for (const std::string& number : numbers)
+        first += std::stoul(number) == first;
+      const std::string name =
+          fmt::format("{}{:0{}}-of-{}{}", prefix, first, total.size(), total, kShard);
+      if (!problem(
+              "missing-shard",
+              Error{.file = (folder.root / name).string(),
+                    .problem = "the file is missing",
+                    .expected = fmt::format("{} shards, as the names of the others say", count),
+                    .found = fmt::format("{}", numbers.size()),
+                    .fix = "copy or download it again; if octavo was writing here, run its "
+                           "command again"},
+              "its tensors are not there"))
+        return false;
+    }
     return true;
   }
 

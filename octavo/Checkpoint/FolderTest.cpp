@@ -185,6 +185,22 @@ TEST_F(FolderTest, RefusesMissingAndDamagedShards) {
   expectRefused({"model-00002", "too short", "4 bytes"}, "torn-shard");
 }
 
+TEST_F(FolderTest, RefusesNumberedShardsOfWhichSomeAreMissing) {
+  for (const char* name : {"model-00001-of-00004", "model-00002-of-00004", "model-00004-of-00004"})
+    shard(std::string(name) + ".safetensors", {name});
+  expectRefused({"model-00003-of-00004.safetensors", "missing", "expected 4 shards", "found 3"},
+                "missing-shard");
+  shard("model-00003-of-00004.safetensors", {"c"});
+  EXPECT_TRUE(Folder::open(root));
+  // Names that say nothing of a number, and those that count from 0.
+  for (const char* name : {"adapter-of-2", "00-of-", "-of-1", "v2-1-of-00001", "last-0-of-1"})
+    shard(std::string(name) + ".safetensors", {name});
+  const auto folder = Folder::open(root);
+  EXPECT_TRUE(folder) << folder.error().message();
+  shard("more-00000-of-00003.safetensors", {"m0"});
+  expectRefused({"more-00001-of-00003.safetensors", "found 1"}, "missing-shard");
+}
+
 TEST_F(FolderTest, RefusesAnIndexThatDisagreesWithItsShards) {
   twoShards();
   index(R"({"a":"model-00001-of-00002.safetensors","b":"model-00001-of-00002.safetensors",)"
