@@ -219,6 +219,20 @@ def test_choice_of_weights(plain, tmp_path):
     assert "no weight to quantize" in message
 
 
+@pytest.mark.parametrize("flags, cut", [
+    (["--only", "*.q_proj"], 2), (["--ignore", "*.0.mlp.gate_proj"], 1), (["--ignore", "*.o_proj"], 0),
+    (["--only", "re:.*[qkv]_proj"], 0)])
+def test_a_choice_that_cuts_fused_projections_is_noted(plain, tmp_path, flags, cut):
+    """What lint has for an error; beforehand, too. Two layers, one note."""
+    for more in (["--dry-run"], []):
+        text = quantize(plain, tmp_path / "out", "fp8_row", *flags, *more, "--json")
+        notes = [n for n in json.loads(text)["notes"] if n["rule"] == "fused-formats-differ"]
+        assert len(notes) == (cut > 0)
+        assert all(("1 more" in note["what"]) == (cut == 2) for note in notes)
+    found = json.loads(octavo("lint", tmp_path / "out", "--json", "--fail-on", "never"))["findings"]
+    assert sum(f["rule"] == "fused-formats-differ" for f in found) == cut
+
+
 def test_configuration_names_what_is_left(plain, tmp_path):
     quantize(plain, tmp_path / "out", "fp8_row", "--ignore", "*.down_proj")
     config = json.loads((tmp_path / "out/config.json").read_text())

@@ -370,12 +370,41 @@ public:
     rewrite.job.config = folder.config();
     rewrite.job.quantConfig = folder.quantConfig();
     settleIgnored(configured);
+    noteCutGroups(configured);
     choice.layout->settleActivations(configured.layers);
     choice.layout->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
     return std::move(rewrite);
   }
 
 private:
+  /// Projections that readers run as one, of which some are left.
+  void noteCutGroups(const LayoutChoice& configured) {
+    std::map<std::string, std::string_view> quantized; // a member of each group
+    for (const ChosenLayer& layer : configured.layers)
+      if (const auto group = fusedGroup(layer.module))
+        quantized.emplace(*group, layer.module);
+    std::vector<std::string> cut;
+    std::set<std::string> seen;
+    for (const std::string& module : configured.ignored) {
+      const auto group = fusedGroup(module);
+      const auto member = group ? quantized.find(*group) : quantized.end();
+      if (member != quantized.end() && seen.insert(*group).second)
+        cut.push_back(fmt::format("{} is quantized and {} is left", member->second, module));
+    }
+    if (cut.empty())
+      return;
+    const std::string more =
+        cut.size() > 1 ? fmt::format(", and {} more like it", cut.size() - 1) : "";
+    rewrite.notes.push_back(
+        {.rule = "fused-formats-differ",
+         .severity = Severity::Warning,
+         .file = "",
+         .tensor = "",
+         .what = cut.front() + more,
+         .why = "readers run these projections as one and refuse parts of different formats",
+         .fix = "have --only or --ignore name all of them"});
+  }
+
   Error nothingToQuantize() const {
     std::map<std::string_view, std::size_t> reasons;
     for (const LeftAlone& left : rewrite.left)
