@@ -38,6 +38,7 @@ constexpr auto kForeignWeights = std::to_array<ForeignWeights>({
     {".gguf", "GGUF", "use the safetensors files that it was made from"},
     {".npz", "a NumPy archive", "write its arrays with safetensors.numpy.save_file"},
     {".h5", "HDF5", "load it where it was made and write it with safetensors"},
+    {".onnx", "ONNX", "use the safetensors files that it was exported from"},
     {".msgpack", "Flax's MessagePack", "load it in Flax and write it with safetensors.flax"},
 });
 
@@ -426,6 +427,37 @@ private:
       else if (error)
         return false;
     }
+    return findOthersBelow();
+  }
+
+  /// Files of subfolders, but for those that hold another checkpoint (the same model as its makers
+  /// published it, or exported) and what tools hide.
+  bool findOthersBelow() {
+    std::error_code failed;
+    std::vector<std::string> below;
+    for (auto entry = fs::directory_iterator(folder.root, failed);
+         !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
+      if (entry->path().filename().string().starts_with('.') || entry->is_symlink(failed) ||
+          !entry->is_directory(failed))
+        continue;
+      std::vector<std::string> names;
+      bool isAnother = false;
+      for (auto file = fs::recursive_directory_iterator(entry->path(), failed);
+           !failed && file != fs::recursive_directory_iterator(); file.increment(failed)) {
+        const std::string name = file->path().filename().string();
+        isAnother |= name.ends_with(kShard) || foreignWeights(name);
+        if (file->is_regular_file(failed))
+          names.push_back(file->path().lexically_relative(folder.root).string());
+      }
+      if (!isAnother)
+        below.insert(below.end(), names.begin(), names.end());
+    }
+    std::ranges::sort(below);
+    for (std::string& name : below)
+      if (mayOpen(name, "outside-folder", "it would be published with the checkpoint"))
+        folder.others.push_back(std::move(name));
+      else if (error)
+        return false;
     return true;
   }
 

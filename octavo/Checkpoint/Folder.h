@@ -68,7 +68,8 @@ public:
   const Json& quantizationConfig() const;
 
   /// The other regular files (tokenizer, generation_config.json, ...), relative to path(): what a
-  /// converted checkpoint takes along as it is. Files of weights in other forms are not among them.
+  /// converted checkpoint takes along as it is; of subfolders, too, unless they have weights of
+  /// their own or a hidden name. Files of weights in other forms are not among them.
   std::span<const std::string> companions() const { return others; }
 
   /// The name of the file of weights, index or configuration that `path` is, by whatever spelling

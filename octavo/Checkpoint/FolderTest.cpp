@@ -87,6 +87,19 @@ TEST_F(FolderTest, OpensShardsByTheirIndex) {
             std::vector<std::string>{"tokenizer.json"});
 }
 
+TEST_F(FolderTest, FilesOfSubfoldersGoWithACheckpointButThoseOfAnother) {
+  shard("model.safetensors", {"a"});
+  for (const char* name : {"1_Pooling/config.json", "templates/tools/long.jinja", ".cache/index.txt",
+                           "original/params.json", "original/consolidated.00.pth", "onnx/model.onnx"}) {
+    std::filesystem::create_directories((root / name).parent_path());
+    text(name, "{}");
+  }
+  const auto folder = Folder::open(root);
+  ASSERT_TRUE(folder) << folder.error().message();
+  EXPECT_EQ(std::vector(folder->companions().begin(), folder->companions().end()),
+            (std::vector<std::string>{"1_Pooling/config.json", "templates/tools/long.jinja"}));
+}
+
 TEST_F(FolderTest, OpensAFolderWithoutIndexAndASingleFile) {
   shard("model.safetensors", {"a"});
   shard("adapter.safetensors", {"z"});
