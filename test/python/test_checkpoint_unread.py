@@ -299,3 +299,20 @@ def test_an_embedding_is_quantized_where_readers_look_for_it_alone(tmp_path):
     assert "an embedding is looked up" in said and "readers of layout quark" in said
     octavo("quantize", plain, "-o", tmp_path / "native", "--layout", "native", *flags)
     assert activations(tmp_path / "native").keys() == {"mxfp4"}
+
+
+def test_attention_that_is_called_attn(tmp_path):
+    """GPT-2's and DBRX's; and vLLM's own name of the module inside, which is not in the model."""
+    checkpoint = cp.autofp8()
+    checkpoint.tensors = {name.replace("self_attn", "attn"): tensor for name, tensor in checkpoint.tensors.items()}
+    folder = write(tmp_path, "model", checkpoint)
+    shown = {scale["name"]: scale["tier"] for scale in as_json("scales", "show", folder)["scales"]}
+    assert shown["model.layers.0.attn.k_scale"] == "checkpoint" and "default" not in shown.values()
+    octavo("convert", folder, "-o", tmp_path / "out", "--layout", "compressed-tensors")
+    names = tensors_of(tmp_path / "out")
+    assert {"model.layers.0.attn.k_scale", "model.layers.1.attn.v_scale"} <= names.keys()
+    checkpoint.tensors = {name.replace("attn.k_scale", "attn.attn.k_scale"): tensor
+                          for name, tensor in checkpoint.tensors.items()}
+    shown = {scale["name"]: scale["tier"] for scale in
+             as_json("scales", "show", write(tmp_path, "inside", checkpoint))["scales"]}
+    assert shown["model.layers.0.attn.k_scale"] == "checkpoint" and "default" not in shown.values()

@@ -20,13 +20,20 @@ constexpr auto kKvNames = std::to_array<KvName>({
     {"v_proj.output_scale", KvRole::Value},     // Quark
     {"q_proj.output_scale", KvRole::Query},     // Quark
     {"prob_output_scale", KvRole::Probability}, // Quark
-    {"attn.k_scale", KvRole::Key},              // vLLM's own module names
+    {"attn.k_scale", KvRole::Key},              // vLLM's own module names, "self_attn.attn"
     {"attn.v_scale", KvRole::Value},
     {"k_scale", KvRole::Key}, // AutoFP8, compressed-tensors
     {"v_scale", KvRole::Value},
     {"q_scale", KvRole::Query},
     {"kv_scale", KvRole::KeyAndValue}, // AutoFP8's first version
 });
+
+/// Whether the last component of a module's name says attention: "self_attn", "attention".
+bool isAttention(std::string_view module) {
+  const std::size_t dot = module.rfind('.');
+  const std::string_view last = dot == module.npos ? module : module.substr(dot + 1);
+  return last.find("attn") != last.npos || last.find("attention") != last.npos;
+}
 
 } // namespace
 
@@ -35,8 +42,12 @@ std::optional<KvNameMatch> matchKvName(std::string_view tensor) {
     if (!tensor.ends_with(name.suffix))
       continue;
     const std::size_t before = tensor.size() - name.suffix.size();
-    if (before > 0 && tensor[before - 1] == '.')
-      return KvNameMatch{tensor.substr(0, before - 1), name.role};
+    if (before == 0 || tensor[before - 1] != '.')
+      continue;
+    const std::string_view module = tensor.substr(0, before - 1);
+    if (name.suffix.starts_with("attn.") && !isAttention(module))
+      continue; // GPT-2's attention is "h.0.attn" itself
+    return KvNameMatch{module, name.role};
   }
   return std::nullopt;
 }
