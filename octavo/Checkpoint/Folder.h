@@ -2,9 +2,9 @@
 // safetensors file. Names, shapes and places are read and checked; tensors' bytes stay mapped.
 #pragma once
 
-#include "octavo/Checkpoint/Finding.h"
 #include "octavo/Checkpoint/Files/JsonFile.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
+#include "octavo/Checkpoint/Finding.h"
 
 #include <tl/expected.hpp>
 

@@ -89,8 +89,9 @@ TEST_F(FolderTest, OpensShardsByTheirIndex) {
 
 TEST_F(FolderTest, FilesOfSubfoldersGoWithACheckpointButThoseOfAnother) {
   shard("model.safetensors", {"a"});
-  for (const char* name : {"1_Pooling/config.json", "templates/tools/long.jinja", ".cache/index.txt",
-                           "original/params.json", "original/consolidated.00.pth", "onnx/model.onnx"}) {
+  for (const char* name :
+       {"1_Pooling/config.json", "templates/tools/long.jinja", ".cache/index.txt",
+        "original/params.json", "original/consolidated.00.pth", "onnx/model.onnx"}) {
     std::filesystem::create_directories((root / name).parent_path());
     text(name, "{}");
   }

@@ -41,8 +41,8 @@ struct Activations {
 /// before they meet weights of `format` are.
 Activations activationsFor(std::string_view format, Activations::Kind kind);
 
-/// Whether both are quantized at the same time to the same elements under scales of the same format:
-/// a token's or a tensor's dynamic FP8 are alike.
+/// Whether both are quantized at the same time to the same elements under scales of the same
+/// format: a token's or a tensor's dynamic FP8 are alike.
 bool areAlike(const Activations& a, const Activations& b);
 
 /// Which axes the same parameter has in the model's plain checkpoint: those of Layer::shape, or the
@@ -72,8 +72,8 @@ struct Layer {
   std::optional<Part> outer; ///< one number, or one an expert
   /// Static activation scale; NVFP4: the activations' outer scale. One number, or one an expert.
   std::optional<Part> inputScale;
-  /// A tensor beside it that changes what it computes and is not applied, as a clause ("m.g_idx puts
-  /// its columns in another order"); empty where its values are codes times scales.
+  /// A tensor beside it that changes what it computes and is not applied, as a clause ("m.g_idx
+  /// puts its columns in another order"); empty where its values are codes times scales.
   std::string unapplied;
   std::vector<StoredTensor> idle; ///< such tensors that change nothing: zero points of 0
   Activations activations;

@@ -163,8 +163,8 @@ tl::expected<Findings, Error> writeCheckpoint(const fs::path& folder,
     tensors.insert(tensors.end(), layer->plan.tensors.begin(), layer->plan.tensors.end());
     choice.layers.push_back(
         {weight.name.substr(0, weight.name.rfind('.')), weight.format,
-         activationsFor(weight.format->name, layer->plan.input ? Activations::Kind::Static
-                                                               : Activations::Kind::None)});
+         activationsFor(weight.format->name,
+                        layer->plan.input ? Activations::Kind::Static : Activations::Kind::None)});
     layers.push_back(std::move(*layer));
   }
   const std::size_t firstPlain = tensors.size();

@@ -114,9 +114,8 @@ tl::expected<void, Error> OutputFile::writeAt(std::uint64_t offset,
   return writePages(offset, bytes, &OutputFile::writeLater);
 }
 
-tl::expected<void, Error> OutputFile::writePages(std::uint64_t offset,
-                                                 std::span<const std::byte> bytes,
-                                                 Writer writeEdge) {
+tl::expected<void, Error>
+OutputFile::writePages(std::uint64_t offset, std::span<const std::byte> bytes, Writer writeEdge) {
   const std::uint64_t address = reinterpret_cast<std::uintptr_t>(bytes.data());
   const std::size_t head = (kPageBytes - offset % kPageBytes) % kPageBytes;
   if (uncached < 0 || (address - offset) % kPageBytes != 0)

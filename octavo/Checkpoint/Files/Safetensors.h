@@ -73,7 +73,7 @@ private:
   std::string file;
   std::optional<MappedFile> mapping;
   std::span<const std::byte> data; ///< after the header
-  std::uint64_t headerEnd = 0; ///< where in the file the bytes of the tensors begin
+  std::uint64_t headerEnd = 0;     ///< where in the file the bytes of the tensors begin
   std::vector<SafetensorsEntry> index;
   SafetensorsMetadata strings;
 };

@@ -37,7 +37,7 @@ private:
   std::filesystem::path folder;
   FolderLock lock;
   bool isNew = false; ///< made by this run
-  Json identity; ///< of the job
+  Json identity;      ///< of the job
   std::vector<std::pair<std::string, std::vector<Json>>> shardReports;
 };
 

@@ -223,8 +223,8 @@ private:
     return {};
   }
 
-  /// The row of a layer's format; where there is none (DeepSeek's blocks with E8M0 scales), one that
-  /// differs in the scales' format alone, if they are exact in it.
+  /// The row of a layer's format; where there is none (DeepSeek's blocks with E8M0 scales), one
+  /// that differs in the scales' format alone, if they are exact in it.
   static const format::ScaledFormat* rowOf(const Layer& layer) {
     if (layer.format || !layer.scales)
       return layer.format;
@@ -245,11 +245,9 @@ private:
     if (!spelling)
       return tl::unexpected(
           fmt::format("layout {} has no spelling of {}", choice.to->name(), formatName(layer)));
-    auto plan =
-        planLayer(layer.name, layer.parameter, layer.shape, *format, *spelling,
-                  scaleDtype(layer),
-                  layer.inputScale && !wide.contains(layer.name) ? WithInputScale::Yes
-                                                                 : WithInputScale::No);
+    auto plan = planLayer(
+        layer.name, layer.parameter, layer.shape, *format, *spelling, scaleDtype(layer),
+        layer.inputScale && !wide.contains(layer.name) ? WithInputScale::Yes : WithInputScale::No);
     if (!plan)
       return plan;
     if (*layer.scales->format != *plan->type.scale &&
@@ -371,12 +369,12 @@ private:
          .severity = Severity::Warning,
          .file = first.tensor.shard->name(),
          .tensor = first.tensor.name(),
-         .what = fmt::format("this activation scale{} not in the output: layout {} has no place for "
-                             "it beside such weights",
-                             droppedInputs.size() == 1
-                                 ? " is"
-                                 : fmt::format(" and {} more are", droppedInputs.size() - 1),
-                             choice.to->name()),
+         .what = fmt::format(
+             "this activation scale{} not in the output: layout {} has no place for "
+             "it beside such weights",
+             droppedInputs.size() == 1 ? " is"
+                                       : fmt::format(" and {} more are", droppedInputs.size() - 1),
+             choice.to->name()),
          .why = "activations are quantized with scales found as the model runs, or stay wide",
          .fix = ""});
   }

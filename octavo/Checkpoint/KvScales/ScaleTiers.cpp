@@ -1,8 +1,8 @@
 #include "octavo/Checkpoint/KvScales/ScaleTiers.h"
 
 #include "octavo/Checkpoint/AttentionModules.h"
-#include "octavo/Checkpoint/Layouts/KvNames.h"
 #include "octavo/Checkpoint/Files/NearNames.h"
+#include "octavo/Checkpoint/Layouts/KvNames.h"
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 
 #include <fmt/format.h>

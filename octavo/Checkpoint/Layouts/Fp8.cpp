@@ -94,8 +94,8 @@ public:
   }
 
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
-    const bool isStatic = !choice.layers.empty() && choice.layers.front().activations.kind ==
-                                                        Activations::Kind::Static;
+    const bool isStatic = !choice.layers.empty() &&
+                          choice.layers.front().activations.kind == Activations::Kind::Static;
     Json block = {{"quant_method", "fp8"},
                   {"activation_scheme", isStatic ? "static" : "dynamic"},
                   {"ignored_layers", choice.ignored}};

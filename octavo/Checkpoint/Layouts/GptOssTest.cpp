@@ -67,10 +67,9 @@ TEST_F(GptOssTest, ConfigureIsReadBack) {
   tensor("l.0.mlp.experts.down_proj_scales", "U8", {3, 64, 1});
   tensor("l.0.mlp.router.weight", "BF16", {3, 64});
   Json config, quantConfig;
-  configure(
-      "gpt-oss",
-      {{chosen("l.0.mlp.experts", "mxfp4", Activations::Kind::None)}, {"l.0.mlp.router"}}, config,
-      quantConfig);
+  configure("gpt-oss",
+            {{chosen("l.0.mlp.experts", "mxfp4", Activations::Kind::None)}, {"l.0.mlp.router"}},
+            config, quantConfig);
   EXPECT_EQ(config.dump(), R"({"quantization_config":{"modules_to_not_convert":["l.0.mlp.router"],)"
                            R"("quant_method":"mxfp4"}})");
   this->config(config.dump());

@@ -113,8 +113,8 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
     return found;
   if (!unknown.empty()) {
     found.isForeign = true;
-    found.reason =
-        fmt::format("config.json: {}, which octavo does not read; the tensors fit no layout", unknown);
+    found.reason = fmt::format(
+        "config.json: {}, which octavo does not read; the tensors fit no layout", unknown);
   } else if (const StoredTensor* scaled = scaledCodes(folder)) {
     found.isForeign = true;
     found.reason = fmt::format("config.json says nothing of quantization, and {}, {} beside its "

@@ -198,10 +198,12 @@ TEST_F(ModelOptTest, TwoFilesThatDisagree) {
 }
 
 TEST_F(ModelOptTest, ConfigureIsReadBackFromEitherFile) {
-  const LayoutChoice mixed = {
-      {chosen("l.0.a", "nvfp4", Activations::Kind::Static),
-       chosen("l.0.b", "fp8_tensor", Activations::Kind::Static)}, {"l.0.c"}, true};
-  const LayoutChoice single = {{chosen("l.0.b", "fp8_tensor", Activations::Kind::Static)}, {"l.0.c"}};
+  const LayoutChoice mixed = {{chosen("l.0.a", "nvfp4", Activations::Kind::Static),
+                               chosen("l.0.b", "fp8_tensor", Activations::Kind::Static)},
+                              {"l.0.c"},
+                              true};
+  const LayoutChoice single = {{chosen("l.0.b", "fp8_tensor", Activations::Kind::Static)},
+                               {"l.0.c"}};
   for (const bool onlyHf : {false, true})
     for (const LayoutChoice* choice : {&mixed, &single}) {
       findings.clear();

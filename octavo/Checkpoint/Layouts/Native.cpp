@@ -70,12 +70,13 @@ public:
              areAlike(layer.activations, activationsFor(layer.format->name, first));
     });
     for (ChosenLayer& layer : layers)
-      layer.activations = activationsFor(layer.format->name, isOfAll ? first : Activations::Kind::None);
+      layer.activations =
+          activationsFor(layer.format->name, isOfAll ? first : Activations::Kind::None);
   }
 
   void configure(const LayoutChoice& choice, Json& config, Json& quantConfig) const override {
-    const Activations::Kind kind = choice.layers.empty() ? Activations::Kind::None
-                                                         : choice.layers.front().activations.kind;
+    const Activations::Kind kind =
+        choice.layers.empty() ? Activations::Kind::None : choice.layers.front().activations.kind;
     Json block = {{"quant_method", "octavo"},
                   {"activations", kKinds[static_cast<std::size_t>(kind)]},
                   {"ignore", choice.ignored}};

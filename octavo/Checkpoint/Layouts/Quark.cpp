@@ -164,9 +164,9 @@ Activations sayActivations(const format::ScaledFormat& weights, Activations want
     break;
   }
   const bool isBlocked = specificationOf(weights.name).group != 0;
-  const bool hasOwn = wanted.format && std::ranges::find(kSpecifications, wanted.format->name,
-                                                         &Specification::row) !=
-                                           std::end(kSpecifications);
+  const bool hasOwn =
+      wanted.format && std::ranges::find(kSpecifications, wanted.format->name,
+                                         &Specification::row) != std::end(kSpecifications);
   const std::string_view own = hasOwn ? wanted.format->name : weights.activation;
   return {Kind::Dynamic, format::findScaledFormat(isBlocked ? own : "fp8_row")};
 }
@@ -175,8 +175,8 @@ Json writeLayer(const format::ScaledFormat& format, const Activations& activatio
   const Specification& weight = specificationOf(format.name);
   Json input;
   if (activations.kind != Kind::None) {
-    input = writeTensor(specificationOf(activations.format->name),
-                        activations.kind == Kind::Dynamic);
+    input =
+        writeTensor(specificationOf(activations.format->name), activations.kind == Kind::Dynamic);
     if (activations.format->name == "fp8_row")
       input["ch_axis"] = 1;
   }

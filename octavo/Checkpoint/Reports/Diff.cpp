@@ -30,8 +30,8 @@ struct Sums {
     ++differing;
     const bool areFinite = std::isfinite(a) && std::isfinite(b);
     notFinite += areFinite ? 0 : 1;
-    const double error = areFinite ? std::fabs(double{a} - double{b})
-                                   : std::numeric_limits<double>::infinity();
+    const double error =
+        areFinite ? std::fabs(double{a} - double{b}) : std::numeric_limits<double>::infinity();
     maxAbsolute = std::max(maxAbsolute, error);
     if (size > 0 || !std::isfinite(error))
       maxRelative = std::max(maxRelative, std::isfinite(error) ? error / size : error);

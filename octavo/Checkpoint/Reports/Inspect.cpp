@@ -1,8 +1,8 @@
 #include "octavo/Checkpoint/Reports/Inspect.h"
 
 #include "octavo/Checkpoint/AttentionModules.h"
-#include "octavo/Checkpoint/Lint/LintSubject.h"
 #include "octavo/Checkpoint/Files/NearNames.h"
+#include "octavo/Checkpoint/Lint/LintSubject.h"
 #include "octavo/Checkpoint/WeightList.h"
 
 #include <fmt/format.h>

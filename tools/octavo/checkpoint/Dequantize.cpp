@@ -1,4 +1,5 @@
-// octavo checkpoint dequantize: any layout to plain tensors (docs/commands/checkpoint-dequantize.md).
+// octavo checkpoint dequantize: any layout to plain tensors
+// (docs/commands/checkpoint-dequantize.md).
 
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/RewriteCommand.h"
