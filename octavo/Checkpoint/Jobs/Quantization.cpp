@@ -237,8 +237,7 @@ std::string_view lastComponent(std::string_view name) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
-/// Why a module is left as it is unless it is asked for, as far as its name tells; null if it is
-/// not.
+/// Why a module is left unless it is asked for, as far as its name tells; null if it is not.
 const KeptByName* keptByName(std::string_view module) {
   static constexpr KeptByName kRouter = {"", KeptByName::Where::Anywhere,
                                          "a router: small, and sensitive", true};
