@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -415,24 +416,27 @@ private:
   }
 
   bool findOthers(const std::vector<std::string>& names) {
+    std::vector<std::string> others;
     for (const std::string& name : names) {
       if (name == kConfig || name == kQuantConfig || name.ends_with(kIndex) ||
           name.ends_with(kShard) || foreignWeights(name))
         continue;
       std::error_code failed;
-      if (!fs::is_regular_file(folder.root / name, failed))
-        continue;
+      if (fs::is_regular_file(folder.root / name, failed))
+        others.push_back(name);
+    }
+    std::ranges::move(othersBelow(), std::back_inserter(others));
+    for (std::string& name : others)
       if (mayOpen(name, "outside-folder", "it would be published with the checkpoint"))
-        folder.others.push_back(name);
+        folder.others.push_back(std::move(name));
       else if (error)
         return false;
-    }
-    return findOthersBelow();
+    return true;
   }
 
   /// Files of subfolders, but for those that hold another checkpoint (the same model as its makers
-  /// published it, or exported) and what tools hide.
-  bool findOthersBelow() {
+  /// published it, or exported) and what tools hide. In the order of names.
+  std::vector<std::string> othersBelow() const {
     std::error_code failed;
     std::vector<std::string> below;
     for (auto entry = fs::directory_iterator(folder.root, failed);
@@ -453,12 +457,7 @@ private:
         below.insert(below.end(), names.begin(), names.end());
     }
     std::ranges::sort(below);
-    for (std::string& name : below)
-      if (mayOpen(name, "outside-folder", "it would be published with the checkpoint"))
-        folder.others.push_back(std::move(name));
-      else if (error)
-        return false;
-    return true;
+    return below;
   }
 
   void placeTensors() {
