@@ -189,13 +189,13 @@ private:
     auto reader = LayerReader::open(layer);
     if (!reader)
       return tl::unexpected(std::move(reader.error()));
-    auto plan = respelling(layer);
+    const format::ScaledFormat* row = rowOf(layer);
+    auto plan = respelling(layer, row);
     if (plan) {
       if (layer.inputScale && !plan->input)
         droppedInputs.push_back(&layer);
-      const format::ScaledFormat* format = rowOf(layer);
-      configureLayer(layer, format, plan->input.has_value(), &layer);
-      record(layer, format->name, plan->bytes());
+      configureLayer(layer, row, plan->input.has_value(), Values::Kept);
+      record(layer, row->name, plan->bytes());
       if (plan->outer && multipliers(*layer.outer) != multipliersOf(*plan, layer))
         roundedDivisors.push_back(layer.name);
       shards.replace(layer.elements.tensor,
@@ -213,11 +213,11 @@ private:
       }
       if (layer.inputScale)
         droppedInputs.push_back(&layer);
-      configureLayer(layer, &format, false, nullptr);
+      configureLayer(layer, &format, false, Values::Anew);
       record(layer, format.name, anew->bytes());
       shards.replace(layer.elements.tensor, requantizeStep(layer, *reader, std::move(*anew)));
     } else {
-      refuse(layer, plan.error(), rowOf(layer));
+      refuse(layer, plan.error(), row);
     }
     dropScales(shards, layer);
     return {};
@@ -238,8 +238,8 @@ private:
   }
 
   /// The plan of the layer in the new layout, or why there is none.
-  tl::expected<LayerPlan, std::string> respelling(const Layer& layer) const {
-    const format::ScaledFormat* format = rowOf(layer);
+  tl::expected<LayerPlan, std::string> respelling(const Layer& layer,
+                                                  const format::ScaledFormat* format) const {
     const LayerSpelling* spelling =
         format ? choice.to->spelling(format->name, layer.shape.size()) : nullptr;
     if (!spelling)
@@ -301,19 +301,20 @@ private:
                         std::move(measurement), ErrorReport::Measured);
   }
 
-  /// `kept`: the layer whose values, and so whose activations, stay; null where it is quantized
-  /// anew, with what goes with the new format.
+  /// Of a layer: kept, and with them its activations; or anew, with what goes with the format.
+  enum class Values : std::uint8_t { Kept, Anew };
+
   void configureLayer(const Layer& layer, const format::ScaledFormat* format, bool hasInput,
-                      const Layer* kept) {
+                      Values values) {
     const Activations::Kind kind = hasInput ? Activations::Kind::Static
                                    : layer.activations.kind == Activations::Kind::None
                                        ? Activations::Kind::None
                                        : Activations::Kind::Dynamic;
     Activations wanted = activationsFor(format->name, kind);
-    if (kept && kind != Activations::Kind::None && layer.activations.format)
+    if (values == Values::Kept && kind != Activations::Kind::None && layer.activations.format)
       wanted.format = layer.activations.format;
     configured.layers.push_back({layer.name, format, wanted});
-    configuredFrom.push_back({&layer, kept != nullptr, hasInput});
+    configuredFrom.push_back({&layer, values, hasInput});
   }
 
   static std::string nounOf(const Activations& activations) {
@@ -326,13 +327,14 @@ private:
     choice.to->settleActivations(configured.layers);
     std::map<std::string, std::vector<std::string_view>> changes;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const auto& [layer, isKept, hasInput] = configuredFrom[i];
+      const auto& [layer, values, hasInput] = configuredFrom[i];
       const Activations& said = configured.layers[i].activations;
       if (hasInput && said.kind != Activations::Kind::Static)
         misplaced.insert(layer->name);
       // That a static kind lost its scale is said of the scales.
       const bool isDynamicNow = !hasInput && areAlike(wanted[i].activations, said);
-      if (isKept && !areAlike(layer->activations, said) && !(layer->inputScale && isDynamicNow))
+      if (values == Values::Kept && !areAlike(layer->activations, said) &&
+          !(layer->inputScale && isDynamicNow))
         changes[fmt::format("{} become {}", nounOf(layer->activations), nounOf(said))].push_back(
             layer->name);
     }
@@ -464,7 +466,8 @@ private:
 
   struct ConfiguredFrom {
     const Layer* layer;
-    bool isKept, hasInput;
+    Values values;
+    bool hasInput;
   };
 
   const Folder& folder;

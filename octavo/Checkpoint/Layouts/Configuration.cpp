@@ -108,17 +108,13 @@ std::vector<ChosenGroup> groupByFormat(const LayoutChoice& choice) {
 
 void settleEach(std::span<ChosenLayer> layers, SaysActivations says) {
   for (ChosenLayer& layer : layers) {
-    Activations said = says(*layer.format, layer.activations);
-    if (Activations dynamic = layer.activations;
-        !areAlike(said, layer.activations) && dynamic.kind == Activations::Kind::Static) {
-      dynamic.kind = Activations::Kind::Dynamic;
-      said = says(*layer.format, dynamic);
-      if (!areAlike(said, dynamic))
-        said = says(*layer.format, {});
-    } else if (!areAlike(said, layer.activations)) {
-      said = says(*layer.format, {});
-    }
-    layer.activations = said;
+    const Activations wanted = layer.activations;
+    const Activations choices[] = {wanted, {Activations::Kind::Dynamic, wanted.format}};
+    const auto sayable = std::ranges::find_if(choices, [&](const Activations& choice) {
+      return areAlike(says(*layer.format, choice), choice);
+    });
+    layer.activations =
+        says(*layer.format, sayable == std::end(choices) ? Activations{} : *sayable);
   }
 }
 
