@@ -226,14 +226,14 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
   for (const StoredScale& scale : *scales) {
     const auto match = matchKvName(scale.name);
     const std::string module = scale.name.substr(0, scale.name.rfind('.'));
-    if (match ? attention.contains(std::string(match->module))
-              : scale.name.find('.') != std::string::npos && others.contains(module)) {
-      if (!match)
-        continue;
+    const bool isKnown = match
+                             ? attention.contains(std::string(match->module))
+                             : scale.name.find('.') != std::string::npos && others.contains(module);
+    if (isKnown && match)
       if (auto usable = checkScale(path, scale.name, scale.values()); !usable) // U8 is no number
         return tl::unexpected(std::move(usable.error()));
+    if (isKnown)
       continue;
-    }
     const auto near = nearNames(scale.name, knownNames(folder, inventory));
     return tl::unexpected(
         Error{.file = path.string(),

@@ -30,8 +30,7 @@ constexpr auto kKvNames = std::to_array<KvName>({
 
 /// Whether the last component of a module's name says attention: "self_attn", "attention".
 bool isAttention(std::string_view module) {
-  const std::size_t dot = module.rfind('.');
-  const std::string_view last = dot == module.npos ? module : module.substr(dot + 1);
+  const std::string_view last = module.substr(module.rfind('.') + 1); // all where there is no dot
   return last.find("attn") != last.npos || last.find("attention") != last.npos;
 }
 
