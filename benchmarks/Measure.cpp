@@ -46,25 +46,18 @@ double seconds(const std::function<void()>& run, int threads) {
   return now(threads) - start;
 }
 
-namespace {
+double Samples::median() const {
+  std::vector<double> sorted = values;
+  std::ranges::sort(sorted);
+  return sorted[sorted.size() / 2];
+}
 
-class Samples {
-public:
-  explicit Samples(std::string name) : name(std::move(name)) {}
-  void add(double value) { values.push_back(value); }
-  void report(benchmark::State& state) {
-    std::ranges::sort(values);
-    state.counters[name] = values[values.size() / 2];
-    state.counters[name + "_min"] = values.front();
-    state.counters[name + "_max"] = values.back();
-  }
-
-private:
-  std::string name;
-  std::vector<double> values;
-};
-
-} // namespace
+void Samples::report(benchmark::State& state, const std::string& name) const {
+  const auto [least, greatest] = std::ranges::minmax(values);
+  state.counters[name] = median();
+  state.counters[name + "_min"] = least;
+  state.counters[name + "_max"] = greatest;
+}
 
 static void measure(benchmark::State& state, const Measurement& measurement) {
   auto timed = [&](const std::function<void()>& run) {
@@ -74,13 +67,11 @@ static void measure(benchmark::State& state, const Measurement& measurement) {
     };
     return seconds(calls, measurement.threads) / measurement.callsInTiming;
   };
-  Samples rate{std::string(measurement.unit)};
-  std::vector<Samples> ratios;
+  Samples rate;
+  std::vector<Samples> ratios(measurement.beside.size());
   timed(measurement.kernel); // brings pages and code in
-  for (const Beside& each : measurement.beside) {
-    ratios.emplace_back(each.ratio);
+  for (const Beside& each : measurement.beside)
     timed(each.run);
-  }
   for (auto _ : state) {
     const double time = timed(measurement.kernel);
     state.SetIterationTime(time);
@@ -88,9 +79,9 @@ static void measure(benchmark::State& state, const Measurement& measurement) {
     for (std::size_t i = 0; i < ratios.size(); ++i)
       ratios[i].add(timed(measurement.beside[i].run) / time);
   }
-  rate.report(state);
-  for (Samples& ratio : ratios)
-    ratio.report(state);
+  rate.report(state, std::string(measurement.unit));
+  for (std::size_t i = 0; i < ratios.size(); ++i)
+    ratios[i].report(state, measurement.beside[i].ratio);
   if (measurement.mustRate > 0)
     state.counters[fmt::format("must_{}", measurement.unit)] = measurement.mustRate;
   for (const Beside& each : measurement.beside)

@@ -66,4 +66,17 @@ void registerMeasurement(Measurement measurement);
 /// `run` under the clock for so many threads.
 double seconds(const std::function<void()>& run, int threads);
 
+/// What the turns of a benchmark gave.
+class Samples {
+public:
+  void add(double value) { values.push_back(value); }
+  bool empty() const { return values.empty(); }
+  double median() const;
+  /// Counters: the median under `name`, the least and the greatest under ..._min and ..._max.
+  void report(benchmark::State& state, const std::string& name) const;
+
+private:
+  std::vector<double> values;
+};
+
 } // namespace octavo::benchmarks

@@ -134,18 +134,6 @@ numerics::ScaledTensor draw(std::string_view name, std::int64_t rows, std::int64
   return matrix;
 }
 
-double seconds(int threads) {
-  timespec time;
-  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-template <typename Run> double timed(int threads, Run run) {
-  const double start = seconds(threads);
-  run();
-  return seconds(threads) - start;
-}
-
 /// OpenBLAS's threads go on spinning after a product, on the cores that ours needs next: waits
 /// until this process takes no processor time.
 void letSpinningThreadsSleep() {
@@ -157,14 +145,6 @@ void letSpinningThreadsSleep() {
     std::this_thread::sleep_for(kNap);
   }
 }
-
-struct Samples {
-  std::vector<double> values;
-  double quantile(double q) {
-    std::ranges::sort(values);
-    return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
-  }
-};
 
 void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
              const benchmarks::Buffer& memory, std::size_t memoryBytes) {
@@ -231,41 +211,37 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
   };
   blas();
   product();
-  Samples rate, blasRate, overBlas, ofPeak, peakRate, ofLarge;
+  benchmarks::Samples rate, blasRate, overBlas, ofPeak, peakRate, ofLarge;
   for (auto _ : state) {
-    const double blasTime = timed(threads, repeated(blas)) / calls;
+    const double blasTime = benchmarks::seconds(repeated(blas), threads) / calls;
     if (threads > 1)
       letSpinningThreadsSleep();
-    const double time = timed(threads, repeated(product)) / calls;
+    const double time = benchmarks::seconds(repeated(product), threads) / calls;
     state.SetIterationTime(time);
-    rate.values.push_back(work / time * 1e-9);
-    blasRate.values.push_back(work / blasTime * 1e-9);
-    overBlas.values.push_back(blasTime / time);
+    rate.add(work / time * 1e-9);
+    blasRate.add(work / blasTime * 1e-9);
+    overBlas.add(blasTime / time);
     if (isSmall && threads == 1) {
       constexpr double kLargeWork = 2.0 * kLarge * kLarge * kLarge;
-      ofLarge.values.push_back(work / time / (kLargeWork / timed(threads, large)));
+      ofLarge.add(work / time / (kLargeWork / benchmarks::seconds(large, threads)));
     }
     if (peak == Peak::None || threads != 1)
       continue;
     double done = 0;
-    const double probeTime = timed(1, [&] { done = probe(peak, memory, memoryBytes); });
-    peakRate.values.push_back(done / probeTime * 1e-9);
-    ofPeak.values.push_back(units / time / (done / probeTime));
+    const double probeTime =
+        benchmarks::seconds([&] { done = probe(peak, memory, memoryBytes); }, 1);
+    peakRate.add(done / probeTime * 1e-9);
+    ofPeak.add(units / time / (done / probeTime));
   }
-  state.counters["Gop/s"] = rate.quantile(0.5);
-  state.counters["blas_Gop/s"] = blasRate.quantile(0.5);
-  auto countRatio = [&](const std::string& name, Samples& ratio) {
-    state.counters[name] = ratio.quantile(0.5);
-    state.counters[name + "_min"] = ratio.quantile(0);
-    state.counters[name + "_max"] = ratio.quantile(1);
-  };
-  countRatio("x_blas", overBlas);
-  if (!ofPeak.values.empty()) {
-    countRatio("of_peak", ofPeak);
-    state.counters[peak == Peak::Memory ? "peak_GB/s" : "peak_Gop/s"] = peakRate.quantile(0.5);
+  state.counters["Gop/s"] = rate.median();
+  state.counters["blas_Gop/s"] = blasRate.median();
+  overBlas.report(state, "x_blas");
+  if (!ofPeak.empty()) {
+    ofPeak.report(state, "of_peak");
+    state.counters[peak == Peak::Memory ? "peak_GB/s" : "peak_Gop/s"] = peakRate.median();
   }
-  if (!ofLarge.values.empty()) {
-    countRatio("of_large", ofLarge);
+  if (!ofLarge.empty()) {
+    ofLarge.report(state, "of_large");
     state.counters["must_of_large"] = 0.8;
   }
   const double mustBlas = isa == Isa::Avx512 ? each.mustBlasAvx512
