@@ -1,0 +1,130 @@
+#include "octavo/Kernels/IntegerPacking.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+
+namespace octavo::kernels {
+
+namespace {
+
+/// One piece of f32 as digits: x = n * 2^e, n = 2^16 * digits[0] + 2^8 * digits[1] + digits[2].
+struct FixedPoint {
+  std::int8_t digits[kDigits][32] = {};
+  std::int32_t sum = 0; ///< of the n, modulo 2^32
+  float scale = 1;      ///< 2^e; NaN where x has a NaN or an infinity
+
+  FixedPoint(const float* x, int size) {
+    float amax = 0;
+    bool finite = true;
+    for (int k = 0; k < size; ++k) {
+      amax = std::max(amax, std::fabs(x[k]));
+      finite &= std::isfinite(x[k]);
+    }
+    if (!finite)
+      scale = std::numeric_limits<float>::quiet_NaN();
+    if (!finite || amax == 0)
+      return;
+    // 2^-e is at most 2^126; a power of two below 2^-126 would not be a normal f32.
+    const int exponent = std::max(std::ilogb(amax) - 21, -126);
+    scale = std::ldexp(1.0f, exponent);
+    const float inverse = std::ldexp(1.0f, -exponent);
+    for (int k = 0; k < size; ++k) {
+      // Exact product; the sum with 1.5 * 2^23 rounds it to an integer, ties to even.
+      const float shifted = x[k] * inverse + 0x1.8p23f;
+      const std::int32_t n = std::bit_cast<std::int32_t>(shifted) - 0x4B400000;
+      const std::int32_t low = static_cast<std::int8_t>(n);
+      const std::int32_t middle = static_cast<std::int8_t>((n - low) >> 8);
+      digits[2][k] = static_cast<std::int8_t>(low);
+      digits[1][k] = static_cast<std::int8_t>(middle);
+      digits[0][k] = static_cast<std::int8_t>((((n - low) >> 8) - middle) >> 8);
+      sum += n;
+    }
+  }
+};
+
+/// f32 rows as three rows of digits each, in the layout of other left operands.
+PackedOperand packDigitRows(std::span<const float> activations, const ProductPlan& plan,
+                            const Execution& execution, PackedOperand&& old) {
+  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Records};
+  packed.rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+  const int steps = plan.steps();
+  const Tiling tiling{packed.rows * kDigits, productKernels(plan.isa).tallest};
+  packed.elements = PackedBytes(static_cast<std::size_t>(tiling.rows * plan.pieces) * 4 *
+                                    static_cast<std::size_t>(steps + 2),
+                                std::move(old.elements));
+  forRows(packed, 1, execution, [&] {
+    return [&](std::int64_t row, ExponentRange& range) {
+      for (std::int64_t p = 0; p < plan.pieces; ++p) {
+        const std::int64_t begin = p * plan.piece;
+        const auto size =
+            static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
+        const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
+        for (int d = 0; d < kDigits; ++d) {
+          const auto [first, height] = tiling.tileOf(row * kDigits + d);
+          std::byte* to = packed.elements.data() +
+                          (first * plan.pieces + p * height) * 4 * (steps + 2) +
+                          (row * kDigits + d - first) * 4;
+          std::int32_t sum = 0;
+          for (int k = 0; k < plan.piece; ++k) {
+            const std::int8_t digit = fixed.digits[d][k];
+            const std::int16_t word = digit;
+            sum += digit;
+            if (plan.dot == Dot::Words)
+              std::memcpy(to + k / 2 * 4 * height + k % 2 * 2, &word, 2);
+            else
+              std::memcpy(to + k / 4 * 4 * height + k % 4, &digit, 1);
+          }
+          const float scale = fixed.scale * static_cast<float>(1 << (8 * (kDigits - 1 - d)));
+          const std::uint32_t correction = correctionOf(plan, fixed.digits[d], sum);
+          std::memcpy(to + std::int64_t{4} * height * steps, &correction, 4);
+          std::memcpy(to + std::int64_t{4} * height * (steps + 1), &scale, 4);
+          range.add(scale);
+        }
+      }
+    };
+  });
+  return packed;
+}
+
+} // namespace
+
+PackedOperand packDigits(std::span<const float> activations, const ProductPlan& plan,
+                         const Execution& execution, PackedOperand&& old) {
+  if (plan.digitRows)
+    return packDigitRows(activations, plan, execution, std::move(old));
+  const std::int64_t rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+  assert(rows * plan.depth == static_cast<std::int64_t>(activations.size()));
+  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Digits};
+  packed.rows = rows;
+  const int steps = plan.steps();
+  const std::int64_t record = std::int64_t{4} * (steps * kDigits + 2);
+  packed.elements =
+      PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record), std::move(old.elements));
+  forRows(packed, 1, execution, [&] {
+    return [&](std::int64_t row, ExponentRange& range) {
+      std::byte* to = packed.elements.data() + row * plan.pieces * record;
+      for (std::int64_t p = 0; p < plan.pieces; ++p, to += record) {
+        const std::int64_t begin = p * plan.piece;
+        const auto size =
+            static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
+        const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
+        for (int s = 0; s < steps; ++s)
+          for (int d = 0; d < kDigits; ++d)
+            std::memcpy(to + 4 * (s * kDigits + d), fixed.digits[d] + 4 * s, 4);
+        const std::uint32_t correction =
+            0u - static_cast<std::uint32_t>(plan.offset) * static_cast<std::uint32_t>(fixed.sum);
+        std::memcpy(to + 4 * steps * kDigits, &correction, 4);
+        std::memcpy(to + 4 * (steps * kDigits + 1), &fixed.scale, 4);
+        range.add(fixed.scale);
+      }
+    };
+  });
+  return packed;
+}
+
+} // namespace octavo::kernels

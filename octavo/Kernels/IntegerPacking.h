@@ -1,0 +1,72 @@
+// Packing for the integer path of Product.h: codes of scaled formats, and f32 as digits.
+#pragma once
+
+#include "octavo/Kernels/Execution.h"
+#include "octavo/Kernels/Product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <span>
+
+namespace octavo::kernels {
+
+PackedOperand packLeftIntegers(const ScaledView& matrix, const ProductPlan& plan,
+                               const Execution& execution, PackedOperand&& old);
+PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& plan,
+                                const Execution& execution, PackedOperand&& old);
+/// Plain f32 rows, each value as three digits.
+PackedOperand packDigits(std::span<const float> activations, const ProductPlan& plan,
+                         const Execution& execution, PackedOperand&& old);
+
+/// What makes up for the offset of the right operand's integers in a piece of the left one's, whose
+/// sum is `sum`. Of BytesWrapped: for each half of a dword, modulo 2^16.
+std::uint32_t correctionOf(const ProductPlan& plan, const std::int8_t* bytes, std::int32_t sum);
+
+/// What packed.leastExponent, greatestExponent and hasUnusualScale are told from.
+struct ExponentRange {
+  int least = std::numeric_limits<int>::max();
+  int greatest = std::numeric_limits<int>::min();
+  bool unusual = false;
+
+  void add(float scale) {
+    if (!std::isnormal(scale)) {
+      unusual = true;
+      return;
+    }
+    const int exponent = std::ilogb(scale);
+    least = std::min(least, exponent);
+    greatest = std::max(greatest, exponent);
+  }
+  void add(const ExponentRange& other) {
+    least = std::min(least, other.least);
+    greatest = std::max(greatest, other.greatest);
+    unusual |= other.unusual;
+  }
+  void into(PackedOperand& packed) const {
+    packed.hasUnusualScale = unusual;
+    packed.leastExponent = least > greatest ? 0 : least;
+    packed.greatestExponent = least > greatest ? 0 : greatest;
+  }
+};
+
+/// Calls makePacker()(row, range) for all rows, and joins the ranges of their scales.
+template <typename MakePacker>
+void forRows(PackedOperand& packed, std::size_t grain, const Execution& execution,
+             MakePacker makePacker) {
+  ExponentRange all;
+  std::mutex joining;
+  forRanges(static_cast<std::size_t>(packed.rows), grain, execution,
+            [&](std::size_t begin, std::size_t end) {
+              ExponentRange range;
+              auto packRow = makePacker();
+              for (std::size_t row = begin; row < end; ++row)
+                packRow(static_cast<std::int64_t>(row), range);
+              const std::lock_guard lock(joining);
+              all.add(range);
+            });
+  all.into(packed);
+}
+
+} // namespace octavo::kernels
