@@ -94,6 +94,10 @@ std::uint64_t bytesOf(const Layer& layer);
 struct KvScales {
   std::string module; ///< "model.layers.0.self_attn"
   std::optional<Part> key, value, query, probability;
+  /// Under further names: values that the parts above have, or outweigh (kv_scale beside k_scale).
+  std::vector<Part> repeated;
+  /// Under further names: other values of the same scales. Which one counts depends on the reader.
+  std::vector<Part> rivals;
 };
 
 } // namespace octavo::checkpoint

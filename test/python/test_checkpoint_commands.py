@@ -243,6 +243,72 @@ def test_two_values_for_one_scale_are_refused(tmp_path):
     assert [(c["tensor"], c["after"]) for c in changes] == [(KV0 + "k_scale", [0.5])]
 
 
+def test_a_checkpoint_with_two_values_for_one_scale(tmp_path):
+    """Said by show, refused by what would have to choose; a scale file settles it."""
+    checkpoint, first, second = cp.autofp8(), KV0 + "k_scale", KV0 + "k_proj.k_scale"
+    checkpoint.tensors[second] = np.float32(0.5).reshape(())
+    folder = write(tmp_path, "model", checkpoint)
+    shown = octavo("scales", "show", folder)
+    assert first in shown.stderr and second in shown.stderr
+    scales = as_json("scales", "show", folder)["scales"]
+    assert [s["rival"] for s in scales if s["name"] == first] in ([first], [second])
+    assert {s["rival"] for s in scales if s["name"] != first} == {""}
+    error = octavo("scales", "extract", folder, "-o", tmp_path / "out.safetensors", code=3).stderr
+    assert first in error and second in error, error
+    for command in (["convert", "--layout", "modelopt"], ["convert", "--layout", "quark"], ["dequantize"]):
+        for more in (["--dry-run"], []):
+            error = octavo(command[0], folder, "-o", tmp_path / "out", *command[1:], *more, code=3).stderr
+            assert "0.5" in error and "0.03" in error and first in error and second in error, error
+            assert not (tmp_path / "out").exists()
+    side = scale_file(tmp_path / "side.safetensors", **{"k_scale": 0.25})
+    changes = as_json("scales", "apply", folder, "--scales", side, "--into-checkpoint")["changes"]
+    assert sorted(c["change"] for c in changes) == ["removed", "replaced"]
+    after = tensors_of(folder)
+    assert [float(after[name]) for name in (first, second) if name in after] == [0.25]
+    octavo("lint", folder, "--ignore", "negative-zero", "--fail-on", "note")
+
+
+@pytest.mark.parametrize("layout, name", [("modelopt", "k_proj.k_scale"), ("quark", "k_proj.output_scale"),
+                                          ("compressed-tensors", "k_scale")])
+def test_one_of_two_equal_names_is_kept(tmp_path, layout, name):
+    checkpoint = cp.autofp8()
+    checkpoint.tensors[KV0 + "k_proj.k_scale"] = np.float32([0.03])
+    folder = write(tmp_path, "model", checkpoint)
+    octavo("lint", folder, "--ignore", "negative-zero", "--fail-on", "note")
+    octavo("convert", folder, "-o", tmp_path / "out", "--layout", layout)
+    after = tensors_of(tmp_path / "out")
+    spelled = ("k_scale", "k_proj.k_scale", "k_proj.output_scale")
+    assert [each for each in spelled if KV0 + each in after] == [name]
+    octavo("verify", tmp_path / "out", "--against", folder)
+    octavo("dequantize", folder, "-o", tmp_path / "plain")
+    assert not [key for key in tensors_of(tmp_path / "plain") if "scale" in key]
+
+
+def test_a_scale_of_both_that_is_outweighed_says_nothing_more(tmp_path):
+    checkpoint = cp.autofp8(static=False)
+    checkpoint.tensors[KV0 + "kv_scale"] = np.float32(0.5).reshape(())
+    folder = write(tmp_path, "model", checkpoint)
+    octavo("convert", folder, "-o", tmp_path / "out", "--layout", "compressed-tensors")
+    after = tensors_of(tmp_path / "out")
+    assert KV0 + "kv_scale" not in after and after[KV0 + "k_scale"] == np.float32(0.03)
+    side = scale_file(tmp_path / "side.safetensors", **{"k_scale": 0.25})
+    octavo("scales", "apply", folder, "--scales", side, "--into-checkpoint")
+    after = tensors_of(folder)
+    assert KV0 + "kv_scale" not in after
+    assert after[KV0 + "k_scale"] == 0.25 and after[KV0 + "v_scale"] == np.float32(0.01)
+
+
+def test_a_scale_of_both_becomes_two_in_a_layout_that_has_two(tmp_path):
+    checkpoint = cp.autofp8(static=False)
+    del checkpoint.tensors[KV0 + "v_scale"]
+    checkpoint.tensors[KV0 + "kv_scale"] = checkpoint.tensors.pop(KV0 + "k_scale")
+    folder = write(tmp_path, "model", checkpoint)
+    octavo("convert", folder, "-o", tmp_path / "out", "--layout", "compressed-tensors")
+    after = tensors_of(tmp_path / "out")
+    assert after[KV0 + "k_scale"] == after[KV0 + "v_scale"] == np.float32(0.03)
+    octavo("verify", tmp_path / "out", "--against", folder)
+
+
 @pytest.mark.parametrize("one, other", [("k", "v"), ("v", "k")])
 @pytest.mark.parametrize("spelled", ["{}_scale", "attn.{}_scale"])
 def test_a_scales_own_name_outweighs_the_one_of_both(tmp_path, one, other, spelled):

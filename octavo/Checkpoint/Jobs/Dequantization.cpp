@@ -118,6 +118,7 @@ tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layo
         shards.drop((*part)->tensor);
         ++dropped;
       }
+  dropRepeated(shards, *inventory);
   if (dropped > 0)
     rewrite.notes.push_back(
         {.rule = "dropped-kv-scales",

@@ -156,6 +156,7 @@ public:
           Error{.file = folder.path().string(),
                 .problem = fmt::format("has no quantized layers in layout {}", choice.from->name()),
                 .fix = "octavo checkpoint quantize quantizes plain weights"});
+    dropRepeated(shards, *inventory);
     for (const KvScales& kv : inventory->kvScales)
       placeKvScales(kv);
     for (const StoredTensor& tensor : inventory->plain)
@@ -388,6 +389,9 @@ private:
         {&kv.value, spelling.value},
         {&kv.query, spelling.query},
         {&kv.probability, spelling.probability}};
+    for (const auto& [part, name] : parts)
+      if (*part)
+        shards.drop((*part)->tensor);
     for (const auto& [part, name] : parts) {
       if (!*part)
         continue;
@@ -405,9 +409,9 @@ private:
       if (numerics::elementCount(shape) == 1)
         shape = spelling.shape == ScaleShape::Scalar ? std::vector<std::int64_t>{}
                                                      : std::vector<std::int64_t>{1};
-      shards.replace(tensor,
-                     bytesStep({fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
-                               std::move(*bytes)));
+      shards.add(tensor, // of keys and of values it may be one
+                 bytesStep({fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
+                           std::move(*bytes)));
     }
   }
 

@@ -2,13 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace octavo::checkpoint {
 
 void ShardBuilder::replace(const StoredTensor& tensor, std::unique_ptr<Step> step) {
-  places[tensor.entry] = std::move(step);
+  drop(tensor);
+  add(tensor, std::move(step));
 }
 
-void ShardBuilder::drop(const StoredTensor& tensor) { places[tensor.entry] = nullptr; }
+void ShardBuilder::add(const StoredTensor& tensor, std::unique_ptr<Step> step) {
+  places[tensor.entry].push_back(std::move(step));
+}
+
+void ShardBuilder::drop(const StoredTensor& tensor) { places[tensor.entry].clear(); }
 
 std::vector<PlannedShard> ShardBuilder::build() {
   std::vector<PlannedShard> shards;
@@ -19,8 +27,8 @@ std::vector<PlannedShard> ShardBuilder::build() {
       const auto place = places.find(&entry);
       if (place == places.end())
         shard.steps.push_back(copyStep({&file, &entry}));
-      else if (place->second)
-        shard.steps.push_back(std::move(place->second));
+      else
+        std::ranges::move(place->second, std::back_inserter(shard.steps));
     }
     if (!shard.steps.empty() || file.entries().empty())
       shards.push_back(std::move(shard));
@@ -48,6 +56,12 @@ void dropScales(ShardBuilder& shards, const Layer& layer) {
       shards.drop((*part)->tensor);
   for (const StoredTensor& tensor : layer.idle)
     shards.drop(tensor);
+}
+
+void dropRepeated(ShardBuilder& shards, const Inventory& inventory) {
+  for (const KvScales& kv : inventory.kvScales)
+    for (const Part& part : kv.repeated)
+      shards.drop(part.tensor);
 }
 
 } // namespace octavo::checkpoint

@@ -46,6 +46,8 @@ public:
 
   /// This step makes what takes the tensor's place.
   void replace(const StoredTensor& tensor, std::unique_ptr<Step> step);
+  /// This one makes something in its place, too. Precondition: it was replaced or dropped.
+  void add(const StoredTensor& tensor, std::unique_ptr<Step> step);
   /// Nothing takes its place: it is dropped, or part of what a step makes elsewhere.
   void drop(const StoredTensor& tensor);
 
@@ -54,7 +56,7 @@ public:
 
 private:
   const Folder& folder;
-  std::map<const SafetensorsEntry*, std::unique_ptr<Step>> places;
+  std::map<const SafetensorsEntry*, std::vector<std::unique_ptr<Step>>> places;
 };
 
 /// Error: the checkpoint has what octavo cannot read, or says that it computes with more than the
@@ -63,5 +65,8 @@ tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& in
 
 /// Drops all parts of a layer but the elements, which a step replaces.
 void dropScales(ShardBuilder& shards, const Layer& layer);
+
+/// Drops the scales of caches that are there a second time under another name.
+void dropRepeated(ShardBuilder& shards, const Inventory& inventory);
 
 } // namespace octavo::checkpoint

@@ -20,6 +20,7 @@ namespace {
 struct Slot {
   std::vector<float> values;
   std::string source;
+  std::string rival = {}; ///< the name of another tensor with another value
 };
 using Slots = std::map<std::string, Slot, std::less<>>;
 
@@ -53,6 +54,8 @@ Slots slotsOf(const Inventory& inventory) {
     add(kv.module + ".v_scale", kv.value);
     add(kv.module + ".q_scale", kv.query);
     add(kv.module + ".prob_output_scale", kv.probability);
+    for (const Part& rival : kv.rivals)
+      slots[canonicalScaleNames(rival.tensor.name()).front()].rival = rival.tensor.name();
   }
   return slots;
 }
@@ -183,7 +186,8 @@ std::vector<TieredScale> resolveScales(const Folder& folder, const Inventory& in
     if (overload != inFile.end())
       scales.push_back({name, overload->second.values, ScaleTier::File, overload->second.source});
     else if (stored)
-      scales.push_back({name, stored->values, ScaleTier::Checkpoint, stored->source});
+      scales.push_back(
+          {name, stored->values, ScaleTier::Checkpoint, stored->source, stored->rival});
     else
       scales.push_back({name, {1.0f}, ScaleTier::Default, ""});
   };

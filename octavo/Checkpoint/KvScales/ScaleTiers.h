@@ -28,6 +28,8 @@ struct TieredScale {
   std::vector<float> values; ///< one, or one a head
   ScaleTier tier;
   std::string source; ///< the tensor's name in the checkpoint or the file; empty for the default
+  /// Of the checkpoint: a tensor that says another value of the same scale; empty for most.
+  std::string rival = {};
 };
 
 /// Scales under the names that they have here, whatever the producer called them: `MODULE.k_scale`

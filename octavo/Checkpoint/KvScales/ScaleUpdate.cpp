@@ -67,6 +67,7 @@ public:
     written.insert(folder.indexName());
     lock->removeTemporaries(written);
     splitOldPairs();
+    removeOtherNames();
     const bool removes = std::ranges::any_of(
         shards, [](const ShardUpdate& shard) { return !shard.removed.empty(); });
     // A tensor is listed only while it is there: what goes leaves the index first, what comes
@@ -202,7 +203,7 @@ private:
     return {scale.name, dtype, std::move(shape), encode(*dtype, values)};
   }
 
-  /// A kv_scale of which a part was given anew makes way for two scales.
+  /// A kv_scale of which a part was given anew makes way for k_scale and v_scale.
   void splitOldPairs() {
     for (const KvScales& kv : inventory.kvScales) {
       const std::string key = kv.module + ".k_scale", value = kv.module + ".v_scale";
@@ -217,16 +218,32 @@ private:
                                 {old->bytes().begin(), old->bytes().end()}};
       // What only the pair knows goes where it was: the same rename takes one away and brings the
       // other.
-      for (const std::string& name : {key, value})
-        if (!settled.contains(name))
-          static_cast<void>(putKv(kv.module, name, pair, shardOf(*old))); // fits: it is one float
-      changes.push_back({old->name(),
-                         folder.shardNames()[shardOf(*old)],
-                         ScaleChange::Kind::Removed,
-                         pair.values(),
-                         {}});
-      shards[shardOf(*old)].removed.insert(old->name());
+      for (const auto& [name, part] : {std::pair(&key, &kv.key), std::pair(&value, &kv.value)})
+        if (!settled.contains(*name) && *part && (*part)->tensor.entry == old->entry)
+          static_cast<void>(putKv(kv.module, *name, pair, shardOf(*old))); // fits: it is one float
+      remove(*old);
     }
+  }
+
+  /// A scale that was given anew has one name from then on.
+  void removeOtherNames() {
+    for (const KvScales& kv : inventory.kvScales)
+      for (const std::vector<Part>* parts : {&kv.repeated, &kv.rivals})
+        for (const Part& part : *parts)
+          if (const std::vector<std::string> names = canonicalScaleNames(part.tensor.name());
+              names.size() == 1 && settled.contains(names.front()))
+            remove(part.tensor);
+  }
+
+  void remove(const StoredTensor& tensor) {
+    const std::size_t shard = shardOf(tensor);
+    const StoredScale was = {tensor.name(),
+                             tensor.entry->dtype,
+                             tensor.entry->shape,
+                             {tensor.bytes().begin(), tensor.bytes().end()}};
+    changes.push_back(
+        {tensor.name(), folder.shardNames()[shard], ScaleChange::Kind::Removed, was.values(), {}});
+    shards[shard].removed.insert(tensor.name());
   }
 
   tl::expected<void, Error> writeShard(std::size_t i) const {

@@ -1,9 +1,11 @@
 #include "octavo/Checkpoint/Layouts/KvNames.h"
 
+#include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
 #include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -32,6 +34,20 @@ constexpr auto kKvNames = std::to_array<KvName>({
 bool isAttention(std::string_view module) {
   const std::string_view last = module.substr(module.rfind('.') + 1); // all where there is no dot
   return last.find("attn") != last.npos || last.find("attention") != last.npos;
+}
+
+/// Of a role of one scale.
+std::optional<Part>& placeOf(KvScales& scales, KvRole role) {
+  switch (role) {
+  case KvRole::Value:
+    return scales.value;
+  case KvRole::Query:
+    return scales.query;
+  case KvRole::Probability:
+    return scales.probability;
+  default:
+    return scales.key;
+  }
 }
 
 } // namespace
@@ -64,36 +80,39 @@ bool KvScaleList::add(const KvNameMatch& match, const StoredTensor& tensor, Find
   KvScales& scales = byModule[std::string(match.module)];
   scales.module = match.module;
   const Part part{tensor, format};
-  // A name of one scale outweighs the old name of both, whichever comes first.
-  switch (match.role) {
-  case KvRole::Key:
-    scales.key = part;
-    break;
-  case KvRole::Value:
-    scales.value = part;
-    break;
-  case KvRole::KeyAndValue:
-    if (!scales.key)
-      scales.key = part;
-    if (!scales.value)
-      scales.value = part;
-    break;
-  case KvRole::Query:
-    scales.query = part;
-    break;
-  case KvRole::Probability:
-    scales.probability = part;
-    break;
+  if (match.role == KvRole::KeyAndValue) {
+    pairs.insert_or_assign(scales.module, part);
+    return true;
   }
+  std::optional<Part>& place = placeOf(scales, match.role);
+  if (!place)
+    place = part;
+  else
+    (multipliers(*place) == multipliers(part) ? scales.repeated : scales.rivals).push_back(part);
   return true;
 }
 
-std::vector<KvScales> KvScaleList::take() {
-  std::vector<KvScales> list;
-  for (auto& [module, scales] : byModule)
-    list.push_back(std::move(scales));
-  byModule.clear();
-  return list;
+void KvScaleList::take(Inventory& inventory, Findings& findings) {
+  for (auto& [module, scales] : byModule) {
+    // A name of one scale outweighs the old name of both.
+    if (const auto pair = pairs.find(module); pair != pairs.end()) {
+      if (scales.key && scales.value)
+        scales.repeated.push_back(pair->second);
+      for (std::optional<Part>* part : {&scales.key, &scales.value})
+        if (!*part)
+          *part = pair->second;
+    }
+    for (const Part& rival : scales.rivals) {
+      const Part& first = *placeOf(scales, matchKvName(rival.tensor.name())->role);
+      std::string what = fmt::format("{:.6g}, and {} says {:.6g} of the same scale",
+                                     fmt::join(multipliers(rival), ", "), first.tensor.name(),
+                                     fmt::join(multipliers(first), ", "));
+      inventory.unread.push_back({rival.tensor.name(), what});
+      findings.push_back(finding("kv-scales-disagree", rival.tensor.shard->name(),
+                                 rival.tensor.name(), std::move(what)));
+    }
+    inventory.kvScales.push_back(std::move(scales));
+  }
 }
 
 } // namespace octavo::checkpoint

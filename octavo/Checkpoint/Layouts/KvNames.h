@@ -1,8 +1,9 @@
 // The names under which producers store the scales of key-value caches.
 #pragma once
 
-#include "octavo/Checkpoint/Layer.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,10 +32,12 @@ public:
   /// Takes a tensor whose name matched. A dtype or shape that is none of a scale's is reported and
   /// the tensor not taken.
   bool add(const KvNameMatch& match, const StoredTensor& tensor, Findings& findings);
-  std::vector<KvScales> take();
+  /// Puts them into the inventory; rivals are reported, and unread.
+  void take(Inventory& inventory, Findings& findings);
 
 private:
   std::map<std::string, KvScales, std::less<>> byModule;
+  std::map<std::string, Part, std::less<>> pairs; ///< of both keys and values, by module
 };
 
 } // namespace octavo::checkpoint

@@ -339,7 +339,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
   for (const StoredTensor& tensor : folder.tensors())
     if (!placed.contains(tensor.entry))
       inventory.plain.push_back(tensor);
-  inventory.kvScales = kvScales.take();
+  kvScales.take(inventory, findings);
   for (std::size_t i = before; i < findings.size(); ++i)
     if (const StoredTensor* tensor = folder.find(findings[i].tensor))
       findings[i].file = shardOf(folder, *tensor);

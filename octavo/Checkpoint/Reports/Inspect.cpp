@@ -44,6 +44,10 @@ std::vector<NamedPart> partsOf(const KvScales& kv) {
   add("value scale", kv.value);
   add("query scale", kv.query);
   add("probability scale", kv.probability);
+  for (const Part& part : kv.repeated)
+    parts.push_back({"the same again", &part});
+  for (const Part& part : kv.rivals)
+    parts.push_back({"another value of one above", &part});
   return parts;
 }
 

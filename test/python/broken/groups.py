@@ -65,6 +65,11 @@ def cache_scale_has_the_old_name(checkpoint):
     checkpoint.tensors[KV0 + "kv_scale"] = checkpoint.tensors.pop(KV0 + "k_scale")
 
 
+@breaks(cp.autofp8, "kv-scales-disagree", KV0 + "k_scale", KV0 + "k_proj.k_scale", "0.5", "0.03")
+def a_cache_scale_has_two_names_and_two_values(checkpoint):
+    checkpoint.tensors[KV0 + "k_proj.k_scale"] = np.float32(0.5).reshape(())
+
+
 @breaks(cp.autofp8, "kv-scale-implausible", "5000")
 def cache_scale_is_the_reciprocal(checkpoint):
     checkpoint.tensors[KV0 + "k_scale"] = np.float32(5000).reshape(())

@@ -84,6 +84,16 @@ void reportDefaults(const std::vector<TieredScale>& scales) {
                countText(scales.size(), "scale"));
 }
 
+/// Scales that the checkpoint has under two names, with two values.
+void reportRivals(const std::vector<TieredScale>& scales) {
+  for (const TieredScale& scale : scales)
+    if (!scale.rival.empty())
+      fmt::print(stderr,
+                 "octavo: warning: {} has another value than {}: which one counts depends on the "
+                 "reader\n",
+                 nameText(scale.rival), nameText(scale.source));
+}
+
 /// What of the scale file the run-time scales have no row for: those of weights, mostly.
 void reportUnused(const Opened& opened) {
   std::size_t n = 0;
@@ -104,7 +114,8 @@ void show(const ScalesFlags& flags) {
       scales.push_back({{"name", scale.name},
                         {"values", scale.values},
                         {"tier", checkpoint::scaleTierName(scale.tier)},
-                        {"source", scale.source}});
+                        {"source", scale.source},
+                        {"rival", scale.rival}});
     fmt::print("{}", jsonText({{"path", flags.path},
                                {"kv_cache_format", opened->inventory.kvCacheFormat},
                                {"scales", scales}}));
@@ -118,6 +129,7 @@ void show(const ScalesFlags& flags) {
                                             : plainText(table));
   }
   reportUnused(*opened);
+  reportRivals(opened->scales);
   reportDefaults(opened->scales);
 }
 
@@ -127,6 +139,17 @@ std::vector<StoredScale> known(const Opened& opened) {
   for (const TieredScale& scale : opened.scales) {
     if (scale.tier == ScaleTier::Default)
       continue;
+    if (!scale.rival.empty())
+      throw CommandError(
+          checkpoint::Error{.file = opened.folder.path().string(),
+                            .problem = "has another value for the same scale",
+                            .tensor = scale.rival,
+                            .expected = fmt::format("{}, as {} says", valuesText(scale.values),
+                                                    checkpoint::inQuotes(scale.source)),
+                            .fix = "find out which one is meant, and put it in with `octavo "
+                                   "checkpoint scales apply --into-checkpoint`"}
+              .message(),
+          ExitCode::BadInput);
     // A scale file's are checked when it is read; this one is the checkpoint's.
     if (auto usable = checkpoint::checkScale(opened.folder.path(), scale.source, scale.values);
         !usable) {
