@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace octavo::checkpoint {
 
@@ -120,12 +121,39 @@ Activations readActivations(const Json& object, std::string_view format) {
           format::findScaledFormat(reading.row)};
 }
 
+/// Whether a reader that unpacks weights as `format` says finds those of the row. The scales' dtype
+/// decides between the formats of a code a byte as well as the format does, and older versions have
+/// other names for it.
+bool isFormatOf(std::string_view format, const Scheme& scheme) {
+  const auto isPacked = [](std::string_view name) { return name.ends_with("pack-quantized"); };
+  return format == scheme.format || (!isPacked(scheme.format) && format.ends_with("-quantized") &&
+                                     !isPacked(format) && !format.starts_with("int"));
+}
+
 struct Group {
   std::string name;
   NamePatterns targets;
   std::vector<std::string> targetNames;
   Claim claim;
 };
+
+/// Reports a group whose weights the readers would look for in another form than they have: in the
+/// group's own `format`, or where it has none, in the configuration's.
+void checkFormat(const Json& block, const Group& group, Findings& findings) {
+  const std::string own =
+      stringAt(memberAt(block, {"config_groups", group.name.c_str()}), "format");
+  const std::string common = stringAt(block, "format");
+  const std::string& format = own.empty() ? common : own;
+  const bool isWhole = stringAt(block, "quantization_status") == "compressed";
+  const Scheme& scheme = schemeOf(group.claim.format);
+  if (format.empty() || format == "mixed-precision" || (format == "dense" && !isWhole) ||
+      isFormatOf(format, scheme))
+    return;
+  findings.push_back(finding("configuration-mismatch", "config.json", "",
+                             fmt::format("{} is {}, which is stored as {}; {} is {}",
+                                         group.claim.source, scheme.row, scheme.format,
+                                         own.empty() ? "format" : "its format", inQuotes(format))));
+}
 
 constexpr auto kArgumentKeys = std::to_array<std::string_view>(
     {"num_bits", "type", "symmetric", "group_size", "strategy", "block_structure", "dynamic",
@@ -285,40 +313,44 @@ public:
     const NamePatterns ignored(stringsAt(block, "ignore"), PatternStyle::NameClassOrRegex, "ignore",
                                findings);
     const std::vector<Group> groups = readGroups(block, findings);
-    Inventory inventory = scanLayers(
-        folder, kSpellings,
-        [&](std::string_view module) {
-          Claim claim;
-          if (ignored.match(module)) {
-            claim.kind = Claim::Kind::Plain;
-            claim.source = "config.json: ignore";
-            return claim;
-          }
-          // utils/match.py, match_targets: of the targets of all groups names come before
-          // expressions, and within each kind the order is the alphabet's.
-          const Group* chosen = nullptr;
-          const std::string* target = nullptr;
-          const auto precedes = [](const std::string& a, const std::string& b) {
-            const bool isExpression = a.starts_with("re:");
-            return isExpression != b.starts_with("re:") ? !isExpression : a < b;
-          };
-          for (const Group& group : groups)
-            if (const auto entry = group.targets.match(module);
-                entry && (!target || precedes(group.targetNames[*entry], *target))) {
-              chosen = &group;
-              target = &group.targetNames[*entry];
-            }
-          if (chosen) {
-            claim = chosen->claim;
-            claim.reach = *target == module ? Claim::Reach::Name : Claim::Reach::Class;
-            return claim;
-          }
-          for (const Group& group : groups)
-            if (group.targets.namesClass("Linear"))
-              return group.claim;
-          return claim;
-        },
-        findings);
+    const auto claimOf = [&](std::string_view module) {
+      Claim claim;
+      if (ignored.match(module)) {
+        claim.kind = Claim::Kind::Plain;
+        claim.source = "config.json: ignore";
+        return claim;
+      }
+      // utils/match.py, match_targets: of the targets of all groups names come before
+      // expressions, and within each kind the order is the alphabet's.
+      const Group* chosen = nullptr;
+      const std::string* target = nullptr;
+      const auto precedes = [](const std::string& a, const std::string& b) {
+        const bool isExpression = a.starts_with("re:");
+        return isExpression != b.starts_with("re:") ? !isExpression : a < b;
+      };
+      for (const Group& group : groups)
+        if (const auto entry = group.targets.match(module);
+            entry && (!target || precedes(group.targetNames[*entry], *target))) {
+          chosen = &group;
+          target = &group.targetNames[*entry];
+        }
+      if (chosen) {
+        claim = chosen->claim;
+        claim.reach = *target == module ? Claim::Reach::Name : Claim::Reach::Class;
+        return claim;
+      }
+      for (const Group& group : groups)
+        if (group.targets.namesClass("Linear"))
+          return group.claim;
+      return claim;
+    };
+    Inventory inventory = scanLayers(folder, kSpellings, claimOf, findings);
+    std::set<std::string> used;
+    for (const Layer& layer : inventory.layers)
+      used.insert(claimOf(layer.name).source);
+    for (const Group& group : groups)
+      if (used.contains(group.claim.source) && group.claim.kind == Claim::Kind::Quantized)
+        checkFormat(block, group, findings);
     reportUnused(folder, ignored.unused(), "ignore", findings);
     for (const Group& group : groups)
       reportUnused(folder, group.targets.unused(), group.claim.source + ".targets", findings);

@@ -320,6 +320,13 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
   }
 
   for (const StoredTensor& tensor : roles.others) {
+    const std::string module(moduleOf(tensor.name()));
+    const auto beside = roles.candidates.lower_bound({module, ""});
+    if (isNarrowFloat(*tensor.entry->dtype) && beside != roles.candidates.end() &&
+        beside->first.first == module)
+      report("unscaled-codes", tensor,
+             fmt::format("{} beside a quantized weight, and no scale is its own",
+                         describe(*tensor.entry)));
     if (!isPlainFloat(*tensor.entry->dtype) || !tensor.name().ends_with(".weight"))
       continue;
     const Claim claim = claims(moduleOf(tensor.name()));

@@ -224,16 +224,21 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
   if (const StoredTensor* scales = part(spelling.scales)) {
     const SafetensorsEntry& entry = *scales->entry;
     const ElementFormat* format = scaleFormat(*entry.dtype, *row.scale);
-    const bool shaped = withoutOnes(entry.shape) == withoutOnes(storedGrid);
+    const bool isInOrder = withoutOnes(entry.shape) == withoutOnes(storedGrid);
+    // [1, N] in the place of [N, 1]: readers refuse it, or where the weight is square, scale columns.
+    const bool isAcross =
+        isInOrder && entry.shape.size() == storedGrid.size() && entry.shape != storedGrid;
+    const bool shaped = isInOrder && !isAcross;
     if (!format)
       problem("scale-dtype", *scales,
               fmt::format("{} scales of {} weights [{}] are stored as {}", row.scale->name,
                           row.name, fmt::join(layer.shape, ", "), describe(entry)));
     if (!shaped)
       problem("scale-shape", *scales,
-              fmt::format("a weight [{}] in blocks of [{}] has scales [{}]; found {}",
+              fmt::format("a weight [{}] in blocks of [{}] has scales [{}]; found {}{}",
                           fmt::join(layer.shape, ", "), fmt::join(layer.type.block, ", "),
-                          fmt::join(storedGrid, ", "), describe(entry)));
+                          fmt::join(storedGrid, ", "), describe(entry),
+                          isAcross ? ", which lies along another axis" : ""));
     if (format && shaped) {
       layer.scales = Part{*scales, format, false, spelling.scales.meaning};
       if (*format == element("e8m0fnu"))

@@ -56,6 +56,16 @@ def quantization_is_null(checkpoint):
     checkpoint.config["quantization_config"] = None
 
 
+@breaks(cp.compressed_nvfp4, "configuration-mismatch", "nvfp4-pack-quantized", 'format is "float-quantized"')
+def format_is_another(checkpoint):
+    checkpoint.quantization["format"] = "float-quantized"
+
+
+@breaks(cp.compressed_fp8, "configuration-mismatch", "fp8_row", 'its format is "nvfp4-pack-quantized"')
+def format_of_the_group_is_another(checkpoint):
+    checkpoint.quantization["config_groups"]["group_0"]["format"] = "nvfp4-pack-quantized"
+
+
 @breaks(cp.autofp8, "unsupported-layout", "quant_method is 5, no text")
 def method_is_a_number(checkpoint):
     checkpoint.quantization["quant_method"] = 5

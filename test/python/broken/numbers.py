@@ -54,8 +54,23 @@ def row_scales_are_empty(checkpoint):
 
 
 @breaks(cp.compressed_fp8, "scale-shape", UP)
-def row_scales_are_transposed(checkpoint):
+def row_scales_are_too_few(checkpoint):
     checkpoint.tensors[UP + ".weight_scale"] = checkpoint.tensors[UP + ".weight_scale"][:100]
+
+
+@breaks(cp.compressed_fp8, "scale-shape", UP, "[128, 1]", "BF16 [1, 128]", "another axis")
+def row_scales_lie_across(checkpoint):
+    checkpoint.tensors[UP + ".weight_scale"] = checkpoint.tensors[UP + ".weight_scale"].reshape(1, -1)
+
+
+@breaks(cp.deepseek, "scale-shape", UP, "F32 [1, 2]", "another axis")
+def block_scales_are_transposed(checkpoint):
+    checkpoint.tensors[UP + ".weight_scale_inv"] = checkpoint.tensors[UP + ".weight_scale_inv"].reshape(1, 2)
+
+
+@breaks(lambda: cp.autofp8(kv=False), "unscaled-codes", UP + ".bias", "F8_E4M3 [128]")
+def a_bias_is_cast_to_fp8(checkpoint):
+    checkpoint.tensors[UP + ".bias"] = np.ones(128, cp.E4M3)
 
 
 @breaks(cp.autofp8, "scale-dtype", UP, "I32")
