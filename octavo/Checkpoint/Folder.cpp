@@ -86,7 +86,8 @@ bool isWithin(const fs::path& path, const fs::path& folder) {
 /// Collects a Folder; a problem ends it with an error, or becomes a finding where those are wanted.
 class FolderOpener {
 public:
-  explicit FolderOpener(Findings* findings) : findings(findings) {}
+  FolderOpener(UnfinishedJob unfinished, Findings* findings)
+      : unfinished(unfinished), findings(findings) {}
 
   tl::expected<Folder, Error> open(const fs::path& path) {
     std::error_code failed;
@@ -195,6 +196,15 @@ private:
       return false;
     }
     std::sort(names.begin(), names.end());
+    if (std::binary_search(names.begin(), names.end(), kJobFile) &&
+        unfinished == UnfinishedJob::Refused &&
+        !problem("unfinished-job",
+                 Error{.file = (path / kJobFile).string(),
+                       .problem = "the folder has the beginnings of a job of octavo, not a whole "
+                                  "checkpoint",
+                       .fix = "run the command that was writing here again, to its end"},
+                 "shards, the index or the configuration may not be there yet"))
+      return false;
     return readConfiguration(names) && findShards(names) && openShards() && findOthers(names);
   }
 
@@ -294,6 +304,10 @@ private:
                     .found = foreign == names.end() ? "" : *foreign,
                     .fix = foreign == names.end() ? "name the folder of a checkpoint"
                                                   : std::string(foreignWeights(*foreign)->fix)};
+      if (std::binary_search(names.begin(), names.end(), kJobFile)) {
+        error->found = fmt::format("{}, the beginnings of a job of octavo", kJobFile);
+        error->fix = "run the command that was writing here again, to its end";
+      }
       return false;
     }
     for (const std::string& name : files)
@@ -387,8 +401,8 @@ private:
           return false;
         continue;
       }
-      places.emplace_back(tensor, name);
-      named.insert(name);
+      places.emplace_back(tensor, relative.string()); // "./model.safetensors" is that file, too
+      named.insert(relative.string());
     }
     folder.shards.assign(named.begin(), named.end());
     return true;
@@ -518,6 +532,7 @@ private:
              "readers that go by the index do not load it", "add it to the index, or remove it");
   }
 
+  UnfinishedJob unfinished;
   Findings* findings;
   Folder folder;
   std::optional<Error> error;
@@ -526,12 +541,12 @@ private:
   std::vector<std::size_t> shardOf;                        ///< beside folder.stored
 };
 
-tl::expected<Folder, Error> Folder::open(const fs::path& path) {
-  return FolderOpener(nullptr).open(path);
+tl::expected<Folder, Error> Folder::open(const fs::path& path, UnfinishedJob unfinished) {
+  return FolderOpener(unfinished, nullptr).open(path);
 }
 
 tl::expected<Folder, Error> Folder::openDamaged(const fs::path& path, Findings& findings) {
-  return FolderOpener(&findings).open(path);
+  return FolderOpener(UnfinishedJob::Refused, &findings).open(path);
 }
 
 Folder Folder::ofFiles(std::vector<SafetensorsFile> files, Json config, Json quantConfig) {
@@ -564,6 +579,27 @@ std::optional<std::string> Folder::ownFile(const fs::path& path) const {
     }
   for (const std::string& name : names)
     if (std::error_code missing; !name.empty() && fs::equivalent(root / name, path, missing))
+      return name;
+  return std::nullopt;
+}
+
+std::optional<std::string> Folder::otherFile(const fs::path& path) const {
+  std::error_code failed;
+  if (ownFile(path) || !fs::exists(fs::symlink_status(path, failed)) ||
+      fs::is_directory(path, failed))
+    return std::nullopt;
+  if (singleFile)
+    if (const auto whole = open(root); !whole || whole->index.empty())
+      return std::nullopt;
+  const fs::path top = fs::canonical(root, failed);
+  // A link in the folder is a file of it, and so is what a link elsewhere leads to.
+  for (const fs::path& place :
+       {fs::canonical(path.has_parent_path() ? path.parent_path() : ".", failed) / path.filename(),
+        fs::weakly_canonical(path, failed)})
+    if (isWithin(place, top))
+      return place.lexically_relative(top).string();
+  for (const std::string& name : others)
+    if (fs::equivalent(root / name, path, failed))
       return name;
   return std::nullopt;
 }

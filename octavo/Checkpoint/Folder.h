@@ -18,6 +18,13 @@
 
 namespace octavo::checkpoint {
 
+/// The file that a folder has while a job of octavo is writing to it.
+inline constexpr const char* kJobFile = ".octavo-job.json";
+
+/// What becomes of a folder with the beginnings of a job. It may lack shards, index and
+/// configuration, and nothing else of it shows that.
+enum class UnfinishedJob : std::uint8_t { Refused, Opened };
+
 /// A tensor of the checkpoint and the shard that holds it. Both pointers live as long as the
 /// Folder.
 struct StoredTensor {
@@ -33,8 +40,9 @@ public:
   /// Opens a folder or a single file. Refused: an index that names a path outside the folder (or a
   /// link that leads there, but for the blobs of a Hugging Face cache), shards that are missing or
   /// damaged, a tensor in another shard than the index says or in two, JSON that is none or has a
-  /// key twice, PyTorch pickles (with a sentence how to convert them).
-  static tl::expected<Folder, Error> open(const std::filesystem::path& path);
+  /// key twice, PyTorch pickles (with a sentence how to convert them), the beginnings of a job.
+  static tl::expected<Folder, Error> open(const std::filesystem::path& path,
+                                          UnfinishedJob unfinished = UnfinishedJob::Refused);
 
   /// Opens what can be opened and reports the rest: for lint. An Error only if there is no shard.
   static tl::expected<Folder, Error> openDamaged(const std::filesystem::path& path,
@@ -75,6 +83,9 @@ public:
   /// The name of the file of weights, index or configuration that `path` is, by whatever spelling
   /// or link; nothing if it is none. Of a single file also those beside it that belong to it.
   std::optional<std::string> ownFile(const std::filesystem::path& path) const;
+  /// The name of another file that is already in the folder or below: a companion, weights in
+  /// another form. Of a single file only where it is one of an index's.
+  std::optional<std::string> otherFile(const std::filesystem::path& path) const;
 
 private:
   friend class FolderOpener;

@@ -125,8 +125,11 @@ TEST_F(FolderTest, KnowsItsOwnFilesByAnySpelling) {
   text("tokenizer.json", "{}");
   shard("scales.safetensors", {"s"});
   fs::create_directory(root / "logs");
+  text("logs/last.txt", "");
   fs::create_symlink(root, base / "link");
   fs::create_symlink(root / "config.json", base / "config-link.json");
+  fs::create_symlink(root / "tokenizer.json", base / "tokenizer-link.json");
+  std::ofstream(base / "elsewhere.json") << "{}";
   fs::create_hard_link(root / "model-00002-of-00002.safetensors", base / "other.safetensors");
   const std::string first = "model-00001-of-00002.safetensors";
   for (const fs::path& opened : {root, root / first}) {
@@ -140,6 +143,12 @@ TEST_F(FolderTest, KnowsItsOwnFilesByAnySpelling) {
     EXPECT_EQ(folder->ownFile(base / "other.safetensors"), "model-00002-of-00002.safetensors");
     for (const char* other : {"scales.safetensors", "hf_quant_config.json", "new.json", "logs"})
       EXPECT_EQ(folder->ownFile(root / other), std::nullopt) << other;
+    for (const char* other : {"hf_quant_config.json", "new.json", "logs", "config.json"})
+      EXPECT_EQ(folder->otherFile(root / other), std::nullopt) << other;
+    for (const char* other : {"scales.safetensors", "tokenizer.json", "logs/last.txt"})
+      EXPECT_EQ(folder->otherFile(base / "link" / other), other);
+    EXPECT_EQ(folder->otherFile(base / "tokenizer-link.json"), "tokenizer.json");
+    EXPECT_EQ(folder->otherFile(base / "elsewhere.json"), std::nullopt);
   }
 }
 

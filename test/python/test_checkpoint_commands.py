@@ -349,6 +349,8 @@ def test_no_output_takes_the_place_of_a_file_of_the_checkpoint(tmp_path, command
     other = write(tmp_path, "other", cp.autofp8())
     side = tmp_path / "side.safetensors"
     cp.write_safetensors(side, {KV0 + "k_scale": np.float32(0.25).reshape(())})
+    for name in ("tokenizer.json", "adapter.safetensors", "generation_config.json"):
+        (folder / name).write_text("{}")
     files = bytes_of(folder)
     (tmp_path / "link").symlink_to(folder)
     arguments = {"extract": ("scales", "extract", folder),
@@ -358,7 +360,7 @@ def test_no_output_takes_the_place_of_a_file_of_the_checkpoint(tmp_path, command
     for name in files:
         for output in (folder / name, tmp_path / "other" / ".." / "link" / name):
             error = octavo(*arguments, "-o", output, code=3).stderr
-            assert f'"{name}" of the checkpoint itself' in error and "another file" in error
+            assert f'"{name}" of the checkpoint itself' in error and "another file" in error, error
     assert bytes_of(folder) == files
     ending = "html" if command.startswith("report") else "safetensors"
     for _ in range(2):  # one's own output may be written again, also in the folder

@@ -284,6 +284,52 @@ def test_a_job_that_stops_at_a_value_can_be_run_with_other_options(tmp_path):
     quantize(tmp_path / "plain", out, "mxfp8_e4m3", "--non-finite", "propagate")
 
 
+@pytest.mark.parametrize("part", ["weight_packed", "weight_global_scale"])
+@pytest.mark.parametrize("dry", [["--dry-run"], []], ids=["dry", "run"])
+def test_a_tensor_that_is_named_like_a_part_of_the_output(tmp_path, part, dry):
+    """Found before anything is written, also in another shard."""
+    tensors = model.weights()
+    name = "model.layers.0.mlp.up_proj."
+    tensors[name + part] = np.ones(3, np.float32)
+    model.write(tmp_path / "plain", tensors)
+    error = octavo("quantize", tmp_path / "plain", "-o", tmp_path / "out", "--layout", "compressed-tensors",
+                   "--format", "nvfp4", "--weight-only", *dry, code=3)
+    assert "two tensors of this name" in error and f'"{name}{part}"' in error and f'"{name}weight"' in error
+    assert not (tmp_path / "out").exists()
+    octavo("quantize", tmp_path / "plain", "-o", tmp_path / "out", "--layout", "modelopt",
+           "--format", "nvfp4", "--weight-only", *dry, stderr=None)
+
+
+def test_the_beginnings_of_a_job_are_no_checkpoint(tmp_path):
+    """Whether or not a shard is missing: every command says what the folder is."""
+    folder = checkpoints.autofp8().write(tmp_path / "out")
+    other = checkpoints.autofp8().write(tmp_path / "other")
+    (folder / ".octavo-job.json").write_text("{}")
+    for missing in (False, True):
+        if missing:
+            (folder / "model.safetensors.index.json").unlink()
+            (folder / "model-00002-of-00002.safetensors").unlink()
+        for command in (["dequantize", folder, "-o", tmp_path / "x"], ["inspect", folder],
+                        ["convert", folder, "-o", tmp_path / "x", "--layout", "quark"],
+                        ["quantize", folder, "-o", tmp_path / "x", "--layout", "quark", "--format", "mxfp4"],
+                        ["report", folder, "-o", tmp_path / "page.html"], ["scales", "show", folder],
+                        ["diff", other, folder], ["verify", other, "--against", folder]):
+            error = octavo(*command, code=3)
+            assert "beginnings of a job" in error and "again" in error, error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
+
+
+def test_an_index_may_spell_its_shards_otherwise(tmp_path):
+    folder = checkpoints.autofp8().write(tmp_path / "in")
+    path = folder / "model.safetensors.index.json"
+    index = json.loads(path.read_text())
+    index["weight_map"] = {name: "./" * (i % 2) + shard for i, (name, shard) in enumerate(index["weight_map"].items())}
+    path.write_text(json.dumps(index))
+    octavo("lint", folder, "--ignore", "negative-zero", "--fail-on", "note")
+    octavo("dequantize", folder, "-o", tmp_path / "out", stderr=None)
+    octavo("verify", tmp_path / "out", "--against", folder)
+
+
 def test_names_cannot_write_to_the_terminal(tmp_path):
     """Those of tensors, in the plan, the notes, what is left and what was lost."""
     tensors = model.weights()

@@ -414,9 +414,12 @@ public:
            .why = "the cache is filled as the model runs; readers on FNUZ hardware double its "
                   "scales as they load",
            .fix = ""});
+    auto planned = shards.build();
+    if (!planned)
+      return tl::unexpected(std::move(planned.error()));
     rewrite.job.source = &folder;
     rewrite.job.options = std::move(options);
-    rewrite.job.shards = shards.build();
+    rewrite.job.shards = std::move(*planned);
     rewrite.job.config = folder.config();
     rewrite.job.quantConfig = folder.quantConfig();
     rewrite.inventory = std::move(inventory);

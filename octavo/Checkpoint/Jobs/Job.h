@@ -119,6 +119,4 @@ struct JobResult {
 tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& folder,
                                       const JobSettings& settings = {});
 
-inline constexpr const char* kJobFile = ".octavo-job.json";
-
 } // namespace octavo::checkpoint

@@ -166,9 +166,12 @@ public:
     if (!roundedDivisors.empty())
       rewrite.notes.push_back(checkpoint::roundedDivisors(roundedDivisors));
 
+    auto planned = shards.build();
+    if (!planned)
+      return tl::unexpected(std::move(planned.error()));
     rewrite.job.source = &folder;
     rewrite.job.options = std::move(options);
-    rewrite.job.shards = shards.build();
+    rewrite.job.shards = std::move(*planned);
     rewrite.job.config = folder.config();
     rewrite.job.quantConfig = folder.quantConfig();
     settleIgnored(configured);

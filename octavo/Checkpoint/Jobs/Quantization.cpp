@@ -364,9 +364,12 @@ public:
                                .why = "the configuration says that they are not quantized",
                                .fix = "calibrate in the model's own tool for quantized "
                                       "activations, or say --weight-only"});
+    auto planned = shards.build();
+    if (!planned)
+      return tl::unexpected(std::move(planned.error()));
     rewrite.job.source = &folder;
     rewrite.job.options = std::move(jobOptions);
-    rewrite.job.shards = shards.build();
+    rewrite.job.shards = std::move(*planned);
     rewrite.job.config = folder.config();
     rewrite.job.quantConfig = folder.quantConfig();
     settleIgnored(configured);

@@ -18,17 +18,31 @@ void ShardBuilder::add(const StoredTensor& tensor, std::unique_ptr<Step> step) {
 
 void ShardBuilder::drop(const StoredTensor& tensor) { places[tensor.entry].clear(); }
 
-std::vector<PlannedShard> ShardBuilder::build() {
+tl::expected<std::vector<PlannedShard>, Error> ShardBuilder::build() {
   std::vector<PlannedShard> shards;
+  std::map<std::string, const SafetensorsEntry*, std::less<>> madeFrom; // by the output's name
   for (std::size_t i = 0; i < folder.shardNames().size(); ++i) {
     const SafetensorsFile& file = folder.shard(i);
     PlannedShard shard{folder.shardNames()[i], {}, file.metadata()};
     for (const SafetensorsEntry& entry : file.entries()) {
+      const std::size_t before = shard.steps.size();
       const auto place = places.find(&entry);
       if (place == places.end())
         shard.steps.push_back(copyStep({&file, &entry}));
       else
         std::ranges::move(place->second, std::back_inserter(shard.steps));
+      for (std::size_t step = before; step < shard.steps.size(); ++step)
+        for (const PlannedTensor& made : shard.steps[step]->outputs())
+          if (const auto [first, isNew] = madeFrom.emplace(made.name, &entry); !isNew)
+            return tl::unexpected(
+                Error{.file = file.name(),
+                      .problem = "the output would have two tensors of this name",
+                      .tensor = made.name,
+                      .expected = "each name once",
+                      .found = fmt::format("one from {} and one from {}",
+                                           inQuotes(first->second->name), inQuotes(entry.name)),
+                      .fix = "rename or remove the one in the input that is no part of the layer, "
+                             "or choose a --layout that names parts otherwise"});
     }
     if (!shard.steps.empty() || file.entries().empty())
       shards.push_back(std::move(shard));

@@ -51,8 +51,9 @@ public:
   /// Nothing takes its place: it is dropped, or part of what a step makes elsewhere.
   void drop(const StoredTensor& tensor);
 
-  /// All shards, the tensors that were not mentioned copied. Shards of nothing are left out.
-  std::vector<PlannedShard> build();
+  /// All shards, the tensors that were not mentioned copied. Shards of nothing are left out. Error:
+  /// two tensors of one name, since the source has one that is named like a part of a layer.
+  tl::expected<std::vector<PlannedShard>, Error> build();
 
 private:
   const Folder& folder;

@@ -225,7 +225,8 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
     const SafetensorsEntry& entry = *scales->entry;
     const ElementFormat* format = scaleFormat(*entry.dtype, *row.scale);
     const bool isInOrder = withoutOnes(entry.shape) == withoutOnes(storedGrid);
-    // [1, N] in the place of [N, 1]: readers refuse it, or where the weight is square, scale columns.
+    // [1, N] in the place of [N, 1]: readers refuse it, or where the weight is square, scale
+    // columns.
     const bool isAcross =
         isInOrder && entry.shape.size() == storedGrid.size() && entry.shape != storedGrid;
     const bool shaped = isInOrder && !isAcross;

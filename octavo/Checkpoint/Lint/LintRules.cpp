@@ -21,6 +21,8 @@ constexpr auto kRules = std::to_array<LintRule>({
     {"missing-shard", Files, Error, "its tensors are not there", "copy or download it again"},
     {"torn-shard", Files, Error, "its tensors are not there: the file was cut short, or is no safetensors file",
      "copy or download it again"},
+    {"unfinished-job", Files, Error, "shards, the index or the configuration may not be there yet",
+     "run the command of octavo that was writing here again, to its end"},
     {"extra-shard", Files, Warning, "some readers load every safetensors file of a folder, others the index's alone",
      "move it elsewhere, or add it to the index"},
     {"bad-index", Files, Error, "the index says where each tensor lies", "copy or download it again"},

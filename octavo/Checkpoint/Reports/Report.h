@@ -2,12 +2,12 @@
 // from the original, how its scales are spread, and what lint found.
 #pragma once
 
-#include "octavo/Checkpoint/Lint/CodeCensus.h"
-#include "octavo/Checkpoint/Reports/Diff.h"
 #include "octavo/Checkpoint/Files/Error.h"
-#include "octavo/Checkpoint/Reports/Inspect.h"
+#include "octavo/Checkpoint/Lint/CodeCensus.h"
 #include "octavo/Checkpoint/Lint/Lint.h"
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
+#include "octavo/Checkpoint/Reports/Diff.h"
+#include "octavo/Checkpoint/Reports/Inspect.h"
 
 #include <tl/expected.hpp>
 
@@ -51,5 +51,8 @@ tl::expected<Report, Error> makeReport(const std::filesystem::path& path,
 
 /// The page: HTML that needs no other file and no network.
 std::string reportPage(const Report& report);
+
+/// Whether the file is such a page.
+bool isReportPage(const std::filesystem::path& path);
 
 } // namespace octavo::checkpoint

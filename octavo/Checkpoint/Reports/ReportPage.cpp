@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 namespace octavo::checkpoint {
 
@@ -120,16 +122,19 @@ std::string tile(std::string_view what, const std::string& value) {
   return fmt::format("<div class=\"tile\"><b>{}</b>{}</div>\n", value, what);
 }
 
+constexpr std::string_view kBeginning =
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    "<meta name=\"generator\" content=\"octavo checkpoint report\">\n";
+
 std::string head(const Report& report) {
   const Inspection& all = report.inspection;
-  std::string page =
-      fmt::format("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                  "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                  "<title>{0}</title><style>{1}</style></head><body>\n<h1>{0}</h1>\n"
-                  "<p class=\"soft\">Layout {2}: {3}{4}{5}</p>\n",
-                  escaped(report.name), kStyle, escaped(all.layout), escaped(all.reason),
-                  all.quantizer.empty() ? "" : "; written by " + escaped(all.quantizer),
-                  report.original.empty() ? "" : "; compared with " + escaped(report.original));
+  std::string page = fmt::format(
+      "{6}<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+      "<title>{0}</title><style>{1}</style></head><body>\n<h1>{0}</h1>\n"
+      "<p class=\"soft\">Layout {2}: {3}{4}{5}</p>\n",
+      escaped(report.name), kStyle, escaped(all.layout), escaped(all.reason),
+      all.quantizer.empty() ? "" : "; written by " + escaped(all.quantizer),
+      report.original.empty() ? "" : "; compared with " + escaped(report.original), kBeginning);
   const auto count = [&](Severity severity) {
     return std::count_if(report.findings.begin(), report.findings.end(),
                          [&](const Finding& finding) { return finding.severity == severity; });
@@ -247,6 +252,13 @@ std::string layersTable(const Report& report) {
 std::string reportPage(const Report& report) {
   return head(report) + bytesTable(report) + findingsList(report) + layersTable(report) +
          "<p class=\"soft\">Made by <code>octavo checkpoint report</code>.</p>\n</body></html>\n";
+}
+
+bool isReportPage(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(kBeginning.size(), '\0');
+  file.read(beginning.data(), std::ssize(beginning));
+  return beginning == kBeginning;
 }
 
 } // namespace octavo::checkpoint

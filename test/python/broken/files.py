@@ -266,6 +266,18 @@ def total_size_is_wrong(index):
     return index | {"metadata": {"total_size": 17}}
 
 
+@case("unfinished-job", ".octavo-job.json", "not be there yet")
+def a_job_of_octavo_was_interrupted(folder):
+    cp.autofp8().write(folder)
+    (folder / ".octavo-job.json").write_text("{}")
+
+
+@case(None, "holds no safetensors file", "beginnings of a job", "again")
+def a_job_of_octavo_was_interrupted_at_once(folder):
+    folder.mkdir()
+    (folder / ".octavo-job.json").write_text("{}")
+
+
 @case("extra-shard", "other.safetensors")
 def a_file_is_in_no_index(folder):
     cp.autofp8().write(folder)

@@ -45,7 +45,7 @@ void checkOutput(const ReportFlags& flags) {
     const auto folder = checkpoint::Folder::open(path);
     if (!folder)
       throw CommandError(folder.error().message(), ExitCode::BadInput);
-    checkSideFile(flags.output, *folder);
+    checkSideFile(flags.output, *folder, checkpoint::isReportPage);
   }
 }
 

@@ -49,8 +49,8 @@ void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
   command.add_flag("--json", flags.isJson, "Print the summary as JSON");
 }
 
-checkpoint::Folder openFolder(const std::string& path) {
-  auto folder = checkpoint::Folder::open(path);
+checkpoint::Folder openFolder(const std::string& path, checkpoint::UnfinishedJob unfinished) {
+  auto folder = checkpoint::Folder::open(path, unfinished);
   if (!folder)
     throw CommandError(folder.error().message(), ExitCode::BadInput);
   return std::move(*folder);

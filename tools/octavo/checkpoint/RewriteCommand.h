@@ -24,7 +24,9 @@ struct RewriteFlags {
 void addRewriteFlags(CLI::App& command, RewriteFlags& flags);
 
 /// Opens the input. Throws CommandError.
-checkpoint::Folder openFolder(const std::string& path);
+checkpoint::Folder
+openFolder(const std::string& path,
+           checkpoint::UnfinishedJob unfinished = checkpoint::UnfinishedJob::Refused);
 /// The layout of that name, or the one that the folder has where the name is empty.
 const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name);
 /// The layout of that name. Throws CommandError with all names.

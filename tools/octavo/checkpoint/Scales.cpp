@@ -217,8 +217,11 @@ void checkEnding(const ScalesFlags& flags) {
 
 /// Writes the scales of all tiers but the default.
 void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
-  checkSideFile(flags.output, opened.folder);
   const bool asJson = std::filesystem::path(flags.output).extension() == ".json";
+  checkSideFile(flags.output, opened.folder, [&](const std::filesystem::path& file) {
+    return asJson ? checkpoint::readKvScaleJson(file).has_value()
+                  : checkpoint::readScaleFile(file).has_value();
+  });
   const std::vector<StoredScale> scales = known(opened);
   if (scales.empty())
     throw CommandError(flags.path + ": no scale of a key-value cache or of static activations is "

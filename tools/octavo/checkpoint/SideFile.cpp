@@ -8,9 +8,12 @@
 
 namespace octavo::tools {
 
-void checkSideFile(const std::filesystem::path& output, const checkpoint::Folder& folder) {
-  const auto own = folder.ownFile(output);
+void checkSideFile(const std::filesystem::path& output, const checkpoint::Folder& folder,
+                   const std::function<bool(const std::filesystem::path&)>& isOwnKind) {
+  auto own = folder.ownFile(output);
   if (!own)
+    own = folder.otherFile(output);
+  if (!own || (!folder.ownFile(output) && isOwnKind(output)))
     return;
   const checkpoint::Error error = {
       .file = output.string(),
