@@ -64,7 +64,7 @@ CASES = {
     # patterns
     (*QUANTIZE, "mxfp4", "--only", "model.layers.9.*"): (
         3, "bf16: has no weight to quantize", "--only model.layers.9.* names no weight", "`octavo checkpoint inspect --tensors` lists the names"),
-    (*QUANTIZE, "mxfp4", "--only", "re:("): (3, '--only has "re:("', "missing )", "mend the expression"),
+    (*QUANTIZE, "mxfp4", "--only", "re:("): (3, '--only has "re:("', "missing closing parenthesis", "mend the expression"),
     (*QUANTIZE, "mxfp4", "--ignore", "re:["): (3, '--ignore has "re:["', "mend the expression"),
     # what a layout does not have
     ("quantize", "bf16", "-o", "out", "--layout", "gpt-oss", "--format", "mxfp4"): (

@@ -241,6 +241,21 @@ def test_names_come_before_expressions_in_the_targets_of_groups(tmp_path):
     assert not rules(write(tmp_path, "model", checkpoint))
 
 
+def test_expressions_with_look_around_name_what_they_name_in_python(tmp_path):
+    """As recipes of llm-compressor have them; the layers that they leave plain are no finding."""
+    checkpoint = cp.compressed_fp8()
+    for name in [name for name in checkpoint.tensors if "down_proj.weight" in name]:
+        del checkpoint.tensors[name]
+    plain = {name: tensor for name, tensor in cp.plain().items() if "down_proj" in name}
+    checkpoint.tensors |= plain
+    block = checkpoint.config["quantization_config"]
+    block["ignore"] = ["re:(?!.*(gate|up|q|k|v|o)_proj).*"]
+    block["config_groups"]["group_0"]["targets"] = ["re:.*mlp\\.(?!down)", "re:.*self_attn"]
+    assert not rules(write(tmp_path, "model", checkpoint))
+    block["ignore"] = ["re:(?!.*(gate|down|q|k|v|o)_proj).*"]
+    assert rules(write(tmp_path, "model", checkpoint)) == {"ignored-layer-quantized"}
+
+
 def test_e8m0_scales_of_fp8_blocks_widen(tmp_path):
     """DeepSeek's ue8m0 as F8_E8M0: every 2^(b - 127) is an F32."""
     checkpoint = cp.deepseek()

@@ -178,10 +178,10 @@ public:
   std::optional<Error> error() const {
     if (broken.empty())
       return std::nullopt;
-    return Error{.file = option,
-                 .problem = broken.front().what,
-                 .fix =
-                     "mend the expression (RE2's syntax); without re: it is a name with * and ?"};
+    return Error{
+        .file = option,
+        .problem = broken.front().what,
+        .fix = "mend the expression (Python's syntax); without re: it is a name with * and ?"};
   }
   bool names(std::string_view module, std::string_view tensor) const {
     bool found = false; // all are asked, so that each knows whether it was of use
@@ -197,6 +197,9 @@ public:
     for (const NamePatterns* patterns : {&wildcards, &expressions})
       for (std::string_view pattern : patterns->unused())
         all.push_back(fmt::format("{} {} names no weight", option, pattern));
+    for (std::string_view pattern : expressions.unfinished())
+      all.push_back(
+          fmt::format("{} {} takes too many steps to match, and was given up", option, pattern));
     return all;
   }
 

@@ -190,7 +190,8 @@ std::optional<Claim> readPreset(std::string_view name) {
   return std::nullopt;
 }
 
-std::vector<Group> readGroups(const Json& block, Findings& findings) {
+std::vector<Group> readGroups(const Json& block, const std::shared_ptr<PatternSteps>& steps,
+                              Findings& findings) {
   std::vector<Group> groups;
   const Json& list = memberAt(block, {"config_groups"});
   if (!list.is_object())
@@ -238,7 +239,7 @@ std::vector<Group> readGroups(const Json& block, Findings& findings) {
       group.claim.kind = Claim::Kind::Quantized;
     group.claim.source = where;
     group.targets = NamePatterns(group.targetNames, PatternStyle::NameClassOrRegex,
-                                 where + ".targets", findings);
+                                 where + ".targets", findings, steps);
     groups.push_back(std::move(group));
   }
   return groups;
@@ -310,9 +311,10 @@ public:
 
   Inventory read(const Folder& folder, Findings& findings) const override {
     const Json& block = folder.quantizationConfig();
+    const auto steps = std::make_shared<PatternSteps>();
     const NamePatterns ignored(stringsAt(block, "ignore"), PatternStyle::NameClassOrRegex, "ignore",
-                               findings);
-    const std::vector<Group> groups = readGroups(block, findings);
+                               findings, steps);
+    const std::vector<Group> groups = readGroups(block, steps, findings);
     const auto claimOf = [&](std::string_view module) {
       Claim claim;
       if (ignored.match(module)) {
@@ -351,9 +353,9 @@ public:
     for (const Group& group : groups)
       if (used.contains(group.claim.source) && group.claim.kind == Claim::Kind::Quantized)
         checkFormat(block, group, findings);
-    reportUnused(folder, ignored.unused(), "ignore", findings);
+    reportUnused(folder, ignored, "ignore", findings);
     for (const Group& group : groups)
-      reportUnused(folder, group.targets.unused(), group.claim.source + ".targets", findings);
+      reportUnused(folder, group.targets, group.claim.source + ".targets", findings);
     reportTransforms(transformsOf(block), "transform_config", inventory, findings);
     const Json& kv = memberAt(block, {"kv_cache_scheme"});
     if (kv.is_object() && stringAt(kv, "type") == "float")

@@ -168,7 +168,7 @@ TEST_F(CompressedTensorsTest, WhatDoesNotFitIsFound) {
 }
 
 TEST_F(CompressedTensorsTest, BadConfigurations) {
-  quantization(R"j({"quant_method":"compressed-tensors","ignore":["re:(","re:x(?!y)","no.such"],)j"
+  quantization(R"j({"quant_method":"compressed-tensors","ignore":["re:(","re:x(?!y","no.such"],)j"
                R"j("config_groups":{"g":{"targets":["Linear"],"extra":1,"weights":{"num_bits":8,)j"
                R"j("type":"float","strategy":"tensor","bogus":2}},"h":{"targets":["n.q"],)j"
                R"j("weights":{"num_bits":4,"type":"int"}},"NO_PRESET":["x"]}})j");

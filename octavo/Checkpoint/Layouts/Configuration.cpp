@@ -48,10 +48,15 @@ std::vector<std::string> stringsAt(const Json& value, const char* key) {
   return strings;
 }
 
-void reportUnused(const Folder& folder, std::span<const std::string_view> unused,
-                  std::string_view key, Findings& findings) {
+void reportUnused(const Folder& folder, const NamePatterns& patterns, std::string_view key,
+                  Findings& findings) {
+  for (std::string_view entry : patterns.unfinished())
+    findings.push_back(finding("bad-pattern", "config.json", "",
+                               fmt::format("{} has {}, which takes too many steps to match, or is "
+                                           "held against a name that is too long",
+                                           key, inQuotes(entry))));
   const Json& tied = memberAt(folder.config(), {"tie_word_embeddings"});
-  for (std::string_view entry : unused) {
+  for (std::string_view entry : patterns.unused()) {
     // A head that is tied to the embedding has no tensor of its own, and every producer lists it.
     if (entry.ends_with("lm_head") && (!tied.is_boolean() || tied.get<bool>()))
       continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
+#include "octavo/Checkpoint/Layouts/NamePatterns.h"
 
 #include <initializer_list>
 #include <optional>
@@ -20,9 +21,10 @@ std::string stringAt(const Json& value, const char* key);
 std::optional<std::int64_t> integerAt(const Json& value, const char* key);
 std::vector<std::string> stringsAt(const Json& value, const char* key);
 
-/// Reports the entries of a list that named no module. `tied` heads have no tensor of their own.
-void reportUnused(const Folder& folder, std::span<const std::string_view> unused,
-                  std::string_view key, Findings& findings);
+/// Reports the entries of a list that named no module, but for heads that are tied and have no
+/// tensor of their own, and those that took too long.
+void reportUnused(const Folder& folder, const NamePatterns& patterns, std::string_view key,
+                  Findings& findings);
 
 /// Reports what a configuration says is transformed as the model runs, which no other layout says.
 void reportTransforms(std::span<const std::string> transforms, std::string_view key,

@@ -108,7 +108,7 @@ public:
           return claim;
         },
         findings);
-    reportUnused(folder, plain.unused(), key, findings);
+    reportUnused(folder, plain, key, findings);
     return inventory;
   }
 

@@ -77,7 +77,7 @@ public:
           return claim;
         },
         findings);
-    reportUnused(folder, plain.unused(), "ignored_layers", findings);
+    reportUnused(folder, plain, "ignored_layers", findings);
     if (!stringAt(block, "kv_cache_scheme").empty())
       inventory.kvCacheFormat = "fp8";
     return inventory;

@@ -73,7 +73,7 @@ public:
           return claim;
         },
         findings);
-    reportUnused(folder, plain.unused(), "modules_to_not_convert", findings);
+    reportUnused(folder, plain, "modules_to_not_convert", findings);
 
     const Layer* interleaved = nullptr;
     for (Layer& layer : inventory.layers) {

@@ -281,7 +281,7 @@ public:
           return common;
         },
         findings);
-    reportUnused(folder, excluded.unused(), "exclude_modules", findings);
+    reportUnused(folder, excluded, "exclude_modules", findings);
     for (Layer& layer : inventory.layers)
       if (layer.storedAxes == StoredAxes::Swapped)
         layer.plainAxes = PlainAxes::Swapped;

@@ -43,8 +43,9 @@ bool looksLikeClass(std::string_view text) {
 } // namespace
 
 NamePatterns::NamePatterns(std::span<const std::string> list, PatternStyle how,
-                           std::string_view key, Findings& findings)
-    : style(how), used(list.size(), false) {
+                           std::string_view key, Findings& findings,
+                           const std::shared_ptr<PatternSteps>& steps)
+    : style(how), used(list.size(), false), isUnfinished(list.size(), false) {
   for (const std::string& text : list) {
     const std::size_t index = entries.size();
     Entry& entry = entries.emplace_back(Entry{text});
@@ -67,13 +68,31 @@ NamePatterns::NamePatterns(std::span<const std::string> list, PatternStyle how,
     options.set_log_errors(false);
     auto regex = std::make_unique<re2::RE2>(*source, options);
     if (regex->ok()) {
-      expressions.push_back({index, std::move(regex), whole});
+      expressions.push_back({index, std::move(regex), std::nullopt, whole});
       continue;
+    }
+    std::string why = regex->error();
+    if (!whole) {
+      auto otherwise = BacktrackingPattern::compile(*source, steps);
+      if (otherwise) {
+        expressions.push_back({index, nullptr, std::move(*otherwise), whole});
+        continue;
+      }
+      why = std::move(otherwise.error());
     }
     entry.broken = true;
     findings.push_back(finding("bad-pattern", "config.json", "",
-                               fmt::format("{} has {}: {}", key, inQuotes(text), regex->error())));
+                               fmt::format("{} has {}: {}", key, inQuotes(text), why)));
   }
+}
+
+std::optional<bool> NamePatterns::matches(const Expression& expression, std::string_view name) {
+  if (!expression.regex)
+    return expression.otherwise->matchesStart(name);
+  const re2::StringPiece text(name.data(), name.size());
+  return re2::RE2::FullMatch(text, *expression.regex) ||
+         (!expression.whole &&
+          expression.regex->Match(text, 0, text.size(), re2::RE2::ANCHOR_START, nullptr, 0));
 }
 
 std::optional<std::size_t> NamePatterns::match(std::string_view module) const {
@@ -94,12 +113,13 @@ std::optional<std::size_t> NamePatterns::match(std::string_view module) const {
       if (style == PatternStyle::NameOrRegex)
         takeName(module.substr(dot + 1));
     }
-  const re2::StringPiece text(module.data(), module.size());
-  for (const Expression& expression : expressions)
-    if (re2::RE2::FullMatch(text, *expression.regex) ||
-        (!expression.whole &&
-         expression.regex->Match(text, 0, text.size(), re2::RE2::ANCHOR_START, nullptr, 0)))
+  for (const Expression& expression : expressions) {
+    const std::optional<bool> isMatch = matches(expression, module);
+    if (!isMatch)
+      isUnfinished[expression.entry] = true;
+    else if (*isMatch)
       take(expression.entry);
+  }
   return first;
 }
 
@@ -108,7 +128,15 @@ bool NamePatterns::namesClass(std::string_view type) const { return names.contai
 std::vector<std::string_view> NamePatterns::unused() const {
   std::vector<std::string_view> result;
   for (std::size_t i = 0; i < entries.size(); ++i)
-    if (!used[i] && !entries[i].mayBeClass && !entries[i].broken)
+    if (!used[i] && !entries[i].mayBeClass && !entries[i].broken && !isUnfinished[i])
+      result.push_back(entries[i].text);
+  return result;
+}
+
+std::vector<std::string_view> NamePatterns::unfinished() const {
+  std::vector<std::string_view> result;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (isUnfinished[i])
       result.push_back(entries[i].text);
   return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Checkpoint/Finding.h"
+#include "octavo/Checkpoint/Layouts/BacktrackingPattern.h"
 
 #include <re2/re2.h>
 
@@ -31,9 +32,12 @@ enum class PatternStyle : std::uint8_t {
 class NamePatterns {
 public:
   NamePatterns() = default;
-  /// Patterns that cannot be compiled are reported under `key` of the configuration.
+  /// Patterns that cannot be compiled are reported under `key` of the configuration. Expressions
+  /// are Python's: RE2 has them, or else PCRE2. These share `steps`, with other lists where it is
+  /// given.
   NamePatterns(std::span<const std::string> entries, PatternStyle style, std::string_view key,
-               Findings& findings);
+               Findings& findings,
+               const std::shared_ptr<PatternSteps>& steps = std::make_shared<PatternSteps>());
 
   /// The index of the first entry that names `module`, which then counts as used.
   std::optional<std::size_t> match(std::string_view module) const;
@@ -43,13 +47,19 @@ public:
   std::size_t size() const { return entries.size(); }
   /// Entries that have matched no module yet and are no class names.
   std::vector<std::string_view> unused() const;
+  /// Entries of which it was not found out whether they name a module, as that took too long: they
+  /// name none.
+  std::vector<std::string_view> unfinished() const;
 
 private:
   struct Expression {
     std::size_t entry;
-    std::unique_ptr<re2::RE2> regex;
-    bool whole; ///< the whole name, not only its start
+    std::unique_ptr<re2::RE2> regex;              ///< null where RE2 does not take it
+    std::optional<BacktrackingPattern> otherwise; ///< set there
+    bool whole;                                   ///< the whole name, not only its start
   };
+  /// Nothing where that cannot be found out.
+  static std::optional<bool> matches(const Expression& expression, std::string_view name);
   struct Entry {
     std::string text;
     bool mayBeClass = false;
@@ -63,7 +73,7 @@ private:
   };
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> names;
   std::vector<Expression> expressions;
-  mutable std::vector<bool> used;
+  mutable std::vector<bool> used, isUnfinished;
 };
 
 } // namespace octavo::checkpoint

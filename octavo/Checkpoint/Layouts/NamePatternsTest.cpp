@@ -69,8 +69,49 @@ TEST(NamePatternsTest, TheFirstOfSeveralAndAllAreUsed) {
   EXPECT_FALSE(patterns.namesClass("Embedding"));
 }
 
+// What RE2 does not take. Expected: re.match of Python 3.11.
+TEST(NamePatternsTest, LookAroundAndBackReferences) {
+  check(PatternStyle::NameClassOrRegex,
+        {{"re:(?!.*(gate|up)_proj).*", "model.layers.0.mlp.down_proj", true},
+         {"re:(?!.*(gate|up)_proj).*", "model.layers.0.mlp.gate_proj", false},
+         {"re:^(?!.*attn)model", "model.layers.0.mlp", true},
+         {"re:^(?!.*attn)model", "model.layers.0.self_attn", false},
+         {"re:.*mlp\\.(?!gate)", "model.layers.0.mlp.up_proj", true},
+         {"re:.*mlp\\.(?!gate)", "model.layers.0.mlp.gate_proj", false},
+         {"re:.*(?<!lm_head)$", "model.norm", true},
+         {"re:.*(?<!lm_head)$", "model.lm_head", false},
+         {"re:(?=.*mlp)(?=.*up)", "layers.0.mlp.up_proj", true},
+         {"re:(?=.*mlp)(?=.*up)", "layers.0.mlp.down_proj", false},
+         {"re:.*\\.(\\d+)\\.experts\\.\\1\\.", "layers.7.experts.7.up_proj", true},
+         {"re:.*\\.(\\d+)\\.experts\\.\\1\\.", "layers.7.experts.8.up_proj", false},
+         {"re:(?P<n>\\d)x(?P=n)", "3x3", true},
+         {"re:mlp(?!x)", "model.mlp", false}}); // from the start alone
+}
+
+// Exponential in the name's length; Python never comes back.
+TEST(NamePatternsTest, PatternsThatTakeTooLongAreGivenUp) {
+  Findings findings;
+  const std::vector<std::string> entries = {"re:(?!x)((a+)+)+$", "re:(?!x)a", "b"};
+  const auto steps = std::make_shared<PatternSteps>(PatternSteps{100'000});
+  const NamePatterns patterns(entries, PatternStyle::NameClassOrRegex, "ignore", findings, steps);
+  EXPECT_TRUE(findings.empty());
+  EXPECT_EQ(patterns.match("a"), 0u);
+  EXPECT_TRUE(patterns.unfinished().empty());
+  EXPECT_FALSE(patterns.match(std::string(60, 'a') + "!"));
+  EXPECT_EQ(patterns.unfinished(),
+            (std::vector<std::string_view>{"re:(?!x)((a+)+)+$", "re:(?!x)a"}));
+  EXPECT_EQ(patterns.match("b"), 2u); // a name needs no steps
+  EXPECT_LE(steps->left, 0);
+
+  const NamePatterns others(entries, PatternStyle::NameClassOrRegex, "ignore", findings);
+  EXPECT_FALSE(others.match(std::string(2000, 'a')));
+  EXPECT_EQ(others.unfinished().size(), 2u);
+  EXPECT_EQ(others.match("a"), 0u); // names of a usual length are matched again
+}
+
 TEST(NamePatternsTest, PatternsThatDoNotCompileAreReported) {
-  for (const char* bad : {"re:(", "re:a(?!b)", "re:\\", "re:a{1000000}", "re:[z-a]"}) {
+  for (const char* bad :
+       {"re:(", "re:a(?!b", "re:(?<=a*)b", "re:\\", "re:a{1000000}", "re:[z-a]"}) {
     Findings findings;
     const std::vector<std::string> entries = {bad};
     const NamePatterns patterns(entries, PatternStyle::NameClassOrRegex, "ignore", findings);

@@ -254,8 +254,8 @@ public:
           return common;
         },
         findings);
-    reportUnused(folder, excluded.unused(), "exclude", findings);
-    reportUnused(folder, named.unused(), "layer_quant_config", findings);
+    reportUnused(folder, excluded, "exclude", findings);
+    reportUnused(folder, named, "layer_quant_config", findings);
     reportTransforms(transformsOf(block), "algo_config", inventory, findings);
     const Json& group = memberAt(block, {"export", "kv_cache_group"});
     const Json& ofCache = memberAt(block, {"kv_cache_quant_config"});

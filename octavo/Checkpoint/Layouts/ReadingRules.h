@@ -71,7 +71,7 @@ inline constexpr auto kReadingRules = std::to_array<ReadingRule>({
      "correct or remove the entry"},
     {"bad-pattern", Severity::Warning,
      "octavo cannot tell which modules the entry names, so it takes it to name none",
-     "write the pattern without look-around and back references"},
+     "correct the pattern: expressions are Python's"},
     {"bad-configuration", Severity::Error,
      "readers refuse a configuration that they cannot read, or go by its defaults",
      "correct the configuration, or write it anew with `octavo checkpoint convert`"},

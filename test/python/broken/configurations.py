@@ -124,6 +124,11 @@ def pattern_is_broken(checkpoint):
     checkpoint.quantization["ignore"].append("re:(")
 
 
+@breaks(cp.compressed_fp8, "bad-pattern", "too many steps", "((.+)+)+")
+def pattern_takes_forever(checkpoint):
+    checkpoint.quantization["ignore"].append("re:(?!x)((.+)+)+[!?]")
+
+
 @breaks(cp.compressed_fp8, "unknown-configuration-key", "magic")
 def scheme_has_an_unknown_key(checkpoint):
     checkpoint.quantization["config_groups"]["group_0"]["weights"]["magic"] = True
