@@ -1,6 +1,6 @@
 #include "octavo/Checkpoint/WeightsWriter.h"
 
-#include "octavo/Checkpoint/ExpertStacks.h"
+#include "octavo/Checkpoint/Experts.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"

@@ -84,6 +84,49 @@ def tiny_model():
     return transformers.BertModel(config).to(torch.bfloat16)
 
 
+def tiny_mixture():
+    """Mixtral: experts that are modules one by one in files, of several blocks of every format."""
+    torch.manual_seed(0)
+    config = transformers.MixtralConfig(
+        hidden_size=256, intermediate_size=256, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
+        head_dim=128, vocab_size=64, max_position_embeddings=16, num_local_experts=4)
+    return transformers.MixtralForCausalLM(config).to(torch.bfloat16)
+
+
+@pytest.mark.parametrize("layout, format, rule", [
+    ("compressed-tensors", "fp8_tensor", None), ("compressed-tensors", "fp8_row", None),
+    ("compressed-tensors", "mxfp4", None), ("deepseek", "fp8_block", None),
+    ("compressed-tensors", "nvfp4", "experts-outer-scales-dropped"),
+    ("compressed-tensors", "fp8_group", "experts-blocks-stop"),
+    ("compressed-tensors", "fp8_block", "experts-blocks-stop"),
+    ("compressed-tensors", "mxfp8_e4m3", "experts-blocks-stop")])
+def test_transformers_reads_experts_as_lint_says(tmp_path, layout, format, rule):
+    tiny_mixture().save_pretrained(tmp_path / "in")
+    octavo_run("checkpoint", "quantize", tmp_path / "in", "-o", tmp_path / "out", "--layout", layout, "--format", format)
+    octavo_run("checkpoint", "dequantize", tmp_path / "out", "-o", tmp_path / "plain")
+    linted = subprocess.run([OCTAVO, "checkpoint", "lint", tmp_path / "out", "--for", "transformers", "--json"],
+                            capture_output=True, text=True)
+    assert {f["rule"] for f in json.loads(linted.stdout)["findings"] if f["severity"] != "note"} == {rule} - {None}
+    quantization = {"compressed-tensors": transformers.CompressedTensorsConfig(run_compressed=False),
+                    "deepseek": transformers.FineGrainedFP8Config(dequantize=True)}[layout]
+
+    def load():
+        return transformers.AutoModelForCausalLM.from_pretrained(
+            tmp_path / "out", quantization_config=quantization, dtype=torch.bfloat16).state_dict()
+
+    if rule == "experts-blocks-stop":
+        with pytest.raises(RuntimeError, match="conversion of the weights"):
+            load()
+        return
+    expected = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "plain", dtype=torch.bfloat16).state_dict()
+    errors = {name: ((found.float() - expected[name].float()).abs().max() / expected[name].float().abs().max()).item()
+              for name, found in load().items()}
+    wrong = {name for name, error in errors.items() if error > 2.0 ** -6}
+    assert wrong == (set() if rule is None else {f"model.layers.{i}.mlp.experts.{name}" for i in range(2)
+                                                 for name in ("gate_up_proj", "down_proj")})
+    assert all(errors[name] > 1000 for name in wrong)
+
+
 def scales_of(weight, arguments):
     """What an observer of minimum and maximum gives: scale and, for NVFP4, global scale."""
     rows, columns = weight.shape

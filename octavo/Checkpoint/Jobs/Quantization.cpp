@@ -1,6 +1,6 @@
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 
-#include "octavo/Checkpoint/ExpertStacks.h"
+#include "octavo/Checkpoint/Experts.h"
 #include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 #include "octavo/Checkpoint/RouterModules.h"

@@ -1,6 +1,6 @@
 // Elements and scales under safetensors' own dtypes (F4, F6_E2M3, F6_E3M2, F8_E8M0), as writers use
 // that do not need U8 any more. One row for each scaled format whose scales are narrow.
-#include "octavo/Checkpoint/ExpertStacks.h"
+#include "octavo/Checkpoint/Experts.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 

@@ -1,10 +1,12 @@
 #include "octavo/Checkpoint/Lint/LintReaders.h"
 
 #include "octavo/Checkpoint/AttentionModules.h"
+#include "octavo/Checkpoint/Experts.h"
 #include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 #include "octavo/Checkpoint/Lint/BlocksWithValues.h"
+#include "octavo/Checkpoint/Lint/ReaderConditions.h"
 #include "octavo/Checkpoint/RouterModules.h"
 
 #include <fmt/format.h>
@@ -22,22 +24,6 @@ namespace {
 using enum Reader;
 using enum Severity;
 
-void report(const ReaderRule& rule, Findings& findings, const StoredTensor* tensor,
-            std::string what) {
-  findings.push_back({std::string(rule.name), rule.severity, tensor ? tensor->shard->name() : "",
-                      tensor ? tensor->name() : "", std::move(what),
-                      fmt::format("{} ({})", rule.happens, rule.source), std::string(rule.fix)});
-}
-
-/// quant_method of config.json, empty where there is none; "modelopt" also where only
-/// hf_quant_config.json is there.
-std::string quantMethod(const Folder& folder) {
-  const Json& method = memberAt(folder.quantizationConfig(), {"quant_method"});
-  if (method.is_string())
-    return method.get<std::string>();
-  return memberAt(folder.quantConfig(), {"quantization"}).is_object() ? "modelopt" : "";
-}
-
 /// quant_algo of a ModelOpt configuration; empty where there is none.
 std::string quantAlgorithm(const Folder& folder) {
   for (const Json* json : {&memberAt(folder.quantConfig(), {"quantization", "quant_algo"}),
@@ -45,20 +31,6 @@ std::string quantAlgorithm(const Folder& folder) {
     if (json->is_string())
       return json->get<std::string>();
   return "";
-}
-
-bool isModelOpt(const Folder& folder) { return quantMethod(folder).starts_with("modelopt"); }
-
-bool hasFormat(const Layer& layer, std::string_view name) {
-  return layer.format && layer.format->name == name;
-}
-
-/// Whether a block of the layer's last rows or columns is cut short, in a layer of several blocks.
-bool isRagged(const Layer& layer) {
-  if (!hasFormat(layer, "fp8_block"))
-    return false;
-  const std::size_t rank = layer.shape.size();
-  return layer.shape[rank - 1] % 128 != 0 || layer.shape[rank - 2] % 128 != 0;
 }
 
 // Conditions, in the order of the table.
@@ -184,65 +156,6 @@ void nanTo240(const LintSubject& subject, const ReaderRule& rule, Findings& find
              fmt::format("{} codes are NaN", census.codes.nan));
 }
 
-void reportRagged(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  for (const Layer& layer : subject.inventory.layers)
-    if (isRagged(layer))
-      report(rule, findings, &layer.elements.tensor,
-             fmt::format("{} x {} is no multiple of 128 x 128", layer.shape[layer.shape.size() - 2],
-                         layer.shape.back()));
-}
-
-void raggedBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  if (quantMethod(subject.folder) == "fp8")
-    reportRagged(subject, rule, findings);
-}
-
-void raggedCompressed(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  if (quantMethod(subject.folder) == "compressed-tensors")
-    reportRagged(subject, rule, findings);
-}
-
-/// Whether transformers knows no such quant_method: it says so in its log, and loads the tensors as
-/// if the model were not quantized.
-bool isUnknownToTransformers(const Folder& folder) {
-  return isModelOpt(folder) || quantMethod(folder) == "octavo";
-}
-
-void rawCodes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  const bool isAutoFp8 =
-      quantMethod(subject.folder) == "fp8" &&
-      !memberAt(subject.folder.quantizationConfig(), {"weight_block_size"}).is_array();
-  const bool isUnknown = isUnknownToTransformers(subject.folder);
-  for (const Layer& layer : subject.inventory.layers)
-    if ((isAutoFp8 && hasFormat(layer, "fp8_tensor")) ||
-        (isUnknown && layer.type.element->width() == 8))
-      report(rule, findings, &layer.elements.tensor,
-             fmt::format("an {} weight of {}", layer.format ? layer.format->name : "8-bit",
-                         isAutoFp8 ? "the AutoFP8 layout" : quantMethod(subject.folder)));
-}
-
-void refusedByShape(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  if (isUnknownToTransformers(subject.folder))
-    for (const Layer& layer : subject.inventory.layers)
-      if (layer.type.element->width() == 4) {
-        report(rule, findings, &layer.elements.tensor,
-               fmt::format("{} bytes a row where the model has {} weights", layer.shape.back() / 2,
-                           layer.shape.back()));
-        return; // one is enough to refuse all
-      }
-}
-
-/// A finding for the first layer of each format for which `affects` holds.
-template <typename Affects>
-void perFormat(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
-               Affects affects) {
-  std::set<std::string_view> seen;
-  for (const Layer& layer : subject.inventory.layers)
-    if (layer.format && affects(layer) && seen.insert(layer.format->name).second)
-      report(rule, findings, &layer.elements.tensor,
-             fmt::format("the format is {}", layer.format->name));
-}
-
 void quantizedRouters(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
   for (const Layer& layer : subject.inventory.layers)
     if (isRouter(layer.name))
@@ -264,43 +177,6 @@ void weightsAloneInQuark(const LintSubject& subject, const ReaderRule& rule, Fin
       return layer.activations.kind == Activations::Kind::None &&
              (hasFormat(layer, "fp8_tensor") || hasFormat(layer, "fp8_row"));
     });
-}
-
-void groupsInQuark(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  if (quantMethod(subject.folder) == "quark")
-    perFormat(subject, rule, findings, [](const Layer& layer) {
-      return layer.format->element->width() == 8 && layer.format->along != format::kWholeAxis;
-    });
-}
-
-/// A finding for all layers that the layout's readers have no place for.
-template <typename Affects>
-void withoutPlace(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
-                  std::string_view method, Affects affects) {
-  if (quantMethod(subject.folder) != method)
-    return;
-  const Layer* first = nullptr;
-  std::size_t count = 0;
-  for (const Layer& layer : subject.inventory.layers)
-    if (affects(layer)) {
-      first = first ? first : &layer;
-      ++count;
-    }
-  if (first)
-    report(rule, findings, &first->elements.tensor,
-           fmt::format("{} of {} layers are like it, of shape [{}]", count,
-                       subject.inventory.layers.size(), fmt::join(first->shape, ", ")));
-}
-
-void stackedExperts(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  for (std::string_view method : {"compressed-tensors", "quark"})
-    withoutPlace(subject, rule, findings, method,
-                 [](const Layer& layer) { return layer.shape.size() == 3; });
-}
-
-void matricesAsBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  withoutPlace(subject, rule, findings, "mxfp4",
-               [](const Layer& layer) { return layer.shape.size() == 2; });
 }
 
 void ownMethod(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
@@ -332,8 +208,8 @@ std::vector<std::string> excludedModules(const Folder& folder) {
 
 /// The module of vLLM's model that runs `layer`: that of the fused product, or of all experts.
 std::string moduleInVllm(const Layer& layer) {
-  if (const std::size_t experts = layer.name.find(".experts."); experts != std::string::npos)
-    return layer.name.substr(0, experts) + ".experts";
+  if (const std::string_view experts = expertsOf(layer.name); !experts.empty())
+    return std::string(experts);
   return fusedGroup(layer.name).value_or(layer.name);
 }
 
@@ -367,7 +243,7 @@ void excludedBySubstring(const LintSubject& subject, const ReaderRule& rule, Fin
 
 void raggedModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
   if (isModelOpt(subject.folder))
-    reportRagged(subject, rule, findings);
+    reportRagged(subject, rule, findings, 1);
 }
 
 /// A finding for the first tensor of each dtype for which `affects` holds.
@@ -470,29 +346,6 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
     {"fnuz-nan-codes", {Vllm}, Error,
      "silently wrong: on FNUZ hardware the bytes 0x7F and 0xFF are read as 240 and -240, not NaN",
      "quantize the layer again", "vLLM, utils/w8a8_utils.py:normalize_e4m3fn_to_e4m3fnuz", nanTo240},
-    {"ragged-blocks-misread", {Transformers}, Error,
-     "silently wrong: the block height is taken as rows / rows of scales (120 where it is 128), so scales slide",
-     "octavo checkpoint dequantize, or convert to a layout without blocks of 128 x 128",
-     "transformers 5.23, run on CPU", raggedBlocks},
-    {"ragged-blocks-refused", {Transformers}, Error,
-     "compressed-tensors cannot run weights whose sides are no multiples of 128",
-     "octavo checkpoint dequantize, or convert to scales per row",
-     "compressed-tensors 0.20, run on CPU", raggedCompressed},
-    {"raw-codes-loaded", {Transformers}, Error,
-     "silently wrong: the codes are loaded as the weights, without their scales",
-     "octavo checkpoint convert --layout compressed-tensors, or dequantize",
-     "transformers 5.23, run on CPU", rawCodes},
-    {"stacked-experts-unread", {Transformers}, Error,
-     "silently wrong: tensors of stacked experts have no place in the model, whose experts keep random values",
-     "quantize the plain model again, which leaves the stacks plain; or octavo checkpoint convert --layout gpt-oss",
-     "transformers 5.23, run on CPU", stackedExperts},
-    {"matrices-as-blocks-unread", {Transformers}, Error,
-     "silently wrong: blocks and scales are looked for in experts.gate_up_proj and experts.down_proj alone, and other layers keep random values",
-     "octavo checkpoint convert --layout compressed-tensors, or quark", "transformers 5.23, run on CPU", matricesAsBlocks},
-    {"quark-groups-stop", {Transformers}, Error, "the weights load, and the first product stops: Quark runs FP8 by tensor and by row alone",
-     "octavo checkpoint convert --layout compressed-tensors", "transformers 5.23 with Quark 0.13, run on CPU", groupsInQuark},
-    {"packed-rows-refused", {Transformers}, Error, "the load stops: packed rows do not have the model's shape",
-     "octavo checkpoint convert --layout compressed-tensors", "transformers 5.23, run on CPU", refusedByShape},
     {"dtype-without-torch", {Vllm, Transformers, Sglang}, Error, "safetensors has no torch type for F6 dtypes: the load stops",
      "octavo checkpoint convert to a layout that keeps them in U8 (quark)", "safetensors 0.8", sixBits},
     {"f4-odd-row", {Vllm, Transformers, Sglang}, Error, "safetensors refuses F4 tensors with an odd last extent for torch",
@@ -506,10 +359,17 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
 
 } // namespace
 
-std::span<const ReaderRule> readerRules() { return kReaderRules; }
+std::span<const ReaderRule> readerRules() {
+  static const std::vector<ReaderRule> all = [] {
+    std::vector<ReaderRule> rules(kReaderRules.begin(), kReaderRules.end());
+    rules.insert(rules.end(), transformersRules().begin(), transformersRules().end());
+    return rules;
+  }();
+  return all;
+}
 
 void lintReader(const LintSubject& subject, Reader reader, Findings& findings) {
-  for (const ReaderRule& rule : kReaderRules)
+  for (const ReaderRule& rule : readerRules())
     if (rule.readers.has(reader))
       rule.check(subject, rule, findings);
 }

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace octavo::checkpoint {
 
@@ -32,7 +33,10 @@ struct ReaderRule {
   void (*check)(const LintSubject& subject, const ReaderRule& rule, Findings& findings);
 };
 
+/// Of all readers.
 std::span<const ReaderRule> readerRules();
+/// Those of them that are of transformers alone.
+std::span<const ReaderRule> transformersRules();
 
 /// Runs the rows of `reader`.
 void lintReader(const LintSubject& subject, Reader reader, Findings& findings);

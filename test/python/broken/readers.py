@@ -209,3 +209,41 @@ def transformers_and_a_matrix_in_blocks_of_gpt_oss(checkpoint):
 def vllm_and_a_quantized_gate_of_a_shared_expert(checkpoint):
     for part in ("weight", "weight_scale"):
         checkpoint.tensors[f"{L0}mlp.shared_expert_gate.{part}"] = checkpoint.tensors.pop(f"{UP}.{part}")
+
+
+def one_expert(checkpoint, number=0):
+    """Makes the up projection of the first layer one of an expert that is modules."""
+    for name in list(checkpoint.tensors):
+        if name.startswith(UP + "."):
+            part = name.removeprefix(UP)
+            checkpoint.tensors[f"model.layers.0.mlp.experts.{number}.up_proj{part}"] = checkpoint.tensors.pop(name)
+
+
+@reads(cp.compressed_nvfp4, "transformers", "experts-outer-scales-dropped", "silently wrong", "nvfp4",
+       "experts.0.up_proj.weight_packed")
+def transformers_and_outer_scales_of_experts(checkpoint):
+    one_expert(checkpoint)
+
+
+@reads(cp.compressed_mxfp8, "transformers", "experts-blocks-stop", "the load stops", "mxfp8_e4m3")
+def transformers_and_blocks_of_experts(checkpoint):
+    one_expert(checkpoint, 12)
+
+
+@reads(lambda: cp.compressed_blocks({name: (256, 128) for name in cp.SHAPES}), "transformers",
+       "experts-blocks-stop", "the load stops", "fp8_block")
+def transformers_and_large_blocks_of_experts(checkpoint):
+    one_expert(checkpoint)
+
+
+@reads(lambda: cp.autofp8(static=False, kv=False), "transformers", "quark-experts-unread", "silently wrong",
+       "fp8_tensor")
+def transformers_and_quark_experts(checkpoint):
+    as_quark(checkpoint, {"dtype": "fp8_e4m3", "qscheme": "per_tensor", "is_dynamic": True})
+    one_expert(checkpoint)
+
+
+@reads(cp.compressed_fp8, "transformers", "llama4-stacks-unread", "random values", "experts.gate_up_proj is a stack")
+def transformers_and_stacks_of_llama4(checkpoint):
+    checkpoint.config["text_config"] = {"model_type": "llama4_text"}
+    checkpoint.tensors["model.layers.0.feed_forward.experts.gate_up_proj"] = np.zeros((2, 64, 256), ml_dtypes.bfloat16)

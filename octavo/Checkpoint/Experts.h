@@ -1,4 +1,5 @@
-// Experts of a layer in one tensor, as transformers keeps those of gpt-oss and Llama 4.
+// Experts of a layer: in one tensor, as transformers keeps those of gpt-oss and Llama 4, or a few
+// modules each.
 #pragma once
 
 #include <string_view>
@@ -8,5 +9,9 @@ namespace octavo::checkpoint {
 /// Whether `parameter` of `module` is such a stack, which readers know by these names alone:
 /// "experts" and "gate_up_proj" or "down_proj". Plain it is [E, K, N]: PlainAxes::Swapped.
 bool isExpertStack(std::string_view module, std::string_view parameter);
+
+/// The module of all experts of which `module` is a part of one: "mlp.experts" of
+/// "mlp.experts.3.up_proj". Empty for other modules.
+std::string_view expertsOf(std::string_view module);
 
 } // namespace octavo::checkpoint

@@ -1,0 +1,42 @@
+#include "octavo/Checkpoint/Lint/ReaderConditions.h"
+
+#include "octavo/Checkpoint/Layouts/Configuration.h"
+
+#include <algorithm>
+#include <span>
+
+namespace octavo::checkpoint {
+
+void report(const ReaderRule& rule, Findings& findings, const StoredTensor* tensor,
+            std::string what) {
+  findings.push_back({std::string(rule.name), rule.severity, tensor ? tensor->shard->name() : "",
+                      tensor ? tensor->name() : "", std::move(what),
+                      fmt::format("{} ({})", rule.happens, rule.source), std::string(rule.fix)});
+}
+
+std::string quantMethod(const Folder& folder) {
+  const Json& method = memberAt(folder.quantizationConfig(), {"quant_method"});
+  if (method.is_string())
+    return method.get<std::string>();
+  return memberAt(folder.quantConfig(), {"quantization"}).is_object() ? "modelopt" : "";
+}
+
+bool isModelOpt(const Folder& folder) { return quantMethod(folder).starts_with("modelopt"); }
+
+bool hasFormat(const Layer& layer, std::string_view name) {
+  return layer.format && layer.format->name == name;
+}
+
+void reportRagged(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+                  std::int64_t least) {
+  for (const Layer& layer : subject.inventory.layers) {
+    if (!hasFormat(layer, "fp8_block"))
+      continue;
+    const std::span matrix = std::span(layer.shape).last(2);
+    if (std::ranges::any_of(matrix, [&](std::int64_t n) { return n >= least && n % 128 != 0; }))
+      report(rule, findings, &layer.elements.tensor,
+             fmt::format("{} x {} is no multiple of 128 x 128", matrix[0], matrix[1]));
+  }
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,42 @@
+// What conditions of reader rules have in common.
+#pragma once
+
+#include "octavo/Checkpoint/Lint/LintReaders.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace octavo::checkpoint {
+
+/// Adds a finding of `rule`; `tensor` may be null.
+void report(const ReaderRule& rule, Findings& findings, const StoredTensor* tensor,
+            std::string what);
+
+/// quant_method of config.json, empty where there is none; "modelopt" also where only
+/// hf_quant_config.json is there.
+std::string quantMethod(const Folder& folder);
+bool isModelOpt(const Folder& folder);
+
+bool hasFormat(const Layer& layer, std::string_view name);
+
+/// A finding for each weight in blocks of 128 x 128 with a side that is no multiple of 128 and
+/// `least` long or longer.
+void reportRagged(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+                  std::int64_t least);
+
+/// A finding for the first layer of each format for which `affects` holds.
+template <typename Affects>
+void perFormat(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+               Affects affects) {
+  std::set<std::string_view> seen;
+  for (const Layer& layer : subject.inventory.layers)
+    if (layer.format && affects(layer) && seen.insert(layer.format->name).second)
+      report(rule, findings, &layer.elements.tensor,
+             fmt::format("the format is {}", layer.format->name));
+}
+
+} // namespace octavo::checkpoint
