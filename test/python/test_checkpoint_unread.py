@@ -256,6 +256,18 @@ def test_expressions_with_look_around_name_what_they_name_in_python(tmp_path):
     assert rules(write(tmp_path, "model", checkpoint)) == {"ignored-layer-quantized"}
 
 
+@pytest.mark.parametrize("make", [cp.autofp8, cp.deepseek, cp.compressed_fp8, cp.compressed_nvfp4, cp.compressed_mxfp8])
+def test_a_method_that_is_not_read_says_nothing_of_the_weights(tmp_path, make):
+    """Its block is another tool's: no key of it is taken for the one of the layout that the tensors fit."""
+    checkpoint = make()
+    checkpoint.config["quantization_config"] = {
+        "quant_method": "torchao", "quant_type": {"default": {"_type": "Float8WeightOnlyConfig"}}, "ignore": ["x"],
+        "modules_to_not_convert": ["y"], "activation_scheme": "z", "config_groups": {"group_0": {"targets": ["z"]}}}
+    folder = write(tmp_path, "model", checkpoint)
+    assert rules(folder) <= {"unsupported-layout", "ambiguous-layout"}
+    octavo("dequantize", folder, "-o", tmp_path / "plain")
+
+
 def test_e8m0_scales_of_fp8_blocks_widen(tmp_path):
     """DeepSeek's ue8m0 as F8_E8M0: every 2^(b - 127) is an F32."""
     checkpoint = cp.deepseek()

@@ -310,7 +310,7 @@ public:
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
-    const Json& block = folder.quantizationConfig();
+    const Json& block = readableQuantization(folder);
     const auto steps = std::make_shared<PatternSteps>();
     const NamePatterns ignored(stringsAt(block, "ignore"), PatternStyle::NameClassOrRegex, "ignore",
                                findings, steps);

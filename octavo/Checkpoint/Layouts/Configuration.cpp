@@ -48,6 +48,16 @@ std::vector<std::string> stringsAt(const Json& value, const char* key) {
   return strings;
 }
 
+const Json& readableQuantization(const Folder& folder) {
+  static const Json none;
+  const Json& block = folder.quantizationConfig();
+  const bool isRead = stringAt(block, "quant_method").empty() ||
+                      std::ranges::any_of(layouts(), [&](const Layout* layout) {
+                        return layout->detectByConfiguration(folder).has_value();
+                      });
+  return isRead ? block : none;
+}
+
 void reportUnused(const Folder& folder, const NamePatterns& patterns, std::string_view key,
                   Findings& findings) {
   for (std::string_view entry : patterns.unfinished())

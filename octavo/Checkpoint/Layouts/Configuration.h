@@ -21,6 +21,10 @@ std::string stringAt(const Json& value, const char* key);
 std::optional<std::int64_t> integerAt(const Json& value, const char* key);
 std::vector<std::string> stringsAt(const Json& value, const char* key);
 
+/// The folder's quantizationConfig; null where that is of a quant_method that octavo does not read,
+/// whose members mean something else.
+const Json& readableQuantization(const Folder& folder);
+
 /// Reports the entries of a list that named no module, but for heads that are tied and have no
 /// tensor of their own, and those that took too long.
 void reportUnused(const Folder& folder, const NamePatterns& patterns, std::string_view key,

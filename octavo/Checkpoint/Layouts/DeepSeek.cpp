@@ -55,7 +55,7 @@ public:
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
-    const Json& block = folder.quantizationConfig();
+    const Json& block = readableQuantization(folder);
     // MiniMax lists them under ignored_layers, and readers take either.
     const char* key = memberAt(block, {"modules_to_not_convert"}).is_null()
                           ? "ignored_layers"

@@ -46,7 +46,7 @@ public:
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
-    const Json& block = folder.quantizationConfig();
+    const Json& block = readableQuantization(folder);
     std::vector<std::string> ignored = stringsAt(block, "ignored_layers");
     for (std::string& entry : stringsAt(block, "modules_to_not_convert"))
       ignored.push_back(std::move(entry));

@@ -54,7 +54,7 @@ public:
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
-    const Json& block = folder.quantizationConfig();
+    const Json& block = readableQuantization(folder);
     const NamePatterns plain(stringsAt(block, "modules_to_not_convert"), PatternStyle::NameOrRegex,
                              "modules_to_not_convert", findings);
     Inventory inventory = scanLayers(

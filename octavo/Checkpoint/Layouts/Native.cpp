@@ -47,7 +47,7 @@ public:
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
-    const std::string kind = stringAt(folder.quantizationConfig(), "activations");
+    const std::string kind = stringAt(readableQuantization(folder), "activations");
     Inventory inventory = scanLayers(
         folder, rows(), [](std::string_view) { return Claim{}; }, findings);
     for (Layer& layer : inventory.layers) {
@@ -56,7 +56,7 @@ public:
       if (layer.shape.size() == 3 && isExpertStack(layer.name, layer.parameter))
         layer.plainAxes = PlainAxes::Swapped;
     }
-    inventory.kvCacheFormat = stringAt(folder.quantizationConfig(), "kv_cache");
+    inventory.kvCacheFormat = stringAt(readableQuantization(folder), "kv_cache");
     return inventory;
   }
 

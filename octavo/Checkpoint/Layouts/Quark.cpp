@@ -210,7 +210,7 @@ public:
   }
 
   Inventory read(const Folder& folder, Findings& findings) const override {
-    const Json& block = folder.quantizationConfig();
+    const Json& block = readableQuantization(folder);
     const NamePatterns excluded(stringsAt(block, "exclude"), PatternStyle::Wildcards, "exclude",
                                 findings);
     const auto layerClaim = [&](const Json& layer, const std::string& where) {
