@@ -82,11 +82,19 @@ def test_what_is_written_of_a_mixture_of_experts(tmp_path, plain, layout, format
     assert rules_of(plain / "modules", tmp_path / "out", *pair) == DOCUMENTED[pair] | OF_EXPERTS[pair]
 
 
-@pytest.mark.parametrize("layout", ["deepseek", "compressed-tensors"])
-def test_a_side_shorter_than_a_block_is_no_ragged_one(tmp_path, layout):
-    """transformers 5.23 runs such layers: one block's scale is that of the side."""
-    model.write(tmp_path / "in", {"model.layers.0.self_attn.k_proj.weight": np.full((64, 128), 0.5, np.float32)})
-    assert rules_of(tmp_path / "in", tmp_path / "out", layout, "fp8_block", False) == set()
+@pytest.mark.parametrize("shape, layout, alone, rules", [
+    # As transformers 5.23 with compressed-tensors 0.20 ran them.
+    ((64, 128), "deepseek", False, []), ((64, 64), "deepseek", False, []),
+    ((192, 128), "deepseek", False, ["ragged-blocks-misread"]), ((128, 192), "deepseek", False, ["ragged-blocks-misread"]),
+    ((160, 320), "deepseek", False, ["ragged-blocks-refused"]), ((320, 128), "deepseek", False, ["ragged-blocks-refused"]),
+    ((64, 128), "compressed-tensors", False, []), ((320, 128), "compressed-tensors", False, []),
+    ((128, 64), "compressed-tensors", False, ["ragged-activations-stop"]),
+    ((128, 192), "compressed-tensors", False, ["ragged-activations-stop"]),
+    ((160, 320), "compressed-tensors", True, [])])
+def test_blocks_that_sides_cut_short(tmp_path, shape, layout, alone, rules):
+    model.write(tmp_path / "in", {"model.layers.0.self_attn.k_proj.weight": np.full(shape, 0.5, np.float32)})
+    found = rules_of(tmp_path / "in", tmp_path / "out", layout, "fp8_block", alone)
+    assert found == {("transformers", rule) for rule in rules}
 
 
 def rules_of(source, out, layout, format, alone):

@@ -242,8 +242,14 @@ void excludedBySubstring(const LintSubject& subject, const ReaderRule& rule, Fin
 }
 
 void raggedModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  if (isModelOpt(subject.folder))
-    reportRagged(subject, rule, findings, 1);
+  if (!isModelOpt(subject.folder))
+    return;
+  for (const Layer& layer : subject.inventory.layers)
+    if (hasFormat(layer, "fp8_block"))
+      if (const std::span matrix = std::span(layer.shape).last(2);
+          matrix[0] % 128 != 0 || matrix[1] % 128 != 0)
+        report(rule, findings, &layer.elements.tensor,
+               fmt::format("{} x {} is no multiple of 128 x 128", matrix[0], matrix[1]));
 }
 
 /// A finding for the first tensor of each dtype for which `affects` holds.

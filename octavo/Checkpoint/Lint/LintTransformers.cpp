@@ -18,17 +18,46 @@ using enum Severity;
 
 // Conditions, in the order of the table.
 
-/// The shortest side that is cut into several blocks.
-constexpr std::int64_t kTwoBlocks = 129;
-
-void raggedBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  if (quantMethod(subject.folder) == "fp8")
-    reportRagged(subject, rule, findings, kTwoBlocks);
+/// It takes sides over the number of their scales for the extents of a block.
+enum class BlocksRead { AsStored, AsOthers, No };
+BlocksRead readingOfBlocks(const Layer& layer) {
+  const std::size_t rank = layer.shape.size();
+  const auto grid = format::scaleShape(layer.shape, layer.type.block);
+  auto reading = BlocksRead::AsStored;
+  for (std::size_t axis : {rank - 2, rank - 1}) {
+    if (layer.shape[axis] % grid[axis] != 0)
+      return BlocksRead::No;
+    if (grid[axis] > 1 && layer.shape[axis] / grid[axis] != layer.type.block[axis])
+      reading = BlocksRead::AsOthers;
+  }
+  return reading;
 }
 
-void raggedCompressed(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void reportBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+                  BlocksRead reading) {
+  if (quantMethod(subject.folder) == "fp8")
+    for (const Layer& layer : subject.inventory.layers)
+      if (hasFormat(layer, "fp8_block") && readingOfBlocks(layer) == reading)
+        report(rule, findings, &layer.elements.tensor,
+               fmt::format("{} in blocks of 128 x 128", fmt::join(layer.shape, " x ")));
+}
+
+void misreadBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  reportBlocks(subject, rule, findings, BlocksRead::AsOthers);
+}
+
+void refusedBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+  reportBlocks(subject, rule, findings, BlocksRead::No);
+}
+
+void raggedActivations(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
   if (quantMethod(subject.folder) == "compressed-tensors")
-    reportRagged(subject, rule, findings, kTwoBlocks);
+    for (const Layer& layer : subject.inventory.layers)
+      if (hasFormat(layer, "fp8_block") && layer.shape.back() % 128 != 0 &&
+          layer.activations.kind != Activations::Kind::None)
+        report(rule, findings, &layer.elements.tensor,
+               fmt::format("{}: {} columns are no groups of 128", fmt::join(layer.shape, " x "),
+                           layer.shape.back()));
 }
 
 /// Whether transformers knows no such quant_method: it says so in its log, and loads the tensors as
@@ -154,13 +183,17 @@ void stacksOfLlama4(const LintSubject& subject, const ReaderRule& rule, Findings
 // clang-format off
 constexpr auto kRules = std::to_array<ReaderRule>({
     {"ragged-blocks-misread", {Transformers}, Error,
-     "silently wrong: the block height is taken as rows / rows of scales (120 where it is 128), so scales slide",
+     "silently wrong: the block height is taken as rows / rows of scales (120 where it is 128), so scales slide; columns alike",
      "octavo checkpoint dequantize, or convert to a layout without blocks of 128 x 128",
-     "transformers 5.23, run on CPU", raggedBlocks},
+     "transformers 5.23, run on CPU", misreadBlocks},
     {"ragged-blocks-refused", {Transformers}, Error,
-     "compressed-tensors cannot run weights whose sides are no multiples of 128",
-     "octavo checkpoint dequantize, or convert to scales per row",
-     "compressed-tensors 0.20, run on CPU", raggedCompressed},
+     "the load stops: rows are no multiple of the rows of scales, or columns of their columns",
+     "octavo checkpoint dequantize, or convert to a layout without blocks of 128 x 128",
+     "transformers 5.23, run on CPU", refusedBlocks},
+    {"ragged-activations-stop", {Transformers}, Error,
+     "the weights load, and the first product stops: activations go in groups of 128 columns",
+     "octavo checkpoint convert --layout compressed-tensors --requantize --format fp8_row, or quantize the plain model with --weight-only",
+     "compressed-tensors 0.20, run on CPU", raggedActivations},
     {"raw-codes-loaded", {Transformers}, Error,
      "silently wrong: the codes are loaded as the weights, without their scales",
      "octavo checkpoint convert --layout compressed-tensors, or dequantize",

@@ -2,9 +2,6 @@
 
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 
-#include <algorithm>
-#include <span>
-
 namespace octavo::checkpoint {
 
 void report(const ReaderRule& rule, Findings& findings, const StoredTensor* tensor,
@@ -25,18 +22,6 @@ bool isModelOpt(const Folder& folder) { return quantMethod(folder).starts_with("
 
 bool hasFormat(const Layer& layer, std::string_view name) {
   return layer.format && layer.format->name == name;
-}
-
-void reportRagged(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
-                  std::int64_t least) {
-  for (const Layer& layer : subject.inventory.layers) {
-    if (!hasFormat(layer, "fp8_block"))
-      continue;
-    const std::span matrix = std::span(layer.shape).last(2);
-    if (std::ranges::any_of(matrix, [&](std::int64_t n) { return n >= least && n % 128 != 0; }))
-      report(rule, findings, &layer.elements.tensor,
-             fmt::format("{} x {} is no multiple of 128 x 128", matrix[0], matrix[1]));
-  }
 }
 
 } // namespace octavo::checkpoint

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,11 +21,6 @@ std::string quantMethod(const Folder& folder);
 bool isModelOpt(const Folder& folder);
 
 bool hasFormat(const Layer& layer, std::string_view name);
-
-/// A finding for each weight in blocks of 128 x 128 with a side that is no multiple of 128 and
-/// `least` long or longer.
-void reportRagged(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
-                  std::int64_t least);
 
 /// A finding for the first layer of each format for which `affects` holds.
 template <typename Affects>

@@ -62,9 +62,15 @@ def transformers_and_ragged_blocks(checkpoint):
 
 
 @reads(lambda: cp.compressed_blocks({name: (200, 130) for name in cp.SHAPES}), "transformers",
-       "ragged-blocks-refused", "200 x 130")
+       "ragged-activations-stop", "200 x 130", "the first product stops")
 def transformers_and_ragged_compressed_blocks(checkpoint):
     pass
+
+
+@reads(lambda: cp.deepseek({name: (576, 128) for name in cp.SHAPES}), "transformers", "ragged-blocks-refused",
+       "the load stops", "576 x 128")
+def transformers_and_rows_that_their_scales_do_not_divide(checkpoint):
+    """DeepSeek-V3's kv_a_proj_with_mqa: 5 rows of scales."""
 
 
 @reads(cp.modelopt_nvfp4, "transformers", "packed-rows-refused", "64 bytes a row", "128 weights")
