@@ -319,6 +319,16 @@ def test_the_beginnings_of_a_job_are_no_checkpoint(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
 
 
+def test_shards_without_an_index_get_one(tmp_path):
+    folder = checkpoints.autofp8().write(tmp_path / "in")
+    index = json.loads((folder / "model.safetensors.index.json").read_text())
+    (folder / "model.safetensors.index.json").unlink()
+    octavo("convert", folder, "-o", tmp_path / "out", "--layout", "compressed-tensors", stderr=None)
+    written = json.loads((tmp_path / "out/model.safetensors.index.json").read_text())
+    assert written["weight_map"].keys() == index["weight_map"].keys()
+    octavo("verify", tmp_path / "out", "--against", folder)
+
+
 def test_an_index_may_spell_its_shards_otherwise(tmp_path):
     folder = checkpoints.autofp8().write(tmp_path / "in")
     path = folder / "model.safetensors.index.json"

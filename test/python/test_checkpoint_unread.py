@@ -192,11 +192,13 @@ def test_each_layer_keeps_its_activations(tmp_path, first):
     for layout in ("compressed-tensors", "quark"):
         summary = as_json("convert", mixed, "-o", tmp_path / layout, "--layout", layout)
         assert activations(tmp_path / layout) == expected and not summary["notes"]
+        octavo("verify", tmp_path / layout, "--against", mixed)
     if first == "fp8_row":
         return  # native has it not
     summary = as_json("convert", mixed, "-o", tmp_path / "native", "--layout", "native")
     assert [note["rule"] for note in summary["notes"]] == ["activations-change"]
     assert "dynamic mxfp8_e4m3 become wide ones" in summary["notes"][0]["what"]
+    octavo("verify", tmp_path / "native", "--against", mixed)
 
 
 @pytest.mark.parametrize("inputs, what", [
@@ -215,6 +217,8 @@ def test_activations_of_another_format_than_the_weights(tmp_path, inputs, what):
     assert {note["rule"] for note in summary["notes"]} == {
         "-": set(), "s": {"dropped-input-scale", "activations-change"}, "d": {"activations-change"}}[what[0]]
     assert not [name for name in tensors_of(tmp_path / "other") if "input" in name.rsplit(".", 1)[1]]
+    for out in ("again", "other"):
+        octavo("verify", tmp_path / out, "--against", folder)
 
 
 def test_an_input_scale_of_another_format_is_not_taken_for_nvfp4s(tmp_path):
@@ -227,6 +231,7 @@ def test_an_input_scale_of_another_format_is_not_taken_for_nvfp4s(tmp_path):
         summary = as_json("convert", folder, "-o", tmp_path / layout, "--layout", layout)
         assert activations(tmp_path / layout) == {"nvfp4": "-"}
         assert {note["rule"] for note in summary["notes"]} >= {"dropped-input-scale", "activations-change"}
+        octavo("verify", tmp_path / layout, "--against", folder)
 
 
 def test_names_come_before_expressions_in_the_targets_of_groups(tmp_path):

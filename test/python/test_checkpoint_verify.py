@@ -1,4 +1,6 @@
 """`octavo checkpoint verify`: each promise kept by what NumPy or octavo wrote, and broken by a change."""
+import json
+
 import numpy as np
 import pytest
 
@@ -130,6 +132,46 @@ def test_a_broken_promise_is_found(tmp_path, make, change, promise, words):
     promises = verified(tmp_path, output, source, code=1)
     broken = promises[promise]["broken"]
     assert any(all(word in text for word in words) for text in broken), promises
+
+
+def change_inputs(folder, change):
+    config = json.loads((folder / "config.json").read_text())
+    change(config["quantization_config"])
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+@pytest.mark.parametrize("format_name, flags, before, inputs, after", [
+    ("mxfp4", ["--weight-only"], "wide", cp.scheme(4, "group", group_size=32, dynamic=True), "dynamic mxfp4"),
+    ("mxfp4", [], "dynamic mxfp4", None, "wide"),
+    ("fp8_row", [], "dynamic fp8_row", cp.scheme(8, "tensor", dynamic=False), "static fp8_tensor")])
+def test_inputs_that_are_quantized_otherwise_break_a_promise(tmp_path, format_name, flags, before, inputs, after):
+    """W4A16 that became W4A4, and the like: no value of a weight differs."""
+    plain = write(tmp_path, "plain", cp.plain_checkpoint())
+    quantized, output = tmp_path / "quantized", tmp_path / "out"
+    octavo("quantize", plain, "-o", quantized, "--layout", "compressed-tensors", "--format", format_name, *flags)
+    octavo("convert", quantized, "-o", output, "--layout", "compressed-tensors")
+    promises = as_json("verify", output, "--against", quantized)["promises"]
+    assert {p["promise"]: p["checked"] for p in promises}["activations-kept"] == 14
+    change_inputs(output, lambda block: block["config_groups"]["group_0"].update(input_activations=inputs))
+    report = as_json("verify", output, "--against", quantized, code=1)
+    broken = {p["promise"]: p["broken"] for p in report["promises"] if not p["kept"]}["activations-kept"]
+    assert len(broken) == 14 and f"inputs are {after} where the source's are {before}" in broken[0], broken
+
+
+def test_inputs_as_near_as_a_layout_can_say(tmp_path):
+    """DeepSeek's has no word for wide inputs, nor for static ones: the conversion says so."""
+    for static in (True, False):
+        source = write(tmp_path, f"in{static}", cp.autofp8(static=static, kv=False))
+        summary = as_json("convert", source, "-o", tmp_path / f"out{static}", "--layout", "deepseek",
+                          "--requantize", "--format", "fp8_block")
+        assert {"dropped-input-scale"} >= {note["rule"] for note in summary["notes"]}
+        octavo("verify", tmp_path / f"out{static}", "--against", source)
+    wide = cp.compressed_blocks()
+    wide.quantization["config_groups"]["group_0"]["input_activations"] = None
+    source = write(tmp_path, "wide", wide)
+    summary = as_json("convert", source, "-o", tmp_path / "out", "--layout", "deepseek")
+    assert [note["rule"] for note in summary["notes"]] == ["activations-change"]
+    octavo("verify", tmp_path / "out", "--against", source)
 
 
 def test_the_other_files_are_held_too(tmp_path):

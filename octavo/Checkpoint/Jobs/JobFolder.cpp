@@ -84,9 +84,15 @@ static tl::expected<void, Error> copyFile(const fs::path& from, const fs::path& 
   return copied;
 }
 
+/// The source's name of it; where several shards have none, they get one. Empty: none is written.
+static std::string indexName(const Job& job) {
+  const std::string& name = job.source->indexName();
+  return name.empty() && job.shards.size() > 1 ? "model.safetensors.index.json" : name;
+}
+
 /// The names that the job gives to files.
 static std::set<std::string> finalNames(const Job& job) {
-  std::set<std::string> names = {kJobFile, kConfigFile, kQuantConfigFile, job.source->indexName()};
+  std::set<std::string> names = {kJobFile, kConfigFile, kQuantConfigFile, indexName(job)};
   for (const PlannedShard& shard : job.shards)
     names.insert(shard.name);
   for (const std::string& companion : job.source->companions())
@@ -234,8 +240,8 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
       return copied;
   }
   std::vector<std::pair<std::string, Json>> last;
-  if (!job.source->indexName().empty())
-    last.emplace_back(job.source->indexName(), indexOf(job));
+  if (const std::string index = indexName(job); !index.empty())
+    last.emplace_back(index, indexOf(job));
   if (!job.quantConfig.is_null())
     last.emplace_back(kQuantConfigFile, job.quantConfig);
   if (!job.config.is_null())

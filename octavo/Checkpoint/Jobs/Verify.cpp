@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/Verify.h"
 
+#include "octavo/Checkpoint/Jobs/ActivationsPromise.h"
 #include "octavo/Checkpoint/Jobs/Job.h"
 #include "octavo/Checkpoint/Jobs/QuantizationPromise.h"
 #include "octavo/Checkpoint/WeightList.h"
@@ -33,6 +34,7 @@ enum Kind : std::size_t {
   Equal,
   Quantized,
   Scales,
+  Inputs,
   Index,
   Configuration,
   Files,
@@ -66,6 +68,9 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
           : "each quantized value lies within a step of its element format under its scale, or at "
             "its end, and no block's scale is larger than a rule gives");
   set(Scales, "scales-kept", "scales of caches and activations have the source's values");
+  set(Inputs, "activations-kept",
+      "layers that are quantized in both have their inputs quantized as in the source, or as near "
+      "to it as the output's layout can say");
   set(Index, "index-consistent", "the index lists every tensor in its shard, and their total size");
   set(Configuration, "configuration-consistent",
       "the configuration names the layout that the tensors have, and reading it finds no error");
@@ -285,6 +290,9 @@ VerifyReport verify(const Folder& output, const Folder& source, ExpectedRounding
                          emptyPromises(rounding)};
   Record record(report.promises);
   checkFolder(output, source, out, ofOutput, record);
+  ActivationsCheck inputs = checkActivations(out, output, in, source);
+  report.promises[Inputs].checked = inputs.checked;
+  report.promises[Inputs].broken = std::move(inputs.broken);
 
   // Without quantized weights there is no place for scales of activations and caches: a calibration
   // adds them to what was quantized, and dequantizing drops them.
