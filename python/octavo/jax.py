@@ -102,7 +102,14 @@ def _floats(x: ArrayLike, name: str) -> Array:
 def _random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...]) -> Array:
     if (rounding == "stochastic") != (key is not None):
         raise FormatError("rounding=\"stochastic\" and key=jax.random.key(...) go together")
-    return jnp.zeros((0,), jnp.uint32) if key is None else jax.random.bits(key, shape, jnp.uint32)
+    if key is None:
+        return jnp.zeros((0,), jnp.uint32)
+    try:
+        return jax.random.bits(key, shape, jnp.uint32)
+    except (TypeError, ValueError) as error:  # of the three arguments only the key is the caller's
+        found = f"{key.dtype} {list(key.shape)}" if hasattr(key, "dtype") else repr(key)
+        raise DtypeError(f"key: one key of jax.random.key(...) was expected, {found} was found; "
+                         "jax.vmap goes over several") from error
 
 
 def _block(format: _core.ScaledFormat, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
