@@ -20,6 +20,7 @@ constexpr std::string_view kConfig = "config.json";
 constexpr std::string_view kQuantConfig = "hf_quant_config.json";
 constexpr std::string_view kShard = ".safetensors";
 constexpr std::string_view kIndex = ".safetensors.index.json";
+constexpr std::string_view kTensorsAreGone = "its tensors are not there";
 constexpr std::string_view kModelIndex = "model.safetensors.index.json";
 
 /// Weights in forms that are not read: executable pickles, and other containers.
@@ -104,7 +105,7 @@ public:
     if (!opened)
       return tl::unexpected(std::move(*error));
     // Where problems are findings they name the shard that is not there.
-    if (folder.files.empty() && (!findings || folder.singleFile || !isShardNamed()))
+    if (folder.files.empty() && (!findings || !isShardNamed()))
       return tl::unexpected(
           Error{.file = path.string(),
                 .problem = "no shard of this checkpoint can be read",
@@ -172,7 +173,9 @@ private:
     folder.root = path.has_parent_path() ? path.parent_path() : fs::path(".");
     auto file = SafetensorsFile::open(path);
     if (!file) {
-      error = std::move(file.error());
+      if (path.extension() == kShard)
+        return problem("torn-shard", std::move(file.error()), std::string(kTensorsAreGone));
+      error = std::move(file.error()); // it may be anything
       return false;
     }
     folder.shards.push_back(path.filename().string());
@@ -343,7 +346,7 @@ private:
                     .found = fmt::format("{}", numbers.size()),
                     .fix = "copy or download it again; if octavo was writing here, run its "
                            "command again"},
-              "its tensors are not there"))
+              std::string(kTensorsAreGone)))
         return false;
     }
     return true;
@@ -409,10 +412,9 @@ private:
   }
 
   bool openShards() {
-    constexpr std::string_view kWhy = "its tensors are not there";
     std::vector<std::string> opened;
     for (const std::string& name : folder.shards) {
-      if (!mayOpen(name, "missing-shard", kWhy)) {
+      if (!mayOpen(name, "missing-shard", kTensorsAreGone)) {
         if (error)
           return false;
         continue;
@@ -421,7 +423,7 @@ private:
       if (file) {
         folder.files.push_back(std::move(*file));
         opened.push_back(name);
-      } else if (!problem("torn-shard", std::move(file.error()), std::string(kWhy))) {
+      } else if (!problem("torn-shard", std::move(file.error()), std::string(kTensorsAreGone))) {
         return false;
       }
     }

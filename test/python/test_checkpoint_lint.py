@@ -64,6 +64,23 @@ def test_a_whole_checkpoint_is_clean(tmp_path, make, shards):
     assert json.loads(result.stdout)["findings"] == []
 
 
+def test_a_torn_file_that_was_named_is_a_finding(tmp_path):
+    """As in a folder; what is named otherwise may be anything, and is refused."""
+    folder = cp.autofp8().write(tmp_path / "model")
+    shard = folder / cp.Checkpoint.shard_name(0, 2)
+    whole = shard.read_bytes()
+    for name in (shard.name, "weights"):
+        (folder / name).write_bytes(whole[:-1])
+        result = lint(folder / name)
+        if name == "weights":
+            assert result.returncode == 3 and "weights" in result.stderr
+            continue
+        assert result.returncode == 1, result
+        (finding,) = json.loads(result.stdout)["findings"]
+        assert (finding["rule"], finding["file"]) == ("torn-shard", shard.name)
+        assert finding["what"] in [f["what"] for f in json.loads(lint(folder).stdout)["findings"]]
+
+
 def test_the_exit_code_is_by_severity(tmp_path):
     checkpoint = cp.autofp8()
     checkpoint.tensors[UP + ".weight_scale"] = np.float32(0.0004).reshape(())  # a note
