@@ -36,15 +36,21 @@ tl::expected<MappedFile, Error> MappedFile::open(const std::filesystem::path& pa
   }
   const auto length = static_cast<std::size_t>(status.st_size);
   if (length == 0) { // a mapping of no bytes is an error of mmap, an empty file is none of ours
-    return MappedFile(nullptr, 0, descriptor);
+    return MappedFile(nullptr, nullptr, 0, descriptor);
   }
-  void* address = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  if (address == MAP_FAILED) {
-    const int code = errno;
-    ::close(descriptor);
-    return failure("cannot be mapped into memory", code);
+  void* addresses[2];
+  for (void*& address : addresses) {
+    address = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (address == MAP_FAILED) {
+      const int code = errno;
+      if (&address != addresses)
+        ::munmap(addresses[0], length);
+      ::close(descriptor);
+      return failure("cannot be mapped into memory", code);
+    }
   }
-  return MappedFile(address, length, descriptor);
+  ::madvise(addresses[1], length, MADV_RANDOM);
+  return MappedFile(addresses[0], addresses[1], length, descriptor);
 }
 
 tl::expected<void, std::string> MappedFile::read(std::uint64_t offset,
@@ -73,8 +79,9 @@ void MappedFile::release(std::span<const std::byte> part) const {
 }
 
 MappedFile::~MappedFile() {
-  if (address)
-    ::munmap(address, length);
+  for (void* each : {address, scatteredAddress})
+    if (each)
+      ::munmap(each, length);
   if (file >= 0)
     ::close(file);
 }

@@ -1,4 +1,5 @@
-// A file's bytes, mapped read-only into memory: nothing is read that is not touched.
+// A file's bytes, mapped read-only into memory: what is not touched is not read, or as little of it
+// as the system reads ahead.
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
@@ -21,10 +22,12 @@ public:
   static tl::expected<MappedFile, Error> open(const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept
-      : address(std::exchange(other.address, nullptr)), length(std::exchange(other.length, 0)),
-        file(std::exchange(other.file, -1)) {}
+      : address(std::exchange(other.address, nullptr)),
+        scatteredAddress(std::exchange(other.scatteredAddress, nullptr)),
+        length(std::exchange(other.length, 0)), file(std::exchange(other.file, -1)) {}
   MappedFile& operator=(MappedFile&& other) noexcept {
     std::swap(address, other.address);
+    std::swap(scatteredAddress, other.scatteredAddress);
     std::swap(length, other.length);
     std::swap(file, other.file);
     return *this;
@@ -35,19 +38,26 @@ public:
     return {static_cast<const std::byte*>(address), length};
   }
 
+  /// The same bytes in a mapping of their own, of which single pages are read: for small pieces far
+  /// from each other. Around each such piece bytes() would read 128 KiB and more.
+  std::span<const std::byte> scatteredBytes() const {
+    return {static_cast<const std::byte*>(scatteredAddress), length};
+  }
+
   /// Copies bytes from `offset` on. What is read once from end to end costs less so than through
   /// the mapping, whose pages fault and are let go of again. Any thread. Error: what is wrong, as
   /// words.
   tl::expected<void, std::string> read(std::uint64_t offset, std::span<std::byte> to) const;
 
-  /// Says that `part`, bytes of this file, is not needed for now: its pages leave this process's
-  /// memory. It can still be read, from the system's cache or the disk.
+  /// Says that `part`, of bytes() or scatteredBytes(), is not needed for now: its pages leave this
+  /// process's memory. It can still be read, from the system's cache or the disk.
   void release(std::span<const std::byte> part) const;
 
 private:
-  MappedFile(void* address, std::size_t length, int file)
-      : address(address), length(length), file(file) {}
+  MappedFile(void* address, void* scatteredAddress, std::size_t length, int file)
+      : address(address), scatteredAddress(scatteredAddress), length(length), file(file) {}
   void* address;
+  void* scatteredAddress;
   std::size_t length;
   int file; ///< open as long as the mapping
 };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace octavo::checkpoint {
 
@@ -16,8 +17,10 @@ tl::expected<SafetensorsFile, Error> SafetensorsFile::open(const std::filesystem
   if (!mapping)
     return tl::unexpected(std::move(mapping.error()));
   auto file = parse(mapping->bytes(), path.string());
-  if (file)
+  if (file) {
+    file->scattered = mapping->scatteredBytes().subspan(file->headerEnd);
     file->mapping = std::move(*mapping);
+  }
   return file;
 }
 
@@ -54,7 +57,7 @@ tl::expected<SafetensorsFile, Error> SafetensorsFile::parse(std::span<const std:
   SafetensorsFile file;
   file.file = std::move(name);
   file.headerEnd = 8 + length;
-  file.data = bytes.subspan(file.headerEnd);
+  file.scattered = file.data = bytes.subspan(file.headerEnd);
   file.index = std::move(header->entries);
   file.strings = std::move(header->metadata);
   return file;
@@ -73,7 +76,10 @@ tl::expected<void, Error> SafetensorsFile::fetch(std::span<const std::byte> piec
     std::memcpy(to, piece.data(), piece.size());
     return {};
   }
-  const auto begin = headerEnd + static_cast<std::uint64_t>(piece.data() - data.data());
+  const bool isInData = std::less_equal<>()(data.data(), piece.data()) &&
+                        std::less<>()(piece.data(), data.data() + data.size());
+  const std::byte* base = isInData ? data.data() : scattered.data();
+  const auto begin = headerEnd + static_cast<std::uint64_t>(piece.data() - base);
   return mapping->read(begin, {to, piece.size()}).map_error([&](std::string problem) {
     return Error{.file = file,
                  .problem = std::move(problem),

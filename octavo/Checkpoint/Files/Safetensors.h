@@ -52,7 +52,9 @@ public:
 
   /// The bytes of a tensor as they lie in the file (sub-byte codes packed).
   std::span<const std::byte> bytes(const SafetensorsEntry& entry) const {
-    return data.subspan(entry.begin, entry.end - entry.begin);
+    const std::uint64_t size = entry.end - entry.begin;
+    constexpr std::uint64_t kPage = 4096;
+    return (size < kPage ? scattered : data).subspan(entry.begin, size);
   }
   /// Copies a piece of what bytes() gave, without touching it there: see MappedFile::read. Errors:
   /// the file system's; a file that has become shorter.
@@ -72,8 +74,9 @@ public:
 private:
   std::string file;
   std::optional<MappedFile> mapping;
-  std::span<const std::byte> data; ///< after the header
-  std::uint64_t headerEnd = 0;     ///< where in the file the bytes of the tensors begin
+  std::span<const std::byte> data;      ///< after the header
+  std::span<const std::byte> scattered; ///< the same: see MappedFile::scatteredBytes
+  std::uint64_t headerEnd = 0;          ///< where in the file the bytes of the tensors begin
   std::vector<SafetensorsEntry> index;
   SafetensorsMetadata strings;
 };

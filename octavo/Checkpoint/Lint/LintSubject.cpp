@@ -94,8 +94,6 @@ std::vector<LayerCensus> takeLayerCensuses(const Inventory& inventory,
       censuses[i].scales = censusOf(layer.scales);
       censuses[i].outer = censusOf(layer.outer);
       censuses[i].input = censusOf(layer.inputScale);
-      if (layer.scales)
-        layer.scales->tensor.shard->release(*layer.scales->tensor.entry);
     }
   });
   return censuses;

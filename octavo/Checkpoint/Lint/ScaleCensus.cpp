@@ -65,10 +65,8 @@ void add(const ElementFormat& format, std::uint64_t code, std::uint64_t times, S
 
 } // namespace
 
-ScaleCensus takeScaleCensus(const Part& part, ScaleHistogram* histogram) {
-  const ElementFormat& format = *part.format;
-  const std::span<const std::byte> bytes = part.tensor.bytes();
-  const std::size_t n = scaleCount(part);
+static ScaleCensus censusOf(const ElementFormat& format, std::span<const std::byte> bytes,
+                            std::size_t n, ScaleHistogram* histogram) {
   ScaleCensus census;
   if (format.isNarrow()) {
     // Four tables: runs of one code would wait for the counter that they have just written.
@@ -86,6 +84,14 @@ ScaleCensus takeScaleCensus(const Part& part, ScaleHistogram* histogram) {
   }
   for (std::size_t i = 0; i < n; ++i)
     add(format, codeAt(bytes, i, format.bytes()), 1, census, histogram);
+  return census;
+}
+
+ScaleCensus takeScaleCensus(const Part& part, ScaleHistogram* histogram) {
+  const std::size_t n = scaleCount(part);
+  const ScaleCensus census = censusOf(*part.format, part.tensor.bytes(), n, histogram);
+  if (n > 1) // one scale's page holds others'
+    part.tensor.shard->release(*part.tensor.entry);
   return census;
 }
 

@@ -36,7 +36,7 @@ struct ScaleCensus {
 
 /// Counts the scales of `part` and adds their sizes to `histogram`. A scale is subnormal where its
 /// own format has it so; byte 0 of E8M0, 2^-127, counts as one: readers take it for an f32.
-/// Formats wider than f32 are read as f32.
+/// Formats wider than f32 are read as f32. Lets the mapped pages go.
 ScaleCensus takeScaleCensus(const Part& part, ScaleHistogram* histogram = nullptr);
 
 /// The scales of `part` as f32, in the order of the file, up to `most` of them.
