@@ -316,6 +316,22 @@ def test_codes_that_fit_no_layout_and_no_configuration(tmp_path):
     assert not [t for t in tensors_of(tmp_path / "out").values() if t.dtype == E4M3]
 
 
+@pytest.mark.parametrize("make, weight", [(cp.autofp8, ".weight"), (cp.compressed_nvfp4, ".weight_packed")])
+def test_scales_without_their_weight(tmp_path, make, weight):
+    """The layer is lost: what is left of it is no model's."""
+    checkpoint = make()
+    del checkpoint.tensors[cp.UP + weight]
+    refused(write(tmp_path, "model", checkpoint), tmp_path, cp.UP + ".weight", "there is no", "again")
+
+
+def test_a_scale_of_some_input_without_a_weight_stops_nothing(tmp_path):
+    checkpoint = cp.autofp8()
+    checkpoint.tensors[cp.KV0 + "softmax.input_scale"] = np.float32(1).reshape(())
+    folder = write(tmp_path, "model", checkpoint)
+    assert rules(folder) == {"orphan-scale"}
+    octavo("dequantize", folder, "-o", tmp_path / "out")
+
+
 def test_a_layout_that_finds_no_layer(tmp_path):
     folder = write(tmp_path, "model", cp.autofp8())
     for layout in ("gpt-oss", "plain"):

@@ -61,7 +61,7 @@ tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& in
                        "rest is another model's",
             .found = fmt::format("{}: {}{}", first.name, first.why,
                                  count > 1 ? fmt::format("; and {} more", count - 1) : ""),
-            .fix = "convert it with the tool that wrote it; `octavo checkpoint lint` names all"});
+            .fix = first.fix + "; `octavo checkpoint lint` names all"});
 }
 
 void dropScales(ShardBuilder& shards, const Layer& layer) {

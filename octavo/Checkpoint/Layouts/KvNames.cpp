@@ -5,7 +5,6 @@
 #include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -34,6 +33,13 @@ constexpr auto kKvNames = std::to_array<KvName>({
 bool isAttention(std::string_view module) {
   const std::string_view last = module.substr(module.rfind('.') + 1); // all where there is no dot
   return last.find("attn") != last.npos || last.find("attention") != last.npos;
+}
+
+std::string valuesText(const Part& part) {
+  const std::vector<float> values = multipliers(part);
+  const auto [least, greatest] = std::ranges::minmax(values);
+  return values.size() == 1 ? fmt::format("{:.6g}", least)
+                            : fmt::format("{:.6g} to {:.6g} ({})", least, greatest, values.size());
 }
 
 /// Of a role of one scale.
@@ -104,10 +110,11 @@ void KvScaleList::take(Inventory& inventory, Findings& findings) {
     }
     for (const Part& rival : scales.rivals) {
       const Part& first = *placeOf(scales, matchKvName(rival.tensor.name())->role);
-      std::string what = fmt::format("{:.6g}, and {} says {:.6g} of the same scale",
-                                     fmt::join(multipliers(rival), ", "), first.tensor.name(),
-                                     fmt::join(multipliers(first), ", "));
-      inventory.unread.push_back({rival.tensor.name(), what});
+      std::string what = fmt::format("{}, and {} says {} of the same scale", valuesText(rival),
+                                     first.tensor.name(), valuesText(first));
+      inventory.unread.push_back(
+          {rival.tensor.name(), what,
+           "put the one that is meant in with `octavo checkpoint scales apply`"});
       findings.push_back(finding("kv-scales-disagree", rival.tensor.shard->name(),
                                  rival.tensor.name(), std::move(what)));
     }

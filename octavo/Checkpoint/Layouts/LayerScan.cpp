@@ -313,6 +313,9 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
     const std::string_view name = orphan.name();
     const std::string weight = tensorName(moduleOf(name), "weight", "*");
     const StoredTensor* stored = folder.find(weight);
+    if (!stored && name.substr(name.rfind('.') + 1).starts_with("weight"))
+      inventory.unread.push_back({orphan.name(), fmt::format("there is no {}", inQuotes(weight)),
+                                  "copy or download the shard of the weight again"});
     report("orphan-scale", orphan,
            stored ? fmt::format("{}; {} is {}, which takes no scale", describe(*orphan.entry),
                                 inQuotes(weight), describe(*stored->entry))

@@ -101,6 +101,7 @@ std::string tensorName(std::string_view module, std::string_view parameter,
 struct Unread {
   std::string name; ///< a tensor, or a key of config.json
   std::string why;  ///< a clause
+  std::string fix = "convert it with the tool that wrote it";
 };
 
 /// All that a layout says of a checkpoint.
