@@ -165,6 +165,49 @@ def test_formats_and_producers_of_others(tmp_path):
     assert 'quant_method is "gptq"' in octavo("inspect", folder).stdout
 
 
+def without_zeros(checkpoint, format):
+    """Every second weight of a row, as compressed-tensors before 0.12 has sparse ones."""
+    for name in [name for name in checkpoint.tensors if cp.is_linear(name)]:
+        weight, module = checkpoint.tensors.pop(name), name.removesuffix(".weight")
+        rows, columns = weight.shape
+        checkpoint.tensors |= {module + ".compressed": np.ascontiguousarray(weight[:, ::2]),
+                               module + ".bitmask": np.full((rows, columns // 8), 0x55, np.uint8),
+                               module + ".shape": np.array(weight.shape, np.int64)}
+    checkpoint.config.setdefault("quantization_config", {
+        "quant_method": "compressed-tensors", "format": "dense", "config_groups": {}})
+    checkpoint.config["quantization_config"]["sparsity_config"] = {"format": format, "targets": ["Linear"], "ignore": []}
+    return checkpoint
+
+
+@pytest.mark.parametrize("make, format", [(cp.compressed_fp8, "sparse-24-bitmask"), (cp.plain_checkpoint, "sparse-bitmask")])
+def test_weights_without_their_zeros(tmp_path, make, format):
+    folder = write(tmp_path, "sparse", without_zeros(make(), format))
+    assert {"unsupported-format"} <= rules(folder) <= {"unsupported-format", "nothing-quantized"}
+    refused(folder, tmp_path, "compressed", "its zeros are left out", format, "and 13 more")
+    said = octavo("quantize", folder, "-o", tmp_path / "out", "--layout", "fp8", "--format", "fp8_tensor", code=3)
+    assert not (tmp_path / "out").exists() and said.stderr
+
+
+def test_codes_that_no_layer_claims_are_not_left_alone(tmp_path):
+    """A configuration that octavo reads, over tensors of names that it does not."""
+    checkpoint = cp.compressed_fp8()
+    for name in [name for name in checkpoint.tensors if name.endswith((".weight_scale", "_proj.weight"))]:
+        checkpoint.tensors[name.replace(".", "/").replace("_scale", "/scale")] = checkpoint.tensors.pop(name)
+    folder = write(tmp_path, "renamed", checkpoint)
+    said = octavo("dequantize", folder, "-o", tmp_path / "out", code=3).stderr
+    assert "has no quantized layers in layout compressed-tensors" in said and "_proj/weight" in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("more", [{}, {"model.position_ids": np.arange(64).reshape(1, 64)}])
+def test_a_plain_model_loses_its_configuration(tmp_path, more):
+    checkpoint = cp.plain_checkpoint()
+    checkpoint.tensors |= more
+    checkpoint.config["quantization_config"] = {"quant_method": "compressed-tensors", "config_groups": {}}
+    octavo("dequantize", write(tmp_path, "plain", checkpoint), "-o", tmp_path / "out")
+    assert "quantization_config" not in json.loads((tmp_path / "out/config.json").read_text())
+
+
 def activations(folder):
     """Format of the weights -> what becomes of activations."""
     return {use["format"]: use["activations"] for use in as_json("inspect", folder)["formats"]}

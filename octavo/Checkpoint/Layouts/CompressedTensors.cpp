@@ -290,6 +290,30 @@ std::vector<std::string> transformsOf(const Json& block) {
   return found;
 }
 
+/// Weights without their zeros, `X.compressed` and `X.bitmask` (sparse-bitmask, sparse-24-bitmask),
+/// as compressed-tensors wrote them before 0.12.
+void reportSparse(const Folder& folder, Inventory& inventory, Findings& findings) {
+  constexpr std::string_view kMask = ".bitmask";
+  const std::string format =
+      stringAt(memberAt(readableQuantization(folder), {"sparsity_config"}), "format");
+  for (const StoredTensor& mask : folder.tensors()) {
+    if (!mask.name().ends_with(kMask))
+      continue;
+    const std::string module = mask.name().substr(0, mask.name().size() - kMask.size());
+    const StoredTensor* values = folder.find(module + ".compressed");
+    if (!values)
+      continue;
+    std::string what = fmt::format("its zeros are left out ({})",
+                                   format.empty() ? "as a bitmask says" : std::string_view(format));
+    // Its scales belong to a weight, if not to one that is read.
+    std::erase_if(findings, [&](const Finding& finding) {
+      return finding.rule == "orphan-scale" && finding.tensor.starts_with(module + ".");
+    });
+    findings.push_back(finding("unsupported-format", values->shard->name(), values->name(), what));
+    inventory.unread.push_back({values->name(), std::move(what)});
+  }
+}
+
 class CompressedTensors : public Layout {
 public:
   std::string_view name() const override { return "compressed-tensors"; }
@@ -357,6 +381,7 @@ public:
     for (const Group& group : groups)
       reportUnused(folder, group.targets, group.claim.source + ".targets", findings);
     reportTransforms(transformsOf(block), "transform_config", inventory, findings);
+    reportSparse(folder, inventory, findings);
     const Json& kv = memberAt(block, {"kv_cache_scheme"});
     if (kv.is_object() && stringAt(kv, "type") == "float")
       inventory.kvCacheFormat = integerAt(kv, "num_bits") == 4 ? "fp4" : "fp8";

@@ -84,6 +84,11 @@ void reportTransforms(std::span<const std::string> transforms, std::string_view 
   findings.push_back(finding("runtime-transform", "config.json", "", std::move(what)));
 }
 
+bool saysQuantized(const Folder& folder) {
+  return folder.quantizationConfig().is_object() ||
+         memberAt(folder.quantConfig(), {"quantization"}).is_object();
+}
+
 void removeQuantization(Json& config) {
   if (!config.is_object())
     return;

@@ -34,6 +34,9 @@ void reportUnused(const Folder& folder, const NamePatterns& patterns, std::strin
 void reportTransforms(std::span<const std::string> transforms, std::string_view key,
                       Inventory& inventory, Findings& findings);
 
+/// Whether config.json or hf_quant_config.json describes a quantization.
+bool saysQuantized(const Folder& folder);
+
 /// Takes every description of a quantization out of config.json.
 void removeQuantization(Json& config);
 /// Puts `block` in as quantization_config, in place of any other.

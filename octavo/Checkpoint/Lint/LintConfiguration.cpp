@@ -45,11 +45,6 @@ void lintCompressedTensors(const Json& config, Findings& findings) {
   lintKeys(memberAt(config, {"kv_cache_scheme"}), kArgumentKeys, "kv_cache_scheme", findings);
 }
 
-bool saysQuantized(const Folder& folder) {
-  return folder.quantizationConfig().is_object() ||
-         memberAt(folder.quantConfig(), {"quantization"}).is_object();
-}
-
 /// Why config.json, as it was read, says of no quantization.
 std::string withoutQuantization(const Folder& folder, const Findings& findings) {
   const Json& config = folder.config();
