@@ -306,9 +306,12 @@ void reportSparse(const Folder& folder, Inventory& inventory, Findings& findings
     std::string what = fmt::format("its zeros are left out ({})",
                                    format.empty() ? "as a bitmask says" : std::string_view(format));
     // Its scales belong to a weight, if not to one that is read.
+    const std::string ofModule = module + ".";
     std::erase_if(findings, [&](const Finding& finding) {
-      return finding.rule == "orphan-scale" && finding.tensor.starts_with(module + ".");
+      return finding.rule == "orphan-scale" && finding.tensor.starts_with(ofModule);
     });
+    std::erase_if(inventory.unread,
+                  [&](const Unread& each) { return each.name.starts_with(ofModule); });
     findings.push_back(finding("unsupported-format", values->shard->name(), values->name(), what));
     inventory.unread.push_back({values->name(), std::move(what)});
   }
