@@ -18,6 +18,10 @@
 
 namespace octavo::checkpoint {
 
+/// The files that say how weights are quantized; the second is ModelOpt's.
+inline constexpr const char* kConfigFile = "config.json";
+inline constexpr const char* kQuantConfigFile = "hf_quant_config.json";
+
 /// The file that a folder has while a job of octavo is writing to it.
 inline constexpr const char* kJobFile = ".octavo-job.json";
 

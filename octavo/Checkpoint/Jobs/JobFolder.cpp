@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Jobs/JobFolder.h"
 
 #include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Checkpoint/Files/PathWithin.h"
 
 #include <fmt/format.h>
 
@@ -16,9 +17,6 @@
 namespace octavo::checkpoint {
 
 namespace fs = std::filesystem;
-
-static constexpr const char* kConfigFile = "config.json";
-static constexpr const char* kQuantConfigFile = "hf_quant_config.json";
 
 static tl::unexpected<Error> refuse(const fs::path& path, std::string problem, std::string fix) {
   return tl::unexpected(
@@ -40,11 +38,6 @@ static tl::expected<Json, Error> identityOf(const Job& job) {
                       {"modified_ns", status.st_mtim.tv_nsec}});
   }
   return Json{{"options", job.options}, {"input", shards}};
-}
-
-static bool isWithin(const fs::path& inner, const fs::path& outer) {
-  const auto [end, rest] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
-  return end == outer.end();
 }
 
 static tl::expected<void, Error> writeFile(const fs::path& path, std::string_view text) {
