@@ -36,7 +36,7 @@ tl::expected<MappedFile, Error> MappedFile::open(const std::filesystem::path& pa
   }
   const auto length = static_cast<std::size_t>(status.st_size);
   if (length == 0) { // a mapping of no bytes is an error of mmap, an empty file is none of ours
-    return MappedFile(nullptr, nullptr, 0, descriptor);
+    return MappedFile(nullptr, nullptr, 0, status.st_mtim, descriptor);
   }
   void* addresses[2];
   for (void*& address : addresses) {
@@ -50,7 +50,7 @@ tl::expected<MappedFile, Error> MappedFile::open(const std::filesystem::path& pa
     }
   }
   ::madvise(addresses[1], length, MADV_RANDOM);
-  return MappedFile(addresses[0], addresses[1], length, descriptor);
+  return MappedFile(addresses[0], addresses[1], length, status.st_mtim, descriptor);
 }
 
 tl::expected<void, std::string> MappedFile::read(std::uint64_t offset,
@@ -67,6 +67,12 @@ tl::expected<void, std::string> MappedFile::read(std::uint64_t offset,
     to = to.subspan(static_cast<std::size_t>(n));
   }
   return {};
+}
+
+bool MappedFile::isUnchanged() const {
+  struct stat status;
+  return ::fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) == length &&
+         status.st_mtim.tv_sec == modified.tv_sec && status.st_mtim.tv_nsec == modified.tv_nsec;
 }
 
 void MappedFile::release(std::span<const std::byte> part) const {

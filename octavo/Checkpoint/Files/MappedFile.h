@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -24,11 +25,13 @@ public:
   MappedFile(MappedFile&& other) noexcept
       : address(std::exchange(other.address, nullptr)),
         scatteredAddress(std::exchange(other.scatteredAddress, nullptr)),
-        length(std::exchange(other.length, 0)), file(std::exchange(other.file, -1)) {}
+        length(std::exchange(other.length, 0)), modified(other.modified),
+        file(std::exchange(other.file, -1)) {}
   MappedFile& operator=(MappedFile&& other) noexcept {
     std::swap(address, other.address);
     std::swap(scatteredAddress, other.scatteredAddress);
     std::swap(length, other.length);
+    std::swap(modified, other.modified);
     std::swap(file, other.file);
     return *this;
   }
@@ -49,16 +52,22 @@ public:
   /// words.
   tl::expected<void, std::string> read(std::uint64_t offset, std::span<std::byte> to) const;
 
+  /// Whether the file has the length and the time of modification that it had when it was opened. A
+  /// file that another has taken the place of is unchanged: this is still the first.
+  bool isUnchanged() const;
+
   /// Says that `part`, of bytes() or scatteredBytes(), is not needed for now: its pages leave this
   /// process's memory. It can still be read, from the system's cache or the disk.
   void release(std::span<const std::byte> part) const;
 
 private:
-  MappedFile(void* address, void* scatteredAddress, std::size_t length, int file)
-      : address(address), scatteredAddress(scatteredAddress), length(length), file(file) {}
+  MappedFile(void* address, void* scatteredAddress, std::size_t length, timespec modified, int file)
+      : address(address), scatteredAddress(scatteredAddress), length(length), modified(modified),
+        file(file) {}
   void* address;
   void* scatteredAddress;
   std::size_t length;
+  timespec modified;
   int file; ///< open as long as the mapping
 };
 

@@ -59,6 +59,8 @@ public:
   /// Copies a piece of what bytes() gave, without touching it there: see MappedFile::read. Errors:
   /// the file system's; a file that has become shorter.
   tl::expected<void, Error> fetch(std::span<const std::byte> piece, std::byte* to) const;
+  /// See MappedFile; true of bytes that were in memory to begin with.
+  bool isUnchanged() const { return !mapping || mapping->isUnchanged(); }
   /// Lets go of the memory of a tensor's bytes, which can still be read. Nothing for bytes that
   /// were in memory to begin with.
   void release(const SafetensorsEntry& entry) const { release(bytes(entry)); }

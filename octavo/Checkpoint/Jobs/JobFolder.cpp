@@ -226,6 +226,14 @@ static Json indexOf(const Job& job) {
 }
 
 tl::expected<void, Error> JobFolder::finish(const Job& job) {
+  for (std::size_t i = 0; i < job.source->shardNames().size(); ++i)
+    if (const SafetensorsFile& shard = job.source->shard(i); !shard.isUnchanged())
+      return refuse(
+          shard.name(),
+          fmt::format("was written to while it was read: {} may have some of its bytes "
+                      "from before and some from after",
+                      folder.string()),
+          fmt::format("see what writes to it, remove {}, and run this again", folder.string()));
   for (const std::string& companion : job.source->companions()) {
     std::error_code error;
     fs::create_directories((folder / companion).parent_path(), error);

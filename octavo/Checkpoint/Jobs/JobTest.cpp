@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace octavo::checkpoint {
 namespace {
@@ -374,6 +375,43 @@ TEST_F(JobTest, refusesAnotherJobsFolder) {
   // The input is another one when it was touched.
   fs::last_write_time(root / "in" / shardName(2), fs::file_time_type::clock::now());
   EXPECT_NE(refusal(flipJob(), root / "out").find("another job"), std::string::npos);
+}
+
+TEST_F(JobTest, noticesAnInputThatIsWrittenToMeanwhile) {
+  const fs::path shard = root / "in" / shardName(2);
+  const std::string before = fileText(shard);
+  bool isWritten = false;
+  const auto runWhile = [&](auto change, const fs::path& out) {
+    Job job = flipJob();
+    isWritten = false;
+    const auto result = runJob(job, out, {.threads = 1, .progress = [&](std::uint64_t) {
+                                            if (!std::exchange(isWritten, true))
+                                              change();
+                                          }});
+    return result ? std::string() : result.error().message();
+  };
+  // Another file under its name: the job reads the first one to its end.
+  EXPECT_EQ(runWhile(
+                [&] {
+                  writeText(root / "other", std::string(before.size(), 'x'));
+                  fs::rename(root / "other", shard);
+                },
+                root / "replaced"),
+            "");
+  writeText(shard, before);
+  // The time of a file has the grain of the system's clock ticks.
+  fs::last_write_time(shard, fs::file_time_type::clock::now() - std::chrono::seconds(1));
+  folder = std::make_unique<Folder>(Folder::open(root / "in").value());
+  const std::string said = runWhile(
+      [&] {
+        std::fstream file(shard, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(-1, std::ios::end);
+        file.put('x');
+      },
+      root / "out");
+  EXPECT_NE(said.find(shardName(2)), std::string::npos) << said;
+  EXPECT_NE(said.find("was written to while it was read"), std::string::npos) << said;
+  EXPECT_FALSE(fs::exists(root / "out/config.json"));
 }
 
 TEST_F(JobTest, leavesNothingWhereNoShardBecameWhole) {
