@@ -72,3 +72,14 @@ def test_the_help_that_is_named_is_there():
     assert octavo("--jsno", code=2).endswith("try: octavo --help\n")
     message = octavo("format", code=2)
     assert "did you mean formats?" in message and "octavo: error: " in message
+
+
+@pytest.mark.parametrize("closed, code", [(">&-", 3), (">&- 2>&-", 3), ("<&- >&- 2>&-", 3), ("2>&-", 0), ("<&-", 0)])
+def test_standard_streams_that_are_closed(tmp_path, closed, code):
+    """Their numbers are those of the next files that are opened, and what is printed would go there."""
+    (tmp_path / "in.safetensors").write_bytes(b"\x02" + bytes(7) + b"{}")
+    run = subprocess.run(f"{OCTAVO} checkpoint inspect in.safetensors {closed}; {OCTAVO} formats {closed}", shell=True,
+                         cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert run.returncode == code
+    assert ("cannot be written" in run.stderr) == (closed == ">&-")
+    assert (tmp_path / "in.safetensors").read_bytes() == b"\x02" + bytes(7) + b"{}"

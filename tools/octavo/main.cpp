@@ -6,8 +6,11 @@
 
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <new>
 #include <system_error>
+#include <unistd.h>
+#include <utility>
 
 namespace octavo::tools {
 
@@ -86,7 +89,17 @@ int report(const CLI::App& app, const std::string& message, ExitCode code) {
   return static_cast<int>(code);
 }
 
+/// Of a standard stream that is closed, the number would be given to the next file that is opened,
+/// and what is printed would go there. Printing to stdout stays an error, errors have no reader.
+void holdClosedStreams() {
+  for (const auto& [stream, mode] :
+       {std::pair(STDIN_FILENO, O_RDONLY), {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}})
+    if (::fcntl(stream, F_GETFD) < 0) // the lowest number that is free is this one
+      static_cast<void>(::open("/dev/null", mode));
+}
+
 int run(int argc, char** argv) {
+  holdClosedStreams();
   CLI::App app{"A compiler, runtime and checkpoint toolkit for tensor programs in narrow floats.",
                "octavo"};
   app.set_version_flag("--version", "octavo " OCTAVO_VERSION);
