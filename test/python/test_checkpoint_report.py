@@ -92,6 +92,88 @@ def test_names_and_findings_are_text_and_not_markup(tmp_path):
     assert "zero-scale" in page.text and "nan-code" in page.text
 
 
+def mixture(layers, experts, rows=32):
+    """`experts` of each layer and projection, each of other sizes, and a dense layer."""
+    random = np.random.default_rng(1)
+    names = [f"model.layers.{i}.mlp.experts.{e}.{part}_proj.weight"
+             for i in range(layers) for e in range(experts) for part in ("gate", "up", "down")]
+    return {name: (random.standard_normal((rows, 32)) * 2.0 ** random.integers(-6, 2, size=(rows, 1)))
+            .astype(np.float32).astype(ml_dtypes.bfloat16) for name in [*names, "model.dense.weight"]}
+
+
+def test_experts_of_a_projection_share_a_row(tmp_path):
+    model.write(tmp_path / "plain", mixture(2, 300))
+    octavo("quantize", tmp_path / "plain", "-o", tmp_path / "nvfp4", "--layout", "modelopt", "--format", "nvfp4",
+           "--weight-only")
+    report = json.loads(octavo("report", tmp_path / "nvfp4", "--against", tmp_path / "plain", "--json",
+                               "-o", tmp_path / "page.html"))
+    page = Page((tmp_path / "page.html").read_text())
+    layers = report["layers"]
+    assert len(layers) == 1801
+    worst = max(layers, key=lambda layer: layer["difference"]["rms"])["name"]
+    rows = page.rows[page.rows.index(next(row for row in page.rows if row[0] == "layer")) + 1:]
+    assert len(rows) == 8  # six projections, the dense layer, the worst expert
+    assert [row[0] for row in rows if row[0].startswith(worst)] == [worst + "no layer has a larger error"]
+    assert (tmp_path / "page.html").stat().st_size < 20_000 and "1801 layers in 8 rows" in page.text
+
+    def expert(layer):
+        return "expert " + layer["name"].split(".")[5]
+
+    for i in range(2):
+        for part in ("gate", "up", "down"):
+            (row,) = [row for row in rows if row[0] == f"model.layers.{i}.mlp.experts.0..299.{part}_proj.weight"
+                                                       "300 experts"]
+            all_ = [layer for layer in layers if layer["name"].startswith(f"model.layers.{i}.")
+                    and layer["name"].endswith(f"{part}_proj.weight")]
+            error = max(all_, key=lambda layer: layer["difference"]["rms"])
+            largest = max(all_, key=lambda layer: layer["difference"]["max_absolute"])
+            full = max(all_, key=lambda layer: layer["codes_at_max"])
+            assert row[3] == f"{sum(layer['bytes'] for layer in all_) / 1000:.1f} kB"
+            assert row[5] == f"{100 * error['difference']['rms']:.3g}%{expert(error)}"
+            assert row[6] == f"{largest['difference']['max_absolute']:.3g}{expert(largest)}"
+            assert row[7] == f"{100 * full['codes_at_max'] / full['codes']:.2g}%{expert(full)}"
+            assert row[8] == (f"{min(layer['scales']['smallest'] for layer in all_):.3g} to "
+                              f"{max(layer['scales']['largest'] for layer in all_):.3g}")
+
+
+def test_experts_with_findings_have_rows_and_a_rule_has_ten(tmp_path):
+    model.write(tmp_path / "plain", mixture(1, 120))
+    octavo("quantize", tmp_path / "plain", "-o", tmp_path / "fp8", "--layout", "deepseek", "--format", "fp8_block")
+    for file in (tmp_path / "fp8").glob("*.safetensors"):
+        data = bytearray(file.read_bytes())
+        size = int.from_bytes(data[:8], "little")
+        for name, entry in json.loads(data[8:8 + size]).items():
+            if ".gate_proj.weight_scale_inv" in name and int(name.split(".")[5]) < 30:
+                begin, end = (8 + size + offset for offset in entry["data_offsets"])
+                data[begin:end] = bytes(end - begin)
+        file.write_bytes(data)
+    report = json.loads(octavo("report", tmp_path / "fp8", "--json", "-o", tmp_path / "page.html"))
+    assert len([each for each in report["findings"] if each["rule"] == "zero-scale"]) == 30
+    text = (tmp_path / "page.html").read_text()
+    page = Page(text)
+    assert text.count("error: zero-scale") == 11 and "20 more, the last" in page.text
+    assert len([row for row in page.rows if row[0].endswith("has findings")]) == 3
+    assert any(row[0].endswith("120 experts, 30 with findings, the first 3 below") for row in page.rows)
+
+
+def test_a_page_that_would_be_too_long_says_what_is_left_out(tmp_path):
+    random = np.random.default_rng(2)
+    tensors = {}
+    for i in range(2500):  # f32 scales of many sizes: a long histogram each
+        name = f"model.layers.{i}.dense.weight"
+        tensors[name] = random.integers(0, 127, size=(64, 8)).astype(np.uint8).view(ml_dtypes.float8_e4m3fn)
+        tensors[name + "_scale"] = (2.0 ** random.integers(-60, 60, size=(64, 1))).astype(np.float32)
+    model.write(tmp_path / "long", tensors, config={"quantization_config": {
+        "quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0}})
+    report = json.loads(octavo("report", tmp_path / "long", "--json", "-o", tmp_path / "page.html"))
+    assert len(report["layers"]) == 2500
+    text = (tmp_path / "page.html").read_text()
+    assert 1_400_000 < len(text) < 2_000_000
+    page = Page(text)
+    rows = [row for row in page.rows if row[0].endswith("dense.weight")]
+    assert f"{2500 - len(rows)} of 2500 rows are left out" in page.text
+
+
 def test_errors(tmp_path):
     assert "no such file" in octavo("report", tmp_path / "nowhere", "-o", tmp_path / "page.html", code=3)
     model.write(tmp_path / "plain", model.weights())

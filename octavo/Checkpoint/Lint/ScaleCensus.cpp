@@ -65,6 +65,21 @@ void add(const ElementFormat& format, std::uint64_t code, std::uint64_t times, S
 
 } // namespace
 
+ScaleHistogram& ScaleHistogram::operator+=(const ScaleHistogram& other) {
+  for (std::size_t bin = 0; bin < counts.size(); ++bin)
+    counts[bin] += other.counts[bin];
+  return *this;
+}
+
+ScaleCensus& ScaleCensus::operator+=(const ScaleCensus& other) {
+  count += other.count;
+  for (int fault = 0; fault < kScaleFaults; ++fault)
+    faults[fault] += other.faults[fault];
+  smallest = std::min(smallest, other.smallest);
+  largest = std::max(largest, other.largest);
+  return *this;
+}
+
 static ScaleCensus censusOf(const ElementFormat& format, std::span<const std::byte> bytes,
                             std::size_t n, ScaleHistogram* histogram) {
   ScaleCensus census;

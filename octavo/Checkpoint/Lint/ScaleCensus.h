@@ -22,6 +22,7 @@ struct ScaleHistogram {
 
   std::uint64_t& operator[](int exponent) { return counts[exponent - kLowest]; }
   std::uint64_t operator[](int exponent) const { return counts[exponent - kLowest]; }
+  ScaleHistogram& operator+=(const ScaleHistogram& other);
 };
 
 struct ScaleCensus {
@@ -32,6 +33,7 @@ struct ScaleCensus {
   float largest = 0;
 
   std::uint64_t of(ScaleFault fault) const { return faults[static_cast<int>(fault)]; }
+  ScaleCensus& operator+=(const ScaleCensus& other);
 };
 
 /// Counts the scales of `part` and adds their sizes to `histogram`. A scale is subnormal where its

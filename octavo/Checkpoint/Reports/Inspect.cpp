@@ -59,14 +59,6 @@ double bits(std::uint64_t bytes, std::uint64_t weights) {
   return weights == 0 ? 0 : 8 * static_cast<double>(bytes) / static_cast<double>(weights);
 }
 
-void add(const ScaleCensus& from, ScaleCensus& to) {
-  to.count += from.count;
-  for (int i = 0; i < kScaleFaults; ++i)
-    to.faults[i] += from.faults[i];
-  to.smallest = std::min(to.smallest, from.smallest);
-  to.largest = std::max(to.largest, from.largest);
-}
-
 /// "weight_scale" of "model.layers.0.mlp.up_proj.weight_scale".
 std::string_view lastComponent(std::string_view name, std::string_view module) {
   return name.starts_with(module) && name.size() > module.size() && name[module.size()] == '.'
@@ -163,9 +155,8 @@ Inspection inspect(const Folder& folder, const kernels::Execution& execution) {
     use.weights += static_cast<std::uint64_t>(numerics::elementCount(layer.shape));
     use.codeBytes += layer.elements.tensor.bytes().size();
     use.scaleBytes += bytesOf(layer.scales) + bytesOf(layer.outer);
-    add(uses[i].scales, use.scales);
-    for (std::size_t bin = 0; bin < use.histogram.counts.size(); ++bin)
-      use.histogram.counts[bin] += uses[i].histogram.counts[bin];
+    use.scales += uses[i].scales;
+    use.histogram += uses[i].histogram;
   }
   for (auto& [key, use] : formats) {
     result.weights += use.weights;

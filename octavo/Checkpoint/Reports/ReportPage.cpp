@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Reports/Report.h"
 
 #include "octavo/Checkpoint/Files/ByteText.h"
+#include "octavo/Checkpoint/Reports/LayerRows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,10 +10,17 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <tuple>
 
 namespace octavo::checkpoint {
 
 namespace {
+
+/// A page of 2 MB loads and prints within seconds, on a phone too; one of 25 MB does not.
+constexpr std::size_t kMostRowBytes = 1'500'000;
+/// The most findings of a rule that are written out.
+constexpr std::ptrdiff_t kMostOfARule = 10;
 
 /// Text of a file or its names, fit for HTML: no byte of it is markup or an incomplete character.
 std::string escaped(std::string_view text) {
@@ -173,25 +181,96 @@ std::string bytesTable(const Report& report) {
   return page + "</tbody></table></div>\n";
 }
 
+std::string placeOf(const Finding& finding) {
+  return fmt::format("<code>{}{}{}</code>", escaped(finding.file),
+                     finding.file.empty() || finding.tensor.empty() ? "" : ", ",
+                     escaped(finding.tensor));
+}
+
+/// Findings of a rule lie together.
 std::string findingsList(const Report& report) {
   std::string page = "<h2>Findings</h2>\n";
   if (report.findings.empty())
     return page + "<p>None: every rule of <code>octavo checkpoint lint</code> holds.</p>\n";
-  for (const Finding& finding : report.findings)
+  for (auto finding = report.findings.begin(); finding != report.findings.end();) {
+    const auto end = std::find_if(finding, report.findings.end(), [&](const Finding& other) {
+      return other.severity != finding->severity || other.rule != finding->rule;
+    });
+    const auto shown = finding + std::min(end - finding, kMostOfARule);
+    for (; finding != shown; ++finding)
+      page += fmt::format(
+          "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> {2}</p><p>{3}</p>"
+          "<p class=\"soft\">{4}. {5}.</p></div>\n",
+          severityName(finding->severity), escaped(finding->rule), placeOf(*finding),
+          escaped(finding->what), escaped(finding->why), escaped(finding->fix));
+    if (finding == end)
+      continue;
     page += fmt::format(
-        "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> <code>{2}{3}{4}</code>"
-        "</p><p>{5}</p><p class=\"soft\">{6}. {7}.</p></div>\n",
-        severityName(finding.severity), escaped(finding.rule), escaped(finding.file),
-        finding.file.empty() || finding.tensor.empty() ? "" : ", ", escaped(finding.tensor),
-        escaped(finding.what), escaped(finding.why), escaped(finding.fix));
+        "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> {2} more, the last "
+        "{3}</p><p class=\"soft\"><code>octavo checkpoint lint --all</code> lists them, "
+        "<code>octavo checkpoint report --json</code> too.</p></div>\n",
+        severityName(finding->severity), escaped(finding->rule), end - finding,
+        placeOf(*std::prev(end)));
+    finding = end;
+  }
   return page;
 }
 
-/// Whether there are figures of its distance from the original.
-bool isMeasured(const ReportLayer& layer) {
-  return layer.difference && (layer.difference->sameness == Sameness::Identical ||
-                              layer.difference->sameness == Sameness::EqualValues ||
-                              layer.difference->sameness == Sameness::Different);
+/// A line of its own below a figure.
+std::string below(const std::string& text) {
+  return text.empty() ? "" : fmt::format("<div class=\"soft\">{}</div>", text);
+}
+
+/// `worst`: the error whose bar is full.
+std::string rowText(const LayerRow& row, const Report& report, double worst) {
+  const ReportLayer& layer = row.figures;
+  std::string page =
+      fmt::format("<tr><td>{}{}</td><td class=\"left\">{}</td>"
+                  "<td class=\"extra\">{}</td><td class=\"extra\">{}</td>"
+                  "<td class=\"extra\">{:.3g}</td>",
+                  breakable(escaped(layer.name)), below(row.remark), escaped(layer.format),
+                  fmt::join(layer.shape, " x "), bytesText(layer.bytes), layer.bitsPerWeight);
+  if (isMeasured(layer))
+    page += fmt::format("<td class=\"left\">{:.3g}%<div class=\"bar\"><i style=\"width:{:.1f}%\">"
+                        "</i></div>{}</td><td>{:.3g}{}</td>",
+                        100 * layer.difference->rms,
+                        worst > 0 && std::isfinite(layer.difference->rms)
+                            ? 100 * layer.difference->rms / worst
+                            : 0.0,
+                        below(row.ofError), layer.difference->maxAbsolute, below(row.ofLargest));
+  else if (!report.original.empty())
+    page += fmt::format("<td class=\"left soft\">{}</td><td></td>",
+                        layer.difference
+                            ? fmt::format("{} {}", samenessName(layer.difference->sameness),
+                                          escaped(layer.difference->why))
+                            : "not in the original");
+  const bool hasScales = layer.scales.smallest <= layer.scales.largest;
+  return page +
+         fmt::format(
+             "<td>{:.2g}%{}</td><td class=\"left\">{}<span class=\"soft\">{}</span></td>"
+             "</tr>\n",
+             100 * shareAtMax(layer), below(row.ofAtMax), histogramPicture(layer.histogram),
+             !hasScales ? ""
+             : layer.scales.smallest == layer.scales.largest
+                 ? fmt::format("{:.3g}", layer.scales.smallest)
+                 : fmt::format("{:.3g} to {:.3g}", layer.scales.smallest, layer.scales.largest));
+}
+
+/// Empties rows until the others fit into kMostRowBytes, the least bad first. Returns how many are
+/// left.
+std::size_t keepWorst(std::vector<std::string>& texts, const std::vector<LayerRow>& rows) {
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, std::ranges::greater(), [&](std::size_t i) {
+    return std::tuple(rows[i].isSuspect, badness(rows[i].figures), rows.size() - i);
+  });
+  std::size_t kept = 0;
+  for (std::size_t bytes = 0; kept < order.size(); ++kept)
+    if (bytes += texts[order[kept]].size(); bytes > kMostRowBytes)
+      break;
+  for (std::size_t i = kept; i < order.size(); ++i)
+    texts[order[i]].clear();
+  return kept;
 }
 
 std::string layersTable(const Report& report) {
@@ -201,49 +280,37 @@ std::string layersTable(const Report& report) {
   for (const ReportLayer& layer : report.layers)
     if (isMeasured(layer) && std::isfinite(layer.difference->rms))
       worst = std::max(worst, layer.difference->rms);
-  std::string page = fmt::format(
-      "<h2>Layers</h2>\n{}<div class=\"scroll\"><table><thead><tr><th>layer</th>"
+  const std::vector<LayerRow> rows = layerRows(report);
+  std::vector<std::string> texts;
+  for (const LayerRow& row : rows)
+    texts.push_back(rowText(row, report, worst));
+  const std::size_t kept = keepWorst(texts, rows);
+
+  std::string page = "<h2>Layers</h2>\n";
+  if (!report.original.empty())
+    page += "<p class=\"soft\">Error: norm of the difference over norm of the original. At max: "
+            "codes of the format's largest magnitude. Scales: how many of each power of two.</p>\n";
+  if (std::ranges::any_of(rows, [](const LayerRow& row) { return !row.ofAtMax.empty(); }))
+    page += fmt::format("<p class=\"soft\">{} layers in {} rows: experts of a layer that are the "
+                        "same projection share a row, with bytes and scales of all and the other "
+                        "figures of the worst. One that has findings, or is the worst of the "
+                        "model, follows by itself. <code>octavo checkpoint report --json</code> "
+                        "has every layer.</p>\n",
+                        report.layers.size(), rows.size());
+  if (kept < rows.size())
+    page += fmt::format("<p><b>{} of {} rows are left out</b>: the page has those with findings, "
+                        "then those with the largest {}. <code>octavo checkpoint report "
+                        "--json</code> has every layer.</p>\n",
+                        rows.size() - kept, rows.size(),
+                        report.original.empty() ? "share at max" : "error");
+  page += fmt::format(
+      "<div class=\"scroll\"><table><thead><tr><th>layer</th>"
       "<th class=\"left\">format</th><th class=\"extra\">shape</th><th class=\"extra\">bytes</th>"
       "<th class=\"extra\">bits</th>{}<th>at max</th><th class=\"left\">scales</th></tr></thead>"
       "<tbody>\n",
-      report.original.empty()
-          ? ""
-          : "<p class=\"soft\">Error: norm of the difference over norm of the original. At max: "
-            "codes "
-            "of the format's largest magnitude. Scales: how many of each power of two.</p>\n",
       report.original.empty() ? "" : "<th class=\"left\">error</th><th>largest</th>");
-  for (const ReportLayer& layer : report.layers) {
-    page += fmt::format("<tr><td>{}</td><td class=\"left\">{}</td><td class=\"extra\">{}</td>"
-                        "<td class=\"extra\">{}</td><td class=\"extra\">{:.3g}</td>",
-                        breakable(escaped(layer.name)), escaped(layer.format),
-                        fmt::join(layer.shape, " x "), bytesText(layer.bytes), layer.bitsPerWeight);
-    if (isMeasured(layer))
-      page += fmt::format("<td class=\"left\">{:.3g}%<div class=\"bar\"><i style=\"width:{:.1f}%\">"
-                          "</i></div></td><td>{:.3g}</td>",
-                          100 * layer.difference->rms,
-                          worst > 0 && std::isfinite(layer.difference->rms)
-                              ? 100 * layer.difference->rms / worst
-                              : 0.0,
-                          layer.difference->maxAbsolute);
-    else if (!report.original.empty())
-      page += fmt::format("<td class=\"left soft\">{}</td><td></td>",
-                          layer.difference
-                              ? fmt::format("{} {}", samenessName(layer.difference->sameness),
-                                            escaped(layer.difference->why))
-                              : "not in the original");
-    const double atMax = layer.codes.count ? 100 * static_cast<double>(layer.codes.atMax) /
-                                                 static_cast<double>(layer.codes.count)
-                                           : 0;
-    const bool hasScales = layer.scales.smallest <= layer.scales.largest;
-    page += fmt::format(
-        "<td>{:.2g}%</td><td class=\"left\">{}<span class=\"soft\">{}</span></td>"
-        "</tr>\n",
-        atMax, histogramPicture(layer.histogram),
-        !hasScales ? ""
-        : layer.scales.smallest == layer.scales.largest
-            ? fmt::format("{:.3g}", layer.scales.smallest)
-            : fmt::format("{:.3g} to {:.3g}", layer.scales.smallest, layer.scales.largest));
-  }
+  for (const std::string& text : texts)
+    page += text;
   return page + "</tbody></table></div>\n";
 }
 
