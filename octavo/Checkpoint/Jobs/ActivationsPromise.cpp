@@ -47,7 +47,7 @@ std::vector<ChosenLayer> settled(std::span<const Pair> pairs, const Layout& layo
   }
 }
 
-bool saysQuantized(const WeightList& weights, const Folder& folder) {
+bool isConfigured(const WeightList& weights, const Folder& folder) {
   return !folder.isSingleFile() && weights.layout().detectByConfiguration(folder);
 }
 
@@ -56,7 +56,7 @@ bool saysQuantized(const WeightList& weights, const Folder& folder) {
 ActivationsCheck checkActivations(const WeightList& output, const Folder& outputFolder,
                                   const WeightList& source, const Folder& sourceFolder) {
   ActivationsCheck check;
-  if (!saysQuantized(output, outputFolder) || !saysQuantized(source, sourceFolder))
+  if (!isConfigured(output, outputFolder) || !isConfigured(source, sourceFolder))
     return check;
   std::vector<Pair> pairs;
   for (const Layer& layer : output.inventory().layers) {

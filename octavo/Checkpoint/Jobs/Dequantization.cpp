@@ -158,14 +158,10 @@ tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layo
          .why = "a plain checkpoint has no place for them",
          .fix = "octavo checkpoint scales extract keeps them in a file"});
 
-  auto planned = shards.build();
-  if (!planned)
-    return tl::unexpected(std::move(planned.error()));
-  rewrite.job.source = &folder;
-  rewrite.job.options = std::move(options);
-  rewrite.job.shards = std::move(*planned);
-  rewrite.job.config = folder.config();
-  rewrite.job.quantConfig = folder.quantConfig();
+  auto job = shards.build(std::move(options));
+  if (!job)
+    return tl::unexpected(std::move(job.error()));
+  rewrite.job = std::move(*job);
   findLayout("plain")->configure({}, rewrite.job.config, rewrite.job.quantConfig);
   if (!inventory->layers.empty())
     setDtype(rewrite.job.config, plainDtype(dtype));

@@ -414,14 +414,10 @@ public:
            .why = "the cache is filled as the model runs; readers on FNUZ hardware double its "
                   "scales as they load",
            .fix = ""});
-    auto planned = shards.build();
-    if (!planned)
-      return tl::unexpected(std::move(planned.error()));
-    rewrite.job.source = &folder;
-    rewrite.job.options = std::move(options);
-    rewrite.job.shards = std::move(*planned);
-    rewrite.job.config = folder.config();
-    rewrite.job.quantConfig = folder.quantConfig();
+    auto job = shards.build(std::move(options));
+    if (!job)
+      return tl::unexpected(std::move(job.error()));
+    rewrite.job = std::move(*job);
     rewrite.inventory = std::move(inventory);
     return std::move(rewrite);
   }

@@ -166,14 +166,10 @@ public:
     if (!roundedDivisors.empty())
       rewrite.notes.push_back(checkpoint::roundedDivisors(roundedDivisors));
 
-    auto planned = shards.build();
-    if (!planned)
-      return tl::unexpected(std::move(planned.error()));
-    rewrite.job.source = &folder;
-    rewrite.job.options = std::move(options);
-    rewrite.job.shards = std::move(*planned);
-    rewrite.job.config = folder.config();
-    rewrite.job.quantConfig = folder.quantConfig();
+    auto job = shards.build(std::move(options));
+    if (!job)
+      return tl::unexpected(std::move(job.error()));
+    rewrite.job = std::move(*job);
     settleIgnored(configured);
     noteDroppedInputs();
     settleActivations();

@@ -367,14 +367,10 @@ public:
                                .why = "the configuration says that they are not quantized",
                                .fix = "calibrate in the model's own tool for quantized "
                                       "activations, or say --weight-only"});
-    auto planned = shards.build();
-    if (!planned)
-      return tl::unexpected(std::move(planned.error()));
-    rewrite.job.source = &folder;
-    rewrite.job.options = std::move(jobOptions);
-    rewrite.job.shards = std::move(*planned);
-    rewrite.job.config = folder.config();
-    rewrite.job.quantConfig = folder.quantConfig();
+    auto job = shards.build(std::move(jobOptions));
+    if (!job)
+      return tl::unexpected(std::move(job.error()));
+    rewrite.job = std::move(*job);
     settleIgnored(configured);
     noteCutGroups(configured);
     choice.layout->settleActivations(configured.layers);

@@ -18,8 +18,12 @@ void ShardBuilder::add(const StoredTensor& tensor, std::unique_ptr<Step> step) {
 
 void ShardBuilder::drop(const StoredTensor& tensor) { places[tensor.entry].clear(); }
 
-tl::expected<std::vector<PlannedShard>, Error> ShardBuilder::build() {
-  std::vector<PlannedShard> shards;
+tl::expected<Job, Error> ShardBuilder::build(Json options) {
+  Job job{.source = &folder,
+          .options = std::move(options),
+          .shards = {},
+          .config = folder.config(),
+          .quantConfig = folder.quantConfig()};
   std::map<std::string, const SafetensorsEntry*, std::less<>> madeFrom; // by the output's name
   for (std::size_t i = 0; i < folder.shardNames().size(); ++i) {
     const SafetensorsFile& file = folder.shard(i);
@@ -45,9 +49,9 @@ tl::expected<std::vector<PlannedShard>, Error> ShardBuilder::build() {
                              "or choose a --layout that names parts otherwise"});
     }
     if (!shard.steps.empty() || file.entries().empty())
-      shards.push_back(std::move(shard));
+      job.shards.push_back(std::move(shard));
   }
-  return shards;
+  return job;
 }
 
 tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& inventory) {

@@ -51,9 +51,10 @@ public:
   /// Nothing takes its place: it is dropped, or part of what a step makes elsewhere.
   void drop(const StoredTensor& tensor);
 
-  /// All shards, the tensors that were not mentioned copied. Shards of nothing are left out. Error:
-  /// two tensors of one name, since the source has one that is named like a part of a layer.
-  tl::expected<std::vector<PlannedShard>, Error> build();
+  /// The job of all shards, the tensors that were not mentioned copied, with the source's
+  /// configuration. Shards of nothing are left out. Error: two tensors of one name, since the
+  /// source has one that is named like a part of a layer.
+  tl::expected<Job, Error> build(Json options);
 
 private:
   const Folder& folder;

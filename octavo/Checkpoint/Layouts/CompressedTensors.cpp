@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 namespace octavo::checkpoint {
 
@@ -296,25 +297,29 @@ void reportSparse(const Folder& folder, Inventory& inventory, Findings& findings
   constexpr std::string_view kMask = ".bitmask";
   const std::string format =
       stringAt(memberAt(readableQuantization(folder), {"sparsity_config"}), "format");
+  std::set<std::string, std::less<>> modules;
   for (const StoredTensor& mask : folder.tensors()) {
     if (!mask.name().ends_with(kMask))
       continue;
-    const std::string module = mask.name().substr(0, mask.name().size() - kMask.size());
+    std::string module = mask.name().substr(0, mask.name().size() - kMask.size());
     const StoredTensor* values = folder.find(module + ".compressed");
     if (!values)
       continue;
     std::string what = fmt::format("its zeros are left out ({})",
                                    format.empty() ? "as a bitmask says" : std::string_view(format));
-    // Its scales belong to a weight, if not to one that is read.
-    const std::string ofModule = module + ".";
-    std::erase_if(findings, [&](const Finding& finding) {
-      return finding.rule == "orphan-scale" && finding.tensor.starts_with(ofModule);
-    });
-    std::erase_if(inventory.unread,
-                  [&](const Unread& each) { return each.name.starts_with(ofModule); });
     findings.push_back(finding("unsupported-format", values->shard->name(), values->name(), what));
     inventory.unread.push_back({values->name(), std::move(what)});
+    modules.insert(std::move(module));
   }
+  // Their scales belong to weights, if not to such that are read.
+  const auto isScaleOfOne = [&](std::string_view tensor) {
+    return !tensor.ends_with(".compressed") &&
+           modules.contains(tensor.substr(0, tensor.rfind('.')));
+  };
+  std::erase_if(findings, [&](const Finding& finding) {
+    return finding.rule == "orphan-scale" && isScaleOfOne(finding.tensor);
+  });
+  std::erase_if(inventory.unread, [&](const Unread& each) { return isScaleOfOne(each.name); });
 }
 
 class CompressedTensors : public Layout {
@@ -342,7 +347,7 @@ public:
     const NamePatterns ignored(stringsAt(block, "ignore"), PatternStyle::NameClassOrRegex, "ignore",
                                findings, steps);
     const std::vector<Group> groups = readGroups(block, steps, findings);
-    const auto claimOf = [&](std::string_view module) {
+    const auto matchedClaim = [&](std::string_view module) {
       Claim claim;
       if (ignored.match(module)) {
         claim.kind = Claim::Kind::Plain;
@@ -372,6 +377,14 @@ public:
         if (group.targets.namesClass("Linear"))
           return group.claim;
       return claim;
+    };
+    // A module is asked for several times, and matching takes steps that are counted.
+    std::unordered_map<std::string, Claim> claims;
+    const auto claimOf = [&](std::string_view module) -> const Claim& {
+      const auto [known, isNew] = claims.try_emplace(std::string(module));
+      if (isNew)
+        known->second = matchedClaim(module);
+      return known->second;
     };
     Inventory inventory = scanLayers(folder, kSpellings, claimOf, findings);
     std::set<std::string> used;

@@ -10,10 +10,9 @@ namespace octavo::tools {
 
 void checkSideFile(const std::filesystem::path& output, const checkpoint::Folder& folder,
                    const std::function<bool(const std::filesystem::path&)>& isOwnKind) {
-  auto own = folder.ownFile(output);
-  if (!own)
-    own = folder.otherFile(output);
-  if (!own || (!folder.ownFile(output) && isOwnKind(output)))
+  const auto part = folder.ownFile(output);
+  const auto own = part ? part : folder.otherFile(output);
+  if (!own || (!part && isOwnKind(output)))
     return;
   const checkpoint::Error error = {
       .file = output.string(),
