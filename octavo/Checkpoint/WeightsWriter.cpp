@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/WeightsWriter.h"
 
-#include "octavo/Checkpoint/Experts.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
+#include "octavo/Checkpoint/ModuleNames/Experts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

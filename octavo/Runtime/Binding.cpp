@@ -1,9 +1,9 @@
 #include "octavo/Runtime/Binding.h"
 
-#include "octavo/Checkpoint/Files/NearNames.h"
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Runtime/Comparison.h"
+#include "octavo/Text/NearNames.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -151,7 +151,7 @@ private:
   }
 
   static std::string near(const std::string& name, const std::vector<std::string>& known) {
-    const std::vector<std::string> found = checkpoint::nearNames(name, known);
+    const std::vector<std::string> found = text::nearNames(name, known);
     return found.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(found, ", "));
   }
 

@@ -1,9 +1,9 @@
 #include "octavo/Runtime/Program.h"
 
-#include "octavo/Checkpoint/Files/NearNames.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Register.h"
+#include "octavo/Text/NearNames.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -117,7 +117,7 @@ llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::St
   if (names.empty())
     return failure("the program has no function; it needs a func.func @main");
   if (!name.empty()) {
-    const std::vector<std::string> near = checkpoint::nearNames(name.str(), names);
+    const std::vector<std::string> near = text::nearNames(name.str(), names);
     return failure(
         fmt::format("the program has no function @{}{}\n  there are: {}", name.str(),
                     near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),

@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 
 #include "octavo/Checkpoint/ByteMatrix.h"
-#include "octavo/Checkpoint/Experts.h"
+#include "octavo/Checkpoint/ModuleNames/Experts.h"
 #include "octavo/Kernels/Pack.h"
 
 #include <fmt/format.h>

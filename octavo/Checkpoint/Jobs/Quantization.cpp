@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 
-#include "octavo/Checkpoint/Experts.h"
-#include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
-#include "octavo/Checkpoint/RouterModules.h"
+#include "octavo/Checkpoint/ModuleNames/Experts.h"
+#include "octavo/Checkpoint/ModuleNames/FusedModules.h"
+#include "octavo/Checkpoint/ModuleNames/RouterModules.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Loss.h"
 #include "octavo/Kernels/Quantize.h"

@@ -1,9 +1,10 @@
 #include "octavo/Checkpoint/KvScales/ScaleTiers.h"
 
-#include "octavo/Checkpoint/AttentionModules.h"
-#include "octavo/Checkpoint/Files/NearNames.h"
-#include "octavo/Checkpoint/Layouts/KvNames.h"
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
+#include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
+#include "octavo/Checkpoint/ModuleNames/KvNames.h"
+#include "octavo/Text/NaturalOrder.h"
+#include "octavo/Text/NearNames.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,7 +32,7 @@ std::vector<std::string> modulesOf(const Folder& folder, const Inventory& invent
   for (const KvScales& kv : inventory.kvScales)
     if (!known.contains(kv.module))
       modules.push_back(kv.module);
-  std::ranges::sort(modules, precedesNaturally);
+  std::ranges::sort(modules, text::precedesNaturally);
   return modules;
 }
 
@@ -206,7 +207,7 @@ std::vector<TieredScale> resolveScales(const Folder& folder, const Inventory& in
   for (const Layer& layer : inventory.layers)
     if (isStatic(layer))
       layers.push_back(&layer);
-  std::ranges::sort(layers, precedesNaturally, &Layer::name);
+  std::ranges::sort(layers, text::precedesNaturally, &Layer::name);
   for (const Layer* layer : layers) {
     const Slot stored =
         layer->inputScale ? Slot{readScales(*layer->inputScale), inputScaleName(*layer)} : Slot{};
@@ -238,7 +239,7 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
         return tl::unexpected(std::move(usable.error()));
     if (isKnown)
       continue;
-    const auto near = nearNames(scale.name, knownNames(folder, inventory));
+    const auto near = text::nearNames(scale.name, knownNames(folder, inventory));
     return tl::unexpected(
         Error{.file = path.string(),
               .problem = match ? "the model has no attention module of that name"

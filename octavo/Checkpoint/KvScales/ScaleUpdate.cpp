@@ -4,7 +4,7 @@
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Checkpoint/KvScales/ScaleTiers.h"
-#include "octavo/Checkpoint/Layouts/KvNames.h"
+#include "octavo/Checkpoint/ModuleNames/KvNames.h"
 #include "octavo/Numerics/Conversion.h"
 #include "octavo/Numerics/Tensor.h"
 
@@ -171,7 +171,7 @@ private:
     const KvSpelling spelling = layout.kvSpelling();
     struct Place {
       std::string_view canonical;
-      std::optional<Part> KvScales::*part;
+      std::optional<Part> KvScales::* part;
       std::string_view spelled;
     };
     const Place places[] = {{".k_scale", &KvScales::key, spelling.key},

@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
 
 #include "octavo/Checkpoint/Layouts/Companions.h"
-#include "octavo/Checkpoint/Layouts/KvNames.h"
+#include "octavo/Checkpoint/Layouts/KvScaleList.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
 #include "octavo/Checkpoint/Layouts/ReadingRules.h"
 

@@ -1,8 +1,8 @@
 // Elements and scales under safetensors' own dtypes (F4, F6_E2M3, F6_E3M2, F8_E8M0), as writers use
 // that do not need U8 any more. One row for each scaled format whose scales are narrow.
-#include "octavo/Checkpoint/Experts.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
+#include "octavo/Checkpoint/ModuleNames/Experts.h"
 
 namespace octavo::checkpoint {
 
@@ -48,8 +48,8 @@ public:
 
   Inventory read(const Folder& folder, Findings& findings) const override {
     const std::string kind = stringAt(readableQuantization(folder), "activations");
-    Inventory inventory = scanLayers(
-        folder, rows(), [](std::string_view) { return Claim{}; }, findings);
+    Inventory inventory =
+        scanLayers(folder, rows(), [](std::string_view) { return Claim{}; }, findings);
     for (Layer& layer : inventory.layers) {
       if (layer.format && kind == kKinds[1])
         layer.activations = activationsFor(layer.format->name, Activations::Kind::Dynamic);

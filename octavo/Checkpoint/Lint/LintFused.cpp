@@ -1,8 +1,8 @@
 // Projections that readers run as one product: their formats and single scales have to agree, also
 // where they lie in different shards.
 
-#include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
+#include "octavo/Checkpoint/ModuleNames/FusedModules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +20,7 @@ constexpr std::size_t kNamed = 4; ///< numbers of a member that a finding shows
 
 /// Reports `rule` at the first member's part if not all members have the same numbers: one, or one
 /// an expert.
-void expectSame(std::string_view rule, const Members& members, std::optional<Part> Layer::*part,
+void expectSame(std::string_view rule, const Members& members, std::optional<Part> Layer::* part,
                 std::string_view word, Findings& findings) {
   std::vector<std::string> texts;
   bool differs = false;

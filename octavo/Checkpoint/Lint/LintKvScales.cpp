@@ -1,7 +1,7 @@
 // Scales of the key-value cache.
 
-#include "octavo/Checkpoint/AttentionModules.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
+#include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
 #include "octavo/Checkpoint/Lint/LintReaders.h"
 
-#include "octavo/Checkpoint/AttentionModules.h"
-#include "octavo/Checkpoint/Experts.h"
-#include "octavo/Checkpoint/FusedModules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 #include "octavo/Checkpoint/Lint/BlocksWithValues.h"
 #include "octavo/Checkpoint/Lint/ReaderConditions.h"
-#include "octavo/Checkpoint/RouterModules.h"
+#include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
+#include "octavo/Checkpoint/ModuleNames/Experts.h"
+#include "octavo/Checkpoint/ModuleNames/FusedModules.h"
+#include "octavo/Checkpoint/ModuleNames/RouterModules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

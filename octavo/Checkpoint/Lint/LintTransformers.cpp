@@ -1,8 +1,8 @@
 // What transformers does with some checkpoints.
 
-#include "octavo/Checkpoint/Experts.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Lint/ReaderConditions.h"
+#include "octavo/Checkpoint/ModuleNames/Experts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include "octavo/Checkpoint/Reports/LayerRows.h"
 
-#include "octavo/Checkpoint/Experts.h"
+#include "octavo/Checkpoint/ModuleNames/Experts.h"
 
 #include <fmt/format.h>
 

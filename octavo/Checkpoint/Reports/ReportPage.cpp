@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/Reports/Report.h"
 
-#include "octavo/Checkpoint/Files/ByteText.h"
 #include "octavo/Checkpoint/Reports/LayerRows.h"
+#include "octavo/Text/ByteText.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -148,7 +148,7 @@ std::string head(const Report& report) {
                          [&](const Finding& finding) { return finding.severity == severity; });
   };
   page += "<div class=\"tiles\">\n";
-  page += tile("on disk", bytesText(all.bytes));
+  page += tile("on disk", text::bytesText(all.bytes));
   page += tile("bits a weight", fmt::format("{:.3g}", all.bitsPerWeight()));
   page += tile("quantized layers", fmt::to_string(report.layers.size()));
   page += tile("tensors", fmt::to_string(all.tensors));
@@ -170,7 +170,7 @@ std::string bytesTable(const Report& report) {
         "<tr><td>{}</td><td class=\"extra\">{}</td><td class=\"extra\">{}</td><td>{}</td>"
         "<td>{:.3g}</td><td class=\"left\"><div "
         "class=\"bar\"><i style=\"width:{:.1f}%\"></i></div></td></tr>\n",
-        name, tensors, weights, bytesText(bytes),
+        name, tensors, weights, text::bytesText(bytes),
         weights ? 8.0 * static_cast<double>(bytes) / static_cast<double>(weights) : 0.0,
         100 * static_cast<double>(bytes) / total);
   };
@@ -229,7 +229,7 @@ std::string rowText(const LayerRow& row, const Report& report, double worst) {
                   "<td class=\"extra\">{}</td><td class=\"extra\">{}</td>"
                   "<td class=\"extra\">{:.3g}</td>",
                   breakable(escaped(layer.name)), below(row.remark), escaped(layer.format),
-                  fmt::join(layer.shape, " x "), bytesText(layer.bytes), layer.bitsPerWeight);
+                  fmt::join(layer.shape, " x "), text::bytesText(layer.bytes), layer.bitsPerWeight);
   if (isMeasured(layer))
     page += fmt::format("<td class=\"left\">{:.3g}%<div class=\"bar\"><i style=\"width:{:.1f}%\">"
                         "</i></div>{}</td><td>{:.3g}{}</td>",

@@ -7,8 +7,8 @@
 #include "tools/octavo/checkpoint/SideFile.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
-#include "octavo/Checkpoint/AttentionModules.h"
 #include "octavo/Checkpoint/KvScales/ScaleTiers.h"
+#include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

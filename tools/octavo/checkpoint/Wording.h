@@ -1,8 +1,8 @@
 // How counts and names are printed by the subcommands of `octavo checkpoint`.
 #pragma once
 
-#include "octavo/Checkpoint/Files/ByteText.h"
 #include "octavo/Checkpoint/Files/JsonFile.h"
+#include "octavo/Text/ByteText.h"
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace octavo::tools {
 
-using checkpoint::bytesText;
+using text::bytesText;
 
 /// "1 layer", "3 layers".
 std::string countText(std::uint64_t n, std::string_view noun);

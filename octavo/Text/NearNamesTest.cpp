@@ -1,8 +1,8 @@
-#include "octavo/Checkpoint/Files/NearNames.h"
+#include "octavo/Text/NearNames.h"
 
 #include <gtest/gtest.h>
 
-namespace octavo::checkpoint {
+namespace octavo::text {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -51,4 +51,4 @@ TEST(NearNames, atMostTheLimit) {
 }
 
 } // namespace
-} // namespace octavo::checkpoint
+} // namespace octavo::text

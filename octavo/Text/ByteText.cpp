@@ -1,11 +1,11 @@
-#include "octavo/Checkpoint/Files/ByteText.h"
+#include "octavo/Text/ByteText.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <string_view>
 
-namespace octavo::checkpoint {
+namespace octavo::text {
 
 std::string bytesText(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 4> kUnits = {"kB", "MB", "GB", "TB"};
@@ -20,4 +20,4 @@ std::string bytesText(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", amount, kUnits[unit]);
 }
 
-} // namespace octavo::checkpoint
+} // namespace octavo::text

@@ -1,4 +1,4 @@
-#include "octavo/Checkpoint/RouterModules.h"
+#include "octavo/Checkpoint/ModuleNames/RouterModules.h"
 
 namespace octavo::checkpoint {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-namespace octavo::checkpoint {
+namespace octavo::text {
 
 /// "1.5 GB", in powers of 1000; exact below a kilobyte: "512 bytes".
 std::string bytesText(std::uint64_t bytes);
 
-} // namespace octavo::checkpoint
+} // namespace octavo::text

@@ -1,8 +1,8 @@
-#include "octavo/Checkpoint/Files/ByteText.h"
+#include "octavo/Text/ByteText.h"
 
 #include <gtest/gtest.h>
 
-namespace octavo::checkpoint {
+namespace octavo::text {
 namespace {
 
 TEST(ByteText, isExactBelowAKilobyteAndHasOneDigitAbove) {
@@ -18,4 +18,4 @@ TEST(ByteText, isExactBelowAKilobyteAndHasOneDigitAbove) {
 }
 
 } // namespace
-} // namespace octavo::checkpoint
+} // namespace octavo::text

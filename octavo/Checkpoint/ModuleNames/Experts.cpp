@@ -1,4 +1,4 @@
-#include "octavo/Checkpoint/Experts.h"
+#include "octavo/Checkpoint/ModuleNames/Experts.h"
 
 namespace octavo::checkpoint {
 

@@ -13,7 +13,4 @@ namespace octavo::checkpoint {
 /// "model.layers.10...").
 std::vector<std::string> attentionModules(const Folder& folder);
 
-/// Whether `a` comes before `b`, numbers in names compared as numbers.
-bool precedesNaturally(std::string_view a, std::string_view b);
-
 } // namespace octavo::checkpoint

@@ -1,4 +1,4 @@
-#include "octavo/Checkpoint/FusedModules.h"
+#include "octavo/Checkpoint/ModuleNames/FusedModules.h"
 
 #include <array>
 

@@ -1,11 +1,11 @@
-#include "octavo/Checkpoint/Files/NearNames.h"
+#include "octavo/Text/NearNames.h"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
-namespace octavo::checkpoint {
+namespace octavo::text {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::vector<std::string> nearNames(std::string_view name, const std::vector<std:
   return names;
 }
 
-} // namespace octavo::checkpoint
+} // namespace octavo::text

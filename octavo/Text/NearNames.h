@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace octavo::checkpoint {
+namespace octavo::text {
 
 /// At most `limit` of `known`, nearest first by edit distance, those no further than a third of the
 /// length of `name` (at least 2; 1 for names up to 3 long); a name that contains the other, or is
@@ -14,4 +14,4 @@ namespace octavo::checkpoint {
 std::vector<std::string> nearNames(std::string_view name, const std::vector<std::string>& known,
                                    std::size_t limit = 3);
 
-} // namespace octavo::checkpoint
+} // namespace octavo::text

@@ -1,30 +1,13 @@
-// The names under which producers store the scales of key-value caches.
+// The scales of key-value caches of a folder, collected while its tensors are scanned.
 #pragma once
 
 #include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/ModuleNames/KvNames.h"
 
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace octavo::checkpoint {
-
-/// Which number a KV scale's name says it is.
-enum class KvRole : std::uint8_t { Key, Value, KeyAndValue, Query, Probability };
-
-struct KvName {
-  std::string_view suffix; ///< after the attention module and a dot
-  KvRole role;
-};
-
-/// The attention module and the role that a tensor's name says; nothing if it is no KV scale.
-struct KvNameMatch {
-  std::string_view module;
-  KvRole role;
-};
-std::optional<KvNameMatch> matchKvName(std::string_view tensor);
 
 /// Collects KV scales; in the order of modules.
 class KvScaleList {
