@@ -7,7 +7,7 @@
 #include "Roofline.h"
 
 #include "octavo/Format/ScaledFormat.h"
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 #include <algorithm>
 #include <chrono>

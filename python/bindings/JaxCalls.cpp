@@ -7,7 +7,7 @@
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Pack.h"
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Quantize.h"
 #include "octavo/Numerics/Preset.h"
 #include "octavo/Numerics/Tensor.h"

@@ -2,7 +2,7 @@
 // those that there are.
 #pragma once
 
-#include "octavo/Kernels/Epilogue.h"
+#include "octavo/Kernels/Product/Epilogue.h"
 #include "octavo/Numerics/Conversion.h"
 #include "octavo/Numerics/DelayedScaling.h"
 #include "octavo/Numerics/Fnuz.h"

@@ -1,7 +1,7 @@
 // A weight in the layout of the product kernels, kept between products.
 #pragma once
 
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 #include <memory>
 #include <mutex>

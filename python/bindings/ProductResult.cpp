@@ -4,7 +4,7 @@
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
 
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -3,7 +3,7 @@
 
 #include "python/bindings/Array.h"
 
-#include "octavo/Kernels/Epilogue.h"
+#include "octavo/Kernels/Product/Epilogue.h"
 
 #include <optional>
 #include <string>

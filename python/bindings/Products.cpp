@@ -8,7 +8,7 @@
 #include "python/bindings/ProductResult.h"
 #include "python/bindings/ScaledTensor.h"
 
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -319,7 +319,7 @@ Blocks lie along K: axis -1 of a, -2 of b. A weight W of shape [N, K] that was q
 last axis is b = W.T. Leading axes broadcast as in numpy.matmul.
 
 Two scaled sides: as docs/semantics.md, D1 to D5, say; with 4-, 6-bit and int8 elements to the bit,
-with 8-bit floats within the bound that octavo/Kernels/Product.h states.
+with 8-bit floats within the bound that octavo/Kernels/Product/Product.h states.
 An array and a scaled side: within the bound that Product.h states for f32 activations. Where blocks
 do not lie along K, the scaled side is dequantized and NumPy multiplies.
 

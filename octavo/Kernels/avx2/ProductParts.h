@@ -7,7 +7,7 @@
 
 #define OCTAVO_KERNELS_ISA avx2
 #define OCTAVO_KERNELS_VECTOR_BYTES 32
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 #include <immintrin.h>

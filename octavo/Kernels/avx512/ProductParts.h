@@ -9,7 +9,7 @@
 #define OCTAVO_KERNELS_ISA avx512
 #endif
 #define OCTAVO_KERNELS_VECTOR_BYTES 64
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 #include <immintrin.h>

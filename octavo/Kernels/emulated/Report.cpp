@@ -1,5 +1,5 @@
 // Says in each test program's output that its AVX-512 is not the machine's.
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 #include <cstdio>
 #include <gtest/gtest.h>

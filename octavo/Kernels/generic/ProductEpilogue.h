@@ -2,7 +2,7 @@
 // on every set, none fused, so that the bits are the same.
 #pragma once
 
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {

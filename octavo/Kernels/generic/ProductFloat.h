@@ -3,7 +3,7 @@
 // Dot: kGroupSteps, kHalves, step, direct, expand.
 #pragma once
 
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
@@ -20,9 +20,8 @@ template <typename Dot, int kRows, int kPanels> void floatTile(const FloatTileAr
     right[p] = tile.right + p * tile.rightStride;
   float* __restrict c = tile.c;
   const std::ptrdiff_t stride = tile.stride;
-  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
-    return c + row * stride + v * kLanes;
-  };
+  auto cAt = [&](int row, int v)
+                 __attribute__((always_inline)) { return c + row * stride + v * kLanes; };
   auto sumAt = [&](int row, int v) __attribute__((always_inline)) {
     return tile.sums + (row * kVectors + v) * kLanes;
   };
@@ -200,7 +199,7 @@ template <typename Decode> struct MultiplyAdd {
     constexpr int kUnrolled = kChains == 12 ? 1 : 2; // 2 would spill
     for (std::int64_t g = 0; g < groups; g += kTogether) {
       using Chain = F32[kTogether][kRows][kVectors];
-      auto addStep = [&](Chain & chain, int k) __attribute__((always_inline)) {
+      auto addStep = [&](Chain& chain, int k) __attribute__((always_inline)) {
 #pragma unroll
         for (int t = 0; t < kTogether; ++t) {
           F32 b[kVectors];

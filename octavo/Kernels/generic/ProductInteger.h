@@ -4,7 +4,7 @@
 // NibbleTable.
 #pragma once
 
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
@@ -77,9 +77,8 @@ void integerTile(const TileArguments& tile) {
   };
   float* __restrict c = tile.c;
   const std::ptrdiff_t stride = tile.stride;
-  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
-    return c + row * stride + v * kLanes;
-  };
+  auto cAt = [&](int row, int v)
+                 __attribute__((always_inline)) { return c + row * stride + v * kLanes; };
 
   F32 sums[kRows][kVectors];
   if constexpr (kKeepSums)
@@ -316,9 +315,8 @@ void integerDirect(const DirectArguments& panel) {
   std::byte* records = panel.records;
   float* __restrict c = panel.c;
   const std::ptrdiff_t stride = panel.stride;
-  auto cAt = [&](int row, int v) __attribute__((always_inline)) {
-    return c + row * stride + v * kLanes;
-  };
+  auto cAt = [&](int row, int v)
+                 __attribute__((always_inline)) { return c + row * stride + v * kLanes; };
   F32 sums[kRows][kVectorsOfPanel];
   if constexpr (kKeepSums)
     for (int i = 0; i < kRows; ++i)

@@ -8,7 +8,7 @@
 
 #define OCTAVO_KERNELS_ISA neon
 #define OCTAVO_KERNELS_VECTOR_BYTES 16
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 #include <arm_neon.h>

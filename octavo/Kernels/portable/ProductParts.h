@@ -3,7 +3,7 @@
 
 #define OCTAVO_KERNELS_ISA portable
 #define OCTAVO_KERNELS_VECTOR_BYTES 16
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 namespace octavo::kernels::portable {

@@ -1,7 +1,7 @@
 // D6, and every pair of formats of the table, and f32 activations: a product within its stated
 // bound, or a refusal that is listed here.
 #include "octavo/Kernels/OnEachIsa.h"
-#include "octavo/Kernels/ProductTestOperands.h"
+#include "octavo/Kernels/Product/ProductTestOperands.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -155,7 +155,7 @@ void expectProduct(const OperandFormat& left, const OperandFormat& right, const 
   multiply(plan, a.packed(plan, execution), pack(b, Side::Right, plan, execution), c, execution);
   const bool exact = isExactInteger(right) && (left.scale == nullptr || isExactInteger(left));
   EXPECT_EQ(plan.floats, !exact);
-  for (std::int64_t at = 0; at<shape.m * shape.n; at += shape.m> 100 ? 41 : 1) {
+  for (std::int64_t at = 0; at < shape.m * shape.n; at += shape.m > 100 ? 41 : 1) {
     const std::int64_t m = at / shape.n, n = at % shape.n;
     if (exact && a.matrix) {
       ASSERT_EQ(c[at], numerics::dot(vectorOf(*a.matrix, m), vectorOf(b, n))) << m << ", " << n;

@@ -1,6 +1,6 @@
-#include "octavo/Kernels/ProductFloat.h"
+#include "octavo/Kernels/Product/ProductFloat.h"
 
-#include "octavo/Kernels/ProductWork.h"
+#include "octavo/Kernels/Product/ProductWork.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "octavo/Kernels/IntegerPacking.h"
+#include "octavo/Kernels/Product/IntegerPacking.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
-#include "octavo/Kernels/ProductWork.h"
+#include "octavo/Kernels/Product/ProductWork.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 #include <algorithm>
 #include <bit>

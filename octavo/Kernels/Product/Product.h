@@ -37,16 +37,15 @@
 // two narrow values not at all. The second term is what AVX512_BF16 flushes.
 //
 // With up to 16 rows in A (AVX512_BF16: one) the order is another, within the same bound: in each
-// group of 32 along K the products of even k have a sum and those of odd k (AVX512_BF16: of k modulo
-// 4 below 2, and of the others, in pairs); their sum, times the group's scale, is added to the sum of
-// C. A row whose
-// values leave [2^-60, 2^60] (of f32: whose greatest does) is taken relative to its greatest scale;
-// values below 2^-126 of that count as 0.
+// group of 32 along K the products of even k have a sum and those of odd k (AVX512_BF16: of k
+// modulo 4 below 2, and of the others, in pairs); their sum, times the group's scale, is added to
+// the sum of C. A row whose values leave [2^-60, 2^60] (of f32: whose greatest does) is taken
+// relative to its greatest scale; values below 2^-126 of that count as 0.
 #pragma once
 
-#include "octavo/Kernels/Epilogue.h"
 #include "octavo/Kernels/Execution.h"
-#include "octavo/Kernels/PackedOperand.h"
+#include "octavo/Kernels/Product/Epilogue.h"
+#include "octavo/Kernels/Product/PackedOperand.h"
 #include "octavo/Numerics/Scaled.h"
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 // baseline. PackedOperand.h says what the memory holds.
 #pragma once
 
-#include "octavo/Kernels/Epilogue.h"
 #include "octavo/Kernels/Isa.h"
+#include "octavo/Kernels/Product/Epilogue.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "octavo/Kernels/ProductFloat.h"
+#include "octavo/Kernels/Product/ProductFloat.h"
 
 #include <algorithm>
 #include <array>
@@ -104,9 +104,9 @@ class FloatPacking {
 public:
   FloatPacking(const ScaledView& matrix, Side side, const ProductPlan& plan)
       : matrix(matrix), plan(plan), side(side), element(*matrix.element), scale(*matrix.scale),
-        kernels(floatKernels(plan)),
-        grid((plan.depth + matrix.along - 1) / matrix.along), tiling{matrix.rows, kernels.tallest},
-        decoding(floatFormat(element, kernels.decodesHalves)), isFolded(scale.name != "f32"),
+        kernels(floatKernels(plan)), grid((plan.depth + matrix.along - 1) / matrix.along),
+        tiling{matrix.rows, kernels.tallest}, decoding(floatFormat(element, kernels.decodesHalves)),
+        isFolded(scale.name != "f32"),
         storesValues(side == Side::Left ? plan.leftAsValues : plan.rightAsValues) {
     for (std::uint32_t code = 0; code < 256; ++code) {
       const std::uint32_t sign = (code & element.signMask()) ? 0x80 : 0;

@@ -1,7 +1,7 @@
 // The rules P1 to P9 of docs/semantics.md.
 #include "octavo/Kernels/OnEachIsa.h"
-#include "octavo/Kernels/Product.h"
-#include "octavo/Kernels/ProductTestOperands.h"
+#include "octavo/Kernels/Product/Product.h"
+#include "octavo/Kernels/Product/ProductTestOperands.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

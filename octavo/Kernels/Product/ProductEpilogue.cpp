@@ -1,7 +1,7 @@
-#include "octavo/Kernels/ProductEpilogue.h"
+#include "octavo/Kernels/Product/ProductEpilogue.h"
 
 #include "octavo/Kernels/KernelTable.h"
-#include "octavo/Kernels/PackedOperand.h"
+#include "octavo/Kernels/Product/PackedOperand.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 #include "octavo/Kernels/OnEachIsa.h"
-#include "octavo/Kernels/ProductTestOperands.h"
+#include "octavo/Kernels/Product/ProductTestOperands.h"
 
 #include <algorithm>
 #include <bit>

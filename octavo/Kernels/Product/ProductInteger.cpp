@@ -1,4 +1,4 @@
-#include "octavo/Kernels/ProductWork.h"
+#include "octavo/Kernels/Product/ProductWork.h"
 
 #include <algorithm>
 #include <cassert>

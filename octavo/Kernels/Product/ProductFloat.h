@@ -1,7 +1,7 @@
 // Packing for the float path of Product.h.
 #pragma once
 
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 
 namespace octavo::kernels {
 

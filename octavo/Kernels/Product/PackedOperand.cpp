@@ -1,8 +1,8 @@
-#include "octavo/Kernels/PackedOperand.h"
+#include "octavo/Kernels/Product/PackedOperand.h"
 
-#include "octavo/Kernels/IntegerPacking.h"
-#include "octavo/Kernels/Product.h"
-#include "octavo/Kernels/ProductFloat.h"
+#include "octavo/Kernels/Product/IntegerPacking.h"
+#include "octavo/Kernels/Product/Product.h"
+#include "octavo/Kernels/Product/ProductFloat.h"
 #include "octavo/Kernels/Quantize.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // Where the sums of a product lie until they are whole, and what becomes of them then.
 #pragma once
 
-#include "octavo/Kernels/Epilogue.h"
 #include "octavo/Kernels/Execution.h"
 #include "octavo/Kernels/Plans.h"
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/Epilogue.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // tasks change an order of additions.
 #pragma once
 
-#include "octavo/Kernels/Product.h"
-#include "octavo/Kernels/ProductEpilogue.h"
+#include "octavo/Kernels/Product/Product.h"
+#include "octavo/Kernels/Product/ProductEpilogue.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "octavo/Format/ScaledFormat.h"
-#include "octavo/Kernels/Product.h"
+#include "octavo/Kernels/Product/Product.h"
 #include "octavo/Numerics/Dot.h"
 
 #include <algorithm>

@@ -5,12 +5,13 @@
 // long; wider blocks are several pieces with one scale. Zeros fill up the last piece, and columns
 // of the last panel beyond N.
 //
-//  left     rows in tiles of 6, 4, 3, 2 or 1; for each tile and piece one record: for each step of K
+//  left     rows in tiles of 6, 4, 3, 2 or 1; for each tile and piece one record: for each step of
+//  K
 //           (4 of bytes, 2 of words) a dword for each row; a correction for each row; an f32 scale
 //           for each row. The unsigned side has an offset added; -offset * (sum of the row's
 //           integers) is the correction that makes up for it; of Dot::BytesWrapped, one modulo 2^16
-//           for the first and one for the last two bytes of the dwords. Of f32 activations, a row is
-//           three rows of digits, the greatest first.
+//           for the first and one for the last two bytes of the dwords. Of f32 activations, a row
+//           is three rows of digits, the greatest first.
 //  right    rows (columns of C) in panels of 16. Records: for each piece, for each step a dword for
 //           each column, with the offset; then 16 f32 scales. Nibbles (E2M1): 256 bytes for each 32
 //           of K, as integerDirect says; apart from them, for each piece 16 scale codes.
@@ -23,7 +24,7 @@
 //  values   the same as f32, scales folded: plain f32, and formats that codes do not fit.
 #pragma once
 
-#include "octavo/Kernels/ProductKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
 
 #include <array>
 #include <cstddef>
