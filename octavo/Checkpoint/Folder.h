@@ -58,7 +58,8 @@ public:
 
   /// The folder, also where a single file was opened.
   const std::filesystem::path& path() const { return root; }
-  /// Whether a file was opened rather than its folder: it has neither configuration nor companions.
+  /// Whether a file was opened rather than its folder: it has neither configuration nor other
+  /// files.
   bool isSingleFile() const { return singleFile; }
 
   /// In the order of shards, then of bytes.
@@ -82,13 +83,13 @@ public:
   /// The other regular files (tokenizer, generation_config.json, ...), relative to path(): what a
   /// converted checkpoint takes along as it is; of subfolders, too, unless they have weights of
   /// their own or a hidden name. Files of weights in other forms are not among them.
-  std::span<const std::string> companions() const { return others; }
+  std::span<const std::string> otherFiles() const { return others; }
 
   /// The name of the file of weights, index or configuration that `path` is, by whatever spelling
   /// or link; nothing if it is none. Of a single file also those beside it that belong to it.
   std::optional<std::string> ownFile(const std::filesystem::path& path) const;
-  /// The name of another file that is already in the folder or below: a companion, weights in
-  /// another form. Of a single file only where it is one of an index's.
+  /// The name of a file in the folder or below that is none of ownFile's: one of otherFiles,
+  /// weights in another form. Of a single file only where it is one of an index's.
   std::optional<std::string> otherFile(const std::filesystem::path& path) const;
 
 private:

@@ -83,7 +83,7 @@ TEST_F(FolderTest, OpensShardsByTheirIndex) {
   EXPECT_EQ(folder->indexMetadata()["total_size"], 8);
   EXPECT_EQ(folder->quantizationConfig()["quant_method"], "fp8");
   EXPECT_TRUE(folder->quantConfig().is_null());
-  EXPECT_EQ(std::vector(folder->companions().begin(), folder->companions().end()),
+  EXPECT_EQ(std::vector(folder->otherFiles().begin(), folder->otherFiles().end()),
             std::vector<std::string>{"tokenizer.json"});
 }
 
@@ -97,7 +97,7 @@ TEST_F(FolderTest, FilesOfSubfoldersGoWithACheckpointButThoseOfAnother) {
   }
   const auto folder = Folder::open(root);
   ASSERT_TRUE(folder) << folder.error().message();
-  EXPECT_EQ(std::vector(folder->companions().begin(), folder->companions().end()),
+  EXPECT_EQ(std::vector(folder->otherFiles().begin(), folder->otherFiles().end()),
             (std::vector<std::string>{"1_Pooling/config.json", "templates/tools/long.jinja"}));
 }
 

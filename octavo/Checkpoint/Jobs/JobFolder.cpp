@@ -88,8 +88,8 @@ static std::set<std::string> finalNames(const Job& job) {
   std::set<std::string> names = {kJobFile, kConfigFile, kQuantConfigFile, indexName(job)};
   for (const PlannedShard& shard : job.shards)
     names.insert(shard.name);
-  for (const std::string& companion : job.source->companions())
-    names.insert(companion);
+  for (const std::string& other : job.source->otherFiles())
+    names.insert(other);
   return names;
 }
 
@@ -234,10 +234,10 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
                       "from before and some from after",
                       folder.string()),
           fmt::format("see what writes to it, remove {}, and run this again", folder.string()));
-  for (const std::string& companion : job.source->companions()) {
+  for (const std::string& other : job.source->otherFiles()) {
     std::error_code error;
-    fs::create_directories((folder / companion).parent_path(), error);
-    if (auto copied = copyFile(job.source->path() / companion, folder / companion); !copied)
+    fs::create_directories((folder / other).parent_path(), error);
+    if (auto copied = copyFile(job.source->path() / other, folder / other); !copied)
       return copied;
   }
   std::vector<std::pair<std::string, Json>> last;

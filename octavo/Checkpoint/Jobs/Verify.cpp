@@ -260,7 +260,7 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
                              finding.tensor, finding.what));
 
   if (!source.isSingleFile() && !output.isSingleFile())
-    for (const std::string& name : source.companions())
+    for (const std::string& name : source.otherFiles())
       record.add(Files, haveEqualBytes(output.path() / name, source.path() / name)
                             ? ""
                             : name + " is not there, or differs");

@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
 
-#include "octavo/Checkpoint/Layouts/Companions.h"
 #include "octavo/Checkpoint/Layouts/KvScaleList.h"
+#include "octavo/Checkpoint/Layouts/ModifierTensors.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
 #include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
@@ -298,7 +298,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
       inventory.unread.push_back({candidate.elements.name(), "its elements cannot be placed"});
       continue;
     }
-    if (const auto unapplied = findCompanions(folder, layer))
+    if (const auto unapplied = findModifiers(folder, layer))
       report("unapplied-tensor", *unapplied, layer.unapplied);
     for (const StoredTensor& tensor : layer.idle)
       placed.insert(tensor.entry);

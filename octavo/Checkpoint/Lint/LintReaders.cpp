@@ -63,7 +63,7 @@ void kvOneName(const LintSubject& subject, const ReaderRule& rule, Findings& fin
 }
 
 void kvSideFile(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
-  for (const std::string& name : subject.folder.companions())
+  for (const std::string& name : subject.folder.otherFiles())
     if (name == "kv_cache_scales.json")
       report(rule, findings, nullptr, "scales of the cache are in " + name);
 }

@@ -1,4 +1,4 @@
-#include "octavo/Checkpoint/Layouts/Companions.h"
+#include "octavo/Checkpoint/Layouts/ModifierTensors.h"
 
 #include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Numerics/Conversion.h"
@@ -53,12 +53,12 @@ bool areBlocksInOrder(const StoredTensor& tensor, const Layer& layer) {
                           : false;
 }
 
-struct Companion {
+struct Modifier {
   std::string_view name; ///< as ScaleSpelling::name
   bool (*isIdle)(const StoredTensor&, const Layer&);
   std::string_view effect;
 };
-constexpr auto kCompanions = std::to_array<Companion>({
+constexpr auto kModifiers = std::to_array<Modifier>({
     // compressed-tensors compressors/base.py, quark: value = (code - zero point) * scale
     {"*_zero_point", areZeros, "is taken off its codes"},
     // compressed-tensors, actorder "group": column k has the scale of block g_idx[k]
@@ -69,9 +69,9 @@ constexpr auto kCompanions = std::to_array<Companion>({
 
 } // namespace
 
-std::optional<StoredTensor> findCompanions(const Folder& folder, Layer& layer) {
+std::optional<StoredTensor> findModifiers(const Folder& folder, Layer& layer) {
   std::optional<StoredTensor> unapplied;
-  for (const Companion& row : kCompanions) {
+  for (const Modifier& row : kModifiers) {
     const StoredTensor* tensor = folder.find(tensorName(layer.name, layer.parameter, row.name));
     if (!tensor)
       continue;
