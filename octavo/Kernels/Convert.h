@@ -3,13 +3,18 @@
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/WideMemory.h"
+#include "octavo/Numerics/Conversion.h"
 #include "octavo/Numerics/Philox.h"
 
 #include <cstdint>
 #include <span>
 
 namespace octavo::kernels {
+
+using format::ElementFormat;
+using numerics::Conversion;
+using numerics::Rounding;
 
 /// `n` elements of `type` at `values` to `codes`. Stochastic rounding takes one number an element
 /// from `randomBits`, which is otherwise empty; conversion.randomBits is not used.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "octavo/Kernels/Isa.h"
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/WideMemory.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,8 +2,9 @@
 // generic/ or in a set's folder.
 #pragma once
 
+#include "octavo/Kernels/BlockPlan.h"
 #include "octavo/Kernels/Isa.h"
-#include "octavo/Kernels/QuantizePlan.h"
+#include "octavo/Kernels/WideMemory.h"
 #include "octavo/Numerics/Philox.h"
 
 namespace octavo::kernels {
@@ -57,7 +58,7 @@ struct QuantizeSegmentArguments {
   const float* values;
   std::size_t n;
   std::uint32_t scaleCode;
-  float factor; ///< meets the values as QuantizePlan::quotient says; Exact: 1 / scale
+  float factor; ///< meets the values as BlockPlan::quotient says; Exact: 1 / scale
   bool exactly; ///< there may be infinities
   std::uint8_t* codes;
   const std::uint32_t* random;
@@ -159,11 +160,11 @@ struct KernelTable {
   /// Quantization, for plans whose scale is not Other (a segment's may be). They return the number
   /// of non-finite values, or -1 where the plan refuses those and there is one: the outputs are
   /// then unspecified.
-  using QuantizeRun = std::int64_t(const QuantizePlan& plan, const QuantizeRunArguments& run);
+  using QuantizeRun = std::int64_t(const BlockPlan& plan, const QuantizeRunArguments& run);
   QuantizeRun* quantizeRun;
-  using QuantizeStrip = std::int64_t(const QuantizePlan& plan, const QuantizeStripArguments& strip);
+  using QuantizeStrip = std::int64_t(const BlockPlan& plan, const QuantizeStripArguments& strip);
   QuantizeStrip* quantizeStrip;
-  using QuantizeSegment = void(const QuantizePlan& plan, const QuantizeSegmentArguments& segment);
+  using QuantizeSegment = void(const BlockPlan& plan, const QuantizeSegmentArguments& segment);
   QuantizeSegment* quantizeSegment;
 
   using DequantizeRun = void(const DecodePlan& plan, const DequantizeRunArguments& run);

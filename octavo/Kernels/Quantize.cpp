@@ -55,10 +55,10 @@ public:
       report.outer = outer.value;
       report.outerInverse = outer.inverse;
     }
-    plan = quantizePlan(type, options, outer.value, outer.inverse);
+    plan = blockPlan(type, options, outer.value, outer.inverse);
     if (!isRefused) {
       const bool isImposed = tensorAmax && !type.hasOuterScale;
-      if (!isFinite || isImposed || plan.scale == QuantizePlan::Scale::Other)
+      if (!isFinite || isImposed || plan.scale == BlockPlan::Scale::Other)
         quantizeBlocks();
       else if (isRun())
         quantizeRuns();
@@ -361,7 +361,7 @@ private:
   Stores stores;
   std::unique_ptr<float[]> amaxes; ///< of blocks of a run, where they were found with the tensor's
   numerics::OuterScale outer;
-  QuantizePlan plan{};
+  BlockPlan plan{};
   std::atomic<std::int64_t> nonFinite{0};
   std::atomic<bool> isRefused{false};
 };

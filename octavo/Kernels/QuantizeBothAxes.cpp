@@ -105,7 +105,7 @@ private:
 
   bool fitTiles() const {
     auto isOther = [&](const ScaledType& type) {
-      return quantizePlan(type, options, 1.0f).scale == QuantizePlan::Scale::Other;
+      return blockPlan(type, options, 1.0f).scale == BlockPlan::Scale::Other;
     };
     if (columnwise.type.block.back() != 1 || columnBlock > kTransposedRows ||
         isOther(columnwise.type))
@@ -130,7 +130,7 @@ private:
         copy.outer = outer.value;
         copy.outerInverse = outer.inverse;
       }
-      return quantizePlan(type, options, copy.outer, copy.outerInverse);
+      return blockPlan(type, options, copy.outer, copy.outerInverse);
     };
     columnPlan = planOf(columnwise.type, report.columnwise);
     if (rowwise)
@@ -306,7 +306,7 @@ private:
   std::size_t rows, columns, matrices;
   std::size_t rowBlock, columnBlock;
   Stores stores;
-  QuantizePlan rowPlan{}, columnPlan{};
+  BlockPlan rowPlan{}, columnPlan{};
   std::atomic<std::int64_t> nonFinite{0};
   std::atomic<bool> isRefused{false};
 };

@@ -479,7 +479,7 @@ TEST_P(QuantizeKernels, PiecesHaveTheCodesOfTheWhole) {
 TEST_P(QuantizeKernels, StreamingAtAnyAddress) {
   const ScaledType type{&format::element("e4m3fn"), &format::element("e8m0fnu"), {32}, false};
   const KernelTable& table = kernelTable(GetParam());
-  const QuantizePlan plan = quantizePlan(type, {}, 1.0f);
+  const BlockPlan plan = blockPlan(type, {}, 1.0f);
   for (std::size_t n : {1, 32, 500, 2048, 5000, 20001}) {
     const std::vector<float> values = adversarialValues(n, 7);
     const Shape shape{static_cast<std::int64_t>(n)};
@@ -550,7 +550,7 @@ TEST_P(QuantizeKernels, QuotientsNextToTies) {
     if (!element.isNarrow() || element.specials == format::Specials::Scale)
       continue;
     const ScaledType type{&element, &format::element("f32"), {1}, false};
-    const QuantizePlan plan = quantizePlan(type, {}, 1.0f);
+    const BlockPlan plan = blockPlan(type, {}, 1.0f);
     // The octaves in which the format has ties of so many bits.
     for (const Division& division : divisions)
       for (int octave = -20; octave <= 17; ++octave) {

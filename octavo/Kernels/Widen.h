@@ -1,7 +1,7 @@
 // Wide elements to f32 and back: bf16, f16, f32 itself.
 #pragma once
 
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/WideMemory.h"
 
 #include <cstddef>
 

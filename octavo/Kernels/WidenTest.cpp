@@ -1,5 +1,7 @@
 #include "octavo/Kernels/Widen.h"
 
+#include "octavo/Numerics/Conversion.h"
+
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "octavo/Format/ElementFormat.h"
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/WideMemory.h"
 
 #include <nanobind/nanobind.h>
 

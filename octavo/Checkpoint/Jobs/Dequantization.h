@@ -2,7 +2,7 @@
 #pragma once
 
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/WideMemory.h"
 
 namespace octavo::checkpoint {
 

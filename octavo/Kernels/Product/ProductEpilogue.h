@@ -1,8 +1,8 @@
 // Where the sums of a product lie until they are whole, and what becomes of them then.
 #pragma once
 
+#include "octavo/Kernels/ElementPlans.h"
 #include "octavo/Kernels/Execution.h"
-#include "octavo/Kernels/Plans.h"
 #include "octavo/Kernels/Product/Epilogue.h"
 #include "octavo/Kernels/Product/ProductKernels.h"
 

@@ -1,4 +1,6 @@
-#include "octavo/Kernels/Product/Product.h"
+#include "octavo/Kernels/Product/ProductPlan.h"
+
+#include "octavo/Numerics/Conversion.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,8 @@
 // Narrow codes to wide values: the loops. A set's folder has DecodeStep: kStep codes to values.
 #pragma once
 
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/ElementPlans.h"
+#include "octavo/Kernels/WideMemory.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {

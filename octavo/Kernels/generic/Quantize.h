@@ -85,8 +85,9 @@ struct NonFiniteBlocks {
   U32 amax, kept, code;
   std::int64_t count;
 };
-static __attribute__((noinline)) NonFiniteBlocks
-nonFiniteBlocks(const QuantizePlan& plan, const float* values, std::size_t block) {
+static __attribute__((noinline)) NonFiniteBlocks nonFiniteBlocks(const BlockPlan& plan,
+                                                                 const float* values,
+                                                                 std::size_t block) {
   std::uint32_t amax[kLanes], kept[kLanes], code[kLanes];
   std::int64_t count = 0;
   for (int b = 0; b < kLanes; ++b) {
@@ -114,7 +115,7 @@ nonFiniteBlocks(const QuantizePlan& plan, const float* values, std::size_t block
 template <ScaleKind kScale, std::size_t kBlock> class BatchQuantizer {
 public:
   template <typename Encoder>
-  BatchQuantizer(const QuantizePlan& plan, std::size_t block, const Encoder&)
+  BatchQuantizer(const BlockPlan& plan, std::size_t block, const Encoder&)
       : plan(plan), finder(plan, kMultiple<Encoder>), block(kBlock ? kBlock : block),
         shift(static_cast<std::uint32_t>(__builtin_ctzll(block))) {
     if constexpr (kIsTabled<Encoder>)
@@ -151,15 +152,14 @@ public:
       encodeExactly(values, n, out, random);
       return 0;
     }
-    withStep<kScale>(
-        plan, encoder, moderate, [&](const auto& step) __attribute__((always_inline)) {
-          if constexpr (kIsTabled<Encoder> && kBlock != 0 && Out::kStays) {
-            encodeOffTies(step, values, n, out.place());
-            out.advance(n);
-          } else {
-            encode<false>(step, values, n, out, random);
-          }
-        });
+    withStep<kScale>(plan, encoder, moderate, [&](const auto& step) __attribute__((always_inline)) {
+      if constexpr (kIsTabled<Encoder> && kBlock != 0 && Out::kStays) {
+        encodeOffTies(step, values, n, out.place());
+        out.advance(n);
+      } else {
+        encode<false>(step, values, n, out, random);
+      }
+    });
     return 0;
   }
 
@@ -334,7 +334,7 @@ private:
   static constexpr std::size_t kBlocks = kBatch / kLanes; // a block has a vector at least
   static constexpr std::size_t kRoomToWait = 256;
 
-  const QuantizePlan& plan;
+  const BlockPlan& plan;
   ScaleFinder<kScale> finder;
   std::size_t block;
   std::uint32_t shift;
@@ -352,7 +352,7 @@ private:
 
 /// The last blocks, fewer than kLanes, the last of them perhaps short: zeros fill them up.
 template <ScaleKind kScale, typename Encoder>
-static std::int64_t quantizeLastGroup(const QuantizePlan& plan, const Encoder& encoder,
+static std::int64_t quantizeLastGroup(const BlockPlan& plan, const Encoder& encoder,
                                       const float* values, std::size_t n, std::size_t block,
                                       std::uint8_t* codes, void* scales,
                                       const std::uint32_t* random) {
@@ -378,7 +378,7 @@ static std::int64_t quantizeLastGroup(const QuantizePlan& plan, const Encoder& e
 }
 
 template <ScaleKind kScale, typename Encoder, std::size_t kBlock, typename Out>
-static std::int64_t quantizeBatches(const QuantizePlan& plan, const Encoder& encoder,
+static std::int64_t quantizeBatches(const BlockPlan& plan, const Encoder& encoder,
                                     const QuantizeRunArguments& run) {
   BatchQuantizer<kScale, kBlock> quantizer(plan, run.block, encoder);
   auto* scales = static_cast<std::uint8_t*>(run.scales);
@@ -411,7 +411,7 @@ static std::int64_t quantizeBatches(const QuantizePlan& plan, const Encoder& enc
 /// Not inlined: together the encoders' set-up would be of one function, too large to compile well.
 template <ScaleKind kScale, typename Encoder, std::size_t kBlock>
 static __attribute__((noinline)) std::int64_t
-quantizeRunBy(const QuantizePlan& plan, const Encoder& encoder, const QuantizeRunArguments& run) {
+quantizeRunBy(const BlockPlan& plan, const Encoder& encoder, const QuantizeRunArguments& run) {
   if (run.stores == Stores::Streaming && isAligned(run.codes))
     return quantizeBatches<kScale, Encoder, kBlock, AlignedStream>(plan, encoder, run);
   if (run.stores == Stores::Streaming)
@@ -420,7 +420,7 @@ quantizeRunBy(const QuantizePlan& plan, const Encoder& encoder, const QuantizeRu
 }
 
 template <ScaleKind kScale>
-static std::int64_t quantizeRunOf(const QuantizePlan& plan, const QuantizeRunArguments& run) {
+static std::int64_t quantizeRunOf(const BlockPlan& plan, const QuantizeRunArguments& run) {
   const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
   if (kScale != ScaleKind::Float32 && hasPositiveZeros(plan)) {
     const PositiveZero<FastFloat> encoder{FastFloat(plan.element)};
@@ -447,7 +447,7 @@ static std::int64_t quantizeRunOf(const QuantizePlan& plan, const QuantizeRunArg
   return quantizeRunBy<kScale, NoEncoder, 0>(plan, NoEncoder{}, run);
 }
 
-static std::int64_t quantizeRun(const QuantizePlan& plan, const QuantizeRunArguments& run) {
+static std::int64_t quantizeRun(const BlockPlan& plan, const QuantizeRunArguments& run) {
   switch (plan.scale) {
   case ScaleKind::PowerOfTwo:
     return quantizeRunOf<ScaleKind::PowerOfTwo>(plan, run);

@@ -17,8 +17,7 @@ namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 /// blocks, one after the other, then of every column.
 template <ScaleKind kScale, typename Encoder> class StripQuantizer {
 public:
-  StripQuantizer(const QuantizePlan& plan, const Encoder& encoder,
-                 const QuantizeStripArguments& strip)
+  StripQuantizer(const BlockPlan& plan, const Encoder& encoder, const QuantizeStripArguments& strip)
       : plan(plan), finder(plan, kMultiple<Encoder>), encoder(encoder), strip(strip),
         amax(strip.amaxes->columns) {}
 
@@ -320,7 +319,7 @@ private:
   // meet in the same places of the first-level cache, and the rate is a tenth less.
   static constexpr std::size_t kColumnsAhead = kStripColumns * 3 / 4;
 
-  const QuantizePlan& plan;
+  const BlockPlan& plan;
   ScaleFinder<kScale> finder;
   const Encoder& encoder;
   const QuantizeStripArguments& strip;
@@ -333,7 +332,7 @@ private:
 };
 
 template <ScaleKind kScale>
-static std::int64_t quantizeStripOf(const QuantizePlan& plan, const QuantizeStripArguments& strip) {
+static std::int64_t quantizeStripOf(const BlockPlan& plan, const QuantizeStripArguments& strip) {
   const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
   if (kScale != ScaleKind::Float32 && hasPositiveZeros(plan))
     return StripQuantizer<kScale, PositiveZero<FastFloat>>(plan, {FastFloat(plan.element)}, strip)
@@ -350,7 +349,7 @@ static std::int64_t quantizeStripOf(const QuantizePlan& plan, const QuantizeStri
   return StripQuantizer<kScale, NoEncoder>(plan, NoEncoder{}, strip).quantize();
 }
 
-static std::int64_t quantizeStrip(const QuantizePlan& plan, const QuantizeStripArguments& strip) {
+static std::int64_t quantizeStrip(const BlockPlan& plan, const QuantizeStripArguments& strip) {
   switch (plan.scale) {
   case ScaleKind::PowerOfTwo:
     return quantizeStripOf<ScaleKind::PowerOfTwo>(plan, strip);
@@ -365,7 +364,7 @@ static std::int64_t quantizeStrip(const QuantizePlan& plan, const QuantizeStripA
 }
 
 template <Quotient kQuotient, typename Encoder>
-static void quantizeSegmentBy(const QuantizePlan& plan, const Encoder& encoder,
+static void quantizeSegmentBy(const BlockPlan& plan, const Encoder& encoder,
                               const QuantizeSegmentArguments& segment) {
   const QuantizeStep<kQuotient, Encoder> step{plan, encoder};
   const Factor factor = divisorFactor(splat(segment.factor));
@@ -394,7 +393,7 @@ static void quantizeSegmentBy(const QuantizePlan& plan, const Encoder& encoder,
 }
 
 template <Quotient kQuotient>
-static void quantizeSegmentOf(const QuantizePlan& plan, const QuantizeSegmentArguments& segment) {
+static void quantizeSegmentOf(const BlockPlan& plan, const QuantizeSegmentArguments& segment) {
   const bool fast =
       plan.element.rounding == Rounding::TiesToEven && !plan.isExact && !segment.exactly;
   if (fast && plan.element.kind == ConvertPlan::Kind::Float)
@@ -404,7 +403,7 @@ static void quantizeSegmentOf(const QuantizePlan& plan, const QuantizeSegmentArg
   return quantizeSegmentBy<kQuotient>(plan, NoEncoder{}, segment);
 }
 
-static void quantizeSegment(const QuantizePlan& plan, const QuantizeSegmentArguments& segment) {
+static void quantizeSegment(const BlockPlan& plan, const QuantizeSegmentArguments& segment) {
   switch (plan.quotient) {
   case numerics::Quotient::Exact:
     return quantizeSegmentOf<Quotient::Multiply>(plan, segment);

@@ -2,7 +2,7 @@
 // needs no mode of the hardware. The fast path for ties to even is each set's FastFloat.
 #pragma once
 
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/ElementPlans.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
@@ -80,7 +80,7 @@ OCTAVO_INLINE U32 roundToCodes(const ConvertPlan& plan, U32 x, I32 exponent, U32
   const U32 negative = signMask(x);
   const U32 isNan = above(a, splat(kInfinity));
   const U32 isInfinite = (U32)(a == splat(kInfinity));
-  auto bySign = [&](const std::uint32_t(&pair)[2]) {
+  auto bySign = [&](const std::uint32_t (&pair)[2]) {
     return select(negative, splat(pair[1]), splat(pair[0]));
   };
   U32 code;

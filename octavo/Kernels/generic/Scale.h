@@ -2,12 +2,12 @@
 // vectors.
 #pragma once
 
-#include "octavo/Kernels/QuantizePlan.h"
+#include "octavo/Kernels/BlockPlan.h"
 #include "octavo/Kernels/generic/FastFloat.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
-using ScaleKind = QuantizePlan::Scale;
+using ScaleKind = BlockPlan::Scale;
 
 /// What a value is multiplied by (PowerOfTwo) or divided by. For the division also the divisor's
 /// reciprocal, rounded to nearest, and what that lacks, rounded.
@@ -94,7 +94,7 @@ OCTAVO_INLINE F32 lesser(F32 a, float limit) { return a < splat(limit) ? a : spl
 inline constexpr float kLargestF32 = 0x1.fffffep127f;
 
 /// numerics::BlockRatio of f32 and narrow scales.
-OCTAVO_INLINE F32 scaleRatio(const QuantizePlan& plan, F32 amax) {
+OCTAVO_INLINE F32 scaleRatio(const BlockPlan& plan, F32 amax) {
   switch (plan.ratioForm) {
   case numerics::BlockRatio::Standard:
   case numerics::BlockRatio::Quotient:
@@ -114,7 +114,7 @@ OCTAVO_INLINE F32 scaleRatio(const QuantizePlan& plan, F32 amax) {
 }
 
 /// numerics::BlockScale::factor of blocks of those amaxes and values of scales.
-OCTAVO_INLINE Factor scaleFactor(const QuantizePlan& plan, F32 amax, F32 scale) {
+OCTAVO_INLINE Factor scaleFactor(const BlockPlan& plan, F32 amax, F32 scale) {
   switch (plan.quotientForm) {
   case numerics::QuotientForm::Divided:
     break;
@@ -159,14 +159,14 @@ template <typename Divisor> OCTAVO_INLINE F32 dividedFast(F32 x, const Divisor& 
 }
 
 /// The code of a scale that no power of two is the rule of, from the nearest one.
-OCTAVO_INLINE U32 limitedScale(const QuantizePlan& plan, U32 nearest, U32 amax) {
+OCTAVO_INLINE U32 limitedScale(const BlockPlan& plan, U32 nearest, U32 amax) {
   const U32 bounded = select((U32)(nearest == U32{}), splat(plan.underflowCode),
                              maximum(nearest, splat(plan.leastCode)));
   return select((U32)(amax == U32{}), splat(plan.zeroCode), bounded);
 }
 
 /// `found` bits of amaxes, which are finite.
-template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& plan, U32 found) {
+template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const BlockPlan& plan, U32 found) {
   const U32 amax = maximum(found, bits(splat(plan.leastAmax)));
   if constexpr (kScale == ScaleKind::PowerOfTwo) {
     const F32 ratio = plan.isRatioDivided ? floats(amax) / splat(plan.elementMax)
@@ -202,9 +202,9 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const QuantizePlan& pl
 /// same scales sooner, and their quotients may be taken by dividedFast.
 template <ScaleKind kScale> struct ScaleFinder {
   static constexpr bool kMayBeUsual = false;
-  const QuantizePlan& plan;
+  const BlockPlan& plan;
 
-  explicit OCTAVO_INLINE ScaleFinder(const QuantizePlan& plan, float = 1) : plan(plan) {}
+  explicit OCTAVO_INLINE ScaleFinder(const BlockPlan& plan, float = 1) : plan(plan) {}
   template <bool kUsual> OCTAVO_INLINE Scales find(U32 amax) const {
     return scalesOf<kScale>(plan, amax);
   }
@@ -223,7 +223,7 @@ inline constexpr std::uint32_t kNarrowScales = 128;
 /// so that quotients by an odd k stay 1 / k of half an ulp away from it.
 template <> struct ScaleFinder<ScaleKind::Narrow> {
   static constexpr bool kMayBeUsual = kHasLookup;
-  const QuantizePlan& plan;
+  const BlockPlan& plan;
   NearestMagnitude magnitude;
   PositiveNarrowValue valueOf;
   U32 leastAmax, leastCode, zeroCode;
@@ -232,7 +232,7 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
   F32 reciprocals, rests; ///< by the upper three trailing bits
 
   /// isUsual of a plan.
-  static OCTAVO_INLINE bool fits(const QuantizePlan& plan) {
+  static OCTAVO_INLINE bool fits(const BlockPlan& plan) {
     constexpr float kLeastOuter = 0x1p-40f, kMostOuter = 0x1p40f;
     return kHasLookup &&
            (plan.ratioForm == numerics::BlockRatio::Standard ||
@@ -245,7 +245,7 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
   }
 
   /// `multiple`, a power of two, of all reciprocals and rests that kUsual finds.
-  explicit __attribute__((noinline)) ScaleFinder(const QuantizePlan& plan, float multiple = 1)
+  explicit __attribute__((noinline)) ScaleFinder(const BlockPlan& plan, float multiple = 1)
       : plan(plan), magnitude(plan.narrowScale), valueOf(plan.narrowScale),
         leastAmax(bits(splat(plan.leastAmax))), leastCode(splat(plan.leastCode)),
         zeroCode(splat(plan.zeroCode)), isUsual(fits(plan)) {
@@ -285,7 +285,7 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
 
 private:
   /// The outer scale times each significand.
-  static OCTAVO_INLINE F32 productsWithOuter(const QuantizePlan& plan) {
+  static OCTAVO_INLINE F32 productsWithOuter(const BlockPlan& plan) {
     const std::uint32_t eighths[16] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
     const F32 significands = floats((load<U32>(eighths) << 20) + bits(splat(1.0f)));
     return significands * splat(plan.outer);
@@ -315,7 +315,7 @@ enum class Quotient : std::uint8_t {
 };
 
 template <Quotient kQuotient>
-OCTAVO_INLINE F32 scaled(const QuantizePlan& plan, F32 x, const Factor& factor) {
+OCTAVO_INLINE F32 scaled(const BlockPlan& plan, F32 x, const Factor& factor) {
   if constexpr (kQuotient == Quotient::Multiply || kQuotient == Quotient::Product) {
     return x * factor.value;
   } else if constexpr (kQuotient == Quotient::Successive) {
@@ -339,7 +339,7 @@ template <ScaleKind kScale> OCTAVO_INLINE void storeScales(void* to, U32 code) {
 
 /// kStep codes of x, any rounding, infinite inputs included: `y` holds x divided by the scale, or x
 /// itself with the scale's exponent.
-static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, const U32 (&x)[4],
+static __attribute__((noinline)) U8 quantizeExactly(const BlockPlan& plan, const U32 (&x)[4],
                                                     const U32 (&y)[4], const I32 (&exponent)[4],
                                                     const std::uint32_t* random) {
   U32 codes[4];
@@ -381,7 +381,7 @@ static __attribute__((noinline)) U8 quantizeExactly(const QuantizePlan& plan, co
 /// The step of a quantization's inner loop: kStep values, with a factor and a scale code each.
 template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
   static constexpr bool kIsExact = false;
-  const QuantizePlan& plan;
+  const BlockPlan& plan;
   Encoder encoder;
 
   OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&)[4],
@@ -395,7 +395,9 @@ template <Quotient kQuotient, typename Encoder> struct QuantizeStep {
 
 /// E2M1 of quotients by divisors that ScaleFinder finds sooner: the set's table, of quotients that
 /// are multiplied by kMultiple before, and FastFloat where that is not enough.
-template <typename ByTable> struct Tabled { ByTable table; };
+template <typename ByTable> struct Tabled {
+  ByTable table;
+};
 template <typename Encoder> inline constexpr float kMultiple = 1;
 template <typename ByTable>
 inline constexpr float kMultiple<Tabled<ByTable>> = float(1 << ByTable::kMultipleExponent);
@@ -407,7 +409,7 @@ struct TiedStep {
   F32 outer;
   FastFloat encoder;
 
-  explicit OCTAVO_INLINE TiedStep(const QuantizePlan& plan)
+  explicit OCTAVO_INLINE TiedStep(const BlockPlan& plan)
       : valueOf(plan.narrowScale), outer(splat(plan.outer)), encoder(plan.element) {}
   OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const U32 (&scale)[4]) const {
     U32 y[4];
@@ -421,7 +423,7 @@ struct TiedStep {
 /// to a tie.
 template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>> {
   static constexpr bool kIsExact = false;
-  const QuantizePlan& plan;
+  const BlockPlan& plan;
   Tabled<ByTable> encoder;
 
   OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&code)[4],
@@ -439,9 +441,8 @@ template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>>
     return encoder.table(y, x, codes);
   }
   /// By value: arrays whose addresses are taken would be stored in every step.
-  static __attribute__((noinline)) U8 onTies(const QuantizePlan& plan, U32 x0, U32 x1, U32 x2,
-                                             U32 x3, U32 scale0, U32 scale1, U32 scale2,
-                                             U32 scale3) {
+  static __attribute__((noinline)) U8 onTies(const BlockPlan& plan, U32 x0, U32 x1, U32 x2, U32 x3,
+                                             U32 scale0, U32 scale1, U32 scale2, U32 scale3) {
     return TiedStep(plan)({x0, x1, x2, x3}, {scale0, scale1, scale2, scale3});
   }
 };
@@ -450,7 +451,7 @@ template <typename ByTable> struct QuantizeStep<Quotient::Fast, Tabled<ByTable>>
 struct NoEncoder {};
 template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
   static constexpr bool kIsExact = true;
-  const QuantizePlan& plan;
+  const BlockPlan& plan;
   NoEncoder encoder;
 
   OCTAVO_INLINE U8 operator()(const U32 (&x)[4], const Factor (&factor)[4], const U32 (&code)[4],
@@ -479,8 +480,7 @@ template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
 struct Judgement {
   std::uint32_t amax, kept, code;
 };
-OCTAVO_INLINE Judgement judge(const QuantizePlan& plan, std::uint32_t amax, bool hasNan,
-                              bool hasInf) {
+OCTAVO_INLINE Judgement judge(const BlockPlan& plan, std::uint32_t amax, bool hasNan, bool hasInf) {
   if (hasNan && plan.nonFinite != NonFinite::SkipNan)
     return plan.nanCode == kNoCode ? Judgement{0, 0, kNoCode} : Judgement{0, ~0u, plan.nanCode};
   if (!hasInf)
@@ -503,7 +503,7 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales forced(const Scales& found, U32
 /// Calls `body` with the step that takes the plan's quotients. `mayBeFast`: all divisors are
 /// moderate.
 template <ScaleKind kScale, typename Encoder, typename Body>
-OCTAVO_INLINE void withStep(const QuantizePlan& plan, const Encoder& encoder, bool mayBeFast,
+OCTAVO_INLINE void withStep(const BlockPlan& plan, const Encoder& encoder, bool mayBeFast,
                             Body body) {
   if constexpr (kScale == ScaleKind::PowerOfTwo) {
     body(QuantizeStep<Quotient::Multiply, Encoder>{plan, encoder});
@@ -522,13 +522,13 @@ OCTAVO_INLINE void withStep(const QuantizePlan& plan, const Encoder& encoder, bo
 }
 
 /// Whether Tabled<E2M1ByTable> does all that is asked for.
-OCTAVO_INLINE bool hasTabledE2M1(const QuantizePlan& plan) {
+OCTAVO_INLINE bool hasTabledE2M1(const BlockPlan& plan) {
   return plan.element.rounding == Rounding::TiesToEven && !plan.isExact &&
          E2M1ByTable::fits(plan.element) && ScaleFinder<ScaleKind::Narrow>::fits(plan);
 }
 
 /// Whether PositiveZero<FastFloat> does all that is asked for.
-OCTAVO_INLINE bool hasPositiveZeros(const QuantizePlan& plan) {
+OCTAVO_INLINE bool hasPositiveZeros(const BlockPlan& plan) {
   return plan.zeroSign == numerics::ZeroSign::Positive &&
          plan.element.rounding == Rounding::TiesToEven &&
          plan.element.kind == ConvertPlan::Kind::Float;

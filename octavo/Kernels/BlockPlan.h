@@ -1,8 +1,8 @@
-// Constants of a quantization: the element's conversion, and the scale rule as arithmetic on the
-// bits of a block's amax.
+// How blocks become scales and codes: the element's conversion, and the scale rule as arithmetic on
+// the bits of a block's amax.
 #pragma once
 
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/ElementPlans.h"
 #include "octavo/Numerics/Scaled.h"
 
 namespace octavo::kernels {
@@ -11,7 +11,8 @@ using numerics::NonFinite;
 using numerics::QuantizeOptions;
 using numerics::ScaledType;
 
-struct QuantizePlan {
+/// Constants of a quantization.
+struct BlockPlan {
   ConvertPlan element;
   std::uint32_t infiniteInput[2]; ///< whole codes that infinite inputs saturate to, by sign
 
@@ -66,7 +67,7 @@ struct QuantizePlan {
 inline constexpr std::uint32_t kNoCode = ~0u;
 
 /// `outer` and its inverse are 1 where the type has no outer scale.
-QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options, float outer,
-                          float outerInverse = 1.0f);
+BlockPlan blockPlan(const ScaledType& type, const QuantizeOptions& options, float outer,
+                    float outerInverse = 1.0f);
 
 } // namespace octavo::kernels

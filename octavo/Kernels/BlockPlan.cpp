@@ -1,4 +1,4 @@
-#include "octavo/Kernels/QuantizePlan.h"
+#include "octavo/Kernels/BlockPlan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,22 +11,22 @@ using numerics::BlockRatio;
 using numerics::NanCode;
 using numerics::Overflow;
 
-static QuantizePlan::Scale scaleKind(const ScaledType& type, const QuantizeOptions& options) {
+static BlockPlan::Scale scaleKind(const ScaledType& type, const QuantizeOptions& options) {
   const ElementFormat& scale = *type.scale;
   if (scale.specials == Specials::Scale) {
     const bool isInverted =
         options.rule == ScaleRule::RoundUp && options.ratio == BlockRatio::Inverted;
-    return type.hasOuterScale || isInverted ? QuantizePlan::Scale::Other
-                                            : QuantizePlan::Scale::PowerOfTwo;
+    return type.hasOuterScale || isInverted ? BlockPlan::Scale::Other
+                                            : BlockPlan::Scale::PowerOfTwo;
   }
   const bool isPlain = options.scaleValues == numerics::ScaleValues::All && !options.corners.nan &&
                        !options.corners.infinite;
   if (!isPlain)
-    return QuantizePlan::Scale::Other;
+    return BlockPlan::Scale::Other;
   if (scale == format::element("f32"))
-    return type.hasOuterScale ? QuantizePlan::Scale::Other : QuantizePlan::Scale::Float32;
-  return scale.isNarrow() && scale.hasSubnormals() ? QuantizePlan::Scale::Narrow
-                                                   : QuantizePlan::Scale::Other;
+    return type.hasOuterScale ? BlockPlan::Scale::Other : BlockPlan::Scale::Float32;
+  return scale.isNarrow() && scale.hasSubnormals() ? BlockPlan::Scale::Narrow
+                                                   : BlockPlan::Scale::Other;
 }
 
 /// What is added to the bits of amax before they lose their significand, so that it carries into
@@ -48,10 +48,10 @@ static std::uint32_t ruleIncrement(const QuantizeOptions& options, const Element
   return 0;
 }
 
-QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options, float outer,
-                          float outerInverse) {
+BlockPlan blockPlan(const ScaledType& type, const QuantizeOptions& options, float outer,
+                    float outerInverse) {
   const ElementFormat& element = *type.element;
-  QuantizePlan plan{};
+  BlockPlan plan{};
   Conversion conversion{
       .rounding = options.rounding, .overflow = options.overflow, .nan = NanCode::Maximum};
   plan.element = convertPlan(element, conversion);
@@ -105,7 +105,7 @@ QuantizePlan quantizePlan(const ScaledType& type, const QuantizeOptions& options
   plan.reciprocalInverse = 1.0f / outerInverse;
   plan.reciprocalOuter = 1.0f / outer;
   plan.underflowCode = corners.underflow.value_or(plan.leastCode);
-  if (plan.scale == QuantizePlan::Scale::Narrow)
+  if (plan.scale == BlockPlan::Scale::Narrow)
     plan.narrowScale = convertPlan(*type.scale, {.overflow = Overflow::Saturate});
   return plan;
 }

@@ -1,5 +1,6 @@
-// What a kernel must know of a format and a call: plain constants, computed from the table's row by
-// code compiled for the baseline, so that no instruction-set folder needs the row itself.
+// What a kernel must know of an element format to convert to it and to decode it: plain constants,
+// computed from the table's row by code compiled for the baseline, so that no instruction-set
+// folder needs the row itself.
 #pragma once
 
 #include "octavo/Numerics/Conversion.h"
@@ -12,15 +13,6 @@ namespace octavo::kernels {
 using format::ElementFormat;
 using numerics::Conversion;
 using numerics::Rounding;
-
-/// Wide element types that kernels read and write.
-enum class WideType : std::uint8_t { F32, Bf16, F16 };
-
-/// Bytes of one element.
-constexpr std::size_t wideBytes(WideType type) { return type == WideType::F32 ? 4 : 2; }
-
-/// Whether results go around the caches: worth it when they do not fit there.
-enum class Stores : std::uint8_t { Cached, Streaming };
 
 /// Constants of a conversion to a narrow format.
 struct ConvertPlan {

@@ -1,4 +1,4 @@
-#include "octavo/Kernels/Plans.h"
+#include "octavo/Kernels/ElementPlans.h"
 
 #include <algorithm>
 #include <array>
