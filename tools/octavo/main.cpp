@@ -1,6 +1,7 @@
 // octavo: the command line. The subcommands are in the files beside this one.
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/Version.h"
 
 #include <fmt/format.h>
 
@@ -102,7 +103,7 @@ int run(int argc, char** argv) {
   holdClosedStreams();
   CLI::App app{"A compiler, runtime and checkpoint toolkit for tensor programs in narrow floats.",
                "octavo"};
-  app.set_version_flag("--version", "octavo " OCTAVO_VERSION);
+  app.set_version_flag("--version", version());
   app.footer(kFooter);
   app.require_subcommand(1);
   addFormatsCommand(app);
