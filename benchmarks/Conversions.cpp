@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
              .work = kLarge,
              .threads = threads,
              .kernel = [=] { convert(kLarge, threads); },
-             .beside = {{.ratio = "of_memory",
+             .beside = {{.ratio = "of_copy_loop",
                          .run =
                              [=] {
                                benchmarks::moveMemory(values->as<std::byte>(),
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
              .work = kLarge,
              .threads = threads,
              .kernel = [=] { decode(kLarge, threads); },
-             .beside = {{.ratio = "of_memory",
+             .beside = {{.ratio = "of_copy_loop",
                          .run =
                              [=] {
                                benchmarks::moveMemory(codes->as<std::byte>(), kLarge,

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     for (const Instruction& each : kInstructions)
       if (const double done = benchmarks::runPeak(each.peak, threads); done > 0)
         benchmarks::registerMeasurement(
-            {.name = fmt::format("peak/{}/machine/registers/{}T", each.name, threads),
+            {.name = fmt::format("loop/{}/machine/registers/{}T", each.name, threads),
              .work = 2 * done,
              .unit = "Gop/s",
              .threads = threads,

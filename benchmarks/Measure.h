@@ -40,7 +40,7 @@ void fillNormal(float* values, std::size_t n, float sigma);
 
 /// What is timed in turn with a kernel.
 struct Beside {
-  std::string ratio; ///< the counter: of_memory, of_last_axis, ...
+  std::string ratio; ///< the counter: of_copy_loop, of_last_axis, ...
   std::function<void()> run;
   double must = 0; ///< target of the ratio; 0: none
 };

@@ -1,8 +1,8 @@
 // Products of scaled matrices beside OpenBLAS's f32 product of the same shape and beside the peak
 // that a probe reaches, all three in turn; those of few rows also beside 1024^3 of the same
 // formats. Operands are packed beforehand but where the name says otherwise. Counters: Gop/s (2 M N
-// K), medians; x_blas, of_peak and of_large, medians of the ratios of each turn with the least and
-// the greatest; must_*: what docs/benchmarks.md asks for.
+// K), medians; x_blas, of_bare_loop and of_large, medians of the ratios of each turn with the least
+// and the greatest; must_*: what docs/benchmarks.md asks for.
 #include "Measure.h"
 #include "Roofline.h"
 
@@ -237,7 +237,7 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
   state.counters["blas_Gop/s"] = blasRate.median();
   overBlas.report(state, "x_blas");
   if (!ofPeak.empty()) {
-    ofPeak.report(state, "of_peak");
+    ofPeak.report(state, "of_bare_loop");
     state.counters[peak == Peak::Memory ? "peak_GB/s" : "peak_Gop/s"] = peakRate.median();
   }
   if (!ofLarge.empty()) {
@@ -250,7 +250,7 @@ void measure(benchmark::State& state, const Case& each, Isa isa, int threads,
   if (mustBlas > 0)
     state.counters["must_x_blas"] = mustBlas;
   if (isa == Isa::Avx512 && each.mustPeakAvx512 > 0)
-    state.counters["must_of_peak"] = each.mustPeakAvx512;
+    state.counters["must_of_bare_loop"] = each.mustPeakAvx512;
 }
 
 // clang-format off

@@ -105,7 +105,7 @@ static void registerCase(const Case& each, const std::shared_ptr<Tensors>& tenso
     // A scale of the whole tensor is known only after all of it has been read once.
     const bool readsTwice = each.format->hasOuterScale || each.format->across == format::kWholeAxis;
     quantize.beside.push_back(
-        {.ratio = "of_memory",
+        {.ratio = "of_copy_loop",
          .run =
              [=] {
                if (readsTwice)
@@ -114,7 +114,7 @@ static void registerCase(const Case& each, const std::shared_ptr<Tensors>& tenso
              },
          .must = targets.ofMemory});
     dequantize.beside.push_back(
-        {.ratio = "of_memory",
+        {.ratio = "of_copy_loop",
          .run = [=] { benchmarks::moveMemory(codes, n, decoded, n * sizeof(float), each.threads); },
          .must = dequantizeTarget(each)});
   }
@@ -153,7 +153,7 @@ static void registerBothAxes(const format::ScaledFormat& format, Isa isa, int th
                          rowwise.quantize(*tensors);
                          columnwise.quantize(*transposed);
                        }},
-                  {.ratio = "of_memory", .run = [=] {
+                  {.ratio = "of_copy_loop", .run = [=] {
                      benchmarks::moveMemory(values, n * sizeof(float), decoded, 2 * n, threads);
                    }}}});
 }
