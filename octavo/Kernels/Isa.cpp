@@ -1,7 +1,6 @@
 #include "octavo/Kernels/Isa.h"
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -114,10 +113,8 @@ const tl::expected<Isa, std::string>& configuredIsa() {
 
 Isa defaultIsa() {
   const auto& choice = configuredIsa();
-  if (!choice) {
-    fmt::print(stderr, "octavo: {}\n", choice.error());
-    std::exit(2);
-  }
+  if (!choice)
+    throw IsaError(choice.error());
   return *choice;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -31,12 +32,17 @@ std::optional<std::string> whyNot(Isa isa);
 /// name, or a set that the build or the machine lacks, is an error that lists the ones to be had.
 tl::expected<Isa, std::string> chooseIsa(std::string_view request);
 
-/// chooseIsa of the environment variable OCTAVO_ISA, read once. A program that takes a user's
-/// environment reports its error before it calls a kernel.
+/// chooseIsa of the environment variable OCTAVO_ISA, read once.
 const tl::expected<Isa, std::string>& configuredIsa();
 
-/// The value of configuredIsa; where that is an error, prints it and exits with status 2: falling
-/// back silently would report one set's results as another's.
+/// What configuredIsa says where it is an error.
+class IsaError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The value of configuredIsa. Throws IsaError where that is an error: falling back silently would
+/// report one set's results as another's.
 Isa defaultIsa();
 
 } // namespace octavo::kernels

@@ -61,5 +61,11 @@ TEST(Isa, TheEnvironmentForces) {
   EXPECT_EQ(isaName(defaultIsa()), forced);
 }
 
+TEST(Isa, AnEnvironmentThatCannotBeHadIsAnError) {
+  if (configuredIsa())
+    GTEST_SKIP() << "OCTAVO_ISA is not set to another machine's in this run";
+  EXPECT_THROW(defaultIsa(), IsaError);
+}
+
 } // namespace
 } // namespace octavo::kernels

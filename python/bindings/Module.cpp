@@ -5,7 +5,7 @@
 
 NB_MODULE(_core, module) {
   using namespace octavo::python;
-  // The kernels would end the process over an OCTAVO_ISA that cannot be had.
+  // Said once here, not by each function.
   if (const auto& isa = octavo::kernels::configuredIsa(); !isa)
     throw nanobind::import_error(isa.error().c_str());
   // JAX keeps compiled functions, and with them objects of ours, beyond the end of the interpreter.

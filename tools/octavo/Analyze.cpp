@@ -167,8 +167,6 @@ void compareWithRfc(const AnalyzeOptions& options) {
 }
 
 void analyze(const AnalyzeOptions& options) {
-  if (const auto& isa = kernels::configuredIsa(); !isa)
-    throw CommandError(isa.error(), ExitCode::BadUsage);
   if (options.comparesWithRfc)
     return compareWithRfc(options);
   const std::vector<const ScaledFormat*> formats = formatsOf(options);
