@@ -128,7 +128,7 @@ private:
     if (found == index.end())
       return failure(fmt::format("{}: {} has no argument {}{}\n  there are: {}",
                                  input.path.string(), program, checkpoint::inQuotes(input.argument),
-                                 near(input.argument, names), someOf(names)));
+                                 near(input.argument, names), text::someOf(names)));
     return assign(found->second, Origin{.npy = input.path});
   }
 
@@ -155,55 +155,52 @@ private:
     return found.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(found, ", "));
   }
 
-  static std::string someOf(const std::vector<std::string>& names) {
-    constexpr std::size_t kMost = 12;
-    if (names.size() <= kMost)
-      return fmt::format("{}", fmt::join(names, ", "));
-    return fmt::format("{}, ... ({} in all)", fmt::join(names.begin(), names.begin() + kMost, ", "),
-                       names.size());
-  }
-
   /// Every argument has a value, every tensor an argument. Both lists go into one message: a name
   /// that is spelled wrongly stands in both.
   llvm::Error checkComplete() const {
-    constexpr std::size_t kMostLines = 10;
+    static constexpr std::size_t kMostLines = 10;
     std::vector<std::string> unusedNames, missingNames;
     for (const Origin& origin : unused)
       unusedNames.push_back(origin.entry->name);
-    std::vector<std::string> missing, extra;
+    std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (!origins[i]) {
+        missing.push_back(i);
         missingNames.push_back(arguments[i].name);
-        missing.push_back(fmt::format("  {} {}{}", checkpoint::inQuotes(arguments[i].name),
-                                      arguments[i].describe(),
-                                      near(arguments[i].name, unusedNames)));
       }
-    if (sources.unused == UnusedTensors::Refuse)
-      for (const Origin& origin : unused)
-        extra.push_back(
-            fmt::format("  {} {}[{}]{}", origin.describe(), origin.entry->dtype->name,
-                        fmt::join(origin.entry->shape, ", "),
-                        near(origin.entry->name, missingNames.empty() ? names : missingNames)));
-    const auto listed = [](std::vector<std::string> lines) {
-      const std::size_t count = lines.size();
-      if (count > kMostLines) {
-        lines.resize(kMostLines);
+    const auto lineOfMissing = [&](std::size_t at) {
+      const Argument& argument = arguments[missing[at]];
+      return fmt::format("  {} {}{}", checkpoint::inQuotes(argument.name), argument.describe(),
+                         near(argument.name, unusedNames));
+    };
+    const auto lineOfExtra = [&](std::size_t at) {
+      const SafetensorsEntry& entry = *unused[at].entry;
+      return fmt::format("  {} {}[{}]{}", unused[at].describe(), entry.dtype->name,
+                         fmt::join(entry.shape, ", "),
+                         near(entry.name, missingNames.empty() ? names : missingNames));
+    };
+    // Names near one that is missing are looked for where the line is printed alone.
+    const auto listed = [](std::size_t count, const auto& lineOf) {
+      std::vector<std::string> lines;
+      for (std::size_t at = 0; at < std::min(count, kMostLines); ++at)
+        lines.push_back(lineOf(at));
+      if (count > kMostLines)
         lines.push_back(fmt::format("  ... and {} more", count - kMostLines));
-      }
       return fmt::format("{}", fmt::join(lines, "\n"));
     };
+    const std::size_t extra = sources.unused == UnusedTensors::Refuse ? unused.size() : 0;
     std::string message;
     if (!missing.empty())
       message += fmt::format("{} argument{} of {} no value:\n{}\n  give a weight in a --weights "
                              "file, an input with --input NAME=FILE.npy",
                              missing.size(), missing.size() == 1 ? "" : "s",
-                             program + (missing.size() == 1 ? " has" : " have"), listed(missing));
-    if (!extra.empty())
+                             program + (missing.size() == 1 ? " has" : " have"),
+                             listed(missing.size(), lineOfMissing));
+    if (extra > 0)
       message += fmt::format("{}{} tensor{} no argument of {}:\n{}\n  take {} out of the file, or "
                              "pass --ignore-unused",
-                             message.empty() ? "" : "\n", extra.size(),
-                             extra.size() == 1 ? " is" : "s are", program, listed(extra),
-                             extra.size() == 1 ? "it" : "them");
+                             message.empty() ? "" : "\n", extra, extra == 1 ? " is" : "s are",
+                             program, listed(extra, lineOfExtra), extra == 1 ? "it" : "them");
     return message.empty() ? llvm::Error::success() : failure(message);
   }
 

@@ -121,13 +121,13 @@ llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::St
     return failure(
         fmt::format("the program has no function @{}{}\n  there are: {}", name.str(),
                     near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
-                    fmt::join(names, ", ")));
+                    text::someOf(names)));
   }
   if (publicFunctions.size() == 1)
     return publicFunctions.front();
   return failure(fmt::format("the program has no function @main and {} public ones; choose one "
                              "with --function\n  there are: {}",
-                             publicFunctions.size(), fmt::join(names, ", ")));
+                             publicFunctions.size(), text::someOf(names)));
 }
 
 std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program) {

@@ -50,5 +50,38 @@ TEST(NearNames, atMostTheLimit) {
   EXPECT_EQ(nearNames("a1", {"a2", "a3", "a4", "a5"}, 2), (Names{"a2", "a3"}));
 }
 
+TEST(NearNames, tenAtMost) {
+  Names known;
+  for (int i = 0; i < 100; ++i)
+    known.push_back("name" + std::to_string(100 + i));
+  EXPECT_EQ(nearNames("name1", known, 1000).size(), kMostNearNames);
+  EXPECT_EQ(someOf(known),
+            "name100, name101, name102, name103, name104, name105, name106, name107, name108, "
+            "name109, ... (100 in all)");
+  EXPECT_EQ(someOf({"a", "b"}), "a, b");
+}
+
+// 7 MB of names that are all about as near: the edit distances alone took 200 s.
+TEST(NearNames, theCostIsBounded) {
+  Names known;
+  for (int i = 0; i < 70'000; ++i) {
+    std::string name = "model.layers." + std::to_string(i) + ".mlp.down_proj.weight.";
+    name.resize(100, 'a');
+    known.push_back(std::move(name));
+  }
+  std::string wanted = "model.layers.x.mlp.down_proj.weight.";
+  wanted.resize(100, 'a');
+  NearNamesCost cost;
+  const Names near = nearNames(wanted, known, 3, cost);
+  EXPECT_EQ(near.size(), 3u);
+  EXPECT_LT(cost.left, 101u * 101u) << "less than one more distance costs";
+
+  NearNamesCost none{.left = 0};
+  EXPECT_EQ(nearNames("down_projx", {"down_porjx", "up_proj", "a.down_projx"}, 3, none),
+            (Names{"down_porjx", "a.down_projx"}))
+      << "those that need no distance";
+  EXPECT_TRUE(nearNames(std::string(10'000'000, 'a'), {std::string(10'000'000, 'a')}).empty());
+}
+
 } // namespace
 } // namespace octavo::text

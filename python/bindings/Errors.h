@@ -2,6 +2,8 @@
 // octavo/errors.py.
 #pragma once
 
+#include "octavo/Text/Shortened.h"
+
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -12,10 +14,11 @@ namespace octavo::python {
 
 enum class ErrorClass { Format, Dtype, Shape, NonFinite, File };
 
+/// Of less than 2 KB, whatever the input is called.
 class Error : public std::runtime_error {
 public:
   Error(ErrorClass errorClass, const std::string& message)
-      : std::runtime_error(message), errorClass(errorClass) {}
+      : std::runtime_error(text::shortened(message)), errorClass(errorClass) {}
   ErrorClass errorClass;
 };
 

@@ -3,6 +3,9 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/Version.h"
 
+#include "octavo/Kernels/Isa.h"
+#include "octavo/Text/Shortened.h"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -80,11 +83,12 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
   return unknownName("subcommand", unknown, known) + (command.get_parent() ? "" : kMissingCommands);
 }
 
-/// Prints an error; one of the command line with where its help is.
+/// Prints an error, of less than 2 KB whatever the input is called; one of the command line with
+/// where its help is.
 int report(const CLI::App& app, const std::string& message, ExitCode code) {
   const CLI::App& command = selected(app);
   std::fflush(stdout); // what was printed stands before the error, also where both go to one file
-  fmt::print(stderr, "octavo: error: {}\n", message);
+  fmt::print(stderr, "octavo: error: {}\n", text::shortened(message));
   if (code == ExitCode::BadUsage)
     fmt::print(stderr, "  try: {} --help\n", typedName(command));
   return static_cast<int>(code);
@@ -124,6 +128,8 @@ int run(int argc, char** argv) {
     return report(app, usageMessage(app, error), ExitCode::BadUsage);
   } catch (const CommandError& error) {
     return report(app, error.what(), error.exitCode());
+  } catch (const kernels::IsaError& error) { // of OCTAVO_ISA
+    return report(app, error.what(), ExitCode::BadUsage);
   } catch (const std::bad_alloc&) {
     return report(app, "out of memory; run on a machine with more, or on a smaller input",
                   ExitCode::BadInput);

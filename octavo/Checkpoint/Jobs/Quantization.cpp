@@ -195,11 +195,12 @@ public:
   std::vector<std::string> unused() const {
     std::vector<std::string> all;
     for (const NamePatterns* patterns : {&wildcards, &expressions})
-      for (std::string_view pattern : patterns->unused())
-        all.push_back(fmt::format("{} {} names no weight", option, pattern));
-    for (std::string_view pattern : expressions.unfinished())
-      all.push_back(
-          fmt::format("{} {} takes too many steps to match, and was given up", option, pattern));
+      for (const std::size_t entry : patterns->unused())
+        all.push_back(fmt::format("{} {} names no weight", option, (*patterns)[entry]));
+    for (const NamePatterns* patterns : {&wildcards, &expressions})
+      for (const std::size_t entry : patterns->unfinished())
+        all.push_back(fmt::format("{} {} takes too many steps to match, and was given up", option,
+                                  (*patterns)[entry]));
     return all;
   }
 

@@ -13,8 +13,9 @@
 
 namespace octavo::checkpoint {
 
-/// Steps that the patterns which share it may still take, of all names. A usual pattern takes a few
-/// hundred for a name; two hundred million take some seconds.
+/// Steps that the patterns which share it may still take, of all names. A usual pattern with
+/// look-around takes a few hundred for a name, one of RE2 as many as the name has bytes; two
+/// hundred million take some seconds.
 struct PatternSteps {
   std::int64_t left = 200'000'000;
 };

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
+#include <tuple>
 
 namespace octavo::checkpoint {
 
@@ -133,10 +133,26 @@ bool isFormatOf(std::string_view format, const Scheme& scheme) {
 
 struct Group {
   std::string name;
-  NamePatterns targets;
-  std::vector<std::string> targetNames;
+  std::vector<std::string> targets;
   Claim claim;
 };
+
+/// The targets of all groups, in the order in which they are tried (utils/match.py, match_targets):
+/// names come before expressions, and within each kind the order is the alphabet's.
+struct Target {
+  std::string text;
+  const Group* group;
+};
+std::vector<Target> targetsOf(std::span<const Group> groups) {
+  std::vector<Target> targets;
+  for (const Group& group : groups)
+    for (const std::string& text : group.targets)
+      targets.push_back({text, &group});
+  std::ranges::sort(targets, {}, [](const Target& target) {
+    return std::tuple(target.text.starts_with("re:"), std::string_view(target.text), target.group);
+  });
+  return targets;
+}
 
 /// Reports a group whose weights the readers would look for in another form than they have: in the
 /// group's own `format`, or where it has none, in the configuration's.
@@ -191,8 +207,7 @@ std::optional<Claim> readPreset(std::string_view name) {
   return std::nullopt;
 }
 
-std::vector<Group> readGroups(const Json& block, const std::shared_ptr<PatternSteps>& steps,
-                              Findings& findings) {
+std::vector<Group> readGroups(const Json& block, Findings& findings) {
   std::vector<Group> groups;
   const Json& list = memberAt(block, {"config_groups"});
   if (!list.is_object())
@@ -204,7 +219,7 @@ std::vector<Group> readGroups(const Json& block, const std::shared_ptr<PatternSt
     if (value.is_array()) {
       for (const Json& target : value)
         if (target.is_string())
-          group.targetNames.push_back(target.get<std::string>());
+          group.targets.push_back(target.get<std::string>());
       if (const auto preset = readPreset(name))
         group.claim = *preset;
       else
@@ -217,7 +232,7 @@ std::vector<Group> readGroups(const Json& block, const std::shared_ptr<PatternSt
       checkKeys(weights, kArgumentKeys, where + ".weights", findings);
       const Json& input = memberAt(value, {"input_activations"});
       checkKeys(input, kArgumentKeys, where + ".input_activations", findings);
-      group.targetNames = stringsAt(value, "targets");
+      group.targets = stringsAt(value, "targets");
       std::string format = stringAt(value, "format");
       if (format.empty())
         format = stringAt(block, "format");
@@ -239,8 +254,6 @@ std::vector<Group> readGroups(const Json& block, const std::shared_ptr<PatternSt
     else
       group.claim.kind = Claim::Kind::Quantized;
     group.claim.source = where;
-    group.targets = NamePatterns(group.targetNames, PatternStyle::NameClassOrRegex,
-                                 where + ".targets", findings, steps);
     groups.push_back(std::move(group));
   }
   return groups;
@@ -346,45 +359,31 @@ public:
     const auto steps = std::make_shared<PatternSteps>();
     const NamePatterns ignored(stringsAt(block, "ignore"), PatternStyle::NameClassOrRegex, "ignore",
                                findings, steps);
-    const std::vector<Group> groups = readGroups(block, steps, findings);
-    const auto matchedClaim = [&](std::string_view module) {
+    const std::vector<Group> groups = readGroups(block, findings);
+    const std::vector<Target> targets = targetsOf(groups);
+    std::vector<std::string> texts;
+    std::ranges::transform(targets, std::back_inserter(texts), &Target::text);
+    const auto keyOf = [&](std::size_t entry) {
+      return targets[entry].group->claim.source + ".targets";
+    };
+    const NamePatterns targeted(texts, PatternStyle::NameClassOrRegex, keyOf, findings, steps);
+    const auto claimOf = [&](std::string_view module) {
       Claim claim;
       if (ignored.match(module)) {
         claim.kind = Claim::Kind::Plain;
         claim.source = "config.json: ignore";
         return claim;
       }
-      // utils/match.py, match_targets: of the targets of all groups names come before
-      // expressions, and within each kind the order is the alphabet's.
-      const Group* chosen = nullptr;
-      const std::string* target = nullptr;
-      const auto precedes = [](const std::string& a, const std::string& b) {
-        const bool isExpression = a.starts_with("re:");
-        return isExpression != b.starts_with("re:") ? !isExpression : a < b;
-      };
-      for (const Group& group : groups)
-        if (const auto entry = group.targets.match(module);
-            entry && (!target || precedes(group.targetNames[*entry], *target))) {
-          chosen = &group;
-          target = &group.targetNames[*entry];
-        }
-      if (chosen) {
-        claim = chosen->claim;
-        claim.reach = *target == module ? Claim::Reach::Name : Claim::Reach::Class;
+      if (const auto entry = targeted.match(module)) {
+        const Target& target = targets[*entry];
+        claim = target.group->claim;
+        claim.reach = target.text == module ? Claim::Reach::Name : Claim::Reach::Class;
         return claim;
       }
       for (const Group& group : groups)
-        if (group.targets.namesClass("Linear"))
+        if (std::ranges::find(group.targets, "Linear") != group.targets.end())
           return group.claim;
       return claim;
-    };
-    // A module is asked for several times, and matching takes steps that are counted.
-    std::unordered_map<std::string, Claim> claims;
-    const auto claimOf = [&](std::string_view module) -> const Claim& {
-      const auto [known, isNew] = claims.try_emplace(std::string(module));
-      if (isNew)
-        known->second = matchedClaim(module);
-      return known->second;
     };
     Inventory inventory = scanLayers(folder, kSpellings, claimOf, findings);
     std::set<std::string> used;
@@ -394,8 +393,7 @@ public:
       if (used.contains(group.claim.source) && group.claim.kind == Claim::Kind::Quantized)
         checkFormat(block, group, findings);
     reportUnused(folder, ignored, "ignore", findings);
-    for (const Group& group : groups)
-      reportUnused(folder, group.targets, group.claim.source + ".targets", findings);
+    reportUnused(folder, targeted, keyOf, findings);
     reportTransforms(transformsOf(block), "transform_config", inventory, findings);
     reportSparse(folder, inventory, findings);
     const Json& kv = memberAt(block, {"kv_cache_scheme"});

@@ -58,21 +58,26 @@ const Json& readableQuantization(const Folder& folder) {
   return isRead ? block : none;
 }
 
-void reportUnused(const Folder& folder, const NamePatterns& patterns, std::string_view key,
-                  Findings& findings) {
-  for (std::string_view entry : patterns.unfinished())
+void reportUnused(const Folder& folder, const NamePatterns& patterns,
+                  const NamePatterns::KeyOf& keyOf, Findings& findings) {
+  for (const std::size_t entry : patterns.unfinished())
     findings.push_back(finding("bad-pattern", "config.json", "",
                                fmt::format("{} has {}, which takes too many steps to match, or is "
                                            "held against a name that is too long",
-                                           key, inQuotes(entry))));
+                                           keyOf(entry), inQuotes(patterns[entry]))));
   const Json& tied = memberAt(folder.config(), {"tie_word_embeddings"});
-  for (std::string_view entry : patterns.unused()) {
+  for (const std::size_t entry : patterns.unused()) {
     // A head that is tied to the embedding has no tensor of its own, and every producer lists it.
-    if (entry.ends_with("lm_head") && (!tied.is_boolean() || tied.get<bool>()))
+    if (patterns[entry].ends_with("lm_head") && (!tied.is_boolean() || tied.get<bool>()))
       continue;
     findings.push_back(finding("ignore-matches-nothing", "config.json", "",
-                               fmt::format("{} has {}", key, inQuotes(entry))));
+                               fmt::format("{} has {}", keyOf(entry), inQuotes(patterns[entry]))));
   }
+}
+
+void reportUnused(const Folder& folder, const NamePatterns& patterns, std::string_view key,
+                  Findings& findings) {
+  reportUnused(folder, patterns, [&](std::size_t) { return std::string(key); }, findings);
 }
 
 void reportTransforms(std::span<const std::string> transforms, std::string_view key,

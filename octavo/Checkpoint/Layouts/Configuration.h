@@ -29,6 +29,9 @@ const Json& readableQuantization(const Folder& folder);
 /// tensor of their own, and those that took too long.
 void reportUnused(const Folder& folder, const NamePatterns& patterns, std::string_view key,
                   Findings& findings);
+/// The same of a list whose entries come from several keys.
+void reportUnused(const Folder& folder, const NamePatterns& patterns,
+                  const NamePatterns::KeyOf& keyOf, Findings& findings);
 
 /// Reports what a configuration says is transformed as the model runs, which no other layout says.
 void reportTransforms(std::span<const std::string> transforms, std::string_view key,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 
 namespace octavo::checkpoint {
 
@@ -40,24 +41,39 @@ bool looksLikeClass(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
+/// Fewer expressions are asked one by one.
+constexpr int kFewExpressions = 16;
+/// Names of modules have some dozens of bytes; a longer one is held against no expression.
+constexpr std::size_t kLongestName = 1024;
+
+bool isAscii(std::string_view text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return c < 0x80; });
+}
+
 } // namespace
 
 NamePatterns::NamePatterns(std::span<const std::string> list, PatternStyle how,
                            std::string_view key, Findings& findings,
                            const std::shared_ptr<PatternSteps>& steps)
-    : style(how), used(list.size(), false), isUnfinished(list.size(), false) {
+    : NamePatterns(list, how, [&](std::size_t) { return std::string(key); }, findings, steps) {}
+
+NamePatterns::NamePatterns(std::span<const std::string> list, PatternStyle how, const KeyOf& keyOf,
+                           Findings& findings, const std::shared_ptr<PatternSteps>& shared)
+    : style(how), steps(shared), used(list.size(), false), isUnfinished(list.size(), false) {
   for (const std::string& text : list) {
     const std::size_t index = entries.size();
-    Entry& entry = entries.emplace_back(Entry{text});
+    const auto [known, isNew] = names.emplace(text, index);
+    Entry& entry = entries.emplace_back(Entry{text, known->second});
     entry.mayBeClass = looksLikeClass(text);
-    names.emplace(text, index);
+    if (!isNew)
+      continue;
 
     std::optional<std::string> source;
     bool whole = false;
     if (text.starts_with("re:"))
       source = text.substr(3);
     else if (style == PatternStyle::Wildcards && text.find_first_of("*?[") != std::string::npos) {
-      source = fromWildcards(text);
+      source = fromWildcards(text) + "\\z";
       whole = true;
     } else if (style == PatternStyle::NameOrRegex &&
                text.find_first_of("*?[(|^$\\+") != std::string::npos)
@@ -66,33 +82,64 @@ NamePatterns::NamePatterns(std::span<const std::string> list, PatternStyle how,
       continue;
     re2::RE2::Options options;
     options.set_log_errors(false);
-    auto regex = std::make_unique<re2::RE2>(*source, options);
-    if (regex->ok()) {
-      expressions.push_back({index, std::move(regex), std::nullopt, whole});
+    if (!filter)
+      filter = std::make_unique<Filter>();
+    if (int id; filter->expressions.Add(*source, options, &id) == re2::RE2::NoError) {
+      filter->entries.push_back(index);
       continue;
     }
-    std::string why = regex->error();
+    std::string why = re2::RE2(*source, options).error();
     if (!whole) {
       auto otherwise = BacktrackingPattern::compile(*source, steps);
       if (otherwise) {
-        expressions.push_back({index, nullptr, std::move(*otherwise), whole});
+        backtracking.push_back({index, std::move(*otherwise)});
         continue;
       }
       why = std::move(otherwise.error());
     }
     entry.broken = true;
     findings.push_back(finding("bad-pattern", "config.json", "",
-                               fmt::format("{} has {}: {}", key, inQuotes(text), why)));
+                               fmt::format("{} has {}: {}", keyOf(index), inQuotes(text), why)));
+  }
+  prepareFilter();
+}
+
+void NamePatterns::prepareFilter() {
+  if (!filter || filter->entries.empty()) {
+    filter.reset();
+    return;
+  }
+  filter->expressions.Compile(&filter->atomTexts);
+  for (std::size_t i = 0; i < filter->atomTexts.size(); ++i) {
+    const std::string& atom = filter->atomTexts[i];
+    filter->atoms[atom].push_back(static_cast<int>(i));
+    if (std::ranges::find(filter->atomSizes, atom.size()) == filter->atomSizes.end())
+      filter->atomSizes.push_back(atom.size());
   }
 }
 
-std::optional<bool> NamePatterns::matches(const Expression& expression, std::string_view name) {
-  if (!expression.regex)
-    return expression.otherwise->matchesStart(name);
-  const re2::StringPiece text(name.data(), name.size());
-  return re2::RE2::FullMatch(text, *expression.regex) ||
-         (!expression.whole &&
-          expression.regex->Match(text, 0, text.size(), re2::RE2::ANCHOR_START, nullptr, 0));
+std::vector<int> NamePatterns::candidates(std::string_view name) const {
+  std::vector<int> found;
+  // Atoms are in lower case, that of Unicode: other names are held against all expressions.
+  if (filter->expressions.NumRegexps() <= kFewExpressions || !isAscii(name)) {
+    found.resize(filter->entries.size());
+    std::iota(found.begin(), found.end(), 0);
+    return found;
+  }
+  std::string lower(name);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::vector<int> atoms;
+  for (std::size_t begin = 0; begin < lower.size(); ++begin)
+    for (const std::size_t size : filter->atomSizes)
+      if (size <= lower.size() - begin)
+        if (const auto atom = filter->atoms.find(std::string_view(lower).substr(begin, size));
+            atom != filter->atoms.end())
+          atoms.insert(atoms.end(), atom->second.begin(), atom->second.end());
+  std::ranges::sort(atoms);
+  const auto repeated = std::ranges::unique(atoms);
+  atoms.erase(repeated.begin(), repeated.end());
+  filter->expressions.AllPotentials(atoms, &found);
+  return found;
 }
 
 std::optional<std::size_t> NamePatterns::match(std::string_view module) const {
@@ -105,6 +152,8 @@ std::optional<std::size_t> NamePatterns::match(std::string_view module) const {
     if (const auto found = names.find(name); found != names.end())
       take(found->second);
   };
+  if (const auto asked = known.find(module); asked != known.end())
+    return asked->second;
   takeName(module);
   if (style != PatternStyle::NameClassOrRegex)
     for (std::size_t dot = module.find('.'); dot != std::string_view::npos;
@@ -113,31 +162,45 @@ std::optional<std::size_t> NamePatterns::match(std::string_view module) const {
       if (style == PatternStyle::NameOrRegex)
         takeName(module.substr(dot + 1));
     }
-  for (const Expression& expression : expressions) {
-    const std::optional<bool> isMatch = matches(expression, module);
-    if (!isMatch)
-      isUnfinished[expression.entry] = true;
-    else if (*isMatch)
-      take(expression.entry);
+  if (filter) {
+    const re2::StringPiece text(module.data(), module.size());
+    for (const int id : candidates(module)) {
+      const std::size_t entry = filter->entries[static_cast<std::size_t>(id)];
+      steps->left -= static_cast<std::int64_t>(module.size());
+      if (steps->left < 0 || module.size() > kLongestName)
+        isUnfinished[entry] = true;
+      else if (filter->expressions.GetRE2(id).Match(text, 0, text.size(), re2::RE2::ANCHOR_START,
+                                                    nullptr, 0))
+        take(entry);
+    }
   }
+  for (const auto& [entry, pattern] : backtracking) {
+    const std::optional<bool> isMatch = pattern.matchesStart(module);
+    if (!isMatch)
+      isUnfinished[entry] = true;
+    else if (*isMatch)
+      take(entry);
+  }
+  known.emplace(module, first);
   return first;
 }
 
 bool NamePatterns::namesClass(std::string_view type) const { return names.contains(type); }
 
-std::vector<std::string_view> NamePatterns::unused() const {
-  std::vector<std::string_view> result;
+std::vector<std::size_t> NamePatterns::unused() const {
+  std::vector<std::size_t> result;
   for (std::size_t i = 0; i < entries.size(); ++i)
-    if (!used[i] && !entries[i].mayBeClass && !entries[i].broken && !isUnfinished[i])
-      result.push_back(entries[i].text);
+    if (const std::size_t first = entries[i].first;
+        !used[first] && !entries[i].mayBeClass && !entries[first].broken && !isUnfinished[first])
+      result.push_back(i);
   return result;
 }
 
-std::vector<std::string_view> NamePatterns::unfinished() const {
-  std::vector<std::string_view> result;
+std::vector<std::size_t> NamePatterns::unfinished() const {
+  std::vector<std::size_t> result;
   for (std::size_t i = 0; i < entries.size(); ++i)
-    if (isUnfinished[i])
-      result.push_back(entries[i].text);
+    if (isUnfinished[entries[i].first])
+      result.push_back(i);
   return result;
 }
 

@@ -5,8 +5,9 @@
 #include "octavo/Checkpoint/Finding.h"
 #include "octavo/Checkpoint/Layouts/BacktrackingPattern.h"
 
-#include <re2/re2.h>
+#include <re2/filtered_re2.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,11 @@ public:
   NamePatterns(std::span<const std::string> entries, PatternStyle style, std::string_view key,
                Findings& findings,
                const std::shared_ptr<PatternSteps>& steps = std::make_shared<PatternSteps>());
+  /// The same where entries come from several keys: `keyOf` says which.
+  using KeyOf = std::function<std::string(std::size_t entry)>;
+  NamePatterns(std::span<const std::string> entries, PatternStyle style, const KeyOf& keyOf,
+               Findings& findings,
+               const std::shared_ptr<PatternSteps>& steps = std::make_shared<PatternSteps>());
 
   /// The index of the first entry that names `module`, which then counts as used.
   std::optional<std::size_t> match(std::string_view module) const;
@@ -45,35 +51,53 @@ public:
   bool namesClass(std::string_view type) const;
 
   std::size_t size() const { return entries.size(); }
+  const std::string& operator[](std::size_t entry) const { return entries[entry].text; }
   /// Entries that have matched no module yet and are no class names.
-  std::vector<std::string_view> unused() const;
+  std::vector<std::size_t> unused() const;
   /// Entries of which it was not found out whether they name a module, as that took too long: they
   /// name none.
-  std::vector<std::string_view> unfinished() const;
+  std::vector<std::size_t> unfinished() const;
 
 private:
-  struct Expression {
-    std::size_t entry;
-    std::unique_ptr<re2::RE2> regex;              ///< null where RE2 does not take it
-    std::optional<BacktrackingPattern> otherwise; ///< set there
-    bool whole;                                   ///< the whole name, not only its start
-  };
-  /// Nothing where that cannot be found out.
-  static std::optional<bool> matches(const Expression& expression, std::string_view name);
   struct Entry {
     std::string text;
+    std::size_t first; ///< the entry of the same text that stands for all of them
     bool mayBeClass = false;
     bool broken = false;
   };
+  /// Of RE2. Of many, only those are asked whose letters the name has (atoms: pieces of text
+  /// without which an expression cannot match).
+  struct Filter {
+    re2::FilteredRE2 expressions{2};
+    std::vector<std::size_t> entries; ///< by expression
+    std::unordered_map<std::string_view, std::vector<int>> atoms;
+    std::vector<std::string> atomTexts; ///< of `atoms`
+    std::vector<std::size_t> atomSizes; ///< that there are
+  };
+  struct Backtracking {
+    std::size_t entry;
+    BacktrackingPattern pattern;
+  };
+
+  void prepareFilter();
+  /// The expressions that may match a name.
+  std::vector<int> candidates(std::string_view name) const;
+
   PatternStyle style = PatternStyle::NameClassOrRegex;
   std::vector<Entry> entries;
   /// Looked up by views: a module is looked up once for each of its components.
   struct Hash : std::hash<std::string_view> {
     using is_transparent = void;
   };
-  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> names;
-  std::vector<Expression> expressions;
+  template <typename Value>
+  using ByName = std::unordered_map<std::string, Value, Hash, std::equal_to<>>;
+  ByName<std::size_t> names;
+  std::unique_ptr<Filter> filter; ///< null where there are no expressions of RE2
+  std::vector<Backtracking> backtracking;
+  std::shared_ptr<PatternSteps> steps;
   mutable std::vector<bool> used, isUnfinished;
+  /// What expressions said of a name: modules are asked for once for each of their tensors.
+  mutable ByName<std::optional<std::size_t>> known;
 };
 
 } // namespace octavo::checkpoint
