@@ -162,7 +162,7 @@ private:
     }
     if (path.extension() == ".json") {
       error = Error{.file = path.string(),
-                    .problem = "describes a checkpoint and is none itself",
+                    .problem = "describes a checkpoint but is not one",
                     .fix = "name the folder that it is in"};
       return false;
     }
@@ -381,8 +381,8 @@ private:
     std::set<std::string> named;
     for (const auto& [tensor, place] : map->items()) {
       if (!place.is_string()) {
-        if (!refuse(fmt::format("the place of {} is no file name", inQuotes(tensor)), "a string",
-                    place.type_name()))
+        if (!refuse(fmt::format("the file name of {} is not a string", inQuotes(tensor)),
+                    "a string", place.type_name()))
           return false;
         continue;
       }
@@ -392,7 +392,7 @@ private:
           relative.is_absolute() || *relative.begin() == ".." || !name.ends_with(kShard)) {
         if (!problem("outside-folder",
                      Error{.file = path.string(),
-                           .problem = "names a shard that is no safetensors file of this folder",
+                           .problem = "names a shard that is not a safetensors file of this folder",
                            .tensor = tensor,
                            .expected = "a relative path without \"..\" that ends in .safetensors",
                            .found = inQuotes(name),

@@ -126,7 +126,7 @@ private:
     }
     const auto found = index.find(input.argument);
     if (found == index.end())
-      return failure(fmt::format("{}: {} has no argument {}{}\n  there are: {}",
+      return failure(fmt::format("{}: {} has no argument {}{}\n  available: {}",
                                  input.path.string(), program, checkpoint::inQuotes(input.argument),
                                  near(input.argument, names), text::someOf(names)));
     return assign(found->second, Origin{.npy = input.path});
@@ -197,10 +197,11 @@ private:
                              program + (missing.size() == 1 ? " has" : " have"),
                              listed(missing.size(), lineOfMissing));
     if (extra > 0)
-      message += fmt::format("{}{} tensor{} no argument of {}:\n{}\n  take {} out of the file, or "
+      message += fmt::format("{}{} tensor{} of {}:\n{}\n  take {} out of the file, or "
                              "pass --ignore-unused",
-                             message.empty() ? "" : "\n", extra, extra == 1 ? " is" : "s are",
-                             program, listed(extra, lineOfExtra), extra == 1 ? "it" : "them");
+                             message.empty() ? "" : "\n", extra,
+                             extra == 1 ? " is not an argument" : "s are not arguments", program,
+                             listed(extra, lineOfExtra), extra == 1 ? "it" : "them");
     return message.empty() ? llvm::Error::success() : failure(message);
   }
 

@@ -100,7 +100,7 @@ TEST_F(Binding, aMissingWeightNamesWhatIsNear) {
   EXPECT_HAS(text, "2 arguments of @main have no value");
   EXPECT_HAS(text, "\"layer.weight\" f32[2, 3]; did you mean layer.weigth?");
   EXPECT_HAS(text, "\"ids\" i32[1]");
-  EXPECT_HAS(text, "1 tensor is no argument of @main");
+  EXPECT_HAS(text, "1 tensor is not an argument of @main");
   EXPECT_HAS(text, "tensor \"layer.weigth\" F32[2, 3]; did you mean layer.weight?");
 }
 
@@ -110,7 +110,7 @@ TEST_F(Binding, aTensorThatNoArgumentAsksFor) {
                                                   {"layer.bias", f32({2}, {7, 8})},
                                                   {"pooler.bias", f32({1}, {0})}});
   const std::string text = message({.weights = {file}});
-  EXPECT_HAS(text, "1 tensor is no argument of @main");
+  EXPECT_HAS(text, "1 tensor is not an argument of @main");
   EXPECT_HAS(text, "w.safetensors: tensor \"pooler.bias\" F32[1]");
   EXPECT_HAS(text, "--ignore-unused");
   EXPECT_EQ(message({.weights = {file}, .unused = UnusedTensors::Ignore}), "bound");

@@ -119,14 +119,14 @@ llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::St
   if (!name.empty()) {
     const std::vector<std::string> near = text::nearNames(name.str(), names);
     return failure(
-        fmt::format("the program has no function @{}{}\n  there are: {}", name.str(),
+        fmt::format("the program has no function @{}{}\n  available: {}", name.str(),
                     near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
                     text::someOf(names)));
   }
   if (publicFunctions.size() == 1)
     return publicFunctions.front();
   return failure(fmt::format("the program has no function @main and {} public ones; choose one "
-                             "with --function\n  there are: {}",
+                             "with --function\n  available: {}",
                              publicFunctions.size(), text::someOf(names)));
 }
 

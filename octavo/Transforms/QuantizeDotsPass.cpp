@@ -16,7 +16,7 @@ llvm::Expected<const format::ScaledFormat*> findFormat(llvm::StringRef option,
   if (const format::ScaledFormat* row = format::findScaledFormat(name))
     return row;
   std::string message =
-      "no scaled format \"" + name.str() + "\", given for " + option.str() + "; there are";
+      "no scaled format \"" + name.str() + "\", given for " + option.str() + "; available:";
   for (const format::ScaledFormat& row : format::kScaledFormats)
     message += " " + std::string(row.name);
   return llvm::createStringError(message);
@@ -70,15 +70,15 @@ private:
     if (!rule.empty()) {
       result.rule = format::findScaleRule(rule);
       if (!result.rule)
-        return llvm::createStringError("no scale rule \"" + rule + "\"; there are" + ruleNames());
+        return llvm::createStringError("no scale rule \"" + rule + "\"; available:" + ruleNames());
     }
     const auto policy = numerics::findNonFinite(nonFinite);
     if (!policy) {
       std::string known;
       for (const std::string& name : numerics::nonFiniteNames())
         known += " " + name;
-      return llvm::createStringError("no policy \"" + nonFinite + "\" for NaN and Inf; there are" +
-                                     known);
+      return llvm::createStringError("no policy \"" + nonFinite +
+                                     "\" for NaN and Inf; available:" + known);
     }
     result.nonFinite = *policy;
     result.match = match;

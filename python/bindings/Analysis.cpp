@@ -47,8 +47,8 @@ static nb::object samples(const std::string& spelling, nb::handle count, std::ui
   const auto n = static_cast<std::size_t>(asked);
   const auto distribution = analysis::findDistribution(spelling);
   if (!distribution)
-    raise(ErrorClass::Format, "distribution: no distribution is spelled \"{}\"; there are {}",
-          spelling, analysis::kDistributionSpellings);
+    raise(ErrorClass::Format, "distribution: unknown distribution \"{}\"; available: {}", spelling,
+          analysis::kDistributionSpellings);
   const Array array = emptyArray({static_cast<std::int64_t>(n)}, format::element("f32"));
   withoutLock([&] {
     const std::vector<float> values = analysis::samples(*distribution, n, seed, execution());

@@ -246,7 +246,7 @@ const ElementFormat& elementFormat(nb::handle named, std::string_view name) {
   std::vector<std::string_view> names;
   for (const ElementFormat& row : format::kElementFormats)
     names.push_back(row.name);
-  raise(ErrorClass::Format, "{}: no element format is named \"{}\"; there are {}", name, spelling,
+  raise(ErrorClass::Format, "{}: unknown element format \"{}\"; available: {}", name, spelling,
         fmt::join(names, ", "));
 }
 
@@ -274,8 +274,8 @@ void checkCodes(const Array& codes, const ElementFormat& format, std::string_vie
   const std::size_t n = codes.size(), at = firstNoCode(codes.data, n, format);
   if (at < n)
     raise(ErrorClass::Format,
-          "{}: 0x{:02x} at index {} (row-major) is no code of {}, which has {} bits; octavo.unpack "
-          "takes packed codes apart",
+          "{}: 0x{:02x} at index {} (row-major) is not a code of {}, which has {} bits; "
+          "octavo.unpack unpacks packed codes",
           name, std::to_integer<int>(codes.data[at]), at, format.name, format.width());
 }
 

@@ -56,11 +56,11 @@ Array asFloats(const Array& array, std::string_view name);
 /// The format that a name, a NumPy dtype or scalar type names. Raises FormatError.
 const ElementFormat& elementFormat(nanobind::handle named, std::string_view name);
 
-/// The first of n bytes that is no code of the format, or n.
+/// The first of n bytes that is not a code of the format, or n.
 std::size_t firstNoCode(const std::byte* bytes, std::size_t n, const ElementFormat& format);
 
-/// Raises FormatError where a byte of a row-major array is no code of the format: kernels take the
-/// bits above its width for granted.
+/// Raises FormatError where a byte of a row-major array is not a code of the format: kernels take
+/// the bits above its width for granted.
 void checkCodes(const Array& codes, const ElementFormat& format, std::string_view name);
 
 /// "(2, 3)"

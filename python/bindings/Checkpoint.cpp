@@ -130,8 +130,8 @@ Array scalesOf(const LayerReader& reader, const Shape& grid, const ElementFormat
 ScaledTensor scaledTensorOf(const Layer& layer) {
   if (!layer.format)
     raise(ErrorClass::Format,
-          "{}: {} elements with {} scales in blocks of {} are no scaled format of octavo; "
-          "dequantize(name) reads what they stand for",
+          "{}: {} elements with {} scales in blocks of {} are not a scaled format of octavo; "
+          "dequantize(name) gives their values",
           layer.name, layer.type.element->name, layer.type.scale->name, text(layer.type.block));
   const LayerReader reader = readerOf(layer);
   if (reader.hasOuterPerExpert())
@@ -280,7 +280,7 @@ checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& we
     std::vector<std::string_view> names;
     for (const checkpoint::Layout* each : checkpoint::layouts())
       names.push_back(each->name());
-    raise(ErrorClass::Format, "layout: none is named \"{}\"; there are {}", layoutName,
+    raise(ErrorClass::Format, "unknown layout \"{}\"; available: {}", layoutName,
           fmt::join(names, ", "));
   }
   auto config = checkpoint::parseJson(configText, "config");
@@ -312,7 +312,7 @@ checkpoint::Findings lint(const std::filesystem::path& path,
       std::vector<std::string_view> known;
       for (checkpoint::Reader each : checkpoint::lintReaders())
         known.push_back(checkpoint::readerName(each));
-      raise(ErrorClass::Format, "readers: none is named \"{}\"; there are {}", name,
+      raise(ErrorClass::Format, "unknown reader \"{}\"; available: {}", name,
             fmt::join(known, ", "));
     }
     options.readers.push_back(*reader);

@@ -58,11 +58,11 @@ static nb::tuple toTwin(const Array& codes, const ElementFormat& format, const A
           toFnuz ? "special=" : "special= (NaN, Inf) or no_twin= (finite)");
   const numerics::ScaleShiftReport shifted = shift(newScales, report.scaleExponent, range);
   if (shifted.refused)
-    raise(
-        ErrorClass::NonFinite,
-        "scales: number {} (row-major) times {} is no value of {}; scale_range=\"saturate\" takes "
-        "the nearest",
-        *shifted.refused, toFnuz ? "2" : "1/2", scales.dtype);
+    raise(ErrorClass::NonFinite,
+          "scales: number {} (row-major) times {} is not a value of {}; scale_range=\"saturate\" "
+          "takes "
+          "the nearest",
+          *shifted.refused, toFnuz ? "2" : "1/2", scales.dtype);
   nb::dict counts;
   counts["negative_zeros"] = report.negativeZeros;
   counts["specials"] = report.specials;

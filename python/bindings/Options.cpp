@@ -34,7 +34,7 @@ static Enum choice(const char* argument, const std::string& name, Enum last,
     if (names.back() == name)
       return static_cast<Enum>(i);
   }
-  raise(ErrorClass::Format, "{}: no choice is named \"{}\"; there are {}", argument, name,
+  raise(ErrorClass::Format, "{}: unknown value \"{}\"; available: {}", argument, name,
         fmt::join(names, ", "));
 }
 
@@ -60,7 +60,7 @@ static Enum choice(const char* argument, const std::string& name,
                    const std::array<std::string_view, N>& names) {
   if (const auto found = std::ranges::find(names, name); found != names.end())
     return static_cast<Enum>(found - names.begin());
-  raise(ErrorClass::Format, "{}: no choice is named \"{}\"; there are {}", argument, name,
+  raise(ErrorClass::Format, "{}: unknown value \"{}\"; available: {}", argument, name,
         fmt::join(names, ", "));
 }
 

@@ -82,7 +82,7 @@ static PackedOperand packed(const Operand& operand, std::int64_t index, kernels:
   const auto n = static_cast<std::size_t>(area);
   if (const std::size_t at = firstNoCode(elements, n, *operand.format.element); at < n)
     raise(ErrorClass::Format,
-          "matmul: the elements of a ScaledTensor were written to: 0x{:02x} is no code of {}",
+          "matmul: the elements of a ScaledTensor were written to: 0x{:02x} is not a code of {}",
           std::to_integer<int>(elements[at]), operand.format.element->name);
   const int scaleBytes = operand.format.scale->bytes();
   return kernels::pack(

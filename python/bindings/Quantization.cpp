@@ -31,7 +31,7 @@ static const numerics::Preset& presetOf(const std::string& name,
                                         const format::ScaledFormat& format) {
   if (const numerics::Preset* preset = numerics::findPreset(name, format))
     return *preset;
-  raise(ErrorClass::Format, "preset: {} has no preset \"{}\"; there are {}", format.name, name,
+  raise(ErrorClass::Format, "preset: {} has no preset \"{}\"; available: {}", format.name, name,
         fmt::join(numerics::presetNames(format), ", "));
 }
 

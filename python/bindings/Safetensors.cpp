@@ -190,7 +190,7 @@ static std::map<std::string, std::string> metadataOf(nb::handle object) {
   if (!nb::try_cast(object, metadata))
     raise(ErrorClass::Dtype,
           "metadata: expected a dict of strings, which is what safetensors has, found {}; "
-          "json.dumps(x) makes a string of what is none",
+          "json.dumps(x) turns other objects into strings",
           nb::cast<std::string>(nb::repr(object)));
   return metadata;
 }

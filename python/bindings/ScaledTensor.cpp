@@ -26,7 +26,7 @@ const format::ScaledFormat& scaledFormat(const std::string& name) {
   std::vector<std::string_view> names;
   for (const format::ScaledFormat& row : format::kScaledFormats)
     names.push_back(row.name);
-  raise(ErrorClass::Format, "format: no scaled format is named \"{}\"; there are {}", name,
+  raise(ErrorClass::Format, "format: unknown scaled format \"{}\"; available: {}", name,
         fmt::join(names, ", "));
 }
 
@@ -45,8 +45,8 @@ int axisOf(std::int64_t axis, const Shape& shape, std::string_view name) {
   if (rank == 0 && (axis == 0 || axis == -1))
     return 0;
   if (axis < -rank || axis >= rank)
-    raise(ErrorClass::Shape, "{}: {} is no axis of shape {}; expected {} to {}", name, axis,
-          text(shape), -rank, rank - 1);
+    raise(ErrorClass::Shape, "{}: axis {} is out of range for shape {}; expected {} to {}", name,
+          axis, text(shape), -rank, rank - 1);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -284,8 +284,9 @@ void bindScaledTensor(nb::module_& module) {
       .def(
           "__array__",
           [](const ScaledTensor&, nb::args, nb::kwargs) -> nb::object {
-            raise(ErrorClass::Dtype, "a ScaledTensor is no array: dequantize() gives its values, "
-                                     "elements and scales are its codes");
+            raise(ErrorClass::Dtype,
+                  "a ScaledTensor is not an array: dequantize() gives its values, "
+                  "elements and scales are its codes");
           },
           nb::sig("def __array__(self, *args: typing.Any, **kwargs: typing.Any) -> "
                   "typing.NoReturn"),

@@ -41,7 +41,7 @@ def config(checkpoint: Checkpoint) -> dict[str, Any] | None:
 
 
 def lint(path: str | os.PathLike[str], readers: Sequence[str] = ()) -> list[Finding]:
-    """What `octavo checkpoint lint` finds, errors first; a damaged checkpoint is no error here.
+    """What `octavo checkpoint lint` finds, errors first; a damaged checkpoint raises no error.
 
     readers: programs whose ways with it are told too: "vllm", "transformers", "sglang", "trtllm".
 

@@ -73,7 +73,7 @@ def _element_format(format, widths: Sequence[int]) -> _core.ElementFormat:
     if not isinstance(row, _core.ElementFormat) or row.bits not in widths:
         known = ", ".join(each for each, row in _FORMATS.items()
                           if isinstance(row, _core.ElementFormat) and row.bits in widths)
-        raise FormatError(f"no narrow format is named {name!r}; there are {known}")
+        raise FormatError(f"unknown narrow format {name!r}; available: {known}")
     return row
 
 
@@ -82,7 +82,7 @@ def _scaled_format(name: str) -> _core.ScaledFormat:
     if not isinstance(row, _core.ScaledFormat):
         known = ", ".join(each for each, row in _FORMATS.items()
                           if isinstance(row, _core.ScaledFormat))
-        raise FormatError(f"no scaled format is named {name!r}; there are {known}")
+        raise FormatError(f"unknown scaled format {name!r}; available: {known}")
     return row
 
 

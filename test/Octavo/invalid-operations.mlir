@@ -205,7 +205,7 @@ func.func @c2(%x: tensor<4xf32>) {
 // -----
 
 func.func @unknown_rounding(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'nearest' is no choice of 'rounding'; there are ties-to-even, ties-to-away, ties-toward-zero, toward-zero, toward-positive, toward-negative, stochastic}}
+  // expected-error @+1 {{'nearest' is not a value of 'rounding'; available: ties-to-even, ties-to-away, ties-toward-zero, toward-zero, toward-positive, toward-negative, stochastic}}
   %0 = octavo.convert %x, rounding = nearest : tensor<4xf32> -> tensor<4xbf16>
   return
 }

@@ -20,7 +20,7 @@ func.func private @empty(!octavo.scaled<4x0xf8E4M3FN, scale f8E8M0FNU, block [1,
 
 // -----
 
-// expected-error @+1 {{elements of bf16 cannot be scaled: an element format has at most 8 bits and a zero; there are f8E4M3FN}}
+// expected-error @+1 {{elements of bf16 cannot be scaled: an element format has at most 8 bits and a zero; available: f8E4M3FN}}
 func.func private @wide(!octavo.scaled<4x64xbf16, scale f8E8M0FNU, block [1, 32]>)
 
 // -----
@@ -30,7 +30,7 @@ func.func private @no_zero(!octavo.scaled<4x64xf8E8M0FNU, scale f8E8M0FNU, block
 
 // -----
 
-// expected-error @+1 {{f4E2M1FN cannot be a scale: a scale format has at most 32 bits and a NaN; there are}}
+// expected-error @+1 {{f4E2M1FN cannot be a scale: a scale format has at most 32 bits and a NaN; available:}}
 func.func private @scale_without_nan(!octavo.scaled<4x64xf8E4M3FN, scale f4E2M1FN, block [1, 32]>)
 
 // -----
@@ -45,7 +45,7 @@ func.func private @wide_scale(!octavo.scaled<4x64xf8E4M3FN, scale f64, block [1,
 
 // -----
 
-// expected-error @+1 {{'f8E4M3B' is not an element format that can be an element; there are f8E4M3FN, f8E5M2,}}
+// expected-error @+1 {{'f8E4M3B' is not an element format that can be an element; available: f8E4M3FN, f8E5M2,}}
 func.func private @unknown(!octavo.scaled<4x64xf8E4M3B, scale f8E8M0FNU, block [1, 32]>)
 
 // -----
@@ -76,12 +76,12 @@ func.func private @no_rule() attributes {a = #octavo.quantization<rounding = tow
 
 // -----
 
-// expected-error @+1 {{'up' is no choice of 'rule'; there are floor, ceil, even, round-up, nearest}}
+// expected-error @+1 {{'up' is not a value of 'rule'; available: floor, ceil, even, round-up, nearest}}
 func.func private @unknown_rule() attributes {a = #octavo.quantization<rule = up>}
 
 // -----
 
-// expected-error @+1 {{unknown option 'mode'; there are rule, rounding, overflow, non_finite, int8}}
+// expected-error @+1 {{unknown option 'mode'; available: rule, rounding, overflow, non_finite, int8}}
 func.func private @unknown_option() attributes {a = #octavo.quantization<rule = floor, mode = up>}
 
 // -----
@@ -91,7 +91,7 @@ func.func private @twice() attributes {a = #octavo.quantization<rule = floor, ru
 
 // -----
 
-// expected-error @+1 {{argument 0 has the unknown attribute octavo.nam; there are octavo.name, octavo.parameter, octavo.quantize}}
+// expected-error @+1 {{argument 0 has the unknown attribute octavo.nam; available: octavo.name, octavo.parameter, octavo.quantize}}
 func.func private @unknown_attribute(tensor<4xf32> {octavo.nam = "w"})
 
 // -----

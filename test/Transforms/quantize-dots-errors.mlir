@@ -9,12 +9,12 @@
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp4 non-finite=propagate" 2>/dev/null | FileCheck %s --check-prefix=PROPAGATE
 
 // NONE: octavo-quantize-dots: weights=FORMAT must be given
-// FORMAT: no scaled format "mxfp5", given for weights; there are mxfp8_e4m3 mxfp8_e5m2
-// ACTIVATIONS: no scaled format "mxfp5", given for activations; there are
-// RULE: no scale rule "up"; there are floor ceil even round-up nearest
+// FORMAT: no scaled format "mxfp5", given for weights; available: mxfp8_e4m3 mxfp8_e5m2
+// ACTIVATIONS: no scaled format "mxfp5", given for activations; available:
+// RULE: no scale rule "up"; available: floor ceil even round-up nearest
 // NEAREST: the rule floor is for E8M0 scales; nvfp4 has scales of e4m3fn, whose one rule is nearest
 // REGEX: "(", given for match, is not a regular expression: missing ): (
-// POLICY: no policy "ignore" for NaN and Inf; there are error propagate saturate skip-nan
+// POLICY: no policy "ignore" for NaN and Inf; available: error propagate saturate skip-nan
 // NAN: jit(f)/dot_general: the constant has a NaN at [1, 2]; choose a policy for NaN and Inf (propagate, saturate) or exclude this dot
 // PROPAGATE: stablehlo.constant dense<{{\[\[}}{{.*}}], [0xFF]]> : tensor<2x1xf8E8M0FNU>
 func.func @nan(%x: tensor<8x4xf32>) -> tensor<8x2xf32> {

@@ -329,7 +329,7 @@ def test_a_scale_of_a_weight_is_said_to_change_it(tmp_path, make, scale):
     cp.write_safetensors(side, {UP + scale: np.float32(0.25).reshape(()), UP + ".input_scale": np.float32(0.5).reshape(())})
     for more in (["show"], ["apply", "-o", tmp_path / "out.safetensors"]):
         error = octavo("scales", more[0], folder, "--scales", side, *more[1:]).stderr
-        assert "1 scale of the scale file is none of run time" in error
+        assert "1 scale of the scale file is not used at run time" in error
     apply = ["scales", "apply", folder, "--scales", side, "--into-checkpoint", "--json"]
     result = octavo(*apply)
     assert "warning: 1 scale replaced is a weight's" in result.stderr
@@ -373,7 +373,7 @@ def test_an_output_that_is_no_file_stays_what_it_is(tmp_path, command):
     folder = write(tmp_path, "model", cp.autofp8())
     pipe, link = tmp_path / "pipe.safetensors", tmp_path / "link.safetensors"
     os.mkfifo(pipe)
-    assert "no regular file" in octavo(*command, folder, "-o", pipe, code=3).stderr
+    assert "not a regular file" in octavo(*command, folder, "-o", pipe, code=3).stderr
     assert pipe.is_fifo()
     (tmp_path / "file").write_text("old")
     link.symlink_to(tmp_path / "file")

@@ -37,7 +37,7 @@ CASES = {
     # the wrong thing named
     ("inspect", "nowhere"): (3, "nowhere: there is no such file or folder; check the path"),
     ("inspect", "empty"): (3, "empty: holds no safetensors file; name the folder of a checkpoint"),
-    ("inspect", "bf16/config.json"): (3, "bf16/config.json: describes a checkpoint and is none itself; name the folder"),
+    ("inspect", "bf16/config.json"): (3, "bf16/config.json: describes a checkpoint but is not one; name the folder"),
     ("inspect", "model.bin"): (3, "a PyTorch pickle, not safetensors", "safetensors.torch.save_file"),
     ("inspect", "badjson"): (3, "badjson/config.json: not valid JSON", "line 1, column 9", "mend it in an editor"),
     ("inspect", "bf16", "--tensor", "model.layers.0.mlp.upproj"): (3, "did you mean model.layers.0.mlp.up_proj.weight?"),
@@ -47,8 +47,8 @@ CASES = {
     ("dequantize", "fp8", "-o", "out", "--dtype", "fp32"): (2, 'no dtype "fp32"; did you mean f32?'),
     # misspelled
     ("quantize", "bf16", "-o", "out", "--layout", "compresed", "--format", "mxfp4"): (
-        2, 'no layout "compresed"; did you mean compressed-tensors?', "there are: fp8, deepseek"),
-    (*QUANTIZE, "fp8"): (2, 'layout compressed-tensors: no format "fp8"; did you mean fp8_row', "there are: fp8_tensor"),
+        2, 'no layout "compresed"; did you mean compressed-tensors?', "available: fp8, deepseek"),
+    (*QUANTIZE, "fp8"): (2, 'layout compressed-tensors: no format "fp8"; did you mean fp8_row', "available: fp8_tensor"),
     (*QUANTIZE, "mxint8"): (2, 'layout compressed-tensors: no format "mxint8"', "layouts with mxint8: native"),
     (*QUANTIZE, "mxfp4", "--rule", "flor"): (2, "did you mean floor?"),
     ("quantize", "bf16", "-o", "out", "--layout", "plain", "--format", "mxfp4"): (
@@ -71,7 +71,7 @@ CASES = {
         3, "14 left (not one of the stacked experts that this layout quantizes)", "1 left (an embedding"),
     # each format once, and none that needs a calibration
     ("quantize", "bf16", "-o", "out", "--layout", "modelopt", "--format", "mxfp4"): (
-        2, "did you mean nvfp4?", "there are: fp8_row, fp8_block, mxfp8_e4m3, nvfp4\n"),
+        2, "did you mean nvfp4?", "available: fp8_row, fp8_block, mxfp8_e4m3, nvfp4\n"),
     ("convert", "fp8", "-o", "out", "--layout", "deepseek"): (
         3, "14 of 14 layers cannot be said in layout deepseek without loss",
         "model.layers.0.mlp.down_proj.weight and 13 more: layout deepseek has no spelling of fp8_tensor; --requantize"),

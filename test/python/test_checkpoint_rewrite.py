@@ -244,7 +244,7 @@ def test_configuration_names_what_is_left(plain, tmp_path):
 def test_usage(plain, tmp_path):
     out = tmp_path / "out"
     assert "did you mean nvfp4" in quantize_error(plain, out, "nvfp5", code=2)
-    assert "there are" in quantize_error(plain, out, "mxfp4", layout="none", code=2)
+    assert "available: " in quantize_error(plain, out, "mxfp4", layout="none", code=2)
     assert "preset" in quantize_error(plain, out, "mxfp4", "--preset", "nobody", code=2)
     assert "E8M0" in quantize_error(plain, out, "fp8_row", "--rule", "floor", code=2)
     message = quantize_error(plain, out, "nvfp4", "--non-finite", "saturate", code=2)

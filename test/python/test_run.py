@@ -385,13 +385,13 @@ def test_a_missing_weight(linear):
     save(linear.weights, layer__weigth=linear.w)
     error = linear.run(code=3)
     assert_has(error, "1 argument of @main has no value", '"layer.weight" f32[4, 40]',
-               "did you mean layer.weigth?", "1 tensor is no argument of @main")
+               "did you mean layer.weigth?", "1 tensor is not an argument of @main")
 
 
 def test_a_weight_too_many(linear):
     save(linear.weights, layer__weight=linear.w, layer__bias=random(4))
     error = linear.run(code=3)
-    assert_has(error, "1 tensor is no argument of @main", 'w.safetensors: tensor "layer.bias" F32[4]',
+    assert_has(error, "1 tensor is not an argument of @main", 'w.safetensors: tensor "layer.bias" F32[4]',
                "--ignore-unused")
     linear.run("--ignore-unused")
 
@@ -561,7 +561,7 @@ func.func @sum() {
     assert run.returncode == 1
     assert_has(run.stdout, "@sum: 2 held, 0 failed", "@wrong: 1 held, 1 failed", "p.mlir:13:",
                "check.expect_eq_const", "[1]", "5", "4")
-    assert_has(run.stderr, "octavo: error: ", "1 of 4 checks did not hold")
+    assert_has(run.stderr, "octavo: error: ", "1 of 4 checks failed")
     run = subprocess.run([OCTAVO, "run", program, "--json"], capture_output=True, text=True)
     assert run.returncode == 1
     functions = json.loads(run.stdout)["functions"]
@@ -579,7 +579,7 @@ func.func @sum() {
     (["run", "--wieghts", "x", "p.mlir"], ["--wieghts", "did you mean --weights?"]),
     (["run"], ["PROGRAM"]),
     (["run", "a.mlir", "b.mlir"], ["b.mlir"]),
-    (["run", "a.mlir", "--backend", "gpu"], ['"gpu"', "there are: reference"]),
+    (["run", "a.mlir", "--backend", "gpu"], ['"gpu"', "available: reference"]),
     (["run", "a.mlir", "--threads", "many"], ["many"]),
     (["--versoin"], ["did you mean --version?"]),
 ])  # fmt: skip

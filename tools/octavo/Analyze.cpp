@@ -119,7 +119,7 @@ std::vector<float> valuesOf(const checkpoint::StoredTensor& tensor) {
   if (!wide)
     throw CommandError(
         fmt::format("{}: tensor {}: expected F32, BF16 or F16, found {}; if it is quantized, "
-                    "dequantize it first, for its codes are no values without their scales",
+                    "dequantize it first: its codes mean nothing without their scales",
                     tensor.shard->name(), checkpoint::inQuotes(entry.name), entry.dtype->name),
         ExitCode::BadInput);
   std::vector<float> values(tensor.bytes().size() / kernels::wideBytes(*wide));
@@ -193,15 +193,14 @@ void addAnalyzeCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "analyze", "Measure the error of every scaled format on distributions or tensors");
   auto options = std::make_shared<AnalyzeOptions>();
-  CLI::Option* format = command
-                            ->add_option("--format", options->formats,
-                                         "Only this scaled format; may be given several times")
-                            ->type_name("FORMAT")
-                            ->allow_extra_args(false);
+  CLI::Option* format =
+      command->add_option("--format", options->formats, "Only this scaled format; may be repeated")
+          ->type_name("FORMAT")
+          ->allow_extra_args(false);
   CLI::Option* distribution =
       command
           ->add_option("--distribution", options->distributions,
-                       fmt::format("Values to measure on: {}; may be given several times. "
+                       fmt::format("Values to measure on: {}; may be repeated. "
                                    "Without it and --weights: uniform:-1,1, normal, student-t:5",
                                    analysis::kDistributionSpellings))
           ->type_name("DISTRIBUTION")
@@ -215,7 +214,7 @@ void addAnalyzeCommand(CLI::App& app) {
           ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
           ->capture_default_str();
   CLI::Option* seed =
-      command->add_option("--seed", options->seed, "Of the generator, SplitMix64")
+      command->add_option("--seed", options->seed, "Seed of the generator (SplitMix64)")
           ->type_name("N")
           // CLI11 takes -1 for 2^64 - 1.
           ->check([](const std::string& text) {
@@ -228,7 +227,7 @@ void addAnalyzeCommand(CLI::App& app) {
   CLI::Option* tensor = command
                             ->add_option("--tensor", options->tensors,
                                          "A tensor of the weights, blocked along its last axis; "
-                                         "may be given several times")
+                                         "may be repeated")
                             ->type_name("NAME")
                             ->allow_extra_args(false)
                             ->needs(weights);

@@ -13,7 +13,7 @@ std::string unknownName(const std::string& kind, const std::string& name,
   if (!near.empty())
     message += fmt::format("; did you mean {}?", fmt::join(near, ", "));
   if (!known.empty() && known.size() <= 40)
-    message += fmt::format("\n  there are: {}", fmt::join(known, ", "));
+    message += fmt::format("\n  available: {}", fmt::join(known, ", "));
   return message;
 }
 

@@ -178,7 +178,7 @@ struct FormatsOptions {
 } // namespace
 
 void addFormatsCommand(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("formats", "Print the element and the scaled formats");
+  CLI::App* command = app.add_subcommand("formats", "Print the element formats and scaled formats");
   auto options = std::make_shared<FormatsOptions>();
   CLI::Option* json = command->add_flag("--json", options->json, "As JSON");
   command->add_flag("--markdown", options->markdown, "As the page docs/formats.md")->excludes(json);

@@ -236,7 +236,7 @@ std::vector<PresetOnFormats> chosen(const PresetsOptions& options) {
 
 void addPresetsCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "presets", "Print the settings that reproduce the libraries that quantize");
+      "presets", "Print the settings that reproduce other libraries' quantization");
   auto options = std::make_shared<PresetsOptions>();
   command->add_option("name", options->name, "A preset: torchao-rceil, modelopt, ...");
   command->add_option("--format", options->format, "Only the rows of a scaled format");

@@ -27,7 +27,7 @@ constexpr const char* kFooter = R"(Examples:
   octavo quantize model.mlir --format mxfp8_e4m3 --explain
   octavo run model.mlir --weights model.safetensors --input ids.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize nvfp4 --compare f32
-`octavo SUBCOMMAND --help` says more.)";
+`octavo SUBCOMMAND --help` has the details.)";
 constexpr const char* kMissingCommands = "";
 
 void addProgramCommands(CLI::App& app) {
@@ -38,7 +38,7 @@ void addProgramCommands(CLI::App& app) {
 constexpr const char* kFooter = R"(Examples:
   octavo formats                                      the element and scaled formats
   octavo analyze                                      what each scaled format does to values
-`octavo SUBCOMMAND --help` says more.
+`octavo SUBCOMMAND --help` has the details.
 `octavo run` and `octavo quantize` need the build with MLIR: cmake -DOCTAVO_MLIR=ON.)";
 constexpr const char* kMissingCommands =
     "\n  run and quantize need the build with MLIR: cmake -DOCTAVO_MLIR=ON";
@@ -105,8 +105,9 @@ void holdClosedStreams() {
 
 int run(int argc, char** argv) {
   holdClosedStreams();
-  CLI::App app{"A compiler, runtime and checkpoint toolkit for tensor programs in narrow floats.",
-               "octavo"};
+  CLI::App app{
+      "A checkpoint toolkit and reference interpreter for narrow floating point: FP8, MX, NVFP4.",
+      "octavo"};
   app.set_version_flag("--version", version());
   app.footer(kFooter);
   app.require_subcommand(1);
@@ -131,7 +132,7 @@ int run(int argc, char** argv) {
   } catch (const kernels::IsaError& error) { // of OCTAVO_ISA
     return report(app, error.what(), ExitCode::BadUsage);
   } catch (const std::bad_alloc&) {
-    return report(app, "out of memory; run on a machine with more, or on a smaller input",
+    return report(app, "out of memory; use a machine with more memory, or a smaller input",
                   ExitCode::BadInput);
   } catch (const std::system_error& error) { // of writing the output, and of starting a thread
     return report(
@@ -139,7 +140,7 @@ int run(int argc, char** argv) {
         ExitCode::BadInput);
   } catch (const std::exception& error) {
     return report(app,
-                  fmt::format("{}; this is a defect of octavo, please report it with the command "
+                  fmt::format("{}; this is a bug in octavo: please report it with the command "
                               "line and its input",
                               error.what()),
                   ExitCode::BadInput);

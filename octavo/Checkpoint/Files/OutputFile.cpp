@@ -20,7 +20,7 @@ tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& 
     return tl::unexpected(Error{.file = path.string(),
                                 .problem = S_ISDIR(there.st_mode)
                                                ? "cannot be written: it is a folder"
-                                               : "cannot be written: it is no regular file",
+                                               : "cannot be written: it is not a regular file",
                                 .fix = "name a file"});
   std::string temporary = path.string() + ".XXXXXX";
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);

@@ -136,7 +136,7 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
     // Of a run that was killed before its first word, a temporary job file may be left.
     folder.lock.removeTemporaries({kJobFile});
     if (!fs::is_empty(path, error))
-      return refuse(path, "the folder is not empty, and what it has is no unfinished job",
+      return refuse(path, "the folder is not empty and holds no unfinished job",
                     "remove it, or choose another");
   }
 

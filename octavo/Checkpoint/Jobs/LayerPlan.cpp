@@ -261,7 +261,7 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
   const bool hasPlace =
       parameter == "weight" ? !spelling.input.name.empty() : spelling.input.name.starts_with('*');
   if (spelling.inputScale == InputScale::Required && (input == WithInputScale::No || !hasPlace))
-    return refuse("this layout has it with a static activation scale, and there is none");
+    return refuse("this layout needs a static activation scale, and there is none");
   if (input == WithInputScale::Yes && hasPlace) {
     plan.input = add(spelling.input.name, f32, single(spelling.input));
     plan.inputMeaning = spelling.input.meaning;

@@ -115,7 +115,7 @@ TEST(LayerPlan, inputScalesHaveAPlaceOrNot) {
 }
 
 TEST(LayerPlan, whereReadersNeedAnInputScaleThereIsOne) {
-  const std::string why = "this layout has it with a static activation scale, and there is none";
+  const std::string why = "this layout needs a static activation scale, and there is none";
   EXPECT_EQ(reason(planned("modelopt", "fp8_tensor", {4, 16})), why);
   EXPECT_EQ(reason(planned("modelopt", "fp8_tensor", {2, 4, 16})), why);
   EXPECT_EQ(reason(planned("modelopt", "fp8_tensor", {4, 16}, WithInputScale::Yes)), "");

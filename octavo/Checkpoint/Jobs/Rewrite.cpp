@@ -45,7 +45,7 @@ tl::expected<Job, Error> ShardBuilder::build(Json options) {
                       .expected = "each name once",
                       .found = fmt::format("one from {} and one from {}",
                                            inQuotes(first->second->name), inQuotes(entry.name)),
-                      .fix = "rename or remove the one in the input that is no part of the layer, "
+                      .fix = "rename or remove the one in the input that is not part of the layer, "
                              "or choose a --layout that names parts otherwise"});
     }
     if (!shard.steps.empty() || file.entries().empty())

@@ -97,7 +97,7 @@ tl::expected<std::vector<StoredScale>, Error> readScaleFile(const std::filesyste
   std::vector<StoredScale> scales;
   for (const SafetensorsEntry& entry : file->entries()) {
     if (!isScaleName(entry.name))
-      return refuse(path, "is no scale file: it has a tensor that is no scale",
+      return refuse(path, "is not a scale file: it has a tensor that is not a scale",
                     "names that end in a component with \"scale\" in it", "",
                     "keep the scales alone, under the names that they have in the model",
                     entry.name);

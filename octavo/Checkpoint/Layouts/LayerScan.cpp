@@ -282,7 +282,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
     const std::optional<Choice> choice =
         choose(candidate, roles.elementNames.at(key), spellings, claim);
     if (!choice) {
-      std::string why = fmt::format("{} is no weight of any format of this layout",
+      std::string why = fmt::format("{} does not fit any format of this layout",
                                     describe(*candidate.elements.entry));
       inventory.unread.push_back({candidate.elements.name(), why});
       report("unsupported-format", candidate.elements, std::move(why));

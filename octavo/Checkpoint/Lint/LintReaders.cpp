@@ -249,7 +249,7 @@ void raggedModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings
       if (const std::span matrix = std::span(layer.shape).last(2);
           matrix[0] % 128 != 0 || matrix[1] % 128 != 0)
         report(rule, findings, &layer.elements.tensor,
-               fmt::format("{} x {} is no multiple of 128 x 128", matrix[0], matrix[1]));
+               fmt::format("{} x {} is not a multiple of 128 x 128", matrix[0], matrix[1]));
 }
 
 /// A finding for the first tensor of each dtype for which `affects` holds.
@@ -315,7 +315,7 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
     {"quark-export-missing", {Vllm}, Error, "a Quark configuration without export is refused",
      "write the configuration anew with `octavo checkpoint convert --layout quark`",
      "vLLM, quantization/quark/quark.py", noExport},
-    {"modelopt-algorithm-unknown", {Vllm}, Error, "the load is refused: the algorithm is none of its list",
+    {"modelopt-algorithm-unknown", {Vllm}, Error, "loading fails: the algorithm is not on the reader's list",
      "convert to one of: FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, NVFP4, W4A16_NVFP4, MXFP8, MIXED_PRECISION",
      "vLLM, quantization/modelopt.py", unknownAlgorithm},
     {"modelopt-inverse-name", {Vllm, Sglang}, Error,
@@ -330,7 +330,7 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
      "an entry that is any part of a module's name excludes the module: it is built without quantization, and its scales have no place",
      "write whole names, or wildcards over whole names, in exclude_modules (ignore in config.json)",
      "vLLM, quantization/modelopt.py:is_layer_excluded", excludedBySubstring},
-    {"modelopt-ragged-blocks", {Vllm}, Error, "weights whose sides are no multiples of 128 are refused",
+    {"modelopt-ragged-blocks", {Vllm}, Error, "weights whose sides are not multiples of 128 are refused",
      "octavo checkpoint convert --layout modelopt --requantize --format fp8_row",
      "vLLM, quantization/modelopt.py:ModelOptFp8PbWoLinearMethod", raggedModelOpt},
     {"quantized-router", {Vllm}, Warning,
@@ -343,7 +343,7 @@ constexpr auto kReaderRules = std::to_array<ReaderRule>({
     {"quark-weights-alone", {Vllm}, Error, "the load stops: FP8 weights want FP8 activations beside them",
      "quantize without --weight-only, or to compressed-tensors, of which it takes FP8 weights alone",
      "vLLM, quantization/quark/quark.py:_is_fp8_w8a8", weightsAloneInQuark},
-    {"octavo-method-unknown", {Vllm, Sglang}, Error, "the load is refused: the method is none of its list",
+    {"octavo-method-unknown", {Vllm, Sglang}, Error, "loading fails: the method is not on the reader's list",
      "octavo checkpoint convert --layout compressed-tensors, or quark",
      "vLLM, config/model.py; sglang, configs/model_config.py", ownMethod},
     {"fnuz-doubled-scale", {Vllm, Sglang}, Warning,

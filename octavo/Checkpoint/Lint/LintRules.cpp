@@ -19,7 +19,7 @@ using enum Severity;
 // clang-format off
 constexpr auto kRules = std::to_array<LintRule>({
     {"missing-shard", Files, Error, "its tensors are not there", "copy or download it again"},
-    {"torn-shard", Files, Error, "its tensors are not there: the file was cut short, or is no safetensors file",
+    {"torn-shard", Files, Error, "its tensors cannot be read: the file was cut short or is not a safetensors file",
      "copy or download it again"},
     {"unfinished-job", Files, Error, "shards, the index or the configuration may not be there yet",
      "run the command of octavo that was writing here again, to its end"},
@@ -107,7 +107,7 @@ constexpr auto kRules = std::to_array<LintRule>({
      "kv_scale is the name of old vLLM: one scale for keys and values both; newer readers drop the name",
      "write k_scale and v_scale (`octavo checkpoint scales extract`, then `apply`)"},
     {"kv-scale-implausible", KvCache, Warning,
-     "times the format's maximum it is no size that keys or values have",
+     "times the format's maximum, it is not a plausible magnitude for keys or values",
      "calibrate again; see whether the reciprocal was stored"},
 });
 // clang-format on

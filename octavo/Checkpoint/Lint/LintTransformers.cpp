@@ -56,8 +56,8 @@ void raggedActivations(const LintSubject& subject, const ReaderRule& rule, Findi
       if (hasFormat(layer, "fp8_block") && layer.shape.back() % 128 != 0 &&
           layer.activations.kind != Activations::Kind::None)
         report(rule, findings, &layer.elements.tensor,
-               fmt::format("{}: {} columns are no groups of 128", fmt::join(layer.shape, " x "),
-                           layer.shape.back()));
+               fmt::format("{}: {} columns are not a multiple of 128",
+                           fmt::join(layer.shape, " x "), layer.shape.back()));
 }
 
 /// Whether transformers knows no such quant_method: it says so in its log, and loads the tensors as
@@ -187,7 +187,7 @@ constexpr auto kRules = std::to_array<ReaderRule>({
      "octavo checkpoint dequantize, or convert to a layout without blocks of 128 x 128",
      "transformers 5.23, run on CPU", misreadBlocks},
     {"ragged-blocks-refused", {Transformers}, Error,
-     "the load stops: rows are no multiple of the rows of scales, or columns of their columns",
+     "the load stops: the rows are not a multiple of the scale rows, or the columns not a multiple of the scale columns",
      "octavo checkpoint dequantize, or convert to a layout without blocks of 128 x 128",
      "transformers 5.23, run on CPU", refusedBlocks},
     {"ragged-activations-stop", {Transformers}, Error,

@@ -51,7 +51,7 @@ mlir::LogicalResult OctavoDialect::verifyRegionArgAttribute(mlir::Operation* op,
   }
   if (name != kQuantize)
     return op->emitOpError() << "argument " << argument << " has the unknown attribute " << name
-                             << "; there are " << kName << ", " << kParameter << ", " << kQuantize;
+                             << "; available: " << kName << ", " << kParameter << ", " << kQuantize;
 
   const auto quantization = llvm::dyn_cast<QuantizationAttr>(attribute.getValue());
   if (!quantization)
@@ -76,7 +76,7 @@ mlir::LogicalResult OctavoDialect::verifyRegionResultAttribute(mlir::Operation* 
   if (attribute.getName() == kName)
     return verifyName(op, attribute);
   return op->emitOpError() << "result " << result << " has the unknown attribute "
-                           << attribute.getName().strref() << "; there is " << kName;
+                           << attribute.getName().strref() << "; available: " << kName;
 }
 
 mlir::LogicalResult OctavoDialect::verifyOperationAttribute(mlir::Operation* op,

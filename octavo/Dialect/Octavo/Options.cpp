@@ -136,7 +136,7 @@ mlir::ParseResult parseKey(mlir::AsmParser& parser, const std::array<Key<Options
     return mlir::failure();
   const auto* key = llvm::find_if(keys, [&](const auto& row) { return row.name == name; });
   if (key == keys.end()) {
-    auto diagnostic = parser.emitError(location) << "unknown option '" << name << "'; there are ";
+    auto diagnostic = parser.emitError(location) << "unknown option '" << name << "'; available: ";
     llvm::interleaveComma(keys, diagnostic, [&](const auto& row) { diagnostic << row.name; });
     return mlir::failure();
   }
@@ -151,8 +151,8 @@ mlir::ParseResult parseKey(mlir::AsmParser& parser, const std::array<Key<Options
   if (parseHyphenated(parser, choice))
     return mlir::failure();
   if (!key->read(options, choice.str()))
-    return parser.emitError(choiceLocation)
-           << "'" << choice << "' is no choice of '" << name << "'; there are " << key->choices();
+    return parser.emitError(choiceLocation) << "'" << choice << "' is not a value of '" << name
+                                            << "'; available: " << key->choices();
   return mlir::success();
 }
 

@@ -48,8 +48,8 @@ static const ElementFormat* parseFormat(mlir::AsmParser& parser, llvm::StringRef
     if (keyword == spelling(row))
       return &row;
   parser.emitError(location) << "'" << keyword << "' is not an element format that can be "
-                             << (role == "scale" ? "a scale" : "an element") << "; there are "
-                             << spellings(accept);
+                             << (role == "scale" ? "a scale" : "an element")
+                             << "; available: " << spellings(accept);
   return nullptr;
 }
 
@@ -99,12 +99,12 @@ mlir::LogicalResult ScaledType::verify(llvm::function_ref<mlir::InFlightDiagnost
   if (!canBeElement(*element))
     return emitError() << "elements of " << spelling(*element)
                        << " cannot be scaled: an element format has at most 8 bits and a zero; "
-                          "there are "
+                          "available: "
                        << spellings(canBeElement);
   if (!canBeScale(*scale))
     return emitError() << spelling(*scale)
-                       << " cannot be a scale: a scale format has at most 32 bits and a NaN; there "
-                          "are "
+                       << " cannot be a scale: a scale format has at most 32 bits and a NaN; "
+                          "available: "
                        << spellings(canBeScale);
   if (hasOuterScale && !scale->isNarrow())
     return emitError() << "an outer scale needs a scale of at most 8 bits below it, found "

@@ -225,7 +225,7 @@ def weight_map_is_a_list(index):
     return {"weight_map": []}
 
 
-@breaks_index("bad-index", "no file name")
+@breaks_index("bad-index", "is not a string")
 def place_is_a_number(index):
     return with_place(index, UP + ".weight", 3)
 

@@ -250,7 +250,7 @@ def test_what_stays_plain_is_named_once(tmp_path):
 
 def test_writing_refuses_what_it_cannot_say(tmp_path):
     tensor = octavo.quantize(draw(64, 64), "mxfp4")
-    with pytest.raises(octavo.FormatError, match="none is named \"quarks\"; there are .*compressed-tensors"):
+    with pytest.raises(octavo.FormatError, match="unknown layout \"quarks\"; available: .*compressed-tensors"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "quarks")
     with pytest.raises(octavo.FileError, match="deepseek cannot say its format: expected one of fp8_block"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "deepseek")

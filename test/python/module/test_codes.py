@@ -83,7 +83,7 @@ def test_bytes_that_are_no_codes_are_refused_wherever_codes_go_in(name, size):
                      lambda: octavo.convert(typed, "e4m3fn"), lambda: octavo.pack(codes[0], name),
                      lambda: octavo.pack(typed[0]), lambda: octavo.ScaledTensor(codes, scales, scaled),
                      lambda: octavo.ScaledTensor(typed.T, scales.T, scaled, axis=0)):
-            with pytest.raises(octavo.FormatError, match=f"at index {at} .* is no code of {name}"):
+            with pytest.raises(octavo.FormatError, match=f"at index {at} .* is not a code of {name}"):
                 call()
 
 
@@ -93,5 +93,5 @@ def test_codes_that_are_written_over_behind_a_tensor_are_refused_by_products():
     elements[1, 2] = 255
     x = np.ones((2, 64), np.float32)
     for call in (lambda: octavo.matmul(x, q.T), lambda: octavo.matmul(q, q.T), lambda: octavo.matmul(q, x.T)):
-        with pytest.raises(octavo.FormatError, match="written to: 0xff is no code of e2m3fn"):
+        with pytest.raises(octavo.FormatError, match="written to: 0xff is not a code of e2m3fn"):
             call()

@@ -230,9 +230,9 @@ A, B = octavo.quantize(draw(4, 64), "mxfp4"), octavo.quantize(draw(5, 64), "mxfp
 
 
 @pytest.mark.parametrize("arguments, error, words", [
-    ({"activation": "gelu"}, octavo.FormatError, '"gelu"; there are relu, gelu-erf, gelu-tanh, silu'),
+    ({"activation": "gelu"}, octavo.FormatError, '"gelu"; available: relu, gelu-erf, gelu-tanh, silu'),
     ({"to": "f64"}, octavo.FormatError, "astype"),
-    ({"to": "fp8"}, octavo.FormatError, "there are e4m3fn"),
+    ({"to": "fp8"}, octavo.FormatError, "available: e4m3fn"),
     ({"to": "e4m3fn", "scale": 0}, octavo.FormatError, "positive number, found 0"),
     ({"to": "e4m3fn", "scale": -1}, octavo.FormatError, "positive number, found -1"),
     ({"to": "e4m3fn", "scale": np.inf}, octavo.FormatError, "positive number, found inf"),

@@ -11,7 +11,7 @@ NV = N.elements, N.scales
 
 CASES = [
     # what, exception, words of the message
-    (lambda: octavo.quantize(X, "mxfp5"), octavo.FormatError, '"mxfp5"; there are .*mxfp4'),
+    (lambda: octavo.quantize(X, "mxfp5"), octavo.FormatError, '"mxfp5"; available: .*mxfp4'),
     (lambda: octavo.quantize(X, "mxfp4", rule="best"), octavo.FormatError, "floor, ceil, even"),
     (lambda: octavo.quantize(X, "nvfp4", rule="floor"), octavo.FormatError, 'know "nearest" only'),
     (lambda: octavo.quantize(X, "mxfp4", rounding="up"), octavo.FormatError, "toward-zero"),
@@ -26,7 +26,7 @@ CASES = [
     (lambda: octavo.quantize(X, "mxfp4", axis=2), octavo.ShapeError, "expected -2 to 1"),
     (lambda: octavo.quantize(X, "mxfp4", axis=-3), octavo.ShapeError, "expected -2 to 1"),
     (lambda: octavo.quantize(X * np.inf, "mxfp4"), octavo.NonFiniteError, "inf at index 0"),
-    (lambda: octavo.convert(X, "e9m9"), octavo.FormatError, "there are e4m3fn"),
+    (lambda: octavo.convert(X, "e9m9"), octavo.FormatError, "available: e4m3fn"),
     (lambda: octavo.convert(X, object()), octavo.DtypeError, "to: expected"),
     (lambda: octavo.convert(X, "f64"), octavo.FormatError, "astype"),
     (lambda: octavo.convert(X, "bf16"), octavo.FormatError, "astype"),
@@ -40,7 +40,7 @@ CASES = [
     (lambda: octavo.ScaledTensor(T.elements, T.scales, "mxfp8_e4m3"), octavo.DtypeError,
      "expected float8_e4m3fn or its codes in uint8, found float4_e2m1fn"),
     (lambda: octavo.ScaledTensor(np.full((4, 64), 16, np.uint8), T.scales, "mxfp4"),
-     octavo.FormatError, "0x10 .*is no code of e2m1fn"),
+     octavo.FormatError, "0x10 .*is not a code of e2m1fn"),
     (lambda: octavo.ScaledTensor(T.elements, T.scales, "mxfp4", outer=2), octavo.FormatError,
      "no outer scale"),
     (lambda: octavo.quantize(X, None), octavo.DtypeError, "found None"),

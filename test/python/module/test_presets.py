@@ -102,10 +102,10 @@ def test_the_advice_for_a_ragged_edge():
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: octavo.quantize(draw(32), "mxfp4", preset="nobody"), "there are ocp, microxcaling"),
+    (lambda: octavo.quantize(draw(32), "mxfp4", preset="nobody"), "available: ocp, microxcaling"),
     (lambda: octavo.quantize(draw(32), "nvfp4", preset="ocp"), "nvfp4 has no preset"),
     (lambda: octavo.quantize(draw(32), "mxfp4", preset="ocp", rule="floor"), "one of them"),
-    (lambda: octavo.presets("mxfp5"), "there are mxfp8_e4m3"),
+    (lambda: octavo.presets("mxfp5"), "available: mxfp8_e4m3"),
 ])
 def test_bad_input(call, words):
     with pytest.raises(octavo.FormatError, match=words):

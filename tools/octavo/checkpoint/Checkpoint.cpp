@@ -11,7 +11,7 @@ void addCheckpointCommand(CLI::App& app) {
   octavo checkpoint inspect model/
   octavo checkpoint lint model/ --for vllm
   octavo checkpoint quantize Qwen3-8B -o Qwen3-8B-NVFP4 --layout compressed-tensors --format nvfp4
-`octavo checkpoint SUBCOMMAND --help` says more.)");
+`octavo checkpoint SUBCOMMAND --help` has the details.)");
   addConvertCommand(*group);
   addDequantizeCommand(*group);
   addDiffCommand(*group);

@@ -77,7 +77,7 @@ tl::expected<checkpoint::Rewrite, checkpoint::Error> planFnuz(const checkpoint::
 void convert(const ConvertFlags& flags) {
   const bool isRespelled = flags.toFnuz || flags.toOcp;
   if (isRespelled == !flags.to.empty())
-    throw CommandError("convert wants one of --layout, --fnuz and --ocp", ExitCode::BadUsage);
+    throw CommandError("convert needs one of --layout, --fnuz and --ocp", ExitCode::BadUsage);
   if (flags.requantizes && flags.format.empty())
     throw CommandError("--requantize needs --format, the format to quantize to",
                        ExitCode::BadUsage);
@@ -104,25 +104,25 @@ void addFnuzFlags(CLI::App& command, ConvertFlags& flags) {
   group(ocp);
   group(command
             .add_option("--nan-codes", flags.nanCodes,
-                        "What codes of NaN and infinity do: refuse, nan, saturate")
+                        "What to do with NaN and infinity codes: refuse, nan, saturate")
             ->type_name("POLICY")
             ->capture_default_str());
   group(command
             .add_option("--beyond", flags.beyond,
-                        "What +-240, which doubled are beyond OCP's E4M3, do (--ocp): refuse, "
+                        "What to do with +-240, which doubled exceed OCP's E4M3 (--ocp): refuse, "
                         "saturate, requantize")
             ->needs(ocp)
             ->type_name("POLICY")
             ->capture_default_str());
   group(command
             .add_option("--scale-range", flags.scaleRange,
-                        "What scales do that cannot be doubled or halved: refuse, saturate")
+                        "What to do with scales that cannot be doubled or halved: refuse, saturate")
             ->type_name("POLICY")
             ->capture_default_str());
   group(
       command
           .add_flag("--cap", flags.caps,
-                    "Limit weights that are FNUZ already to +-224, half of OCP's largest (--fnuz)")
+                    "Limit weights that are already FNUZ to +-224, half of OCP's largest (--fnuz)")
           ->needs(fnuz));
 }
 
@@ -133,14 +133,15 @@ void addConvertCommand(CLI::App& group) {
       group.add_subcommand("convert", "Write quantized weights in another tool's layout");
   auto flags = std::make_shared<ConvertFlags>();
   addRewriteFlags(*command, flags->rewrite);
-  command->add_option("--layout", flags->to, "Whose layout: compressed-tensors, fp8, ...")
+  command->add_option("--layout", flags->to, "Layout to write: compressed-tensors, fp8, ...")
       ->type_name("LAYOUT");
-  command->add_option("--from", flags->from, "The input's layout, where it is not what it seems")
+  command
+      ->add_option("--from", flags->from, "Read the input as this layout instead of detecting it")
       ->type_name("LAYOUT");
   CLI::Option* requantize =
       command->add_flag("--requantize", flags->requantizes,
-                        "Quantize anew what the layout cannot say, and report the error");
-  command->add_option("--format", flags->format, "Scaled format of what is quantized anew")
+                        "Requantize what the layout cannot express, and report the error");
+  command->add_option("--format", flags->format, "Scaled format for --requantize")
       ->type_name("FORMAT")
       ->needs(requantize);
   addQuantizeFlags(*command, flags->quantize);

@@ -57,10 +57,11 @@ void addDequantizeCommand(CLI::App& group) {
   CLI::App* command = group.add_subcommand("dequantize", "Write quantized weights as plain ones");
   auto flags = std::make_shared<DequantizeFlags>();
   addRewriteFlags(*command, flags->rewrite);
-  command->add_option("--dtype", flags->dtype, "Of the weights written: bf16, f16 or f32")
+  command->add_option("--dtype", flags->dtype, "Dtype of the weights written: bf16, f16 or f32")
       ->type_name("DTYPE")
       ->capture_default_str();
-  command->add_option("--from", flags->layout, "The input's layout, where it is not what it seems")
+  command
+      ->add_option("--from", flags->layout, "Read the input as this layout instead of detecting it")
       ->type_name("LAYOUT");
   command->footer(R"(Examples:
   octavo checkpoint dequantize DeepSeek-V3 -o DeepSeek-V3-bf16

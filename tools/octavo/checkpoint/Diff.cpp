@@ -120,14 +120,13 @@ may have, as a share of its largest |a|.)";
 } // namespace
 
 void addDiffCommand(CLI::App& group) {
-  CLI::App* command =
-      group.add_subcommand("diff", "Say whether two checkpoints have equal weights");
+  CLI::App* command = group.add_subcommand("diff", "Compare the weights of two checkpoints");
   auto flags = std::make_shared<DiffFlags>();
   command->add_option("A", flags->first, "Folder, or one safetensors file")->required();
   command->add_option("B", flags->second, "The same; in any layout")->required();
   command
       ->add_option("--tolerance", flags->tolerance,
-                   "Exit with 1 only where a weight differs by more, as a share of its amax")
+                   "Exit with 1 only if a weight differs by more than this fraction of its amax")
       ->check([](const std::string& text) {
         double value = 0;
         return CLI::detail::lexical_cast(text, value) && value >= 0

@@ -259,8 +259,8 @@ constexpr const char* kExamples = R"(Examples:
 } // namespace
 
 void addInspectCommand(CLI::App& group) {
-  CLI::App* command =
-      group.add_subcommand("inspect", "Say what a checkpoint is: layout, formats, bytes, scales");
+  CLI::App* command = group.add_subcommand(
+      "inspect", "Show what a checkpoint holds: layout, formats, bytes, scales");
   auto flags = std::make_shared<InspectFlags>();
   command->add_option("checkpoint", flags->path, "Folder, or one safetensors file")->required();
   CLI::Option* tensor = command->add_option("--tensor", flags->tensor,

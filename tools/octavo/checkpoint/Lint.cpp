@@ -197,22 +197,22 @@ constexpr const char* kExamples = R"(Examples:
 } // namespace
 
 void addLintCommand(CLI::App& group) {
-  CLI::App* command =
-      group.add_subcommand("lint", "Find scales, codes and configuration that are wrong");
+  CLI::App* command = group.add_subcommand("lint", "Find wrong scales, codes and configuration");
   auto flags = std::make_shared<LintFlags>();
   command->add_option("checkpoint", flags->path, "Folder, or one safetensors file");
   command
       ->add_option("--for", flags->readers,
-                   "Also what these readers do with it: vllm, transformers, sglang, trtllm")
+                   "Also report what these readers do with it: vllm, transformers, sglang, trtllm")
       ->delimiter(',');
   command->add_option("--only", flags->only, "Report these rules alone")->delimiter(',');
   command->add_option("--ignore", flags->ignore, "Do not report these rules")->delimiter(',');
-  command->add_option("--fail-on", flags->failOn,
-                      "Exit with 1 from this severity on: note, warning (default), error, never");
-  command->add_flag("--all", flags->showsAll, "Show every finding, not five of a rule");
+  command->add_option(
+      "--fail-on", flags->failOn,
+      "Exit with 1 at this severity or above: note, warning (default), error, never");
+  command->add_flag("--all", flags->showsAll, "Show every finding, not just five per rule");
   command->add_flag("--json", flags->isJson, "As JSON");
   CLI::Option* rules = command->add_flag("--rules", flags->listsRules, "List the rules");
-  command->add_flag("--markdown", flags->asMarkdown, "The rules as the page docs/lint-rules.md")
+  command->add_flag("--markdown", flags->asMarkdown, "Print the rules as docs/lint-rules.md")
       ->needs(rules);
   command->footer(kExamples);
   command->callback([flags] { runLint(*flags); });

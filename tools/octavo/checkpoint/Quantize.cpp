@@ -52,7 +52,7 @@ void addQuantizeWeightsCommand(CLI::App& group) {
   CLI::App* command = group.add_subcommand("quantize", "Write plain weights as quantized ones");
   auto flags = std::make_shared<QuantizeWeightsFlags>();
   addRewriteFlags(*command, flags->rewrite);
-  command->add_option("--layout", flags->layout, "Whose layout: compressed-tensors, fp8, ...")
+  command->add_option("--layout", flags->layout, "Layout to write: compressed-tensors, fp8, ...")
       ->type_name("LAYOUT")
       ->required();
   command->add_option("--format", flags->format, "Scaled format of the weights")
@@ -64,10 +64,9 @@ void addQuantizeWeightsCommand(CLI::App& group) {
                    "Only these: names, wildcards, or re: and a regular expression")
       ->type_name("PATTERN");
   command->add_option("--ignore", flags->weights.ignore, "Not these")->type_name("PATTERN");
-  command->add_flag(
-      "--weight-only", flags->isWeightOnly,
-      "Activations stay wide; without it they are quantized as the model runs, but for "
-      "nvfp4's, which need a calibration");
+  command->add_flag("--weight-only", flags->isWeightOnly,
+                    "Keep activations wide; by default they are quantized at run time, except "
+                    "nvfp4's, which need calibration");
   command->footer(R"(Examples:
   octavo checkpoint quantize Qwen3-8B -o Qwen3-8B-NVFP4 --layout compressed-tensors --format nvfp4 --weight-only
   octavo checkpoint quantize Qwen3-8B -o Qwen3-8B-FP8 --layout deepseek --format fp8_block

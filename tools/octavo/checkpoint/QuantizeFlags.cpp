@@ -16,7 +16,7 @@ void addQuantizeFlags(CLI::App& command, QuantizeFlags& flags) {
       ->excludes(rule);
   command
       .add_option("--non-finite", flags.nonFinite,
-                  fmt::format("What NaN and infinities do: {}",
+                  fmt::format("What to do with NaN and infinities: {}",
                               fmt::join(numerics::nonFiniteNames(), ", ")))
       ->type_name("POLICY");
 }

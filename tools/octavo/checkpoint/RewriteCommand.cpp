@@ -19,12 +19,15 @@ using checkpoint::Rewrite;
 void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
   command.add_option("DIR", flags.input, "The checkpoint: a folder, or a safetensors file")
       ->required();
-  command.add_option("-o,--output", flags.output, "The folder to write; new, or of this same job")
+  command
+      .add_option("-o,--output", flags.output,
+                  "Folder to write: a new one, or that of the same job, interrupted")
       ->type_name("OUT")
       ->required();
   command
-      .add_option("--memory", flags.memory,
-                  "Memory for the pieces in work: 256MB, 2GB; besides it some 100 MB are taken")
+      .add_option(
+          "--memory", flags.memory,
+          "Memory for the pieces being processed, such as 256MB or 2GB; about 100 MB come on top")
       ->transform(CLI::AsSizeValue(true))
       // Goes before the one above, which takes -1 for 2^64 - 1.
       ->transform(CLI::Validator(
@@ -42,7 +45,9 @@ void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
       })
       ->type_name("SIZE")
       ->default_str("1GB");
-  command.add_option("--threads", flags.threads, "At most so many; the bytes do not depend on it")
+  command
+      .add_option("--threads", flags.threads,
+                  "Use at most this many; the bytes written do not depend on it")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command.add_flag("--dry-run", flags.isDryRun, "Print the plan and write nothing");
@@ -217,7 +222,7 @@ void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& w
          .severity = checkpoint::Severity::Warning,
          .file = "",
          .tensor = "",
-         .what = "the input has no config.json, so the output's says nothing of the model",
+         .what = "the input has no config.json, so the output's says nothing about the model",
          .why = "readers build the model from it",
          .fix = "put the model's config.json into the input and run again"});
   if (flags.isDryRun) {

@@ -101,8 +101,7 @@ void reportUnused(const Opened& opened) {
     n += std::ranges::find(opened.scales, checkpoint::canonicalScaleNames(stored.name).front(),
                            &TieredScale::name) == opened.scales.end();
   if (n > 0)
-    fmt::print(stderr,
-               "octavo: {} of the scale file {} none of run time, and {} not shown or written\n",
+    fmt::print(stderr, "octavo: {} of the scale file {} not used at run time, and {} left out\n",
                countText(n, "scale"), n == 1 ? "is" : "are", n == 1 ? "is" : "are");
 }
 
@@ -287,15 +286,14 @@ void applyIntoCheckpoint(const Opened& opened, const ScalesFlags& flags) {
                "weight have changed\n",
                countText(n, "scale"), n == 1 ? "is" : "are");
   if (opened.inventory.kvCacheFormat.empty())
-    fmt::print(stderr,
-               "octavo: the configuration does not ask for an FP8 key-value cache: a reader "
-               "uses its scales where it is told to (vLLM: --kv-cache-dtype fp8)\n");
+    fmt::print(stderr, "octavo: the configuration does not ask for an FP8 key-value cache: readers "
+                       "use its scales only when told to (vLLM: --kv-cache-dtype fp8)\n");
   reportDefaults(opened.scales);
 }
 
 void apply(const ScalesFlags& flags) {
   if (flags.intoCheckpoint == !flags.output.empty())
-    throw CommandError("apply wants one of -o FILE (a side file) and --into-checkpoint",
+    throw CommandError("apply needs one of -o FILE (a side file) and --into-checkpoint",
                        ExitCode::BadUsage);
   if (!flags.intoCheckpoint)
     checkEnding(flags);
@@ -307,7 +305,7 @@ void apply(const ScalesFlags& flags) {
 }
 
 constexpr const char* kTiers =
-    R"(A scale is 1.0, unless the checkpoint has it, unless a scale file has it.
+    R"(A scale comes from the scale file, else from the checkpoint, else it is 1.0.
 )";
 constexpr const char* kExamples = R"(Examples:
   octavo checkpoint scales show model/
@@ -333,7 +331,7 @@ void addScalesCommand(CLI::App& group) {
   };
   constexpr const char* kScaleFile =
       "Scale file: safetensors with scales alone, or old vLLM's kv_cache_scales.json";
-  CLI::App* showing = add("show", "Say of each scale which tier gives it");
+  CLI::App* showing = add("show", "Show which tier each scale comes from");
   showing->add_option("--scales", flags->scales, kScaleFile);
   showing->callback([flags] { show(*flags); });
 
@@ -347,11 +345,11 @@ void addScalesCommand(CLI::App& group) {
     writeSideFile(*open(*flags), *flags);
   });
 
-  CLI::App* applying = add("apply", "Put the scales of a file over the checkpoint's");
+  CLI::App* applying = add("apply", "Apply the scales of a file over the checkpoint's");
   applying->add_option("--scales", flags->scales, kScaleFile)->required();
-  applying->add_option("-o,--output", flags->output, "Write a side file of all that are known");
+  applying->add_option("-o,--output", flags->output, "Write all known scales to a side file");
   applying->add_flag("--into-checkpoint", flags->intoCheckpoint,
-                     "Change the checkpoint: only the shards concerned are written anew");
+                     "Change the checkpoint; rewrites only the shards concerned");
   applying->add_option("--ranks", flags->ranks, "JSON: ranks of tensor parallelism")
       ->check(CLI::Range(1, 1024));
   applying->callback([flags] { apply(*flags); });

@@ -96,8 +96,8 @@ constexpr const char* kExamples = R"(Examples:
 } // namespace
 
 void addVerifyCommand(CLI::App& group) {
-  CLI::App* command = group.add_subcommand(
-      "verify", "Hold a checkpoint that was written against the one it was made from");
+  CLI::App* command =
+      group.add_subcommand("verify", "Check a written checkpoint against the one it was made from");
   auto flags = std::make_shared<VerifyFlags>();
   command->add_option("checkpoint", flags->output, "What was written")->required();
   command->add_option("--against", flags->source, "What it was made from")->required();
@@ -106,7 +106,7 @@ void addVerifyCommand(CLI::App& group) {
                    "How weights were rounded: nearest, or stochastic, to either neighbour")
       ->type_name("ROUNDING")
       ->capture_default_str();
-  command->add_flag("--all", flags->showsAll, "Show every broken promise, not five of a kind");
+  command->add_flag("--all", flags->showsAll, "Show every broken promise, not just five of a kind");
   command->add_flag("--json", flags->isJson, "As JSON");
   command->footer(kExamples);
   command->callback([flags] { runVerify(*flags); });

@@ -41,14 +41,14 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
   const auto group = [](CLI::Option* option) { option->group("Which dots, and how"); };
   group(command
             .add_option("--activations", flags.activations,
-                        "Scaled format of the activations, or none for weights only; without it, "
-                        "the one that goes with the weights' format")
+                        "Scaled format of the activations, or none for weights only; default: the "
+                        "one that goes with the weights' format")
             ->type_name("FORMAT|none"));
   group(command
-            .add_option("--rule", flags.rule,
-                        fmt::format("How scales that are powers of two are chosen: {}; without it, "
-                                    "the format's own",
-                                    fmt::join(ruleNames(), ", ")))
+            .add_option(
+                "--rule", flags.rule,
+                fmt::format("How power-of-two scales are chosen: {}; default: the format's own",
+                            fmt::join(ruleNames(), ", ")))
             ->type_name("RULE"));
   group(command
             .add_option("--non-finite", flags.nonFinite,
@@ -56,22 +56,22 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
                                     fmt::join(numerics::nonFiniteNames(), ", ")))
             ->type_name("POLICY")
             ->capture_default_str());
-  group(command
-            .add_option("--match", flags.match,
-                        "Only dots of which this is found in the name or in the weight's name")
-            ->type_name("REGEX"));
+  group(
+      command
+          .add_option("--match", flags.match, "Only dots whose name or weight's name contains this")
+          ->type_name("REGEX"));
   group(command
             .add_option("--exclude", flags.exclude,
-                        "No dots of which this is found in the name or in the weight's name")
+                        "Skip dots whose name or weight's name contains this")
             ->type_name("REGEX"));
   group(command
             .add_option("--parameters", flags.parameters,
-                        "Arguments of which this is found in the name are weights, besides those "
-                        "marked octavo.parameter")
+                        "Treat arguments whose name contains this as weights, besides those marked "
+                        "octavo.parameter")
             ->type_name("REGEX"));
   group(command
             .add_option("--min-size", flags.minSize,
-                        "Only dots whose weight has at least so many elements")
+                        "Only dots whose weight has at least this many elements")
             ->type_name("N"));
   group(command.add_flag("--both-activations", flags.takesActivationPairs,
                          "Dots of two activations too"));

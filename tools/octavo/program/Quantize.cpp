@@ -147,17 +147,17 @@ void quantizeProgram(const QuantizeFlags& flags) {
 
 void addQuantizeCommand(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("quantize", "Make a program's dots narrow, and say what was done to each");
+      app.add_subcommand("quantize", "Quantize a program's dots and report what was done to each");
   auto flags = std::make_shared<QuantizeFlags>();
   command->add_option("PROGRAM", flags->program, "StableHLO as MLIR text")->required();
   command->add_option("--format", flags->dots.format, "Scaled format of the weights")
       ->type_name("FORMAT")
       ->required();
   command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT.mlir");
-  command->add_flag("--explain", flags->explains, "Print what became of every dot, and why");
+  command->add_flag("--explain", flags->explains, "Print what happened to every dot, and why");
   command->add_flag("--json", flags->isJson, "Print that as JSON");
   command->add_flag("--in-program", flags->inProgram,
-                    "Quantize weights by operations of the program, not once ahead of it");
+                    "Quantize weights by operations in the program, not once beforehand");
   addDotFlags(*command, flags->dots);
   command->footer(R"(Examples:
   octavo quantize model.mlir --format mxfp8_e4m3 --explain

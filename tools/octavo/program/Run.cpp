@@ -124,7 +124,7 @@ Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
 void reportFailures(const reference::CheckReport& checks) {
   if (checks.failures.empty())
     return;
-  std::string message = fmt::format("{} of {} checks did not hold:", checks.failures.size(),
+  std::string message = fmt::format("{} of {} checks failed:", checks.failures.size(),
                                     checks.failures.size() + checks.held);
   for (const reference::CheckFailure& failure : checks.failures)
     message += "\n  " + failure.message();
@@ -135,7 +135,7 @@ void compareOutputs(const Outputs& reference, RunReport& report) {
   for (std::size_t i = 0; i < report.outputs.size(); ++i) {
     const Tensor& expected = reference.values[i].tensor();
     if (expected.shape != report.outputs[i].tensor->shape)
-      throw CommandError(fmt::format("output {} has another shape than in f32: {} and {}",
+      throw CommandError(fmt::format("output {} differs in shape from f32: {} and {}",
                                      report.outputs[i].name,
                                      runtime::describe(report.outputs[i].tensor->type,
                                                        report.outputs[i].tensor->shape),
@@ -165,8 +165,8 @@ void checkUsage(const RunOptions& options) {
     throw CommandError(unknownName("program to compare with", options.compare, {"f32"}),
                        ExitCode::BadUsage);
   if (!options.compare.empty() && options.dots.format.empty())
-    throw CommandError("--compare f32 compares a quantized run with the program as it is: give "
-                       "--quantize FORMAT too",
+    throw CommandError("--compare f32 needs --quantize FORMAT: it compares a quantized run with "
+                       "the program as it is",
                        ExitCode::BadUsage);
   if (!options.dots.format.empty())
     dotOptions(options.dots);
@@ -225,30 +225,30 @@ void runProgram(const RunOptions& options) {
 
 void addRunCommand(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("run", "Bind weights and inputs to a program, run it, compare it");
+      app.add_subcommand("run", "Run a program on weights and inputs, and compare the results");
   auto options = std::make_shared<RunOptions>();
   command->add_option("PROGRAM", options->program, "StableHLO as MLIR text")
       ->type_name("FILE")
       ->required();
   command
       ->add_option("--weights", options->weights,
-                   "Tensors for the arguments of their names; may be given several times")
+                   "Tensors for the arguments of the same names; may be repeated")
       ->type_name("FILE.safetensors")
       ->allow_extra_args(false);
   command
       ->add_option("--input", options->inputs,
-                   "One array for an argument, by name or for the next that is not a weight; or "
-                   "tensors by their names. May be given several times")
+                   "An array for the named argument, or for the next one that is not a weight; or "
+                   "tensors by name. May be repeated")
       ->type_name("NAME=FILE.npy|FILE.npy|FILE.safetensors")
       ->allow_extra_args(false);
   command->add_flag("--ignore-unused", options->ignoresUnused,
-                    "Leave out tensors that no argument asks for");
-  command->add_option("--function", options->function, "The function to run, not @main")
+                    "Ignore tensors that no argument uses");
+  command->add_option("--function", options->function, "Function to run instead of @main")
       ->type_name("NAME");
   CLI::Option* quantize =
       command
           ->add_option("--quantize", options->dots.format,
-                       "Make the program's dots narrow first: the scaled format of the weights")
+                       "Quantize the program's dots first, the weights in this scaled format")
           ->type_name("FORMAT");
   command
       ->add_option("--compare", options->compare,

@@ -40,7 +40,7 @@ void runChecks(mlir::ModuleOp program, const std::string& path, ReportFormat for
     reference::CheckReport report;
     auto results = reference::evaluate(program, name, {}, &report);
     if (!results)
-      throw CommandError(fmt::format("{}: @{} could not be evaluated to its end: {}", path, name,
+      throw CommandError(fmt::format("{}: @{} could not be evaluated: {}", path, name,
                                      llvm::toString(results.takeError())),
                          ExitCode::BadInput);
     held += report.held;
@@ -61,7 +61,7 @@ void runChecks(mlir::ModuleOp program, const std::string& path, ReportFormat for
                Json{{"program", path}, {"backend", "reference"}, {"functions", functions}}.dump(
                    2, ' ', false, Json::error_handler_t::replace));
   if (failed > 0)
-    throw CommandError(fmt::format("{}: {} of {} checks did not hold", path, failed, held + failed),
+    throw CommandError(fmt::format("{}: {} of {} checks failed", path, failed, held + failed),
                        ExitCode::CheckFailed);
 }
 
