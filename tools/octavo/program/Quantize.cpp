@@ -103,7 +103,7 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
           {"weights", weights}};
 }
 
-/// The program as text, with the locations that name its operations.
+/// The program as text, including the locations that name its operations.
 std::string programText(mlir::ModuleOp program) {
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -10,7 +10,7 @@ namespace octavo::tools {
 enum class ReportFormat { Text, Json };
 
 /// Runs every function of the program that checks itself, prints how each went, and throws
-/// CommandError where a check did not hold or a function could not be evaluated.
+/// CommandError where a check failed or a function could not be evaluated.
 void runChecks(mlir::ModuleOp program, const std::string& path, ReportFormat format);
 
 } // namespace octavo::tools
