@@ -187,7 +187,7 @@ def test_a_side_file_takes_both(tmp_path):
 
 
 @pytest.mark.parametrize("tensors, words", [
-    ({"lm_head.weight": np.ones(1, np.float32)}, ("no scale file", "lm_head.weight")),
+    ({"lm_head.weight": np.ones(1, np.float32)}, ("not a scale file", "lm_head.weight")),
     ({KV0 + "k_scale": np.zeros((), np.float32)}, ("positive", "k_scale")),
     ({KV0 + "k_scale": np.full((), np.nan, np.float32)}, ("nan", "k_scale")),
     ({KV0 + "k_scale": np.full((), -1, np.float32)}, ("positive", "-1")),
