@@ -5,7 +5,7 @@
 include "mlir/Pass/PassBase.td"
 
 def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
-  let summary = "Makes the dots of a wide program dots of scaled tensors";
+  let summary = "Quantizes the dots of a wide program";
   let description = [{
     Each `stablehlo.dot_general` of f32, bf16 or f16 that the options choose becomes an
     `octavo.dot_general`: its weight is quantized to one scaled format, its activation to another or

@@ -154,7 +154,7 @@ ffi::Error quantizeCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBit
   const auto type = typeOf(formatName, batch, axisFromEnd);
   const auto optionsFound = optionsOf(formatName, preset, rule, rounding, overflow, nan);
   if (!type || !optionsFound)
-    return refuse("quantize: an option that there is not: format {}, axis -{}, preset {}, rule {}, "
+    return refuse("quantize: an unknown option: format {}, axis -{}, preset {}, rule {}, "
                   "rounding {}, overflow {}, nan {}",
                   formatName, axisFromEnd, preset, rule, rounding, overflow, nan);
   const numerics::QuantizeOptions& options = *optionsFound;
@@ -211,7 +211,7 @@ ffi::Error convertCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits
   const auto nanFound = numerics::findNanCode(nan);
   if (!format || !roundingFound || !overflowFound || !nanFound)
     return refuse(
-        "convert: an option that there is not: format {}, rounding {}, overflow {}, nan {}",
+        "convert: an unknown option: format {}, rounding {}, overflow {}, nan {}",
         formatName, rounding, overflow, nan);
   OutputCodes output(*codes, *format);
   const bool isStochastic = *roundingFound == numerics::Rounding::Stochastic;
@@ -381,7 +381,7 @@ void bindJaxCalls(nb::module_& module) {
       },
       nb::arg("format"), nb::arg("rule").none(), nb::arg("preset").none(),
       nb::arg("rounding").none(), nb::arg("overflow").none(), nb::arg("nan").none(),
-      "Raises FormatError for a choice that there is not.");
+      "Raises FormatError for an unknown choice.");
   module.def(
       "jax_check_conversion",
       [](const std::string& roundingName, const std::string& overflowName,
@@ -391,7 +391,7 @@ void bindJaxCalls(nb::module_& module) {
         nanCode(nanName);
       },
       nb::arg("rounding"), nb::arg("overflow"), nb::arg("nan"),
-      "Raises FormatError for a choice that there is not.");
+      "Raises FormatError for an unknown choice.");
   module.def(
       "jax_block_shape",
       [](const std::string& format, const Shape& shape, int axis) {

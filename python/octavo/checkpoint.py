@@ -45,7 +45,7 @@ def lint(path: str | os.PathLike[str], readers: Sequence[str] = ()) -> list[Find
 
     readers: programs whose ways with it are told too: "vllm", "transformers", "sglang", "trtllm".
 
-    Raises FileError where nothing can be opened, FormatError for a reader that there is not.
+    Raises FileError where nothing can be opened, FormatError for an unknown reader.
     """
     return lint_checkpoint(os.fspath(path), list(readers))
 

@@ -55,7 +55,7 @@ static mlir::LogicalResult verifyParts(mlir::Operation* op, ScaledType type, mli
                                        mlir::Value scales, mlir::Value outer) {
   if (!type.getElementsType() || !type.getScalesType())
     return op->emitOpError() << "the elements or scales of " << type
-                             << " have no MLIR type, so there are no tensors of them";
+                             << " have no MLIR type, so tensors of them cannot be expressed";
   if (elements.getType() != type.getElementsType())
     return op->emitOpError() << "(P1) the elements of " << type << " are " << type.getElementsType()
                              << ", found " << elements.getType();

@@ -269,7 +269,7 @@ def test_formats_are_named_by_rows_and_dtypes_too():
 @pytest.mark.parametrize("format", [name for name, row in octavo.formats().items()
                                     if isinstance(row, octavo.ElementFormat) and row.bits <= 8])
 def test_the_gradient_of_convert_passes_straight_through_or_is_refused(format):
-    """Codes that JAX has in integers have no gradient there: it was 0 without a word."""
+    """Codes that JAX has in integers have no gradient there: it was silently 0."""
     def loss(x):
         return (oj.convert(x, format).astype(jnp.float32) * jnp.float32([1, 2, 4])).sum()
     x = jnp.float32([0.25, 0.5, 1])
