@@ -4,6 +4,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Checkpoint/LayerReader.h"
@@ -167,12 +168,16 @@ const Place* findPlace(const Checkpoint& checkpoint, const std::string& name) {
   return place;
 }
 
+[[noreturn]] void raiseKey(const std::string& message) {
+  PyErr_SetObject(PyExc_KeyError, pythonText(message).ptr());
+  throw nb::python_error();
+}
+
 const Place& placeOf(const Checkpoint& checkpoint, const std::string& name) {
   const Place* place = findPlace(checkpoint, name);
   if (!place)
-    throw nb::key_error(fmt::format("no weight is named {} in {}; keys() lists them",
-                                    checkpoint::inQuotes(name), checkpoint.folder->path().string())
-                            .c_str());
+    raiseKey(fmt::format("no weight is named {} in {}; keys() lists them",
+                         checkpoint::inQuotes(name), checkpoint.folder->path().string()));
   return *place;
 }
 
@@ -251,7 +256,7 @@ struct Weights {
           "weights[\"{}\"]: a matrix with blocks along its last axis was expected, shape {} along "
           "axis {} was found; quantize it with axis=-1",
           name, text(tensor.shape()), tensor.axis);
-    const Array elements = contiguous(tensor.elements), scales = contiguous(tensor.scales);
+    const Array elements = rowMajorElements(tensor), scales = contiguous(tensor.scales);
     scaled.push_back({name, tensor.shape(), tensor.format, keep(elements, elements.size()),
                       keep(scales, scales.size() * tensor.type.scale->bytes()), tensor.outer});
   }
@@ -273,8 +278,9 @@ struct Weights {
   }
 };
 
-checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& weights,
+checkpoint::Findings write(nb::handle pathObject, const nb::dict& weights,
                            const std::string& layoutName, const std::string& configText) {
+  const std::filesystem::path path = pathOf(pathObject, "path");
   const checkpoint::Layout* layout = checkpoint::findLayout(layoutName);
   if (!layout) {
     std::vector<std::string_view> names;
@@ -302,8 +308,8 @@ checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& we
   return std::move(*written);
 }
 
-checkpoint::Findings lint(const std::filesystem::path& path,
-                          const std::vector<std::string>& readers) {
+checkpoint::Findings lint(nb::handle pathObject, const std::vector<std::string>& readers) {
+  const std::filesystem::path path = pathOf(pathObject, "path");
   checkpoint::LintOptions options = {
       .only = {}, .ignore = {}, .readers = {}, .execution = execution()};
   for (const std::string& name : readers) {
@@ -327,13 +333,16 @@ checkpoint::Findings lint(const std::filesystem::path& path,
 } // namespace
 
 void bindCheckpoint(nb::module_& module) {
-  module.def("lint_checkpoint", &lint, nb::arg("path"), nb::arg("readers"),
-             nb::sig("def lint_checkpoint(path: str | os.PathLike[str], readers: "
-                     "collections.abc.Sequence[str]) -> list[Finding]"),
-             "octavo.checkpoint.lint.");
-  module.def("write_checkpoint", &write, nb::arg("path"), nb::arg("weights"), nb::arg("layout"),
-             nb::arg("config_json"),
-             nb::sig("def write_checkpoint(path: str | os.PathLike[str], weights: dict[str, "
+  module.def(
+      "lint_checkpoint", &lint, nb::arg("path"), nb::arg("readers"),
+      nb::sig(
+          "def lint_checkpoint(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], readers: "
+          "collections.abc.Sequence[str]) -> list[Finding]"),
+      "octavo.checkpoint.lint.");
+  module.def("write_checkpoint", &write, nb::arg("path").none(), nb::arg("weights"),
+             nb::arg("layout"), nb::arg("config_json"),
+             nb::sig("def write_checkpoint(path: str | bytes | os.PathLike[str] | "
+                     "os.PathLike[bytes], weights: dict[str, "
                      "ScaledTensor | numpy.typing.ArrayLike], layout: str, config_json: str) -> "
                      "list[Finding]"),
              "octavo.checkpoint.write, the configuration as JSON text.");
@@ -360,16 +369,19 @@ void bindCheckpoint(nb::module_& module) {
       module, "Checkpoint",
       "An opened checkpoint: a mapping from names of weights to what they are, ScaledTensor where\n"
       "quantized, else a read-only NumPy array that shares the file's memory. Nothing is read\n"
-      "before it is asked for.")
+      "before it is asked for.",
+      nb::is_weak_referenceable())
       .def(
           "__init__",
-          [](Checkpoint* self, const std::filesystem::path& path) {
-            auto folder = Folder::open(path);
+          [](Checkpoint* self, nb::handle path) {
+            auto folder = Folder::open(pathOf(path, "path"));
             if (!folder)
               raiseFile(folder.error());
             new (self) Checkpoint(std::move(*folder));
           },
-          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"),
+          nb::arg("path").none(),
+          nb::sig("def __init__(self, path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) "
+                  "-> None"),
           "Opens a folder or a safetensors file. Raises FileError.")
       .def_prop_ro(
           "path", [](const Checkpoint& self) { return self.folder->path(); },
@@ -477,9 +489,10 @@ void bindCheckpoint(nb::module_& module) {
           "__iter__", [](nb::handle self) { return nb::iter(self.attr("keys")()); },
           nb::sig("def __iter__(self) -> typing.Iterator[str]"))
       .def("__repr__", [](const Checkpoint& self) {
-        return fmt::format("<octavo.checkpoint.Checkpoint {}: {}, {} weights, {} quantized>",
-                           self.folder->path().string(), self.detected.layout->name(),
-                           self.places.size(), self.inventory.layers.size());
+        return pythonText(
+            fmt::format("<octavo.checkpoint.Checkpoint {}: {}, {} weights, {} quantized>",
+                        self.folder->path().string(), self.detected.layout->name(),
+                        self.places.size(), self.inventory.layers.size()));
       });
 }
 

@@ -1,7 +1,5 @@
 #include "python/bindings/Errors.h"
 
-#include <nanobind/nanobind.h>
-
 namespace octavo::python {
 
 namespace nb = nanobind;
@@ -22,6 +20,11 @@ static const char* className(ErrorClass errorClass) {
   return "Error";
 }
 
+nb::str pythonText(std::string_view text) {
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 void registerErrors() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
@@ -29,7 +32,7 @@ void registerErrors() {
     } catch (const Error& error) {
       const nb::object type =
           nb::module_::import_("octavo.errors").attr(className(error.errorClass));
-      PyErr_SetString(type.ptr(), error.what());
+      PyErr_SetObject(type.ptr(), pythonText(error.what()).ptr());
     }
   });
 }

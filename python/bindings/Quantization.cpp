@@ -19,6 +19,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -53,6 +56,15 @@ static void checkEdge(const format::ScaledFormat& format, const std::string& nam
                  : "leave the preset out");
 }
 
+void checkTakesOuter(const format::ScaledFormat& format) {
+  if (!format.hasOuterScale)
+    raise(
+        ErrorClass::Format,
+        "outer: {} has no scale above those of its blocks; scales that exist already are those of "
+        "ScaledTensor(octavo.convert(x / scale, \"{}\", overflow=\"saturate\"), scales, \"{}\")",
+        format.name, format.element->name, format.name);
+}
+
 numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
                                           const QuantizeNames& names) {
   numerics::QuantizeOptions options = {.rule = format.rule};
@@ -75,6 +87,26 @@ numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
   return options;
 }
 
+numerics::OuterScale givenOuterScale(const format::ScaledFormat& format, float value,
+                                     const numerics::QuantizeOptions& options) {
+  checkTakesOuter(format);
+  if (!(value > 0 && std::isfinite(value)))
+    raise(ErrorClass::Format, "outer: expected a positive, finite float32, found {}", value);
+  // Owners who store its inverse compute with that one (docs/semantics.md, S15).
+  const bool hasInverse = options.outer != numerics::OuterForm::Quotient;
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  return {.value = value, .inverse = hasInverse ? std::min(1.0f / value, kLargest) : 1.0f};
+}
+
+/// The outer scale that a caller gives; nothing for None.
+static std::optional<numerics::OuterScale> givenOuter(nb::handle object,
+                                                      const format::ScaledFormat& format,
+                                                      const numerics::QuantizeOptions& options) {
+  if (object.is_none())
+    return std::nullopt;
+  return givenOuterScale(format, static_cast<float>(number(object, "outer")), options);
+}
+
 [[noreturn]] static void refuse(const numerics::NonFiniteInput& input, const Shape& shape) {
   raise(ErrorClass::NonFinite,
         "x: {} at index {} (row-major) of shape {}; nan=\"propagate\" makes its block NaN, "
@@ -87,10 +119,12 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
                              const std::optional<std::string>& preset,
                              const std::optional<std::string>& roundingName,
                              const std::optional<std::string>& overflowName,
-                             const std::optional<std::string>& nanName, nb::handle key) {
+                             const std::optional<std::string>& nanName, nb::handle key,
+                             nb::handle outer) {
   const format::ScaledFormat& format = scaledFormat(formatName);
   const numerics::QuantizeOptions options =
       quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
+  const auto given = givenOuter(outer, format, options);
   const Array x = toArray(object, "x");
   const int contracted = axisOf(integer(axis, "axis"), x.shape, "axis");
   const numerics::ScaledType type = scaledType(format, x.shape, contracted);
@@ -102,13 +136,14 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
   const Array elements = emptyArray(x.shape, *type.element);
   const Array scales = emptyArray(format::scaleShape(x.shape, type.block), *type.scale);
   const kernels::QuantizeReport report = withoutLock([&] {
-    return quantizePiecewise(wide, values.data, x.shape, type, options, stream,
+    return quantizePiecewise(wide, values.data, x.shape, type, options, stream, given,
                              reinterpret_cast<std::uint8_t*>(elements.data), scales.data,
                              execution());
   });
   if (report.refused)
     refuse(*report.refused, x.shape);
-  return makeScaledTensor(elements, scales, report.outer, format, contracted);
+  return makeScaledTensor(elements, scales, given ? given->value : report.outer, format,
+                          contracted);
 }
 
 /// An array whose last two axes are exchanged.
@@ -122,7 +157,8 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
                               const std::optional<std::string>& preset,
                               const std::optional<std::string>& roundingName,
                               const std::optional<std::string>& overflowName,
-                              const std::optional<std::string>& nanName, nb::handle key) {
+                              const std::optional<std::string>& nanName, nb::handle key,
+                              nb::handle outer) {
   const Array x = toArray(object, "x");
   const int rank = static_cast<int>(x.shape.size());
   if (rank < 2)
@@ -136,12 +172,13 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
       checkEdge(format, *preset, x.shape, contracted);
   if (rowwise.block == columnwise.block) { // squares, or one scale: a copy serves both ways
     const ScaledTensor both = quantize(x.numpy, formatName, nb::int_(-1), rule, preset,
-                                       roundingName, overflowName, nanName, key);
+                                       roundingName, overflowName, nanName, key, outer);
     return nb::make_tuple(
         both, makeScaledTensor(both.elements, both.scales, both.outer, format, rank - 2));
   }
   const numerics::QuantizeOptions options =
       quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
+  const auto given = givenOuter(outer, format, options);
   const Array values = asFloats(x, "x");
   const std::vector<std::uint32_t> random = randomBits(key, options.rounding, x.size());
   const Array rowCodes = emptyArray(x.shape, *format.element);
@@ -150,22 +187,24 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
   const Array columnScales =
       emptyArray(exchanged(format::scaleShape(x.shape, columnwise.block)), *format.scale);
   const auto codes = [](const Array& array) { return reinterpret_cast<std::uint8_t*>(array.data); };
-  const kernels::ScaledCopy rows = {rowwise, codes(rowCodes), rowScales.data, random};
-  const kernels::ScaledCopy columns = {columnwise, codes(columnCodes), columnScales.data, random};
+  const kernels::ScaledCopy rows = {rowwise, codes(rowCodes), rowScales.data, random, given};
+  const kernels::ScaledCopy columns = {columnwise, codes(columnCodes), columnScales.data, random,
+                                       given};
   const kernels::BothAxesReport report = withoutLock([&] {
     return kernels::quantizeBothAxes(reinterpret_cast<const float*>(values.data), x.shape, options,
                                      rows, columns, kernels::Layout::Transposed, execution());
   });
   if (report.rowwise.refused)
     refuse(*report.rowwise.refused, x.shape);
+  const float rowOuter = given ? given->value : report.rowwise.outer;
+  const float columnOuter = given ? given->value : report.columnwise.outer;
   return nb::make_tuple(
-      makeScaledTensor(rowCodes, rowScales, report.rowwise.outer, format, rank - 1),
-      transposed(
-          makeScaledTensor(columnCodes, columnScales, report.columnwise.outer, format, rank - 1)));
+      makeScaledTensor(rowCodes, rowScales, rowOuter, format, rank - 1),
+      transposed(makeScaledTensor(columnCodes, columnScales, columnOuter, format, rank - 1)));
 }
 
 Array dequantize(const ScaledTensor& tensor) {
-  const Array elements = contiguous(tensor.elements), scales = contiguous(tensor.scales);
+  const Array elements = rowMajorElements(tensor), scales = contiguous(tensor.scales);
   const Array values = emptyArray(tensor.shape(), format::element("f32"));
   withoutLock([&] {
     kernels::dequantize(reinterpret_cast<const std::uint8_t*>(elements.data), scales.data,
@@ -180,13 +219,13 @@ void bindQuantization(nb::module_& module) {
       "quantize", &quantize, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
       nb::arg("axis").none() = -1, nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
       nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
-      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
+      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(), nb::arg("outer") = nb::none(),
       nb::sig(
           "def quantize(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, "
           "rule: str | "
           "None = None, preset: str | None = None, rounding: str | None = None, overflow: str | "
-          "None = None, nan: str | None = None, key: int | tuple[int, int] | None = None) -> "
-          "ScaledTensor"),
+          "None = None, nan: str | None = None, key: int | tuple[int, int] | None = None, outer: "
+          "float | None = None) -> ScaledTensor"),
       R"(Quantizes an array: elements of a narrow format on a grid of scales (docs/semantics.md, S2 to S16).
 
 x: any shape; float32, bfloat16 or float16.
@@ -203,17 +242,21 @@ nan: "error" (None) refuses NaN and infinities; "propagate" makes their blocks N
     infinities saturate and NaN propagate; "skip-nan" lets infinities saturate and keeps NaN out of
     the scale.
 key: for rounding="stochastic", as for convert.
+outer: for NVFP4, a scale of the whole tensor that was calibrated, or that tensors share; None takes
+    it from the tensor's largest magnitude. It multiplies, as ScaledTensor.outer does: ModelOpt's
+    weight_scale_2, or 1 / weight_global_scale of compressed-tensors. Values beyond 2688 * outer
+    saturate.
 
 Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeError, NonFiniteError.)");
   module.def(
       "quantize_both", &quantizeBoth, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
       nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
       nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
-      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
+      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(), nb::arg("outer") = nb::none(),
       nb::sig("def quantize_both(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, rule: "
               "str | None = None, preset: str | None = None, rounding: str | None = None, "
               "overflow: str | None = None, nan: str | None = None, key: int | tuple[int, int] | "
-              "None = None) -> tuple[ScaledTensor, ScaledTensor]"),
+              "None = None, outer: float | None = None) -> tuple[ScaledTensor, ScaledTensor]"),
       R"(quantize(x, format, axis=-1) and quantize(x, format, axis=-2), bit for bit, in one reading of x:
 what training needs of a tensor that meets products over its columns and over its rows.
 

@@ -22,4 +22,12 @@ struct QuantizeNames {
 numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
                                           const QuantizeNames& names);
 
+/// Raises FormatError where the format has no outer scale.
+void checkTakesOuter(const format::ScaledFormat& format);
+
+/// An outer scale that the caller gives. Raises FormatError where the format has none, or for a
+/// value that is not positive and finite.
+numerics::OuterScale givenOuterScale(const format::ScaledFormat& format, float value,
+                                     const numerics::QuantizeOptions& options);
+
 } // namespace octavo::python

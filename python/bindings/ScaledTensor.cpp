@@ -1,6 +1,7 @@
 #include "python/bindings/ScaledTensor.h"
 
 #include "python/bindings/Bindings.h"
+#include "python/bindings/BufferChecks.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/PackedRight.h"
@@ -110,12 +111,11 @@ ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
   const Array elements = codesOf(elementsObject, *format.element, "elements");
   const Array scales = codesOf(scalesObject, *format.scale, "scales");
   const int contracted = axisOf(axis, elements.shape, "axis");
-  const Shape grid =
-      format::scaleShape(elements.shape, scaledType(format, elements.shape, contracted).block);
-  if (scales.shape != grid)
-    raise(ErrorClass::Shape,
-          "scales: {} of shape {} along axis {} has scales of shape {}, found {}", format.name,
-          text(elements.shape), contracted, text(grid), text(scales.shape));
+  const Buffer given = {"elements", elements.dtype, elements.shape};
+  checkParts(
+      scaledBatch(format, given, 0, static_cast<std::int64_t>(elements.shape.size()) - contracted),
+      format.element->numpy, given, {"scales", scales.dtype, scales.shape},
+      {"outer", "float32", {}});
   if (!format.hasOuterScale && outer != 1.0f)
     raise(ErrorClass::Format, "outer: {} has no outer scale, found {}", format.name, outer);
   if (!(outer >= 0 && std::isfinite(outer)))
@@ -124,6 +124,12 @@ ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
           "and NaN",
           outer);
   return makeScaledTensor(elements, scales, outer, format, contracted);
+}
+
+Array rowMajorElements(const ScaledTensor& tensor) {
+  const Array elements = contiguous(tensor.elements);
+  checkCodes(elements, *tensor.type.element, "elements, written to since they were given");
+  return elements;
 }
 
 /// Bits that one value takes with its share of the scales, packed.
@@ -176,13 +182,14 @@ static bool areEqual(const ScaledTensor& a, const ScaledTensor& b) {
 }
 
 void bindScaledTensor(nb::module_& module) {
-  const auto array = [](Array ScaledTensor::*member) {
+  const auto array = [](Array ScaledTensor::* member) {
     return [member](const ScaledTensor& tensor) { return (tensor.*member).numpy; };
   };
   nb::class_<ScaledTensor>(module, "ScaledTensor",
                            "A tensor of narrow elements on a grid of scales:\n"
                            "value = element * scale of its block * outer (docs/semantics.md, S1).\n"
-                           "It does not change; what it is made of is shared, not copied.")
+                           "It does not change; what it is made of is shared, not copied.",
+                           nb::is_weak_referenceable())
       .def(
           "__init__",
           [](ScaledTensor* self, nb::handle elements, nb::handle scales, nb::handle format,
@@ -224,6 +231,19 @@ void bindScaledTensor(nb::module_& module) {
       .def_prop_ro(
           "shape", [](const ScaledTensor& tensor) { return nb::tuple(nb::cast(tensor.shape())); },
           nb::sig("def shape(self) -> tuple[int, ...]"), "Shape of the values.")
+      .def_prop_ro(
+          "ndim", [](const ScaledTensor& tensor) { return tensor.shape().size(); },
+          "Number of axes.")
+      .def_prop_ro(
+          "size", [](const ScaledTensor& tensor) { return tensor.elements.size(); },
+          "Number of values.")
+      .def_prop_ro(
+          "dtype",
+          [](const ScaledTensor&) {
+            return nb::module_::import_("numpy").attr("dtype")("float32");
+          },
+          nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype[numpy.float32]")),
+          "The dtype of the values, float32; that of the codes is elements.dtype.")
       .def_prop_ro(
           "block",
           [](const ScaledTensor& tensor) { return nb::tuple(nb::cast(tensor.type.block)); },
