@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/Files/PathWithin.h"
 #include "octavo/Checkpoint/Folder.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,6 @@ namespace {
 
 constexpr std::string_view kShard = ".safetensors";
 constexpr std::string_view kIndex = ".safetensors.index.json";
-constexpr std::string_view kTensorsAreGone = "its tensors are not there";
 constexpr std::string_view kModelIndex = "model.safetensors.index.json";
 
 /// Weights in forms that are not read: executable pickles, and other containers.
@@ -122,35 +122,27 @@ private:
   }
 
   /// Whether to go on.
-  bool problem(std::string_view rule, Error found, std::string why) {
+  bool problem(RuleName rule, Error found) {
     if (!findings) {
       if (!error)
         error = std::move(found);
       return false;
     }
-    Finding finding{.rule = std::string(rule),
-                    .severity = Severity::Error,
-                    .file = found.file,
-                    .tensor = found.tensor,
-                    .what = "",
-                    .why = std::move(why),
-                    .fix = found.fix};
     const std::string prefix = folder.root.string() + "/";
-    if (finding.file.starts_with(prefix))
-      finding.file.erase(0, prefix.size());
-    found.file.clear();
-    found.tensor.clear();
-    found.fix.clear();
-    finding.what = found.message().substr(2); // after the empty file's ": "
-    findings->push_back(std::move(finding));
+    if (found.file.starts_with(prefix))
+      found.file.erase(0, prefix.size());
+    Finding problem =
+        finding(rule, std::exchange(found.file, ""), std::exchange(found.tensor, ""), "");
+    if (!found.fix.empty()) // of this place rather than of all
+      problem.fix = std::exchange(found.fix, "");
+    problem.what = found.message().substr(2); // after the empty file's ": "
+    findings->push_back(std::move(problem));
     return true;
   }
 
-  void note(std::string_view rule, Severity severity, std::string file, std::string tensor,
-            std::string what, std::string why, std::string fix) {
+  void note(RuleName rule, std::string file, std::string tensor, std::string what) {
     if (findings)
-      findings->push_back({std::string(rule), severity, std::move(file), std::move(tensor),
-                           std::move(what), std::move(why), std::move(fix)});
+      findings->push_back(finding(rule, std::move(file), std::move(tensor), std::move(what)));
   }
 
   bool openFile(const fs::path& path) {
@@ -171,7 +163,7 @@ private:
     auto file = SafetensorsFile::open(path);
     if (!file) {
       if (path.extension() == kShard)
-        return problem("torn-shard", std::move(file.error()), std::string(kTensorsAreGone));
+        return problem("torn-shard", std::move(file.error()));
       error = std::move(file.error()); // it may be anything
       return false;
     }
@@ -202,26 +194,23 @@ private:
                  Error{.file = (path / kJobFile).string(),
                        .problem = "the folder has the beginnings of a job of octavo, not a whole "
                                   "checkpoint",
-                       .fix = "run the command that was writing here again, to its end"},
-                 "shards, the index or the configuration may not be there yet"))
+                       .fix = "run the command that was writing here again, to its end"}))
       return false;
     return readConfiguration(names) && findShards(names) && openShards() && findOthers(names);
   }
 
   /// Whether a file of the folder may be opened: it is one, and if it is a link, it leads to the
   /// folder itself or, in a Hugging Face cache (snapshots/REVISION), to that model's blobs.
-  bool mayOpen(const std::string& name, std::string_view rule, std::string_view why) {
+  bool mayOpen(const std::string& name, RuleName rule) {
     const fs::path path = folder.root / name;
     std::error_code failed;
     const fs::path target = fs::canonical(path, failed);
     if (failed)
-      return problem(rule,
-                     Error{.file = path.string(),
-                           .problem = fs::is_symlink(fs::symlink_status(path))
-                                          ? "the link leads nowhere"
-                                          : "the file is missing",
-                           .fix = "copy or download it again"},
-                     std::string(why)) &&
+      return problem(rule, Error{.file = path.string(),
+                                 .problem = fs::is_symlink(fs::symlink_status(path))
+                                                ? "the link leads nowhere"
+                                                : "the file is missing",
+                                 .fix = "copy or download it again"}) &&
              false;
     const fs::path above = canonicalRoot.parent_path();
     if (isWithin(target, canonicalRoot) ||
@@ -232,9 +221,7 @@ private:
                          .problem = "the link leads out of the checkpoint",
                          .expected = "a file in its folder",
                          .found = inQuotes(target.string()),
-                         .fix = "copy the file into the folder if you trust it"},
-                   "a checkpoint from elsewhere could have any file of this machine read or "
-                   "published") &&
+                         .fix = "copy the file into the folder if you trust it"}) &&
            false;
   }
 
@@ -243,9 +230,7 @@ private:
                                       std::pair(kQuantConfigFile, &folder.modelOptConfiguration)}) {
       if (!std::binary_search(names.begin(), names.end(), name))
         continue;
-      constexpr std::string_view kWhy =
-          "without it a reader takes quantized weights for plain ones";
-      if (!mayOpen(std::string(name), "unreadable-config", kWhy)) {
+      if (!mayOpen(std::string(name), "unreadable-config")) {
         if (error)
           return false;
         continue;
@@ -259,7 +244,7 @@ private:
                                     .fix = "copy or download it again"});
       if (json)
         *place = std::move(*json);
-      else if (!problem("unreadable-config", std::move(json.error()), std::string(kWhy)))
+      else if (!problem("unreadable-config", std::move(json.error())))
         return false;
     }
     return true;
@@ -312,9 +297,7 @@ private:
     }
     for (const std::string& name : files)
       if (!std::binary_search(folder.shards.begin(), folder.shards.end(), name))
-        note("extra-shard", Severity::Warning, name, "", "no index names this file",
-             "some readers load every safetensors file of a folder, others the index's alone",
-             "move it elsewhere, or add it to the index");
+        note("extra-shard", name, "", "no index names this file");
     return true;
   }
 
@@ -342,30 +325,26 @@ private:
                     .expected = fmt::format("{} shards, as the names of the others say", count),
                     .found = fmt::format("{}", numbers.size()),
                     .fix = "copy or download it again; if octavo was writing here, run its "
-                           "command again"},
-              std::string(kTensorsAreGone)))
+                           "command again"}))
         return false;
     }
     return true;
   }
 
   bool readIndex() {
-    constexpr std::string_view kWhy = "the index says where each tensor lies";
     const fs::path path = folder.root / folder.index;
-    if (!mayOpen(folder.index, "bad-index", kWhy))
+    if (!mayOpen(folder.index, "bad-index"))
       return !error;
     const auto refuse = [&](std::string problemText, std::string expected, std::string found) {
-      return problem("bad-index",
-                     Error{.file = path.string(),
-                           .problem = std::move(problemText),
-                           .expected = std::move(expected),
-                           .found = std::move(found),
-                           .fix = "copy or download it again"},
-                     std::string(kWhy));
+      return problem("bad-index", Error{.file = path.string(),
+                                        .problem = std::move(problemText),
+                                        .expected = std::move(expected),
+                                        .found = std::move(found),
+                                        .fix = "copy or download it again"});
     };
     auto json = readJson(path);
     if (!json)
-      return problem("bad-index", std::move(json.error()), std::string(kWhy));
+      return problem("bad-index", std::move(json.error()));
     if (!json->is_object())
       return refuse("has the wrong kind of value", "an object", json->type_name());
     const Json* map = nullptr;
@@ -396,8 +375,7 @@ private:
                            .tensor = tensor,
                            .expected = "a relative path without \"..\" that ends in .safetensors",
                            .found = inQuotes(name),
-                           .fix = "mend the index; do not use it if you do not trust its origin"},
-                     "a checkpoint from elsewhere could have any file of this machine read"))
+                           .fix = "mend the index; do not use it if you do not trust its origin"}))
           return false;
         continue;
       }
@@ -411,7 +389,7 @@ private:
   bool openShards() {
     std::vector<std::string> opened;
     for (const std::string& name : folder.shards) {
-      if (!mayOpen(name, "missing-shard", kTensorsAreGone)) {
+      if (!mayOpen(name, "missing-shard")) {
         if (error)
           return false;
         continue;
@@ -420,7 +398,7 @@ private:
       if (file) {
         folder.files.push_back(std::move(*file));
         opened.push_back(name);
-      } else if (!problem("torn-shard", std::move(file.error()), std::string(kTensorsAreGone))) {
+      } else if (!problem("torn-shard", std::move(file.error()))) {
         return false;
       }
     }
@@ -440,7 +418,7 @@ private:
     }
     std::ranges::move(othersBelow(), std::back_inserter(others));
     for (std::string& name : others)
-      if (mayOpen(name, "outside-folder", "it would be published with the checkpoint"))
+      if (mayOpen(name, "outside-folder"))
         folder.others.push_back(std::move(name));
       else if (error)
         return false;
@@ -487,8 +465,7 @@ private:
                              .tensor = entry.name,
                              .expected = "each tensor in one shard",
                              .found = "it in " + folder.shards[shardOf[first->second]] + " too",
-                             .fix = "remove one: readers disagree on which counts"},
-                       "readers disagree on which counts")) {
+                             .fix = "remove one: readers disagree on which counts"})) {
           return;
         }
       }
@@ -500,14 +477,13 @@ private:
       const std::string index = (folder.root / folder.index).string();
       const bool shardIsOpen = std::binary_search(folder.shards.begin(), folder.shards.end(), name);
       if (found == folder.byName.end()) {
-        if (shardIsOpen && !problem("missing-tensor",
-                                    Error{.file = index,
-                                          .problem = "the index names a tensor that is nowhere",
-                                          .tensor = tensor,
-                                          .expected = "it in " + name,
-                                          .found = "no tensor of that name",
-                                          .fix = "copy or download " + name + " again"},
-                                    "a reader will refuse it or leave the weight as it was made"))
+        if (shardIsOpen &&
+            !problem("missing-tensor", Error{.file = index,
+                                             .problem = "the index names a tensor that is nowhere",
+                                             .tensor = tensor,
+                                             .expected = "it in " + name,
+                                             .found = "no tensor of that name",
+                                             .fix = "copy or download " + name + " again"}))
           return;
         continue;
       }
@@ -520,15 +496,13 @@ private:
                          .tensor = tensor,
                          .expected = name,
                          .found = actual,
-                         .fix = "mend the index, or write the checkpoint again"},
-                   "readers that go by the index do not find it"))
+                         .fix = "mend the index, or write the checkpoint again"}))
         return;
     }
     for (std::size_t i = 0; i < listed.size(); ++i)
       if (!listed[i])
-        note("unlisted-tensor", Severity::Warning, folder.shards[shardOf[i]],
-             folder.stored[i].name(), "the index does not list this tensor",
-             "readers that go by the index do not load it", "add it to the index, or remove it");
+        note("unlisted-tensor", folder.shards[shardOf[i]], folder.stored[i].name(),
+             "the index does not list this tensor");
   }
 
   UnfinishedJob unfinished;

@@ -1,9 +1,9 @@
 // quant_method "compressed-tensors": llm-compressor's checkpoints. The configuration has groups of
 // targets, each with arguments of its own; a table of its presets serves reading and writing.
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
 

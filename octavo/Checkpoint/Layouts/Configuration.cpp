@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 
 #include "octavo/Checkpoint/Files/Error.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+#include "octavo/Checkpoint/FindingRules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

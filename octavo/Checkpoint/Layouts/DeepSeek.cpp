@@ -1,10 +1,10 @@
 // quant_method "fp8" or "mxfp8" with weight_block_size: DeepSeek-V3 and those that followed it
 // (transformers' fine-grained FP8, Qwen's and MiniMax's). DeepSeek-V4's released names are read as
 // well.
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
 

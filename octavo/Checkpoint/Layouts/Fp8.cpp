@@ -1,9 +1,9 @@
 // quant_method "fp8": AutoFP8's checkpoints, and those of vLLM's and transformers' own FP8 that
 // have no blocks.
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "octavo/Checkpoint/Layouts/KvScaleList.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
 

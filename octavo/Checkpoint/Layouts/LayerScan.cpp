@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/KvScaleList.h"
 #include "octavo/Checkpoint/Layouts/ModifierTensors.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
 
@@ -191,7 +191,7 @@ std::optional<Choice> choose(const Candidate& candidate, std::string_view elemen
     return std::ranges::find_if(fits_, [](const auto& fit) { return fits(fit.first); });
   };
   const StoredTensor& elements = candidate.elements;
-  const auto report = [&](Findings& findings, ReadingRuleName rule, std::string what) {
+  const auto report = [&](Findings& findings, RuleName rule, std::string what) {
     findings.push_back(finding(rule, elements.shard->name(), elements.name(), std::move(what)));
   };
   const auto chosen = [&](const std::pair<Fit, const LayerSpelling*>& fit) {
@@ -253,7 +253,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
   Inventory inventory;
   Roles roles = assignRoles(folder, spellings);
   std::unordered_set<const SafetensorsEntry*> placed;
-  const auto report = [&](ReadingRuleName rule, const StoredTensor& tensor, std::string what) {
+  const auto report = [&](RuleName rule, const StoredTensor& tensor, std::string what) {
     findings.push_back(finding(rule, tensor.shard->name(), tensor.name(), std::move(what)));
   };
 

@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/Layouts/Layout.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/LayerScan.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

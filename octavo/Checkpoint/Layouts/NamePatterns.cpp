@@ -1,7 +1,7 @@
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 
 #include "octavo/Checkpoint/Files/Error.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+#include "octavo/Checkpoint/FindingRules.h"
 
 #include <fmt/format.h>
 

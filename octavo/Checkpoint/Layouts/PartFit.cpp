@@ -1,6 +1,6 @@
 #include "octavo/Checkpoint/Layouts/PartFit.h"
 
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
+#include "octavo/Checkpoint/FindingRules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -160,7 +160,7 @@ std::optional<Fit> fitParts(const Candidate& candidate, const LayerSpelling& spe
     return std::nullopt;
 
   Fit fit;
-  const auto problem = [&](ReadingRuleName rule, const StoredTensor& tensor, std::string what) {
+  const auto problem = [&](RuleName rule, const StoredTensor& tensor, std::string what) {
     fit.problems.push_back(finding(rule, tensor.shard->name(), tensor.name(), std::move(what)));
   };
   Layer& layer = fit.layer;

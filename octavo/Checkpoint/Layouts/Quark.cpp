@@ -1,8 +1,8 @@
 // AMD Quark's checkpoints: one configuration for all layers, others for patterns of names.
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
-#include "octavo/Checkpoint/Layouts/ReadingRules.h"
 
 #include <fmt/format.h>
 

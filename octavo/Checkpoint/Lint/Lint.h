@@ -2,9 +2,8 @@
 // writer meant. Reads each tensor of a quantized layer once; holds none of them in memory.
 #pragma once
 
-#include "octavo/Checkpoint/Lint/LintRules.h"
-
 #include "octavo/Checkpoint/Files/Error.h"
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Kernels/Execution.h"
 
 #include <tl/expected.hpp>
@@ -17,7 +16,6 @@
 
 namespace octavo::checkpoint {
 
-enum class Reader : std::uint8_t { Vllm, Transformers, Sglang, TensorRtLlm };
 /// "vllm", "transformers", "sglang", "trtllm".
 std::string_view readerName(Reader reader);
 std::optional<Reader> findReader(std::string_view name);

@@ -11,9 +11,9 @@ void lintCodes(const LintSubject& subject, Findings& findings) {
     const Part& part = census.layer->elements;
     const format::ElementFormat& format = *part.format;
     const CodeCensus& codes = census.codes;
-    const auto report = [&](std::string_view rule, std::string what) {
+    const auto report = [&](RuleName rule, std::string what) {
       findings.push_back(
-          lintFinding(rule, part.tensor.shard->name(), part.tensor.name(), std::move(what)));
+          finding(rule, part.tensor.shard->name(), part.tensor.name(), std::move(what)));
     };
     const auto share = [&](std::uint64_t n, std::string_view of) {
       return fmt::format("{} of {} codes {} {}", n, codes.count, n == 1 ? "is" : "are", of);

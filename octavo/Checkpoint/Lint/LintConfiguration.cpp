@@ -27,8 +27,8 @@ void lintKeys(const Json& object, std::span<const std::string_view> known, std::
     return;
   for (const auto& [key, value] : object.items())
     if (std::ranges::find(known, key) == known.end())
-      findings.push_back(lintFinding("unknown-configuration-key", "config.json", "",
-                                     fmt::format("{} has the key {}", where, inQuotes(key))));
+      findings.push_back(finding("unknown-configuration-key", "config.json", "",
+                                 fmt::format("{} has the key {}", where, inQuotes(key))));
 }
 
 void lintCompressedTensors(const Json& config, Findings& findings) {
@@ -85,7 +85,7 @@ void lintFiles(const LintSubject& subject, Findings& findings) {
     return finding.rule == "missing-shard" || finding.rule == "torn-shard";
   });
   if (isWhole && stated && *stated != bytes)
-    findings.push_back(lintFinding(
+    findings.push_back(finding(
         "index-total-size", subject.folder.indexName(), "",
         fmt::format("metadata.total_size is {}, the tensors have {} bytes", *stated, bytes)));
 }
@@ -94,14 +94,14 @@ void lintConfiguration(const LintSubject& subject, Findings& findings) {
   const Folder& folder = subject.folder;
   const bool isQuantized = !subject.inventory.layers.empty();
   if (isQuantized && !folder.isSingleFile() && !saysQuantized(folder))
-    findings.push_back(lintFinding(
-        "no-configuration", folder.config().is_null() ? "" : "config.json", "",
-        fmt::format("{} layers are quantized ({}), and {}", subject.inventory.layers.size(),
-                    subject.layout.name(), withoutQuantization(folder, findings))));
+    findings.push_back(
+        finding("no-configuration", folder.config().is_null() ? "" : "config.json", "",
+                fmt::format("{} layers are quantized ({}), and {}", subject.inventory.layers.size(),
+                            subject.layout.name(), withoutQuantization(folder, findings))));
   if (!isQuantized && saysQuantized(folder) && !folder.tensors().empty())
-    findings.push_back(lintFinding("nothing-quantized", "config.json", "",
-                                   "the configuration says that the model is quantized, and no "
-                                   "tensor is the weight of a quantized layer"));
+    findings.push_back(finding("nothing-quantized", "config.json", "",
+                               "the configuration says that the model is quantized, and no "
+                               "tensor is the weight of a quantized layer"));
   lintCompressedTensors(folder.quantizationConfig(), findings);
 }
 

@@ -20,7 +20,7 @@ constexpr std::size_t kNamed = 4; ///< numbers of a member that a finding shows
 
 /// Reports `rule` at the first member's part if not all members have the same numbers: one, or one
 /// an expert.
-void expectSame(std::string_view rule, const Members& members, std::optional<Part> Layer::* part,
+void expectSame(RuleName rule, const Members& members, std::optional<Part> Layer::* part,
                 std::string_view word, Findings& findings) {
   std::vector<std::string> texts;
   bool differs = false;
@@ -41,8 +41,8 @@ void expectSame(std::string_view rule, const Members& members, std::optional<Par
   if (!differs)
     return;
   const StoredTensor& tensor = (members.front()->*part)->tensor;
-  findings.push_back(lintFinding(rule, tensor.shard->name(), tensor.name(),
-                                 fmt::format("{} differ: {}", word, fmt::join(texts, ", "))));
+  findings.push_back(finding(rule, tensor.shard->name(), tensor.name(),
+                             fmt::format("{} differ: {}", word, fmt::join(texts, ", "))));
 }
 
 void lintGroup(const Members& members, std::span<const std::string> plain, Findings& findings) {
@@ -56,8 +56,8 @@ void lintGroup(const Members& members, std::span<const std::string> plain, Findi
     for (const std::string& name : plain)
       texts.push_back(fmt::format("{} is not quantized", name));
     const StoredTensor& tensor = first.elements.tensor;
-    findings.push_back(lintFinding("fused-formats-differ", tensor.shard->name(), tensor.name(),
-                                   fmt::format("{}", fmt::join(texts, ", "))));
+    findings.push_back(finding("fused-formats-differ", tensor.shard->name(), tensor.name(),
+                               fmt::format("{}", fmt::join(texts, ", "))));
     return;
   }
   // A block that happens to be as large as the weight stays a block to readers.

@@ -19,9 +19,9 @@ constexpr float kLargestPlausible = 128, kSmallestPlausible = 1.0f / (1 << 20);
 bool isDeprecated(const Part& part) { return part.tensor.name().ends_with(".kv_scale"); }
 
 void lintOne(const Part& part, Findings& findings) {
-  const auto report = [&](std::string_view rule, std::string what) {
+  const auto report = [&](RuleName rule, std::string what) {
     findings.push_back(
-        lintFinding(rule, part.tensor.shard->name(), part.tensor.name(), std::move(what)));
+        finding(rule, part.tensor.shard->name(), part.tensor.name(), std::move(what)));
   };
   if (isDeprecated(part))
     report("kv-scale-deprecated-name", "the scale is called kv_scale");
@@ -46,7 +46,7 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
   if (wantsScales)
     for (const std::string& module : attentionModules(subject.folder))
       if (!byModule.contains(module))
-        findings.push_back(lintFinding(
+        findings.push_back(finding(
             "kv-scale-missing", "", module + ".k_scale",
             subject.inventory.kvCacheFormat.empty()
                 ? fmt::format("{} has no scales, and other attention modules have", module)
@@ -56,10 +56,10 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
   for (const KvScales& kv : subject.inventory.kvScales) {
     if (kv.key.has_value() != kv.value.has_value()) {
       const Part& part = kv.key ? *kv.key : *kv.value;
-      findings.push_back(lintFinding(
-          "kv-scale-partial", part.tensor.shard->name(), part.tensor.name(),
-          kv.key ? fmt::format("{} has a scale for keys and none for values", kv.module)
-                 : fmt::format("{} has a scale for values and none for keys", kv.module)));
+      findings.push_back(
+          finding("kv-scale-partial", part.tensor.shard->name(), part.tensor.name(),
+                  kv.key ? fmt::format("{} has a scale for keys and none for values", kv.module)
+                         : fmt::format("{} has a scale for values and none for keys", kv.module)));
     }
     // Of an old kv_scale, which is both, the same is found twice and told once.
     for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})

@@ -55,9 +55,9 @@ void lintRange(const LintSubject& subject, Findings& findings) {
     const Part& part = census.layer->elements;
     const format::ElementFormat& format = *part.format;
     const CodeCensus& codes = census.codes;
-    const auto report = [&](std::string_view rule, std::string what) {
+    const auto report = [&](RuleName rule, std::string what) {
       findings.push_back(
-          lintFinding(rule, part.tensor.shard->name(), part.tensor.name(), std::move(what)));
+          finding(rule, part.tensor.shard->name(), part.tensor.name(), std::move(what)));
     };
     const double largest = magnitude(format, codes.largest);
     const double max = numerics::maxValue(format);

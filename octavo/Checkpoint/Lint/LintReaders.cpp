@@ -21,9 +21,6 @@ namespace octavo::checkpoint {
 
 namespace {
 
-using enum Reader;
-using enum Severity;
-
 /// quant_algo of a ModelOpt configuration; empty where there is none.
 std::string quantAlgorithm(const Folder& folder) {
   for (const Json* json : {&memberAt(folder.quantConfig(), {"quantization", "quant_algo"}),
@@ -35,7 +32,7 @@ std::string quantAlgorithm(const Folder& folder) {
 
 // Conditions, in the order of the table.
 
-void kvDefault(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void kvDefault(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (subject.inventory.kvCacheFormat.empty())
     return;
   std::set<std::string_view> with;
@@ -50,25 +47,25 @@ void kvDefault(const LintSubject& subject, const ReaderRule& rule, Findings& fin
                        modules.size()));
 }
 
-void kvValueOnly(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void kvValueOnly(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const KvScales& kv : subject.inventory.kvScales)
     if (kv.value && !kv.key)
       report(rule, findings, &kv.value->tensor, fmt::format("{} has v alone", kv.module));
 }
 
-void kvOneName(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void kvOneName(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const StoredTensor& tensor : subject.folder.tensors())
     if (tensor.name().ends_with(".kv_scale"))
       report(rule, findings, &tensor, "the name is kv_scale");
 }
 
-void kvSideFile(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void kvSideFile(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const std::string& name : subject.folder.otherFiles())
     if (name == "kv_cache_scales.json")
       report(rule, findings, nullptr, "scales of the cache are in " + name);
 }
 
-void kvBelowOne(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void kvBelowOne(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const KvScales& kv : subject.inventory.kvScales)
     for (const std::optional<Part>* part : {&kv.key, &kv.value})
       if (*part)
@@ -77,7 +74,7 @@ void kvBelowOne(const LintSubject& subject, const ReaderRule& rule, Findings& fi
             report(rule, findings, &(*part)->tensor, fmt::format("the scale is {:.6g}", scale));
 }
 
-void shiftedBytes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void shiftedBytes(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const LayerCensus& census : subject.layers) {
     const Layer& layer = *census.layer;
     if (!layer.scales || layer.scales->format->specials != format::Specials::Scale ||
@@ -97,7 +94,7 @@ void shiftedBytes(const LintSubject& subject, const ReaderRule& rule, Findings& 
   }
 }
 
-void requantized(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void requantized(const LintSubject& subject, RuleName rule, Findings& findings) {
   Findings fused;
   lintFused(subject, fused);
   for (Finding& finding : fused)
@@ -108,7 +105,7 @@ void requantized(const LintSubject& subject, const ReaderRule& rule, Findings& f
     }
 }
 
-void staticBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void staticBlocks(const LintSubject& subject, RuleName rule, Findings& findings) {
   const Json& config = subject.folder.quantizationConfig();
   if (memberAt(config, {"weight_block_size"}).is_array() &&
       memberAt(config, {"activation_scheme"}) != "dynamic")
@@ -117,13 +114,13 @@ void staticBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& 
                        memberAt(config, {"activation_scheme"}).dump()));
 }
 
-void noExport(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void noExport(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "quark" &&
       !memberAt(subject.folder.quantizationConfig(), {"export"}).is_object())
     report(rule, findings, nullptr, "quantization_config has no export");
 }
 
-void unknownAlgorithm(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void unknownAlgorithm(const LintSubject& subject, RuleName rule, Findings& findings) {
   static constexpr auto kKnown =
       std::to_array<std::string_view>({"FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO", "NVFP4",
                                        "W4A16_NVFP4", "MXFP8", "MIXED_PRECISION"});
@@ -133,7 +130,7 @@ void unknownAlgorithm(const LintSubject& subject, const ReaderRule& rule, Findin
     report(rule, findings, nullptr, fmt::format("quant_algo is {}", inQuotes(algorithm)));
 }
 
-void inverseNameInModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void inverseNameInModelOpt(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (!isModelOpt(subject.folder))
     return;
   for (const StoredTensor& tensor : subject.folder.tensors())
@@ -141,7 +138,7 @@ void inverseNameInModelOpt(const LintSubject& subject, const ReaderRule& rule, F
       report(rule, findings, &tensor, "a ModelOpt checkpoint calls it weight_scale_inv");
 }
 
-void doubledToInf(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void doubledToInf(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const LayerCensus& census : subject.layers)
     if (census.scales && census.layer->elements.format->name == "e4m3fn" &&
         census.scales->largest > std::numeric_limits<float>::max() / 2)
@@ -149,20 +146,20 @@ void doubledToInf(const LintSubject& subject, const ReaderRule& rule, Findings& 
              fmt::format("the largest scale is {:.6g}", census.scales->largest));
 }
 
-void nanTo240(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void nanTo240(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const LayerCensus& census : subject.layers)
     if (census.layer->elements.format->name == "e4m3fn" && census.codes.nan > 0)
       report(rule, findings, &census.layer->elements.tensor,
              fmt::format("{} codes are NaN", census.codes.nan));
 }
 
-void quantizedRouters(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void quantizedRouters(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const Layer& layer : subject.inventory.layers)
     if (isRouter(layer.name))
       report(rule, findings, &layer.elements.tensor, fmt::format("{} is a router", layer.name));
 }
 
-void noScheme(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void noScheme(const LintSubject& subject, RuleName rule, Findings& findings) {
   const std::string method = quantMethod(subject.folder);
   perFormat(subject, rule, findings, [&](const Layer& layer) {
     if (method == "compressed-tensors")
@@ -171,7 +168,7 @@ void noScheme(const LintSubject& subject, const ReaderRule& rule, Findings& find
   });
 }
 
-void weightsAloneInQuark(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void weightsAloneInQuark(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "quark")
     perFormat(subject, rule, findings, [](const Layer& layer) {
       return layer.activations.kind == Activations::Kind::None &&
@@ -179,12 +176,12 @@ void weightsAloneInQuark(const LintSubject& subject, const ReaderRule& rule, Fin
     });
 }
 
-void ownMethod(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void ownMethod(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "octavo")
     report(rule, findings, nullptr, "quant_method is octavo, the native layout");
 }
 
-void noInputScale(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void noInputScale(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (!isModelOpt(subject.folder))
     return;
   for (const Layer& layer : subject.inventory.layers)
@@ -213,7 +210,7 @@ std::string moduleInVllm(const Layer& layer) {
   return fusedGroup(layer.name).value_or(layer.name);
 }
 
-void excludedBySubstring(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void excludedBySubstring(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (!isModelOpt(subject.folder))
     return;
   const std::vector<std::string> entries = excludedModules(subject.folder);
@@ -241,7 +238,7 @@ void excludedBySubstring(const LintSubject& subject, const ReaderRule& rule, Fin
   }
 }
 
-void raggedModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void raggedModelOpt(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (!isModelOpt(subject.folder))
     return;
   for (const Layer& layer : subject.inventory.layers)
@@ -254,130 +251,79 @@ void raggedModelOpt(const LintSubject& subject, const ReaderRule& rule, Findings
 
 /// A finding for the first tensor of each dtype for which `affects` holds.
 template <typename Affects>
-void perDtype(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
-              Affects affects) {
+void perDtype(const LintSubject& subject, RuleName rule, Findings& findings, Affects affects) {
   std::set<std::string_view> seen;
   for (const StoredTensor& tensor : subject.folder.tensors())
     if (affects(*tensor.entry) && seen.insert(tensor.entry->dtype->name).second)
       report(rule, findings, &tensor, fmt::format("the dtype is {}", tensor.entry->dtype->name));
 }
 
-void sixBits(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void sixBits(const LintSubject& subject, RuleName rule, Findings& findings) {
   perDtype(subject, rule, findings,
            [](const SafetensorsEntry& entry) { return entry.dtype->name.starts_with("F6_"); });
 }
 
-void oddFours(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void oddFours(const LintSubject& subject, RuleName rule, Findings& findings) {
   perDtype(subject, rule, findings, [](const SafetensorsEntry& entry) {
     return entry.dtype->name == "F4" && (entry.shape.empty() || entry.shape.back() % 2 != 0);
   });
 }
 
-void newDtypes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void newDtypes(const LintSubject& subject, RuleName rule, Findings& findings) {
   perDtype(subject, rule, findings, [](const SafetensorsEntry& entry) {
     return entry.dtype->name == "F4" || entry.dtype->name == "F8_E8M0";
   });
 }
 
-void newestDtypes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void newestDtypes(const LintSubject& subject, RuleName rule, Findings& findings) {
   perDtype(subject, rule, findings,
            [](const SafetensorsEntry& entry) { return entry.dtype->name.ends_with("FNUZ"); });
 }
 
-// clang-format off
-constexpr auto kReaderRules = std::to_array<ReaderRule>({
-    {"kv-scales-default-to-one", {Vllm}, Warning,
-     "a scale of the cache that is not there is 1.0, with a line in the log",
-     "calibrate, and put the scales in with `octavo checkpoint scales apply`",
-     "vLLM, quantization/kv_cache.py", kvDefault},
-    {"kv-value-scale-alone", {Vllm}, Error, "an assertion ends the load of a checkpoint with v_scale and no k_scale",
-     "put k_scale in with `octavo checkpoint scales apply`", "vLLM issue 46264", kvValueOnly},
-    {"kv-one-scale-for-both", {Vllm}, Warning, "kv_scale is taken for k_scale and copied to v_scale",
-     "write k_scale and v_scale", "vLLM, model_loader/weight_utils.py", kvOneName},
-    {"kv-side-file-unread", {Vllm}, Warning,
-     "--quantization-param-path is gone: versions since then do not read the file, and every scale is 1.0",
-     "octavo checkpoint scales apply DIR --scales kv_cache_scales.json --into-checkpoint",
-     "vLLM, quantization/schema.py of the versions that had it", kvSideFile},
-    {"kv-scale-clamped-to-one", {TensorRtLlm}, Note,
-     "ModelOpt's own export for TensorRT-LLM has at least 1.0 here; its Hugging Face export, as this one, has amax/448",
-     "compare outputs with an engine built from the other export",
-     "ModelOpt, export/quant_utils.py:get_kv_cache_scaling_factor", kvBelowOne},
-    {"e8m0-bytes-shifted", {Vllm}, Error,
-     "silently wrong: a scale byte is shifted into a bf16, so byte 0 is 0.0 (not 2^-127), which takes the block's values with it, and byte 255 +Inf (not NaN)",
-     "quantize the blocks again, with the amax bounded from below",
-     "vLLM, utils/mxfp8_utils.py:_cast_mxfp8_scales_to_bf16", shiftedBytes},
-    {"fused-weights-requantized", {Vllm}, Warning,
-     "silently changed: weights of fused projections are quantized again to the largest of their scales",
-     "quantize the projections with one scale, or with a scale per row",
-     "vLLM, utils/w8a8_utils.py:requantize_with_max_scale", requantized},
-    {"blocks-want-dynamic", {Vllm}, Error, "weight_block_size with static activations is refused",
-     "set activation_scheme to dynamic", "vLLM, quantization/fp8.py", staticBlocks},
-    {"quark-export-missing", {Vllm}, Error, "a Quark configuration without export is refused",
-     "write the configuration anew with `octavo checkpoint convert --layout quark`",
-     "vLLM, quantization/quark/quark.py", noExport},
-    {"modelopt-algorithm-unknown", {Vllm}, Error, "loading fails: the algorithm is not on the reader's list",
-     "convert to one of: FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, NVFP4, W4A16_NVFP4, MXFP8, MIXED_PRECISION",
-     "vLLM, quantization/modelopt.py", unknownAlgorithm},
-    {"modelopt-inverse-name", {Vllm, Sglang}, Error,
-     "the name is mapped to another parameter or to none, and the load breaks",
-     "octavo checkpoint convert --layout modelopt, which calls it weight_scale",
-     "vLLM issue 54126; sglang PR 30234", inverseNameInModelOpt},
-    {"modelopt-input-scale-unset", {Vllm}, Error,
-     "silently wrong: activations are divided by the lowest f32, which is in place of the scale that is not there",
-     "put the scale in with `octavo checkpoint scales apply`, or convert to a layout with dynamic activations",
-     "vLLM, quantization/modelopt.py:ModelOptFp8LinearMethod", noInputScale},
-    {"modelopt-excluded-by-substring", {Vllm}, Error,
-     "an entry that is any part of a module's name excludes the module: it is built without quantization, and its scales have no place",
-     "write whole names, or wildcards over whole names, in exclude_modules (ignore in config.json)",
-     "vLLM, quantization/modelopt.py:is_layer_excluded", excludedBySubstring},
-    {"modelopt-ragged-blocks", {Vllm}, Error, "weights whose sides are not multiples of 128 are refused",
-     "octavo checkpoint convert --layout modelopt --requantize --format fp8_row",
-     "vLLM, quantization/modelopt.py:ModelOptFp8PbWoLinearMethod", raggedModelOpt},
-    {"quantized-router", {Vllm}, Warning,
-     "most models build routers and gates of shared experts without quantization: their scales stop the load, or are left out and the codes become the weights",
-     "quantize the plain model again, which leaves routers plain",
-     "vLLM, models/qwen2_moe.py, models/mixtral.py", quantizedRouters},
-    {"no-scheme-for-format", {Vllm}, Error, "the load stops: it has no scheme for weights of this format in this layout",
-     "octavo checkpoint convert --requantize to a format that it has: fp8_row, fp8_block, mxfp4, nvfp4",
-     "vLLM, quantization/compressed_tensors/compressed_tensors.py, quantization/quark/quark.py", noScheme},
-    {"quark-weights-alone", {Vllm}, Error, "the load stops: FP8 weights want FP8 activations beside them",
-     "quantize without --weight-only, or to compressed-tensors, of which it takes FP8 weights alone",
-     "vLLM, quantization/quark/quark.py:_is_fp8_w8a8", weightsAloneInQuark},
-    {"octavo-method-unknown", {Vllm, Sglang}, Error, "loading fails: the method is not on the reader's list",
-     "octavo checkpoint convert --layout compressed-tensors, or quark",
-     "vLLM, config/model.py; sglang, configs/model_config.py", ownMethod},
-    {"fnuz-doubled-scale", {Vllm, Sglang}, Warning,
-     "on FNUZ hardware (MI300) scales are doubled, and this one becomes infinite",
-     "quantize the layer again", "sglang PR 40243; vLLM, utils/w8a8_utils.py", doubledToInf},
-    {"fnuz-nan-codes", {Vllm}, Error,
-     "silently wrong: on FNUZ hardware the bytes 0x7F and 0xFF are read as 240 and -240, not NaN",
-     "quantize the layer again", "vLLM, utils/w8a8_utils.py:normalize_e4m3fn_to_e4m3fnuz", nanTo240},
-    {"dtype-without-torch", {Vllm, Transformers, Sglang}, Error, "safetensors has no torch type for F6 dtypes: the load stops",
-     "octavo checkpoint convert to a layout that keeps them in U8 (quark)", "safetensors 0.8", sixBits},
-    {"f4-odd-row", {Vllm, Transformers, Sglang}, Error, "safetensors refuses F4 tensors with an odd last extent for torch",
-     "octavo checkpoint convert to a layout that keeps them in U8", "safetensors 0.8", oddFours},
-    {"dtype-since-0.6", {Vllm, Transformers, Sglang}, Note, "safetensors before 0.6.0 does not know the dtype",
-     "safetensors 0.6 or newer, or `octavo checkpoint convert` to U8", "safetensors, tensor.rs", newDtypes},
-    {"dtype-since-0.8", {Vllm, Transformers, Sglang}, Warning, "safetensors before 0.8.0 does not know the dtype",
-     "safetensors 0.8 or newer", "safetensors, tensor.rs", newestDtypes},
+constexpr auto kChecks = std::to_array<ReaderCheck>({
+    {"kv-scales-default-to-one", kvDefault},
+    {"kv-value-scale-alone", kvValueOnly},
+    {"kv-one-scale-for-both", kvOneName},
+    {"kv-side-file-unread", kvSideFile},
+    {"kv-scale-clamped-to-one", kvBelowOne},
+    {"e8m0-bytes-shifted", shiftedBytes},
+    {"fused-weights-requantized", requantized},
+    {"blocks-want-dynamic", staticBlocks},
+    {"quark-export-missing", noExport},
+    {"modelopt-algorithm-unknown", unknownAlgorithm},
+    {"modelopt-inverse-name", inverseNameInModelOpt},
+    {"modelopt-input-scale-unset", noInputScale},
+    {"modelopt-excluded-by-substring", excludedBySubstring},
+    {"modelopt-ragged-blocks", raggedModelOpt},
+    {"quantized-router", quantizedRouters},
+    {"no-scheme-for-format", noScheme},
+    {"quark-weights-alone", weightsAloneInQuark},
+    {"octavo-method-unknown", ownMethod},
+    {"fnuz-doubled-scale", doubledToInf},
+    {"fnuz-nan-codes", nanTo240},
+    {"dtype-without-torch", sixBits},
+    {"f4-odd-row", oddFours},
+    {"dtype-since-0.6", newDtypes},
+    {"dtype-since-0.8", newestDtypes},
 });
-// clang-format on
 
 } // namespace
 
-std::span<const ReaderRule> readerRules() {
-  static const std::vector<ReaderRule> all = [] {
-    std::vector<ReaderRule> rules(kReaderRules.begin(), kReaderRules.end());
-    rules.insert(rules.end(), transformersRules().begin(), transformersRules().end());
-    return rules;
-  }();
-  return all;
+void lintReader(const LintSubject& subject, Reader reader, Findings& findings) {
+  for (const std::span<const ReaderCheck> checks :
+       {std::span<const ReaderCheck>(kChecks), transformersChecks()})
+    for (const ReaderCheck& check : checks)
+      if (check.rule.rule().readers.has(reader))
+        check.check(subject, check.rule, findings);
 }
 
-void lintReader(const LintSubject& subject, Reader reader, Findings& findings) {
-  for (const ReaderRule& rule : readerRules())
-    if (rule.readers.has(reader))
-      rule.check(subject, rule, findings);
+std::vector<RuleName> checkedReaderRules() {
+  std::vector<RuleName> rules;
+  for (const std::span<const ReaderCheck> checks :
+       {std::span<const ReaderCheck>(kChecks), transformersChecks()})
+    for (const ReaderCheck& check : checks)
+      rules.push_back(check.rule);
+  return rules;
 }
 
 } // namespace octavo::checkpoint

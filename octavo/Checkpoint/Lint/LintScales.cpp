@@ -26,7 +26,7 @@ bool isPlausible(double weight) {
 
 struct FaultRule {
   ScaleFault fault;
-  std::string_view rule;
+  RuleName rule;
   std::string_view word;
 };
 constexpr auto kFaultRules = std::to_array<FaultRule>({
@@ -49,8 +49,8 @@ std::string faultText(const Part& part, const ScaleCensus& census, const FaultRu
 void addFaults(const Part& part, const ScaleCensus& census, Findings& findings) {
   for (const FaultRule& row : kFaultRules)
     if (census.of(row.fault) > 0)
-      findings.push_back(lintFinding(row.rule, part.tensor.shard->name(), part.tensor.name(),
-                                     faultText(part, census, row)));
+      findings.push_back(finding(row.rule, part.tensor.shard->name(), part.tensor.name(),
+                                 faultText(part, census, row)));
 }
 
 void lintWeightScales(const LayerCensus& census, Findings& findings) {
@@ -62,8 +62,8 @@ void lintWeightScales(const LayerCensus& census, Findings& findings) {
       continue;
     const auto zeroed = blocksWithValues(*census.layer, [](double scale) { return scale == 0; });
     if (zeroed == 0) {
-      findings[i] = lintFinding("zero-scale-of-zeros", findings[i].file, findings[i].tensor,
-                                findings[i].what + ", over blocks of zeros");
+      findings[i] = finding("zero-scale-of-zeros", findings[i].file, findings[i].tensor,
+                            findings[i].what + ", over blocks of zeros");
     } else if (zeroed) {
       findings[i].what += fmt::format("; {} of these blocks {} codes that are not 0", *zeroed,
                                       *zeroed == 1 ? "holds" : "hold");
@@ -96,9 +96,9 @@ void lintSize(const LayerCensus& census, Findings& findings) {
   const std::string_view other =
       part.meaning == Meaning::Multiplies ? "divided by" : "multiplied by";
   const bool isInverted = turned && *asRead > kLargestPlausible && isPlausible(*turned);
-  findings.push_back(lintFinding(
-      isInverted ? "inverted-scale" : "implausible-scale", part.tensor.shard->name(),
-      part.tensor.name(),
+  findings.push_back(finding(
+      isInverted ? RuleName("inverted-scale") : RuleName("implausible-scale"),
+      part.tensor.shard->name(), part.tensor.name(),
       fmt::format(
           "the largest weight is {:.4g} when codes are {} the scale, as this layout has it, "
           "and {:.4g} when they are {} it",
@@ -124,7 +124,7 @@ void lintInput(const LayerCensus& census, Findings& findings) {
   const double least =
       largest * (multiplies ? double{census.input->smallest} : 1 / double{census.input->largest});
   if (greatest > kLargestInput || least < kSmallestInput)
-    findings.push_back(lintFinding(
+    findings.push_back(finding(
         "input-scale-implausible", part.tensor.shard->name(), part.tensor.name(),
         fmt::format("{} is {} the scale, as this layout has it, so inputs would reach {:.4g}",
                     format->name, multiplies ? "multiplied by" : "divided by",

@@ -2,9 +2,9 @@
 // counted once for all checks.
 #pragma once
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Checkpoint/Lint/CodeCensus.h"
-#include "octavo/Checkpoint/Lint/LintRules.h"
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 #include "octavo/Kernels/Execution.h"
 

@@ -13,9 +13,6 @@ namespace octavo::checkpoint {
 
 namespace {
 
-using enum Reader;
-using enum Severity;
-
 // Conditions, in the order of the table.
 
 /// It takes sides over the number of their scales for the extents of a block.
@@ -33,7 +30,7 @@ BlocksRead readingOfBlocks(const Layer& layer) {
   return reading;
 }
 
-void reportBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+void reportBlocks(const LintSubject& subject, RuleName rule, Findings& findings,
                   BlocksRead reading) {
   if (quantMethod(subject.folder) == "fp8")
     for (const Layer& layer : subject.inventory.layers)
@@ -42,15 +39,15 @@ void reportBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& 
                fmt::format("{} in blocks of 128 x 128", fmt::join(layer.shape, " x ")));
 }
 
-void misreadBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void misreadBlocks(const LintSubject& subject, RuleName rule, Findings& findings) {
   reportBlocks(subject, rule, findings, BlocksRead::AsOthers);
 }
 
-void refusedBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void refusedBlocks(const LintSubject& subject, RuleName rule, Findings& findings) {
   reportBlocks(subject, rule, findings, BlocksRead::No);
 }
 
-void raggedActivations(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void raggedActivations(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "compressed-tensors")
     for (const Layer& layer : subject.inventory.layers)
       if (hasFormat(layer, "fp8_block") && layer.shape.back() % 128 != 0 &&
@@ -66,7 +63,7 @@ bool isUnknownToTransformers(const Folder& folder) {
   return isModelOpt(folder) || quantMethod(folder) == "octavo";
 }
 
-void rawCodes(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void rawCodes(const LintSubject& subject, RuleName rule, Findings& findings) {
   const bool isAutoFp8 =
       quantMethod(subject.folder) == "fp8" &&
       !memberAt(subject.folder.quantizationConfig(), {"weight_block_size"}).is_array();
@@ -79,7 +76,7 @@ void rawCodes(const LintSubject& subject, const ReaderRule& rule, Findings& find
                          isAutoFp8 ? "the AutoFP8 layout" : quantMethod(subject.folder)));
 }
 
-void refusedByShape(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void refusedByShape(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (isUnknownToTransformers(subject.folder))
     for (const Layer& layer : subject.inventory.layers)
       if (layer.type.element->width() == 4) {
@@ -92,7 +89,7 @@ void refusedByShape(const LintSubject& subject, const ReaderRule& rule, Findings
 
 /// A finding for all layers that the layout's readers have no place for.
 template <typename Affects>
-void withoutPlace(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+void withoutPlace(const LintSubject& subject, RuleName rule, Findings& findings,
                   std::string_view method, Affects affects) {
   if (quantMethod(subject.folder) != method)
     return;
@@ -109,18 +106,18 @@ void withoutPlace(const LintSubject& subject, const ReaderRule& rule, Findings& 
                        subject.inventory.layers.size(), fmt::join(first->shape, ", ")));
 }
 
-void stackedExperts(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void stackedExperts(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (std::string_view method : {"compressed-tensors", "quark"})
     withoutPlace(subject, rule, findings, method,
                  [](const Layer& layer) { return layer.shape.size() == 3; });
 }
 
-void matricesAsBlocks(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void matricesAsBlocks(const LintSubject& subject, RuleName rule, Findings& findings) {
   withoutPlace(subject, rule, findings, "mxfp4",
                [](const Layer& layer) { return layer.shape.size() == 2; });
 }
 
-void groupsInQuark(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void groupsInQuark(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "quark")
     perFormat(subject, rule, findings, [](const Layer& layer) {
       return layer.format->element->width() == 8 && layer.format->along != format::kWholeAxis;
@@ -140,21 +137,21 @@ bool isLlama4(const Folder& folder) {
 /// A finding for the first expert of each format for which `affects` holds, where it puts experts
 /// that are a few modules each into a stack.
 template <typename Affects>
-void perFormatOfExperts(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
+void perFormatOfExperts(const LintSubject& subject, RuleName rule, Findings& findings,
                         Affects affects) {
   if (!isLlama4(subject.folder))
     perFormat(subject, rule, findings,
               [&](const Layer& layer) { return !expertsOf(layer.name).empty() && affects(layer); });
 }
 
-void outerScalesOfExperts(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void outerScalesOfExperts(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "compressed-tensors")
     perFormatOfExperts(subject, rule, findings,
                        [](const Layer& layer) { return layer.outer.has_value(); });
 }
 
 /// It multiplies codes of 8 bits by the tensor of scales as it is: one, or one a row.
-void blocksOfExperts(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void blocksOfExperts(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "compressed-tensors")
     perFormatOfExperts(subject, rule, findings, [](const Layer& layer) {
       const auto grid = format::scaleShape(layer.shape, layer.type.block);
@@ -164,12 +161,12 @@ void blocksOfExperts(const LintSubject& subject, const ReaderRule& rule, Finding
     });
 }
 
-void expertsInQuark(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void expertsInQuark(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) == "quark")
     perFormatOfExperts(subject, rule, findings, [](const Layer&) { return true; });
 }
 
-void stacksOfLlama4(const LintSubject& subject, const ReaderRule& rule, Findings& findings) {
+void stacksOfLlama4(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) != "compressed-tensors" || !isLlama4(subject.folder))
     return;
   for (const StoredTensor& tensor : subject.inventory.plain) {
@@ -180,56 +177,23 @@ void stacksOfLlama4(const LintSubject& subject, const ReaderRule& rule, Findings
   }
 }
 
-// clang-format off
-constexpr auto kRules = std::to_array<ReaderRule>({
-    {"ragged-blocks-misread", {Transformers}, Error,
-     "silently wrong: the block height is taken as rows / rows of scales (120 where it is 128), so scales slide; columns alike",
-     "octavo checkpoint dequantize, or convert to a layout without blocks of 128 x 128",
-     "transformers 5.23, run on CPU", misreadBlocks},
-    {"ragged-blocks-refused", {Transformers}, Error,
-     "the load stops: the rows are not a multiple of the scale rows, or the columns not a multiple of the scale columns",
-     "octavo checkpoint dequantize, or convert to a layout without blocks of 128 x 128",
-     "transformers 5.23, run on CPU", refusedBlocks},
-    {"ragged-activations-stop", {Transformers}, Error,
-     "the weights load, and the first product stops: activations go in groups of 128 columns",
-     "octavo checkpoint convert --layout compressed-tensors --requantize --format fp8_row, or quantize the plain model with --weight-only",
-     "compressed-tensors 0.20, run on CPU", raggedActivations},
-    {"raw-codes-loaded", {Transformers}, Error,
-     "silently wrong: the codes are loaded as the weights, without their scales",
-     "octavo checkpoint convert --layout compressed-tensors, or dequantize",
-     "transformers 5.23, run on CPU", rawCodes},
-    {"stacked-experts-unread", {Transformers}, Error,
-     "silently wrong: tensors of stacked experts have no place in the model, whose experts keep random values",
-     "quantize the plain model again, which leaves the stacks plain; or octavo checkpoint convert --layout gpt-oss",
-     "transformers 5.23, run on CPU", stackedExperts},
-    {"matrices-as-blocks-unread", {Transformers}, Error,
-     "silently wrong: blocks and scales are looked for in experts.gate_up_proj and experts.down_proj alone, and other layers keep random values",
-     "octavo checkpoint convert --layout compressed-tensors, or quark", "transformers 5.23, run on CPU", matricesAsBlocks},
-    {"quark-groups-stop", {Transformers}, Error, "the weights load, and the first product stops: Quark runs FP8 by tensor and by row alone",
-     "octavo checkpoint convert --layout compressed-tensors", "transformers 5.23 with Quark 0.13, run on CPU", groupsInQuark},
-    {"packed-rows-refused", {Transformers}, Error, "the load stops: packed rows do not have the model's shape",
-     "octavo checkpoint convert --layout compressed-tensors", "transformers 5.23, run on CPU", refusedByShape},
-    {"experts-outer-scales-dropped", {Transformers}, Error,
-     "silently wrong: experts that are modules one by one are decompressed without weight_global_scale, and their weights are hundreds of times too large, or more",
-     "octavo checkpoint convert --layout compressed-tensors --requantize --format mxfp4, or dequantize",
-     "transformers 5.23, integrations/compressed_tensors.py:CompressedTensorsDequantize, run on CPU", outerScalesOfExperts},
-    {"experts-blocks-stop", {Transformers}, Error,
-     "the load stops: codes of experts that are modules one by one are multiplied by their scales as these are stored, which fits one scale, or one a row",
-     "octavo checkpoint convert --layout compressed-tensors --requantize --format fp8_row, or dequantize",
-     "transformers 5.23, integrations/compressed_tensors.py:CompressedTensorsDequantize, run on CPU", blocksOfExperts},
-    {"quark-experts-unread", {Transformers}, Error,
-     "scales of experts that are modules one by one have no place: FP8 codes are loaded as the weights, silently wrong, and packed ones stop the load",
-     "octavo checkpoint convert --layout compressed-tensors, with --requantize --format fp8_row or mxfp4 for other formats, or dequantize",
-     "transformers 5.23 with Quark 0.13, run on CPU", expertsInQuark},
-    {"llama4-stacks-unread", {Transformers}, Error,
-     "silently wrong: beside compressed-tensors the experts of Llama 4 are modules one by one, so stacks have no place, and experts keep random values",
-     "quantize the plain model again with --layout quark or deepseek, beside which the stacks stay stacks",
-     "transformers 5.23, quantizers/base.py:MODULES_TO_PATCH_FOR_QUANTIZATION, run on CPU", stacksOfLlama4},
+constexpr auto kChecks = std::to_array<ReaderCheck>({
+    {"ragged-blocks-misread", misreadBlocks},
+    {"ragged-blocks-refused", refusedBlocks},
+    {"ragged-activations-stop", raggedActivations},
+    {"raw-codes-loaded", rawCodes},
+    {"stacked-experts-unread", stackedExperts},
+    {"matrices-as-blocks-unread", matricesAsBlocks},
+    {"quark-groups-stop", groupsInQuark},
+    {"packed-rows-refused", refusedByShape},
+    {"experts-outer-scales-dropped", outerScalesOfExperts},
+    {"experts-blocks-stop", blocksOfExperts},
+    {"quark-experts-unread", expertsInQuark},
+    {"llama4-stacks-unread", stacksOfLlama4},
 });
-// clang-format on
 
 } // namespace
 
-std::span<const ReaderRule> transformersRules() { return kRules; }
+std::span<const ReaderCheck> transformersChecks() { return kChecks; }
 
 } // namespace octavo::checkpoint

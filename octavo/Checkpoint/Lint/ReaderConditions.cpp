@@ -4,11 +4,9 @@
 
 namespace octavo::checkpoint {
 
-void report(const ReaderRule& rule, Findings& findings, const StoredTensor* tensor,
-            std::string what) {
-  findings.push_back({std::string(rule.name), rule.severity, tensor ? tensor->shard->name() : "",
-                      tensor ? tensor->name() : "", std::move(what),
-                      fmt::format("{} ({})", rule.happens, rule.source), std::string(rule.fix)});
+void report(RuleName rule, Findings& findings, const StoredTensor* tensor, std::string what) {
+  findings.push_back(finding(rule, tensor ? tensor->shard->name() : "",
+                             tensor ? tensor->name() : "", std::move(what)));
 }
 
 std::string quantMethod(const Folder& folder) {

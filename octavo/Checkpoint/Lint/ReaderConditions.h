@@ -12,8 +12,7 @@
 namespace octavo::checkpoint {
 
 /// Adds a finding of `rule`; `tensor` may be null.
-void report(const ReaderRule& rule, Findings& findings, const StoredTensor* tensor,
-            std::string what);
+void report(RuleName rule, Findings& findings, const StoredTensor* tensor, std::string what);
 
 /// quant_method of config.json, empty where there is none; "modelopt" also where only
 /// hf_quant_config.json is there.
@@ -24,8 +23,7 @@ bool hasFormat(const Layer& layer, std::string_view name);
 
 /// A finding for the first layer of each format for which `affects` holds.
 template <typename Affects>
-void perFormat(const LintSubject& subject, const ReaderRule& rule, Findings& findings,
-               Affects affects) {
+void perFormat(const LintSubject& subject, RuleName rule, Findings& findings, Affects affects) {
   std::set<std::string_view> seen;
   for (const Layer& layer : subject.inventory.layers)
     if (layer.format && affects(layer) && seen.insert(layer.format->name).second)

@@ -1,6 +1,6 @@
 #include "tools/octavo/checkpoint/FigureJson.h"
 
-#include "octavo/Checkpoint/Lint/LintRules.h"
+#include "octavo/Checkpoint/FindingRules.h"
 
 #include <cmath>
 
