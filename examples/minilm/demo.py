@@ -40,10 +40,13 @@ ROOT = HERE.parent.parent
 WEIGHTS_ONLY = ("mxfp4", "nvfp4")
 
 
+GRADIENTS = {"fp8_e5m2_tensor", "fp8_e5m2_row"}  # formats of gradients, of which a run has none
+
+
 def rows_to_run(scaled_formats):
     """Name, weights' and activations' format of each row, from `octavo formats --json`. A format
     that only serves as another's activations (fp8_group) is no row."""
-    partners = {f["activation"] for f in scaled_formats if f["activation"] != f["name"]}
+    partners = {f["activation"] for f in scaled_formats if f["activation"] != f["name"]} | GRADIENTS
     rows = [
         (f["name"], f["name"], f["activation"])
         for f in scaled_formats

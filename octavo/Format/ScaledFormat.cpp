@@ -1,15 +1,72 @@
 #include "octavo/Format/ScaledFormat.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <charconv>
 #include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <numeric>
+#include <string>
+#include <system_error>
+#include <utility>
 
 namespace octavo::format {
 
+namespace {
+
+/// A row with another block size, and the text that it refers to.
+struct SizedFormat {
+  std::string name, activation;
+  ScaledFormat format;
+};
+
+/// Rows with other block sizes, made when they are first asked for.
+class SizedFormats {
+public:
+  const ScaledFormat* find(const ScaledFormat& row, std::int64_t size) {
+    const std::lock_guard lock(mutex);
+    std::unique_ptr<SizedFormat>& sized = made[{&row, size}];
+    if (!sized) {
+      const std::string suffix = ":" + std::to_string(size);
+      sized = std::make_unique<SizedFormat>(
+          SizedFormat{std::string(row.name) + suffix, std::string(row.activation) + suffix, row});
+      sized->format.name = sized->name;
+      sized->format.activation = sized->activation;
+      sized->format.along = size;
+      if (row.across == row.along)
+        sized->format.across = size;
+    }
+    return &sized->format;
+  }
+
+private:
+  std::mutex mutex;
+  std::map<std::pair<const ScaledFormat*, std::int64_t>, std::unique_ptr<SizedFormat>> made;
+};
+
+} // namespace
+
 const ScaledFormat* findScaledFormat(std::string_view name) {
-  auto row = std::ranges::find(kScaledFormats, name, &ScaledFormat::name);
-  return row == kScaledFormats.end() ? nullptr : &*row;
+  const std::size_t colon = name.find(':');
+  const auto row = std::ranges::find(kScaledFormats, name.substr(0, colon), &ScaledFormat::name);
+  if (row == kScaledFormats.end())
+    return nullptr;
+  if (colon == std::string_view::npos)
+    return &*row;
+  std::int64_t size = 0;
+  const std::string_view digits = name.substr(colon + 1);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  if (error != std::errc() || end != digits.data() + digits.size() || digits.front() == '0' ||
+      row->along == kWholeAxis || size < kLeastBlock || size > kMostBlock ||
+      !std::has_single_bit(static_cast<std::uint64_t>(size)))
+    return nullptr;
+  if (size == row->along)
+    return &*row;
+  static SizedFormats sized;
+  return sized.find(*row, size);
 }
 
 std::optional<ScaleRule> findScaleRule(std::string_view name) {

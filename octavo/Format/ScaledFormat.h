@@ -51,6 +51,9 @@ struct ScaledFormat {
   std::string_view activation;  ///< the scaled format of activations that meet such weights
   std::string_view source;
 
+  /// The name of its row: without the block size that findScaledFormat reads.
+  constexpr std::string_view rowName() const { return name.substr(0, name.find(':')); }
+
   /// Whether all values of a tensor share a scale, be it the only one or the outer one.
   constexpr bool hasScaleOfTensor() const {
     return hasOuterScale || (across == kWholeAxis && along == kWholeAxis);
@@ -73,12 +76,19 @@ inline constexpr auto kScaledFormats = std::to_array<ScaledFormat>({
     {"nvfp4",       &element("e2m1fn"), &element("e4m3fn"),           1,         16, true,  ScaleRule::Nearest, "nvfp4",      "NVIDIA Transformer Engine, NVFP4 recipe"},
     {"fp8_tensor",  &element("e4m3fn"), &element("f32"),     kWholeAxis, kWholeAxis, false, ScaleRule::Nearest, "fp8_tensor", "XLA discussion 22 (FP8 RFC), Scaling"},
     {"fp8_row",     &element("e4m3fn"), &element("f32"),              1, kWholeAxis, false, ScaleRule::Nearest, "fp8_row",    "cuBLAS, OUTER_VEC_32F"},
+    {"fp8_e5m2_tensor", &element("e5m2"), &element("f32"),   kWholeAxis, kWholeAxis, false, ScaleRule::Nearest, "fp8_e5m2_tensor", "XLA discussion 22 (FP8 RFC), Scaling"},
+    {"fp8_e5m2_row", &element("e5m2"),  &element("f32"),              1, kWholeAxis, false, ScaleRule::Nearest, "fp8_e5m2_row", "cuBLAS, OUTER_VEC_32F"},
     {"fp8_block",   &element("e4m3fn"), &element("f32"),            128,        128, false, ScaleRule::Nearest, "fp8_group",  "DeepSeek-V3, weights"},
     {"fp8_group",   &element("e4m3fn"), &element("f32"),              1,        128, false, ScaleRule::Nearest, "fp8_group",  "DeepSeek-V3, activations"},
     // clang-format on
 });
 
-/// The row of that name; null if there is none.
+/// Block sizes that a name may ask for.
+inline constexpr std::int64_t kLeastBlock = 8, kMostBlock = 1024;
+
+/// The row of that name; null if there is none. A format with blocks takes another size of them
+/// after a colon, a power of two from kLeastBlock to kMostBlock: "mxfp4:16" is mxfp4 in blocks of
+/// 16, "fp8_block:64" has blocks of 64 by 64. Equal names give equal pointers.
 const ScaledFormat* findScaledFormat(std::string_view name);
 
 /// The rule of that name; nothing if there is none.

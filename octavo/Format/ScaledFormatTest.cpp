@@ -108,6 +108,27 @@ TEST(ScaledFormatTest, NamesAreUniqueAndUnknownOnesFindNothing) {
   EXPECT_EQ(findScaledFormat(""), nullptr);
 }
 
+TEST(ScaledFormatTest, NamesWithABlockSize) {
+  const ScaledFormat* sixteen = findScaledFormat("mxfp4:16");
+  ASSERT_NE(sixteen, nullptr);
+  EXPECT_EQ(sixteen->name, "mxfp4:16");
+  EXPECT_EQ(sixteen->rowName(), "mxfp4");
+  EXPECT_EQ(findScaledFormat("mxfp4:16"), sixteen);
+  EXPECT_EQ(findScaledFormat(sixteen->activation), sixteen);
+  EXPECT_EQ(blockShape(*sixteen, Shape{64, 384}, 1), (Shape{1, 16}));
+  EXPECT_DOUBLE_EQ(sixteen->bitsPerValue(Shape{64, 384}, 1), 4 + 8.0 / 16);
+  EXPECT_EQ(findScaledFormat("mxfp4:32"), findScaledFormat("mxfp4"));
+  EXPECT_EQ(findScaledFormat("mxfp4")->along, 32);
+  const ScaledFormat* square = findScaledFormat("fp8_block:64");
+  ASSERT_NE(square, nullptr);
+  EXPECT_EQ(blockShape(*square, Shape{256, 384}, 1), (Shape{64, 64}));
+  EXPECT_EQ(square->activation, "fp8_group:64");
+  for (const char* name : {"mxfp4:", "mxfp4:0", "mxfp4:4", "mxfp4:24", "mxfp4:2048", "mxfp4:016",
+                           "mxfp4:16x", "mxfp4:-16", "mxfp4:16:16", "fp8_row:16", "fp8_tensor:8",
+                           "mxfp5:16", ":16", "mxfp4:99999999999999999999"})
+    EXPECT_EQ(findScaledFormat(name), nullptr) << name;
+}
+
 TEST(ScaledFormatTest, RuleNames) {
   for (const ScaleRuleRow& row : kScaleRules) {
     EXPECT_EQ(findScaleRule(row.name), row.rule);

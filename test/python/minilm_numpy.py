@@ -48,9 +48,10 @@ def _nvfp4(x):
     return (elements * scale * outer).reshape(x.shape)
 
 
-def _fp8(x, amax):
-    scale = np.where(amax > 0, amax / np.float32(448), np.float32(1)).astype(np.float32)
-    return _round_to(x / scale, ml_dtypes.float8_e4m3fn) * scale
+def _fp8(x, amax, element=ml_dtypes.float8_e4m3fn):
+    largest = np.float32(ml_dtypes.finfo(element).max)
+    scale = np.where(amax > 0, amax / largest, np.float32(1)).astype(np.float32)
+    return _round_to(x / scale, element) * scale
 
 
 def _fp8_tiles(x, rows, columns):
@@ -69,10 +70,9 @@ def fake_quantize(x, name, role):
         return _mx(x, lambda v: np.clip(np.rint(v * 64), -127, 127) / np.float32(64), 0)
     if name == "nvfp4":
         return _nvfp4(x)
-    if name == "fp8_tensor":
-        return _fp8(x, np.abs(x).max())
-    if name == "fp8_row":
-        return _fp8(x, np.abs(x).max(-1, keepdims=True))
+    if name in ("fp8_tensor", "fp8_row", "fp8_e5m2_tensor", "fp8_e5m2_row"):
+        amax = np.abs(x).max() if name.endswith("tensor") else np.abs(x).max(-1, keepdims=True)
+        return _fp8(x, amax, ml_dtypes.float8_e5m2 if "e5m2" in name else ml_dtypes.float8_e4m3fn)
     if name == "fp8_block":
         rows = x.reshape(-1, x.shape[-1])
         return _fp8_tiles(rows, 128 if role == "weight" else 1, 128).reshape(x.shape)

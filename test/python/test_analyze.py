@@ -124,15 +124,15 @@ def scaled(name, rule, x):
         inner = (amax / np.float32(6) / outer).astype(ml_dtypes.float8_e4m3fn).astype(np.float32)
         return np.repeat(inner * outer, 16).reshape(x.shape)
     across, along = {"fp8_tensor": x.shape, "fp8_row": (1, x.shape[1]), "fp8_block": (128, 128),
-                     "fp8_group": (1, 128)}[name]  # fmt: skip
+                     "fp8_group": (1, 128)}[name.replace("e5m2_", "")]  # fmt: skip
     across = min(across, x.shape[0])
     amax = np.abs(x).reshape(-(-x.shape[0] // across), across, -1, along).max((1, 3))
-    scale = amax / np.float32(448)
+    scale = amax / np.float32(57344 if "e5m2" in name else 448)
     return np.repeat(np.repeat(scale, across, 0), along, 1)
 
 
 def expected(name, rule, x):
-    element = MX.get(name, "e2m1" if name == "nvfp4" else "e4m3")
+    element = MX.get(name, "e2m1" if name == "nvfp4" else "e5m2" if "e5m2" in name else "e4m3")
     scale = scaled(name, rule, x)
     quotient = x.astype(np.float64) / scale if name in MX else x / scale
     y = (rounded(element, quotient) * scale.astype(np.float64)).astype(np.float32).astype(np.float64)
@@ -150,7 +150,8 @@ def expected(name, rule, x):
 def test_every_format_and_rule_is_as_numpy_says(source):
     x = SOURCES[source]()
     rows = rows_of("--distribution", source, "--samples", SAMPLES)
-    assert {name for name, _ in rows} == {*MX, "nvfp4", "fp8_tensor", "fp8_row", "fp8_block", "fp8_group"}
+    assert {name for name, _ in rows} == {*MX, "nvfp4", "fp8_tensor", "fp8_row", "fp8_e5m2_tensor",
+                                         "fp8_e5m2_row", "fp8_block", "fp8_group"}
     assert {rule for name, rule in rows if name == "mxfp4"} == {
         "floor", "ceil", "even", "round-up", "nearest"
     }  # fmt: skip

@@ -151,6 +151,8 @@ BITS_PER_WEIGHT = {
     "nvfp4": 4 + 8 / 16 + 32 * 36 / VALUES,
     "fp8_tensor": 8 + 32 * 36 / VALUES,
     "fp8_row": 8 + 32 * ROWS / VALUES,
+    "fp8_e5m2_tensor": 8 + 32 * 36 / VALUES,
+    "fp8_e5m2_row": 8 + 32 * ROWS / VALUES,
     "fp8_block": 8 + 32 / (128 * 128),
 }
 
