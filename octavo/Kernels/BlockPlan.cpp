@@ -16,8 +16,9 @@ static BlockPlan::Scale scaleKind(const ScaledType& type, const QuantizeOptions&
   if (scale.specials == Specials::Scale) {
     const bool isInverted =
         options.rule == ScaleRule::RoundUp && options.ratio == BlockRatio::Inverted;
-    return type.hasOuterScale || isInverted ? BlockPlan::Scale::Other
-                                            : BlockPlan::Scale::PowerOfTwo;
+    const bool isLog2 = options.exponent == numerics::ExponentForm::Log2;
+    return type.hasOuterScale || isInverted || isLog2 ? BlockPlan::Scale::Other
+                                                      : BlockPlan::Scale::PowerOfTwo;
   }
   const bool isPlain = options.scaleValues == numerics::ScaleValues::All && !options.corners.nan &&
                        !options.corners.infinite;
@@ -48,6 +49,18 @@ static std::uint32_t ruleIncrement(const QuantizeOptions& options, const Element
   return 0;
 }
 
+static WideType inputType(const QuantizeOptions& options) {
+  if (*options.input == format::element("bf16"))
+    return WideType::Bf16;
+  return *options.input == format::element("f16") ? WideType::F16 : WideType::F32;
+}
+
+/// The code of -0 of an element format; 0 where it has none.
+static std::uint32_t negativeZero(const ElementFormat& element) {
+  const std::uint64_t code = numerics::encode(element, -0.0);
+  return static_cast<std::uint32_t>(code);
+}
+
 BlockPlan blockPlan(const ScaledType& type, const QuantizeOptions& options, float outer,
                     float outerInverse) {
   const ElementFormat& element = *type.element;
@@ -68,15 +81,17 @@ BlockPlan blockPlan(const ScaledType& type, const QuantizeOptions& options, floa
   plan.nanScale = static_cast<std::uint32_t>(*type.scale->nanCode());
   plan.nonFinite = options.nonFinite;
   plan.quotient = numerics::quotientOf(type, options);
+  if (options.inInputType.quotient && plan.quotient != numerics::Quotient::Exact)
+    plan.quotientType = inputType(options);
   plan.zeroSign = options.zeroSign;
-  plan.isExact = options.zeroSign != numerics::ZeroSign::Kept;
+  if (options.zeroSign == numerics::ZeroSign::PositiveRounded)
+    plan.droppedCode = negativeZero(element);
+  plan.isExact = options.zeroSign != numerics::ZeroSign::Kept || plan.quotientType != WideType::F32;
 
-  const numerics::ScaleCorners& corners = options.corners;
-  const bool isPower = type.scale->specials == Specials::Scale;
+  const numerics::CornerCodes corners = numerics::cornerCodes(*type.scale, options);
   plan.leastAmax = options.leastAmax;
-  plan.zeroCode = corners.zero.value_or(
-      isPower ? 0 : static_cast<std::uint32_t>(numerics::encode(*type.scale, 1.0)));
-  plan.leastCode = corners.least.value_or(isPower ? 0 : 1);
+  plan.zeroCode = corners.zero;
+  plan.leastCode = corners.least;
   plan.nanCode = options.nonFinite == NonFinite::SkipNan ? kNoCode : corners.nan.value_or(kNoCode);
   plan.infiniteCode = corners.infinite.value_or(kNoCode);
 
@@ -85,10 +100,20 @@ BlockPlan blockPlan(const ScaledType& type, const QuantizeOptions& options, floa
   plan.increment = ruleIncrement(options, element);
   plan.emax = static_cast<std::uint32_t>(element.emax());
   plan.largestScale = static_cast<std::uint32_t>(type.scale->maxCode());
-  if (options.rule == ScaleRule::RoundUp) {
+  const bool roundsUp = options.rule == ScaleRule::RoundUp;
+  const bool isNearest = options.rule == ScaleRule::Nearest;
+  const bool isDivided = options.ratio == BlockRatio::Quotient && (roundsUp || isNearest);
+  if (roundsUp || isDivided) {
     plan.ratio = static_cast<float>(1.0 / elementMax);
-    plan.isRatioDivided = options.ratio == BlockRatio::Quotient;
+    plan.isRatioDivided = isDivided;
     plan.emax = 0;
+  }
+  const bool hasRatio = plan.scale != BlockPlan::Scale::PowerOfTwo || roundsUp || isDivided;
+  if (options.inInputType.ratio && hasRatio)
+    plan.ratioType = inputType(options);
+  if (isNearest) { // a conversion to e8m0fnu goes up everywhere between its two smallest values
+    plan.liftedFrom = (plan.emax << 23) + 1;
+    plan.liftedRange = 0x7FFFFF;
   }
   plan.pastRange = options.rule == ScaleRule::Even && corners.pastRange
                        ? *corners.pastRange
@@ -104,7 +129,7 @@ BlockPlan blockPlan(const ScaledType& type, const QuantizeOptions& options, floa
   plan.inverseRatio = outerInverse * reciprocalMax;
   plan.reciprocalInverse = 1.0f / outerInverse;
   plan.reciprocalOuter = 1.0f / outer;
-  plan.underflowCode = corners.underflow.value_or(plan.leastCode);
+  plan.underflowCode = corners.underflow;
   if (plan.scale == BlockPlan::Scale::Narrow)
     plan.narrowScale = convertPlan(*type.scale, {.overflow = Overflow::Saturate});
   return plan;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Kernels/ElementPlans.h"
+#include "octavo/Kernels/WideMemory.h"
 #include "octavo/Numerics/Scaled.h"
 
 namespace octavo::kernels {
@@ -27,8 +28,10 @@ struct BlockPlan {
   std::uint32_t nanScale;   ///< the code of a poisoned block's scale
   NonFinite nonFinite;
   numerics::Quotient quotient; ///< how values meet the factor of their block
+  WideType quotientType; ///< that quotients by such a factor are rounded to; F32: they are not
   numerics::ZeroSign zeroSign;
-  bool isExact; ///< the fast encoders do not have what is asked for
+  std::uint32_t droppedCode; ///< becomes 0: that of -0, where no element may be it; else 0
+  bool isExact;              ///< the fast encoders do not have what is asked for
 
   /// Amaxes below count as this one; the code of a block of zeros, and the least code of others.
   float leastAmax;
@@ -42,10 +45,14 @@ struct BlockPlan {
   /// PowerOfTwo: with y the bits of amax * ratio (or amax / elementMax), moved so that 2^-127 has
   /// exponent field 0, the code is ((y + increment) >> 23) - emax, limited to 0 and largestScale;
   /// or pastRange where the sum reaches f32's infinity.
+  /// Where y lies among the liftedRange bits from liftedFrom on, the code is 1.
   float ratio;
   bool isRatioDivided;
+  WideType ratioType; ///< that ratios are rounded to, here and below; F32: they are not
   std::uint32_t pastRange;
   std::uint32_t increment;
+  std::uint32_t liftedFrom;
+  std::uint32_t liftedRange;
   std::uint32_t emax;
   std::uint32_t largestScale;
 

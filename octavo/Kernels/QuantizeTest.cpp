@@ -5,6 +5,7 @@
 #include "octavo/Kernels/OnEachIsa.h"
 #include "octavo/Numerics/Preset.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -71,6 +72,21 @@ std::vector<std::uint32_t> randomNumbers(std::size_t n) {
   for (std::uint32_t& number : numbers)
     number = static_cast<std::uint32_t>(random());
   return numbers;
+}
+
+/// The types that values may come in.
+const std::array<const ElementFormat*, 3> kInputs = {
+    &format::element("f32"), &format::element("bf16"), &format::element("f16")};
+
+/// The values rounded to a type, those that it has no room for left out.
+std::vector<float> valuesOf(const ElementFormat& type, std::vector<float> values) {
+  for (float& value : values) {
+    const bool isFinite = std::isfinite(value);
+    value = static_cast<float>(numerics::round(type, value));
+    if (isFinite && !std::isfinite(value))
+      value = 1;
+  }
+  return values;
 }
 
 class QuantizeKernels : public OnEachIsa {
@@ -312,6 +328,15 @@ TEST_P(QuantizeKernels, OneBlockUnlikeTheOthers) {
     }
 }
 
+/// With and without NaN and Inf in f32; where the input's type matters, in the others too.
+std::vector<std::pair<const ElementFormat*, bool>> inputsOf(const numerics::Preset& preset) {
+  std::vector<std::pair<const ElementFormat*, bool>> inputs{{kInputs[0], true},
+                                                            {kInputs[0], false}};
+  if (preset.options.inInputType != numerics::InputArithmetic{})
+    inputs.insert(inputs.end(), {{kInputs[1], true}, {kInputs[1], false}, {kInputs[2], true}});
+  return inputs;
+}
+
 /// Every preset for every format that it applies to, along both axes, with every kind of block.
 TEST_P(QuantizeKernels, EveryPreset) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -322,9 +347,11 @@ TEST_P(QuantizeKernels, EveryPreset) {
       if (!preset.appliesTo(row))
         continue;
       for (int axis : {0, 1})
-        for (bool isFinite : {true, false}) {
+        for (auto [input, isFinite] : inputsOf(preset)) {
           if (!isFinite && preset.options.nonFinite == NonFinite::Error)
             continue;
+          QuantizeOptions options = preset.options;
+          options.input = input;
           std::vector<float> values = adversarialValues(sizeOf(shape), 8);
           // Whole blocks of zeros of both signs, of the smallest values and of the largest.
           for (std::size_t i = 0; i < values.size(); ++i) {
@@ -338,14 +365,15 @@ TEST_P(QuantizeKernels, EveryPreset) {
           if (!isFinite)
             for (std::size_t i = 0; i < values.size(); i += 1 + i % 1009)
               values[i] = i % 3 == 0 ? kNan : i % 3 == 1 ? kInf : -kInf;
-          expectAsNumerics(values, shape, typeOf(row, shape, axis), preset.options,
-                           std::string(preset.name) + " " +
-                               describe(row, shape, axis, preset.options));
+          values = valuesOf(*input, values);
+          expectAsNumerics(values, shape, typeOf(row, shape, axis), options,
+                           std::string(preset.name) + " of " + std::string(input->name) + " " +
+                               describe(row, shape, axis, options));
         }
     }
 }
 
-/// Settings in combinations that no owner has.
+/// Settings in combinations that no owner has; values are of the input's type or not.
 TEST_P(QuantizeKernels, AnySettings) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -356,15 +384,17 @@ TEST_P(QuantizeKernels, AnySettings) {
   };
   for (int round = 0; round < 300; ++round) {
     const format::ScaledFormat& row = kScaledFormats[random() % kScaledFormats.size()];
-    const auto corner = [&]() -> std::optional<std::uint32_t> {
+    const auto corner = [&]() -> std::optional<numerics::GivenScale> {
       if (random() % 3 != 0)
         return std::nullopt;
       if (row.scale->isNarrow()) {
         const auto code = static_cast<std::uint32_t>(random() % 256);
-        return row.scale->isSigned() ? code % 128 : code;
+        return numerics::GivenScale{static_cast<float>(
+            numerics::decode(*row.scale, row.scale->isSigned() ? code % 128 : code))};
       }
-      return std::bit_cast<std::uint32_t>(static_cast<float>(random() % 1000) * 0x1p-20f);
+      return numerics::GivenScale{static_cast<float>(random() % 1000) * 0x1p-20f};
     };
+    const auto coin = [&] { return random() % 2 == 0; };
     QuantizeOptions options{
         .rule = kScaleRules[random() % kScaleRules.size()].rule,
         .rounding = pick(Rounding::Stochastic),
@@ -376,17 +406,23 @@ TEST_P(QuantizeKernels, AnySettings) {
                     .infinite = corner(),
                     .pastRange = corner(),
                     .underflow = corner(),
-                    .least = corner()},
+                    .least = corner(),
+                    .inputEpsilon = *row.scale == format::element("f32") && random() % 4 == 0},
         .leastAmax = random() % 2 ? 0 : std::ldexp(1.0f, -static_cast<int>(random() % 149)),
         .ratio = pick(numerics::BlockRatio::Inverted),
-        .outer = pick(numerics::OuterForm::InverseOfReciprocal),
+        .exponent = pick(numerics::ExponentForm::Log2),
+        .outer = pick(numerics::OuterForm::One),
         .quotient = pick(numerics::QuotientForm::TimesInverted),
-        .zeroSign = pick(numerics::ZeroSign::Negative)};
+        .zeroSign = pick(numerics::ZeroSign::PositiveRounded),
+        .inInputType = {.outer = coin(), .ratio = coin(), .quotient = coin()},
+        .input = kInputs[random() % kInputs.size()]};
     if (random() % 2)
       options.evenBits = static_cast<std::uint8_t>(random() % 4);
     if (*row.scale == format::element("f32"))
       options.scaleValues = pick(numerics::ScaleValues::PowersOfTwo);
     std::vector<float> values = adversarialValues(sizeOf(shape), 10 + round);
+    if (coin())
+      values = valuesOf(*options.input, values);
     if (round % 2)
       for (std::size_t i = 0; i < values.size(); i += 1 + i % 509)
         values[i] = i % 3 == 0 ? kNan : i % 3 == 1 ? kInf : -kInf;

@@ -1,5 +1,7 @@
 #include "octavo/Numerics/Preset.h"
 
+#include "octavo/Numerics/Scaled.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,18 +22,16 @@ static_assert(std::ranges::all_of(kPresets,
                                         });
                                   }),
               "a preset names a scaled format that does not exist");
-static_assert(std::ranges::all_of(kPresets,
-                                  [](const Preset& preset) {
-                                    return std::ranges::all_of(
-                                        format::kScaledFormats, [&](const ScaledFormat& format) {
-                                          return std::ranges::count_if(
-                                                     kPresets, [&](const Preset& other) {
-                                                       return other.name == preset.name &&
-                                                              other.appliesTo(format);
-                                                     }) <= 1;
-                                        });
-                                  }),
-              "a preset is found by its name and a scaled format");
+static constexpr bool isEachFoundOnce() {
+  for (std::size_t i = 0; i < kPresets.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (kPresets[i].name == kPresets[j].name)
+        for (std::string_view name : kPresets[i].formats)
+          if (!name.empty() && std::ranges::count(kPresets[j].formats, name) != 0)
+            return false;
+  return true;
+}
+static_assert(isEachFoundOnce(), "a preset is found by its name and a scaled format");
 
 std::span<const Preset> presets() { return kPresets; }
 
@@ -87,13 +87,19 @@ static std::string ratioText(const QuantizeOptions& options, const ScaledFormat&
   const bool usesRule =
       format.scale->specials == Specials::Scale || options.scaleValues == ScaleValues::PowersOfTwo;
   const bool roundsUp = usesRule && options.rule == ScaleRule::RoundUp;
-  if (usesRule && !roundsUp)
-    return "on the bits of amax";
+  const bool converts = usesRule && options.rule == ScaleRule::Nearest;
+  if (usesRule && !roundsUp && !(converts && options.ratio == BlockRatio::Quotient))
+    return options.exponent == ExponentForm::Log2 && !converts && options.rule != ScaleRule::Even
+               ? "log2 of amax"
+               : "on the bits of amax";
+  const std::string_view log2 =
+      roundsUp && options.exponent == ExponentForm::Log2 ? "log2 of " : "";
   if (options.ratio == BlockRatio::Standard)
-    return roundsUp               ? "amax * (1 / max)"
-           : format.hasOuterScale ? "amax / max / outer"
-                                  : "amax / max";
-  return nameIn<BlockRatio>({{BlockRatio::Quotient, "amax / max"},
+    return std::string(log2) + (roundsUp               ? "amax * (1 / max)"
+                                : format.hasOuterScale ? "amax / max / outer"
+                                                       : "amax / max");
+  return std::string(log2) +
+         nameIn<BlockRatio>({{BlockRatio::Quotient, "amax / max"},
                              {BlockRatio::JointQuotient, "amax / (max * outer)"},
                              {BlockRatio::OuterFirst, "amax / outer / max"},
                              {BlockRatio::InverseLast, "amax / max * g"},
@@ -107,7 +113,8 @@ static std::string outerText(const QuantizeOptions& options, const ScaledFormat&
     return "none";
   return nameIn<OuterForm>({{OuterForm::Quotient, "amax / p"},
                             {OuterForm::Inverse, "1 / g, g = p / amax"},
-                            {OuterForm::InverseOfReciprocal, "1 / g, g = (1 / amax) * p"}},
+                            {OuterForm::InverseOfReciprocal, "1 / g, g = (1 / amax) * p"},
+                            {OuterForm::One, "1"}},
                            options.outer);
 }
 
@@ -122,6 +129,22 @@ static std::string quotientText(const QuantizeOptions& options, const ScaledForm
                                {QuotientForm::TimesQuotient, "x * (1 / outer / s)"},
                                {QuotientForm::TimesInverted, "x * (max / amax)"}},
                               options.quotient);
+}
+
+/// What is computed in the input's type, of the steps that a format has.
+static std::string inputArithmeticText(const QuantizeOptions& options, const ScaledFormat& format) {
+  std::string text;
+  const auto add = [&](bool is, std::string_view step) {
+    if (is)
+      text += (text.empty() ? "" : ", ") + std::string(step);
+  };
+  add(options.inInputType.outer && format.hasOuterScale, "outer scale");
+  add(options.inInputType.ratio, format.hasOuterScale && options.ratio == BlockRatio::InverseLast
+                                     ? "amax / max"
+                                 : options.exponent == ExponentForm::Log2 ? "log2 of amax"
+                                                                          : "scale");
+  add(options.inInputType.quotient, "quotient");
+  return text.empty() ? "nothing" : text;
 }
 
 /// "0x7F (2^0)", "0x20 (0.125)", "NaN".
@@ -145,12 +168,10 @@ std::vector<Setting> settings(const Preset& preset, const ScaledFormat& format) 
   const bool isPower = scale.specials == Specials::Scale;
   const bool usesRule = isPower || options.scaleValues == ScaleValues::PowersOfTwo;
   const ScaleCorners& corners = options.corners;
-  auto codeOr = [&](std::optional<std::uint32_t> code, std::string_view otherwise) {
-    return code ? codeText(scale, *code) : std::string(otherwise);
-  };
+  const CornerCodes codes = cornerCodes(scale, options);
+  constexpr std::string_view kEpsilon = "epsilon of the input's type";
   const bool propagates =
       options.nonFinite == NonFinite::Propagate || options.nonFinite == NonFinite::Saturate;
-  const std::uint32_t zero = isPower ? 0 : static_cast<std::uint32_t>(encode(scale, 1.0));
   char floorText[24];
   std::snprintf(floorText, sizeof(floorText), "%g", static_cast<double>(options.leastAmax));
 
@@ -166,22 +187,25 @@ std::vector<Setting> settings(const Preset& preset, const ScaledFormat& format) 
   rows.push_back({"scale from", ratioText(options, format)});
   rows.push_back({"outer scale", outerText(options, format)});
   rows.push_back({"least amax", options.leastAmax > 0 ? floorText : "none"});
-  rows.push_back({"zero block", options.leastAmax > 0 && !corners.zero
-                                    ? "as least amax"
-                                    : codeText(scale, corners.zero.value_or(zero))});
-  rows.push_back({"least scale", codeText(scale, corners.least.value_or(isPower ? 0 : 1))});
+  rows.push_back({"zero block", options.leastAmax > 0 && !corners.zero ? "as least amax"
+                                : corners.inputEpsilon ? std::string(kEpsilon)
+                                                       : codeText(scale, codes.zero)});
+  rows.push_back({"least scale", codeText(scale, codes.least)});
   if (!usesRule)
-    rows.push_back({"scale rounded to 0", codeOr(corners.underflow, "least scale")});
+    rows.push_back({"scale rounded to 0", corners.inputEpsilon ? std::string(kEpsilon)
+                                          : corners.underflow  ? codeText(scale, codes.underflow)
+                                                               : "least scale"});
   if (usesRule && options.rule == ScaleRule::Even)
-    rows.push_back({"amax past f32", codeOr(corners.pastRange, "as the rule")});
+    rows.push_back(
+        {"amax past f32", codes.pastRange ? codeText(scale, *codes.pastRange) : "as the rule"});
   const bool isError = options.nonFinite == NonFinite::Error;
   rows.push_back({"NaN", isError                                   ? "refused"
                          : options.nonFinite == NonFinite::SkipNan ? "not counted"
-                         : corners.nan                             ? codeText(scale, *corners.nan)
+                         : corners.nan                             ? codeText(scale, *codes.nan)
                          : propagates                              ? "NaN"
                                                                    : ""});
   rows.push_back({"Inf", isError            ? "refused"
-                         : corners.infinite ? codeText(scale, *corners.infinite)
+                         : corners.infinite ? codeText(scale, *codes.infinite)
                          : options.nonFinite == NonFinite::Propagate ? "NaN"
                                                                      : "as the largest f32"});
   rows.push_back({"value", quotientText(options, format)});
@@ -189,8 +213,10 @@ std::vector<Setting> settings(const Preset& preset, const ScaledFormat& format) 
   rows.push_back({"overflow", std::string(overflowName(options.overflow))});
   rows.push_back({"zero", nameIn<ZeroSign>({{ZeroSign::Kept, "keeps its sign"},
                                             {ZeroSign::Positive, "+0"},
-                                            {ZeroSign::Negative, "-0"}},
+                                            {ZeroSign::Negative, "-0"},
+                                            {ZeroSign::PositiveRounded, "+0, rounded ones too"}},
                                            options.zeroSign)});
+  rows.push_back({"in input type", inputArithmeticText(options, format)});
   if (format.element->isInteger())
     rows.push_back({"lowest code", options.int8 == Int8Range::Symmetric ? "never" : "produced"});
   rows.push_back({"ragged edge", std::string(raggedEdgeName(preset.ragged))});

@@ -20,13 +20,16 @@ const ScaledFormat& scaledFormat(std::string_view name) { return *format::findSc
 
 /// One block of `values` in the first preset row of that name for that format.
 QuantizeResult quantizeBlock(std::string_view preset, std::string_view formatName,
-                             const std::vector<float>& values) {
+                             const std::vector<float>& values,
+                             const ElementFormat& input = format::element("f32")) {
   const ScaledFormat& format = scaledFormat(formatName);
   const Preset* row = findPreset(preset, format);
   EXPECT_NE(row, nullptr) << preset << " " << formatName;
   const std::vector<std::int64_t> shape{static_cast<std::int64_t>(values.size())};
+  QuantizeOptions options = row->options;
+  options.input = &input;
   return quantize(values, shape, {format.element, format.scale, shape, format.hasOuterScale},
-                  row->options);
+                  options);
 }
 std::uint32_t scaleOf(std::string_view preset, std::string_view formatName,
                       const std::vector<float>& values) {
@@ -50,9 +53,12 @@ TEST(PresetTest, FoundByNameAndFormat) {
   EXPECT_NE(findPreset("modelopt", scaledFormat("mxfp4")),
             findPreset("modelopt", scaledFormat("mxfp8_e4m3")));
   EXPECT_EQ(findPreset("", scaledFormat("mxfp4")), nullptr);
-  EXPECT_EQ(presetNames(scaledFormat("nvfp4")),
-            (std::vector<std::string_view>{"torchao", "transformer-engine", "compressed-tensors",
-                                           "modelopt", "jax"}));
+  EXPECT_EQ(
+      presetNames(scaledFormat("nvfp4")),
+      (std::vector<std::string_view>{"torchao", "torchao-single-level", "transformer-engine",
+                                     "compressed-tensors", "modelopt", "jax", "jax-single-level"}));
+  EXPECT_EQ(findPreset("quark", *format::findScaledFormat("mxfp4:16")),
+            findPreset("quark", scaledFormat("mxfp4")));
 }
 
 // amax 150 = 1.171875 * 2^7 in e4m3fn (emax 8, max 448): floor 2^-1; 150 / 448 = 0.33 needs 2^-1;
@@ -266,6 +272,148 @@ TEST(PresetTest, Float32Scales) {
   EXPECT_EQ(f32Scale("compressed-tensors", "fp8_tensor", {448}), 1);
 }
 
+const ElementFormat& kBf16 = format::element("bf16");
+const ElementFormat& kF16 = format::element("f16");
+
+// bf16: 3 / 448 = 1.714 * 2^-8 becomes 219 / 128 * 2^-8. 1.015625 over it is 151.96, in bf16 152: a
+// tie of e4m3fn, which goes to 160 (0x72). In f32 1.015625 / (3 / 448) = 151.67 becomes 144 (0x71).
+TEST(PresetTest, Fp8OfBf16InputIsComputedInBf16) {
+  for (const char* preset : {"compressed-tensors", "quark"}) {
+    const ScaledTensor bf16 =
+        quantizeBlock(preset, "fp8_tensor", {3, 1.015625f, -1.015625f}, kBf16).tensor;
+    EXPECT_EQ(std::bit_cast<float>(bf16.scales[0]), 219 * 0x1p-15f) << preset;
+    EXPECT_EQ(bf16.elements, (std::vector<std::uint8_t>{0x7E, 0x72, 0xF2})) << preset;
+    const ScaledTensor f32 = quantizeBlock(preset, "fp8_tensor", {3, 1.015625f}).tensor;
+    EXPECT_EQ(std::bit_cast<float>(f32.scales[0]), 3.0f / 448.0f) << preset;
+    EXPECT_EQ(f32.elements[1], 0x71) << preset;
+  }
+  // ModelOpt divides by the f32 scale of a tensor in bf16, 151.67 becomes 152, and by those of rows
+  // in f32.
+  const ScaledTensor whole = quantizeBlock("modelopt", "fp8_tensor", {3, 1.015625f}, kBf16).tensor;
+  EXPECT_EQ(std::bit_cast<float>(whole.scales[0]), 3.0f / 448.0f);
+  EXPECT_EQ(whole.elements[1], 0x72);
+  EXPECT_EQ(quantizeBlock("modelopt", "fp8_row", {3, 1.015625f}, kBf16).tensor.elements[1], 0x71);
+  EXPECT_EQ(quantizeBlock("modelopt", "fp8_tensor", {3, 1.015625f}).tensor.elements[1], 0x71);
+}
+
+TEST(PresetTest, Fp8ScalesOfZeros) {
+  const auto scale = [](const char* preset, const ElementFormat& input) {
+    return std::bit_cast<float>(
+        quantizeBlock(preset, "fp8_row", {0, -0.0f}, input).tensor.scales[0]);
+  };
+  EXPECT_EQ(scale("compressed-tensors", format::element("f32")), 0x1p-23f);
+  EXPECT_EQ(scale("compressed-tensors", kBf16), 0x1p-7f);
+  EXPECT_EQ(scale("compressed-tensors", kF16), 0x1p-10f);
+  EXPECT_EQ(scale("quark", kBf16), 0x1p-23f);
+  EXPECT_EQ(scale("modelopt", kBf16), 1);
+  // 2^-17 / 448 is below half of f16's least value.
+  EXPECT_EQ(f32Scale("compressed-tensors", "fp8_row", {0x1p-17f}), 0x1p-17f / 448);
+  EXPECT_EQ(std::bit_cast<float>(
+                quantizeBlock("compressed-tensors", "fp8_row", {0x1p-17f}, kF16).tensor.scales[0]),
+            0x1p-10f);
+}
+
+// A scale that is given is a value: of bf16 scales, too, in which checkpoints keep it.
+TEST(PresetTest, GivenScalesInAnotherScaleFormat) {
+  const ScaledType type{&format::element("e4m3fn"), &kBf16, {1}, false};
+  const std::vector<std::int64_t> shape{1};
+  const auto code = [&](const char* preset) {
+    QuantizeOptions options = findPreset(preset, scaledFormat("fp8_row"))->options;
+    options.input = &kBf16;
+    return quantize(std::vector<float>{0}, shape, type, options).tensor.scales[0];
+  };
+  EXPECT_EQ(code("compressed-tensors"), 0x3C00u); // 2^-7
+  EXPECT_EQ(code("quark"), 0x3400u);              // 2^-23
+  EXPECT_EQ(code("modelopt"), 0x3F80u);           // 1
+}
+
+// amax 7.5 in bf16: 1 / 7.5 becomes 137 / 1024, times 2688 359.6, which becomes 360. A block of
+// amax 3: 0.5 * 360 = 180 is a tie of e4m3fn between 176 and 192; f32's 358.4 makes it 176.
+TEST(PresetTest, Nvfp4OfBf16Input) {
+  const ScaledFormat& nvfp4 = scaledFormat("nvfp4");
+  const std::vector<std::int64_t> shape{2, 1};
+  const auto quantized = [&](const ElementFormat& input) {
+    QuantizeOptions options = findPreset("compressed-tensors", nvfp4)->options;
+    options.input = &input;
+    return quantize(std::vector<float>{7.5f, 3.0625f}, shape,
+                    {nvfp4.element, nvfp4.scale, {1, 1}, true}, options);
+  };
+  const QuantizeResult bf16 = quantized(kBf16);
+  EXPECT_EQ(bf16.outerInverse, 360);
+  EXPECT_EQ(bf16.tensor.outer, 1.0f / 360);
+  EXPECT_EQ(bf16.tensor.scales, (std::vector<std::uint32_t>{0x7E, 0x74})); // 1.25 * 360 = 450
+  const QuantizeResult f32 = quantized(format::element("f32"));
+  EXPECT_EQ(f32.outerInverse, (1.0f / 7.5f) * 2688.0f);
+  EXPECT_EQ(f32.tensor.scales, (std::vector<std::uint32_t>{0x7E, 0x73}));
+  // f16 ends at 65504: below an amax of 2688 / 65504 there is no divisor but 1.
+  QuantizeOptions options = findPreset("compressed-tensors", nvfp4)->options;
+  options.input = &kF16;
+  EXPECT_EQ(outerScale(*nvfp4.element, *nvfp4.scale, 0.03125f, options).inverse, 1);
+  EXPECT_EQ(outerScale(*nvfp4.element, *nvfp4.scale, 0.0625f, options).inverse, 43008);
+}
+
+// log2(504) = 8.977, in bf16 9; log2(2^40 (1 + 2^-23)) = 40 + 1.7e-7, in f32 40.
+TEST(PresetTest, ExponentsFromLogarithms) {
+  const auto scale = [](const char* preset, float amax, const ElementFormat& input) {
+    return quantizeBlock(preset, "mxfp8_e4m3", {amax}, input).tensor.scales[0];
+  };
+  const ElementFormat& f32 = format::element("f32");
+  EXPECT_EQ(scale("quark-floor", 504, kBf16), 128u);
+  EXPECT_EQ(scale("quark-floor", 500, kBf16), 127u);
+  EXPECT_EQ(scale("quark-floor", 504, f32), 127u);
+  EXPECT_EQ(scale("quark-ceil", 504, kBf16), 128u);
+  EXPECT_EQ(scale("quark-ceil", 512, kBf16), 128u);
+  EXPECT_EQ(scale("quark-ceil", 520, kBf16), 128u); // log2 = 9.022, in bf16 9
+  EXPECT_EQ(scale("quark-ceil", 520, f32), 129u);
+  const float edge = 448 * 0x1.000002p40f;
+  EXPECT_EQ(scale("modelopt", edge, f32), 167u);
+  EXPECT_EQ(scale("jax", edge, f32), 168u);
+  EXPECT_EQ(scale("quark-floor", 0, f32), 104u); // 2^-23
+  EXPECT_EQ(scale("quark-ceil", kNan, f32), 127u);
+  EXPECT_EQ(scale("quark-ceil", -kInf, f32), 127u);
+}
+
+// Of -0.25 and -0.1 over 2^0, e2m1fn keeps the sign of the zero that they round to.
+TEST(PresetTest, QuarkWritesNoNegativeZero) {
+  for (const char* preset : {"quark", "quark-floor"})
+    EXPECT_EQ(quantizeBlock(preset, "mxfp4", {6, -0.25f, -0.1f, -0.0f, -0.3f}).tensor.elements,
+              (std::vector<std::uint8_t>{7, 0, 0, 0, 9}))
+        << preset;
+  EXPECT_EQ(codeOf("quark", "mxfp6_e2m3", {-0.05f, 7}), 0u);
+  EXPECT_EQ(codeOf("compressed-tensors", "mxfp4", {-0.1f, 6}), 8u);
+  EXPECT_EQ(codeOf("quark", "mxfp8_e4m3", {-0.0f, 7}), 0x80u); // fp8 is torch's cast
+}
+
+TEST(PresetTest, OneLevelOfScales) {
+  for (const char* preset : {"torchao-single-level", "jax-single-level"}) {
+    const QuantizeResult result = quantizeBlock(preset, "nvfp4", {3, -1.5f, 0.75f});
+    EXPECT_EQ(result.tensor.outer, 1) << preset;
+    EXPECT_EQ(result.tensor.scales[0], 0x30u) << preset; // 0.5
+    EXPECT_EQ(result.tensor.elements, (std::vector<std::uint8_t>{7, 13, 3})) << preset;
+  }
+  EXPECT_EQ(scaleOf("torchao-single-level", "nvfp4", {0x1p-12f}), 0x08u);
+  EXPECT_EQ(scaleOf("jax-single-level", "nvfp4", {0x1p-12f}), 0u);
+}
+
+// torch rounds amax / max: 671 / 448 = 1.498, 672 / 448 = 1.5. XLA rounds amax / 256. Both go up
+// everywhere between 2^-127 and 2^-126.
+TEST(PresetTest, ScalesThatAreConverted) {
+  EXPECT_EQ(scaleOf("torch", "mxfp8_e4m3", {671}), 127u);
+  EXPECT_EQ(scaleOf("torch", "mxfp8_e4m3", {672}), 128u);
+  EXPECT_EQ(scaleOf("torch", "mxfp4", {9}), 128u);
+  EXPECT_EQ(scaleOf("torch", "mxfp4", {8.75f}), 127u);
+  EXPECT_EQ(scaleOf("torch", "mxfp8_e4m3", {0}), 0u);
+  EXPECT_EQ(scaleOf("torch", "mxfp8_e4m3", {kMax}), 246u); // 2^128 / 448 = 1.14 * 2^119
+  EXPECT_EQ(scaleOf("torch", "mxfp8_e4m3", {kNan}), 255u);
+  EXPECT_EQ(scaleOf("torch", "mxfp8_e4m3", {kInf}), 255u);
+  EXPECT_EQ(scaleOf("torch", "mxfp8_e4m3", {448 * 0x1p-127f}), 0u);
+  EXPECT_EQ(scaleOf("torch", "mxfp8_e4m3", {450 * 0x1p-127f}), 1u);
+  EXPECT_EQ(scaleOf("xla", "mxfp8_e4m3", {0x1p-119f}), 0u);
+  EXPECT_EQ(scaleOf("xla", "mxfp8_e4m3", {0x1.01p-119f}), 1u);
+  EXPECT_EQ(scaleOf("xla", "mxfp8_e4m3", {0x1.7p-118f}), 1u);
+  EXPECT_EQ(scaleOf("xla", "mxfp8_e4m3", {0x1p-130f}), 0u);
+}
+
 TEST(PresetTest, SettingsOfEveryRow) {
   for (const Preset& preset : presets())
     for (const ScaledFormat& format : format::kScaledFormats)
@@ -283,6 +431,8 @@ TEST(PresetTest, SettingsOfEveryRow) {
   EXPECT_EQ(value("zero block"), "0x01 (2^-126)");
   EXPECT_EQ(value("NaN"), "0x7F (2^0)");
   EXPECT_EQ(value("amax past f32"), "0xFE (2^127)");
+  EXPECT_EQ(value("zero"), "+0, rounded ones too");
+  EXPECT_EQ(value("in input type"), "nothing");
   EXPECT_EQ(value("even to bits"), "1"); // e2m1fn: 1.5 < m < 1.75 saturates
   EXPECT_EQ(value("ragged edge"), "padded with zeros");
 }
@@ -302,7 +452,8 @@ TEST(PresetTest, RefusedEdges) {
   EXPECT_EQ(axis("ocp", "mxfp4", {3, 33}), -1);
   EXPECT_EQ(axis("modelopt", "nvfp4", {3, 33}), -1);
   EXPECT_EQ(axis("deepseek-ue8m0", "fp8_group", {129}), 0);
-  EXPECT_EQ(axis("compressed-tensors", "fp8_block", {576, 256}), 0);
+  EXPECT_EQ(axis("compressed-tensors", "fp8_block", {576, 200}), -1); // padded since 0.20
+  EXPECT_EQ(axis("compressed-tensors", "fp8_group", {576, 200}), 1);
   EXPECT_EQ(axis("compressed-tensors", "fp8_row", {576, 33}), -1);
   EXPECT_EQ(axis("compressed-tensors", "fp8_tensor", {576, 33}), -1);
 }

@@ -5,8 +5,9 @@
 //   octavo-numerics-probe decode FORMAT                codes (u64) -> values (f64)
 //   octavo-numerics-probe convert FORMAT f32|f64 [ROUNDING [OVERFLOW]]   values -> codes (u64)
 //   octavo-numerics-probe reduce FORMAT EXPONENT_BITS TRAILING_BITS   reduce_precision, f32 -> f32
-//   octavo-numerics-probe preset NAME SCALED_FORMAT COLUMNS
-//       rows of f32 -> the outer scale and its inverse (f32), the scales (u32), the codes (u8)
+//   octavo-numerics-probe preset NAME SCALED_FORMAT COLUMNS [INPUT_TYPE]
+//       rows of f32 (values of INPUT_TYPE) -> the outer scale and its inverse (f32), the scales
+//       (u32), the codes (u8)
 //
 // Numbers are read from stdin and written to stdout in the machine's own binary form.
 
@@ -34,17 +35,19 @@ template <typename In, typename Out, typename Function> static void filter(Funct
   }
 }
 
-static int quantizeByPreset(const ScaledFormat& format, const Preset& preset,
-                            std::int64_t columns) {
+static int quantizeByPreset(const ScaledFormat& format, const Preset& preset, std::int64_t columns,
+                            const ElementFormat& input) {
   std::vector<float> values;
   for (float value; std::fread(&value, sizeof value, 1, stdin) == 1;)
     values.push_back(value);
   const std::vector<std::int64_t> shape{static_cast<std::int64_t>(values.size()) / columns,
                                         columns};
+  QuantizeOptions options = preset.options;
+  options.input = &input;
   const QuantizeResult result = quantize(
       values, shape,
       {format.element, format.scale, format::blockShape(format, shape, 1), format.hasOuterScale},
-      preset.options);
+      options);
   if (result.refused)
     return 3;
   const ScaledTensor& tensor = result.tensor;
@@ -71,9 +74,12 @@ static int probe(int argc, char** argv) {
     if (!format)
       refuse("scaled format", argument(3));
     const Preset* preset = findPreset(argument(2), *format);
-    if (!preset || argc != 5)
+    if (!preset || argc < 5)
       refuse("preset", argument(2));
-    return quantizeByPreset(*format, *preset, std::atoi(argv[4]));
+    const ElementFormat* input = format::findElementFormat(argument(5, "f32"));
+    if (!input || input->isNarrow())
+      refuse("input type", argument(5));
+    return quantizeByPreset(*format, *preset, std::atoi(argv[4]), *input);
   }
   const ElementFormat* format = format::findElementFormat(argument(2));
   if (!format)

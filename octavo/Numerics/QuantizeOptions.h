@@ -5,6 +5,7 @@
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Conversion.h"
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace octavo::numerics {
 using format::ScaledFormat;
 using format::ScaleRule;
 
-/// What a NaN or an infinity in the input of a quantization does. A code in ScaleCorners comes
+/// What a NaN or an infinity in the input of a quantization does. A scale in ScaleCorners comes
 /// before what is said here.
 enum class NonFinite : std::uint8_t {
   Error,     ///< the quantization is refused, with the index of the first
@@ -35,16 +36,27 @@ enum class Int8Range : std::uint8_t {
   Full,      ///< -128..127
 };
 
-/// Codes of the scale format for blocks that no rule decides, or decides otherwise. A code that is
-/// NaN makes the block's element codes 0.
+/// A value of the scale format that a setting names. Two are equal if their bits are, so that NaN
+/// is equal to itself.
+struct GivenScale {
+  float value;
+  friend constexpr bool operator==(GivenScale a, GivenScale b) {
+    return std::bit_cast<std::uint32_t>(a.value) == std::bit_cast<std::uint32_t>(b.value);
+  }
+};
+
+/// Scales of blocks that no rule decides, or decides otherwise: values that the scale format has. A
+/// scale that is NaN makes the block's element codes 0.
 struct ScaleCorners {
-  std::optional<std::uint32_t> zero = {};      ///< amax is 0; else the smallest power of two, or 1
-  std::optional<std::uint32_t> nan = {};       ///< the block has a NaN
-  std::optional<std::uint32_t> infinite = {};  ///< the block has an infinity and no NaN
-  std::optional<std::uint32_t> pastRange = {}; ///< `even` rounds a finite amax to 2^128; else as S4
-  std::optional<std::uint32_t> underflow = {}; ///< the rule's result rounds to 0; else `least`
-  std::optional<std::uint32_t> least =
-      {}; ///< smaller results become it; else the smallest positive
+  std::optional<GivenScale> zero = {};      ///< amax is 0; else the smallest power of two, or 1
+  std::optional<GivenScale> nan = {};       ///< the block has a NaN
+  std::optional<GivenScale> infinite = {};  ///< the block has an infinity and no NaN
+  std::optional<GivenScale> pastRange = {}; ///< `even` rounds a finite amax to 2^128; else as S4
+  std::optional<GivenScale> underflow = {}; ///< the rule's result rounds to 0; else `least`
+  std::optional<GivenScale> least = {}; ///< smaller results become it; else the smallest positive
+  /// Stands for `zero` and `underflow`: the epsilon of the input's type (2^-23, bf16 2^-7, f16
+  /// 2^-10).
+  bool inputEpsilon = false;
 
   friend constexpr bool operator==(const ScaleCorners&, const ScaleCorners&) = default;
 };
@@ -58,8 +70,8 @@ enum class ScaleValues : std::uint8_t {
 /// The f32 arithmetic between amax and the scale, `max` the element's largest value, `outer` the
 /// outer scale and g its inverse. Every operation is rounded to f32.
 enum class BlockRatio : std::uint8_t {
-  Standard,      ///< amax / max / outer; RoundUp: amax * (1 / max)
-  Quotient,      ///< RoundUp: amax / max
+  Standard,      ///< amax / max / outer; RoundUp: amax * (1 / max); Nearest: amax / 2^emax
+  Quotient,      ///< RoundUp, Nearest: amax / max
   JointQuotient, ///< amax / (max * outer)
   OuterFirst,    ///< amax / outer / max
   InverseLast,   ///< amax / max * g
@@ -67,11 +79,18 @@ enum class BlockRatio : std::uint8_t {
   Inverted,      ///< 1 / (max / amax), the inner quotient at most the largest f32
 };
 
+/// Where the exponent of a power-of-two scale is read, under the rules Floor, Ceil and RoundUp.
+enum class ExponentForm : std::uint8_t {
+  Bits, ///< on the bits of amax or of its quotient: exact
+  Log2, ///< in its log2, rounded to f32, which is then rounded down (Floor) or up
+};
+
 /// How the outer scale comes from amax of the tensor; p = max of element * max of scale.
 enum class OuterForm : std::uint8_t {
   Quotient,            ///< amax / p
   Inverse,             ///< g = p / amax, at most the largest f32; the outer scale is 1 / g
   InverseOfReciprocal, ///< g = (1 / amax) * p, 1 where that is infinite; the outer scale is 1 / g
+  One,                 ///< 1, whatever amax is: one level of scales
 };
 
 /// How a value meets a scale s that is not a power of two alone: f32, every operation rounded.
@@ -84,8 +103,23 @@ enum class QuotientForm : std::uint8_t {
   TimesInverted,     ///< x * (max / amax), where the scale is BlockRatio::Inverted
 };
 
-/// What sign a quotient of 0 (rounded to f32) gets, in element formats that have -0.
-enum class ZeroSign : std::uint8_t { Kept, Positive, Negative };
+/// What sign a zero gets, in element formats that have -0.
+enum class ZeroSign : std::uint8_t {
+  Kept,
+  Positive,        ///< quotients of 0 (rounded to f32) are +0
+  Negative,        ///< they are -0
+  PositiveRounded, ///< every element of 0 is +0, those of values that round to 0 too
+};
+
+/// What is computed in the input's type: every operation rounded to f32, then to that type. What
+/// meets an f32 of another origin (the outer scale, its inverse) is not.
+struct InputArithmetic {
+  bool outer = false;    ///< the operations of OuterForm
+  bool ratio = false;    ///< those of BlockRatio on amax alone, and the logarithm of ExponentForm
+  bool quotient = false; ///< the quotient that is rounded to the element, where it is one in f32
+
+  friend constexpr bool operator==(const InputArithmetic&, const InputArithmetic&) = default;
+};
 
 /// How a tensor is quantized. Overflow of elements saturates unless said otherwise (OCP MX 6.3).
 struct QuantizeOptions {
@@ -101,9 +135,14 @@ struct QuantizeOptions {
   float leastAmax = 0; ///< a smaller amax counts as this; >= 0
   ScaleValues scaleValues = ScaleValues::All;
   BlockRatio ratio = BlockRatio::Standard;
+  ExponentForm exponent = ExponentForm::Bits;
   OuterForm outer = OuterForm::Quotient;
   QuotientForm quotient = QuotientForm::Divided;
   ZeroSign zeroSign = ZeroSign::Kept;
+  InputArithmetic inInputType = {};
+  /// The type that the values come in, before they are f32: f32, bf16 or f16. Not a choice: callers
+  /// say what they have.
+  const ElementFormat* input = &format::element("f32");
 
   friend constexpr bool operator==(const QuantizeOptions&, const QuantizeOptions&) = default;
 };

@@ -76,6 +76,8 @@ int byteFromBits(const ElementFormat& format, ScaleRule rule, float amax) {
     return clampedByte(exponentOf(d) + (trailingOf(d) != 0));
   }
   case ScaleRule::Nearest:
+    if (exponentOf(bits) - emax == -127) // between the two smallest scales it goes up
+      return trailingOf(bits) != 0;
     return clampedByte(exponentOf(bits + 0x400000) - emax);
   }
   return -1;
@@ -185,7 +187,8 @@ TEST(ScaleRuleTest, SubnormalAmaxOfInt8) {
   EXPECT_EQ(byte(int8, ScaleRule::Floor, 0x1.8p-127f), 0);
   EXPECT_EQ(byte(int8, ScaleRule::Ceil, 0x1.8p-127f), 1);
   EXPECT_EQ(byte(int8, ScaleRule::Nearest, 0x1.8p-127f), 1);
-  EXPECT_EQ(byte(int8, ScaleRule::Nearest, 0x1.4p-127f), 0); // by its own threshold, not N7's
+  EXPECT_EQ(byte(int8, ScaleRule::Nearest, 0x1.4p-127f), 1); // N7
+  EXPECT_EQ(byte(int8, ScaleRule::Nearest, 0x1p-127f), 0);
   EXPECT_EQ(byte(int8, ScaleRule::RoundUp, 0x1.8p-127f), 0);
   EXPECT_EQ(byte(int8, ScaleRule::RoundUp, 0x1.8p-126f), 1); // 1.5 / 1.984 > 1/2
 }

@@ -23,15 +23,40 @@ static std::pair<int, double> exponentAndSignificand(double amax) {
   return {exponent - 1, 2 * significand};
 }
 
+/// A result of f32 arithmetic in the input's type, where that is what is computed in.
+static float inInputType(const QuantizeOptions& options, bool isComputedInIt, float value) {
+  return isComputedInIt ? static_cast<float>(round(*options.input, value, {})) : value;
+}
+
+/// amax over the element's largest value, which RoundUp takes the exponent of. `amax` > 0.
+static float roundUpRatio(const ElementFormat& element, const QuantizeOptions& options,
+                          float amax) {
+  // The owners multiply by the reciprocal in f32. In every element format its product with the
+  // largest value rounds to exactly 1, so a block at its maximum is not bumped.
+  const auto max = static_cast<float>(maxValue(element));
+  const auto reciprocal = static_cast<float>(1.0 / maxValue(element));
+  return inInputType(options, options.inInputType.ratio,
+                     options.ratio == BlockRatio::Quotient ? amax / max : amax * reciprocal);
+}
+
+/// log2 of a positive value, as ExponentForm::Log2 has it.
+static float roundedLog2(const QuantizeOptions& options, float value) {
+  return inInputType(options, options.inInputType.ratio,
+                     static_cast<float>(std::log2(static_cast<double>(value))));
+}
+
 /// The exponent of a power-of-two scale before it is clamped to the scale format. `amax` > 0.
 static int scaleExponent(const ElementFormat& element, const QuantizeOptions& options, float amax) {
   const auto [k, m] = exponentAndSignificand(amax);
   const int floor = k - element.emax();
+  const bool isLog2 = options.exponent == ExponentForm::Log2;
   switch (options.rule) {
   case ScaleRule::Floor:
-    return floor;
+    return isLog2 ? static_cast<int>(std::floor(roundedLog2(options, amax))) - element.emax()
+                  : floor;
   case ScaleRule::Ceil:
-    return floor + (m > 1);
+    return isLog2 ? static_cast<int>(std::ceil(roundedLog2(options, amax))) - element.emax()
+                  : floor + (m > 1);
   case ScaleRule::Even: {
     // Rounded half up to the element's significand, amax reaches 2^(k+1) from here on. An integer's
     // leading bit is one of its trailing bits.
@@ -42,18 +67,28 @@ static int scaleExponent(const ElementFormat& element, const QuantizeOptions& op
   case ScaleRule::RoundUp: {
     const auto max = static_cast<float>(maxValue(element));
     if (options.ratio == BlockRatio::Inverted) // 2^-e is max / amax rounded down
-      return -exponentAndSignificand(std::min(max / amax, kLargest)).first;
-    // The owners multiply by the reciprocal in f32. In every element format its product with the
-    // largest value rounds to exactly 1, so a block at its maximum is not bumped.
-    const float reciprocal = static_cast<float>(1.0 / maxValue(element));
-    const float ratio = options.ratio == BlockRatio::Quotient ? amax / max : amax * reciprocal;
+      return -exponentAndSignificand(
+                  inInputType(options, options.inInputType.ratio, std::min(max / amax, kLargest)))
+                  .first;
+    const float ratio = roundUpRatio(element, options, amax);
     if (ratio == 0) // below every scale
       return std::numeric_limits<int>::min();
+    if (isLog2)
+      return static_cast<int>(std::ceil(roundedLog2(options, ratio)));
     const auto [e, significand] = exponentAndSignificand(ratio);
     return e + (significand > 1);
   }
-  case ScaleRule::Nearest:
-    return floor + (m >= 1.5);
+  case ScaleRule::Nearest: {
+    // A conversion to e8m0fnu (N7).
+    const double value = options.ratio == BlockRatio::Quotient
+                             ? inInputType(options, options.inInputType.ratio,
+                                           amax / static_cast<float>(maxValue(element)))
+                             : std::ldexp(static_cast<double>(amax), -element.emax());
+    const ElementFormat& powers = format::element("e8m0fnu");
+    return value == 0 ? powers.emin()
+                      : static_cast<int>(convert(powers, value, {.overflow = Overflow::Saturate})) -
+                            powers.bias;
+  }
   }
   return floor;
 }
@@ -64,12 +99,13 @@ static bool isPastRange(const ElementFormat& element, const QuantizeOptions& opt
          scaleExponent(element, options, amax) + element.emax() > 127;
 }
 
-/// amax over the element's largest value and the outer scale, in the f32 arithmetic asked for.
-static float scaleRatio(const ElementFormat& element, BlockRatio form, float amax,
+/// amax over the element's largest value and the outer scale, in the arithmetic asked for.
+static float scaleRatio(const ElementFormat& element, const QuantizeOptions& options, float amax,
                         const OuterScale& outer) {
   const auto max = static_cast<float>(maxValue(element));
   const float reciprocal = 1.0f / max;
-  switch (form) {
+  const bool inInput = options.inInputType.ratio;
+  switch (options.ratio) {
   case BlockRatio::Standard:
   case BlockRatio::Quotient:
     break;
@@ -82,17 +118,19 @@ static float scaleRatio(const ElementFormat& element, BlockRatio form, float ama
     return ratio / max;
   }
   case BlockRatio::InverseLast: {
-    const float ratio = amax / max;
+    const float ratio = inInputType(options, inInput, amax / max);
     return ratio * outer.inverse;
   }
   case BlockRatio::InverseFirst: {
     const float factor = outer.inverse * reciprocal;
     return std::min(amax * factor, kLargest);
   }
-  case BlockRatio::Inverted:
-    return 1.0f / std::min(max / amax, kLargest);
+  case BlockRatio::Inverted: {
+    const float inverted = inInputType(options, inInput, std::min(max / amax, kLargest));
+    return inInputType(options, inInput, 1.0f / inverted);
   }
-  const float ratio = amax / max;
+  }
+  const float ratio = inInputType(options, inInput, amax / max);
   return ratio / outer.value;
 }
 
@@ -100,13 +138,37 @@ static std::uint32_t smallestCode(const ElementFormat& scale) {
   return isPowerOfTwoScale(scale) ? 0 : 1;
 }
 
+CornerCodes cornerCodes(const ElementFormat& scale, const QuantizeOptions& options) {
+  const ScaleCorners& corners = options.corners;
+  const auto codeOf = [&](GivenScale given) {
+    return static_cast<std::uint32_t>(
+        std::isnan(given.value) ? *scale.nanCode()
+                                : convert(scale, given.value, {.overflow = Overflow::Saturate}));
+  };
+  const auto codeIf = [&](const std::optional<GivenScale>& given) {
+    return given ? std::optional(codeOf(*given)) : std::nullopt;
+  };
+  CornerCodes codes{};
+  codes.least = codeIf(corners.least).value_or(smallestCode(scale));
+  if (corners.inputEpsilon) {
+    codes.zero = codes.underflow =
+        codeOf({std::ldexp(1.0f, -options.input->trailingSignificandBits)});
+  } else {
+    codes.zero = codeIf(corners.zero).value_or(isPowerOfTwoScale(scale) ? 0 : codeOf({1.0f}));
+    codes.underflow = codeIf(corners.underflow).value_or(codes.least);
+  }
+  codes.nan = codeIf(corners.nan);
+  codes.infinite = codeIf(corners.infinite);
+  codes.pastRange = codeIf(corners.pastRange);
+  return codes;
+}
+
 /// The code of the scale for a block of that amax, under the rule.
 static std::uint32_t ruleCode(const ElementFormat& element, const ElementFormat& scale,
                               const QuantizeOptions& options, float amax, const OuterScale& outer) {
-  const ScaleCorners& corners = options.corners;
+  const CornerCodes corners = cornerCodes(scale, options);
   if (amax == 0)
-    return corners.zero.value_or(
-        isPowerOfTwoScale(scale) ? 0 : static_cast<std::uint32_t>(encode(scale, 1.0)));
+    return corners.zero;
   if (isPowerOfTwoScale(scale) || options.scaleValues == ScaleValues::PowersOfTwo) {
     if (corners.pastRange && isPastRange(element, options, amax))
       return *corners.pastRange;
@@ -114,14 +176,12 @@ static std::uint32_t ruleCode(const ElementFormat& element, const ElementFormat&
     const int exponent =
         std::clamp(scaleExponent(element, options, amax), powers.emin(), powers.emax());
     const auto code = static_cast<std::uint32_t>(encode(scale, std::ldexp(1.0, exponent)));
-    return std::max(code, corners.least.value_or(smallestCode(scale)));
+    return std::max(code, corners.least);
   }
-  const float ratio = scaleRatio(element, options.ratio, amax, outer);
+  const float ratio = scaleRatio(element, options, amax, outer);
   const auto code = static_cast<std::uint32_t>(
       encode(scale, round(scale, ratio, {.overflow = Overflow::Saturate})));
-  if (code == 0 && corners.underflow)
-    return *corners.underflow;
-  return std::max(code, corners.least.value_or(smallestCode(scale)));
+  return code == 0 ? corners.underflow : std::max(code, corners.least);
 }
 
 std::uint32_t scaleCode(const ElementFormat& element, const ElementFormat& scale, ScaleRule rule,
@@ -133,22 +193,26 @@ std::uint32_t scaleCode(const ElementFormat& element, const ElementFormat& scale
 OuterScale outerScale(const ElementFormat& element, const ElementFormat& scale, float amax,
                       const QuantizeOptions& options) {
   const auto product = static_cast<float>(maxValue(element) * maxValue(scale));
+  const bool inInput = options.inInputType.outer;
   float inverse = 1.0f;
   switch (options.outer) {
   case OuterForm::Quotient: {
-    const float ratio = amax / product;
+    const float ratio = inInputType(options, inInput, amax / product);
     return {.value = ratio == 0 ? 1.0f : ratio};
   }
   case OuterForm::Inverse:
-    inverse = amax == 0 ? 1.0f : std::min(product / amax, kLargest);
+    if (amax != 0)
+      inverse = std::min(inInputType(options, inInput, product / amax), kLargest);
     break;
   case OuterForm::InverseOfReciprocal: {
-    const float reciprocal = 1.0f / amax;
-    inverse = reciprocal * product;
+    const float reciprocal = inInputType(options, inInput, 1.0f / amax);
+    inverse = inInputType(options, inInput, reciprocal * product);
     if (std::isinf(inverse))
       inverse = 1.0f;
     break;
   }
+  case OuterForm::One:
+    return {};
   }
   return {.value = 1.0f / inverse, .inverse = inverse};
 }
@@ -212,14 +276,15 @@ BlockScale blockScale(const ScaledType& type, const QuantizeOptions& options,
   const ScaleCorners& corners = options.corners;
   if (isPoisoned(block, options))
     return {static_cast<std::uint32_t>(*type.scale->nanCode()), 0};
+  const auto given = [&] { return cornerCodes(*type.scale, options); };
   // 0 where the scale is not one of the rule's.
   float amax = std::max(block.hasInf ? kLargest : block.amax, options.leastAmax);
   std::uint32_t code;
   if (block.hasNan && corners.nan && options.nonFinite != NonFinite::SkipNan) {
-    code = *corners.nan;
+    code = *given().nan;
     amax = 0;
   } else if (block.hasInf && corners.infinite) {
-    code = *corners.infinite;
+    code = *given().infinite;
     amax = 0;
   } else {
     code = ruleCode(*type.element, *type.scale, options, amax, outer);
@@ -242,24 +307,29 @@ struct Quantized {
 /// x over its scale, before it is rounded to the element.
 static double quotientFor(const ScaledType& type, const QuantizeOptions& options,
                           const BlockScale& block, float outer, float x) {
+  const auto inInput = [&](float quotient) {
+    return inInputType(options, options.inInputType.quotient, quotient);
+  };
   double result = 0;
   switch (quotientOf(type, options)) {
   case Quotient::Exact:
     result = x / decode(*type.scale, block.code);
     break;
   case Quotient::Divided:
-    result = x / block.factor;
+    result = inInput(x / block.factor);
     break;
   case Quotient::Multiplied:
-    result = x * block.factor;
+    result = inInput(x * block.factor);
     break;
   case Quotient::Successive: {
     const float first = x / outer;
-    result = first == 0 ? first : first / block.factor;
+    result = first == 0 ? first : inInput(first / block.factor);
     break;
   }
   }
-  if (options.zeroSign != ZeroSign::Kept && static_cast<float>(result) == 0)
+  const bool isSigned =
+      options.zeroSign == ZeroSign::Positive || options.zeroSign == ZeroSign::Negative;
+  if (isSigned && static_cast<float>(result) == 0)
     return options.zeroSign == ZeroSign::Positive ? 0.0 : -0.0;
   return result;
 }
@@ -271,7 +341,9 @@ static Quantized quantizeValue(const ScaledType& type, const BlockScale& block, 
                               .overflow = std::isinf(x) ? Overflow::Saturate : options.overflow,
                               .nan = NanCode::Maximum,
                               .randomBits = randomBits};
-  const std::uint64_t code = convert(*type.element, quotient, conversion);
+  std::uint64_t code = convert(*type.element, quotient, conversion);
+  if (options.zeroSign == ZeroSign::PositiveRounded && decode(*type.element, code) == 0)
+    code = 0;
   if (type.element->isInteger() && options.int8 == Int8Range::Symmetric &&
       code == *type.element->lowestCode())
     return {static_cast<std::uint8_t>(code + 1), static_cast<bool>(std::isfinite(x))};

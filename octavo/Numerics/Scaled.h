@@ -60,6 +60,13 @@ struct OuterScale {
 OuterScale outerScale(const ElementFormat& element, const ElementFormat& scale, float amax,
                       const QuantizeOptions& options);
 
+/// What ScaleCorners says, as codes of a scale format.
+struct CornerCodes {
+  std::uint32_t zero, underflow, least;
+  std::optional<std::uint32_t> nan, infinite, pastRange;
+};
+CornerCodes cornerCodes(const ElementFormat& scale, const QuantizeOptions& options);
+
 /// How a value meets its scale.
 enum class Quotient : std::uint8_t {
   Exact,      ///< x / 2^e, not rounded

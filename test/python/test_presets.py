@@ -12,6 +12,7 @@ import subprocess
 import ml_dtypes
 import numpy as np
 import pytest
+from preset_samples import sample
 
 BIN = pathlib.Path(os.environ["OCTAVO_BIN_DIR"])
 PAGE = pathlib.Path(__file__).parents[2] / "docs/scale-rules.md"
@@ -28,7 +29,10 @@ ELEMENTS = {  # type, largest value, exponent of its largest power of two, signi
     "fp8_tensor": (E4M3, 448, 8, 3),
     "fp8_row": (E4M3, 448, 8, 3),
     "fp8_group": (E4M3, 448, 8, 3),
+    "fp8_e5m2_tensor": (ml_dtypes.float8_e5m2, 57344, 15, 2),
+    "fp8_e5m2_row": (ml_dtypes.float8_e5m2, 57344, 15, 2),
 }
+INPUTS = {"f32": F32, "bf16": ml_dtypes.bfloat16, "f16": np.float16}
 MX = [name for name in ELEMENTS if name.startswith("mx")]
 
 
@@ -36,10 +40,10 @@ def octavo(*arguments):
     return subprocess.run([BIN / "octavo", *arguments], capture_output=True, text=True, check=True)
 
 
-def by_preset(name, scaled_format, values, block):
+def by_preset(name, scaled_format, values, block, input="f32"):
     """Outer scale, its inverse, codes of scales and of elements."""
     rows, columns = values.shape
-    out = subprocess.run([BIN / "octavo-numerics-probe", "preset", name, scaled_format, str(columns)],
+    out = subprocess.run([BIN / "octavo-numerics-probe", "preset", name, scaled_format, str(columns), input],
                          input=np.ascontiguousarray(values, F32).tobytes(), capture_output=True,
                          check=True).stdout
     outer, inverse = np.frombuffer(out[:8], F32)
@@ -49,28 +53,6 @@ def by_preset(name, scaled_format, values, block):
         scales = scales.reshape(rows, -1)
     codes = np.frombuffer(out[8 + 4 * blocks:], np.uint8).reshape(rows, columns)
     return outer, inverse, scales, codes
-
-
-def sample(block, exponents, seed):
-    """256 rows of blocks: normal values of many sizes; amaxes at the rules' edges, one ulp beside
-    too; ties of the elements; zeros of both signs; subnormals."""
-    rng = np.random.default_rng(seed)
-    low, high = exponents
-    x = rng.standard_normal((256, 8, block)).astype(F32)
-    with np.errstate(over="ignore"):
-        x = np.ldexp(x, rng.integers(low, high, (256, 8, 1))).astype(F32)
-    edges = np.array([1, 1.25, 1.5, 1.75, 1.875, 1.9375, 1.984375, 1.2], F32)
-    amax = np.ldexp(rng.choice(edges, (64, 8)), rng.integers(max(low, -120), high, (64, 8)))
-    amax = (amax.astype(F32).view(np.int32) + rng.integers(-1, 2, (64, 8), np.int32)).view(F32)
-    x[:64] = rng.uniform(-0.99, 0.99, (64, 8, block)).astype(F32) * amax[..., None]
-    x[:64, :, 3] = amax
-    ties = rng.integers(-64, 65, (64, 8, block)).astype(F32) / F32(8)
-    x[64:128] = np.ldexp(ties, rng.integers(max(low, -100), min(high, 100), (64, 8, 1)))
-    x[128] = rng.choice([0.0, -0.0], (8, block))
-    x[129] = rng.integers(-8, 9, (8, block)) * np.finfo(F32).smallest_subnormal
-    x[130, :, ::2] = -0.0
-    x[~np.isfinite(x)] = 1
-    return x.reshape(256, 8 * block)
 
 
 def exponent_and_bits(amax):
@@ -90,7 +72,14 @@ def scale_bytes(rule, amax, scaled_format, even_bits=None):
         raised = amax.view(np.uint32) + np.uint32(1 << (22 - (even_bits or trailing)))
         e = (raised >> 23).astype(np.int64) - 127 - emax
     elif rule == "nearest":
-        e = exponent - emax + (significand >= 0x400000)
+        between = exponent - emax == -127  # the two smallest scales: up
+        e = exponent - emax + np.where(between, significand > 0, significand >= 0x400000)
+    elif rule == "cast":
+        return (amax / F32(largest)).astype(ml_dtypes.float8_e8m0fnu).view(np.uint8)
+    elif rule.startswith("log2"):
+        value = amax / F32(largest) if rule == "log2 of quotient" else amax
+        log2 = np.log2(value.astype(np.float64)).astype(F32)
+        e = np.ceil(log2) if rule == "log2 of quotient" else (np.floor(log2) if rule == "log2 down" else np.ceil(log2)) - emax
     else:
         d = amax * F32(1 / largest) if rule == "reciprocal" else amax / F32(largest)
         exponent, significand = exponent_and_bits(d)
@@ -110,8 +99,11 @@ POWER_ROWS = [
     ("torchao-even", "even", {}),
     ("torchao-rceil", "reciprocal", {}),
     ("transformer-engine", "reciprocal", {}),
+    ("torch", "cast", {}),
     ("quark", "even", {"least": 1, "zero": 1}),
-    ("modelopt", "quotient", {}),
+    ("quark-floor", "log2 down", {"least": 1, "zero": 104}),
+    ("quark-ceil", "log2 up", {"least": 1, "zero": 104}),
+    ("modelopt", "log2 of quotient", {}),
     ("jax", "quotient", {}),
     ("compressed-tensors", "even", {"even_bits": {"mxfp8_e4m3": 1}}),
     ("xla", "nearest", {}),
@@ -131,8 +123,9 @@ def test_power_of_two_scales(name, rule, settings):
         for scaled_format in sorted(set(row["formats"]) & set(MX)):
             x = sample(32, (-140, 126), len(scaled_format))
             amax = np.abs(x.reshape(256, 8, 32)).max(-1)
-            expected = scale_bytes(rule, amax, scaled_format,
-                                   settings.get("even_bits", {}).get(scaled_format))
+            with np.errstate(divide="ignore"):
+                expected = scale_bytes(rule, amax, scaled_format,
+                                       settings.get("even_bits", {}).get(scaled_format))
             expected = np.maximum(expected, settings.get("least", 0))
             expected[amax == 0] = 0xFF if name == "xla" else settings.get("zero", 0)
             _, _, scales, codes = by_preset(name, scaled_format, x, 32)
@@ -152,6 +145,8 @@ def test_power_of_two_scales(name, rule, settings):
                 wanted = e2m1_ties_toward_zero(quotients)
             if row["settings"]["zero"] == "+0":
                 wanted = np.where(x.reshape(wanted.shape) == 0, 0, wanted)
+            if row["settings"]["zero"] == "+0, rounded ones too":
+                wanted = np.where(wanted.view(ELEMENTS[scaled_format][0]).astype(F32) == 0, 0, wanted)
             np.testing.assert_array_equal(found, wanted, scaled_format)
             compared += codes.size
     assert compared >= 65536
@@ -165,13 +160,15 @@ def e2m1_ties_toward_zero(quotients):
     return (codes + 8 * ~(quotients.astype(F32) > 0)).astype(np.uint8)
 
 
-def nvfp4_owner(name, x):
-    """Inverse or outer scale, scale codes and element codes; every step in f32."""
+def nvfp4_owner(name, x, input=F32):
+    """Inverse or outer scale, scale codes and element codes; every step in f32, but for what
+    compressed-tensors does in the type of its input."""
     six, block = F32(6), np.abs(x.reshape(256, -1, 16)).max(-1)
     amax = np.abs(x).max()
+    level = F32(1) if name.endswith("single-level") else amax / F32(2688)
     with np.errstate(all="ignore"):
-        if name == "torchao":
-            outer = amax / F32(2688)
+        if name.startswith("torchao"):
+            outer = level
             s = np.clip(block / six / outer, F32(2.0**-6), F32(448)).astype(E4M3)
             q = x.reshape(256, -1, 16) * (F32(1) / outer / s.astype(F32))[..., None]
         elif name == "modelopt":
@@ -182,8 +179,9 @@ def nvfp4_owner(name, x):
             q = x.reshape(256, -1, 16) / (s.astype(F32) * outer)[..., None]
             q[q == 0] = 0
         elif name == "compressed-tensors":
-            g = (F32(1) / amax) * F32(2688)
-            s = np.minimum(g * (block / six), F32(448)).astype(E4M3)
+            reciprocal = (F32(1) / amax).astype(input).astype(F32)
+            g = (reciprocal * F32(2688)).astype(input).astype(F32)
+            s = np.minimum(g * (block / six).astype(input).astype(F32), F32(448)).astype(E4M3)
             s[s == 0] = 0.125
             q = x.reshape(256, -1, 16) / (s.astype(F32) / g)[..., None]
             q[q == 0] = 0
@@ -195,7 +193,7 @@ def nvfp4_owner(name, x):
             return g, s.view(np.uint8), element_codes("nvfp4", x.reshape(256, -1, 16) *
                                                       factor[..., None])
         else:
-            outer = amax / F32(2688)
+            outer = level
             scaled = (x / outer).reshape(256, -1, 16)
             s = np.clip(np.abs(scaled).max(-1) / six, 0, F32(448)).astype(E4M3)
             q = scaled / s.astype(F32)[..., None]
@@ -203,45 +201,63 @@ def nvfp4_owner(name, x):
     return outer, s.view(np.uint8), element_codes("nvfp4", q)
 
 
-@pytest.mark.parametrize("name", ["torchao", "modelopt", "compressed-tensors", "transformer-engine",
-                                  "jax"])
+@pytest.mark.parametrize("name", ["torchao", "torchao-single-level", "modelopt", "compressed-tensors",
+                                  "transformer-engine", "jax", "jax-single-level"])
 @pytest.mark.parametrize("factor", [1.0, 1.37, 0.003])
-def test_nvfp4(name, factor):
-    x = sample(16, (-13, 12), 5) * F32(factor)
+@pytest.mark.parametrize("input", ["f32", "bf16"])
+def test_nvfp4(name, factor, input):
+    x = (sample(16, (-13, 12), 5) * F32(factor)).astype(INPUTS[input]).astype(F32)
     x[129] = 0  # subnormals leave f32 between two divisions: the owner's own corner
-    outer, inverse, scales, codes = by_preset(name, "nvfp4", x, 16)
-    wanted_outer, wanted_scales, wanted_codes = nvfp4_owner(name, x)
+    outer, inverse, scales, codes = by_preset(name, "nvfp4", x, 16, input)
+    wanted_outer, wanted_scales, wanted_codes = nvfp4_owner(name, x, INPUTS[input])
     assert wanted_outer == (inverse if name in ("compressed-tensors", "transformer-engine")
                             else outer)
     np.testing.assert_array_equal(scales, wanted_scales)
     np.testing.assert_array_equal(codes.reshape(wanted_codes.shape), wanted_codes)
 
 
-def fp8_owner(name, x):
-    """Scales (f32) and quotients."""
+def fp8_owner(name, scaled_format, x, input):
+    """Scales (f32) and quotients. PyTorch computes in the type of its input, unless an f32 tensor
+    of one dimension and more has a part: then in f32; a scale of a tensor has none."""
+    largest = F32(ELEMENTS[scaled_format][1])
     amax = np.abs(x).max(-1, keepdims=True)
     with np.errstate(all="ignore"):
+        if name == "modelopt":
+            scale = amax / largest
+            scale[scale == 0] = 1
+            quotients = x / scale
+            return scale, (quotients.astype(input).astype(F32) if scaled_format == "fp8_tensor"
+                           else quotients)
+        if name == "quark":
+            scale = (amax / largest).astype(input).astype(F32)
+            scale[scale == 0] = F32(2.0**-23)
+            return scale, (x / scale).astype(input).astype(F32)
         if name == "transformer-engine":
-            s = np.minimum(F32(448) / amax, F32_MAX)
+            s = np.minimum(largest / amax, F32_MAX)
             return F32(1) / s, x * s
         if name == "deepseek-ue8m0":
             d = np.maximum(amax, F32(1e-4)) * F32(1 / 448)
             exponent, significand = exponent_and_bits(d)
             scale = np.ldexp(F32(1), exponent + (significand > 0))
             return scale, x / scale
-        scale = amax / F32(448)
-        scale[scale == 0] = F32(2.0**-23)
-        return scale, x / scale
+        scale = (amax / largest).astype(input).astype(F32)
+        scale[scale == 0] = F32(ml_dtypes.finfo(input).eps)
+        return scale, (x / scale).astype(input).astype(F32)
 
 
 @pytest.mark.parametrize("name, scaled_format, block", [
     ("transformer-engine", "fp8_tensor", 256 * 256), ("deepseek-ue8m0", "fp8_group", 128),
     ("compressed-tensors", "fp8_group", 128), ("compressed-tensors", "fp8_row", 256),
-    ("compressed-tensors", "fp8_tensor", 256 * 256)])
-def test_f32_scales(name, scaled_format, block):
-    x = sample(32, (-20, 20), 6)
-    _, _, scales, codes = by_preset(name, scaled_format, x, block)
-    scale, quotients = fp8_owner(name, x.reshape(-1, block))
+    ("compressed-tensors", "fp8_tensor", 256 * 256), ("modelopt", "fp8_tensor", 256 * 256),
+    ("modelopt", "fp8_row", 256), ("quark", "fp8_tensor", 256 * 256), ("quark", "fp8_row", 256),
+    ("quark", "fp8_e5m2_tensor", 256 * 256), ("quark", "fp8_e5m2_row", 256)])
+@pytest.mark.parametrize("input", INPUTS)
+def test_f32_scales(name, scaled_format, block, input):
+    x = sample(32, (-9, 9), 6).astype(INPUTS[input]).astype(F32)
+    if name == "modelopt":
+        x[129] = 0  # it takes 2^-126 for what is below
+    _, _, scales, codes = by_preset(name, scaled_format, x, block, input)
+    scale, quotients = fp8_owner(name, scaled_format, x.reshape(-1, block), INPUTS[input])
     np.testing.assert_array_equal(scales.reshape(-1), scale.astype(F32).reshape(-1).view(np.uint32))
     np.testing.assert_array_equal(codes.reshape(quotients.shape),
                                   element_codes(scaled_format, quotients))

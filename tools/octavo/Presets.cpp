@@ -73,7 +73,8 @@ TextTable settingsTable(const Group& group) {
 }
 
 TextTable sourceTable(const Group& group) {
-  TextTable table = {{"preset", "formats", "source", "where the owner's bytes are others"}};
+  TextTable table = {
+      {"preset", "formats", "source", "input types", "where the owner's bytes are others"}};
   for (const Preset& preset : numerics::presets()) {
     std::vector<const ScaledFormat*> formats;
     for (const ScaledFormat& format : format::kScaledFormats)
@@ -81,15 +82,17 @@ TextTable sourceTable(const Group& group) {
         formats.push_back(&format);
     if (group.holds(*formats.front()))
       table.push_back({std::string(preset.name), namesOf(formats), std::string(preset.source),
+                       std::string(preset.inputs),
                        preset.differs.empty() ? "nowhere known" : std::string(preset.differs)});
   }
   return table;
 }
 
-/// Blocks of one value each, in a tensor of their own.
+/// Blocks of one value each, in a tensor of their own, which comes in a type.
 struct Worked {
   std::string_view format;
   std::vector<float> amaxes;
+  std::string_view input = "f32";
 };
 const std::vector<Worked>& workedBlocks() {
   static const std::vector<Worked> rows = {
@@ -97,6 +100,7 @@ const std::vector<Worked>& workedBlocks() {
       {"mxfp4", {6, 6.5f, 7, 7.5f, 0x1p-140f, 0}},
       {"nvfp4", {2688, 7, 3, 0.04f, 0x1p-12f, 0}},
       {"fp8_block", {448, 3, 1e-5f, 0}},
+      {"fp8_row", {448, 3, 0x1p-16f, 0}, "bf16"},
   };
   return rows;
 }
@@ -116,10 +120,11 @@ TextTable workedTable(const Worked& worked) {
   const std::vector<std::int64_t> shape{static_cast<std::int64_t>(worked.amaxes.size())};
   for (std::string_view name : numerics::presetNames(format)) {
     table.front().emplace_back(name);
+    numerics::QuantizeOptions options = numerics::findPreset(name, format)->options;
+    options.input = format::findElementFormat(worked.input);
     const auto tensor =
         numerics::quantize(worked.amaxes, shape,
-                           {format.element, format.scale, {1}, format.hasOuterScale},
-                           numerics::findPreset(name, format)->options)
+                           {format.element, format.scale, {1}, format.hasOuterScale}, options)
             .tensor;
     const std::vector<float> values = numerics::dequantize(tensor);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -137,7 +142,8 @@ std::string markdownPage() {
   text += "### Worked values\n\nBlocks of one value: the code of the scale (an f32 scale's value), "
           "and what the value becomes.\n";
   for (const Worked& worked : workedBlocks())
-    text += fmt::format("\n{}, blocks of one tensor:\n\n{}", worked.format,
+    text += fmt::format("\n{}, blocks of one tensor{}:\n\n{}", worked.format,
+                        worked.input == "f32" ? "" : fmt::format(" of {}", worked.input),
                         markdownText(workedTable(worked)));
   return text;
 }
@@ -166,6 +172,7 @@ std::string detailPage(const std::vector<PresetOnFormats>& rows) {
     for (const Setting& setting : settings)
       table.push_back({std::string(setting.name), setting.value});
     table.push_back({"source", std::string(preset->source)});
+    table.push_back({"input types", std::string(preset->inputs)});
     if (!preset->differs.empty())
       table.push_back({"other there", std::string(preset->differs)});
     text += (text.empty() ? "" : "\n") + plainText(table);
@@ -196,6 +203,7 @@ std::string jsonPage(const std::vector<PresetOnFormats>& rows) {
                     {"formats", names},
                     {"settings", values},
                     {"source", preset->source},
+                    {"inputs", preset->inputs},
                     {"differs", preset->differs}});
   }
   return Json{{"presets", list}}.dump(2) + "\n";
@@ -216,6 +224,8 @@ std::vector<PresetOnFormats> chosen(const PresetsOptions& options) {
   const ScaledFormat* format = format::findScaledFormat(options.format);
   if (!options.format.empty() && !format)
     throw CommandError(unknownName("scaled format", options.format, formats), ExitCode::BadUsage);
+  if (format) // blocks of another size have the row's presets
+    format = format::findScaledFormat(format->rowName());
   for (PresetOnFormats& row : numerics::presetsOnFormats()) {
     if (format && std::ranges::find(row.formats, format) == row.formats.end())
       continue;

@@ -423,12 +423,15 @@ template <ScaleKind kScale>
 static std::int64_t quantizeRunOf(const BlockPlan& plan, const QuantizeRunArguments& run) {
   const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
   if (kScale != ScaleKind::Float32 && hasPositiveZeros(plan)) {
-    const PositiveZero<FastFloat> encoder{FastFloat(plan.element)};
+    const PositiveZero<FastFloat> encoder = positiveZeroEncoder(plan);
     constexpr std::size_t kUsual = kScale == ScaleKind::Narrow ? 16 : 32;
     return run.block == kUsual
                ? quantizeRunBy<kScale, PositiveZero<FastFloat>, kUsual>(plan, encoder, run)
                : quantizeRunBy<kScale, PositiveZero<FastFloat>, 0>(plan, encoder, run);
   }
+  if (kScale == ScaleKind::Float32 && hasRoundedQuotients(plan))
+    return quantizeRunBy<kScale, RoundedQuotient<FastFloat>, 0>(plan, roundedQuotientEncoder(plan),
+                                                                run);
   if constexpr (kScale == ScaleKind::Narrow && E2M1ByTable::kExists) {
     using Encoder = Tabled<E2M1ByTable>;
     if (run.block == 16 && hasTabledE2M1(plan))

@@ -335,7 +335,11 @@ template <ScaleKind kScale>
 static std::int64_t quantizeStripOf(const BlockPlan& plan, const QuantizeStripArguments& strip) {
   const bool nearest = plan.element.rounding == Rounding::TiesToEven && !plan.isExact;
   if (kScale != ScaleKind::Float32 && hasPositiveZeros(plan))
-    return StripQuantizer<kScale, PositiveZero<FastFloat>>(plan, {FastFloat(plan.element)}, strip)
+    return StripQuantizer<kScale, PositiveZero<FastFloat>>(plan, positiveZeroEncoder(plan), strip)
+        .quantize();
+  if (kScale == ScaleKind::Float32 && hasRoundedQuotients(plan))
+    return StripQuantizer<kScale, RoundedQuotient<FastFloat>>(plan, roundedQuotientEncoder(plan),
+                                                              strip)
         .quantize();
   if constexpr (kScale == ScaleKind::Narrow && E2M1ByTable::kExists) {
     using Encoder = Tabled<E2M1ByTable>;
@@ -400,6 +404,10 @@ static void quantizeSegmentOf(const BlockPlan& plan, const QuantizeSegmentArgume
     return quantizeSegmentBy<kQuotient>(plan, FastFloat(plan.element), segment);
   if (fast && plan.element.kind == ConvertPlan::Kind::Integer)
     return quantizeSegmentBy<kQuotient>(plan, FastInteger(plan.element), segment);
+  if (kQuotient == Quotient::Divide && hasRoundedQuotients(plan) && !segment.exactly)
+    return quantizeSegmentBy<kQuotient>(plan, roundedQuotientEncoder(plan), segment);
+  if (kQuotient == Quotient::Multiply && hasPositiveZeros(plan) && !segment.exactly)
+    return quantizeSegmentBy<kQuotient>(plan, positiveZeroEncoder(plan), segment);
   return quantizeSegmentBy<kQuotient>(plan, NoEncoder{}, segment);
 }
 
@@ -408,7 +416,8 @@ static void quantizeSegment(const BlockPlan& plan, const QuantizeSegmentArgument
   case numerics::Quotient::Exact:
     return quantizeSegmentOf<Quotient::Multiply>(plan, segment);
   case numerics::Quotient::Divided:
-    if (kHasMultiplyAdd && !anySet(immoderate(splat(segment.factor))))
+    if (kHasMultiplyAdd && plan.quotientType == WideType::F32 &&
+        !anySet(immoderate(splat(segment.factor))))
       return quantizeSegmentOf<Quotient::Fast>(plan, segment);
     return quantizeSegmentOf<Quotient::Divide>(plan, segment);
   case numerics::Quotient::Multiplied:

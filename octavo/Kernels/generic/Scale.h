@@ -93,8 +93,27 @@ OCTAVO_INLINE F32 lesser(F32 a, float limit) { return a < splat(limit) ? a : spl
 
 inline constexpr float kLargestF32 = 0x1.fffffep127f;
 
+/// Results of f32 arithmetic as values of `type`.
+OCTAVO_INLINE F32 roundedTo(WideType type, F32 x) {
+  switch (type) {
+  case WideType::F32:
+    break;
+  case WideType::Bf16: {
+    const U32 b = bits(x);
+    const U32 rounded = (b + 0x7FFF + ((b >> 16) & 1)) & 0xFFFF0000;
+    return floats(select(above(b & kAbs, splat(kInfinity)), b, rounded));
+  }
+  case WideType::F16: {
+    using Half = VectorOf<_Float16, kLanes>;
+    return __builtin_convertvector(__builtin_convertvector(x, Half), F32);
+  }
+  }
+  return x;
+}
+
 /// numerics::BlockRatio of f32 and narrow scales.
 OCTAVO_INLINE F32 scaleRatio(const BlockPlan& plan, F32 amax) {
+  const auto rounded = [&](F32 ratio) { return roundedTo(plan.ratioType, ratio); };
   switch (plan.ratioForm) {
   case numerics::BlockRatio::Standard:
   case numerics::BlockRatio::Quotient:
@@ -104,13 +123,13 @@ OCTAVO_INLINE F32 scaleRatio(const BlockPlan& plan, F32 amax) {
   case numerics::BlockRatio::OuterFirst:
     return amax / splat(plan.outer) / splat(plan.elementMax);
   case numerics::BlockRatio::InverseLast:
-    return amax / splat(plan.elementMax) * splat(plan.outerInverse);
+    return rounded(amax / splat(plan.elementMax)) * splat(plan.outerInverse);
   case numerics::BlockRatio::InverseFirst:
     return lesser(amax * splat(plan.inverseRatio), kLargestF32);
   case numerics::BlockRatio::Inverted:
-    return splat(1.0f) / lesser(splat(plan.elementMax) / amax, kLargestF32);
+    return rounded(splat(1.0f) / rounded(lesser(splat(plan.elementMax) / amax, kLargestF32)));
   }
-  return amax / splat(plan.elementMax) / splat(plan.outer);
+  return rounded(amax / splat(plan.elementMax)) / splat(plan.outer);
 }
 
 /// numerics::BlockScale::factor of blocks of those amaxes and values of scales.
@@ -171,10 +190,12 @@ template <ScaleKind kScale> OCTAVO_INLINE Scales scalesOf(const BlockPlan& plan,
   if constexpr (kScale == ScaleKind::PowerOfTwo) {
     const F32 ratio = plan.isRatioDivided ? floats(amax) / splat(plan.elementMax)
                                           : floats(amax) * splat(plan.ratio);
-    const U32 b = bits(ratio);
+    const U32 b = bits(roundedTo(plan.ratioType, ratio));
     const U32 subnormal = above(splat(kImplicit), b);
     const U32 moved = above(b, splat(0x003FFFFFu)) & ((b << 1) - kImplicit);
-    const U32 raised = (select(subnormal, moved, b) + plan.increment) >> 23;
+    const U32 y = select(subnormal, moved, b);
+    const U32 lifted = above(splat(plan.liftedRange), y - plan.liftedFrom);
+    const U32 raised = maximum((y + plan.increment) >> 23, lifted & (plan.emax + 1));
     const U32 byRule =
         minimum(maximum(raised, splat(plan.emax)) - plan.emax, splat(plan.largestScale));
     const U32 limited = maximum(byRule, splat(plan.leastCode));
@@ -237,6 +258,7 @@ template <> struct ScaleFinder<ScaleKind::Narrow> {
     return kHasLookup &&
            (plan.ratioForm == numerics::BlockRatio::Standard ||
             plan.ratioForm == numerics::BlockRatio::Quotient) &&
+           plan.ratioType == WideType::F32 &&
            plan.quotientForm == numerics::QuotientForm::Divided && plan.narrowScale.trailing <= 3 &&
            plan.underflowCode == plan.leastCode && plan.leastCode != 0 && plan.zeroCode != 0 &&
            plan.leastCode < plan.nanScale && plan.zeroCode < plan.nanScale &&
@@ -374,6 +396,7 @@ static __attribute__((noinline)) U8 quantizeExactly(const BlockPlan& plan, const
     const U32 saturated =
         select(signMask(x[i]), splat(plan.infiniteInput[1]), splat(plan.infiniteInput[0]));
     codes[i] = select(infinite, saturated, codes[i]);
+    codes[i] &= (U32)(codes[i] != splat(plan.droppedCode));
   }
   return narrow(codes);
 }
@@ -402,6 +425,11 @@ template <typename Encoder> inline constexpr float kMultiple = 1;
 template <typename ByTable>
 inline constexpr float kMultiple<Tabled<ByTable>> = float(1 << ByTable::kMultipleExponent);
 template <typename Encoder> inline constexpr bool kIsTabled = kMultiple<Encoder> != 1;
+
+/// Encoders of quotients that are rounded again: dividedFast's are not for them.
+template <typename Encoder> struct RoundedQuotient;
+template <typename Encoder> inline constexpr bool kIsOfRounded = false;
+template <typename Encoder> inline constexpr bool kIsOfRounded<RoundedQuotient<Encoder>> = true;
 
 /// A step with a tie, or next to one: its quotients by divisions.
 struct TiedStep {
@@ -462,10 +490,12 @@ template <Quotient kQuotient> struct QuantizeStep<kQuotient, NoEncoder> {
       // An exact quotient may lie below f32's range, where a directed rounding must still see it.
       constexpr bool kPower = kQuotient == Quotient::Multiply;
       constexpr Quotient kExact = kQuotient == Quotient::Fast ? Quotient::Divide : kQuotient;
-      const U32 rounded = bits(scaled<kExact>(plan, floats(x[i]), factor[i]));
+      const F32 quotient = scaled<kExact>(plan, floats(x[i]), factor[i]);
+      const U32 rounded = bits(kPower ? quotient : roundedTo(plan.quotientType, quotient));
       y[i] = kPower ? x[i] : rounded;
       exponent[i] = kPower ? (I32)code[i] - 127 : I32{};
-      if (plan.zeroSign != numerics::ZeroSign::Kept) {
+      if (plan.zeroSign == numerics::ZeroSign::Positive ||
+          plan.zeroSign == numerics::ZeroSign::Negative) {
         const U32 zero = splat(plan.zeroSign == numerics::ZeroSign::Negative ? ~kAbs : 0u);
         y[i] = select((U32)((rounded & kAbs) == U32{}), zero, y[i]);
       }
@@ -514,7 +544,7 @@ OCTAVO_INLINE void withStep(const BlockPlan& plan, const Encoder& encoder, bool 
       body(QuantizeStep<Quotient::Product, Encoder>{plan, encoder});
     else if (plan.quotient == numerics::Quotient::Successive)
       body(QuantizeStep<Quotient::Successive, Encoder>{plan, encoder});
-    else if (kHasMultiplyAdd && mayBeFast)
+    else if (kHasMultiplyAdd && mayBeFast && !kIsOfRounded<Encoder>)
       body(QuantizeStep<Quotient::Fast, Encoder>{plan, encoder});
     else
       body(QuantizeStep<Quotient::Divide, Encoder>{plan, encoder});
@@ -529,21 +559,50 @@ OCTAVO_INLINE bool hasTabledE2M1(const BlockPlan& plan) {
 
 /// Whether PositiveZero<FastFloat> does all that is asked for.
 OCTAVO_INLINE bool hasPositiveZeros(const BlockPlan& plan) {
-  return plan.zeroSign == numerics::ZeroSign::Positive &&
-         plan.element.rounding == Rounding::TiesToEven &&
+  return (plan.zeroSign == numerics::ZeroSign::Positive ||
+          plan.zeroSign == numerics::ZeroSign::PositiveRounded) &&
+         plan.quotientType == WideType::F32 && plan.element.rounding == Rounding::TiesToEven &&
          plan.element.kind == ConvertPlan::Kind::Float;
 }
 
-/// `Encoder` after -0 has become +0.
+/// `Encoder` after -0 has become +0, and without the plan's droppedCode.
 template <typename Encoder> struct PositiveZero {
   Encoder encoder;
+  std::uint8_t dropped;
 
   OCTAVO_INLINE U8 operator()(const U32 (&y)[4], const U32 (&)[4]) const {
     U32 sums[4];
     for (int i = 0; i < 4; ++i)
       sums[i] = bits(floats(y[i]) + F32{}); // -0 + 0 is +0, and no other sum differs
-    return encoder(sums, sums);
+    const U8 codes = encoder(sums, sums);
+    return codes & (U8)(codes != dropped);
   }
 };
+OCTAVO_INLINE PositiveZero<FastFloat> positiveZeroEncoder(const BlockPlan& plan) {
+  return {FastFloat(plan.element), static_cast<std::uint8_t>(plan.droppedCode)};
+}
+
+/// Whether RoundedQuotient<FastFloat> does all that is asked for.
+OCTAVO_INLINE bool hasRoundedQuotients(const BlockPlan& plan) {
+  return plan.quotientType != WideType::F32 && plan.zeroSign == numerics::ZeroSign::Kept &&
+         plan.element.rounding == Rounding::TiesToEven &&
+         plan.element.kind == ConvertPlan::Kind::Float;
+}
+
+/// `Encoder` after quotients, which must be as rounded to f32, are rounded to the plan's type.
+template <typename Encoder> struct RoundedQuotient {
+  Encoder encoder;
+  WideType type;
+
+  OCTAVO_INLINE U8 operator()(const U32 (&y)[4], const U32 (&)[4]) const {
+    U32 rounded[4];
+    for (int i = 0; i < 4; ++i)
+      rounded[i] = bits(roundedTo(type, floats(y[i])));
+    return encoder(rounded, rounded);
+  }
+};
+OCTAVO_INLINE RoundedQuotient<FastFloat> roundedQuotientEncoder(const BlockPlan& plan) {
+  return {FastFloat(plan.element), plan.quotientType};
+}
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA
