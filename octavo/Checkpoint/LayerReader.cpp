@@ -34,14 +34,20 @@ static std::string storage(const SafetensorsEntry& entry) {
   return fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", "));
 }
 
-std::vector<float> multipliers(const Part& part) {
-  const std::span<const std::byte> bytes = part.tensor.bytes();
+/// A number of a part as it is stored.
+static float storedNumber(const Part& part, std::size_t index) {
   const auto width = static_cast<std::size_t>(part.format->bytes());
+  std::uint64_t code = 0;
+  std::memcpy(&code, part.tensor.bytes().data() + index * width, width);
+  return static_cast<float>(numerics::decode(*part.format, code));
+}
+
+std::vector<float> multipliers(const Part& part) {
+  const std::size_t count =
+      part.tensor.bytes().size() / static_cast<std::size_t>(part.format->bytes());
   std::vector<float> numbers;
-  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
-    std::uint64_t code = 0;
-    std::memcpy(&code, bytes.data() + at, width);
-    const auto value = static_cast<float>(numerics::decode(*part.format, code));
+  for (std::size_t i = 0; i < count; ++i) {
+    const float value = storedNumber(part, i);
     numbers.push_back(part.meaning == Meaning::Multiplies ? value : 1.0f / value);
   }
   return numbers;
@@ -108,6 +114,8 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
     if (count != 1 && (count == 0 || count != experts || spansExperts))
       return refuse(*layer.outer, "not one scale, nor one an expert",
                     fmt::format("1 or {} numbers", experts), storage(*layer.outer->tensor.entry));
+    if (count == 1 && layer.outer->meaning == Meaning::Divides)
+      reader.storedDivisor = storedNumber(*layer.outer, 0);
   }
   return reader;
 }

@@ -7,6 +7,7 @@
 #include <tl/expected.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,8 @@ public:
     return outerScales.size() == 1 ? outerScales[0]
                                    : outerScales[static_cast<std::size_t>(row / matrixRows)];
   }
+  /// The one outer scale as it is stored, where it divides; nothing where there is no such one.
+  std::optional<float> divisor() const { return storedDivisor; }
   /// Whether experts have an outer scale each.
   bool hasOuterPerExpert() const { return outerScales.size() > 1; }
 
@@ -108,6 +111,7 @@ private:
   std::int64_t gridRows = 0, gridColumns = 0; ///< of one matrix
   std::size_t rowBytes = 0;                   ///< of elements
   std::vector<float> outerScales = {1.0f};    ///< one, or one a matrix
+  std::optional<float> storedDivisor;
 };
 
 /// The numbers of a part, each as it multiplies: 1 / x rounded to f32 where x divides.

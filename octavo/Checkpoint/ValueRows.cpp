@@ -100,6 +100,9 @@ public:
     }
     return greatest;
   }
+  const format::ElementFormat& inputType() const override {
+    return stored.entry->dtype->type->format();
+  }
   void release(Piece) const override {} // nothing of it is touched where it is mapped
   const StoredTensor& tensor() const override { return stored; }
 
@@ -129,6 +132,7 @@ public:
   tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const override {
     return reader.fetchValues(piece.begin, piece.end, values, scratch.fetched);
   }
+  const format::ElementFormat& inputType() const override { return format::element("f32"); }
   void release(Piece piece) const override { reader.release(piece.begin, piece.end); }
   const StoredTensor& tensor() const override { return reader.layer().elements.tensor; }
 

@@ -37,6 +37,8 @@ public:
   virtual tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const = 0;
   /// The largest |x| of a piece; NaN if there is one. `scratch` may lose its values, too.
   virtual tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const;
+  /// The type that the values are stored in; f32 of a layer's, which are computed.
+  virtual const format::ElementFormat& inputType() const = 0;
   /// Lets the mapped pages of a piece go.
   virtual void release(Piece piece) const = 0;
   /// The tensor that is named where something is wrong with a value.

@@ -72,6 +72,11 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
   return PlacedLayer{&weight, std::move(*plan), 0};
 }
 
+/// The owner's divisor, where the layout stores one; else null.
+const float* storedDivisor(const ScaledWeight& weight, const LayerPlan& plan) {
+  return weight.divisor && plan.outerMeaning == Meaning::Divides ? &*weight.divisor : nullptr;
+}
+
 tl::expected<void, Error> writeLayer(const PlacedLayer& layer, ShardWriter& writer) {
   const Sink sink(writer, layer.first);
   const LayerPlan& plan = layer.plan;
@@ -95,7 +100,11 @@ tl::expected<void, Error> writeLayer(const PlacedLayer& layer, ShardWriter& writ
     if (!plan.hasOneScale())
       scales = scales.subspan(scaleBytes);
   }
-  return plan.outer ? plan.writeOuter(sink, layer.weight->outer) : tl::expected<void, Error>();
+  if (!plan.outer)
+    return {};
+  if (const float* divisor = storedDivisor(*layer.weight, plan))
+    return sink.write(*plan.outer, 0, std::as_bytes(std::span(divisor, 1)));
+  return plan.writeOuter(sink, layer.weight->outer);
 }
 
 tl::expected<void, Error> writeJson(const fs::path& path, const Json& json) {
@@ -157,7 +166,8 @@ tl::expected<Findings, Error> writeCheckpoint(const fs::path& folder,
     auto layer = place(weight, layout, plain, file.string());
     if (!layer)
       return tl::unexpected(std::move(layer.error()));
-    if (layer->plan.outer && !isStoredExactly(weight.outer, layer->plan.outerMeaning))
+    if (layer->plan.outer && !storedDivisor(weight, layer->plan) &&
+        !isStoredExactly(weight.outer, layer->plan.outerMeaning))
       rounded.push_back(weight.name);
     layer->first = tensors.size();
     tensors.insert(tensors.end(), layer->plan.tensors.begin(), layer->plan.tensors.end());

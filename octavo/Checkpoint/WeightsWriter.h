@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct ScaledWeight {
   std::span<const std::byte> codes;  ///< one a byte, row-major
   std::span<const std::byte> scales; ///< codes of the format's scales, row-major
   float outer = 1.0f;
+  /// The number whose inverse `outer` is, where its owner computes it first: layouts that store
+  /// divisors get it as it is.
+  std::optional<float> divisor = {};
 };
 
 /// Any other tensor, its bytes as the file has them (codes of less than a byte packed). One that

@@ -149,8 +149,10 @@ ScaledTensor scaledTensorOf(const Layer& layer) {
     reader.codes(0, reader.rows(), reinterpret_cast<std::uint8_t*>(elements.data), execution());
     reader.release(0, reader.rows());
   });
-  return makeScaledTensor(elements, scales, layer.format->hasOuterScale ? reader.outer() : 1.0f,
-                          *layer.format, axis);
+  ScaledTensor tensor = makeScaledTensor(
+      elements, scales, layer.format->hasOuterScale ? reader.outer() : 1.0f, *layer.format, axis);
+  tensor.divisor = reader.divisor();
+  return tensor;
 }
 
 /// A weight's place, found by its name or, where it is a layer's only one, by the layer's.
@@ -253,7 +255,8 @@ struct Weights {
           name, text(tensor.shape()), tensor.axis);
     const Array elements = contiguous(tensor.elements), scales = contiguous(tensor.scales);
     scaled.push_back({name, tensor.shape(), tensor.format, keep(elements, elements.size()),
-                      keep(scales, scales.size() * tensor.type.scale->bytes()), tensor.outer});
+                      keep(scales, scales.size() * tensor.type.scale->bytes()), tensor.outer,
+                      tensor.divisor});
   }
 
   void add(const std::string& name, const Array& array) {

@@ -119,8 +119,9 @@ std::optional<numerics::ScaledType> typeOf(std::string_view name, const Batch& b
 
 /// The settings that names choose; an empty one leaves the preset's, or the default.
 std::optional<numerics::QuantizeOptions>
-optionsOf(std::string_view formatName, std::string_view presetName, std::string_view rule,
-          std::string_view rounding, std::string_view overflow, std::string_view nan) {
+optionsOf(std::string_view formatName, std::string_view input, std::string_view presetName,
+          std::string_view rule, std::string_view rounding, std::string_view overflow,
+          std::string_view nan) {
   const format::ScaledFormat* format = format::findScaledFormat(formatName);
   if (!format)
     return std::nullopt;
@@ -131,6 +132,9 @@ optionsOf(std::string_view formatName, std::string_view presetName, std::string_
       return std::nullopt;
     options = preset->options;
   }
+  options.input = format::findElementFormat(input);
+  if (!options.input)
+    return std::nullopt;
   const auto choose = [](auto& setting, std::string_view name, auto found) {
     if (found)
       setting = *found;
@@ -147,16 +151,16 @@ optionsOf(std::string_view formatName, std::string_view presetName, std::string_
 ffi::Error quantizeCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits,
                         ffi::Result<ffi::AnyBuffer> elements, ffi::Result<ffi::AnyBuffer> scales,
                         ffi::Result<ffi::Buffer<ffi::F32>> outer, std::string_view formatName,
-                        std::int64_t axisFromEnd, std::string_view preset, std::string_view rule,
-                        std::string_view rounding, std::string_view overflow,
+                        std::int64_t axisFromEnd, std::string_view input, std::string_view preset,
+                        std::string_view rule, std::string_view rounding, std::string_view overflow,
                         std::string_view nan) {
   const Batch batch = batchOf(x.dimensions(), outer->dimensions().size());
   const auto type = typeOf(formatName, batch, axisFromEnd);
-  const auto optionsFound = optionsOf(formatName, preset, rule, rounding, overflow, nan);
+  const auto optionsFound = optionsOf(formatName, input, preset, rule, rounding, overflow, nan);
   if (!type || !optionsFound)
-    return refuse("quantize: an unknown option: format {}, axis -{}, preset {}, rule {}, "
-                  "rounding {}, overflow {}, nan {}",
-                  formatName, axisFromEnd, preset, rule, rounding, overflow, nan);
+    return refuse("quantize: an unknown option: format {}, axis -{}, input {}, preset {}, "
+                  "rule {}, rounding {}, overflow {}, nan {}",
+                  formatName, axisFromEnd, input, preset, rule, rounding, overflow, nan);
   const numerics::QuantizeOptions& options = *optionsFound;
   OutputCodes codes(*elements, *type->element);
   const std::int64_t size = batch.size();
@@ -210,9 +214,8 @@ ffi::Error convertCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits
   const auto overflowFound = numerics::findOverflow(overflow);
   const auto nanFound = numerics::findNanCode(nan);
   if (!format || !roundingFound || !overflowFound || !nanFound)
-    return refuse(
-        "convert: an unknown option: format {}, rounding {}, overflow {}, nan {}",
-        formatName, rounding, overflow, nan);
+    return refuse("convert: an unknown option: format {}, rounding {}, overflow {}, nan {}",
+                  formatName, rounding, overflow, nan);
   OutputCodes output(*codes, *format);
   const bool isStochastic = *roundingFound == numerics::Rounding::Stochastic;
   kernels::convert(*format,
@@ -314,6 +317,7 @@ XLA_FFI_DEFINE_HANDLER(quantizeHandler, quantizeCall,
                            .Ret<ffi::Buffer<ffi::F32>>()
                            .Attr<std::string_view>("format")
                            .Attr<std::int64_t>("axis_from_end")
+                           .Attr<std::string_view>("input")
                            .Attr<std::string_view>("preset")
                            .Attr<std::string_view>("rule")
                            .Attr<std::string_view>("rounding")

@@ -82,6 +82,18 @@ numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
         input.value, input.index, text(shape));
 }
 
+/// A tensor of what a quantization made, with the divisor that its owner stores.
+static ScaledTensor quantizedTensor(const Array& elements, const Array& scales,
+                                    const kernels::QuantizeReport& report,
+                                    const numerics::QuantizeOptions& options,
+                                    const format::ScaledFormat& format, int axis) {
+  ScaledTensor tensor = makeScaledTensor(elements, scales, report.outer, format, axis);
+  if (format.hasOuterScale && (options.outer == numerics::OuterForm::Inverse ||
+                               options.outer == numerics::OuterForm::InverseOfReciprocal))
+    tensor.divisor = report.outerInverse;
+  return tensor;
+}
+
 static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handle axis,
                              const std::optional<std::string>& rule,
                              const std::optional<std::string>& preset,
@@ -89,7 +101,7 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
                              const std::optional<std::string>& overflowName,
                              const std::optional<std::string>& nanName, nb::handle key) {
   const format::ScaledFormat& format = scaledFormat(formatName);
-  const numerics::QuantizeOptions options =
+  numerics::QuantizeOptions options =
       quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
   const Array x = toArray(object, "x");
   const int contracted = axisOf(integer(axis, "axis"), x.shape, "axis");
@@ -97,6 +109,7 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
   if (preset)
     checkEdge(format, *preset, x.shape, contracted);
   const kernels::WideType wide = wideType(x, "x");
+  options.input = x.format;
   const Array values = contiguous(x);
   const auto stream = randomStream(key, options.rounding);
   const Array elements = emptyArray(x.shape, *type.element);
@@ -108,7 +121,7 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
   });
   if (report.refused)
     refuse(*report.refused, x.shape);
-  return makeScaledTensor(elements, scales, report.outer, format, contracted);
+  return quantizedTensor(elements, scales, report, options, format, contracted);
 }
 
 /// An array whose last two axes are exchanged.
@@ -140,9 +153,10 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
     return nb::make_tuple(
         both, makeScaledTensor(both.elements, both.scales, both.outer, format, rank - 2));
   }
-  const numerics::QuantizeOptions options =
+  numerics::QuantizeOptions options =
       quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
   const Array values = asFloats(x, "x");
+  options.input = x.format;
   const std::vector<std::uint32_t> random = randomBits(key, options.rounding, x.size());
   const Array rowCodes = emptyArray(x.shape, *format.element);
   const Array rowScales = emptyArray(format::scaleShape(x.shape, rowwise.block), *format.scale);
@@ -159,9 +173,9 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
   if (report.rowwise.refused)
     refuse(*report.rowwise.refused, x.shape);
   return nb::make_tuple(
-      makeScaledTensor(rowCodes, rowScales, report.rowwise.outer, format, rank - 1),
-      transposed(
-          makeScaledTensor(columnCodes, columnScales, report.columnwise.outer, format, rank - 1)));
+      quantizedTensor(rowCodes, rowScales, report.rowwise, options, format, rank - 1),
+      transposed(quantizedTensor(columnCodes, columnScales, report.columnwise, options, format,
+                                 rank - 1)));
 }
 
 Array dequantize(const ScaledTensor& tensor) {
@@ -190,13 +204,16 @@ void bindQuantization(nb::module_& module) {
       R"(Quantizes an array: elements of a narrow format on a grid of scales (docs/semantics.md, S2 to S16).
 
 x: any shape; float32, bfloat16 or float16.
-format: a scaled format or its name: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ... (formats()).
+format: a scaled format or its name: "mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row", ... (formats());
+    "mxfp4:16" is mxfp4 in blocks of 16.
 axis: the axis that a product contracts; blocks lie along it.
 rule: how a block's scale comes from its largest magnitude: "floor", "ceil", "even", "round-up",
     "nearest"; the format's own if None.
 preset: the name of a library ("torchao-rceil", "transformer-engine", ...), whose bytes come out:
-    presets(format) has them with their settings. A last block that is not full is refused where the
-    library refuses it ("ragged edge"). What follows replaces a preset's setting.
+    presets(format) has them with their settings. Some compute in x's own type ("in input type"), so
+    that bfloat16 and float32 of the same values have other bytes. A last block that is not full is
+    refused where the library refuses it ("ragged edge"). What follows replaces a preset's
+    setting.
 rounding: as for convert; ties to even if None.
 overflow: "saturate" (None) or "special", for elements beyond the element format.
 nan: "error" (None) refuses NaN and infinities; "propagate" makes their blocks NaN; "saturate" lets
@@ -237,6 +254,7 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
           for (const numerics::Setting& setting : numerics::settings(row, format))
             facts[string(setting.name)] = setting.value;
           facts["source"] = string(row.source);
+          facts["inputs"] = string(row.inputs);
           facts["differs"] = string(row.differs);
           presets[string(row.name)] = facts;
         }

@@ -90,6 +90,7 @@ ScaledTensor transposed(const ScaledTensor& tensor) {
   ScaledTensor result = makeScaledTensor(swapped(tensor.elements), swapped(tensor.scales),
                                          tensor.outer, *tensor.format, 2 * rank - 3 - tensor.axis);
   result.packed = tensor.packed;
+  result.divisor = tensor.divisor;
   return result;
 }
 
@@ -176,7 +177,7 @@ static bool areEqual(const ScaledTensor& a, const ScaledTensor& b) {
 }
 
 void bindScaledTensor(nb::module_& module) {
-  const auto array = [](Array ScaledTensor::*member) {
+  const auto array = [](Array ScaledTensor::* member) {
     return [member](const ScaledTensor& tensor) { return (tensor.*member).numpy; };
   };
   nb::class_<ScaledTensor>(module, "ScaledTensor",

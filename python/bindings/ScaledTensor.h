@@ -6,6 +6,7 @@
 #include "octavo/Numerics/Scaled.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace octavo::python {
@@ -16,6 +17,8 @@ struct ScaledTensor {
   Array elements; ///< one code an element; any strides
   Array scales;   ///< format::scaleShape of the elements' shape and the block
   float outer = 1.0f;
+  /// The number whose inverse `outer` is, where the preset's owner stores that: checkpoints get it.
+  std::optional<float> divisor = {};
   numerics::ScaledType type = {};
   const format::ScaledFormat* format =
       nullptr;  ///< the row that type and block come from; may be null

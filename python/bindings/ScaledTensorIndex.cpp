@@ -89,20 +89,22 @@ ScaledTensor indexed(const ScaledTensor& tensor, nb::handle key) {
             axis);
     }
   }
-  const auto part = [](const Array& array, nb::list keys) {
+  const auto partOf = [](const Array& array, nb::list keys) {
     // An ellipsis keeps it an array where every axis has an index.
     keys.append(nb::ellipsis());
     return toArray(array.numpy[nb::tuple(keys)], "array");
   };
-  const Array elements = part(tensor.elements, elementKeys);
-  const Array scales = part(tensor.scales, scaleKeys);
+  const Array elements = partOf(tensor.elements, elementKeys);
+  const Array scales = partOf(tensor.scales, scaleKeys);
   const Shape grid = format::scaleShape(
       elements.shape, scaledType(*tensor.format, elements.shape, axisAfter).block);
   if (grid != scales.shape)
     raise(ErrorClass::Shape,
           "{} has blocks on the last two axes: an index takes away one before them",
           tensor.format->name);
-  return makeScaledTensor(elements, scales, tensor.outer, *tensor.format, axisAfter);
+  ScaledTensor part = makeScaledTensor(elements, scales, tensor.outer, *tensor.format, axisAfter);
+  part.divisor = tensor.divisor;
+  return part;
 }
 
 } // namespace octavo::python

@@ -63,7 +63,8 @@ def write(path: str | os.PathLike[str], weights: Mapping[str, ScaledTensor | Arr
     Returns what is not stored as it was given; nothing mostly. A layout that stores the inverse of
     an outer scale (compressed-tensors' NVFP4) has for about one in seven only a nearest one, and
     values come back changed by at most 2.4e-7 of themselves: rounded-divisor. Weights quantized
-    with that layout's preset, whose outer scale is an inverse, are always stored exactly.
+    with that layout's preset, whose outer scale is an inverse, are always stored exactly: with the
+    very divisor that the library computes. So are weights of a checkpoint that has divisors.
 
     Files appear whole or not at all. Raises FileError, FormatError, DtypeError, ShapeError.
     """

@@ -49,7 +49,7 @@ for _name, _target in _core.jax_targets().items():
 _FORMATS = _core.formats()
 _BY_DTYPE = {row.numpy: row for row in _FORMATS.values()
              if isinstance(row, _core.ElementFormat) and row.numpy}
-_WIDE = (jnp.float32, jnp.bfloat16, jnp.float16)
+_WIDE = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
 def _format_name(format: str | _core.ElementFormat | _core.ScaledFormat | DTypeLike) -> str:
@@ -93,7 +93,7 @@ def _dtype(format: _core.ElementFormat):
 
 def _floats(x: ArrayLike, name: str) -> Array:
     x = jnp.asarray(x)
-    if x.dtype not in _WIDE:
+    if x.dtype.name not in _WIDE:
         raise DtypeError(f"{name}: float32, bfloat16 or float16 was expected, {x.dtype} was found; "
                          "convert it with astype")
     return x.astype(jnp.float32)
@@ -207,6 +207,7 @@ def _options(format, rule, preset, rounding, overflow, nan) -> dict[str, str]:
 
 def _quantize(x, bits, format, axis, options) -> ScaledArray:
     row = _scaled_format(format)
+    given = jnp.asarray(x).dtype
     x = _floats(x, "x")
     if x.ndim == 0:
         raise ShapeError("x: one axis or more was expected, none was found; reshape it to (1,)")
@@ -222,7 +223,8 @@ def _quantize(x, bits, format, axis, options) -> ScaledArray:
         (jax.ShapeDtypeStruct(x.shape, _dtype(row.element)),
          jax.ShapeDtypeStruct(grid, _dtype(row.scale)), jax.ShapeDtypeStruct((), jnp.float32)),
         vmap_method="broadcast_all")
-    call = functools.partial(call, format=format, axis_from_end=np.int64(from_end), **options)
+    call = functools.partial(call, format=format, axis_from_end=np.int64(from_end),
+                             input=_WIDE[given.name], **options)
     elements, scales, outer = _without_gradient(
         call, "octavo.jax.quantize has no gradient; fake_quantize and scaled_dot_general pass it "
         "straight through")(x, bits)

@@ -39,7 +39,9 @@ public:
       : rows(std::move(rows)), plan(std::move(plan)), options(options), shared(std::move(amax)),
         all(piecesOf(*this->rows, this->plan.step())),
         tileRows(tileRowsOf(*this->rows, this->plan.step())),
-        losses(report == ErrorReport::Measured ? all.size() : 0) {}
+        losses(report == ErrorReport::Measured ? all.size() : 0) {
+    this->options.input = &this->rows->inputType();
+  }
 
   std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
   Measurement* needs() const override { return shared.get(); }

@@ -38,7 +38,7 @@ def test_the_command_shows_the_same(name):
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     out = subprocess.run([pathlib.Path(BIN) / "octavo", "presets", "--format", name, "--json"], capture_output=True,
                          text=True, check=True, env=environment).stdout
-    shown = {row["name"]: row["settings"] | {"source": row["source"], "differs": row["differs"]}
+    shown = {row["name"]: row["settings"] | {key: row[key] for key in ("source", "inputs", "differs")}
              for row in json.loads(out)["presets"]}
     assert shown == {preset: {key.replace(" ", "_").lower(): value for key, value in facts.items()}
                      for preset, facts in octavo.presets(name).items()}
