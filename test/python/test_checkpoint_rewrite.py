@@ -365,24 +365,22 @@ def test_rules_and_presets_differ_where_they_should(plain, tmp_path):
     assert bytes_of["floor"] != bytes_of["even"]
 
 
-def test_edges_that_the_owner_of_a_preset_refuses(tmp_path):
-    """The layer stays as it is and the table says why; where it must change, nothing is written."""
+def test_presets_compute_in_the_type_of_the_weights(tmp_path):
+    """compressed-tensors divides bf16 in bf16, of blocks cut short too: with ml_dtypes' own arithmetic.
+    Its own layout keeps the scales in bf16."""
     tensors, name = model.weights(), "model.layers.1.self_attn.o_proj.weight"
-    tensors[name] = tensors[name][:100]
+    weight = tensors[name] = tensors[name][:100].astype(ml_dtypes.bfloat16)
     model.write(tmp_path / "plain", tensors)
-    why = "its 100 rows are not whole blocks of 128, which compressed-tensors refuses"
-    flags = ["--preset", "compressed-tensors"]
-    printed = quantize(tmp_path / "plain", tmp_path / "out", "fp8_block", *flags, layout="deepseek")
-    assert why in printed
-    written = model.read(tmp_path / "out")
-    assert written[name].tobytes() == tensors[name].tobytes()
-    assert written[name.replace(".1.", ".0.")].dtype == E4M3
-    quantize(tmp_path / "plain", tmp_path / "blocks", "fp8_block", layout="deepseek")
-    assert model.read(tmp_path / "blocks")[name].dtype == E4M3
-    quantize(tmp_path / "plain", tmp_path / "rows", "fp8_row")
-    message = octavo("convert", tmp_path / "rows", "-o", tmp_path / "no", "--layout", "deepseek",
-                     "--requantize", "--format", "fp8_block", *flags, code=3)
-    assert why in message and not (tmp_path / "no").exists()
+    for layout, scale_name in (("deepseek", "_scale_inv"), ("compressed-tensors", "_scale")):
+        quantize(tmp_path / "plain", tmp_path / layout, "fp8_block", "--preset", "compressed-tensors", layout=layout)
+        written = model.read(tmp_path / layout)
+        padded = np.zeros((128, -(-weight.shape[1] // 128) * 128), weight.dtype)
+        padded[:100, :weight.shape[1]] = weight
+        scale = np.abs(padded).reshape(1, 128, -1, 128).max((1, 3)) / weight.dtype.type(448)
+        np.testing.assert_array_equal(written[name + scale_name].astype(np.float32), scale.astype(np.float32))
+        quotient = (padded / np.repeat(scale, 128, 1))[:100, :weight.shape[1]].astype(np.float32)
+        codes = np.clip(quotient, -448, 448).astype(E4M3)
+        np.testing.assert_array_equal(written[name].view(np.uint8), codes.view(np.uint8))
 
 
 def test_bytes_do_not_depend_on_threads_or_memory(plain, tmp_path):

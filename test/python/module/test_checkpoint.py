@@ -199,6 +199,30 @@ def test_what_is_written_is_spelled_by_the_layout_and_read_back(tmp_path, layout
         np.testing.assert_array_equal(read[name].view(np.uint8), np.asarray(weights[name]).view(np.uint8))
 
 
+@pytest.mark.parametrize("type", ["float32", "bfloat16"])
+def test_the_owners_divisor_is_stored(tmp_path, type):
+    """compressed-tensors stores (1 / amax) * 2688, each step in the weight's type. The inverse of that
+    has other inverses than the divisor itself."""
+    weights, divisors = {}, {}
+    for seed in range(40):
+        w = (draw(16, 32, seed=seed) * np.float32(1.4)).astype(type)
+        name = f"m.{seed}.weight"
+        weights[name] = octavo.quantize(w, "nvfp4", preset="compressed-tensors")
+        divisors[name] = np.float32((w.dtype.type(1) / np.abs(w).max()) * w.dtype.type(2688))
+    inverses = [np.float32(1) / (np.float32(1) / divisor) for divisor in divisors.values()]
+    assert any(inverse != divisor for inverse, divisor in zip(inverses, divisors.values()))
+    for step in ("first", "again"):  # read from a checkpoint, too, and after a transposition
+        assert octavo.checkpoint.write(tmp_path / step, weights) == []
+        opened = octavo.checkpoint.open(tmp_path / step)
+        with open(tmp_path / step / "model.safetensors", "rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            begin = file.tell()
+            for name, divisor in divisors.items():
+                file.seek(begin + header[name + "_global_scale"]["data_offsets"][0])
+                assert np.frombuffer(file.read(4), np.float32)[0] == divisor, name
+        weights = {name: opened[name].mT.mT for name in weights}
+
+
 def test_divisors_that_are_no_inverse_are_told_of(tmp_path):
     """compressed-tensors stores 1 / outer. The divisor of these outer scales is searched for here in
     all f32 near it: where there is none, values change, and `write` says of which weights."""

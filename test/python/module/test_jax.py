@@ -229,9 +229,11 @@ def test_nan_makes_its_block_nan_or_the_program_fail():
 
 
 @pytest.mark.parametrize("preset, format", [("torchao-rceil", "mxfp8_e4m3"), ("jax", "nvfp4"), ("modelopt", "mxfp4"),
-                                            ("deepseek-ue8m0", "fp8_group")])
-def test_presets_are_those_of_the_numpy_module(preset, format):
-    x = draw(6, 128)
+                                            ("deepseek-ue8m0", "fp8_group"), ("quark", "fp8_row"),
+                                            ("compressed-tensors", "nvfp4"), ("quark-floor", "mxfp4:16")])
+@pytest.mark.parametrize("type", [jnp.float32, jnp.bfloat16, jnp.float16])
+def test_presets_are_those_of_the_numpy_module(preset, format, type):
+    x = draw(6, 128).astype(type)
     x[:3] = 0  # zero blocks too
     found, expected = oj.quantize(x, format, preset=preset), octavo.quantize(x, format, preset=preset)
     np.testing.assert_array_equal(codes(found.elements), np.asarray(expected.elements).view(np.uint8))

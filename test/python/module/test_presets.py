@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -62,6 +63,44 @@ def test_what_they_differ_in():
     half = np.float32([4] + [0.25] * 31)  # 0.25 lies between 0 and 0.5 of e2m1fn
     away = octavo.quantize(half, "mxfp4", preset="microxcaling").dequantize()
     assert away[1] == 0.5 and octavo.quantize(half, "mxfp4", preset="ocp").dequantize()[1] == 0
+
+
+def e4m3(quotients):
+    return np.clip(quotients, -448, 448).astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
+
+
+@pytest.mark.parametrize("type", [np.float32, ml_dtypes.bfloat16, np.float16])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_type_of_the_input_counts(type, axis):
+    """compressed-tensors and Quark compute FP8 in it, as ml_dtypes' own arithmetic does here; 2 Mi
+    values are quantized piece by piece."""
+    x = np.moveaxis(draw(2048, 1024).astype(type), 1, axis)
+    amax = np.abs(x).max(axis, keepdims=True)
+    scale = amax / type(448)
+    for preset in "compressed-tensors", "quark":
+        tensor = octavo.quantize(x, "fp8_row", preset=preset, axis=axis)
+        np.testing.assert_array_equal(tensor.scales, scale.astype(np.float32))
+        np.testing.assert_array_equal(tensor.codes, e4m3((x / scale).astype(np.float32)))
+    wide = octavo.quantize(x.astype(np.float32), "fp8_row", preset="quark", axis=axis)
+    assert (wide == octavo.quantize(x, "fp8_row", preset="quark", axis=axis)) == (type is np.float32)
+    both = octavo.quantize_both(x, "fp8_row", preset="quark")
+    assert both[axis == 0] == octavo.quantize(x, "fp8_row", preset="quark", axis=axis)
+
+
+@pytest.mark.parametrize("block", [8, 16, 64])
+def test_block_sizes(block):
+    x = draw(8, 256)
+    tensor = octavo.quantize(x, f"mxfp4:{block}", preset="quark")
+    assert tensor.scales.shape == (8, 256 // block) and tensor.format.name == f"mxfp4:{block}"
+    # A block of its own size beside zeros has the scale of the block alone.
+    for first in range(0, 256, block):
+        alone = np.zeros((8, 32 * -(-block // 32)), np.float32)
+        alone[:, :block] = x[:, first:first + block]
+        scales = octavo.quantize(alone, "mxfp4", preset="quark").scales.view(np.uint8)
+        np.testing.assert_array_equal(tensor.scales.view(np.uint8)[:, first // block], scales.max(1))
+    assert octavo.dequantize(tensor.T.T).shape == (8, 256) and tensor[2:4].format.name == f"mxfp4:{block}"
+    with pytest.raises(octavo.FormatError, match="mxfp4:12"):
+        octavo.quantize(x, "mxfp4:12")
 
 
 def test_what_is_named_replaces_a_setting():
