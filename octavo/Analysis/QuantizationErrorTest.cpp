@@ -177,7 +177,8 @@ TEST(QuantizationError, rowsOfSeveralFormats) {
 }
 
 /// An owner's way to a scale differs from the rules in corners; a preset that loses more than they
-/// do by a decibel mistakes the owner.
+/// do by a decibel mistakes the owner. Not so torch's cast: amax / max is rounded to the nearest
+/// power of two, so that up to a third of a block's largest value is clipped.
 TEST(QuantizationError, presetsAreAsGoodAsTheRules) {
   const Shape shape = {256, 256};
   const std::vector<float> values = samples(Normal{}, 256 * 256, 5);
@@ -188,7 +189,8 @@ TEST(QuantizationError, presetsAreAsGoodAsTheRules) {
       if (each.preset.empty())
         worst = std::min(worst, qsnr);
       else
-        EXPECT_GT(qsnr, worst - 1) << format.name << " " << each.preset;
+        EXPECT_GT(qsnr, worst - (each.preset == "torch" ? 10 : 1))
+            << format.name << " " << each.preset;
     }
   }
 }

@@ -81,7 +81,7 @@ TEST_F(Fp8Test, OtherEightBitElementsAreWhatTheirDtypeSays) {
   expectLayers("fp8",
                {"a.weight e4m3fnuz/f32 [2,2] blocks [2,2] e4m3fnuz; scales a.weight_scale f32"
                 "; dynamic fp8_tensor",
-                "b.weight e5m2/f32 [2,2] blocks [2,2] e5m2; scales b.weight_scale f32"
+                "b.weight fp8_e5m2_tensor [2,2] blocks [2,2] e5m2; scales b.weight_scale f32"
                 "; dynamic fp8_tensor"});
 }
 
