@@ -25,9 +25,10 @@ def draw(*shape):
 def test_every_preset_quantizes(name, preset):
     x = draw(256, 256)
     tensor = octavo.quantize(x, name, preset=preset)
-    # Rounding and clipping together: a quarter of e2m1's largest value, an eighth of e5m2's.
+    # Rounding and clipping together: a quarter of e2m1's largest value, an eighth of e5m2's; torch's
+    # cast rounds the scale down by up to a third.
     error = np.abs(tensor.dequantize() - x).max() / np.abs(x).max()
-    assert 0 < error < (0.15 if tensor.format.element.bits == 8 else 0.26)
+    assert 0 < error < (0.34 if preset == "torch" else 0.15 if tensor.format.element.bits == 8 else 0.26)
     facts = octavo.presets(name)[preset]
     assert facts["source"] and "rule" in facts
 
