@@ -1,5 +1,6 @@
 // A checkpoint on disk: a folder of safetensors shards with its index and configuration, or one
-// safetensors file. Names, shapes and places are read and checked; tensors' bytes stay mapped.
+// safetensors file. Names, shapes and places are read and checked; tensors' bytes are read where
+// they are wanted.
 #pragma once
 
 #include "octavo/Checkpoint/Files/JsonFile.h"
@@ -36,7 +37,12 @@ struct StoredTensor {
   const SafetensorsEntry* entry;
 
   const std::string& name() const { return entry->name; }
-  std::span<const std::byte> bytes() const { return shard->bytes(*entry); }
+  std::uint64_t size() const { return entry->size(); } ///< in bytes
+  /// See SafetensorsFile.
+  tl::expected<void, Error> fetch(std::uint64_t offset, std::span<std::byte> to) const {
+    return shard->fetch(*entry, offset, to);
+  }
+  tl::expected<std::vector<std::byte>, Error> bytes() const { return shard->bytes(*entry); }
 };
 
 class Folder {

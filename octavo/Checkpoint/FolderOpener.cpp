@@ -2,6 +2,7 @@
 // whether the index says the same as the shards.
 
 #include "octavo/Checkpoint/Files/PathWithin.h"
+#include "octavo/Checkpoint/Files/TemporaryName.h"
 #include "octavo/Checkpoint/Folder.h"
 
 #include "octavo/Checkpoint/FindingRules.h"
@@ -410,7 +411,7 @@ private:
     std::vector<std::string> others;
     for (const std::string& name : names) {
       if (name == kConfigFile || name == kQuantConfigFile || name.ends_with(kIndex) ||
-          name.ends_with(kShard) || foreignWeights(name))
+          name.ends_with(kShard) || foreignWeights(name) || isTemporaryName(name))
         continue;
       std::error_code failed;
       if (fs::is_regular_file(folder.root / name, failed))
@@ -425,8 +426,8 @@ private:
     return true;
   }
 
-  /// Files of subfolders, but for those that hold another checkpoint (the same model as its makers
-  /// published it, or exported) and what tools hide. In the order of names.
+  /// Files of subfolders beside shards, but for those that hold another checkpoint (the same model
+  /// as its makers published it, or exported) and what tools hide. In the order of names.
   std::vector<std::string> othersBelow() const {
     std::error_code failed;
     std::vector<std::string> below;
@@ -439,10 +440,13 @@ private:
       bool isAnother = false;
       for (auto file = fs::recursive_directory_iterator(entry->path(), failed);
            !failed && file != fs::recursive_directory_iterator(); file.increment(failed)) {
-        const std::string name = file->path().filename().string();
+        const std::string name = file->path().lexically_relative(folder.root).string();
+        if (std::ranges::binary_search(folder.shards, name) ||
+            isTemporaryName(file->path().filename().string()))
+          continue;
         isAnother |= name.ends_with(kShard) || foreignWeights(name);
         if (file->is_regular_file(failed))
-          names.push_back(file->path().lexically_relative(folder.root).string());
+          names.push_back(name);
       }
       if (!isAnother)
         below.insert(below.end(), names.begin(), names.end());

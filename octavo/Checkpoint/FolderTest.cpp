@@ -77,7 +77,7 @@ TEST_F(FolderTest, OpensShardsByTheirIndex) {
   EXPECT_EQ(folder->tensors().size(), 3u);
   ASSERT_NE(folder->find("c"), nullptr);
   EXPECT_EQ(folder->find("c")->shard, &folder->shard(1));
-  EXPECT_EQ(folder->find("c")->bytes().size(), 4u);
+  EXPECT_EQ(folder->find("c")->size(), 4u);
   EXPECT_EQ(folder->find("d"), nullptr);
   EXPECT_EQ(folder->indexName(), "model.safetensors.index.json");
   EXPECT_EQ(folder->indexMetadata()["total_size"], 8);
@@ -198,6 +198,25 @@ TEST_F(FolderTest, FollowsTheLinksOfAHuggingFaceCacheToItsBlobsAlone) {
   EXPECT_TRUE(Folder::open(root / "snapshots/rev"));
   fs::create_symlink("../../refs/main", root / "snapshots/rev/tokenizer.json");
   expectRefused(root / "snapshots/rev", {"tokenizer.json", "leads out of the checkpoint"});
+  // Only what lies in a cache: elsewhere a folder beside named blobs may be anybody's.
+  fs::create_directories(root / "models/rev");
+  fs::create_symlink("../../blobs/0123", root / "models/rev/model.safetensors");
+  expectRefused(root / "models/rev", {"model.safetensors", "leads out of the checkpoint"});
+}
+
+TEST_F(FolderTest, ShardsOfASubfolderAreReadAndFilesBesideThemTaken) {
+  shard("sub/x.safetensors", {"a"});
+  shard("other/y.safetensors", {"b"}); // another checkpoint's
+  text("sub/notes.txt", "");
+  text("other/notes.txt", "");
+  text("sub/.octavo-0123456789abcdef0123456789abcdef.part", "torn");
+  text(".octavo-0123456789abcdef0123456789abcdef.part", "torn");
+  index(R"({"a":"sub/x.safetensors"})");
+  const auto folder = Folder::open(root);
+  ASSERT_TRUE(folder) << folder.error().message();
+  EXPECT_EQ(folder->shardNames()[0], "sub/x.safetensors");
+  EXPECT_EQ(std::vector(folder->otherFiles().begin(), folder->otherFiles().end()),
+            std::vector<std::string>{"sub/notes.txt"});
 }
 
 TEST_F(FolderTest, RefusesMissingAndDamagedShards) {

@@ -35,12 +35,12 @@ std::string formatName(const Layer& layer) {
 }
 
 std::uint64_t bytesOf(const Layer& layer) {
-  std::uint64_t bytes = layer.elements.tensor.bytes().size();
+  std::uint64_t bytes = layer.elements.tensor.size();
   for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
     if (*part)
-      bytes += (*part)->tensor.bytes().size();
+      bytes += (*part)->tensor.size();
   for (const StoredTensor& tensor : layer.idle)
-    bytes += tensor.bytes().size();
+    bytes += tensor.size();
   return bytes;
 }
 

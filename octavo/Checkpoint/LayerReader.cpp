@@ -1,6 +1,5 @@
 #include "octavo/Checkpoint/LayerReader.h"
 
-#include "octavo/Checkpoint/ByteMatrix.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Pack.h"
 
@@ -34,22 +33,26 @@ static std::string storage(const SafetensorsEntry& entry) {
   return fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", "));
 }
 
-/// A number of a part as it is stored.
-static float storedNumber(const Part& part, std::size_t index) {
+/// The numbers of a part as they are stored.
+static tl::expected<std::vector<float>, Error> storedNumbers(const Part& part) {
+  const auto bytes = part.tensor.bytes();
+  if (!bytes)
+    return tl::unexpected(bytes.error());
   const auto width = static_cast<std::size_t>(part.format->bytes());
-  std::uint64_t code = 0;
-  std::memcpy(&code, part.tensor.bytes().data() + index * width, width);
-  return static_cast<float>(numerics::decode(*part.format, code));
+  std::vector<float> numbers;
+  for (std::size_t at = 0; at + width <= bytes->size(); at += width) {
+    std::uint64_t code = 0;
+    std::memcpy(&code, bytes->data() + at, width);
+    numbers.push_back(static_cast<float>(numerics::decode(*part.format, code)));
+  }
+  return numbers;
 }
 
-std::vector<float> multipliers(const Part& part) {
-  const std::size_t count =
-      part.tensor.bytes().size() / static_cast<std::size_t>(part.format->bytes());
-  std::vector<float> numbers;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float value = storedNumber(part, i);
-    numbers.push_back(part.meaning == Meaning::Multiplies ? value : 1.0f / value);
-  }
+tl::expected<std::vector<float>, Error> multipliers(const Part& part) {
+  auto numbers = storedNumbers(part);
+  if (numbers && part.meaning == Meaning::Divides)
+    for (float& number : *numbers)
+      number = 1.0f / number;
   return numbers;
 }
 
@@ -89,7 +92,7 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
   const std::uint64_t rowBits = static_cast<std::uint64_t>(reader.columnCount) * width;
   reader.rowBytes = rowBits / 8;
   const std::size_t expected = reader.rowBytes * static_cast<std::size_t>(reader.rowCount);
-  if (rowBits % 8 != 0 || layer.elements.tensor.bytes().size() != expected)
+  if (rowBits % 8 != 0 || layer.elements.tensor.size() != expected)
     return refuse(layer.elements, "its size is not that of the layer's elements",
                   fmt::format("{} bytes for [{}] codes of {} bits, rows of whole bytes", expected,
                               fmt::join(layer.shape, ", "), width),
@@ -99,7 +102,7 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
                   fmt::format("scales [{}]", fmt::join(grid, ", ")), "none");
   const auto scaleBytes = static_cast<std::size_t>(numerics::elementCount(grid)) *
                           static_cast<std::size_t>(layer.scales->format->bytes());
-  if (layer.scales->tensor.bytes().size() != scaleBytes)
+  if (layer.scales->tensor.size() != scaleBytes)
     return refuse(
         *layer.scales, "its size is not that of the layer's scales",
         fmt::format("{} [{}] in any rank", layer.scales->format->name, fmt::join(grid, ", ")),
@@ -108,14 +111,21 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
     if (!layer.outer)
       return refuse(layer.elements, "the outer scale of this layer is missing or unreadable",
                     "one f32", "none");
-    reader.outerScales = multipliers(*layer.outer);
+    auto numbers = multipliers(*layer.outer);
+    if (!numbers)
+      return tl::unexpected(std::move(numbers.error()));
+    reader.outerScales = std::move(*numbers);
     const auto count = static_cast<std::int64_t>(reader.outerScales.size());
     const std::int64_t experts = rank == 3 ? layer.shape[0] : 1;
     if (count != 1 && (count == 0 || count != experts || spansExperts))
       return refuse(*layer.outer, "not one scale, nor one an expert",
                     fmt::format("1 or {} numbers", experts), storage(*layer.outer->tensor.entry));
-    if (count == 1 && layer.outer->meaning == Meaning::Divides)
-      reader.storedDivisor = storedNumber(*layer.outer, 0);
+    if (count == 1 && layer.outer->meaning == Meaning::Divides) {
+      const auto stored = storedNumbers(*layer.outer);
+      if (!stored)
+        return tl::unexpected(stored.error());
+      reader.storedDivisor = stored->front();
+    }
   }
   return reader;
 }
@@ -129,121 +139,80 @@ std::int64_t LayerReader::pieceEnd(std::int64_t begin, std::int64_t most) const 
 }
 
 template <typename Read>
-void LayerReader::forMatrices(std::int64_t begin, std::int64_t end, const Read& read) const {
+tl::expected<void, Error> LayerReader::forMatrices(std::int64_t begin, std::int64_t end,
+                                                   const Read& read) const {
   for (std::int64_t to = begin; begin < end; begin = to) {
     to = isReadByMatrix() ? std::min(end, (begin / storedRows + 1) * storedRows) : end;
-    read(begin, to);
+    if (auto done = read(begin, to); !done)
+      return done;
   }
+  return {};
 }
 
-std::span<const std::byte> LayerReader::elementBytes(std::int64_t begin, std::int64_t end) const {
-  if (isSwapped()) {
-    begin = begin / storedRows * storedRows;
-    end = (end + storedRows - 1) / storedRows * storedRows;
+tl::expected<void, Error> LayerReader::fetchElements(std::int64_t begin, std::int64_t end,
+                                                     Fetched& fetched) const {
+  const StoredTensor& tensor = source->elements.tensor;
+  if (!isSwapped()) {
+    fetched.elements.resize(static_cast<std::size_t>(end - begin) * rowBytes);
+    return tensor.fetch(static_cast<std::size_t>(begin) * rowBytes, fetched.elements);
   }
-  return source->elements.tensor.bytes().subspan(static_cast<std::size_t>(begin) * rowBytes,
-                                                 static_cast<std::size_t>(end - begin) * rowBytes);
-}
-
-std::span<const std::byte> LayerReader::elementRows(std::int64_t begin, std::int64_t end,
-                                                    std::vector<std::byte>& gathered) const {
-  const std::span<const std::byte> bytes = elementBytes(begin, end);
-  if (!isSwapped())
-    return bytes;
   const std::int64_t first = begin % storedRows;
-  gatherColumns(bytes.data(), static_cast<std::int64_t>(rowBytes), storedRows, first,
-                first + end - begin, 1, gathered);
-  return gathered;
+  const auto matrixBegin = static_cast<std::uint64_t>(begin - first) * rowBytes;
+  return fetched.elementColumns.read(
+      {tensor, matrixBegin, static_cast<std::int64_t>(rowBytes), storedRows, 1}, first,
+      first + end - begin, fetched.elements);
 }
 
 std::int64_t LayerReader::scaleCount(std::int64_t begin, std::int64_t end) const {
   return (end - begin + blockRows - 1) / blockRows * gridColumns;
 }
 
-std::span<const std::byte> LayerReader::storedScales(std::int64_t begin, std::int64_t end) const {
-  if (hasSwappedScales()) {
-    begin = begin / matrixRows * matrixRows;
-    end = (end + matrixRows - 1) / matrixRows * matrixRows;
+LayerReader::Range LayerReader::storedScales(std::int64_t begin, std::int64_t end) const {
+  const auto width = static_cast<std::uint64_t>(source->scales->format->bytes());
+  return {static_cast<std::uint64_t>(gridRow(begin) * gridColumns) * width,
+          static_cast<std::uint64_t>(scaleCount(begin, end)) * width};
+}
+
+tl::expected<void, Error> LayerReader::fetchScales(std::int64_t begin, std::int64_t end,
+                                                   Fetched& fetched) const {
+  const StoredTensor& tensor = source->scales->tensor;
+  if (!hasSwappedScales()) {
+    const Range range = storedScales(begin, end);
+    fetched.scales.resize(range.size);
+    return tensor.fetch(range.begin, fetched.scales);
   }
   const auto width = static_cast<std::size_t>(source->scales->format->bytes());
-  const std::int64_t count = hasSwappedScales()
-                                 ? (end - begin) / matrixRows * gridRows * gridColumns
-                                 : scaleCount(begin, end);
-  return source->scales->tensor.bytes().subspan(
-      static_cast<std::size_t>(gridRow(begin) * gridColumns) * width,
-      static_cast<std::size_t>(count) * width);
-}
-
-std::span<const std::byte> LayerReader::scaleRows(std::int64_t begin, std::int64_t end,
-                                                  std::vector<std::byte>& gathered) const {
-  const std::span<const std::byte> bytes = storedScales(begin, end);
-  if (!hasSwappedScales())
-    return bytes;
   const std::int64_t first = begin % matrixRows / blockRows;
-  gatherColumns(bytes.data(), gridColumns, gridRows, first,
-                first + (end - begin + blockRows - 1) / blockRows,
-                static_cast<std::size_t>(source->scales->format->bytes()), gathered);
-  return gathered;
+  const auto matrixBegin =
+      static_cast<std::uint64_t>(begin / matrixRows * gridRows * gridColumns) * width;
+  return fetched.scaleColumns.read({tensor, matrixBegin, gridColumns, gridRows, width}, first,
+                                   first + (end - begin + blockRows - 1) / blockRows,
+                                   fetched.scales);
 }
 
-void LayerReader::codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
-                        const kernels::Execution& execution) const {
-  forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
-    matrixCodes(from, to, codes + (from - begin) * columnCount, execution);
+tl::expected<void, Error> LayerReader::codes(std::int64_t begin, std::int64_t end,
+                                             std::uint8_t* codes, Fetched& fetched,
+                                             const kernels::Execution& execution) const {
+  return forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
+    return matrixCodes(from, to, codes + (from - begin) * columnCount, fetched, execution);
   });
 }
 
-void LayerReader::scales(std::int64_t begin, std::int64_t end, void* scales) const {
+tl::expected<void, Error> LayerReader::scales(std::int64_t begin, std::int64_t end, void* scales,
+                                              Fetched& fetched) const {
   auto* out = static_cast<std::byte*>(scales);
-  forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
+  return forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
     // A block may span matrices: its one scale is read with each of them, into the same place.
     const std::int64_t before = (gridRow(from) - gridRow(begin)) * gridColumns;
-    matrixScales(from, to, out + before * source->type.scale->bytes());
+    return matrixScales(from, to, out + before * source->type.scale->bytes(), fetched);
   });
 }
 
-void LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
-                         const kernels::Execution& execution) const {
-  forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
-    std::vector<std::byte> gathered;
-    matrixValues(from, to, elementRows(from, to, gathered).data(),
-                 values + (from - begin) * columnCount, execution);
-  });
-}
-
-tl::expected<void, Error> LayerReader::fetchCodes(std::int64_t begin, std::int64_t end,
-                                                  std::uint8_t* codes,
-                                                  std::vector<std::byte>& fetched) const {
-  const kernels::Execution single{.threads = 1};
-  if (isSwapped()) {
-    this->codes(begin, end, codes, single);
-    return {};
-  }
-  const std::span<const std::byte> bytes = elementBytes(begin, end);
-  const SafetensorsFile& shard = *source->elements.tensor.shard;
-  if (!unpacks())
-    return shard.fetch(bytes, reinterpret_cast<std::byte*>(codes));
-  fetched.resize(bytes.size());
-  return shard.fetch(bytes, fetched.data()).map([&] {
-    unpackRows(fetched.data(), end - begin, codes, single);
-  });
-}
-
-tl::expected<void, Error> LayerReader::fetchValues(std::int64_t begin, std::int64_t end,
-                                                   float* values,
-                                                   std::vector<std::byte>& fetched) const {
-  const kernels::Execution single{.threads = 1};
-  if (isSwapped()) {
-    this->values(begin, end, values, single);
-    return {};
-  }
-  const std::span<const std::byte> bytes = elementBytes(begin, end);
-  fetched.resize(bytes.size());
-  return source->elements.tensor.shard->fetch(bytes, fetched.data()).map([&] {
-    forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
-      matrixValues(from, to, fetched.data() + static_cast<std::size_t>(from - begin) * rowBytes,
-                   values + (from - begin) * columnCount, single);
-    });
+tl::expected<void, Error> LayerReader::values(std::int64_t begin, std::int64_t end, float* values,
+                                              Fetched& fetched,
+                                              const kernels::Execution& execution) const {
+  return forMatrices(begin, end, [&](std::int64_t from, std::int64_t to) {
+    return matrixValues(from, to, values + (from - begin) * columnCount, fetched, execution);
   });
 }
 
@@ -254,24 +223,31 @@ void LayerReader::unpackRows(const std::byte* packed, std::int64_t rows, std::ui
                   codes, execution);
 }
 
-void LayerReader::matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
-                              const kernels::Execution& execution) const {
-  std::vector<std::byte> gathered;
-  const std::span<const std::byte> bytes = elementRows(begin, end, gathered);
-  if (unpacks())
-    unpackRows(bytes.data(), end - begin, codes, execution);
-  else
-    std::memcpy(codes, bytes.data(), bytes.size());
+tl::expected<void, Error> LayerReader::matrixCodes(std::int64_t begin, std::int64_t end,
+                                                   std::uint8_t* codes, Fetched& fetched,
+                                                   const kernels::Execution& execution) const {
+  if (!unpacks() && !isSwapped())
+    return source->elements.tensor.fetch(
+        static_cast<std::size_t>(begin) * rowBytes,
+        {reinterpret_cast<std::byte*>(codes), static_cast<std::size_t>(end - begin) * rowBytes});
+  return fetchElements(begin, end, fetched).map([&] {
+    if (unpacks())
+      unpackRows(fetched.elements.data(), end - begin, codes, execution);
+    else
+      std::memcpy(codes, fetched.elements.data(), fetched.elements.size());
+  });
 }
 
-void LayerReader::matrixScales(std::int64_t begin, std::int64_t end, std::byte* scales) const {
-  std::vector<std::byte> gathered;
-  const std::span<const std::byte> bytes = scaleRows(begin, end, gathered);
+tl::expected<void, Error> LayerReader::matrixScales(std::int64_t begin, std::int64_t end,
+                                                    std::byte* scales, Fetched& fetched) const {
+  if (auto done = fetchScales(begin, end, fetched); !done)
+    return done;
+  const std::span<const std::byte> bytes = fetched.scales;
   const ElementFormat& stored = *source->scales->format;
   const ElementFormat& wanted = *source->type.scale;
   if (stored.width() == wanted.width()) {
     std::memcpy(scales, bytes.data(), bytes.size());
-    return;
+    return {};
   }
   for (std::size_t at = 0; at < bytes.size(); at += stored.bytes(), scales += wanted.bytes()) {
     std::uint64_t code = 0;
@@ -279,12 +255,18 @@ void LayerReader::matrixScales(std::int64_t begin, std::int64_t end, std::byte* 
     const std::uint64_t widened = numerics::convert(wanted, numerics::decode(stored, code));
     std::memcpy(scales, &widened, wanted.bytes());
   }
+  return {};
 }
 
-void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, const std::byte* elements,
-                               float* values, const kernels::Execution& execution) const {
-  std::vector<std::byte> gatheredScales;
-  const std::span<const std::byte> scales = scaleRows(begin, end, gatheredScales);
+tl::expected<void, Error> LayerReader::matrixValues(std::int64_t begin, std::int64_t end,
+                                                    float* values, Fetched& fetched,
+                                                    const kernels::Execution& execution) const {
+  if (auto done = fetchElements(begin, end, fetched).and_then([&] {
+        return fetchScales(begin, end, fetched);
+      });
+      !done)
+    return done;
+  const std::byte* const elements = fetched.elements.data();
   const auto scaleWidth = static_cast<std::size_t>(source->scales->format->bytes());
   // Scales are taken in the dtype in which they are stored: widening them first changes nothing.
   const auto dequantize = [&](std::int64_t from, std::int64_t to, const std::uint8_t* codes,
@@ -295,11 +277,14 @@ void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, const std::
                                     {std::min(blockRows, to - from), blockColumns},
                                     source->type.hasOuterScale};
     const std::int64_t before = (gridRow(from) - gridRow(begin)) * gridColumns;
-    kernels::dequantize(codes, scales.data() + static_cast<std::size_t>(before) * scaleWidth,
+    kernels::dequantize(codes,
+                        fetched.scales.data() + static_cast<std::size_t>(before) * scaleWidth,
                         outer(begin), shape, type, values + (from - begin) * columnCount, how);
   };
-  if (!unpacks())
-    return dequantize(begin, end, reinterpret_cast<const std::uint8_t*>(elements), execution);
+  if (!unpacks()) {
+    dequantize(begin, end, reinterpret_cast<const std::uint8_t*>(elements), execution);
+    return {};
+  }
   // Rows of blocks that are unpacked together.
   const std::int64_t step = blockRows >= matrixRows ? 1 : blockRows;
   const std::int64_t rows =
@@ -316,17 +301,7 @@ void LayerReader::matrixValues(std::int64_t begin, std::int64_t end, const std::
       dequantize(from, to, unpacked.data(), single);
     }
   });
-}
-
-void LayerReader::release(std::int64_t begin, std::int64_t end) const {
-  // Rows that lie across a matrix are done with it at its end.
-  if (isSwapped()) {
-    end = end / storedRows * storedRows;
-    if (end <= begin)
-      return;
-  }
-  source->elements.tensor.shard->release(elementBytes(begin, end));
-  source->scales->tensor.shard->release(storedScales(begin, end));
+  return {};
 }
 
 } // namespace octavo::checkpoint

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Checkpoint/Layer.h"
+#include "octavo/Checkpoint/Piece.h"
 #include "octavo/Kernels/Execution.h"
 
 #include <tl/expected.hpp>
@@ -46,28 +47,29 @@ public:
   /// Whether experts have an outer scale each.
   bool hasOuterPerExpert() const { return outerScales.size() > 1; }
 
-  /// The codes of a piece, one a byte, row-major.
-  void codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
-             const kernels::Execution& execution = {}) const;
-  /// Number of the scales of a piece, and the scales: codes of type.scale, row-major, in containers
-  /// of type.scale->bytes().
+  // Reading a piece. `fetched` is memory that is kept from call to call. Errors: of reading the
+  // file.
+
+  /// The codes, one a byte, row-major.
+  tl::expected<void, Error> codes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
+                                  Fetched& fetched,
+                                  const kernels::Execution& execution = {.threads = 1}) const;
+  /// The scales: codes of type.scale, row-major, in containers of type.scale->bytes().
+  tl::expected<void, Error> scales(std::int64_t begin, std::int64_t end, void* scales,
+                                   Fetched& fetched) const;
+  /// The values.
+  tl::expected<void, Error> values(std::int64_t begin, std::int64_t end, float* values,
+                                   Fetched& fetched,
+                                   const kernels::Execution& execution = {.threads = 1}) const;
+
+  /// Number of the scales of a piece.
   std::int64_t scaleCount(std::int64_t begin, std::int64_t end) const;
-  void scales(std::int64_t begin, std::int64_t end, void* scales) const;
-  /// The same as they are stored, in the format of the layer's part. Swapped axes: those of the
-  /// rows' whole matrices.
-  std::span<const std::byte> storedScales(std::int64_t begin, std::int64_t end) const;
-  /// The values of a piece.
-  void values(std::int64_t begin, std::int64_t end, float* values,
-              const kernels::Execution& execution = {}) const;
-  /// Codes and values of a piece that is read once, not touched where it is mapped: see
-  /// SafetensorsFile::fetch. Matrices that lie across are read many times, and as above. One
-  /// thread. `fetched` is memory that is kept from call to call. Errors: of reading the file.
-  tl::expected<void, Error> fetchCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
-                                       std::vector<std::byte>& fetched) const;
-  tl::expected<void, Error> fetchValues(std::int64_t begin, std::int64_t end, float* values,
-                                        std::vector<std::byte>& fetched) const;
-  /// Lets the mapped pages of a piece go.
-  void release(std::int64_t begin, std::int64_t end) const;
+  /// Where they lie in the tensor of the layer's part, in bytes. Precondition: the axes are not
+  /// swapped.
+  struct Range {
+    std::uint64_t begin, size;
+  };
+  Range storedScales(std::int64_t begin, std::int64_t end) const;
 
   const Layer& layer() const { return *source; }
 
@@ -82,26 +84,27 @@ private:
   std::int64_t gridRow(std::int64_t row) const {
     return row / matrixRows * gridRows + row % matrixRows / blockRows;
   }
-  /// Bytes of rows as they lie in the file. Swapped axes: those of the rows' whole matrices.
-  std::span<const std::byte> elementBytes(std::int64_t begin, std::int64_t end) const;
-  /// The same row after row. Swapped axes: rows of one matrix, gathered in `gathered`.
-  std::span<const std::byte> elementRows(std::int64_t begin, std::int64_t end,
-                                         std::vector<std::byte>& gathered) const;
-  std::span<const std::byte> scaleRows(std::int64_t begin, std::int64_t end,
-                                       std::vector<std::byte>& gathered) const;
+  /// Elements and scales row after row, as they are stored. Swapped axes: rows of one matrix.
+  tl::expected<void, Error> fetchElements(std::int64_t begin, std::int64_t end,
+                                          Fetched& fetched) const;
+  tl::expected<void, Error> fetchScales(std::int64_t begin, std::int64_t end,
+                                        Fetched& fetched) const;
   /// Whether codes have to be unpacked to lie one a byte.
   bool unpacks() const { return source->elements.packed && source->type.element->width() < 8; }
   void unpackRows(const std::byte* packed, std::int64_t rows, std::uint8_t* codes,
                   const kernels::Execution& execution) const;
-  void matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
-                   const kernels::Execution& execution) const;
-  void matrixScales(std::int64_t begin, std::int64_t end, std::byte* scales) const;
-  /// Of rows whose elements are at `elements`, row after row.
-  void matrixValues(std::int64_t begin, std::int64_t end, const std::byte* elements, float* values,
-                    const kernels::Execution& execution) const;
-  /// Calls `read(from, to)` for the ranges that may be read at once.
+  tl::expected<void, Error> matrixCodes(std::int64_t begin, std::int64_t end, std::uint8_t* codes,
+                                        Fetched& fetched,
+                                        const kernels::Execution& execution) const;
+  tl::expected<void, Error> matrixScales(std::int64_t begin, std::int64_t end, std::byte* scales,
+                                         Fetched& fetched) const;
+  tl::expected<void, Error> matrixValues(std::int64_t begin, std::int64_t end, float* values,
+                                         Fetched& fetched,
+                                         const kernels::Execution& execution) const;
+  /// Calls `read(from, to)` for the ranges that may be read at once; stops at an error.
   template <typename Read>
-  void forMatrices(std::int64_t begin, std::int64_t end, const Read& read) const;
+  tl::expected<void, Error> forMatrices(std::int64_t begin, std::int64_t end,
+                                        const Read& read) const;
 
   const Layer* source;
   std::int64_t rowCount = 0, columnCount = 0;
@@ -114,7 +117,8 @@ private:
   std::optional<float> storedDivisor;
 };
 
-/// The numbers of a part, each as it multiplies: 1 / x rounded to f32 where x divides.
-std::vector<float> multipliers(const Part& part);
+/// The numbers of a part, each as it multiplies: 1 / x rounded to f32 where x divides. Errors: of
+/// reading the file.
+tl::expected<std::vector<float>, Error> multipliers(const Part& part);
 
 } // namespace octavo::checkpoint

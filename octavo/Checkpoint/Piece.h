@@ -1,6 +1,7 @@
 // The rows that are worked on at a time, and a thread's memory for them.
 #pragma once
 
+#include "octavo/Checkpoint/ColumnWindow.h"
 #include "octavo/Checkpoint/Files/PageBuffer.h"
 
 #include <cstddef>
@@ -23,9 +24,15 @@ struct Piece {
   std::int64_t begin, end;
 };
 
+/// What one thread has read of the input, as that stores it; memory that is kept from call to call.
+struct Fetched {
+  std::vector<std::byte> elements, scales;
+  ColumnWindow elementColumns, scaleColumns;
+};
+
 /// Memory of one thread, kept from piece to piece.
 struct Scratch {
-  std::vector<std::byte> fetched; ///< as the input stores it
+  Fetched fetched;
   std::vector<float> values, restored;
   std::vector<std::byte> codes, scales;
   PageBuffer stored; ///< what a piece writes

@@ -73,48 +73,51 @@ public:
 
   std::int64_t step() const override { return axes == PlainAxes::Same ? 1 : 0; }
   tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const override {
-    return fetch(bytes(piece), scratch).map([&] {
+    return fetch(begin(piece), end(piece), scratch).map([&] {
       const auto n = static_cast<std::size_t>((piece.end - piece.begin) * columns());
       if (axes == PlainAxes::Same) {
-        kernels::widen(type, scratch.fetched.data(), values, n);
+        kernels::widen(type, scratch.fetched.elements.data(), values, n);
         return;
       }
       scratch.codes.resize(n * sizeof(float));
       auto* widened = reinterpret_cast<float*>(scratch.codes.data());
-      kernels::widen(type, scratch.fetched.data(), widened, n);
+      kernels::widen(type, scratch.fetched.elements.data(), widened, n);
       transpose(widened, columns(), rowsInMatrix(), values);
     });
   }
   tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const override {
-    std::span<const std::byte> values = bytes(piece); // in any order
     float greatest = 0;
-    while (!values.empty() && !std::isnan(greatest)) {
-      const auto part = values.first(std::min<std::size_t>(values.size(), kTileValues * 4));
-      if (auto done = fetch(part, scratch); !done)
+    for (std::uint64_t at = begin(piece), last = end(piece); at < last && !std::isnan(greatest);) {
+      const std::uint64_t to = std::min<std::uint64_t>(last, at + kTileValues * 4); // in any order
+      if (auto done = fetch(at, to, scratch); !done)
         return tl::unexpected(std::move(done.error()));
-      const float found = kernels::amax(type, scratch.fetched.data(),
-                                        part.size() / kernels::wideBytes(type), {.threads = 1});
+      const float found = kernels::amax(type, scratch.fetched.elements.data(),
+                                        (to - at) / kernels::wideBytes(type), {.threads = 1});
       if (!(found <= greatest)) // also NaN
         greatest = found;
-      values = values.subspan(part.size());
+      at = to;
     }
     return greatest;
   }
   const format::ElementFormat& inputType() const override {
     return stored.entry->dtype->type->format();
   }
-  void release(Piece) const override {} // nothing of it is touched where it is mapped
   const StoredTensor& tensor() const override { return stored; }
 
 private:
-  tl::expected<void, Error> fetch(std::span<const std::byte> part, Scratch& scratch) const {
-    scratch.fetched.resize(part.size());
-    return stored.shard->fetch(part, scratch.fetched.data());
+  /// Bytes of the tensor, from `begin` to `end`.
+  tl::expected<void, Error> fetch(std::uint64_t begin, std::uint64_t end, Scratch& scratch) const {
+    scratch.fetched.elements.resize(end - begin);
+    return stored.fetch(begin, scratch.fetched.elements);
   }
-  std::span<const std::byte> bytes(Piece piece) const {
-    const std::size_t width = static_cast<std::size_t>(columns()) * kernels::wideBytes(type);
-    return stored.bytes().subspan(static_cast<std::size_t>(piece.begin) * width,
-                                  static_cast<std::size_t>(piece.end - piece.begin) * width);
+  std::uint64_t rowBytes() const {
+    return static_cast<std::uint64_t>(columns()) * kernels::wideBytes(type);
+  }
+  std::uint64_t begin(Piece piece) const {
+    return static_cast<std::uint64_t>(piece.begin) * rowBytes();
+  }
+  std::uint64_t end(Piece piece) const {
+    return static_cast<std::uint64_t>(piece.end) * rowBytes();
   }
 
   StoredTensor stored;
@@ -130,10 +133,9 @@ public:
     return reader.rowsInBlock() >= reader.rowsInMatrix() ? 1 : reader.rowsInBlock();
   }
   tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const override {
-    return reader.fetchValues(piece.begin, piece.end, values, scratch.fetched);
+    return reader.values(piece.begin, piece.end, values, scratch.fetched);
   }
   const format::ElementFormat& inputType() const override { return format::element("f32"); }
-  void release(Piece piece) const override { reader.release(piece.begin, piece.end); }
   const StoredTensor& tensor() const override { return reader.layer().elements.tensor; }
 
 private:

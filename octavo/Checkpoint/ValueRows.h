@@ -39,8 +39,6 @@ public:
   virtual tl::expected<float, Error> amax(Piece piece, Scratch& scratch) const;
   /// The type that the values are stored in; f32 of a layer's, which are computed.
   virtual const format::ElementFormat& inputType() const = 0;
-  /// Lets the mapped pages of a piece go.
-  virtual void release(Piece piece) const = 0;
   /// The tensor that is named where something is wrong with a value.
   virtual const StoredTensor& tensor() const = 0;
 

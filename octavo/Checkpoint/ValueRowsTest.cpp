@@ -12,7 +12,6 @@ public:
       : ValueRows(std::move(shape)), rowsOfStep(step) {}
   std::int64_t step() const override { return rowsOfStep; }
   tl::expected<void, Error> read(Piece, float*, Scratch&) const override { return {}; }
-  void release(Piece) const override {}
   const StoredTensor& tensor() const override { return stored; }
 
 private:

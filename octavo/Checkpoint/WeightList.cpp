@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/WeightList.h"
 
 #include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/TensorChunks.h"
 #include "octavo/Kernels/Amax.h"
 
 #include <algorithm>
@@ -10,15 +11,30 @@ namespace octavo::checkpoint {
 
 namespace {
 
-bool areIdentical(const StoredTensor& a, const StoredTensor& b) {
-  return a.entry->dtype == b.entry->dtype && a.entry->shape == b.entry->shape &&
-         std::ranges::equal(a.bytes(), b.bytes());
+using Answer = tl::expected<bool, Error>;
+
+Answer areIdentical(const StoredTensor& a, const StoredTensor& b) {
+  if (a.entry->dtype != b.entry->dtype || a.entry->shape != b.entry->shape)
+    return false;
+  bool areEqual = true;
+  std::vector<std::byte> other;
+  std::optional<Error> failed;
+  const auto compare = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    other.resize(bytes.size());
+    if (auto fetched = b.fetch(offset, other); !fetched)
+      failed = std::move(fetched.error());
+    areEqual = !failed && std::ranges::equal(bytes, other);
+    return areEqual;
+  };
+  if (auto read = forChunks(a, compare); !read)
+    return tl::unexpected(std::move(read.error()));
+  return failed ? Answer(tl::unexpected(std::move(*failed))) : Answer(areEqual);
 }
 
-bool areIdentical(const std::optional<Part>& a, const std::optional<Part>& b) {
+Answer areIdentical(const std::optional<Part>& a, const std::optional<Part>& b) {
   if (!a || !b)
     return a.has_value() == b.has_value();
-  return a->meaning == b->meaning && areIdentical(a->tensor, b->tensor);
+  return a->meaning == b->meaning ? areIdentical(a->tensor, b->tensor) : Answer(false);
 }
 
 /// Experts that are stacked have several parameters, each with an input of its own.
@@ -95,35 +111,42 @@ tl::expected<WeightRows, Error> WeightRows::open(const NamedWeight& weight, Plai
   return result;
 }
 
-bool areIdentical(const NamedWeight& a, const NamedWeight& b) {
-  if (a.layer && b.layer)
-    return a.layer->type == b.layer->type && a.layer->shape == b.layer->shape &&
-           a.layer->storedAxes == b.layer->storedAxes &&
-           areIdentical(a.layer->elements, b.layer->elements) &&
-           areIdentical(a.layer->scales, b.layer->scales) &&
-           areIdentical(a.layer->outer, b.layer->outer);
+Answer areIdentical(const NamedWeight& a, const NamedWeight& b) {
+  if (a.layer && b.layer) {
+    if (a.layer->type != b.layer->type || a.layer->shape != b.layer->shape ||
+        a.layer->storedAxes != b.layer->storedAxes)
+      return false;
+    Answer answer = areIdentical(a.layer->elements, b.layer->elements);
+    for (std::optional<Part> Layer::* part : {&Layer::scales, &Layer::outer})
+      if (answer && *answer)
+        answer = areIdentical(a.layer->*part, b.layer->*part);
+    return answer;
+  }
   if (a.plain && b.plain)
     return areIdentical(*a.plain, *b.plain);
-  return a.scale && b.scale && a.scale->meaning == b.scale->meaning &&
-         areIdentical(a.scale->tensor, b.scale->tensor);
+  if (!a.scale || !b.scale || a.scale->meaning != b.scale->meaning)
+    return false;
+  return areIdentical(a.scale->tensor, b.scale->tensor);
 }
 
 std::uint64_t bytesOf(const NamedWeight& weight) {
   if (weight.layer)
-    return weight.layer->elements.tensor.bytes().size();
-  return (weight.plain ? weight.plain : &weight.scale->tensor)->bytes().size();
+    return weight.layer->elements.tensor.size();
+  return (weight.plain ? weight.plain : &weight.scale->tensor)->size();
 }
 
-std::optional<float> plainAmax(const StoredTensor& tensor) {
+tl::expected<std::optional<float>, Error> plainAmax(const StoredTensor& tensor) {
+  if (!wideType(*tensor.entry->dtype))
+    return std::nullopt;
   const auto rows = WeightRows::open({.name = tensor.name(), .plain = &tensor});
   if (!rows)
-    return std::nullopt;
+    return tl::unexpected(rows.error());
   float amax = 0;
   Scratch scratch;
   for (const Piece& piece : piecesOf(rows->rows())) {
     const auto part = rows->rows().amax(piece, scratch);
     if (!part)
-      return std::nullopt;
+      return tl::unexpected(part.error());
     if (std::isnan(*part))
       return *part;
     amax = std::max(amax, *part);

@@ -57,14 +57,14 @@ private:
   std::shared_ptr<const ValueRows> values;
 };
 
-/// Whether both have the same dtypes, shapes and bytes in all parts.
-bool areIdentical(const NamedWeight& a, const NamedWeight& b);
+/// Whether both have the same dtypes, shapes and bytes in all parts. Errors: of reading the files.
+tl::expected<bool, Error> areIdentical(const NamedWeight& a, const NamedWeight& b);
 
 /// Bytes of a weight; of a layer, those of its elements.
 std::uint64_t bytesOf(const NamedWeight& weight);
 
-/// The largest magnitude of a plain tensor; NaN if there is a NaN; nothing where it has no values
-/// or cannot be read.
-std::optional<float> plainAmax(const StoredTensor& tensor);
+/// The largest magnitude of a plain tensor; NaN if there is a NaN; nothing where it has no values.
+/// Errors: of reading the file.
+tl::expected<std::optional<float>, Error> plainAmax(const StoredTensor& tensor);
 
 } // namespace octavo::checkpoint

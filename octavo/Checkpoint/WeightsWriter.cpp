@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/WeightsWriter.h"
 
+#include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
@@ -119,17 +120,8 @@ tl::expected<void, Error> writeJson(const fs::path& path, const Json& json) {
 class NewFolder {
 public:
   static tl::expected<NewFolder, Error> create(const fs::path& path) {
-    NewFolder folder;
-    std::error_code failed;
-    for (fs::path each = path; !each.empty() && !fs::exists(each, failed);
-         each = each.parent_path())
-      folder.made.push_back(each);
-    fs::create_directories(path, failed);
-    if (failed)
-      return tl::unexpected(Error{.file = path.string(),
-                                  .problem = "cannot be created: " + failed.message(),
-                                  .fix = "choose another place"});
-    return folder;
+    return createFolders(path).map(
+        [](std::vector<fs::path> made) { return NewFolder(std::move(made)); });
   }
   NewFolder(NewFolder&& other) noexcept : made(std::exchange(other.made, {})) {}
   NewFolder& operator=(NewFolder&&) = delete;
@@ -140,7 +132,7 @@ public:
   }
 
 private:
-  NewFolder() = default;
+  explicit NewFolder(std::vector<fs::path> made) : made(std::move(made)) {}
   std::vector<fs::path> made; ///< the innermost first
 };
 

@@ -129,6 +129,17 @@ TEST(FnuzTest, RequantizingRoundsWhatIsTooSmall) {
   EXPECT_EQ(report.inexact, 2);
 }
 
+TEST(FnuzTest, RequantizingSaturatesNan) {
+  // 240 of e4m3fnuz is 0x77 of e4m3fn, 57344 of e5m2fnuz is 0x7B of e5m2; NaN has no sign.
+  const FnuzOptions options{.special = SpecialCodes::Saturate, .noTwin = NoTwin::Requantize};
+  Codes codes{0x7F, 0x80, 0xFF};
+  EXPECT_EQ(fnuzToOcp(kE4m3Fnuz, codes, options).specials, 1);
+  EXPECT_EQ(codes, (Codes{0x77, 0x7E, 0xF7}));
+  codes = {0x7F, 0x80, 0xFF};
+  EXPECT_EQ(fnuzToOcp(kE5m2Fnuz, codes, options).specials, 1);
+  EXPECT_EQ(codes, (Codes{0x7B, 0x7B, 0xFB}));
+}
+
 TEST(FnuzTest, CapAt224) {
   Codes codes{0x7F, 0xFF, 0x7E, 0x80, 0x00};
   EXPECT_EQ(capFnuz(kE4m3Fnuz, codes), 2);

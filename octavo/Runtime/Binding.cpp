@@ -29,7 +29,7 @@ llvm::Error failure(const std::string& message) {
   return llvm::createStringError(llvm::Twine(message));
 }
 
-/// Where the value of one argument comes from: an entry of a mapped file, or a .npy file.
+/// Where the value of one argument comes from: an entry of a file of weights, or a .npy file.
 struct Origin {
   const SafetensorsFile* file = nullptr;
   const SafetensorsEntry* entry = nullptr;
@@ -42,11 +42,16 @@ struct Origin {
   }
 };
 
-/// A tensor's values as f32, without a copy where the file has them so.
+/// A tensor's values as f32, without a copy where they are. The tensor must outlive it.
 class FloatValues {
 public:
-  FloatValues(std::span<const float> inPlace) : values(inPlace) {}
-  FloatValues(const Tensor& tensor) : storage(static_cast<std::size_t>(tensor.size())) {
+  FloatValues(const Tensor& tensor) {
+    const auto n = static_cast<std::size_t>(tensor.size());
+    if (tensor.type == ElementType(element("f32"))) {
+      values = {reinterpret_cast<const float*>(tensor.bytes.data()), n};
+      return;
+    }
+    storage.resize(n);
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       storage[i] = static_cast<float>(valueOf(tensor, i));
     values = storage;
@@ -227,7 +232,6 @@ private:
     tbb::parallel_for(std::size_t{0}, inFiles.size(), [&](std::size_t at) {
       const std::size_t i = inFiles[at];
       llvm::Expected<TensorValue> value = read(arguments[i], *origins[i]);
-      origins[i]->file->release(*origins[i]->entry);
       if (value)
         values[i] = std::move(*value);
       else
@@ -254,14 +258,7 @@ private:
         return TensorValue(std::move(*tensor));
       return quantize(argument, origin, FloatValues(*tensor));
     }
-    const SafetensorsEntry& entry = *origin.entry;
-    const std::span<const std::byte> bytes = origin.file->bytes(entry);
-    const bool isAligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0;
-    if (argument.isScaled() && entry.dtype->type == ElementType(element("f32")) && isAligned)
-      return quantize(argument, origin,
-                      FloatValues(std::span(reinterpret_cast<const float*>(bytes.data()),
-                                            bytes.size() / sizeof(float))));
-    auto tensor = origin.file->read(entry);
+    auto tensor = origin.file->read(*origin.entry);
     if (!tensor)
       return failure(tensor.error().message());
     if (!argument.isScaled())

@@ -1,5 +1,6 @@
 #include "octavo/Runtime/Outputs.h"
 
+#include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
 
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <system_error>
 
 namespace octavo::runtime {
 
@@ -46,12 +46,10 @@ llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const Name
                                  path.string(), outputs.size()));
     return checked(checkpoint::writeNpy(path, *outputs.front().tensor));
   }
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error || !std::filesystem::is_directory(path))
-    return failure(fmt::format("{}: cannot be made a folder for the outputs{}; choose another "
+  if (const auto made = checkpoint::createFolders(path); !made)
+    return failure(fmt::format("{}: cannot be made a folder for the outputs: {}; choose another "
                                "place, or a name that ends in .safetensors or .npy",
-                               path.string(), error ? ": " + error.message() : ""));
+                               path.string(), made.error().problem));
   std::map<std::string, std::string> written;
   for (const NamedOutput& output : outputs) {
     const std::string name = fileName(output.name);

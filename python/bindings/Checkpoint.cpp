@@ -42,13 +42,7 @@ using checkpoint::StoredTensor;
 
 namespace {
 
-[[noreturn]] void raiseFile(const checkpoint::Error& error) {
-  raise(ErrorClass::File, "{}", error.message());
-}
-
-using Place = std::variant<const Layer*, const StoredTensor*>;
-
-/// An opened checkpoint: shards mapped, layers found, no value read.
+/// An opened checkpoint: shards open, layers found, no weight read.
 class Checkpoint {
 public:
   explicit Checkpoint(Folder opened)
@@ -68,41 +62,12 @@ public:
   std::map<std::string, Place, std::less<>> places; ///< by the names of keys()
 };
 
-nb::object numpyDtype(const std::string& name) {
-  const nb::module_ owner = nb::module_::import_("ml_dtypes");
-  return nb::hasattr(owner, name.c_str())
-             ? nb::module_::import_("numpy").attr("dtype")(owner.attr(name.c_str()))
-             : nb::module_::import_("numpy").attr("dtype")(name);
+/// A plain tensor: a copy of its elements, one a container.
+nb::object plainArray(const StoredTensor& tensor) {
+  return readTensor(*tensor.shard, *tensor.entry).numpy;
 }
 
-/// A plain tensor: the file's own bytes, read-only, which keep `owner` alive; a copy where the file
-/// packs more than one element a byte.
-nb::object plainArray(const StoredTensor& tensor, nb::handle owner) {
-  const checkpoint::SafetensorsDtype& dtype = *tensor.entry->dtype;
-  const std::span<const std::byte> bytes = tensor.bytes();
-  const Shape& shape = tensor.entry->shape;
-  nb::object flat;
-  if (dtype.bits < 8) {
-    const Array codes = emptyArray({numerics::elementCount(shape)}, dtype.type->format());
-    kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()), codes.size(), dtype.bits,
-                    reinterpret_cast<std::uint8_t*>(codes.data), execution());
-    flat = codes.numpy;
-  } else {
-    flat = nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(bytes.data(),
-                                                                            {bytes.size()}, owner));
-  }
-  nb::object array =
-      flat.attr("view")(numpyDtype(numpyName(dtype))).attr("reshape")(nb::tuple(nb::cast(shape)));
-  array.attr("flags").attr("writeable") = false;
-  return array;
-}
-
-LayerReader readerOf(const Layer& layer) {
-  auto reader = LayerReader::open(layer);
-  if (!reader)
-    raiseFile(reader.error());
-  return std::move(*reader);
-}
+LayerReader readerOf(const Layer& layer) { return valueOf(LayerReader::open(layer)); }
 
 /// The scales in the format of the row: exact, because a row's f32 holds every stored scale.
 Array scalesOf(const LayerReader& reader, const Shape& grid, const ElementFormat& wanted) {
@@ -112,12 +77,13 @@ Array scalesOf(const LayerReader& reader, const Shape& grid, const ElementFormat
   if (static_cast<std::int64_t>(scales.size()) != count)
     raise(ErrorClass::File, "{}: a grid of {} scales was expected, {} were found",
           reader.layer().name, scales.size(), count);
+  checkpoint::Fetched fetched;
   if (stored == wanted) {
-    reader.scales(0, reader.rows(), scales.data);
+    valueOf(reader.scales(0, reader.rows(), scales.data, fetched));
     return scales;
   }
   std::vector<std::byte> codes(static_cast<std::size_t>(count) * stored.bytes());
-  reader.scales(0, reader.rows(), codes.data());
+  valueOf(reader.scales(0, reader.rows(), codes.data(), fetched));
   for (std::int64_t i = 0; i < count; ++i) {
     std::uint64_t code = 0;
     std::memcpy(&code, codes.data() + i * stored.bytes(), stored.bytes());
@@ -145,10 +111,11 @@ ScaledTensor scaledTensorOf(const Layer& layer) {
   const Shape grid =
       format::scaleShape(layer.shape, scaledType(*layer.format, layer.shape, axis).block);
   const Array scales = scalesOf(reader, grid, *layer.format->scale);
-  withoutLock([&] {
-    reader.codes(0, reader.rows(), reinterpret_cast<std::uint8_t*>(elements.data), execution());
-    reader.release(0, reader.rows());
-  });
+  valueOf(withoutLock([&] {
+    checkpoint::Fetched fetched;
+    return reader.codes(0, reader.rows(), reinterpret_cast<std::uint8_t*>(elements.data), fetched,
+                        execution());
+  }));
   ScaledTensor tensor = makeScaledTensor(
       elements, scales, layer.format->hasOuterScale ? reader.outer() : 1.0f, *layer.format, axis);
   tensor.divisor = reader.divisor();
@@ -182,20 +149,21 @@ nb::object get(nb::handle self, const std::string& name) {
   const auto& place = placeOf(nb::cast<const Checkpoint&>(self), name);
   if (const auto* layer = std::get_if<const Layer*>(&place))
     return nb::cast(scaledTensorOf(**layer));
-  return plainArray(*std::get<const StoredTensor*>(place), self);
+  return plainArray(*std::get<const StoredTensor*>(place));
 }
 
 nb::object dequantized(nb::handle self, const std::string& name) {
   const auto& place = placeOf(nb::cast<const Checkpoint&>(self), name);
   if (const auto* tensor = std::get_if<const StoredTensor*>(&place))
-    return plainArray(**tensor, self).attr("astype")(nb::str("float32"));
+    return plainArray(**tensor).attr("astype")(nb::str("float32"));
   const Layer& layer = *std::get<const Layer*>(place);
   const LayerReader reader = readerOf(layer);
   const Array array = emptyArray(layer.shape, format::element("f32"));
-  withoutLock([&] {
-    reader.values(0, reader.rows(), reinterpret_cast<float*>(array.data), execution());
-    reader.release(0, reader.rows());
-  });
+  valueOf(withoutLock([&] {
+    checkpoint::Fetched fetched;
+    return reader.values(0, reader.rows(), reinterpret_cast<float*>(array.data), fetched,
+                         execution());
+  }));
   return array.numpy;
 }
 
@@ -208,7 +176,7 @@ nb::object mappingView(const char* kind, nb::handle checkpoint) {
 nb::object numbers(const std::optional<checkpoint::Part>& part) {
   if (!part)
     return nb::none();
-  const std::vector<float> values = checkpoint::multipliers(*part);
+  const std::vector<float> values = valueOf(checkpoint::multipliers(*part));
   if (values.size() == 1)
     return nb::float_(values.front());
   const Array array =
@@ -286,9 +254,7 @@ checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& we
     raise(ErrorClass::Format, "unknown layout \"{}\"; available: {}", layoutName,
           fmt::join(names, ", "));
   }
-  auto config = checkpoint::parseJson(configText, "config");
-  if (!config)
-    raiseFile(config.error());
+  checkpoint::Json config = valueOf(checkpoint::parseJson(configText, "config"));
   Weights all;
   for (auto [key, value] : weights) {
     const auto name = nb::cast<std::string>(key);
@@ -297,12 +263,9 @@ checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& we
     else
       all.add(name, toArray(value, "weights[\"" + name + "\"]"));
   }
-  auto written = withoutLock([&] {
-    return checkpoint::writeCheckpoint(path, all.scaled, all.plain, *layout, std::move(*config));
-  });
-  if (!written)
-    raiseFile(written.error());
-  return std::move(*written);
+  return valueOf(withoutLock([&] {
+    return checkpoint::writeCheckpoint(path, all.scaled, all.plain, *layout, std::move(config));
+  }));
 }
 
 checkpoint::Findings lint(const std::filesystem::path& path,
@@ -320,11 +283,7 @@ checkpoint::Findings lint(const std::filesystem::path& path,
     }
     options.readers.push_back(*reader);
   }
-  const nb::gil_scoped_release released;
-  auto report = checkpoint::lint(path, options);
-  if (!report)
-    raiseFile(report.error());
-  return std::move(report->findings);
+  return valueOf(withoutLock([&] { return checkpoint::lint(path, options); })).findings;
 }
 
 } // namespace
@@ -362,15 +321,12 @@ void bindCheckpoint(nb::module_& module) {
   nb::class_<Checkpoint>(
       module, "Checkpoint",
       "An opened checkpoint: a mapping from names of weights to what they are, ScaledTensor where\n"
-      "quantized, else a read-only NumPy array that shares the file's memory. Nothing is read\n"
-      "before it is asked for.")
+      "quantized, else a NumPy array. A weight is read each time it is asked for, and depends on\n"
+      "no file from then on; the shards stay open.")
       .def(
           "__init__",
           [](Checkpoint* self, const std::filesystem::path& path) {
-            auto folder = Folder::open(path);
-            if (!folder)
-              raiseFile(folder.error());
-            new (self) Checkpoint(std::move(*folder));
+            new (self) Checkpoint(valueOf(Folder::open(path)));
           },
           nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"),
           "Opens a folder or a safetensors file. Raises FileError.")

@@ -1,5 +1,7 @@
 #include "python/bindings/Errors.h"
 
+#include "octavo/Text/PrintableText.h"
+
 #include <nanobind/nanobind.h>
 
 namespace octavo::python {
@@ -29,7 +31,8 @@ void registerErrors() {
     } catch (const Error& error) {
       const nb::object type =
           nb::module_::import_("octavo.errors").attr(className(error.errorClass));
-      PyErr_SetString(type.ptr(), error.what());
+      // Names of files and tensors may be any bytes; Python's strings are UTF-8.
+      PyErr_SetString(type.ptr(), text::printable(error.what(), text::Newlines::Kept).c_str());
     }
   });
 }

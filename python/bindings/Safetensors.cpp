@@ -13,6 +13,7 @@
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Kernels/Pack.h"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
@@ -20,6 +21,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -35,13 +37,6 @@ constexpr const char* kMetadataKey = "octavo";
 static std::string scaleName(const std::string& name) { return name + "_scale"; }
 static std::string outerName(const std::string& name) { return name + "_outer_scale"; }
 
-template <typename Value> static Value valueOf(tl::expected<Value, checkpoint::Error> result) {
-  if (!result)
-    raise(ErrorClass::File, "{}", result.error().message());
-  if constexpr (!std::is_void_v<Value>)
-    return std::move(*result);
-}
-
 /// What will be written: one code a byte where the file packs them.
 struct Planned {
   std::vector<checkpoint::PlannedTensor> tensors;
@@ -54,7 +49,7 @@ struct Planned {
   }
 };
 
-static void save(const std::string& path, const nb::dict& tensors,
+static void save(const std::filesystem::path& path, const nb::dict& tensors,
                  const std::map<std::string, std::string>& metadata) {
   Planned planned;
   Json scaled = Json::object();
@@ -103,28 +98,9 @@ static void save(const std::string& path, const nb::dict& tensors,
   });
 }
 
-static Array read(const checkpoint::SafetensorsFile& file,
-                  const checkpoint::SafetensorsEntry& entry) {
-  const std::string dtype = numpyName(*entry.dtype);
-  if (dtype.empty())
-    raise(ErrorClass::File, "{}: tensor \"{}\": NumPy has no array of {}", file.name(), entry.name,
-          entry.dtype->name);
-  const Array array = emptyOf(entry.shape, dtype);
-  const auto bytes = file.bytes(entry);
-  withoutLock([&] {
-    if (entry.dtype->bits < 8)
-      kernels::unpack(reinterpret_cast<const std::uint8_t*>(bytes.data()), array.size(),
-                      entry.dtype->bits, reinterpret_cast<std::uint8_t*>(array.data), execution());
-    else if (!bytes.empty())
-      std::memcpy(array.data, bytes.data(), bytes.size());
-    file.release(entry);
-  });
-  return array;
-}
-
 static Array readPart(const checkpoint::SafetensorsFile& file, const std::string& name) {
   if (const auto* entry = file.find(name))
-    return read(file, *entry);
+    return readTensor(file, *entry);
   raise(
       ErrorClass::File,
       "{}: no tensor \"{}\", which the metadata's entry \"{}\" speaks of; octavo.save writes both",
@@ -158,13 +134,13 @@ static ScaledTensor readScaled(const checkpoint::SafetensorsFile& file, const st
   }
 }
 
-static nb::dict load(const std::string& path) {
+static nb::dict load(const std::filesystem::path& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown))
     raise(ErrorClass::File,
           "{}: a safetensors file was expected, a folder was found; octavo.checkpoint.open reads "
           "checkpoints",
-          path);
+          path.string());
   const auto file = valueOf(checkpoint::SafetensorsFile::open(path));
   Json scaled = Json::object();
   for (const auto& [key, value] : file.metadata())
@@ -181,7 +157,7 @@ static nb::dict load(const std::string& path) {
   }
   for (const checkpoint::SafetensorsEntry& entry : file.entries())
     if (!parts.contains(entry.name.c_str()))
-      tensors[entry.name.c_str()] = read(file, entry).numpy;
+      tensors[entry.name.c_str()] = readTensor(file, entry).numpy;
   return tensors;
 }
 
@@ -202,7 +178,7 @@ void bindSafetensors(nb::module_& module) {
         if (!nb::hasattr(tensors, "keys"))
           raise(ErrorClass::Dtype, "tensors: expected a dict of tensors by name, found {}",
                 nb::type_name(tensors.type()).c_str());
-        save(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)),
+        save(nb::cast<std::filesystem::path>(nb::module_::import_("os").attr("fspath")(path)),
              nb::borrow<nb::dict>(nb::module_::import_("builtins").attr("dict")(tensors)),
              metadataOf(metadata));
       },
@@ -219,7 +195,8 @@ Raises FileError, DtypeError.)");
   module.def(
       "load",
       [](nb::handle path) {
-        return load(nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path)));
+        return load(
+            nb::cast<std::filesystem::path>(nb::module_::import_("os").attr("fspath")(path)));
       },
       nb::arg("path"),
       nb::sig("def load(path: str | os.PathLike[str]) -> dict[str, ScaledTensor | "

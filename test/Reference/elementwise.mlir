@@ -154,6 +154,21 @@ func.func @compare_total_order() {
   return
 }
 
+// The one NaN of these formats is positive: above the largest value, and equal to itself.
+func.func @compare_total_order_of_nan_without_sign() {
+  %x = stablehlo.constant dense<[-240.0, 0.0, 240.0]> : tensor<3xf8E4M3FNUZ>
+  %nan = stablehlo.constant dense<0x80> : tensor<3xf8E4M3FNUZ>
+  %lt = stablehlo.compare LT, %x, %nan, TOTALORDER : (tensor<3xf8E4M3FNUZ>, tensor<3xf8E4M3FNUZ>) -> tensor<3xi1>
+  check.expect_eq_const %lt, dense<true> : tensor<3xi1>
+  %eq = stablehlo.compare EQ, %nan, %nan, TOTALORDER : (tensor<3xf8E4M3FNUZ>, tensor<3xf8E4M3FNUZ>) -> tensor<3xi1>
+  check.expect_eq_const %eq, dense<true> : tensor<3xi1>
+  %scale = stablehlo.constant dense<0xFE> : tensor<1xf8E8M0FNU>
+  %scale_nan = stablehlo.constant dense<0xFF> : tensor<1xf8E8M0FNU>
+  %scale_lt = stablehlo.compare LT, %scale, %scale_nan, TOTALORDER : (tensor<1xf8E8M0FNU>, tensor<1xf8E8M0FNU>) -> tensor<1xi1>
+  check.expect_eq_const %scale_lt, dense<true> : tensor<1xi1>
+  return
+}
+
 func.func @compare_integers() {
   %x = stablehlo.constant dense<[-1, 5]> : tensor<2xi32>
   %y = stablehlo.constant dense<[1, 5]> : tensor<2xi32>

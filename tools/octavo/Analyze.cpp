@@ -122,8 +122,11 @@ std::vector<float> valuesOf(const checkpoint::StoredTensor& tensor) {
                     "dequantize it first: its codes mean nothing without their scales",
                     tensor.shard->name(), checkpoint::inQuotes(entry.name), entry.dtype->name),
         ExitCode::BadInput);
-  std::vector<float> values(tensor.bytes().size() / kernels::wideBytes(*wide));
-  kernels::widen(*wide, tensor.bytes().data(), values.data(), values.size());
+  const auto bytes = tensor.bytes();
+  if (!bytes)
+    throw CommandError(bytes.error().message(), ExitCode::BadInput);
+  std::vector<float> values(tensor.size() / kernels::wideBytes(*wide));
+  kernels::widen(*wide, bytes->data(), values.data(), values.size());
   const auto odd = std::ranges::find_if(values, [](float x) { return !std::isfinite(x); });
   if (odd != values.end())
     throw CommandError(fmt::format("{}: tensor {}: value {} is {}; errors are measured on finite "
@@ -163,7 +166,7 @@ void compareWithRfc(const AnalyzeOptions& options) {
   std::vector<analysis::RangeScan> scans;
   for (const format::ScaleRuleRow& row : format::kScaleRules)
     scans.push_back(analysis::scanRanges(row.rule, executionOf(options)));
-  fmt::print("{}", options.isJson ? json(scans) : text(scans));
+  printText(options.isJson ? json(scans) : text(scans));
 }
 
 void analyze(const AnalyzeOptions& options) {
@@ -184,7 +187,7 @@ void analyze(const AnalyzeOptions& options) {
   }
   if (!options.plot.empty())
     writeFile(options.plot, plot(sources));
-  fmt::print("{}", options.isJson ? json(sources) : text(sources));
+  printText(options.isJson ? json(sources) : text(sources));
 }
 
 } // namespace

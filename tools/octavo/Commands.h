@@ -9,6 +9,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace octavo::tools {
@@ -31,6 +32,9 @@ public:
 private:
   ExitCode code;
 };
+
+/// Prints a result to stdout, what came from files escaped (PrintableText.h).
+void printText(std::string_view text);
 
 /// The message for a name that does not exist: `no KIND "NAME"`, the names near it, and all that
 /// exist where they are few enough to read (at most 40).

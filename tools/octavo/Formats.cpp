@@ -186,7 +186,7 @@ void addFormatsCommand(CLI::App& app) {
                   "  octavo formats\n"
                   "  octavo formats --json");
   command->callback([options] {
-    fmt::print("{}", options->json ? jsonPage() : options->markdown ? markdownPage() : plainPage());
+    printText(options->json ? jsonPage() : options->markdown ? markdownPage() : plainPage());
   });
 }
 

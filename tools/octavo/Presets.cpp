@@ -260,10 +260,10 @@ void addPresetsCommand(CLI::App& app) {
   command->callback([options] {
     const std::vector<PresetOnFormats> rows = chosen(*options);
     const bool isDetail = !options->name.empty() || !options->format.empty();
-    fmt::print("{}", options->json       ? jsonPage(rows)
-                     : options->markdown ? markdownPage()
-                     : isDetail          ? detailPage(rows)
-                                         : listPage());
+    printText(options->json       ? jsonPage(rows)
+              : options->markdown ? markdownPage()
+              : isDetail          ? detailPage(rows)
+                                  : listPage());
   });
 }
 

@@ -1,13 +1,18 @@
 #include "tools/octavo/TextTable.h"
 
+#include "octavo/Text/PrintableText.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 namespace octavo::tools {
 
-std::string plainText(const TextTable& table) {
+std::string plainText(TextTable table) {
   std::vector<std::size_t> widths(table.front().size(), 0);
+  for (auto& row : table)
+    for (std::string& cell : row)
+      cell = text::printable(cell);
   for (const auto& row : table)
     for (std::size_t column = 0; column < row.size(); ++column)
       widths[column] = std::max(widths[column], row[column].size());

@@ -10,7 +10,7 @@ namespace octavo::tools {
 using TextTable = std::vector<std::vector<std::string>>;
 
 /// Columns as wide as their widest text, two blanks apart; no blanks at the ends of lines.
-std::string plainText(const TextTable& table);
+std::string plainText(TextTable table);
 /// A table of GitHub's Markdown.
 std::string markdownText(const TextTable& table);
 

@@ -4,6 +4,7 @@
 #include "tools/octavo/Version.h"
 
 #include "octavo/Kernels/Isa.h"
+#include "octavo/Text/PrintableText.h"
 #include "octavo/Text/Shortened.h"
 
 #include <fmt/format.h>
@@ -88,7 +89,8 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error) {
 int report(const CLI::App& app, const std::string& message, ExitCode code) {
   const CLI::App& command = selected(app);
   std::fflush(stdout); // what was printed stands before the error, also where both go to one file
-  fmt::print(stderr, "octavo: error: {}\n", text::shortened(message));
+  fmt::print(stderr, "octavo: error: {}\n",
+             text::shortened(text::printable(message, text::Newlines::Kept)));
   if (code == ExitCode::BadUsage)
     fmt::print(stderr, "  try: {} --help\n", typedName(command));
   return static_cast<int>(code);

@@ -1,12 +1,15 @@
 // What went wrong with a file, in the words a user needs.
 #pragma once
 
+#include "octavo/Text/PrintableText.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace octavo::checkpoint {
+
+using text::inQuotes;
 
 /// An error in a file. Every field but `file` and `problem` may be empty.
 struct Error {
@@ -18,13 +21,9 @@ struct Error {
   std::string found = {};
   std::string fix = {}; ///< what to do next
 
-  /// `FILE: tensor "T": PROBLEM: expected E, found F (at byte N); FIX`. Bytes of names that are
-  /// not printable are escaped, long names shortened.
+  /// `FILE: tensor "T": PROBLEM: expected E, found F (at byte N); FIX`, printable
+  /// (PrintableText.h).
   std::string message() const;
 };
-
-/// `text` in double quotes, fit for a message: control bytes and bytes that are not UTF-8 escaped,
-/// cut after 200 bytes.
-std::string inQuotes(std::string_view text);
 
 } // namespace octavo::checkpoint

@@ -1,11 +1,14 @@
 #include "octavo/Checkpoint/Files/FolderLock.h"
 
+#include "octavo/Checkpoint/Files/TemporaryName.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 #include <vector>
@@ -33,21 +36,24 @@ FolderLock::~FolderLock() {
     ::close(descriptor);
 }
 
-void FolderLock::removeTemporaries(const std::set<std::string>& names) const {
-  constexpr std::size_t kSuffix = 7;
+void FolderLock::removeTemporaries() const {
   std::error_code ignored;
   std::vector<fs::path> found;
-  for (auto entry = fs::recursive_directory_iterator(folder, ignored);
-       entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
-    const std::string name = entry->path().lexically_relative(folder).string();
-    if (name.size() > kSuffix && name[name.size() - kSuffix] == '.' &&
-        names.contains(name.substr(0, name.size() - kSuffix)) && !names.contains(name))
+  for (auto entry = fs::recursive_directory_iterator(
+           folder, fs::directory_options::skip_permission_denied, ignored);
+       !ignored && entry != fs::recursive_directory_iterator(); entry.increment(ignored))
+    if (isTemporaryName(entry->path().filename().string()))
       found.push_back(entry->path());
+  for (const fs::path& path : found) {
+    // Who writes one holds it locked, for as long as he lives.
+    const int file = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    if (file >= 0 && ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        ::flock(file, LOCK_EX | LOCK_NB) == 0)
+      ::unlink(path.c_str());
+    if (file >= 0)
+      ::close(file);
   }
-  for (const fs::path& path : found)
-    fs::remove(path, ignored);
 }
-
-int FolderLock::sync() const { return ::fsync(descriptor) == 0 ? 0 : errno; }
 
 } // namespace octavo::checkpoint

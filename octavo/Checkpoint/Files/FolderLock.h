@@ -6,8 +6,6 @@
 #include <tl/expected.hpp>
 
 #include <filesystem>
-#include <set>
-#include <string>
 #include <utility>
 
 namespace octavo::checkpoint {
@@ -23,12 +21,9 @@ public:
   FolderLock& operator=(FolderLock&&) = delete;
   ~FolderLock();
 
-  /// Removes what killed processes have left of these files of the folder ("a/b" for one below it):
-  /// OutputFile's temporaries, NAME.XXXXXX beside NAME. Files of the names themselves stay, and
-  /// those of others.
-  void removeTemporaries(const std::set<std::string>& names) const;
-  /// Makes names of the folder that came and went last. Returns 0, or errno.
-  int sync() const;
+  /// Removes the temporary files of processes that are gone, in the folder and below: files of a
+  /// temporary name (TemporaryName.h) that no process holds locked.
+  void removeTemporaries() const;
 
 private:
   FolderLock(std::filesystem::path folder, int descriptor)

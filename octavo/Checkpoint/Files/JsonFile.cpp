@@ -1,9 +1,10 @@
 #include "octavo/Checkpoint/Files/JsonFile.h"
 
-#include "octavo/Checkpoint/Files/MappedFile.h"
+#include "octavo/Checkpoint/Files/InputFile.h"
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -14,6 +15,8 @@ namespace octavo::checkpoint {
 namespace {
 
 constexpr std::size_t kDeepest = 64;
+/// An index has some 100 bytes a tensor: this is room for millions.
+constexpr std::uint64_t kLongestJson = std::uint64_t{1} << 30;
 
 /// Builds the value as the parser meets it. The library's own builder takes the last of two equal
 /// keys in silence, and searches the object for each new one: quadratic for a key a tensor.
@@ -136,11 +139,19 @@ tl::expected<Json, Error> parseJson(std::string_view text, const std::string& fi
 }
 
 tl::expected<Json, Error> readJson(const std::filesystem::path& path) {
-  auto mapping = MappedFile::open(path);
-  if (!mapping)
-    return tl::unexpected(std::move(mapping.error()));
-  const auto bytes = mapping->bytes();
-  return parseJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  const auto file = InputFile::open(path);
+  if (!file)
+    return tl::unexpected(file.error());
+  if (file->size() > kLongestJson)
+    return tl::unexpected(Error{.file = path.string(),
+                                .problem = "too long for a JSON file that describes a checkpoint",
+                                .expected = fmt::format("at most {} bytes", kLongestJson),
+                                .found = fmt::format("{}", file->size()),
+                                .fix = "copy or download it again"});
+  std::string text(file->size(), '\0');
+  return file->read(0, std::as_writable_bytes(std::span(text))).and_then([&] {
+    return parseJson(text, path.string());
+  });
 }
 
 } // namespace octavo::checkpoint

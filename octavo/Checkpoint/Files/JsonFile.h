@@ -23,7 +23,7 @@ tl::expected<Json, Error> parseJson(std::string_view text, const std::string& fi
 /// What the parser stopped at, in its words, without its numbers and without bytes of the file.
 std::string problemOf(const nlohmann::json::exception& exception);
 
-/// The same as parseJson of a regular file.
+/// The same as parseJson of a regular file of at most 1 GiB.
 tl::expected<Json, Error> readJson(const std::filesystem::path& path);
 
 } // namespace octavo::checkpoint

@@ -1,6 +1,5 @@
 #include "octavo/Checkpoint/Files/Npy.h"
 
-#include "octavo/Checkpoint/Files/MappedFile.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 
 #include <fmt/format.h>
@@ -23,6 +22,9 @@ using numerics::ElementType;
 using numerics::IntegerType;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kBeforeHeader = 12; ///< bytes, at most: magic, version, length
+/// NumPy itself reads 10,000 bytes at most unless it is told to trust the file.
+constexpr std::uint64_t kLongestHeader = std::uint64_t{1} << 16;
 
 struct Descr {
   std::string_view text;
@@ -230,18 +232,19 @@ tl::unexpected<Error> refuseDescr(const std::string& file, const std::string& de
 
 } // namespace
 
-tl::expected<numerics::Tensor, Error> parseNpy(std::span<const std::byte> bytes,
-                                               const std::string& name) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+tl::expected<numerics::Tensor, Error> readNpy(const InputFile& file) {
   const auto refuse = [&](std::string problem, std::string expected, std::string found,
                           std::uint64_t offset, std::string fix) {
-    return tl::unexpected(Error{.file = name,
+    return tl::unexpected(Error{.file = file.name(),
                                 .problem = std::move(problem),
                                 .offset = offset,
                                 .expected = std::move(expected),
                                 .found = std::move(found),
                                 .fix = std::move(fix)});
   };
+  std::string text(std::min<std::uint64_t>(file.size(), kBeforeHeader + kLongestHeader), '\0');
+  if (auto done = file.read(0, std::as_writable_bytes(std::span(text))); !done)
+    return tl::unexpected(std::move(done.error()));
   if (!text.starts_with(kMagic))
     return refuse("not a .npy file", "the 6 bytes \\x93NUMPY at its start",
                   text.empty() ? "an empty file" : inQuotes(text.substr(0, 6)), 0,
@@ -250,7 +253,7 @@ tl::expected<numerics::Tensor, Error> parseNpy(std::span<const std::byte> bytes,
   if (text.size() < 10)
     return refuse("the file ends inside its header", "10 bytes or more",
                   fmt::format("{}", text.size()), text.size(), kCutShort);
-  const unsigned major = std::to_integer<unsigned>(bytes[6]);
+  const unsigned major = static_cast<unsigned char>(text[6]);
   if (major < 1 || major > 3)
     return refuse("unknown version of the format", "1, 2 or 3", fmt::format("{}", major), 6,
                   "write it again with numpy.save");
@@ -260,50 +263,55 @@ tl::expected<numerics::Tensor, Error> parseNpy(std::span<const std::byte> bytes,
                   fmt::format("{}", text.size()), text.size(), kCutShort);
   std::uint64_t length = 0;
   for (std::size_t i = lengthBytes; i-- > 0;)
-    length = length << 8 | std::to_integer<std::uint64_t>(bytes[8 + i]);
-  const std::size_t begin = 8 + lengthBytes;
-  if (length > text.size() - begin)
+    length = length << 8 | static_cast<unsigned char>(text[8 + i]);
+  const std::uint64_t begin = 8 + lengthBytes;
+  if (length > file.size() - begin)
     return refuse("the header length is beyond the end of the file",
-                  fmt::format("at most {}", text.size() - begin), fmt::format("{}", length), 8,
+                  fmt::format("at most {}", file.size() - begin), fmt::format("{}", length), 8,
                   kCutShort);
+  if (length > kLongestHeader)
+    return refuse("the header is too long for an array of numbers",
+                  fmt::format("at most {} bytes", kLongestHeader), fmt::format("{}", length), 8,
+                  "write it again with numpy.save");
 
-  auto header = HeaderReader(text.substr(begin, length), begin, name).read();
+  auto header =
+      HeaderReader(std::string_view(text).substr(begin, length), begin, file.name()).read();
   if (!header)
     return tl::unexpected(std::move(header.error()));
   const auto row = std::find_if(descrs().begin(), descrs().end(),
                                 [&](const Descr& each) { return each.text == header->descr; });
   if (row == descrs().end())
-    return refuseDescr(name, header->descr);
+    return refuseDescr(file.name(), header->descr);
   const std::optional<std::uint64_t> size = bytesOf(*header, row->type);
   const std::string shape = fmt::format("{} {}", header->descr, header->shape);
   if (!size)
     return refuse("its size exceeds 2^63 - 1 bytes", "a shape that fits in memory", shape, begin,
                   "write the array again with numpy.save");
-  const std::span<const std::byte> data = bytes.subspan(begin + length);
-  if (data.size() != *size)
+  const std::uint64_t dataBegin = begin + length, dataSize = file.size() - dataBegin;
+  if (dataSize != *size)
     return refuse("its data has the wrong length", fmt::format("{} bytes for {}", *size, shape),
-                  fmt::format("{} bytes", data.size()), begin + length,
-                  data.size() < *size ? kCutShort : "write the array again with numpy.save");
+                  fmt::format("{} bytes", dataSize), dataBegin,
+                  dataSize < *size ? kCutShort : "write the array again with numpy.save");
 
-  numerics::Tensor tensor{row->type, std::move(header->shape), {}};
-  if (header->fortranOrder && tensor.shape.size() > 1)
-    tensor.bytes = rowMajor(data, tensor.shape, row->type.bytes());
-  else
-    tensor.bytes.assign(data.begin(), data.end());
+  std::vector<std::byte> data(dataSize);
+  if (auto done = file.read(dataBegin, data); !done)
+    return tl::unexpected(std::move(done.error()));
   if (row->type.isBoolean())
     for (std::size_t i = 0; i < data.size(); ++i)
       if (data[i] > std::byte{1})
         return refuse("a boolean is neither 0 nor 1", "0 or 1",
-                      fmt::format("{}", std::to_integer<unsigned>(data[i])), begin + length + i,
+                      fmt::format("{}", std::to_integer<unsigned>(data[i])), dataBegin + i,
                       "store it as uint8 if it is not a truth value");
+  numerics::Tensor tensor{row->type, std::move(header->shape), {}};
+  if (header->fortranOrder && tensor.shape.size() > 1)
+    tensor.bytes = rowMajor(data, tensor.shape, row->type.bytes());
+  else
+    tensor.bytes = std::move(data);
   return tensor;
 }
 
 tl::expected<numerics::Tensor, Error> readNpy(const std::filesystem::path& path) {
-  auto mapping = MappedFile::open(path);
-  if (!mapping)
-    return tl::unexpected(std::move(mapping.error()));
-  return parseNpy(mapping->bytes(), path.string());
+  return InputFile::open(path).and_then([](const InputFile& file) { return readNpy(file); });
 }
 
 tl::expected<void, Error> writeNpy(const std::filesystem::path& path,

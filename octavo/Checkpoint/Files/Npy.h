@@ -3,14 +3,12 @@
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
+#include "octavo/Checkpoint/Files/InputFile.h"
 #include "octavo/Numerics/Tensor.h"
 
 #include <tl/expected.hpp>
 
-#include <cstddef>
 #include <filesystem>
-#include <span>
-#include <string>
 
 namespace octavo::checkpoint {
 
@@ -18,9 +16,7 @@ namespace octavo::checkpoint {
 /// raw bytes without their type ('|V1', '<V2', '<f1'): those are refused, with the way out.
 tl::expected<numerics::Tensor, Error> readNpy(const std::filesystem::path& path);
 
-/// The same over bytes in memory; `name` stands for the file.
-tl::expected<numerics::Tensor, Error> parseNpy(std::span<const std::byte> bytes,
-                                               const std::string& name);
+tl::expected<numerics::Tensor, Error> readNpy(const InputFile& file);
 
 /// Writes one array, version 1.0, C order, byte for byte as numpy.save does. Errors: an element
 /// type that NumPy itself does not have, the file system.

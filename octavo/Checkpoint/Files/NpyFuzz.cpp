@@ -8,7 +8,7 @@ using namespace octavo;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
-  const auto tensor = checkpoint::parseNpy(bytes, "fuzz");
+  const auto tensor = checkpoint::readNpy(checkpoint::InputFile::ofMemory(bytes, "fuzz"));
   if (!tensor) {
     if (tensor.error().message().size() < 10)
       std::abort();

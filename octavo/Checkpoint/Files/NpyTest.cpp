@@ -31,7 +31,9 @@ std::string header(const std::string& descr, const std::string& order, const std
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
 }
 
-auto parse(const std::string& text) { return parseNpy(std::as_bytes(std::span(text)), "x.npy"); }
+auto parse(const std::string& text) {
+  return readNpy(InputFile::ofMemory(std::as_bytes(std::span(text)), "x.npy"));
+}
 
 TEST(Npy, readsEachType) {
   const std::string data(16, '\1');

@@ -1,40 +1,72 @@
 #include "octavo/Checkpoint/Files/OutputFile.h"
 
+#include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/PageBuffer.h"
+#include "octavo/Checkpoint/Files/TemporaryName.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace octavo::checkpoint {
 
+/// As far as this user may. Where the group cannot be kept, its members get what all others have.
+static void keepModeAndOwner(int descriptor, const struct stat& there) {
+  struct stat made;
+  if (::fstat(descriptor, &made) != 0)
+    return;
+  mode_t mode = there.st_mode & 0777;
+  const bool isOwnerKept =
+      made.st_uid == there.st_uid || ::fchown(descriptor, there.st_uid, -1) == 0;
+  const bool isGroupKept =
+      made.st_gid == there.st_gid || ::fchown(descriptor, -1, there.st_gid) == 0;
+  if (isOwnerKept && isGroupKept)
+    mode = there.st_mode & 07777;
+  if (!isGroupKept)
+    mode = (mode & ~S_IRWXG) | (mode & S_IRWXO) << 3;
+  ::fchmod(descriptor, mode);
+}
+
 tl::expected<OutputFile, Error> OutputFile::create(const std::filesystem::path& path) {
   // Renamed over a device or a pipe, the file would take its place for everybody.
   struct stat there;
-  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+  const bool replaces = ::stat(path.c_str(), &there) == 0;
+  if (replaces && !S_ISREG(there.st_mode))
     return tl::unexpected(Error{.file = path.string(),
                                 .problem = S_ISDIR(there.st_mode)
                                                ? "cannot be written: it is a folder"
                                                : "cannot be written: it is not a regular file",
                                 .fix = "name a file"});
-  std::string temporary = path.string() + ".XXXXXX";
-  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) {
-    const int code = errno;
-    return tl::unexpected(
-        Error{.file = path.string(),
-              .problem = std::string("cannot be written: ") + std::strerror(code),
-              .fix = code == ENOENT ? "create its folder first" : "choose another place"});
+  const std::filesystem::path folder = folderOf(path);
+  int descriptor = -1;
+  std::string temporary;
+  // Another process may take a file for one of a process that is gone before it is locked.
+  for (bool isKept = false; !isKept;) {
+    temporary = (folder / temporaryName()).string();
+    // What takes another's place is nobody else's to read until it has its mode; what is new gets
+    // what any new file of this user would.
+    descriptor = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                        replaces ? S_IRUSR | S_IWUSR : 0666);
+    if (descriptor < 0) {
+      const int code = errno;
+      return tl::unexpected(
+          Error{.file = path.string(),
+                .problem = std::string("cannot be written: ") + std::strerror(code),
+                .fix = code == ENOENT ? "create its folder first" : "choose another place"});
+    }
+    const bool isOthers = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    struct stat made;
+    isKept = !isOthers && ::fstat(descriptor, &made) == 0 && made.st_nlink > 0;
+    if (!isKept)
+      ::close(descriptor);
   }
-  // mkostemp makes it private; the result gets what any new file of this user would.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
+  if (replaces)
+    keepModeAndOwner(descriptor, there);
   OutputFile file(path, std::move(temporary), descriptor);
   file.uncached = ::open(file.temporary.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
   return file;
@@ -207,7 +239,7 @@ tl::expected<void, Error> OutputFile::writeCached(std::uint64_t offset,
   return {};
 }
 
-tl::expected<bool, Error> OutputFile::copyFrom(int source, std::uint64_t length) {
+tl::expected<bool, Error> OutputFile::copyInKernel(int source, std::uint64_t length) {
   off64_t in = 0, out = 0;
   while (length > 0) {
     const ssize_t copied = ::copy_file_range(source, &in, descriptor, &out,
@@ -224,7 +256,24 @@ tl::expected<bool, Error> OutputFile::copyFrom(int source, std::uint64_t length)
   return true;
 }
 
-tl::expected<void, Error> OutputFile::commit() {
+tl::expected<void, Error> OutputFile::copyFrom(const InputFile& source) {
+  const std::uint64_t length = source.size();
+  auto done = reserve(length).and_then([&] { return copyInKernel(source.handle(), length); });
+  if (!done)
+    return tl::unexpected(std::move(done.error()));
+  if (*done)
+    return {};
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(length, std::uint64_t{1} << 20));
+  for (std::uint64_t at = 0; at < length; at += buffer.size()) {
+    buffer.resize(std::min<std::uint64_t>(length - at, buffer.size()));
+    auto copied = source.read(at, buffer).and_then([&] { return writeAt(at, buffer); });
+    if (!copied)
+      return copied;
+  }
+  return {};
+}
+
+tl::expected<void, Error> OutputFile::place() {
   if (auto written = put(std::exchange(few->later, {})); !written)
     return written;
   if (::fsync(descriptor) != 0)
@@ -232,13 +281,11 @@ tl::expected<void, Error> OutputFile::commit() {
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return failure("cannot be renamed to its place", errno);
   ::close(std::exchange(descriptor, -1));
-  // The name itself lies in the folder. A file system that cannot sync one has kept the data.
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); handle >= 0) {
-    ::fsync(handle);
-    ::close(handle);
-  }
   return {};
+}
+
+tl::expected<void, Error> OutputFile::commit() {
+  return place().and_then([&] { return syncFolder(folderOf(path)); });
 }
 
 } // namespace octavo::checkpoint

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Checkpoint/Files/Error.h"
+#include "octavo/Checkpoint/Files/InputFile.h"
 
 #include <tl/expected.hpp>
 
@@ -20,13 +21,15 @@ namespace octavo::checkpoint {
 
 class OutputFile {
 public:
-  /// Creates a temporary file in the folder of `path`. Errors: what is there is no regular file, or
-  /// a link to none; the file system's. A link to a regular file is replaced.
+  /// Creates a temporary file in the folder of `path`, which is locked as long as this process has
+  /// it open. A file that takes another's place has its mode, and its owner and group as far as
+  /// this user may give them; a new one has those of any new file. Errors: what is there is no
+  /// regular file, or a link to none; the file system's. A link to a regular file is replaced.
   static tl::expected<OutputFile, Error> create(const std::filesystem::path& path);
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  /// Removes the temporary file unless commit has succeeded.
+  /// Removes the temporary file unless it has been placed.
   ~OutputFile();
 
   tl::expected<void, Error> write(std::span<const std::byte> bytes);
@@ -40,13 +43,15 @@ public:
   /// cache to files that are read again. Where the file system cannot, and all others, through it;
   /// a few bytes wait for others. Errors may be of bytes put before.
   tl::expected<void, Error> writeAt(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Puts the first `length` bytes of the file behind `source` at the beginning, inside the kernel.
-  /// False where the system cannot (other file systems, old kernels); nothing that was written
-  /// counts then.
-  tl::expected<bool, Error> copyFrom(int source, std::uint64_t length);
+  /// Puts all bytes of `source` at the beginning, inside the kernel where that can. Errors: those
+  /// of both files.
+  tl::expected<void, Error> copyFrom(const InputFile& source);
 
-  /// Syncs what was written, gives it the name it was asked for, and syncs the folder. A file of
-  /// that name is replaced.
+  /// Syncs what was written and gives it the name it was asked for. A file of that name is
+  /// replaced. After a loss of power it may be there again, until the folder is synced
+  /// (DurableFolder.h).
+  tl::expected<void, Error> place();
+  /// The same, and syncs the folder.
   tl::expected<void, Error> commit();
 
 private:
@@ -77,6 +82,9 @@ private:
   /// How many of the bytes, whole pages, are on the disk; the others have to go through the cache.
   tl::expected<std::size_t, Error> writeUncached(std::uint64_t offset,
                                                  std::span<const std::byte> bytes) const;
+  /// Inside the kernel. False where the system cannot (other file systems, old kernels); nothing
+  /// that was written counts then.
+  tl::expected<bool, Error> copyInKernel(int source, std::uint64_t length);
   void beginDisk(std::uint64_t offset, std::uint64_t length);
   tl::unexpected<Error> failure(const char* what, int code) const;
 

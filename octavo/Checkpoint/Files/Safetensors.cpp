@@ -7,57 +7,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
+#include <array>
+#include <cassert>
 
 namespace octavo::checkpoint {
 
+/// In which the file says how long its header is.
+static constexpr std::size_t kLengthBytes = 8;
+
 tl::expected<SafetensorsFile, Error> SafetensorsFile::open(const std::filesystem::path& path) {
-  auto mapping = MappedFile::open(path);
-  if (!mapping)
-    return tl::unexpected(std::move(mapping.error()));
-  auto file = parse(mapping->bytes(), path.string());
-  if (file) {
-    file->scattered = mapping->scatteredBytes().subspan(file->headerEnd);
-    file->mapping = std::move(*mapping);
-  }
-  return file;
+  return InputFile::open(path).and_then([](InputFile file) { return open(std::move(file)); });
 }
 
-tl::expected<SafetensorsFile, Error> SafetensorsFile::parse(std::span<const std::byte> bytes,
-                                                            std::string name) {
+tl::expected<SafetensorsFile, Error> SafetensorsFile::open(InputFile input) {
   const auto refuse = [&](std::string problem, std::string expected, std::string found,
                           std::string fix) {
-    return tl::unexpected(Error{.file = name,
+    return tl::unexpected(Error{.file = input.name(),
                                 .problem = std::move(problem),
                                 .offset = 0,
                                 .expected = std::move(expected),
                                 .found = std::move(found),
                                 .fix = std::move(fix)});
   };
-  if (bytes.size() < 8)
+  if (input.size() < kLengthBytes)
     return refuse("too short for a safetensors file", "8 bytes of header length or more",
-                  fmt::format("{} bytes", bytes.size()), "copy or download it again");
+                  fmt::format("{} bytes", input.size()), "copy or download it again");
+  std::array<std::byte, kLengthBytes> lengthBytes;
+  if (auto done = input.read(0, lengthBytes); !done)
+    return tl::unexpected(std::move(done.error()));
   std::uint64_t length = 0;
-  for (int i = 7; i >= 0; --i)
-    length = length << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  for (std::size_t i = kLengthBytes; i-- > 0;)
+    length = length << 8 | std::to_integer<std::uint64_t>(lengthBytes[i]);
   if (length > kSafetensorsMaxHeader)
     return refuse("the header length is beyond what the format allows",
                   fmt::format("at most {}", kSafetensorsMaxHeader), fmt::format("{}", length),
                   "the file is damaged or not safetensors");
-  if (length > bytes.size() - 8)
+  const std::uint64_t rest = input.size() - kLengthBytes;
+  if (length > rest)
     return refuse("the header length is beyond the end of the file",
-                  fmt::format("at most {}", bytes.size() - 8), fmt::format("{}", length),
+                  fmt::format("at most {}", rest), fmt::format("{}", length),
                   "the file is cut short or not safetensors: copy or download it again");
 
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 8, length);
-  auto header = parseSafetensorsHeader(text, bytes.size() - 8 - length, name);
+  std::string text(length, '\0');
+  if (auto done = input.read(kLengthBytes, std::as_writable_bytes(std::span(text))); !done)
+    return tl::unexpected(std::move(done.error()));
+  auto header = parseSafetensorsHeader(text, rest - length, input.name());
   if (!header)
     return tl::unexpected(std::move(header.error()));
-  SafetensorsFile file;
-  file.file = std::move(name);
-  file.headerEnd = 8 + length;
-  file.scattered = file.data = bytes.subspan(file.headerEnd);
+  SafetensorsFile file(std::move(input));
+  file.headerEnd = kLengthBytes + length;
   file.index = std::move(header->entries);
   file.strings = std::move(header->metadata);
   return file;
@@ -70,44 +68,44 @@ const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
   return found == index.end() ? nullptr : &*found;
 }
 
-tl::expected<void, Error> SafetensorsFile::fetch(std::span<const std::byte> piece,
-                                                 std::byte* to) const {
-  if (!mapping) {
-    std::memcpy(to, piece.data(), piece.size());
-    return {};
-  }
-  const bool isInData = std::less_equal<>()(data.data(), piece.data()) &&
-                        std::less<>()(piece.data(), data.data() + data.size());
-  const std::byte* base = isInData ? data.data() : scattered.data();
-  const auto begin = headerEnd + static_cast<std::uint64_t>(piece.data() - base);
-  return mapping->read(begin, {to, piece.size()}).map_error([&](std::string problem) {
-    return Error{.file = file,
-                 .problem = std::move(problem),
-                 .offset = begin,
-                 .fix = "the input must stay as it is while it is read; check its disk"};
+tl::expected<void, Error> SafetensorsFile::fetch(const SafetensorsEntry& entry,
+                                                 std::uint64_t offset,
+                                                 std::span<std::byte> to) const {
+  assert(offset + to.size() <= entry.size());
+  return input.read(headerEnd + entry.begin + offset, to).map_error([&](Error error) {
+    error.tensor = entry.name;
+    return error;
   });
+}
+
+tl::expected<std::vector<std::byte>, Error>
+SafetensorsFile::bytes(const SafetensorsEntry& entry) const {
+  std::vector<std::byte> bytes(entry.size());
+  return fetch(entry, 0, bytes).map([&] { return std::move(bytes); });
 }
 
 tl::expected<numerics::Tensor, Error> SafetensorsFile::read(const SafetensorsEntry& entry) const {
   if (!entry.dtype->type)
-    return tl::unexpected(Error{.file = file,
+    return tl::unexpected(Error{.file = name(),
                                 .problem = "its dtype cannot be used here",
                                 .tensor = entry.name,
                                 .expected = "real numbers or integers",
                                 .found = std::string(entry.dtype->name),
                                 .fix = "store the real and the imaginary part apart"});
   const numerics::ElementType type = *entry.dtype->type;
-  const std::span<const std::byte> stored = bytes(entry);
+  auto stored = bytes(entry);
+  if (!stored)
+    return tl::unexpected(std::move(stored.error()));
   numerics::Tensor tensor{type, entry.shape, {}};
   if (entry.dtype->bits < 8)
-    tensor.bytes = unpackCodes(stored, entry.dtype->bits, tensor.size());
+    tensor.bytes = unpackCodes(*stored, entry.dtype->bits, tensor.size());
   else
-    tensor.bytes.assign(stored.begin(), stored.end());
+    tensor.bytes = std::move(*stored);
   if (type.isBoolean())
     for (std::size_t i = 0; i < tensor.bytes.size(); ++i)
       if (tensor.bytes[i] > std::byte{1})
         return tl::unexpected(Error{
-            .file = file,
+            .file = name(),
             .problem = "a BOOL is neither 0 nor 1",
             .tensor = entry.name,
             .expected = "0 or 1",

@@ -9,7 +9,8 @@ using namespace octavo;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
-  const auto file = checkpoint::SafetensorsFile::parse(bytes, "fuzz");
+  const auto file =
+      checkpoint::SafetensorsFile::open(checkpoint::InputFile::ofMemory(bytes, "fuzz"));
   if (!file) {
     if (file.error().message().size() < 10)
       std::abort();
@@ -17,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::uint64_t total = 0;
   for (const checkpoint::SafetensorsEntry& entry : file->entries()) {
-    total += file->bytes(entry).size();
+    total += file->bytes(entry)->size();
     if (file->find(entry.name) != &entry)
       std::abort();
     const auto tensor = file->read(entry);

@@ -143,21 +143,24 @@ tl::expected<void, Error> ShardWriter::write(std::size_t index, std::uint64_t of
 
 tl::expected<void, Error> ShardWriter::copy(std::size_t index, const SafetensorsFile& source,
                                             const SafetensorsEntry& entry, PageBuffer& buffer) {
-  std::span<const std::byte> bytes = source.bytes(entry);
-  assert(bytes.size() == state->lengths[index]);
-  for (std::uint64_t at = 0; !bytes.empty();) {
+  const std::uint64_t size = entry.size();
+  assert(size == state->lengths[index]);
+  for (std::uint64_t at = 0; at < size;) {
     const std::uint64_t begin = position(index, at);
     // All pieces but the first begin with a page of the file.
-    const auto piece =
-        bytes.first(std::min<std::size_t>(bytes.size(), kCopyPiece - begin % kPageBytes));
-    const std::span<std::byte> room = buffer.place(begin, piece.size());
-    auto copied = source.fetch(piece, room.data()).and_then([&] { return write(index, at, room); });
+    const std::size_t piece = std::min<std::uint64_t>(size - at, kCopyPiece - begin % kPageBytes);
+    const std::span<std::byte> room = buffer.place(begin, piece);
+    auto copied = source.fetch(entry, at, room).and_then([&] { return write(index, at, room); });
     if (!copied)
       return copied;
-    at += piece.size();
-    bytes = bytes.subspan(piece.size());
+    at += piece;
   }
   return {};
+}
+
+tl::expected<void, Error> ShardWriter::place() {
+  assert(state->written == state->dataLength);
+  return state->file.place();
 }
 
 tl::expected<void, Error> ShardWriter::commit() {

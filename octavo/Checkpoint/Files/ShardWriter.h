@@ -47,7 +47,7 @@ public:
                                                  std::span<const PlannedTensor> tensors,
                                                  const SafetensorsMetadata& metadata = {});
   ShardWriter(ShardWriter&&) noexcept;
-  ~ShardWriter(); ///< removes the temporary file unless commit has succeeded
+  ~ShardWriter(); ///< removes the temporary file unless it has been placed
 
   /// Where in the file byte `offset` of tensor `index` (of the list given to create) lies.
   std::uint64_t position(std::size_t index, std::uint64_t offset) const;
@@ -60,7 +60,8 @@ public:
   tl::expected<void, Error> copy(std::size_t index, const SafetensorsFile& source,
                                  const SafetensorsEntry& entry, PageBuffer& buffer);
   static constexpr std::size_t kCopyPiece = std::size_t{4} << 20;
-  /// Asserts that every byte was written, syncs, renames, syncs the folder.
+  /// Precondition of both: every byte was written. See OutputFile.
+  tl::expected<void, Error> place();
   tl::expected<void, Error> commit();
 
 private:

@@ -39,7 +39,7 @@ protected:
       tensor.bytes[i] = static_cast<std::byte>((i * 7 + (i >> 8) + planned.size()) & mask);
     tensors.push_back(std::move(tensor));
   }
-  /// What writeSafetensors makes of them, and the file itself, mapped.
+  /// What writeSafetensors makes of them, and the file itself.
   SafetensorsFile whole() {
     std::vector<NamedTensor> named;
     for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -67,7 +67,9 @@ TEST_F(ShardWriterTest, piecesInAnyOrderFromAnyThreadGiveTheSameFile) {
   for (std::size_t thread = 0; thread < 3; ++thread)
     threads.emplace_back([&, thread] {
       for (std::size_t i = planned.size(); i-- > 0;) {
-        const auto bytes = source.bytes(*source.find(planned[i].name));
+        const auto stored = source.bytes(*source.find(planned[i].name));
+        ASSERT_TRUE(stored);
+        const std::span<const std::byte> bytes = *stored;
         const std::size_t piece = bytes.size() / 7 + 1;
         for (std::size_t p = thread; p * piece < bytes.size(); p += 3)
           EXPECT_TRUE(writer->write(
@@ -90,7 +92,9 @@ TEST_F(ShardWriterTest, bytesThatGoPastTheCacheGiveTheSameFile) {
     ASSERT_TRUE(writer) << writer.error().message();
     PageBuffer buffer;
     for (std::size_t i = 0; i < planned.size(); ++i) {
-      const auto bytes = source.bytes(*source.find(planned[i].name));
+      const auto stored = source.bytes(*source.find(planned[i].name));
+      ASSERT_TRUE(stored);
+      const std::span<const std::byte> bytes = *stored;
       for (std::size_t at = 0; at < bytes.size(); at += piece) {
         const auto part = bytes.subspan(at, std::min(piece, bytes.size() - at));
         const auto room = buffer.place(writer->position(i, at), part.size());
@@ -120,7 +124,8 @@ TEST_F(ShardWriterTest, copiesTensorsOfAnotherFile) {
 TEST_F(ShardWriterTest, copiesFromMemoryWhereThereIsNoFile) {
   whole();
   const std::string text = fileText(folder / "whole.safetensors");
-  const auto source = SafetensorsFile::parse(std::as_bytes(std::span(text)), "no such file");
+  const auto source =
+      SafetensorsFile::open(InputFile::ofMemory(std::as_bytes(std::span(text)), "no such file"));
   ASSERT_TRUE(source);
   auto writer = ShardWriter::create(folder / "copy.safetensors", planned, source->metadata());
   ASSERT_TRUE(writer);

@@ -30,7 +30,6 @@ tl::expected<void, Error> AmaxMeasurement::measure(std::size_t piece, Scratch& s
     return tl::unexpected(nonFiniteError(
         rows, range.begin * rows.columns() + (first - scratch.values.begin()), *first));
   }
-  rows.release(range);
   greatest.raise(std::bit_cast<std::uint32_t>(*found));
   return {};
 }

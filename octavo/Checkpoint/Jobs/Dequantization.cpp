@@ -16,8 +16,8 @@ namespace {
 class DequantizeStep final : public Step {
 public:
   DequantizeStep(const LayerReader& reader, kernels::WideType dtype)
-      : rows(layerRows(reader)), axes(reader.layer().plainAxes),
-        dtype(dtype), planned{plainName(reader.layer()), &plainDtype(dtype), reader.layer().shape},
+      : rows(layerRows(reader)), axes(reader.layer().plainAxes), dtype(dtype),
+        planned{plainName(reader.layer()), &plainDtype(dtype), reader.layer().shape},
         all(piecesOf(*rows, axes == PlainAxes::Same ? 1 : 0)),
         tileRows(tileRowsOf(*rows, axes == PlainAxes::Same ? 1 : 0)) {
     if (axes == PlainAxes::Swapped)
@@ -53,7 +53,6 @@ public:
                   .found = fmt::format("larger ones in rows {} to {}", tile.begin, tile.end - 1),
                   .fix = "use --dtype bf16 or f32"});
     }
-    rows->release(piece);
     return sink.write(0, offset, stored);
   }
 

@@ -143,7 +143,10 @@ numerics::ScaleShiftReport shift(const ElementFormat& format, std::span<std::byt
 Error scaleError(const Part& scales, std::int64_t index, int exponent) {
   std::uint64_t code = 0;
   const auto width = static_cast<std::size_t>(scales.format->bytes());
-  std::memcpy(&code, scales.tensor.bytes().data() + static_cast<std::size_t>(index) * width, width);
+  if (auto read = scales.tensor.fetch(static_cast<std::uint64_t>(index) * width,
+                                      std::as_writable_bytes(std::span(&code, 1)).first(width));
+      !read)
+    return std::move(read.error());
   return {.file = scales.tensor.shard->name(),
           .problem =
               fmt::format("has a scale that cannot be {}", exponent > 0 ? "doubled" : "halved"),
@@ -167,9 +170,8 @@ public:
     const Piece piece = all[index];
     scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
     auto* codes = reinterpret_cast<std::uint8_t*>(scratch.codes.data());
-    if (auto done = reader.fetchCodes(piece.begin, piece.end, codes, scratch.fetched); !done)
+    if (auto done = reader.codes(piece.begin, piece.end, codes, scratch.fetched); !done)
       return done;
-    reader.release(piece.begin, piece.end);
     for (std::int64_t row = piece.begin; row < piece.end; ++row)
       for (std::int64_t c = 0; c < reader.columns(); ++c, ++codes)
         if (map.odds[*codes] & one(Odd::Beyond))
@@ -225,10 +227,10 @@ public:
     const auto at = static_cast<std::uint64_t>(piece.begin * reader.columns());
     const auto n = static_cast<std::size_t>((piece.end - piece.begin) * reader.columns());
     const std::span<std::byte> codes = sink.place(0, at, n, scratch.stored);
-    const std::span<const std::byte> stored = reader.storedScales(piece.begin, piece.end);
-    scratch.scales.assign(stored.begin(), stored.end());
-    const auto scalesBegin =
-        static_cast<std::uint64_t>(stored.data() - layer.scales->tensor.bytes().data());
+    const auto [scalesBegin, scalesSize] = reader.storedScales(piece.begin, piece.end);
+    scratch.scales.resize(scalesSize);
+    if (auto fetched = layer.scales->tensor.fetch(scalesBegin, scratch.scales); !fetched)
+      return fetched;
     // Scales that count for several pieces belong to the one that their matrix begins with.
     const bool hasScales = !sharesScales() || piece.begin % reader.rowsInMatrix() == 0;
     const Scales scales{scratch.scales, scalesBegin, hasScales};
@@ -237,7 +239,6 @@ public:
                         : makeAlike(piece, first, scales, scratch);
     if (!done)
       return done;
-    reader.release(piece.begin, piece.end);
     auto written = sink.write(0, at, codes);
     return written && hasScales ? sink.write(1, scalesBegin, scratch.scales) : written;
   }
@@ -271,9 +272,8 @@ private:
     for (std::int64_t row = piece.begin; row < piece.end; row += height) {
       const std::int64_t end = std::min(row + height, piece.end);
       const Block tile{row - piece.begin, end - piece.begin, 0, reader.columns()};
-      auto done =
-          reader.fetchCodes(row, end, codes + tile.rowBegin * reader.columns(), scratch.fetched)
-              .and_then([&] { return respell(tile, piece.begin, codes, map); });
+      auto done = reader.codes(row, end, codes + tile.rowBegin * reader.columns(), scratch.fetched)
+                      .and_then([&] { return respell(tile, piece.begin, codes, map); });
       if (!done)
         return done;
     }
@@ -283,7 +283,7 @@ private:
   /// The same where the codes of a block decide how it changes.
   tl::expected<void, Error> makeByBlocks(Piece piece, std::uint8_t* codes, const Scales& scales,
                                          Scratch& scratch) {
-    if (auto done = reader.fetchCodes(piece.begin, piece.end, codes, scratch.fetched); !done)
+    if (auto done = reader.codes(piece.begin, piece.end, codes, scratch.fetched); !done)
       return done;
     const std::int64_t rows = piece.end - piece.begin;
     const std::int64_t height = std::min(reader.rowsInBlock(), rows);
@@ -479,15 +479,16 @@ private:
 
   /// Activations are quantized to the weights' format: their scale goes with theirs.
   tl::expected<void, Error> placeInputScale(const Part& part, int exponent) {
-    const std::span<const std::byte> stored = part.tensor.bytes();
-    std::vector<std::byte> bytes(stored.begin(), stored.end());
+    auto bytes = part.tensor.bytes();
+    if (!bytes)
+      return tl::unexpected(std::move(bytes.error()));
     assert(part.meaning == Meaning::Multiplies); // only NVFP4's divide, which has no twin
-    const auto report = shift(*part.format, bytes, exponent, choice.scales);
+    const auto report = shift(*part.format, *bytes, exponent, choice.scales);
     if (report.refused)
       return tl::unexpected(scaleError(part, *report.refused, exponent));
     const SafetensorsEntry& entry = *part.tensor.entry;
     shards.replace(part.tensor,
-                   bytesStep({entry.name, entry.dtype, entry.shape}, std::move(bytes)));
+                   bytesStep({entry.name, entry.dtype, entry.shape}, std::move(*bytes)));
     return {};
   }
 

@@ -25,7 +25,7 @@ public:
   std::span<const PlannedTensor> outputs() const override { return {&planned, 1}; }
   std::span<const Piece> pieces() const override { return {&kWhole, 1}; }
   std::uint64_t pieceMemory() const override {
-    return std::min(tensor.bytes().size(), ShardWriter::kCopyPiece);
+    return std::min(tensor.size(), ShardWriter::kCopyPiece);
   }
   tl::expected<void, Error> make(std::size_t, const Sink& sink, Scratch& scratch) override {
     return sink.copy(0, tensor, scratch.stored);
@@ -192,8 +192,9 @@ private:
       return folder.copyShard(shard, *source);
     }
     return measure(shard)
-        .and_then([&] {
-          return ShardWriter::create(folder.path() / shard.name, shard.tensors(), shard.metadata);
+        .and_then([&] { return folder.placeOf(shard.name); })
+        .and_then([&](const std::filesystem::path& path) {
+          return ShardWriter::create(path, shard.tensors(), shard.metadata);
         })
         .and_then([&](ShardWriter writer) {
           return makePieces(shard, writer)
@@ -207,7 +208,7 @@ private:
   tl::expected<void, Error> sync(ShardWriter writer) {
     auto before = waitForSync();
     syncing = std::async(std::launch::async,
-                         [writer = std::move(writer)]() mutable { return writer.commit(); });
+                         [writer = std::move(writer)]() mutable { return writer.place(); });
     return before;
   }
   tl::expected<void, Error> waitForSync() {

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/JobFolder.h"
 
+#include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Files/PathWithin.h"
 
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <set>
 #include <sys/stat.h>
 #include <system_error>
@@ -40,57 +40,18 @@ static tl::expected<Json, Error> identityOf(const Job& job) {
   return Json{{"options", job.options}, {"input", shards}};
 }
 
-static tl::expected<void, Error> writeFile(const fs::path& path, std::string_view text) {
-  return OutputFile::create(path).and_then(
-      [&](OutputFile file) { return file.write(text).and_then([&] { return file.commit(); }); });
-}
-
-/// A copy of a whole file, by the kernel where it can.
 static tl::expected<void, Error> copyFile(const fs::path& from, const fs::path& to) {
-  const int source = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status;
-  if (source < 0 || ::fstat(source, &status) != 0)
-    return refuse(from, fmt::format("cannot be read: {}", std::strerror(errno)),
-                  "make it readable, or remove it");
-  const auto length = static_cast<std::uint64_t>(status.st_size);
-  auto copied = OutputFile::create(to).and_then([&](OutputFile file) -> tl::expected<void, Error> {
-    auto done = file.reserve(length).and_then([&] { return file.copyFrom(source, length); });
-    if (!done)
-      return tl::unexpected(std::move(done.error()));
-    if (!*done) {
-      std::vector<std::byte> buffer(std::size_t{1} << 20);
-      for (std::uint64_t at = 0; at < length;) {
-        const ssize_t n = ::pread(source, buffer.data(), buffer.size(), static_cast<off_t>(at));
-        if (n < 0 && errno == EINTR)
-          continue;
-        if (n <= 0)
-          return refuse(from, "ends before its length", "copy or download it again");
-        auto written = file.writeAt(at, std::span(buffer).first(static_cast<std::size_t>(n)));
-        if (!written)
-          return written;
-        at += static_cast<std::uint64_t>(n);
-      }
-    }
-    return file.commit();
+  return InputFile::open(from).and_then([&](const InputFile& source) {
+    return OutputFile::create(to).and_then([&](OutputFile file) {
+      return file.copyFrom(source).and_then([&] { return file.place(); });
+    });
   });
-  ::close(source);
-  return copied;
 }
 
 /// The source's name of it; where several shards have none, they get one. Empty: none is written.
 static std::string indexName(const Job& job) {
   const std::string& name = job.source->indexName();
   return name.empty() && job.shards.size() > 1 ? "model.safetensors.index.json" : name;
-}
-
-/// The names that the job gives to files.
-static std::set<std::string> finalNames(const Job& job) {
-  std::set<std::string> names = {kJobFile, kConfigFile, kQuantConfigFile, indexName(job)};
-  for (const PlannedShard& shard : job.shards)
-    names.insert(shard.name);
-  for (const std::string& other : job.source->otherFiles())
-    names.insert(other);
-  return names;
 }
 
 tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& path) {
@@ -102,18 +63,15 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
         path,
         fmt::format("the output would lie in the input {}, or the input in it", input.string()),
         "choose a folder elsewhere");
-  const bool isNew = fs::create_directories(path, error);
-  if (error || !fs::is_directory(path))
-    return refuse(path,
-                  fmt::format("the folder cannot be created: {}",
-                              error ? error.message() : "a file is there"),
-                  "choose another place");
-
+  auto made = createFolders(path);
+  if (!made)
+    return tl::unexpected(std::move(made.error()));
   auto lock = FolderLock::take(path);
   if (!lock)
     return tl::unexpected(std::move(lock.error()));
   JobFolder folder(path, std::move(*lock));
-  folder.isNew = isNew;
+  folder.isNew = !made->empty();
+  folder.lock.removeTemporaries();
   auto identity = identityOf(job);
   if (!identity)
     return tl::unexpected(std::move(identity.error()));
@@ -131,13 +89,9 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
                     "finish that one, or remove the folder");
     for (const auto& [shard, reports] : found->at("reports").items())
       folder.shardReports.emplace_back(shard, reports.get<std::vector<Json>>());
-    folder.lock.removeTemporaries(finalNames(job));
-  } else {
-    // Of a run that was killed before its first word, a temporary job file may be left.
-    folder.lock.removeTemporaries({kJobFile});
-    if (!fs::is_empty(path, error))
-      return refuse(path, "the folder is not empty and holds no unfinished job",
-                    "remove it, or choose another");
+  } else if (!fs::is_empty(path, error)) {
+    return refuse(path, "the folder is not empty and holds no unfinished job",
+                  "remove it, or choose another");
   }
 
   std::uint64_t missing = 0;
@@ -199,12 +153,28 @@ tl::expected<void, Error> JobFolder::writeState() const {
   Json reports = Json::object();
   for (const auto& [shard, of] : shardReports)
     reports[shard] = of;
-  return writeFile(folder / kJobFile, Json{{"job", identity}, {"reports", reports}}.dump(1) + "\n");
+  return OutputFile::create(folder / kJobFile).and_then([&](OutputFile file) {
+    return file.write(Json{{"job", identity}, {"reports", reports}}.dump(1) + "\n").and_then([&] {
+      return file.commit();
+    });
+  });
+}
+
+tl::expected<fs::path, Error> JobFolder::placeOf(const std::string& name) const {
+  const fs::path path = folder / name;
+  std::error_code failed;
+  fs::create_directories(folderOf(path), failed);
+  if (failed)
+    return refuse(folderOf(path), "the folder cannot be created: " + failed.message(),
+                  "choose another place");
+  return path;
 }
 
 tl::expected<void, Error> JobFolder::copyShard(const PlannedShard& shard,
                                                const SafetensorsFile& source) {
-  return copyFile(source.name(), folder / shard.name);
+  return placeOf(shard.name).and_then([&](const fs::path& to) {
+    return copyFile(source.name(), to);
+  });
 }
 
 /// The index of the planned shards, with what else the source's says.
@@ -234,11 +204,19 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
                       "from before and some from after",
                       folder.string()),
           fmt::format("see what writes to it, remove {}, and run this again", folder.string()));
+  std::set<fs::path> folders = {folder};
+  const auto addFoldersOf = [&](const std::string& name) {
+    for (fs::path each = fs::path(name).parent_path(); !each.empty(); each = each.parent_path())
+      folders.insert(folder / each);
+  };
+  for (const PlannedShard& shard : job.shards)
+    addFoldersOf(shard.name);
   for (const std::string& other : job.source->otherFiles()) {
-    std::error_code error;
-    fs::create_directories((folder / other).parent_path(), error);
-    if (auto copied = copyFile(job.source->path() / other, folder / other); !copied)
+    auto copied = placeOf(other).and_then(
+        [&](const fs::path& to) { return copyFile(job.source->path() / other, to); });
+    if (!copied)
       return copied;
+    addFoldersOf(other);
   }
   std::vector<std::pair<std::string, Json>> last;
   if (const std::string index = indexName(job); !index.empty())
@@ -247,25 +225,37 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
     last.emplace_back(kQuantConfigFile, job.quantConfig);
   if (!job.config.is_null())
     last.emplace_back(kConfigFile, job.config);
-  for (const auto& [name, json] : last)
-    if (auto written = writeFile(folder / name, json.dump(2) + "\n"); !written)
+  for (const auto& [name, json] : last) {
+    auto written = OutputFile::create(folder / name).and_then([&](OutputFile file) {
+      return file.write(json.dump(2) + "\n").and_then([&] { return file.place(); });
+    });
+    if (!written)
       return written;
-  const int failure = ::unlink((folder / kJobFile).c_str()) != 0 ? errno : lock.sync();
-  if (failure != 0)
-    return refuse(folder / kJobFile, fmt::format("cannot be removed: {}", std::strerror(failure)),
+  }
+  // Without the job's file the folder counts as whole: all other names have to last before.
+  for (const fs::path& each : folders)
+    if (auto synced = syncFolder(each); !synced)
+      return synced;
+  if (::unlink((folder / kJobFile).c_str()) != 0)
+    return refuse(folder / kJobFile, fmt::format("cannot be removed: {}", std::strerror(errno)),
                   "remove it: the checkpoint beside it is whole");
-  return {};
+  return syncFolder(folder);
 }
 
 void JobFolder::giveUp() const {
   std::error_code failed;
-  for (auto entry = fs::directory_iterator(folder, failed);
-       !failed && entry != fs::directory_iterator(); entry.increment(failed))
-    if (entry->path().filename() != kJobFile)
+  std::vector<fs::path> made; // for shards, and empty
+  for (auto entry = fs::recursive_directory_iterator(folder, failed);
+       !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed))
+    if (entry->is_directory(failed))
+      made.push_back(entry->path());
+    else if (entry->path().filename() != kJobFile)
       return;
   if (failed)
     return;
   ::unlink((folder / kJobFile).c_str());
+  for (auto each = made.rbegin(); each != made.rend(); ++each)
+    ::rmdir(each->c_str());
   if (isNew)
     ::rmdir(folder.c_str());
 }

@@ -20,6 +20,8 @@ public:
   /// its name.
   tl::expected<void, Error> remember(const PlannedShard& shard);
   const std::vector<Json>& reports(const std::string& shard) const;
+  /// Where a file of that name goes, "sub/x.safetensors" too: its folder is there.
+  tl::expected<std::filesystem::path, Error> placeOf(const std::string& name) const;
   /// Copies a whole file of the source.
   tl::expected<void, Error> copyShard(const PlannedShard& shard, const SafetensorsFile& source);
   /// Writes what comes last, and forgets the job.

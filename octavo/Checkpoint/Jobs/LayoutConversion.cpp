@@ -50,18 +50,16 @@ public:
     const Piece piece = all[index];
     scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
     auto fetched =
-        reader.fetchCodes(piece.begin, piece.end,
-                          reinterpret_cast<std::uint8_t*>(scratch.codes.data()), scratch.fetched);
+        reader.codes(piece.begin, piece.end, reinterpret_cast<std::uint8_t*>(scratch.codes.data()),
+                     scratch.fetched);
     if (!fetched)
       return fetched;
-    if (keepsAxes) {
-      reader.release(piece.begin, piece.end);
+    if (keepsAxes)
       return plan.writeCodes(sink, piece, scratch.codes, scratch.stored);
-    }
     std::vector<std::byte> scales(static_cast<std::size_t>(
         reader.scaleCount(piece.begin, piece.end) * layer.type.scale->bytes()));
-    reader.scales(piece.begin, piece.end, scales.data());
-    reader.release(piece.begin, piece.end);
+    if (auto read = reader.scales(piece.begin, piece.end, scales.data(), scratch.fetched); !read)
+      return read;
     return plan.writeCodes(sink, piece, scratch.codes, scratch.stored).and_then([&] {
       return plan.writeScales(sink, piece, scales);
     });
@@ -74,9 +72,11 @@ private:
 
   tl::expected<void, Error> writeScales(const Sink& sink, PageBuffer& buffer) const {
     const Layer& layer = reader.layer();
-    return *layer.scales->format == *plan.type.scale
-               ? sink.copy(LayerPlan::kScales, layer.scales->tensor, buffer)
-               : sink.write(LayerPlan::kScales, 0, *exactly(*layer.scales, *plan.type.scale));
+    if (*layer.scales->format == *plan.type.scale)
+      return sink.copy(LayerPlan::kScales, layer.scales->tensor, buffer);
+    return exactly(*layer.scales, *plan.type.scale).and_then([&](const auto& bytes) {
+      return sink.write(LayerPlan::kScales, 0, *bytes);
+    });
   }
 
   tl::expected<void, Error> writeNumbers(const Sink& sink) const {
@@ -91,27 +91,32 @@ private:
 
   static tl::expected<void, Error> writeNumbers(const Sink& sink, std::size_t output,
                                                 const Part& part, Meaning meaning) {
-    const std::vector<float> numbers = respelled(part, meaning);
-    return sink.write(output, 0, std::as_bytes(std::span(numbers)));
+    return respelled(part, meaning).and_then([&](const std::vector<float>& numbers) {
+      return sink.write(output, 0, std::as_bytes(std::span(numbers)));
+    });
   }
 
 public:
   /// The numbers of a part as f32 that mean the same where they enter as `meaning`. Numbers that
-  /// enter as before stay as they are.
-  static std::vector<float> respelled(const Part& part, Meaning meaning) {
+  /// enter as before stay as they are. Errors, of both: of reading the file.
+  static tl::expected<std::vector<float>, Error> respelled(const Part& part, Meaning meaning) {
     Part as = part;
     if (part.meaning == meaning)
       as.meaning = Meaning::Multiplies; // not inverted twice
-    std::vector<float> numbers = multipliers(as);
-    if (part.meaning != meaning)
-      for (float& number : numbers)
+    auto numbers = multipliers(as);
+    if (numbers && part.meaning != meaning)
+      for (float& number : *numbers)
         number = stored(number, meaning);
     return numbers;
   }
 
   /// The codes of a part in another format that has all of its values; nothing where it has not.
-  static std::optional<std::vector<std::byte>> exactly(const Part& part, const ElementFormat& to) {
-    const std::span<const std::byte> from = part.tensor.bytes();
+  static tl::expected<std::optional<std::vector<std::byte>>, Error>
+  exactly(const Part& part, const ElementFormat& to) {
+    const auto read = part.tensor.bytes();
+    if (!read)
+      return tl::unexpected(read.error());
+    const std::span<const std::byte> from = *read;
     const auto width = static_cast<std::size_t>(part.format->bytes());
     const auto newWidth = static_cast<std::size_t>(to.bytes());
     std::vector<std::byte> bytes(from.size() / width * newWidth);
@@ -121,7 +126,7 @@ public:
       const double value = numerics::decode(*part.format, code);
       const std::uint64_t converted = numerics::convert(to, value);
       if (const double back = numerics::decode(to, converted); back != value && value == value)
-        return std::nullopt;
+        return std::optional<std::vector<std::byte>>();
       std::memcpy(bytes.data() + i * newWidth, &converted, newWidth);
     }
     return bytes;
@@ -158,7 +163,8 @@ public:
                 .fix = "octavo checkpoint quantize quantizes plain weights"});
     dropRepeated(shards, *inventory);
     for (const KvScales& kv : inventory->kvScales)
-      placeKvScales(kv);
+      if (auto placed = placeKvScales(kv); !placed)
+        return tl::unexpected(std::move(placed.error()));
     for (const StoredTensor& tensor : inventory->plain)
       if (std::optional<std::string> module = quantizableModule(tensor))
         configured.ignored.push_back(std::move(*module));
@@ -189,15 +195,23 @@ private:
     auto reader = LayerReader::open(layer);
     if (!reader)
       return tl::unexpected(std::move(reader.error()));
-    const format::ScaledFormat* row = rowOf(layer);
+    const auto rowFound = rowOf(layer);
+    if (!rowFound)
+      return tl::unexpected(rowFound.error());
+    const format::ScaledFormat* row = *rowFound;
     auto plan = respelling(layer, row);
     if (plan) {
       if (layer.inputScale && !plan->input)
         droppedInputs.push_back(&layer);
       configureLayer(layer, row, plan->input.has_value(), Values::Kept);
       record(layer, row->name, plan->bytes());
-      if (plan->outer && multipliers(*layer.outer) != multipliersOf(*plan, layer))
-        roundedDivisors.push_back(layer.name);
+      if (plan->outer) {
+        const auto before = multipliers(*layer.outer), after = multipliersOf(*plan, layer);
+        if (!before || !after)
+          return tl::unexpected((before ? after : before).error());
+        if (*before != *after)
+          roundedDivisors.push_back(layer.name);
+      }
       shards.replace(layer.elements.tensor,
                      std::make_unique<RespellStep>(*reader, std::move(*plan)));
     } else if (choice.requantization) {
@@ -224,16 +238,22 @@ private:
   }
 
   /// The row of a layer's format; where there is none (DeepSeek's blocks with E8M0 scales), one
-  /// that differs in the scales' format alone, if they are exact in it.
-  static const format::ScaledFormat* rowOf(const Layer& layer) {
+  /// that differs in the scales' format alone, if they are exact in it. Errors: of reading the
+  /// file.
+  static tl::expected<const format::ScaledFormat*, Error> rowOf(const Layer& layer) {
     if (layer.format || !layer.scales)
       return layer.format;
-    for (const format::ScaledFormat& row : format::kScaledFormats)
-      if (*row.element == *layer.type.element && row.hasOuterScale == layer.type.hasOuterScale &&
-          format::blockShape(row, layer.shape, static_cast<int>(layer.shape.size()) - 1) ==
-              layer.type.block &&
-          RespellStep::exactly(*layer.scales, *row.scale))
+    for (const format::ScaledFormat& row : format::kScaledFormats) {
+      if (*row.element != *layer.type.element || row.hasOuterScale != layer.type.hasOuterScale ||
+          format::blockShape(row, layer.shape, static_cast<int>(layer.shape.size()) - 1) !=
+              layer.type.block)
+        continue;
+      const auto exact = RespellStep::exactly(*layer.scales, *row.scale);
+      if (!exact)
+        return tl::unexpected(exact.error());
+      if (*exact)
         return &row;
+    }
     return nullptr;
   }
 
@@ -250,13 +270,18 @@ private:
         layer.inputScale && !wide.contains(layer.name) ? WithInputScale::Yes : WithInputScale::No);
     if (!plan)
       return plan;
-    if (*layer.scales->format != *plan->type.scale &&
-        !RespellStep::exactly(*layer.scales, *plan->type.scale))
-      return tl::unexpected(fmt::format("its scales are not exact in {}",
-                                        plan->tensors[LayerPlan::kScales].dtype->name));
+    if (*layer.scales->format != *plan->type.scale) {
+      const auto exact = RespellStep::exactly(*layer.scales, *plan->type.scale);
+      if (!exact)
+        return tl::unexpected(exact.error().message());
+      if (!*exact)
+        return tl::unexpected(fmt::format("its scales are not exact in {}",
+                                          plan->tensors[LayerPlan::kScales].dtype->name));
+    }
     const auto shapeAs = [&](std::optional<std::size_t> output, const Part& part) {
-      if (const std::size_t count = multipliers(part).size(); output && count != 1)
-        plan->tensors[*output].shape = {static_cast<std::int64_t>(count)};
+      if (const std::int64_t count = numerics::elementCount(part.tensor.entry->shape);
+          output && count != 1)
+        plan->tensors[*output].shape = {count};
     };
     if (layer.outer)
       shapeAs(plan->outer, *layer.outer);
@@ -269,8 +294,9 @@ private:
   const SafetensorsDtype& scaleDtype(const Layer& layer) const {
     const SafetensorsDtype& stored = *layer.scales->tensor.entry->dtype;
     const SafetensorsDtype& model = modelDtype();
-    return wideType(stored) && !RespellStep::exactly(*layer.scales, model.type->format()) ? stored
-                                                                                          : model;
+    // Scales that cannot be read are an error to the step that copies them.
+    const auto exact = RespellStep::exactly(*layer.scales, model.type->format());
+    return wideType(stored) && !(exact && *exact) ? stored : model;
   }
 
   const SafetensorsDtype& modelDtype() const {
@@ -282,10 +308,11 @@ private:
     return plainDtype(kernels::WideType::Bf16);
   }
 
-  static std::vector<float> multipliersOf(const LayerPlan& plan, const Layer& layer) {
-    std::vector<float> numbers = RespellStep::respelled(*layer.outer, plan.outerMeaning);
-    if (plan.outerMeaning == Meaning::Divides)
-      for (float& number : numbers)
+  static tl::expected<std::vector<float>, Error> multipliersOf(const LayerPlan& plan,
+                                                               const Layer& layer) {
+    auto numbers = RespellStep::respelled(*layer.outer, plan.outerMeaning);
+    if (numbers && plan.outerMeaning == Meaning::Divides)
+      for (float& number : *numbers)
         number = 1.0f / number;
     return numbers;
   }
@@ -381,7 +408,7 @@ private:
          .fix = ""});
   }
 
-  void placeKvScales(const KvScales& kv) {
+  tl::expected<void, Error> placeKvScales(const KvScales& kv) {
     const KvSpelling spelling = choice.to->kvSpelling();
     const std::pair<const std::optional<Part>*, std::string_view> parts[] = {
         {&kv.key, spelling.key},
@@ -398,11 +425,18 @@ private:
       const SafetensorsDtype* dtype =
           spelling.dtype.empty() ? tensor.entry->dtype : findSafetensorsDtype(spelling.dtype);
       std::optional<std::vector<std::byte>> bytes;
-      if (dtype->type && dtype->type->isFloat())
-        bytes = RespellStep::exactly(**part, dtype->type->format());
+      if (dtype->type && dtype->type->isFloat()) {
+        auto exact = RespellStep::exactly(**part, dtype->type->format());
+        if (!exact)
+          return tl::unexpected(std::move(exact.error()));
+        bytes = std::move(*exact);
+      }
       if (!bytes) { // a scale that the layout's dtype does not have stays as it is
         dtype = tensor.entry->dtype;
-        bytes.emplace(tensor.bytes().begin(), tensor.bytes().end());
+        auto stored = tensor.bytes();
+        if (!stored)
+          return tl::unexpected(std::move(stored.error()));
+        bytes = std::move(*stored);
       }
       std::vector<std::int64_t> shape = tensor.entry->shape;
       if (numerics::elementCount(shape) == 1)
@@ -412,6 +446,7 @@ private:
                  bytesStep({fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
                            std::move(*bytes)));
     }
+    return {};
   }
 
   void refuse(const Layer& layer, std::string why, const format::ScaledFormat* wanted) {

@@ -141,7 +141,7 @@ protected:
     std::vector<float> scales;
     for (const Layer& layer : layout.read(folder, findings).layers)
       if (layer.inputScale) {
-        scales.push_back(multipliers(*layer.inputScale).front());
+        scales.push_back(multipliers(*layer.inputScale)->front());
         EXPECT_EQ(layer.activations.kind, Activations::Kind::Static);
       }
     return scales;
@@ -162,12 +162,13 @@ protected:
     for (const Layer& layer : inventory.layers) {
       const auto reader = LayerReader::open(layer);
       EXPECT_TRUE(reader) << reader.error().message();
+      Fetched fetched;
       std::string& bytes = all[plainName(layer)];
       bytes.resize(static_cast<std::size_t>(reader->rows() * reader->columns()) * sizeof(float));
       for (std::int64_t begin = 0, end; begin < reader->rows(); begin = end) {
         end = reader->pieceEnd(begin, reader->rows());
-        reader->values(begin, end,
-                       reinterpret_cast<float*>(bytes.data()) + begin * reader->columns());
+        auto* const to = reinterpret_cast<float*>(bytes.data()) + begin * reader->columns();
+        EXPECT_TRUE(reader->values(begin, end, to, fetched));
       }
     }
     return all;

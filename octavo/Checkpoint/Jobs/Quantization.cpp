@@ -67,7 +67,6 @@ public:
         return tl::unexpected(std::move(done.error()));
       report = *done;
     }
-    rows->release(piece);
     auto written = plan.writeStored(sink, piece, stored).and_then([&] {
       return plan.writeScales(sink, piece, scratch.scales);
     });
@@ -466,7 +465,7 @@ private:
          .from = std::string(tensor.entry->dtype->name),
          .to = std::string(choice.format->name),
          .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
-         .bytesBefore = tensor.bytes().size(),
+         .bytesBefore = tensor.size(),
          .bytesAfter = layer.bytes()});
     shards.replace(tensor, quantizeStep(std::move(rows), std::move(layer), options,
                                         std::move(measurement), ErrorReport::None));

@@ -94,14 +94,14 @@ std::string brokenQuantization(const LayerReader& layer, const ValueRows& source
     w.resize(x.size());
     scales.resize(
         static_cast<std::size_t>(layer.scaleCount(piece.begin, piece.end) * type.scale->bytes()));
-    const auto done = source.read(piece, x.data(), scratch).and_then([&] {
-      return output->read(piece, w.data(), scratch);
-    });
+    const auto done =
+        source.read(piece, x.data(), scratch)
+            .and_then([&] { return output->read(piece, w.data(), scratch); })
+            .and_then([&] {
+              return layer.scales(piece.begin, piece.end, scales.data(), scratch.fetched);
+            });
     if (!done)
       return done.error().message();
-    layer.scales(piece.begin, piece.end, scales.data());
-    source.release(piece);
-    output->release(piece);
     std::size_t index = 0;
     for (std::int64_t r = 0; r < rows; r += std::min(layer.rowsInBlock(), rows))
       for (std::int64_t c = 0; c < columns; c += along, ++index) {

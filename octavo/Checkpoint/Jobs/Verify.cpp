@@ -125,8 +125,6 @@ std::string firstDifference(const ValueRows& output, const ValueRows& source,
       return done.error().message();
     if (type)
       roundTo(*type, x, narrowed);
-    source.release(piece);
-    output.release(piece);
     for (std::size_t i = 0; i < n; ++i)
       if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i])))
         return fmt::format("row {}, column {}: {} where the source gives {}",
@@ -145,7 +143,10 @@ std::string brokenScale(const NamedWeight& out, const NamedWeight& in, const Wei
   if (!areOfTwins && !isInverted)
     return firstDifference(rows.rows(), sourceRows.rows(),
                            wideType(*out.scale->tensor.entry->dtype));
-  const std::vector<float> found = multipliers(*out.scale), source = multipliers(*in.scale);
+  const auto read = multipliers(*out.scale), readSource = multipliers(*in.scale);
+  if (!read || !readSource)
+    return (read ? readSource : read).error().message();
+  const std::vector<float>&found = *read, &source = *readSource;
   if (found.size() != source.size())
     return fmt::format("{} numbers where the source has {}", found.size(), source.size());
   const bool isFnuz =
@@ -192,8 +193,16 @@ void checkValues(const NamedWeight& out, const NamedWeight& in, ExpectedRounding
     record.add(Equal);
   } else {
     const auto reader = LayerReader::open(*out.layer);
-    record.add(Quantized, where(brokenQuantization(*reader, b->rows(), rounding)));
+    record.add(Quantized, where(reader ? brokenQuantization(*reader, b->rows(), rounding)
+                                       : reader.error().message()));
   }
+}
+
+std::string brokenBytes(const NamedWeight& out, const NamedWeight& in) {
+  const auto identical = areIdentical(out, in);
+  if (!identical)
+    return identical.error().message();
+  return *identical ? "" : out.name + " has other bytes, or another dtype or shape";
 }
 
 void checkWeight(const NamedWeight* out, const NamedWeight* in, ExpectedRounding rounding,
@@ -211,9 +220,7 @@ void checkWeight(const NamedWeight* out, const NamedWeight* in, ExpectedRounding
   const bool areOfOneDtype =
       out->plain && in->plain && out->plain->entry->dtype == in->plain->entry->dtype;
   if (areOfOneDtype || (out->plain && in->plain && !wideType(*in->plain->entry->dtype)))
-    record.add(Bytes, areIdentical(*out, *in)
-                          ? ""
-                          : out->name + " has other bytes, or another dtype or shape");
+    record.add(Bytes, brokenBytes(*out, *in));
   else
     checkValues(*out, *in, rounding, record);
 }
@@ -235,7 +242,7 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
                  const Findings& findings, Record& record) {
   std::uint64_t bytes = 0;
   for (const StoredTensor& tensor : output.tensors())
-    bytes += tensor.bytes().size();
+    bytes += tensor.size();
   // Opening the folder has held the index against the shards; only the sum is left.
   const Json& metadata = output.indexMetadata();
   if (output.shardNames().size() > 1 && output.indexName().empty())

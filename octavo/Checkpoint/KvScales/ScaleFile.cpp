@@ -101,8 +101,10 @@ tl::expected<std::vector<StoredScale>, Error> readScaleFile(const std::filesyste
                     "names that end in a component with \"scale\" in it", "",
                     "keep the scales alone, under the names that they have in the model",
                     entry.name);
-    const std::span<const std::byte> bytes = file->bytes(entry);
-    StoredScale scale = {entry.name, entry.dtype, entry.shape, {bytes.begin(), bytes.end()}};
+    auto bytes = file->bytes(entry);
+    if (!bytes)
+      return tl::unexpected(std::move(bytes.error()));
+    StoredScale scale = {entry.name, entry.dtype, entry.shape, std::move(*bytes)};
     const bool isFloat =
         entry.dtype->type && entry.dtype->type->isFloat() && entry.dtype->bits >= 8;
     if (!isFloat && entry.dtype->name != "U8")

@@ -44,11 +44,16 @@ Slots slotsOf(std::span<const StoredScale> file) {
   return slots;
 }
 
-Slots slotsOf(const Inventory& inventory) {
+tl::expected<Slots, Error> slotsOf(const Inventory& inventory) {
   Slots slots;
+  std::optional<Error> unread;
   const auto add = [&](const std::string& name, const std::optional<Part>& part) {
-    if (part)
-      slots[name] = {readScales(*part), part->tensor.name()};
+    if (!part || unread)
+      return;
+    if (auto scales = readScales(*part))
+      slots[name] = {std::move(*scales), part->tensor.name()};
+    else
+      unread = std::move(scales.error());
   };
   for (const KvScales& kv : inventory.kvScales) {
     add(kv.module + ".k_scale", kv.key);
@@ -58,6 +63,8 @@ Slots slotsOf(const Inventory& inventory) {
     for (const Part& rival : kv.rivals)
       slots[canonicalScaleNames(rival.tensor.name()).front()].rival = rival.tensor.name();
   }
+  if (unread)
+    return tl::unexpected(std::move(*unread));
   return slots;
 }
 
@@ -178,9 +185,13 @@ std::vector<std::string> canonicalScaleNames(std::string_view tensor) {
   return {};
 }
 
-std::vector<TieredScale> resolveScales(const Folder& folder, const Inventory& inventory,
-                                       std::span<const StoredScale> file) {
-  const Slots inFile = slotsOf(file), inCheckpoint = slotsOf(inventory);
+tl::expected<std::vector<TieredScale>, Error>
+resolveScales(const Folder& folder, const Inventory& inventory, std::span<const StoredScale> file) {
+  const Slots inFile = slotsOf(file);
+  const auto slots = slotsOf(inventory);
+  if (!slots)
+    return tl::unexpected(slots.error());
+  const Slots& inCheckpoint = *slots;
   std::vector<TieredScale> scales;
   const auto resolve = [&](const std::string& name, const Slot* stored) {
     const auto overload = inFile.find(name);
@@ -209,9 +220,15 @@ std::vector<TieredScale> resolveScales(const Folder& folder, const Inventory& in
       layers.push_back(&layer);
   std::ranges::sort(layers, text::precedesNaturally, &Layer::name);
   for (const Layer* layer : layers) {
-    const Slot stored =
-        layer->inputScale ? Slot{readScales(*layer->inputScale), inputScaleName(*layer)} : Slot{};
-    resolve(inputScaleName(*layer), layer->inputScale ? &stored : nullptr);
+    if (!layer->inputScale) {
+      resolve(inputScaleName(*layer), nullptr);
+      continue;
+    }
+    auto values = readScales(*layer->inputScale);
+    if (!values)
+      return tl::unexpected(std::move(values.error()));
+    const Slot stored = {std::move(*values), inputScaleName(*layer)};
+    resolve(inputScaleName(*layer), &stored);
   }
   return scales;
 }

@@ -38,9 +38,10 @@ struct TieredScale {
 std::vector<std::string> canonicalScaleNames(std::string_view tensor);
 
 /// Key and value scales of every attention module, others that exist, and the input scales of
-/// layers with static activations; modules in their natural order. `file` may be empty.
-std::vector<TieredScale> resolveScales(const Folder& folder, const Inventory& inventory,
-                                       std::span<const StoredScale> file);
+/// layers with static activations; modules in their natural order. `file` may be empty. Errors: of
+/// reading the checkpoint.
+tl::expected<std::vector<TieredScale>, Error>
+resolveScales(const Folder& folder, const Inventory& inventory, std::span<const StoredScale> file);
 
 /// Reads a scale file of either form for `folder`: the JSON's layers are its attention modules.
 /// A name of one scale outweighs one of both keys and values. Errors: those of ScaleFile.h; another

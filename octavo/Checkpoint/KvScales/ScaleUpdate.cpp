@@ -1,5 +1,6 @@
 // Scales put into a checkpoint, beside weights that keep their bytes.
 
+#include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/FolderLock.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
@@ -63,11 +64,9 @@ public:
     const auto lock = FolderLock::take(folder.path());
     if (!lock)
       return tl::unexpected(lock.error());
-    std::set<std::string> written(folder.shardNames().begin(), folder.shardNames().end());
-    written.insert(folder.indexName());
-    lock->removeTemporaries(written);
-    splitOldPairs();
-    removeOtherNames();
+    lock->removeTemporaries();
+    if (auto done = splitOldPairs().and_then([&] { return removeOtherNames(); }); !done)
+      return tl::unexpected(std::move(done.error()));
     const bool removes = std::ranges::any_of(
         shards, [](const ShardUpdate& shard) { return !shard.removed.empty(); });
     // A tensor is listed only while it is there: what goes leaves the index first, what comes
@@ -75,10 +74,17 @@ public:
     if (removes)
       if (auto done = writeIndex(Listing::WithoutRemoved); !done)
         return tl::unexpected(std::move(done.error()));
-    for (std::size_t i = 0; i < shards.size(); ++i)
+    std::set<std::filesystem::path>
+        folders; // also of shards that a run before this one has written
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      folders.insert(folderOf(folder.path() / folder.shardNames()[i]));
       if (!shards[i].isEmpty())
         if (auto done = writeShard(i); !done)
           return tl::unexpected(std::move(done.error()));
+    }
+    for (const std::filesystem::path& each : folders)
+      if (auto synced = syncFolder(each); !synced)
+        return tl::unexpected(std::move(synced.error()));
     if (auto done = writeIndex(Listing::Final); !done)
       return tl::unexpected(std::move(done.error()));
     return std::move(changes);
@@ -126,7 +132,9 @@ private:
       return {};
     }
     const SafetensorsEntry& entry = *there->entry;
-    const std::span<const std::byte> old = there->bytes();
+    auto old = there->bytes();
+    if (!old)
+      return tl::unexpected(std::move(old.error()));
     StoredScale replaced = {name, entry.dtype, entry.shape, scale.bytes};
     const auto count = static_cast<std::size_t>(numerics::elementCount(entry.shape));
     std::vector<float> values = scale.values();
@@ -136,7 +144,7 @@ private:
       if (values.size() == count)
         replaced.bytes = encode(*entry.dtype, values);
     }
-    if (replaced.bytes.size() != old.size() ||
+    if (replaced.bytes.size() != old->size() ||
         (!isFloat(*entry.dtype) && scale.dtype != entry.dtype))
       return tl::unexpected(
           Error{.file = there->shard->name(),
@@ -145,8 +153,8 @@ private:
                 .expected = fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", ")),
                 .found = fmt::format("{} [{}]", scale.dtype->name, fmt::join(scale.shape, ", ")),
                 .fix = "write it with the shape that the checkpoint has"});
-    const StoredScale before = {name, entry.dtype, entry.shape, {old.begin(), old.end()}};
-    const bool isSame = std::ranges::equal(replaced.bytes, old);
+    const StoredScale before = {name, entry.dtype, entry.shape, std::move(*old)};
+    const bool isSame = replaced.bytes == before.bytes;
     changes.push_back({name, folder.shardNames()[shardOf(*there)],
                        isSame ? ScaleChange::Kind::Same : ScaleChange::Kind::Replaced,
                        before.values(), replaced.values(), replaced.values() == values,
@@ -204,7 +212,7 @@ private:
   }
 
   /// A kv_scale of which a part was given anew makes way for k_scale and v_scale.
-  void splitOldPairs() {
+  tl::expected<void, Error> splitOldPairs() {
     for (const KvScales& kv : inventory.kvScales) {
       const std::string key = kv.module + ".k_scale", value = kv.module + ".v_scale";
       if (!settled.contains(key) && !settled.contains(value))
@@ -212,38 +220,46 @@ private:
       const StoredTensor* old = folder.find(kv.module + ".kv_scale");
       if (!old)
         continue;
-      const StoredScale pair = {old->name(),
-                                old->entry->dtype,
-                                old->entry->shape,
-                                {old->bytes().begin(), old->bytes().end()}};
+      auto bytes = old->bytes();
+      if (!bytes)
+        return tl::unexpected(std::move(bytes.error()));
+      const StoredScale pair = {old->name(), old->entry->dtype, old->entry->shape,
+                                std::move(*bytes)};
       // What only the pair knows goes where it was: the same rename takes one away and brings the
       // other.
       for (const auto& [name, part] : {std::pair(&key, &kv.key), std::pair(&value, &kv.value)})
         if (!settled.contains(*name) && *part && (*part)->tensor.entry == old->entry)
-          static_cast<void>(putKv(kv.module, *name, pair, shardOf(*old))); // fits: it is one float
-      remove(*old);
+          if (auto done = putKv(kv.module, *name, pair, shardOf(*old)); !done)
+            return done;
+      if (auto done = remove(*old); !done)
+        return done;
     }
+    return {};
   }
 
   /// A scale that was given anew has one name from then on.
-  void removeOtherNames() {
+  tl::expected<void, Error> removeOtherNames() {
     for (const KvScales& kv : inventory.kvScales)
       for (const std::vector<Part>* parts : {&kv.repeated, &kv.rivals})
         for (const Part& part : *parts)
           if (const std::vector<std::string> names = canonicalScaleNames(part.tensor.name());
               names.size() == 1 && settled.contains(names.front()))
-            remove(part.tensor);
+            if (auto done = remove(part.tensor); !done)
+              return done;
+    return {};
   }
 
-  void remove(const StoredTensor& tensor) {
+  tl::expected<void, Error> remove(const StoredTensor& tensor) {
     const std::size_t shard = shardOf(tensor);
-    const StoredScale was = {tensor.name(),
-                             tensor.entry->dtype,
-                             tensor.entry->shape,
-                             {tensor.bytes().begin(), tensor.bytes().end()}};
+    auto bytes = tensor.bytes();
+    if (!bytes)
+      return tl::unexpected(std::move(bytes.error()));
+    const StoredScale was = {tensor.name(), tensor.entry->dtype, tensor.entry->shape,
+                             std::move(*bytes)};
     changes.push_back(
         {tensor.name(), folder.shardNames()[shard], ScaleChange::Kind::Removed, was.values(), {}});
     shards[shard].removed.insert(tensor.name());
+    return {};
   }
 
   tl::expected<void, Error> writeShard(std::size_t i) const {
@@ -273,7 +289,7 @@ private:
     for (std::size_t t = 0; t < update.added.size(); ++t)
       if (auto done = writer->write(kept.size() + t, 0, update.added[t].bytes); !done)
         return done;
-    return writer->commit();
+    return writer->place();
   }
 
   /// Lists what the shards hold, in the index's own order, new names at its end.
@@ -291,7 +307,7 @@ private:
       if (shards[shard].removed.contains(tensor.name()))
         continue;
       places.emplace(tensor.name(), folder.shardNames()[shard]);
-      bytes += tensor.bytes().size();
+      bytes += tensor.size();
     }
     if (listing == Listing::Final)
       for (std::size_t i = 0; i < shards.size(); ++i)

@@ -13,10 +13,19 @@ namespace octavo::checkpoint {
 namespace {
 
 std::string valuesText(const Part& part) {
-  const std::vector<float> values = multipliers(part);
-  const auto [least, greatest] = std::ranges::minmax(values);
-  return values.size() == 1 ? fmt::format("{:.6g}", least)
-                            : fmt::format("{:.6g} to {:.6g} ({})", least, greatest, values.size());
+  const auto values = multipliers(part);
+  if (!values)
+    return values.error().message();
+  const auto [least, greatest] = std::ranges::minmax(*values);
+  return values->size() == 1
+             ? fmt::format("{:.6g}", least)
+             : fmt::format("{:.6g} to {:.6g} ({})", least, greatest, values->size());
+}
+
+/// Whether both can be read and say the same.
+bool areEqual(const Part& a, const Part& b) {
+  const auto first = multipliers(a), second = multipliers(b);
+  return first && second && *first == *second;
 }
 
 /// Of a role of one scale.
@@ -56,7 +65,7 @@ bool KvScaleList::add(const KvNameMatch& match, const StoredTensor& tensor, Find
   if (!place)
     place = part;
   else
-    (multipliers(*place) == multipliers(part) ? scales.repeated : scales.rivals).push_back(part);
+    (areEqual(*place, part) ? scales.repeated : scales.rivals).push_back(part);
   return true;
 }
 

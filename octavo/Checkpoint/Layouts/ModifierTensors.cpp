@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Layouts/ModifierTensors.h"
 
 #include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/TensorChunks.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
@@ -13,49 +14,66 @@ namespace octavo::checkpoint {
 
 namespace {
 
-/// 0 in every dtype that zero points have: integers, packed integers, floats.
-bool areZeros(const StoredTensor& tensor, const Layer&) {
-  return std::ranges::all_of(tensor.bytes(), [](std::byte each) { return each == std::byte{0}; });
+/// Whether something holds, or the error of reading the file.
+using Answer = tl::expected<bool, Error>;
+
+/// Whether `holds(offset, bytes)` for all bytes of a tensor.
+template <typename Holds> Answer all(const StoredTensor& tensor, const Holds& holds) {
+  bool holdsForAll = true;
+  const auto visit = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    return holdsForAll = holds(offset, bytes);
+  };
+  return forChunks(tensor, visit).map([&] { return holdsForAll; });
 }
 
-bool areOnes(const StoredTensor& tensor, const Layer&) {
+/// 0 in every dtype that zero points have: integers, packed integers, floats.
+Answer areZeros(const StoredTensor& tensor, const Layer&) {
+  return all(tensor, [](std::uint64_t, std::span<const std::byte> bytes) {
+    return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
+  });
+}
+
+Answer areOnes(const StoredTensor& tensor, const Layer&) {
   const SafetensorsDtype& dtype = *tensor.entry->dtype;
   if (!dtype.type || !dtype.type->isFloat())
     return false;
-  const std::span<const std::byte> bytes = tensor.bytes();
   const auto width = static_cast<std::size_t>(dtype.type->format().bytes());
-  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
-    std::uint64_t code = 0;
-    std::memcpy(&code, bytes.data() + at, width);
-    if (numerics::decode(dtype.type->format(), code) != 1)
-      return false;
-  }
-  return true;
+  return all(tensor, [&](std::uint64_t, std::span<const std::byte> bytes) {
+    for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
+      std::uint64_t code = 0;
+      std::memcpy(&code, bytes.data() + at, width);
+      if (numerics::decode(dtype.type->format(), code) != 1)
+        return false;
+    }
+    return true;
+  });
 }
 
 /// Whether every column belongs to the block in which it lies; also where no order was set (-1).
-template <typename Index> bool areInOrder(std::span<const std::byte> bytes, std::int64_t along) {
+template <typename Index> Answer areInOrder(const StoredTensor& tensor, std::int64_t along) {
   bool isUnset = true, isSorted = true;
-  for (std::size_t i = 0; i < bytes.size() / sizeof(Index); ++i) {
-    Index block;
-    std::memcpy(&block, bytes.data() + i * sizeof(Index), sizeof(Index));
-    isUnset &= block == -1;
-    isSorted &= block == static_cast<std::int64_t>(i) / along;
-  }
-  return isUnset || isSorted;
+  return all(tensor, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    for (std::size_t at = 0; at + sizeof(Index) <= bytes.size(); at += sizeof(Index)) {
+      Index block;
+      std::memcpy(&block, bytes.data() + at, sizeof(Index));
+      isUnset &= block == -1;
+      isSorted &= block == static_cast<std::int64_t>((offset + at) / sizeof(Index)) / along;
+    }
+    return isUnset || isSorted;
+  });
 }
 
-bool areBlocksInOrder(const StoredTensor& tensor, const Layer& layer) {
+Answer areBlocksInOrder(const StoredTensor& tensor, const Layer& layer) {
   const std::int64_t along = std::max<std::int64_t>(1, layer.type.block.back());
   const std::string_view dtype = tensor.entry->dtype->name;
-  return dtype == "I32"   ? areInOrder<std::int32_t>(tensor.bytes(), along)
-         : dtype == "I64" ? areInOrder<std::int64_t>(tensor.bytes(), along)
-                          : false;
+  return dtype == "I32"   ? areInOrder<std::int32_t>(tensor, along)
+         : dtype == "I64" ? areInOrder<std::int64_t>(tensor, along)
+                          : Answer(false);
 }
 
 struct Modifier {
   std::string_view name; ///< as ScaleSpelling::name
-  bool (*isIdle)(const StoredTensor&, const Layer&);
+  Answer (*isIdle)(const StoredTensor&, const Layer&);
   std::string_view effect;
 };
 constexpr auto kModifiers = std::to_array<Modifier>({
@@ -75,10 +93,12 @@ std::optional<StoredTensor> findModifiers(const Folder& folder, Layer& layer) {
     const StoredTensor* tensor = folder.find(tensorName(layer.name, layer.parameter, row.name));
     if (!tensor)
       continue;
-    if (row.isIdle(*tensor, layer)) {
+    const Answer isIdle = row.isIdle(*tensor, layer);
+    if (isIdle && *isIdle) {
       layer.idle.push_back(*tensor);
     } else if (!unapplied) {
-      layer.unapplied = fmt::format("{} {}", tensor->name(), row.effect);
+      layer.unapplied =
+          isIdle ? fmt::format("{} {}", tensor->name(), row.effect) : isIdle.error().message();
       unapplied = *tensor;
     }
   }

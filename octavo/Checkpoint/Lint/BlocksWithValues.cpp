@@ -10,11 +10,11 @@
 
 namespace octavo::checkpoint {
 
-std::optional<std::uint64_t> blocksWithValues(const Layer& layer,
-                                              const std::function<bool(double scale)>& isMeant) {
+tl::expected<std::optional<std::uint64_t>, Error>
+blocksWithValues(const Layer& layer, const std::function<bool(double scale)>& isMeant) {
   const auto reader = LayerReader::open(layer);
   if (!reader)
-    return std::nullopt;
+    return std::optional<std::uint64_t>();
   constexpr std::int64_t kRows = 128; // of a piece where one block spans all rows
   const std::int64_t rows = std::min({reader->rows(), reader->rowsInBlock(), kRows});
   const std::int64_t columns = reader->columns(), along = reader->columnsInBlock();
@@ -22,12 +22,14 @@ std::optional<std::uint64_t> blocksWithValues(const Layer& layer,
   const format::ElementFormat& scale = *layer.type.scale;
   std::vector<std::uint8_t> codes(static_cast<std::size_t>(rows * columns));
   std::vector<std::byte> scales;
+  Fetched fetched;
   std::uint64_t found = 0;
   for (std::int64_t begin = 0, end = 0; begin < reader->rows(); begin = end) {
     end = reader->pieceEnd(begin, rows);
     codes.resize(static_cast<std::size_t>((end - begin) * columns));
     scales.resize(static_cast<std::size_t>(reader->scaleCount(begin, end) * scale.bytes()));
-    reader->scales(begin, end, scales.data());
+    if (auto read = reader->scales(begin, end, scales.data(), fetched); !read)
+      return tl::unexpected(std::move(read.error()));
     bool hasCodes = false;
     for (std::int64_t block = 0; block < reader->scalesInRow(); ++block) {
       std::uint64_t code = 0;
@@ -35,14 +37,14 @@ std::optional<std::uint64_t> blocksWithValues(const Layer& layer,
       if (!isMeant(numerics::decode(scale, code)))
         continue;
       if (!std::exchange(hasCodes, true))
-        reader->codes(begin, end, codes.data());
+        if (auto read = reader->codes(begin, end, codes.data(), fetched); !read)
+          return tl::unexpected(std::move(read.error()));
       bool hasValue = false;
       for (std::int64_t row = 0; row < end - begin && !hasValue; ++row)
         for (std::int64_t c = block * along; c < std::min((block + 1) * along, columns); ++c)
           hasValue |= numerics::decode(element, codes[row * columns + c]) != 0;
       found += hasValue;
     }
-    reader->release(begin, end);
   }
   return found;
 }

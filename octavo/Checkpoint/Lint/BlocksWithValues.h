@@ -3,6 +3,8 @@
 
 #include "octavo/Checkpoint/Layer.h"
 
+#include <tl/expected.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,7 +13,8 @@ namespace octavo::checkpoint {
 
 /// Of the blocks whose scale `isMeant`, how many hold a code that is not 0; nothing where the
 /// layer's parts are missing or do not agree. Reads the codes of rows that have such a scale alone.
-std::optional<std::uint64_t> blocksWithValues(const Layer& layer,
-                                              const std::function<bool(double scale)>& isMeant);
+/// Errors: of reading the file.
+tl::expected<std::optional<std::uint64_t>, Error>
+blocksWithValues(const Layer& layer, const std::function<bool(double scale)>& isMeant);
 
 } // namespace octavo::checkpoint

@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Lint/CodeCensus.h"
 
 #include "octavo/Checkpoint/Files/PackedCodes.h"
+#include "octavo/Checkpoint/TensorChunks.h"
 #include "octavo/Kernels/Isa.h"
 #include "octavo/Kernels/Pack.h"
 #include "octavo/Numerics/Conversion.h"
@@ -182,6 +183,19 @@ CodeCensus takePackedCodeCensus(const ElementFormat& format, std::span<const std
     census += countBytes(format, codes.data(), n);
   }
   return census;
+}
+
+tl::expected<CodeCensus, Error> takeCodeCensus(const Part& elements, std::uint64_t begin,
+                                               std::uint64_t end) {
+  const ElementFormat& format = *elements.format;
+  CodeCensus census;
+  const auto add = [&](std::uint64_t, std::span<const std::byte> bytes) {
+    census += elements.packed
+                  ? takePackedCodeCensus(format, bytes, bytes.size() * 8 / format.width())
+                  : takeCodeCensus(format, bytes);
+    return true;
+  };
+  return forChunks(elements.tensor, begin, end, add).map([&] { return census; });
 }
 
 double magnitude(const ElementFormat& format, std::uint8_t code) {

@@ -2,7 +2,10 @@
 // how much of the format's range they use.
 #pragma once
 
+#include "octavo/Checkpoint/Layer.h"
 #include "octavo/Format/ElementFormat.h"
+
+#include <tl/expected.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +36,11 @@ CodeCensus takeCodeCensus(const format::ElementFormat& format, std::span<const s
 /// The same over `count` packed codes (PackedCodes.h) that begin at a byte's edge.
 CodeCensus takePackedCodeCensus(const format::ElementFormat& format,
                                 std::span<const std::byte> packed, std::uint64_t count);
+
+/// Counts the codes of a layer's elements from byte `begin` to `end` of their tensor; packed codes
+/// are cut at multiples of kChunkBytes. Errors: of reading the file.
+tl::expected<CodeCensus, Error> takeCodeCensus(const Part& elements, std::uint64_t begin,
+                                               std::uint64_t end);
 
 /// The magnitude that a census' `largest` stands for.
 double magnitude(const format::ElementFormat& format, std::uint8_t code);

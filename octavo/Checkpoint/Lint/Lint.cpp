@@ -88,10 +88,13 @@ tl::expected<LintReport, Error> lint(const std::filesystem::path& path,
   report.tensors = folder->tensors().size();
   report.layers = inventory.layers.size();
   for (const StoredTensor& tensor : folder->tensors())
-    report.bytes += tensor.bytes().size();
+    report.bytes += tensor.size();
 
+  std::vector<Error> unread;
   const LintSubject subject{*folder, *detected.layout, inventory,
-                            takeLayerCensuses(inventory, options.execution)};
+                            takeLayerCensuses(inventory, options.execution, unread)};
+  for (const Error& error : unread)
+    reportUnread(error, report.findings);
   lintFiles(subject, report.findings);
   lintConfiguration(subject, report.findings);
   lintScales(subject, report.findings);

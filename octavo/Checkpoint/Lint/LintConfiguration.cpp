@@ -79,7 +79,7 @@ std::optional<std::uint64_t> totalSize(const Json& metadata) {
 void lintFiles(const LintSubject& subject, Findings& findings) {
   std::uint64_t bytes = 0;
   for (const StoredTensor& tensor : subject.folder.tensors())
-    bytes += tensor.bytes().size();
+    bytes += tensor.size();
   const std::optional<std::uint64_t> stated = totalSize(subject.folder.indexMetadata());
   const bool isWhole = std::ranges::none_of(findings, [](const Finding& finding) {
     return finding.rule == "missing-shard" || finding.rule == "torn-shard";

@@ -28,7 +28,10 @@ void expectSame(RuleName rule, const Members& members, std::optional<Part> Layer
   for (const Layer* layer : members) {
     if (!(layer->*part))
       return;
-    std::vector<float> values = readScales(*(layer->*part));
+    auto read = readScales(*(layer->*part));
+    if (!read)
+      return reportUnread(read.error(), findings);
+    std::vector<float> values = std::move(*read);
     texts.push_back(
         fmt::format("{} has {:.6g}{}", layer->name,
                     fmt::join(values.begin(),

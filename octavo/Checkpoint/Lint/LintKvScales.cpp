@@ -25,7 +25,10 @@ void lintOne(const Part& part, Findings& findings) {
   };
   if (isDeprecated(part))
     report("kv-scale-deprecated-name", "the scale is called kv_scale");
-  for (float scale : readScales(part))
+  const auto scales = readScales(part);
+  if (!scales)
+    return reportUnread(scales.error(), findings);
+  for (float scale : *scales)
     if (scale > 0 && (scale > kLargestPlausible || scale < kSmallestPlausible)) {
       report("kv-scale-implausible",
              fmt::format("the scale is {:.6g}, so the cache would hold sizes up to {:.4g}", scale,

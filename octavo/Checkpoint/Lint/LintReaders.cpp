@@ -68,10 +68,14 @@ void kvSideFile(const LintSubject& subject, RuleName rule, Findings& findings) {
 void kvBelowOne(const LintSubject& subject, RuleName rule, Findings& findings) {
   for (const KvScales& kv : subject.inventory.kvScales)
     for (const std::optional<Part>* part : {&kv.key, &kv.value})
-      if (*part)
-        for (float scale : readScales(**part, 1))
+      if (*part) {
+        const auto scales = readScales(**part, 1);
+        if (!scales)
+          return reportUnread(scales.error(), findings);
+        for (float scale : *scales)
           if (scale < 1)
             report(rule, findings, &(*part)->tensor, fmt::format("the scale is {:.6g}", scale));
+      }
 }
 
 void shiftedBytes(const LintSubject& subject, RuleName rule, Findings& findings) {
@@ -80,13 +84,14 @@ void shiftedBytes(const LintSubject& subject, RuleName rule, Findings& findings)
     if (!layer.scales || layer.scales->format->specials != format::Specials::Scale ||
         layer.type.element->width() != 8)
       continue;
-    std::uint64_t zero = 0, nan = 0;
-    for (std::byte byte : layer.scales->tensor.bytes()) {
-      zero += byte == std::byte{0};
-      nan += byte == std::byte{0xFF};
+    std::uint64_t zero = census.scales->of(ScaleFault::Subnormal); // of E8M0 that is byte 0
+    const std::uint64_t nan = census.scales->of(ScaleFault::Nan);
+    if (zero > 0) { // 0 times 0.0 is what 0 times 2^-127 is
+      const auto blocks = blocksWithValues(layer, [](double scale) { return scale == 0x1p-127; });
+      if (!blocks)
+        return reportUnread(blocks.error(), findings);
+      zero = blocks->value_or(zero);
     }
-    if (zero > 0) // 0 times 0.0 is what 0 times 2^-127 is
-      zero = blocksWithValues(layer, [](double scale) { return scale == 0x1p-127; }).value_or(zero);
     if (zero + nan > 0)
       report(rule, findings, &layer.scales->tensor,
              fmt::format("{} scale bytes over codes that are not all 0 are 0, and {} are 255", zero,

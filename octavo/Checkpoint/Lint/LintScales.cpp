@@ -37,20 +37,28 @@ constexpr auto kFaultRules = std::to_array<FaultRule>({
     {ScaleFault::Subnormal, "subnormal-scale", "subnormal"},
 });
 
-std::string faultText(const Part& part, const ScaleCensus& census, const FaultRule& row) {
+tl::expected<std::string, Error> faultText(const Part& part, const ScaleCensus& census,
+                                           const FaultRule& row) {
   const std::uint64_t n = census.of(row.fault);
   if (census.count == 1)
     return fmt::format("the scale is {}", row.word);
-  return fmt::format("{} of {} scales {} {}, the first at {}", n, census.count,
-                     n == 1 ? "is" : "are", row.word,
-                     placeText(part.tensor.entry->shape, firstScale(part, row.fault).value_or(0)));
+  return firstScale(part, row.fault).map([&](std::optional<std::uint64_t> first) {
+    return fmt::format("{} of {} scales {} {}, the first at {}", n, census.count,
+                       n == 1 ? "is" : "are", row.word,
+                       placeText(part.tensor.entry->shape, first.value_or(0)));
+  });
 }
 
 void addFaults(const Part& part, const ScaleCensus& census, Findings& findings) {
-  for (const FaultRule& row : kFaultRules)
-    if (census.of(row.fault) > 0)
-      findings.push_back(finding(row.rule, part.tensor.shard->name(), part.tensor.name(),
-                                 faultText(part, census, row)));
+  for (const FaultRule& row : kFaultRules) {
+    if (census.of(row.fault) == 0)
+      continue;
+    if (auto text = faultText(part, census, row))
+      findings.push_back(
+          finding(row.rule, part.tensor.shard->name(), part.tensor.name(), std::move(*text)));
+    else
+      reportUnread(text.error(), findings);
+  }
 }
 
 void lintWeightScales(const LayerCensus& census, Findings& findings) {
@@ -61,11 +69,15 @@ void lintWeightScales(const LayerCensus& census, Findings& findings) {
     if (findings[i].rule != "zero-scale")
       continue;
     const auto zeroed = blocksWithValues(*census.layer, [](double scale) { return scale == 0; });
-    if (zeroed == 0) {
+    if (!zeroed) {
+      reportUnread(zeroed.error(), findings);
+      return;
+    }
+    if (*zeroed == 0) {
       findings[i] = finding("zero-scale-of-zeros", findings[i].file, findings[i].tensor,
-                            findings[i].what + ", over blocks of zeros");
-    } else if (zeroed) {
-      findings[i].what += fmt::format("; {} of these blocks {} codes that are not 0", *zeroed,
+                                findings[i].what + ", over blocks of zeros");
+    } else if (*zeroed) {
+      findings[i].what += fmt::format("; {} of these blocks {} codes that are not 0", **zeroed,
                                       *zeroed == 1 ? "holds" : "hold");
     }
   }
@@ -147,8 +159,12 @@ void lintScales(const LintSubject& subject, Findings& findings) {
   }
   for (const KvScales& kv : subject.inventory.kvScales)
     for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
-      if (*part)
-        addFaults(**part, takeScaleCensus(**part), findings);
+      if (*part) {
+        if (const auto census = takeScaleCensus(**part))
+          addFaults(**part, *census, findings);
+        else
+          reportUnread(census.error(), findings);
+      }
 }
 
 } // namespace octavo::checkpoint

@@ -1,36 +1,25 @@
 #include "octavo/Checkpoint/Lint/LintSubject.h"
 
-#include "octavo/Checkpoint/Files/PackedCodes.h"
+#include "octavo/Checkpoint/TensorChunks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cmath>
-#include <memory>
 #include <mutex>
 
 namespace octavo::checkpoint {
 
 namespace {
 
-/// Bytes of one piece of work; divisible by 3, so that pieces of packed 6-bit codes begin at bytes.
-constexpr std::size_t kPiece = std::size_t{12} << 20;
+/// Bytes of one piece of work.
+constexpr std::uint64_t kPiece = 64 * kChunkBytes;
 
 struct Piece {
-  std::size_t layer, begin, end; ///< bytes of the layer's elements
+  std::size_t layer;
+  std::uint64_t begin, end; ///< bytes of the layer's elements
 };
-
-CodeCensus censusOf(const Part& elements, std::span<const std::byte> bytes) {
-  const format::ElementFormat& format = *elements.format;
-  if (!elements.packed)
-    return takeCodeCensus(format, bytes);
-  return takePackedCodeCensus(format, bytes, bytes.size() * 8 / format.width());
-}
-
-std::optional<ScaleCensus> censusOf(const std::optional<Part>& part) {
-  return part ? std::optional(takeScaleCensus(*part)) : std::nullopt;
-}
 
 /// Largest factor that the scales of a part apply; nothing where the part has none that is usable.
 std::optional<double> largestFactor(const std::optional<Part>& part,
@@ -58,45 +47,64 @@ std::optional<double> LayerCensus::largestWeight() const {
 }
 
 std::vector<LayerCensus> takeLayerCensuses(const Inventory& inventory,
-                                           const kernels::Execution& execution) {
+                                           const kernels::Execution& execution,
+                                           std::vector<Error>& unread) {
   const std::vector<Layer>& layers = inventory.layers;
   std::vector<LayerCensus> censuses(layers.size());
+  std::vector<std::optional<Error>> errors(layers.size());
   std::vector<Piece> pieces;
-  // Pieces of a layer that are not done yet: the last one lets the tensor's pages go.
-  const auto left = std::make_unique<std::atomic<std::size_t>[]>(layers.size());
   for (std::size_t i = 0; i < layers.size(); ++i) {
     censuses[i].layer = &layers[i];
-    const std::size_t size = layers[i].elements.tensor.bytes().size();
-    const std::size_t before = pieces.size();
-    for (std::size_t begin = 0; begin < size; begin += kPiece)
+    const std::uint64_t size = layers[i].elements.tensor.size();
+    for (std::uint64_t begin = 0; begin < size; begin += kPiece)
       pieces.push_back({i, begin, std::min(begin + kPiece, size)});
-    left[i] = pieces.size() - before;
   }
 
   std::mutex mutex;
   kernels::forRanges(pieces.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const Piece& piece = pieces[i];
-      const Part& elements = layers[piece.layer].elements;
-      const CodeCensus census =
-          censusOf(elements, elements.tensor.bytes().subspan(piece.begin, piece.end - piece.begin));
-      {
-        const std::lock_guard lock(mutex);
-        censuses[piece.layer].codes += census;
-      }
-      if (--left[piece.layer] == 0)
-        elements.tensor.shard->release(*elements.tensor.entry);
+      auto census = takeCodeCensus(layers[piece.layer].elements, piece.begin, piece.end);
+      const std::lock_guard lock(mutex);
+      if (census)
+        censuses[piece.layer].codes += *census;
+      else
+        errors[piece.layer] = std::move(census.error());
     }
   });
   kernels::forRanges(layers.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const Layer& layer = layers[i];
-      censuses[i].scales = censusOf(layer.scales);
-      censuses[i].outer = censusOf(layer.outer);
-      censuses[i].input = censusOf(layer.inputScale);
+      const auto take = [&](const std::optional<Part>& part, std::optional<ScaleCensus>& to) {
+        if (!part)
+          return;
+        if (auto census = takeScaleCensus(*part))
+          to = *census;
+        else
+          errors[i] = std::move(census.error());
+      };
+      take(layers[i].scales, censuses[i].scales);
+      take(layers[i].outer, censuses[i].outer);
+      take(layers[i].inputScale, censuses[i].input);
     }
   });
-  return censuses;
+  std::vector<LayerCensus> taken;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (errors[i])
+      unread.push_back(std::move(*errors[i]));
+    else
+      taken.push_back(censuses[i]);
+  return taken;
+}
+
+void reportUnread(const Error& error, Findings& findings) {
+  constexpr RuleName kRule = "torn-shard";
+  const auto isOfFile = [&](const Finding& each) {
+    return each.rule == kRule && each.file == error.file;
+  };
+  if (std::ranges::any_of(findings, isOfFile))
+    return;
+  const std::string where = error.offset ? fmt::format(" (at byte {})", *error.offset) : "";
+  findings.push_back(finding(kRule, error.file, error.tensor, error.problem + where));
 }
 
 std::string placeText(std::span<const std::int64_t> shape, std::uint64_t index) {

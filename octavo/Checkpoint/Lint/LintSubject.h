@@ -30,9 +30,14 @@ struct LintSubject {
   std::vector<LayerCensus> layers; ///< in the inventory's order
 };
 
-/// Counts every part of every layer, in pieces, on all threads; lets the mapped pages go.
+/// Counts every part of every layer, in pieces, on all threads. A layer of which a part cannot be
+/// read has no census; `unread` gets the error.
 std::vector<LayerCensus> takeLayerCensuses(const Inventory& inventory,
-                                           const kernels::Execution& execution);
+                                           const kernels::Execution& execution,
+                                           std::vector<Error>& unread);
+
+/// Adds the finding of a file that could not be read, once for a file.
+void reportUnread(const Error& error, Findings& findings);
 
 /// `[3, 0, 5]`: where the element `index` of the file's order lies in a tensor of `shape`.
 std::string placeText(std::span<const std::int64_t> shape, std::uint64_t index);

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 
+#include "octavo/Checkpoint/TensorChunks.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::uint64_t codeAt(std::span<const std::byte> bytes, std::size_t i, int width)
 }
 
 std::size_t scaleCount(const Part& part) {
-  return part.tensor.bytes().size() / static_cast<std::size_t>(part.format->bytes());
+  return part.tensor.size() / static_cast<std::size_t>(part.format->bytes());
 }
 
 bool isSubnormal(const ElementFormat& format, double value) {
@@ -80,13 +81,12 @@ ScaleCensus& ScaleCensus::operator+=(const ScaleCensus& other) {
   return *this;
 }
 
-static ScaleCensus censusOf(const ElementFormat& format, std::span<const std::byte> bytes,
-                            std::size_t n, ScaleHistogram* histogram) {
-  ScaleCensus census;
+static void count(const ElementFormat& format, std::span<const std::byte> bytes,
+                  ScaleCensus& census, ScaleHistogram* histogram) {
   if (format.isNarrow()) {
     // Four tables: runs of one code would wait for the counter that they have just written.
     std::array<std::array<std::uint32_t, 256>, 4> counts{};
-    for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t i = 0; i < bytes.size(); ++i)
       ++counts[i % 4][static_cast<std::uint8_t>(bytes[i])];
     for (std::uint64_t code = 0; code < 256; ++code) {
       std::uint64_t times = 0;
@@ -95,36 +95,45 @@ static ScaleCensus censusOf(const ElementFormat& format, std::span<const std::by
       if (times > 0)
         add(format, code, times, census, histogram);
     }
-    return census;
+    return;
   }
-  for (std::size_t i = 0; i < n; ++i)
+  const auto width = static_cast<std::size_t>(format.bytes());
+  for (std::size_t i = 0; i < bytes.size() / width; ++i)
     add(format, codeAt(bytes, i, format.bytes()), 1, census, histogram);
-  return census;
 }
 
-ScaleCensus takeScaleCensus(const Part& part, ScaleHistogram* histogram) {
-  const std::size_t n = scaleCount(part);
-  const ScaleCensus census = censusOf(*part.format, part.tensor.bytes(), n, histogram);
-  if (n > 1) // one scale's page holds others'
-    part.tensor.shard->release(*part.tensor.entry);
-  return census;
+tl::expected<ScaleCensus, Error> takeScaleCensus(const Part& part, ScaleHistogram* histogram) {
+  ScaleCensus census;
+  const auto add = [&](std::uint64_t, std::span<const std::byte> bytes) {
+    count(*part.format, bytes, census, histogram);
+    return true;
+  };
+  return forChunks(part.tensor, add).map([&] { return census; });
 }
 
-std::vector<float> readScales(const Part& part, std::size_t most) {
+tl::expected<std::vector<float>, Error> readScales(const Part& part, std::size_t most) {
+  const auto width = static_cast<std::size_t>(part.format->bytes());
   std::vector<float> scales(std::min(scaleCount(part), most));
-  for (std::size_t i = 0; i < scales.size(); ++i)
-    scales[i] = static_cast<float>(
-        numerics::decode(*part.format, codeAt(part.tensor.bytes(), i, part.format->bytes())));
-  return scales;
+  std::vector<std::byte> bytes(scales.size() * width);
+  return part.tensor.fetch(0, bytes).map([&] {
+    for (std::size_t i = 0; i < scales.size(); ++i)
+      scales[i] = static_cast<float>(
+          numerics::decode(*part.format, codeAt(bytes, i, part.format->bytes())));
+    return std::move(scales);
+  });
 }
 
-std::optional<std::uint64_t> firstScale(const Part& part, ScaleFault fault) {
-  for (std::size_t i = 0; i < scaleCount(part); ++i) {
-    const std::uint64_t code = codeAt(part.tensor.bytes(), i, part.format->bytes());
-    if (has(*part.format, numerics::decode(*part.format, code), fault))
-      return i;
-  }
-  return std::nullopt;
+tl::expected<std::optional<std::uint64_t>, Error> firstScale(const Part& part, ScaleFault fault) {
+  const auto width = static_cast<std::size_t>(part.format->bytes());
+  std::optional<std::uint64_t> found;
+  const auto search = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    for (std::size_t i = 0; i < bytes.size() / width && !found; ++i)
+      if (has(*part.format, numerics::decode(*part.format, codeAt(bytes, i, part.format->bytes())),
+              fault))
+        found = offset / width + i;
+    return !found;
+  };
+  return forChunks(part.tensor, search).map([&] { return found; });
 }
 
 } // namespace octavo::checkpoint

@@ -4,6 +4,8 @@
 
 #include "octavo/Checkpoint/Layer.h"
 
+#include <tl/expected.hpp>
+
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -38,14 +40,15 @@ struct ScaleCensus {
 
 /// Counts the scales of `part` and adds their sizes to `histogram`. A scale is subnormal where its
 /// own format has it so; byte 0 of E8M0, 2^-127, counts as one: readers take it for an f32.
-/// Formats wider than f32 are read as f32. Lets the mapped pages go.
-ScaleCensus takeScaleCensus(const Part& part, ScaleHistogram* histogram = nullptr);
+/// Formats wider than f32 are read as f32. Errors, of these three: of reading the file.
+tl::expected<ScaleCensus, Error> takeScaleCensus(const Part& part,
+                                                 ScaleHistogram* histogram = nullptr);
 
 /// The scales of `part` as f32, in the order of the file, up to `most` of them.
-std::vector<float> readScales(const Part& part,
-                              std::size_t most = std::numeric_limits<std::size_t>::max());
+tl::expected<std::vector<float>, Error>
+readScales(const Part& part, std::size_t most = std::numeric_limits<std::size_t>::max());
 
-/// Index in the file's order of the first scale with that fault.
-std::optional<std::uint64_t> firstScale(const Part& part, ScaleFault fault);
+/// Index in the file's order of the first scale with that fault; nothing if there is none.
+tl::expected<std::optional<std::uint64_t>, Error> firstScale(const Part& part, ScaleFault fault);
 
 } // namespace octavo::checkpoint

@@ -78,8 +78,6 @@ void compareValues(const NamedWeight& first, const NamedWeight& second, WeightDi
       result.why = done.error().message();
       return;
     }
-    a->rows().release(piece);
-    other.release(piece);
     for (std::size_t i = 0; i < n; ++i)
       sums.add(x[i], y[i]);
     result.elements += n;
@@ -107,7 +105,11 @@ WeightDifference compare(const NamedWeight* first, const NamedWeight* second) {
                              .second = second ? second->kind() : ""};
   if (!first || !second)
     return result;
-  if (areIdentical(*first, *second)) {
+  const auto identical = areIdentical(*first, *second);
+  if (!identical) {
+    result.sameness = Sameness::Unreadable;
+    result.why = identical.error().message();
+  } else if (*identical) {
     result.sameness = Sameness::Identical;
     result.elements = static_cast<std::uint64_t>(numerics::elementCount(first->shape()));
   } else {

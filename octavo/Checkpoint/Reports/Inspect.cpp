@@ -51,9 +51,7 @@ std::vector<NamedPart> partsOf(const KvScales& kv) {
   return parts;
 }
 
-std::uint64_t bytesOf(const std::optional<Part>& part) {
-  return part ? part->tensor.bytes().size() : 0;
-}
+std::uint64_t bytesOf(const std::optional<Part>& part) { return part ? part->tensor.size() : 0; }
 
 double bits(std::uint64_t bytes, std::uint64_t weights) {
   return weights == 0 ? 0 : 8 * static_cast<double>(bytes) / static_cast<double>(weights);
@@ -80,14 +78,27 @@ TensorInspection tensorInspection(const StoredTensor& tensor, std::string_view r
           .file = tensor.shard->name(),
           .dtype = tensor.entry->dtype->name,
           .shape = tensor.entry->shape,
-          .bytes = tensor.bytes().size(),
+          .bytes = tensor.size(),
           .role = std::string(role)};
 }
 
-NameInspection layerInspection(const Layer& layer, const kernels::Execution& execution) {
+/// With the scales of a part.
+tl::expected<TensorInspection, Error> scaleInspection(const NamedPart& part) {
+  TensorInspection tensor = tensorInspection(part.part->tensor, part.role);
+  return takeScaleCensus(*part.part, &tensor.histogram).map([&](const ScaleCensus& scales) {
+    tensor.scales = scales;
+    return std::move(tensor);
+  });
+}
+
+tl::expected<NameInspection, Error> layerInspection(const Layer& layer,
+                                                    const kernels::Execution& execution) {
   Inventory one;
   one.layers.push_back(layer);
-  const std::vector<LayerCensus> censuses = takeLayerCensuses(one, execution);
+  std::vector<Error> unread;
+  const std::vector<LayerCensus> censuses = takeLayerCensuses(one, execution, unread);
+  if (!unread.empty())
+    return tl::unexpected(std::move(unread.front()));
   NameInspection inspection = {.layer = layer.name,
                                .format = formatName(layer),
                                .shape = layer.shape,
@@ -95,22 +106,26 @@ NameInspection layerInspection(const Layer& layer, const kernels::Execution& exe
                                .reading = readingOf(layer),
                                .largestWeight = censuses.front().largestWeight()};
   for (const NamedPart& part : partsOf(layer)) {
-    TensorInspection tensor = tensorInspection(part.part->tensor, part.role);
-    if (part.part == &layer.elements)
-      tensor.codes = censuses.front().codes;
-    else
-      tensor.scales = takeScaleCensus(*part.part, &tensor.histogram);
-    inspection.tensors.push_back(std::move(tensor));
+    if (part.part == &layer.elements) {
+      inspection.tensors.push_back(tensorInspection(part.part->tensor, part.role));
+      inspection.tensors.back().codes = censuses.front().codes;
+      continue;
+    }
+    auto scales = scaleInspection(part);
+    if (!scales)
+      return tl::unexpected(std::move(scales.error()));
+    inspection.tensors.push_back(std::move(*scales));
   }
   return inspection;
 }
 
-NameInspection kvInspection(const KvScales& kv) {
+tl::expected<NameInspection, Error> kvInspection(const KvScales& kv) {
   NameInspection inspection = {.layer = kv.module};
   for (const NamedPart& part : partsOf(kv)) {
-    TensorInspection tensor = tensorInspection(part.part->tensor, part.role);
-    tensor.scales = takeScaleCensus(*part.part, &tensor.histogram);
-    inspection.tensors.push_back(std::move(tensor));
+    auto scales = scaleInspection(part);
+    if (!scales)
+      return tl::unexpected(std::move(scales.error()));
+    inspection.tensors.push_back(std::move(*scales));
   }
   return inspection;
 }
@@ -125,7 +140,7 @@ bool hasName(const std::vector<NamedPart>& parts, std::string_view name) {
 double FormatUse::bitsPerWeight() const { return bits(codeBytes + scaleBytes, weights); }
 double Inspection::bitsPerWeight() const { return bits(bytes, weights); }
 
-Inspection inspect(const Folder& folder, const kernels::Execution& execution) {
+tl::expected<Inspection, Error> inspect(const Folder& folder, const kernels::Execution& execution) {
   Inspection result;
   const DetectedLayout detected = detectLayout(folder, result.findings);
   const Inventory inventory = detected.layout->read(folder, result.findings);
@@ -135,16 +150,24 @@ Inspection inspect(const Folder& folder, const kernels::Execution& execution) {
   result.shards = folder.shardNames().size();
   result.tensors = folder.tensors().size();
   for (const StoredTensor& tensor : folder.tensors())
-    result.bytes += tensor.bytes().size();
+    result.bytes += tensor.size();
 
   // A census of each layer's scales, on all threads; then sums in the layers' order.
   const std::vector<Layer>& layers = inventory.layers;
   std::vector<FormatUse> uses(layers.size());
+  std::vector<std::optional<Error>> errors(layers.size());
   kernels::forRanges(layers.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      if (layers[i].scales)
-        uses[i].scales = takeScaleCensus(*layers[i].scales, &uses[i].histogram);
+      if (layers[i].scales) {
+        if (auto census = takeScaleCensus(*layers[i].scales, &uses[i].histogram))
+          uses[i].scales = *census;
+        else
+          errors[i] = std::move(census.error());
+      }
   });
+  for (std::optional<Error>& error : errors)
+    if (error)
+      return tl::unexpected(std::move(*error));
   std::map<std::pair<std::string, std::string>, FormatUse> formats;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
@@ -153,7 +176,7 @@ Inspection inspect(const Folder& folder, const kernels::Execution& execution) {
     use.activations = activationsText(layer.activations);
     ++use.layers;
     use.weights += static_cast<std::uint64_t>(numerics::elementCount(layer.shape));
-    use.codeBytes += layer.elements.tensor.bytes().size();
+    use.codeBytes += layer.elements.tensor.size();
     use.scaleBytes += bytesOf(layer.scales) + bytesOf(layer.outer);
     use.scales += uses[i].scales;
     use.histogram += uses[i].histogram;
@@ -168,7 +191,7 @@ Inspection inspect(const Folder& folder, const kernels::Execution& execution) {
     use.dtype = tensor.entry->dtype->name;
     ++use.tensors;
     use.elements += static_cast<std::uint64_t>(numerics::elementCount(tensor.entry->shape));
-    use.bytes += tensor.bytes().size();
+    use.bytes += tensor.size();
   }
   for (const auto& [dtype, use] : plain) {
     result.weights += use.elements;
@@ -202,7 +225,10 @@ tl::expected<NameInspection, Error> inspectName(const Folder& folder, std::strin
   if (const StoredTensor* tensor = folder.find(name)) {
     NameInspection inspection;
     inspection.tensors.push_back(tensorInspection(*tensor, "plain"));
-    inspection.tensors.back().amax = plainAmax(*tensor);
+    const auto amax = plainAmax(*tensor);
+    if (!amax)
+      return tl::unexpected(amax.error());
+    inspection.tensors.back().amax = *amax;
     return inspection;
   }
   for (const StoredTensor& tensor : folder.tensors())

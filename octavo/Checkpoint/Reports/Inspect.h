@@ -57,7 +57,8 @@ struct Inspection {
 };
 
 /// What `folder` holds. Reads names and all scales, no weights.
-Inspection inspect(const Folder& folder, const kernels::Execution& execution = {});
+tl::expected<Inspection, Error> inspect(const Folder& folder,
+                                        const kernels::Execution& execution = {});
 
 /// A tensor and what it is for.
 struct TensorInspection {

@@ -15,21 +15,24 @@ std::string folderName(const std::filesystem::path& path) {
                                  : absolute.parent_path().filename().string();
 }
 
-ReportLayer describe(const Layer& layer) {
-  const format::ElementFormat& element = *layer.type.element;
+tl::expected<ReportLayer, Error> describe(const Layer& layer) {
   const auto count = static_cast<std::uint64_t>(numerics::elementCount(layer.shape));
   ReportLayer row = {.name = plainName(layer),
                      .format = formatName(layer),
                      .shape = layer.shape,
                      .bytes = bytesOf(layer)};
   row.bitsPerWeight = count ? 8.0 * static_cast<double>(row.bytes) / static_cast<double>(count) : 0;
-  if (layer.scales)
-    row.scales = takeScaleCensus(*layer.scales, &row.histogram);
-  const std::span<const std::byte> codes = layer.elements.tensor.bytes();
-  row.codes = layer.elements.packed ? takePackedCodeCensus(element, codes, count)
-                                    : takeCodeCensus(element, codes);
-  layer.elements.tensor.shard->release(*layer.elements.tensor.entry);
-  return row;
+  if (layer.scales) {
+    const auto scales = takeScaleCensus(*layer.scales, &row.histogram);
+    if (!scales)
+      return tl::unexpected(scales.error());
+    row.scales = *scales;
+  }
+  return takeCodeCensus(layer.elements, 0, layer.elements.tensor.size())
+      .map([&](const CodeCensus& codes) {
+        row.codes = codes;
+        return std::move(row);
+      });
 }
 
 } // namespace
@@ -51,14 +54,20 @@ tl::expected<Report, Error> makeReport(const std::filesystem::path& path,
   if (!found)
     return tl::unexpected(found.error());
 
+  auto inspection = inspect(*folder, options.lint.execution);
+  if (!inspection)
+    return tl::unexpected(std::move(inspection.error()));
   Report report = {.name = folderName(path),
-                   .inspection = inspect(*folder, options.lint.execution),
+                   .inspection = std::move(*inspection),
                    .findings = std::move(found->findings),
                    .original = options.original ? folderName(*options.original) : "",
                    .layers = {}};
   Findings known; // lint has them
   for (const Layer& layer : detectLayout(*folder, known).layout->read(*folder, known).layers) {
-    report.layers.push_back(describe(layer));
+    auto described = describe(layer);
+    if (!described)
+      return tl::unexpected(std::move(described.error()));
+    report.layers.push_back(std::move(*described));
     if (const auto difference = differences.find(report.layers.back().name);
         difference != differences.end())
       report.layers.back().difference = difference->second;

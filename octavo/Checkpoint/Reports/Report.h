@@ -45,7 +45,7 @@ struct ReportOptions {
   LintOptions lint = {};
 };
 
-/// Reads both in pieces. Errors: those of Folder::open.
+/// Reads both in pieces. Errors: those of Folder::open; of reading the files.
 tl::expected<Report, Error> makeReport(const std::filesystem::path& path,
                                        const ReportOptions& options = {});
 

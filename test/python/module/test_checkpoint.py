@@ -1,6 +1,8 @@
 """octavo.checkpoint against files written here byte by byte and values computed in NumPy."""
 import json
+import os
 import pathlib
+import shutil
 from collections.abc import Mapping
 
 import ml_dtypes
@@ -84,13 +86,19 @@ def test_a_layers_name_is_its_weights(deepseek):
         opened["model.norm"]  # no layer of this layout
 
 
-def test_plain_tensors_share_the_files_memory_and_outlive_the_checkpoint(deepseek):
-    path, *_ = deepseek
+def test_plain_tensors_are_copies_that_outlive_the_checkpoint_and_its_files(deepseek, tmp_path):
+    path = shutil.copytree(deepseek[0], tmp_path / "copy")
     opened = octavo.checkpoint.open(path)
-    norm, again = opened["model.norm.weight"], opened["model.norm.weight"]
-    assert norm.dtype == ml_dtypes.bfloat16 and np.shares_memory(norm, again) and not norm.flags.writeable
+    norm = opened["model.norm.weight"]
+    assert norm.dtype == ml_dtypes.bfloat16 and norm.flags.writeable
     assert opened["flags"].dtype == np.bool_ and opened["ids"].tolist() == [0, 1, 2]
-    del opened, again
+    for file in path.glob("*.safetensors"):
+        os.truncate(file, 0)
+    with pytest.raises(octavo.FileError, match=r"has become shorter while it was read \(at byte \d+\)"):
+        opened["model.norm.weight"]
+    with pytest.raises(octavo.FileError, match=r"has become shorter while it was read \(at byte \d+\)"):
+        opened.dequantize("model.layers.0.mlp.down_proj")
+    del opened
     np.testing.assert_array_equal(norm, draw(300).astype(ml_dtypes.bfloat16))
 
 
@@ -321,3 +329,38 @@ def test_errors_say_what_and_where(tmp_path, deepseek):
         octavo.checkpoint.open(tmp_path / "torn.safetensors")
     with pytest.raises(KeyError, match="model.nrom.weight"):
         octavo.checkpoint.open(deepseek[0])["model.nrom.weight"]
+
+
+def test_files_beside_what_is_written_stay(tmp_path):
+    kept = {name + suffix: (name + suffix).encode() for name in ("w.safetensors", "model.safetensors", "config.json")
+            for suffix in (".backup", ".before", ".sha256", ".abcdef", ".tmp", ".part")} | {".octavo-backup": b"mine"}
+    for name, content in kept.items():
+        (tmp_path / name).write_bytes(content)
+    weight = octavo.quantize(draw(4, 32), "mxfp4")
+    octavo.save(tmp_path / "w.safetensors", {"w": weight})
+    octavo.checkpoint.write(tmp_path, {"m.weight": weight}, layout="native")
+    found = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(found) == set(kept) | {"w.safetensors", "model.safetensors", "config.json"}
+    assert kept.items() <= found.items()
+
+
+def test_a_file_that_becomes_shorter_while_it_is_open_is_an_error(tmp_path):
+    octavo.save(tmp_path / "a.safetensors", {"x": draw(64), "w": octavo.quantize(draw(4, 32), "mxfp4")})
+    opened = octavo.checkpoint.open(tmp_path / "a.safetensors")
+    os.truncate(tmp_path / "a.safetensors", (tmp_path / "a.safetensors").stat().st_size - 1)
+    failed = 0
+    for name in opened:
+        try:
+            opened[name]
+        except octavo.FileError as error:
+            failed += 1
+            assert "a.safetensors" in str(error) and "has become shorter while it was read (at byte " in str(error)
+    assert failed > 0
+
+
+def test_names_that_are_not_utf8_are_escaped(tmp_path):
+    name = os.fsencode(tmp_path) + b"/\x1b\xff.safetensors"
+    with open(name, "wb") as file:
+        file.write(b"torn")
+    with pytest.raises(octavo.FileError, match=r"\\x1b\\xff.safetensors: too short"):
+        octavo.load(os.fsdecode(name))

@@ -46,7 +46,7 @@ void dequantize(const DequantizeFlags& flags) {
   if (!flags.layout.empty() && rewrite->changes.empty())
     throw CommandError(fmt::format("{}: has no quantized layers in layout {}: leave out --from, or "
                                    "see `octavo checkpoint inspect`",
-                                   nameText(flags.rewrite.input), flags.layout),
+                                   printable(flags.rewrite.input), flags.layout),
                        ExitCode::BadInput);
   runRewrite(std::move(*rewrite), flags.rewrite, "dequantizing");
 }

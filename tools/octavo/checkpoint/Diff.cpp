@@ -46,8 +46,8 @@ std::string countsText(const DiffReport& report) {
 }
 
 std::string reportText(const DiffReport& report, const DiffFlags& flags) {
-  std::string text = fmt::format("A  {} ({})\nB  {} ({})\n", nameText(flags.first),
-                                 report.firstLayout, nameText(flags.second), report.secondLayout);
+  std::string text = fmt::format("A  {} ({})\nB  {} ({})\n", printable(flags.first),
+                                 report.firstLayout, printable(flags.second), report.secondLayout);
   TextTable table = {
       {"weight", "A", "B", "", "differ", "max |a-b|", "of amax", "rms of |a|", "max |a-b|/|a|"}};
   std::string reasons;
@@ -59,14 +59,14 @@ std::string reportText(const DiffReport& report, const DiffFlags& flags) {
     const auto figure = [&](double value) {
       return hasFigures ? fmt::format("{:.3g}", value) : std::string("-");
     };
-    table.push_back({nameText(weight.name), weight.first.empty() ? "-" : weight.first,
+    table.push_back({printable(weight.name), weight.first.empty() ? "-" : weight.first,
                      weight.second.empty() ? "-" : weight.second,
                      std::string(samenessName(weight.sameness)),
                      hasFigures ? fmt::format("{} of {}", weight.differing, weight.elements) : "-",
                      figure(weight.maxAbsolute), figure(weight.ofAmax), figure(weight.rms),
                      figure(weight.maxRelative)});
     if (!weight.why.empty())
-      reasons += fmt::format("{}: {}\n", nameText(weight.name), nameText(weight.why));
+      reasons += fmt::format("{}: {}\n", printable(weight.name), printable(weight.why));
   }
   if (table.size() > 1)
     text += "\n" + plainText(table);
@@ -98,15 +98,15 @@ void runDiff(const DiffFlags& flags) {
   const Folder first = openFolder(flags.first), second = openFolder(flags.second);
   std::uint64_t bytes = 0;
   for (const checkpoint::StoredTensor& tensor : first.tensors())
-    bytes += tensor.bytes().size();
+    bytes += tensor.size();
   const DiffReport report = [&] {
     Progress progress("comparing", bytes);
     return checkpoint::diff(first, second, {}, [&](std::uint64_t n) { progress.add(n); });
   }();
-  fmt::print("{}", flags.isJson ? reportJson(report, flags) : reportText(report, flags));
+  printText(flags.isJson ? reportJson(report, flags) : reportText(report, flags));
   if (!report.isWithin(flags.tolerance))
-    throw CommandError(fmt::format("{} and {} differ: {}", nameText(flags.first),
-                                   nameText(flags.second), countsText(report)),
+    throw CommandError(fmt::format("{} and {} differ: {}", printable(flags.first),
+                                   printable(flags.second), countsText(report)),
                        ExitCode::CheckFailed);
 }
 

@@ -68,13 +68,14 @@ std::string scalesText(const ScaleCensus& census) {
 }
 
 std::string inspectionText(const Inspection& inspection, const InspectFlags& flags) {
-  std::string text = fmt::format(
-      "{}: {} ({})\n{}{}, {}, {}, {} weights, {:.3f} bits per weight\n", nameText(flags.path),
-      inspection.layout, inspection.reason,
-      inspection.quantizer.empty() ? ""
-                                   : fmt::format("written by {}; ", nameText(inspection.quantizer)),
-      countText(inspection.shards, "shard"), countText(inspection.tensors, "tensor"),
-      bytesText(inspection.bytes), inspection.weights, inspection.bitsPerWeight());
+  std::string text =
+      fmt::format("{}: {} ({})\n{}{}, {}, {}, {} weights, {:.3f} bits per weight\n",
+                  printable(flags.path), inspection.layout, inspection.reason,
+                  inspection.quantizer.empty()
+                      ? ""
+                      : fmt::format("written by {}; ", printable(inspection.quantizer)),
+                  countText(inspection.shards, "shard"), countText(inspection.tensors, "tensor"),
+                  bytesText(inspection.bytes), inspection.weights, inspection.bitsPerWeight());
   if (!inspection.formats.empty()) {
     TextTable table = {{"format", "layers", "weights", "codes", "scales", "bits per weight",
                         "activations", "smallest scale", "largest scale"}};
@@ -105,7 +106,7 @@ std::string inspectionText(const Inspection& inspection, const InspectFlags& fla
                           histogramText(use.histogram));
   if (!inspection.findings.empty())
     text += fmt::format("\n{}: octavo checkpoint lint {}\n",
-                        countText(inspection.findings.size(), "finding"), nameText(flags.path));
+                        countText(inspection.findings.size(), "finding"), printable(flags.path));
   return text;
 }
 
@@ -153,17 +154,17 @@ std::string codesText(const checkpoint::CodeCensus& codes) {
 std::string nameInspectionText(const NameInspection& inspection) {
   std::string text;
   if (!inspection.layer.empty())
-    text += nameText(inspection.layer) + "\n";
+    text += printable(inspection.layer) + "\n";
   if (!inspection.format.empty())
     text +=
         fmt::format("  {} {}, blocks of {}\n  {}\n", inspection.format, shapeText(inspection.shape),
-                    shapeText(inspection.block), nameText(inspection.reading));
+                    shapeText(inspection.block), printable(inspection.reading));
   if (inspection.largestWeight)
     text += fmt::format("  no weight is larger than {:.6g}\n", *inspection.largestWeight);
   for (const TensorInspection& tensor : inspection.tensors) {
-    text += fmt::format("{}\n  {}: {} {}, {}, in {}\n", nameText(tensor.name), tensor.role,
+    text += fmt::format("{}\n  {}: {} {}, {}, in {}\n", printable(tensor.name), tensor.role,
                         tensor.dtype, shapeText(tensor.shape), bytesText(tensor.bytes),
-                        nameText(tensor.file));
+                        printable(tensor.file));
     if (tensor.codes)
       text += "  " + codesText(*tensor.codes) + "\n";
     if (tensor.amax)
@@ -212,15 +213,15 @@ void listTensors(const Folder& folder, const InspectFlags& flags) {
       tensors.push_back({{"name", tensor.name()},
                          {"dtype", tensor.entry->dtype->name},
                          {"shape", tensor.entry->shape},
-                         {"bytes", tensor.bytes().size()}});
-    fmt::print("{}", jsonText(tensors));
+                         {"bytes", tensor.size()}});
+    printText(jsonText(tensors));
     return;
   }
   TextTable table = {{"tensor", "dtype", "shape", "bytes"}};
   for (const checkpoint::StoredTensor& tensor : folder.tensors())
-    table.push_back({nameText(tensor.name()), std::string(tensor.entry->dtype->name),
-                     shapeText(tensor.entry->shape), bytesText(tensor.bytes().size())});
-  fmt::print("{}", plainText(table));
+    table.push_back({printable(tensor.name()), std::string(tensor.entry->dtype->name),
+                     shapeText(tensor.entry->shape), bytesText(tensor.size())});
+  printText(plainText(table));
 }
 
 void runInspect(const InspectFlags& flags) {
@@ -236,18 +237,19 @@ void runInspect(const InspectFlags& flags) {
     listTensors(*folder, flags);
     return;
   }
-  const ElapsedTime elapsed("reading " + nameText(flags.path));
+  const ElapsedTime elapsed("reading " + printable(flags.path));
   if (flags.tensor.empty()) {
-    const Inspection inspection = checkpoint::inspect(*folder);
-    fmt::print("{}", flags.isJson ? inspectionJson(inspection, flags)
-                                  : inspectionText(inspection, flags));
+    const auto inspection = checkpoint::inspect(*folder);
+    if (!inspection)
+      throw CommandError(inspection.error().message(), ExitCode::BadInput);
+    printText(flags.isJson ? inspectionJson(*inspection, flags)
+                           : inspectionText(*inspection, flags));
     return;
   }
   const auto inspection = checkpoint::inspectName(*folder, flags.tensor);
   if (!inspection)
     throw CommandError(inspection.error().message(), ExitCode::BadInput);
-  fmt::print("{}",
-             flags.isJson ? nameInspectionJson(*inspection) : nameInspectionText(*inspection));
+  printText(flags.isJson ? nameInspectionJson(*inspection) : nameInspectionText(*inspection));
 }
 
 constexpr const char* kExamples = R"(Examples:

@@ -175,7 +175,7 @@ void addLayoutsCommand(CLI::App& group) {
   octavo checkpoint layouts --json
 `octavo formats` lists the formats, `octavo checkpoint inspect DIR` says which layout a checkpoint has.)");
   command->callback([options] {
-    fmt::print("{}", options->json ? jsonPage() : options->markdown ? markdownPage() : plainPage());
+    printText(options->json ? jsonPage() : options->markdown ? markdownPage() : plainPage());
   });
 }
 

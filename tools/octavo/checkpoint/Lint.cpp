@@ -113,16 +113,16 @@ std::string totals(const LintReport& report) {
 }
 
 std::string placeOf(const Finding& finding) {
-  std::string place = nameText(finding.file);
+  std::string place = printable(finding.file);
   if (!finding.tensor.empty())
-    place += (place.empty() ? "" : ": ") + nameText(finding.tensor);
+    place += (place.empty() ? "" : ": ") + printable(finding.tensor);
   return place.empty() ? "the checkpoint" : place;
 }
 
 /// Findings of one rule together, the first of them by name.
 std::string reportText(const LintReport& report, const LintFlags& flags) {
   constexpr std::ptrdiff_t kShown = 5;
-  std::string text = fmt::format("{}: {} ({}); {}, {}, {}\n", nameText(flags.path), report.layout,
+  std::string text = fmt::format("{}: {} ({}); {}, {}, {}\n", printable(flags.path), report.layout,
                                  report.reason, countText(report.layers, "quantized layer"),
                                  countText(report.tensors, "tensor"), bytesText(report.bytes));
   for (auto first = report.findings.begin(); first != report.findings.end();) {
@@ -137,7 +137,7 @@ std::string reportText(const LintReport& report, const LintFlags& flags) {
         text += fmt::format("  and {} more (--all shows them)\n", n - kShown);
         break;
       }
-      text += fmt::format("  {}: {}\n", placeOf(*finding), nameText(finding->what));
+      text += fmt::format("  {}: {}\n", placeOf(*finding), printable(finding->what));
     }
     text += fmt::format("    why  {}\n    fix  {}\n", first->why, first->fix);
     first = last;
@@ -160,7 +160,7 @@ std::string reportJson(const LintReport& report, const LintFlags& flags) {
 
 void runLint(const LintFlags& flags) {
   if (flags.listsRules) {
-    fmt::print("{}", rulesText(flags));
+    printText(rulesText(flags));
     return;
   }
   if (flags.path.empty())
@@ -176,16 +176,16 @@ void runLint(const LintFlags& flags) {
       .only = flags.only, .ignore = flags.ignore, .readers = findReaders(flags.readers)};
 
   const auto report = [&] {
-    const ElapsedTime elapsed("checking " + nameText(flags.path));
+    const ElapsedTime elapsed("checking " + printable(flags.path));
     return checkpoint::lint(flags.path, options);
   }();
   if (!report)
     throw CommandError(report.error().message(), ExitCode::BadInput);
-  fmt::print("{}", flags.isJson ? reportJson(*report, flags) : reportText(*report, flags));
+  printText(flags.isJson ? reportJson(*report, flags) : reportText(*report, flags));
   if (failOn && std::ranges::any_of(report->findings, [&](const Finding& finding) {
         return finding.severity >= *failOn;
       }))
-    throw CommandError(fmt::format("{}: {}", nameText(flags.path), totals(*report)),
+    throw CommandError(fmt::format("{}: {}", printable(flags.path), totals(*report)),
                        ExitCode::CheckFailed);
 }
 

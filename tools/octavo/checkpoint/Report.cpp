@@ -92,10 +92,10 @@ void runReport(const ReportFlags& flags) {
   if (!flags.output.empty())
     writePage(report, flags.output);
   if (flags.isJson)
-    fmt::print("{}", reportJson(report, flags));
+    printText(reportJson(report, flags));
   else
-    fmt::print("{}: {} layers, {} findings\n", flags.output, report.layers.size(),
-               report.findings.size());
+    printText(fmt::format("{}: {} layers, {} findings\n", flags.output, report.layers.size(),
+                          report.findings.size()));
 }
 
 } // namespace

@@ -118,8 +118,8 @@ std::string changesText(const Rewrite& rewrite) {
 std::string planText(const Rewrite& rewrite) {
   TextTable weights = {{"weight", "from", "to", "before", "after"}};
   for (const LayerChange& change : rewrite.changes)
-    weights.push_back({nameText(change.name), change.from, change.to, bytesText(change.bytesBefore),
-                       bytesText(change.bytesAfter)});
+    weights.push_back({printable(change.name), change.from, change.to,
+                       bytesText(change.bytesBefore), bytesText(change.bytesAfter)});
   TextTable shards = {{"shard", "tensors", "size"}};
   for (const checkpoint::PlannedShard& shard : rewrite.job.shards)
     shards.push_back(
@@ -132,7 +132,7 @@ std::string leftText(const Rewrite& rewrite) {
   constexpr std::size_t kNames = 3;
   std::map<std::string, std::vector<std::string>> byReason;
   for (const checkpoint::LeftAlone& left : rewrite.left)
-    byReason[left.why].push_back(nameText(left.name));
+    byReason[left.why].push_back(printable(left.name));
   std::string text;
   for (auto& [why, names] : byReason) {
     const std::size_t count = names.size();
@@ -148,7 +148,7 @@ std::string notesText(const Rewrite& rewrite) {
   for (const checkpoint::Finding& note : rewrite.notes)
     text += fmt::format(
         "{}: {}{}; {}{}\n", note.severity == checkpoint::Severity::Note ? "note" : "warning",
-        note.tensor.empty() ? "" : nameText(note.tensor) + ": ", nameText(note.what), note.why,
+        note.tensor.empty() ? "" : printable(note.tensor) + ": ", printable(note.what), note.why,
         note.fix.empty() ? "" : fmt::format(" ({})", note.fix));
   return text;
 }
@@ -172,7 +172,7 @@ std::string lossesText(const std::vector<Json>& reports) {
   for (const Json& report : reports) {
     std::vector<std::string>& row = table.emplace_back();
     for (const auto& [key, value] : report.items())
-      row.push_back(value.is_string() ? nameText(value.get<std::string>()) : numberText(value));
+      row.push_back(value.is_string() ? printable(value.get<std::string>()) : numberText(value));
   }
   return plainText(table) + "\n";
 }
@@ -227,10 +227,11 @@ void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& w
          .fix = "put the model's config.json into the input and run again"});
   if (flags.isDryRun) {
     if (flags.isJson)
-      fmt::print("{}", jsonText(document(rewrite, flags)));
+      printText(jsonText(document(rewrite, flags)));
     else
-      fmt::print("{}\n{}{}{}{} would be written\n", planText(rewrite), changesText(rewrite),
-                 leftText(rewrite), notesText(rewrite), bytesText(rewrite.job.bytes()));
+      printText(fmt::format("{}\n{}{}{}{} would be written\n", planText(rewrite),
+                            changesText(rewrite), leftText(rewrite), notesText(rewrite),
+                            bytesText(rewrite.job.bytes())));
     return;
   }
   Progress progress(what, rewrite.job.bytes());
@@ -247,19 +248,19 @@ void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& w
     json["shards_reused"] = result->shardsReused;
     json["seconds"] = seconds;
     json["losses"] = result->reports;
-    fmt::print("{}", jsonText(json));
+    printText(jsonText(json));
     return;
   }
-  fmt::print("{}{}{}{}", lossesText(result->reports), changesText(rewrite), leftText(rewrite),
-             notesText(rewrite));
+  printText(fmt::format("{}{}{}{}", lossesText(result->reports), changesText(rewrite),
+                        leftText(rewrite), notesText(rewrite)));
   const std::string reused =
       result->shardsReused == 0
           ? ""
           : fmt::format("; {} shards were there from an earlier run", result->shardsReused);
-  fmt::print("{} in {} shards written in {:.1f} s, {:.0f} MB/s{}\n",
-             bytesText(result->bytesWritten), rewrite.job.shards.size() - result->shardsReused,
-             seconds, static_cast<double>(result->bytesWritten) / 1e6 / std::max(seconds, 1e-3),
-             reused);
+  printText(fmt::format(
+      "{} in {} shards written in {:.1f} s, {:.0f} MB/s{}\n", bytesText(result->bytesWritten),
+      rewrite.job.shards.size() - result->shardsReused, seconds,
+      static_cast<double>(result->bytesWritten) / 1e6 / std::max(seconds, 1e-3), reused));
 }
 
 } // namespace octavo::tools

@@ -63,7 +63,10 @@ std::unique_ptr<Opened> open(const ScalesFlags& flags) {
       throw CommandError(file.error().message(), ExitCode::BadInput);
     opened->file = std::move(*file);
   }
-  opened->scales = checkpoint::resolveScales(opened->folder, opened->inventory, opened->file);
+  auto scales = checkpoint::resolveScales(opened->folder, opened->inventory, opened->file);
+  if (!scales)
+    throw CommandError(scales.error().message(), ExitCode::BadInput);
+  opened->scales = std::move(*scales);
   return opened;
 }
 
@@ -91,7 +94,7 @@ void reportRivals(const std::vector<TieredScale>& scales) {
       fmt::print(stderr,
                  "octavo: warning: {} has another value than {}: which one counts depends on the "
                  "reader\n",
-                 nameText(scale.rival), nameText(scale.source));
+                 printable(scale.rival), printable(scale.source));
 }
 
 /// What of the scale file the run-time scales have no row for: those of weights, mostly.
@@ -115,17 +118,17 @@ void show(const ScalesFlags& flags) {
                         {"tier", checkpoint::scaleTierName(scale.tier)},
                         {"source", scale.source},
                         {"rival", scale.rival}});
-    fmt::print("{}", jsonText({{"path", flags.path},
-                               {"kv_cache_format", opened->inventory.kvCacheFormat},
-                               {"scales", scales}}));
+    printText(jsonText({{"path", flags.path},
+                        {"kv_cache_format", opened->inventory.kvCacheFormat},
+                        {"scales", scales}}));
   } else {
     TextTable table = {{"scale", "value", "from", "under the name"}};
     for (const TieredScale& scale : opened->scales)
-      table.push_back({nameText(scale.name), valuesText(scale.values),
+      table.push_back({printable(scale.name), valuesText(scale.values),
                        std::string(checkpoint::scaleTierName(scale.tier)),
-                       scale.source.empty() ? "-" : nameText(scale.source)});
-    fmt::print("{}", opened->scales.empty() ? "no attention module and no static activation scale\n"
-                                            : plainText(table));
+                       scale.source.empty() ? "-" : printable(scale.source)});
+    printText(opened->scales.empty() ? "no attention module and no static activation scale\n"
+                                     : plainText(table));
   }
   reportUnused(*opened);
   reportRivals(opened->scales);
@@ -233,9 +236,9 @@ void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
   if (!written)
     throw CommandError(written.error().message(), ExitCode::BadInput);
   if (flags.isJson)
-    fmt::print("{}", jsonText({{"output", flags.output}, {"scales", scales.size()}}));
+    printText(jsonText({{"output", flags.output}, {"scales", scales.size()}}));
   else
-    fmt::print("{}: {}\n", nameText(flags.output), countText(scales.size(), "scale"));
+    printText(fmt::format("{}: {}\n", printable(flags.output), countText(scales.size(), "scale")));
   reportUnused(opened);
   reportDefaults(opened.scales);
 }
@@ -269,16 +272,16 @@ void applyIntoCheckpoint(const Opened& opened, const ScalesFlags& flags) {
                       {"after", change.after},
                       {"exact", change.isExact},
                       {"changes_weight", change.changesWeight}});
-    fmt::print("{}", jsonText({{"path", flags.path}, {"changes", list}}));
+    printText(jsonText({{"path", flags.path}, {"changes", list}}));
   } else {
     TextTable table = {{"tensor", "", "before", "after", "shard"}};
     for (const ScaleChange& change : *changes)
-      table.push_back({nameText(change.tensor), std::string(kindName(change.kind)),
+      table.push_back({printable(change.tensor), std::string(kindName(change.kind)),
                        valuesText(change.before),
                        valuesText(change.after) + (change.isExact ? "" : ", rounded") +
                            (change.changesWeight ? ", of a weight" : ""),
-                       nameText(change.shard)});
-    fmt::print("{}", plainText(table));
+                       printable(change.shard)});
+    printText(plainText(table));
   }
   if (const auto n = std::ranges::count(*changes, true, &ScaleChange::changesWeight); n > 0)
     fmt::print(stderr,

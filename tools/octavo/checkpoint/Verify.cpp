@@ -35,8 +35,8 @@ constexpr NamedChoice<checkpoint::ExpectedRounding> kRoundings[] = {
 
 std::string reportText(const VerifyReport& report, const VerifyFlags& flags) {
   constexpr std::size_t kShown = 5;
-  std::string text = fmt::format("{} ({}) against {} ({})\n\n", nameText(flags.output),
-                                 report.outputLayout, nameText(flags.source), report.sourceLayout);
+  std::string text = fmt::format("{} ({}) against {} ({})\n\n", printable(flags.output),
+                                 report.outputLayout, printable(flags.source), report.sourceLayout);
   for (const Promise& promise : report.promises) {
     const char* verdict = !promise.isKept() ? "BROKEN" : promise.checked == 0 ? "-" : "kept";
     text += fmt::format("{:<6}  {}: {} (checked {}{})\n", verdict, promise.name, promise.statement,
@@ -48,7 +48,7 @@ std::string reportText(const VerifyReport& report, const VerifyFlags& flags) {
                             promise.broken.size() - kShown);
         break;
       }
-      text += fmt::format("          {}\n", nameText(promise.broken[i]));
+      text += fmt::format("          {}\n", printable(promise.broken[i]));
     }
   }
   return text;
@@ -77,15 +77,16 @@ void runVerify(const VerifyFlags& flags) {
   const Folder source = openFolder(flags.source);
   std::uint64_t bytes = 0;
   for (const checkpoint::StoredTensor& tensor : output.tensors())
-    bytes += tensor.bytes().size();
+    bytes += tensor.size();
   const VerifyReport report = [&] {
     Progress progress("verifying", bytes);
     return checkpoint::verify(output, source, rounding, {},
                               [&](std::uint64_t n) { progress.add(n); });
   }();
-  fmt::print("{}", flags.isJson ? reportJson(report, flags) : reportText(report, flags));
+  printText(flags.isJson ? reportJson(report, flags) : reportText(report, flags));
   if (!report.isKept())
-    throw CommandError(nameText(flags.output) + " is not what was promised", ExitCode::CheckFailed);
+    throw CommandError(printable(flags.output) + " is not what was promised",
+                       ExitCode::CheckFailed);
 }
 
 constexpr const char* kExamples = R"(Examples:

@@ -135,12 +135,12 @@ void quantizeProgram(const QuantizeFlags& flags) {
   if (!flags.output.empty())
     writeProgram(**program, flags.output);
   if (flags.isJson) {
-    fmt::print("{}\n", document(flags, options, *report).dump(2));
+    printText(fmt::format("{}\n", document(flags, options, *report).dump(2)));
     return;
   }
   if (flags.explains)
-    fmt::print("{}\n", explanation(*report));
-  fmt::print("{}\n", summary(*report));
+    printText(fmt::format("{}\n", explanation(*report)));
+  printText(fmt::format("{}\n", summary(*report)));
 }
 
 } // namespace

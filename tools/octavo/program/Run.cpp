@@ -217,7 +217,7 @@ void runProgram(const RunOptions& options) {
     compareOutputs(f32.outputs, report);
     report.comparedTimes = f32.times;
   }
-  fmt::print("{}", options.isJson ? json(report) : text(report));
+  printText(options.isJson ? json(report) : text(report));
   reportFailures(run.checks);
 }
 

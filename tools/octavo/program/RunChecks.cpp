@@ -52,14 +52,14 @@ void runChecks(mlir::ModuleOp program, const std::string& path, ReportFormat for
                            {"failed", failuresJson(report)}});
       continue;
     }
-    fmt::print("@{}: {} held, {} failed\n", name, report.held, report.failures.size());
+    printText(fmt::format("@{}: {} held, {} failed\n", name, report.held, report.failures.size()));
     for (const reference::CheckFailure& failure : report.failures)
-      fmt::print("  {}\n", failure.message());
+      printText(fmt::format("  {}\n", failure.message()));
   }
   if (format == ReportFormat::Json)
-    fmt::print("{}\n",
-               Json{{"program", path}, {"backend", "reference"}, {"functions", functions}}.dump(
-                   2, ' ', false, Json::error_handler_t::replace));
+    printText(fmt::format(
+        "{}\n", Json{{"program", path}, {"backend", "reference"}, {"functions", functions}}.dump(
+                    2, ' ', false, Json::error_handler_t::replace)));
   if (failed > 0)
     throw CommandError(fmt::format("{}: {} of {} checks failed", path, failed, held + failed),
                        ExitCode::CheckFailed);
