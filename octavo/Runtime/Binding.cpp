@@ -256,14 +256,14 @@ private:
         return error;
       if (!argument.isScaled())
         return TensorValue(std::move(*tensor));
-      return quantize(argument, origin, FloatValues(*tensor));
+      return quantize(argument, origin, *tensor);
     }
     auto tensor = origin.file->read(*origin.entry);
     if (!tensor)
       return failure(tensor.error().message());
     if (!argument.isScaled())
       return TensorValue(std::move(*tensor));
-    return quantize(argument, origin, FloatValues(*tensor));
+    return quantize(argument, origin, *tensor);
   }
 
   llvm::Error checkType(const Argument& argument, const Origin& origin) const {
@@ -297,10 +297,12 @@ private:
   }
 
   llvm::Expected<TensorValue> quantize(const Argument& argument, const Origin& origin,
-                                       const FloatValues& values) const {
+                                       const Tensor& tensor) const {
     const auto& scaled = std::get<ScaledArgument>(argument.type);
+    numerics::QuantizeOptions settings = scaled.options;
+    settings.input = &tensor.type.format();
     numerics::QuantizeResult result =
-        numerics::quantize(values.get(), argument.shape, scaled.type, scaled.options);
+        numerics::quantize(FloatValues(tensor).get(), argument.shape, scaled.type, settings);
     if (!result.refused)
       return TensorValue(std::move(result.tensor));
     return failure(fmt::format("{}: cannot be quantized to {}: element [{}] is {}; mend the "

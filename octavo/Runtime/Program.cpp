@@ -58,7 +58,7 @@ llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
     numerics::QuantizeOptions options;
     if (auto said =
             function.getArgAttrOfType<ir::QuantizationAttr>(i, ir::OctavoDialect::kQuantize))
-      options = said.getOptions();
+      options = said.getOptions(scaled, format::element("f32"));
     return Argument{"", scaled.getShape().vec(), ScaledArgument{scaled.getKind(), options}};
   }
   std::string text;
