@@ -12,6 +12,7 @@ public:
       : ValueRows(std::move(shape)), rowsOfStep(step) {}
   std::int64_t step() const override { return rowsOfStep; }
   tl::expected<void, Error> read(Piece, float*, Scratch&) const override { return {}; }
+  const format::ElementFormat& inputType() const override { return format::element("f32"); }
   const StoredTensor& tensor() const override { return stored; }
 
 private:
