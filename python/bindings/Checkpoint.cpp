@@ -42,6 +42,8 @@ using checkpoint::StoredTensor;
 
 namespace {
 
+using Place = std::variant<const Layer*, const StoredTensor*>;
+
 /// An opened checkpoint: shards open, layers found, no weight read.
 class Checkpoint {
 public:
