@@ -51,6 +51,8 @@ public:
       : folder(std::make_unique<Folder>(std::move(opened))),
         detected(checkpoint::detectLayout(*folder, findings)),
         inventory(detected.layout->read(*folder, findings)) {
+    if (auto done = checkpoint::refuseCodesAlone(*folder, *detected.layout, inventory); !done)
+      raiseFile(done.error());
     for (const Layer& layer : inventory.layers)
       places.emplace(layer.name + "." + layer.parameter, &layer);
     for (const StoredTensor& tensor : inventory.plain)

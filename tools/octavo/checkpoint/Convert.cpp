@@ -133,17 +133,12 @@ void addConvertCommand(CLI::App& group) {
       group.add_subcommand("convert", "Write quantized weights in another tool's layout");
   auto flags = std::make_shared<ConvertFlags>();
   addRewriteFlags(*command, flags->rewrite);
-  command->add_option("--layout", flags->to, "Layout to write: compressed-tensors, fp8, ...")
-      ->type_name("LAYOUT");
-  command
-      ->add_option("--from", flags->from, "Read the input as this layout instead of detecting it")
-      ->type_name("LAYOUT");
+  addLayoutOption(*command, "--layout", flags->to, "Layout to write");
+  addFromOption(*command, flags->from);
   CLI::Option* requantize =
       command->add_flag("--requantize", flags->requantizes,
                         "Requantize what the layout cannot express, and report the error");
-  command->add_option("--format", flags->format, "Scaled format for --requantize")
-      ->type_name("FORMAT")
-      ->needs(requantize);
+  addFormatOption(*command, flags->format, "Scaled format for --requantize")->needs(requantize);
   addQuantizeFlags(*command, flags->quantize);
   addFnuzFlags(*command, *flags);
   command->footer(R"(Examples:
