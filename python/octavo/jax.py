@@ -79,6 +79,8 @@ def _element_format(format, widths: Sequence[int]) -> _core.ElementFormat:
 
 def _scaled_format(name: str) -> _core.ScaledFormat:
     row = _FORMATS.get(name)
+    if row is None and ":" in name:  # with a block size
+        return _core.ScaledFormat(name)
     if not isinstance(row, _core.ScaledFormat):
         known = ", ".join(each for each, row in _FORMATS.items()
                           if isinstance(row, _core.ScaledFormat))

@@ -111,8 +111,8 @@ func.func private @even_bits() attributes {a = #octavo.quantization<rule = even,
 
 // -----
 
-// expected-error @+1 {{(Q4) unknown preset "torch" for '!octavo.scaled<64xf8E5M2, scale f8E8M0FNU, block [32]>'; available: ocp, microxcaling, torchao-floor}}
-func.func private @unknown_preset(!octavo.scaled<64xf8E5M2, scale f8E8M0FNU, block [32]> {octavo.quantize = #octavo.quantization<preset = "torch">})
+// expected-error @+1 {{(Q4) unknown preset "pytorch" for '!octavo.scaled<64xf8E5M2, scale f8E8M0FNU, block [32]>'; available: ocp, microxcaling, torchao-floor}}
+func.func private @unknown_preset(!octavo.scaled<64xf8E5M2, scale f8E8M0FNU, block [32]> {octavo.quantize = #octavo.quantization<preset = "pytorch">})
 
 // -----
 

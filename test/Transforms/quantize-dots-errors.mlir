@@ -5,7 +5,7 @@
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=nvfp4 rule=floor" 2>&1 | FileCheck %s --check-prefix=NEAREST
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 match=(" 2>&1 | FileCheck %s --check-prefix=REGEX
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 non-finite=ignore" 2>&1 | FileCheck %s --check-prefix=POLICY
-// RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 preset=torch" 2>&1 | FileCheck %s --check-prefix=PRESET
+// RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 preset=pytorch" 2>&1 | FileCheck %s --check-prefix=PRESET
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 preset=ocp rule=even" 2>&1 | FileCheck %s --check-prefix=BOTH
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp4 preset=torchao-rceil" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EDGE
 // RUN: not octavo-opt %s -octavo-quantize-dots=weights=mxfp4 2>&1 | FileCheck %s --check-prefix=NAN
@@ -18,7 +18,7 @@
 // NEAREST: the rule floor is for E8M0 scales; nvfp4 has scales of e4m3fn, whose one rule is nearest
 // REGEX: "(", given for match, is not a regular expression: missing ): (
 // POLICY: no policy "ignore" for NaN and Inf; available: error propagate saturate skip-nan
-// PRESET: unknown preset "torch" for mxfp4; available: ocp, microxcaling, torchao-floor
+// PRESET: unknown preset "pytorch" for mxfp4; available: ocp, microxcaling, torchao-floor
 // BOTH: the preset "ocp" decides the scale rule; give one of the two
 // EDGE: jit(f)/dot_general (8x2x4) left: torchao-rceil refuses axis 1 of tensor<8x4xf32>, which is not a multiple of 32
 // NAN: jit(f)/dot_general: the constant has a NaN at [1, 2]; choose a policy for NaN and Inf (propagate, saturate) or exclude this dot

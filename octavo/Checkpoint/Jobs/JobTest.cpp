@@ -271,7 +271,9 @@ private:
 TEST_F(JobTest, aMeasurementIsMadeOnceBeforeAllStepsOfAllShardsThatNeedIt) {
   const StoredTensor& tensor = folder->tensors()[1];
   std::uint64_t expected = 0;
-  for (std::byte byte : *tensor.bytes())
+  const auto bytes = tensor.bytes();
+  ASSERT_TRUE(bytes);
+  for (std::byte byte : *bytes)
     expected += std::to_integer<std::uint64_t>(byte);
   auto measured = std::make_shared<SumMeasurement>(tensor);
   Job job = emptyJob();

@@ -67,8 +67,10 @@ std::optional<bool> BacktrackingPattern::matchesStart(std::string_view name) con
     return std::nullopt;
   const int found = ::pcre2_match(compiled->code.get(), reinterpret_cast<PCRE2_SPTR>(name.data()),
                                   name.size(), 0, 0, compiled->match.get(), compiled->limits.get());
-  if (found < 0 && found != PCRE2_ERROR_NOMATCH)
+  if (found < 0 && found != PCRE2_ERROR_NOMATCH) {
+    compiled->steps->left = 0; // a pattern that one name is too much for has had its share of time
     return std::nullopt;
+  }
   return found >= 0;
 }
 

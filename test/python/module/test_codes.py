@@ -59,7 +59,7 @@ def test_amax(x):
     (lambda: octavo.pack(np.uint8(1), "e2m1fn"), octavo.ShapeError, r"found shape \(\)"),
     (lambda: octavo.unpack(np.zeros(2, np.uint8), "e3m2fn"), octavo.ShapeError, "of 6 bits"),
     (lambda: octavo.unpack(np.zeros(2, np.int8), "e2m1fn"), octavo.DtypeError, "found int8"),
-    (lambda: octavo.unpack(np.zeros(2, np.uint8), "mxfp4"), octavo.FormatError, "no element format"),
+    (lambda: octavo.unpack(np.zeros(2, np.uint8), "mxfp4"), octavo.FormatError, "unknown element format"),
     (lambda: octavo.amax(np.zeros(2)), octavo.DtypeError, "float64"),
     (lambda: octavo.amax(None), octavo.DtypeError, "NoneType"),
 ])
