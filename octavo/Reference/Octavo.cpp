@@ -111,8 +111,7 @@ llvm::Expected<Value> evaluateDotGeneral(ir::DotGeneralOp op, const Operands& op
         dotGeneral(plain(operands[0]), plain(operands[1]), dimensions, result->type, kF32));
   const std::vector<float> products =
       scaledDotGeneral(operands[0].scaled(), operands[1].scaled(), dimensions);
-  return Value(encodeElements(result->type.format(), result->shape,
-                              std::vector<double>(products.begin(), products.end())));
+  return Value(encodeElements(result->type.format(), result->shape, products));
 }
 
 llvm::Expected<Value> evaluateConvert(ir::ConvertOp op, const Operands& operands, Evaluation&) {

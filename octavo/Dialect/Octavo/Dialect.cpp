@@ -1,4 +1,5 @@
 // What the dialect consists of, and its attributes on arguments and results.
+#include "octavo/Dialect/Inlining.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -16,6 +17,7 @@
 namespace octavo::ir {
 
 void OctavoDialect::initialize() {
+  addInterfaces<InlineEverything>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "octavo/Dialect/Octavo/OctavoAttributes.cpp.inc"

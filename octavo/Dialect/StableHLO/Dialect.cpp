@@ -1,3 +1,4 @@
+#include "octavo/Dialect/Inlining.h"
 #include "octavo/Dialect/StableHLO/StableHLO.h"
 
 #include "octavo/Dialect/StableHLO/Dialect.cpp.inc"
@@ -5,14 +6,23 @@
 namespace octavo::stablehlo {
 
 void StableHLODialect::initialize() {
+  addInterfaces<InlineEverything>();
   registerAttributes();
   registerTypes();
+  registerCollectives();
+  registerComplex();
   registerContraction();
   registerControlFlow();
   registerDataMovement();
+  registerDynamic();
   registerElementwise();
   registerIndexing();
+  registerLinearAlgebra();
+  registerQuantized();
+  registerRandom();
   registerReduction();
+  registerSort();
+  registerWindows();
 }
 
 mlir::Operation* StableHLODialect::materializeConstant(mlir::OpBuilder& builder,

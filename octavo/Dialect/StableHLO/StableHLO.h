@@ -2,9 +2,11 @@
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Constraints.h"
+#include "octavo/Dialect/StableHLO/Extents.h"
 #include "octavo/Dialect/StableHLO/Types.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -12,6 +14,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -27,10 +30,10 @@
 #include "octavo/Dialect/StableHLO/Attributes.h.inc"
 
 #define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/Elementwise.h.inc"
+#include "octavo/Dialect/StableHLO/Collectives.h.inc"
 
 #define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/DataMovement.h.inc"
+#include "octavo/Dialect/StableHLO/Complex.h.inc"
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/StableHLO/Contraction.h.inc"
@@ -39,7 +42,31 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h.inc"
 
 #define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/Reduction.h.inc"
+#include "octavo/Dialect/StableHLO/DataMovement.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Dynamic.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Elementwise.h.inc"
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/StableHLO/Indexing.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/LinearAlgebra.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Quantized.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Random.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Reduction.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Sort.h.inc"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Windows.h.inc"
