@@ -25,7 +25,7 @@ OCTAVO_ON_EACH_ISA(PackKernels);
 
 TEST_P(PackKernels, EveryLength) {
   std::mt19937 random(5);
-  for (int width : {4, 6})
+  for (int width = 1; width <= 8; ++width)
     for (std::size_t n = 0; n < 700; n += n < 300 ? 1 : 13) {
       std::vector<std::uint8_t> codes(n);
       for (std::uint8_t& code : codes)
@@ -66,7 +66,7 @@ TEST_P(PackKernels, ManyThreads) {
   std::vector<std::uint8_t> codes((1 << 20) + 3);
   for (std::size_t i = 0; i < codes.size(); ++i)
     codes[i] = static_cast<std::uint8_t>(i * 37 >> 3);
-  for (int width : {4, 6}) {
+  for (int width : {4, 5, 6}) {
     const std::vector<std::uint8_t> expected = packedBitByBit(codes, width);
     for (int threads : {1, 2, 3, 7}) {
       std::vector<std::uint8_t> packed(expected.size());

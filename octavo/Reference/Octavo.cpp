@@ -30,7 +30,7 @@ llvm::Expected<Value> evaluateQuantize(ir::QuantizeOp op, const Operands& operan
   const Tensor& x = operands[0].tensor();
   const auto type = llvm::cast<ir::ScaledType>(op.getResult().getType());
   numerics::QuantizeResult result =
-      numerics::quantize(decodeToF32(x), x.shape, type.getKind(), op.getQuantization().getOptions(),
+      numerics::quantize(decodeToF32(x), x.shape, type.getKind(), op.getQuantization().getOptions(type),
                          randomBits(operands));
   if (result.refused) {
     const float value = result.refused->value;

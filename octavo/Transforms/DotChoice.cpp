@@ -1,10 +1,11 @@
 #include "octavo/Transforms/DotChoice.h"
 
 #include "octavo/Dialect/ElementTypes.h"
-#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Numerics/Preset.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <re2/re2.h>
@@ -74,6 +75,26 @@ std::string reasonByKind(const Dot& dot) {
   return {};
 }
 
+/// That the preset is one of both formats, and all that is said of the quantization.
+llvm::Error checkPreset(const DotOptions& options) {
+  if (options.preset.empty())
+    return llvm::Error::success();
+  if (options.rule || options.nonFinite)
+    return llvm::createStringError("the preset \"" + options.preset + "\" decides the " +
+                                   (options.rule ? "scale rule" : "policy for NaN and infinities") +
+                                   "; give one of the two");
+  for (const ScaledFormat* format : {options.weights, options.activations})
+    if (format && !numerics::findPreset(options.preset, *format)) {
+      std::string known;
+      for (std::string_view name : numerics::presetNames(*format))
+        known += (known.empty() ? "" : ", ") + std::string(name);
+      return llvm::createStringError("there is no preset \"" + options.preset + "\" for " +
+                                     std::string(format->name) + "; there are " +
+                                     (known.empty() ? "none" : known));
+    }
+  return llvm::Error::success();
+}
+
 } // namespace
 
 llvm::SmallVector<std::int64_t> DotSide::freeAxes() const {
@@ -106,6 +127,8 @@ llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
                                    " is for E8M0 scales; " + std::string(options.weights->name) +
                                    " has scales of " + std::string(options.weights->scale->name) +
                                    ", whose one rule is nearest");
+  if (llvm::Error error = checkPreset(options))
+    return std::move(error);
   return choice;
 }
 
@@ -171,14 +194,44 @@ std::string DotChoice::reasonToLeave(Dot& dot) const {
     return reason;
   if (std::string reason = reasonByName(dot); !reason.empty())
     return reason;
-  return chooseFormats(dot);
+  if (std::string reason = chooseFormats(dot); !reason.empty())
+    return reason;
+  return reasonByEdges(dot);
 }
 
-numerics::QuantizeOptions DotChoice::quantization(const ScaledFormat& format) const {
-  numerics::QuantizeOptions result;
-  result.rule = chosen.rule && takes(&format, *chosen.rule) ? *chosen.rule : format.rule;
-  result.nonFinite = chosen.nonFinite;
-  return result;
+std::string DotChoice::reasonByEdges(const Dot& dot) const {
+  if (chosen.preset.empty())
+    return {};
+  for (const DotSide& side : dot.sides) {
+    if (!side.format)
+      continue;
+    const auto refused =
+        numerics::refusedAxis(*numerics::findPreset(chosen.preset, *side.format), *side.format,
+                              side.type().getShape(), static_cast<int>(side.contracting.front()));
+    if (refused)
+      return chosen.preset + " refuses axis " + std::to_string(refused->axis) + " of " +
+             text(side.type()) + ", which is not a multiple of " + std::to_string(refused->block);
+  }
+  return {};
+}
+
+ir::QuantizationAttr DotChoice::quantization(const ScaledFormat& format,
+                                             ir::ScaledType type) const {
+  mlir::MLIRContext* context = type.getContext();
+  numerics::QuantizeOptions options;
+  if (!chosen.preset.empty()) {
+    options = numerics::findPreset(chosen.preset, format)->options;
+    // Two formats can be one type: scales of rows and of the tensor where there is one row.
+    const auto byName = ir::QuantizationAttr::get(context, llvm::StringRef(chosen.preset));
+    const mlir::ScopedDiagnosticHandler quiet(context, [](mlir::Diagnostic&) {});
+    const auto emitError = [&] { return mlir::emitError(mlir::UnknownLoc::get(context)); };
+    if (succeeded(byName.verifyFor(emitError, type)) && byName.getOptions(type) == options)
+      return byName;
+    return ir::QuantizationAttr::get(context, options);
+  }
+  options.rule = chosen.rule && takes(&format, *chosen.rule) ? *chosen.rule : format.rule;
+  options.nonFinite = chosen.nonFinite.value_or(numerics::NonFinite::Error);
+  return ir::QuantizationAttr::get(context, options);
 }
 
 } // namespace octavo::transforms

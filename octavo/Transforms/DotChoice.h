@@ -1,6 +1,7 @@
 // Which dots are quantized, and to what.
 #pragma once
 
+#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/StableHLO.h"
 #include "octavo/Transforms/QuantizeDots.h"
 #include "octavo/Transforms/WeightTrace.h"
@@ -58,7 +59,8 @@ public:
   /// Gives the sides their formats, or says why the dot is left.
   std::string reasonToLeave(Dot& dot) const;
 
-  numerics::QuantizeOptions quantization(const format::ScaledFormat& format) const;
+  /// How a tensor is quantized to `type`, which is of that format.
+  ir::QuantizationAttr quantization(const format::ScaledFormat& format, ir::ScaledType type) const;
 
   const DotOptions& options() const { return chosen; }
 
@@ -68,6 +70,7 @@ private:
   bool isParameter(mlir::BlockArgument argument, llvm::StringRef name) const;
   std::string reasonByName(const Dot& dot) const;
   std::string chooseFormats(Dot& dot) const;
+  std::string reasonByEdges(const Dot& dot) const;
 
   DotOptions chosen;
   std::shared_ptr<const re2::RE2> match, exclude, parameters;

@@ -36,8 +36,10 @@ def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
            "Quantize constants here and arguments when they are bound, not in the program">,
     Option<"parameters", "parameters", "std::string", "",
            "Arguments whose name this regular expression (RE2) finds are weights too">,
-    Option<"nonFinite", "non-finite", "std::string", "\"error\"",
-           "What NaN and Inf in a quantized tensor do: error, propagate, saturate, skip-nan">,
+    Option<"nonFinite", "non-finite", "std::string", "",
+           "What NaN and Inf in a quantized tensor do: error (the default), propagate, saturate, skip-nan">,
+    Option<"preset", "preset", "std::string", "",
+           "Settings that make another library's bytes, as octavo presets lists them; in place of rule and non-finite">,
   ];
 }
 

@@ -74,9 +74,8 @@ mlir::Value Rewriting::quantizeInProgram(const DotSide& side) {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
     stablehlo::DotGeneralOp op = side.op;
-    quantized = ir::QuantizeOp::create(
-        builder, op.getLoc(), type, value, mlir::Value(),
-        ir::QuantizationAttr::get(value.getContext(), choice.quantization(*side.format)));
+    quantized = ir::QuantizeOp::create(builder, op.getLoc(), type, value, mlir::Value(),
+                                       choice.quantization(*side.format, type));
   }
   return quantized;
 }
@@ -160,7 +159,7 @@ std::vector<WeightRecord> weightsOf(llvm::ArrayRef<Dot> dots, const WeightPlan& 
   return records;
 }
 
-std::int64_t sum(llvm::ArrayRef<WeightRecord> weights, std::int64_t WeightRecord::*bits) {
+std::int64_t sum(llvm::ArrayRef<WeightRecord> weights, std::int64_t WeightRecord::* bits) {
   std::int64_t total = 0;
   for (const WeightRecord& weight : weights)
     if (__builtin_add_overflow(total, weight.*bits, &total))

@@ -28,8 +28,9 @@ enum class WeightTime : std::uint8_t {
 struct DotOptions {
   const format::ScaledFormat* weights = nullptr;     ///< must be given
   const format::ScaledFormat* activations = nullptr; ///< null: activations stay as they are
+  std::string preset;                                ///< stands alone; empty: the next two
   std::optional<format::ScaleRule> rule;             ///< none: each format's own
-  numerics::NonFinite nonFinite = numerics::NonFinite::Error;
+  std::optional<numerics::NonFinite> nonFinite;      ///< none: refused
   /// Regular expressions (RE2), each found anywhere in the name of a dot or of its weight. Empty:
   /// every dot; no dot.
   std::string match;

@@ -72,15 +72,14 @@ private:
       if (!result.rule)
         return llvm::createStringError("no scale rule \"" + rule + "\"; there are" + ruleNames());
     }
-    const auto policy = numerics::findNonFinite(nonFinite);
-    if (!policy) {
+    result.preset = preset;
+    if (!nonFinite.empty() && !(result.nonFinite = numerics::findNonFinite(nonFinite))) {
       std::string known;
       for (const std::string& name : numerics::nonFiniteNames())
         known += " " + name;
       return llvm::createStringError("no policy \"" + nonFinite + "\" for NaN and Inf; there are" +
                                      known);
     }
-    result.nonFinite = *policy;
     result.match = match;
     result.exclude = exclude;
     result.parameters = parameters;

@@ -152,10 +152,11 @@ llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::Array
       continue;
     }
     const DotSide& first = *takers.sides.front();
-    const numerics::QuantizeOptions options = choice.quantization(*first.format);
-    AheadRoot ahead{type, ir::QuantizationAttr::get(root.getContext(), options), std::nullopt};
+    const ir::QuantizationAttr quantization = choice.quantization(*first.format, type);
+    AheadRoot ahead{type, quantization, std::nullopt};
     if (const mlir::DenseElementsAttr values = valuesOf(root)) {
-      llvm::Expected<QuantizedConstant> constant = quantizeConstant(values, type, options);
+      llvm::Expected<QuantizedConstant> constant =
+          quantizeConstant(values, type, quantization.getOptions(type));
       if (!constant) {
         stablehlo::DotGeneralOp op = first.op;
         return llvm::createStringError(sourceName(op.getLoc()) + ": " +

@@ -22,8 +22,8 @@ static float amax(nb::handle object) {
 
 /// A format whose codes are packed.
 static const ElementFormat& packable(const ElementFormat& format) {
-  if (format.width() != 4 && format.width() != 6)
-    raise(ErrorClass::Format, "format: packed are codes of 4 and 6 bits, those of {} have {}",
+  if (format.width() >= 8)
+    raise(ErrorClass::Format, "format: codes of fewer than 8 bits are packed; those of {} have {}",
           format.name, format.width());
   return format;
 }
@@ -85,7 +85,7 @@ void bindCodes(nb::module_& module) {
   module.def("pack", &pack, nb::arg("codes").none(), nb::arg("format") = nb::none(),
              nb::sig("def pack(codes: numpy.typing.ArrayLike, format: str | "
                      "numpy.typing.DTypeLike | None = None) -> numpy.typing.NDArray[numpy.uint8]"),
-             R"(Packs codes of 4 or 6 bits along the last axis, as OCP's formats are stored.
+             R"(Packs codes of fewer than 8 bits along the last axis, as OCP's formats are stored.
 
 codes: [..., n], one a byte, in a dtype of ml_dtypes, or in uint8 with `format`. The first code lies
     in the low bits: two codes of 4 bits a byte, four of 6 bits in three bytes. n fills whole bytes,

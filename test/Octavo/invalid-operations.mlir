@@ -47,7 +47,7 @@ func.func @q3_shape(%x: tensor<4x64xf32>, %bits: tensor<64xui32>) {
 
 !mx = !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
 func.func @no_rule(%x: tensor<4x64xf32>) {
-  // expected-error @+1 {{expected 'rule = ...', one of floor, ceil, even, round-up, nearest}}
+  // expected-error @+1 {{expected 'preset = "..."', or 'rule = ...', one of floor, ceil, even, round-up, nearest}}
   %0 = octavo.quantize %x : tensor<4x64xf32> -> !mx
   return
 }
@@ -205,7 +205,7 @@ func.func @c2(%x: tensor<4xf32>) {
 // -----
 
 func.func @unknown_rounding(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'nearest' is no choice of 'rounding'; there are ties-to-even, ties-to-away, ties-toward-zero, toward-zero, toward-positive, toward-negative, stochastic}}
+  // expected-error @+1 {{'rounding' cannot be 'nearest'; it can be ties-to-even, ties-to-away, ties-toward-zero, toward-zero, toward-positive, toward-negative, stochastic}}
   %0 = octavo.convert %x, rounding = nearest : tensor<4xf32> -> tensor<4xbf16>
   return
 }

@@ -71,23 +71,68 @@ func.func private @outer(!octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1
 
 // -----
 
-// expected-error @+1 {{expected 'rule = ...', one of floor, ceil, even, round-up, nearest}}
+// expected-error @+1 {{expected 'preset = "..."', or 'rule = ...', one of floor, ceil, even, round-up, nearest}}
 func.func private @no_rule() attributes {a = #octavo.quantization<rounding = toward-zero>}
 
 // -----
 
-// expected-error @+1 {{'up' is no choice of 'rule'; there are floor, ceil, even, round-up, nearest}}
+// expected-error @+1 {{'rule' cannot be 'up'; it can be floor, ceil, even, round-up, nearest}}
 func.func private @unknown_rule() attributes {a = #octavo.quantization<rule = up>}
 
 // -----
 
-// expected-error @+1 {{unknown option 'mode'; there are rule, rounding, overflow, non_finite, int8}}
+// expected-error @+1 {{unknown option 'mode'; there are rule, rounding, overflow, non_finite, int8, zero_block, nan_block, inf_block, past_range, underflow, least_scale, even_bits, least_amax, scale_values, ratio, outer, quotient, zero_sign}}
 func.func private @unknown_option() attributes {a = #octavo.quantization<rule = floor, mode = up>}
 
 // -----
 
 // expected-error @+1 {{option 'rule' is given twice}}
 func.func private @twice() attributes {a = #octavo.quantization<rule = floor, rule = ceil>}
+
+// -----
+
+// expected-error @+1 {{a preset is the whole quantization}}
+func.func private @preset_and_more() attributes {a = #octavo.quantization<preset = "ocp", rule = ceil>}
+
+// -----
+
+// expected-error @+1 {{a preset has a name}}
+func.func private @no_preset() attributes {a = #octavo.quantization<preset = "">}
+
+// -----
+
+// expected-error @+1 {{'least_amax' is a finite f32, 0 or more}}
+func.func private @negative_amax() attributes {a = #octavo.quantization<rule = floor, least_amax = -1.0>}
+
+// -----
+
+// expected-error @+1 {{'even_bits' is at most 22}}
+func.func private @even_bits() attributes {a = #octavo.quantization<rule = even, even_bits = 23>}
+
+// -----
+
+// expected-error @+1 {{(Q4) there is no preset "torch" for '!octavo.scaled<64xf8E5M2, scale f8E8M0FNU, block [32]>'; there are ocp, microxcaling, torchao-floor}}
+func.func private @unknown_preset(!octavo.scaled<64xf8E5M2, scale f8E8M0FNU, block [32]> {octavo.quantize = #octavo.quantization<preset = "torch">})
+
+// -----
+
+// expected-error @+1 {{(Q4) there is no preset "ocp" for '!octavo.scaled<64xf8E5M2, scale f8E8M0FNU, block [2]>'; there are none}}
+func.func private @no_preset_of_type(!octavo.scaled<64xf8E5M2, scale f8E8M0FNU, block [2]> {octavo.quantize = #octavo.quantization<preset = "ocp">})
+
+// -----
+
+// expected-error @+1 {{(Q5) torchao-rceil refuses axis 1 of '!octavo.scaled<4x70xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>', which is not a multiple of its blocks of 32}}
+func.func private @refused_edge(!octavo.scaled<4x70xf8E4M3FN, scale f8E8M0FNU, block [1, 32]> {octavo.quantize = #octavo.quantization<preset = "torchao-rceil">})
+
+// -----
+
+// expected-error @+1 {{(Q6) scale_values = powers-of-two limits scales of f32, found f8E8M0FNU}}
+func.func private @limited(!octavo.scaled<64xf8E4M3FN, scale f8E8M0FNU, block [32]> {octavo.quantize = #octavo.quantization<rule = floor, scale_values = powers-of-two>})
+
+// -----
+
+// expected-error @+1 {{(Q7) zero_block is not a code of f8E8M0FNU, which has 8 bits}}
+func.func private @wide_code(!octavo.scaled<64xf8E4M3FN, scale f8E8M0FNU, block [32]> {octavo.quantize = #octavo.quantization<rule = floor, zero_block = 0x100>})
 
 // -----
 

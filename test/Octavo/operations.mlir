@@ -16,6 +16,10 @@ func.func @quantize(%x: tensor<4x64xf32>, %y: tensor<4x64xbf16>, %z: tensor<4x70
   %2 = octavo.quantize %z, rule = nearest : tensor<4x70xf32> -> !nv
   // CHECK: octavo.quantize %arg0 random(%arg3 : tensor<4x64xui32>), rule = even, rounding = stochastic : tensor<4x64xf32> ->
   %3 = octavo.quantize %x random(%bits : tensor<4x64xui32>), rule = even, rounding = stochastic : tensor<4x64xf32> -> !mx
+  // CHECK: octavo.quantize %arg0, preset = "torchao-rceil" : tensor<4x64xf32> ->
+  %4 = octavo.quantize %x, preset = "torchao-rceil" : tensor<4x64xf32> -> !mx
+  // CHECK: octavo.quantize %arg2, rule = nearest, zero_block = 0x20, least_amax = 1.0e-01, outer = inverse, quotient = divided-by-quotient, zero_sign = positive : tensor<4x70xf32> ->
+  %5 = octavo.quantize %z, rule = nearest, quotient = divided-by-quotient, zero_sign = positive, zero_block = 32, least_amax = 0.1, outer = inverse : tensor<4x70xf32> -> !nv
   return
 }
 

@@ -40,6 +40,28 @@ func.func @scale_rules() {
   return
 }
 
+// torchao-rceil rounds up: amax 7 in E2M1 has 7 / 6 > 1, scale 2^1; 7 / 2 = 3.5 is a tie of 3 and 4,
+// whose even code is 4's; 3 / 2 = 1.5. The preset says all that the settings beside it say.
+func.func @preset() {
+  %x = stablehlo.constant dense<7.0> : tensor<1x32xf32>
+  %a = octavo.quantize %x, preset = "torchao-rceil" : tensor<1x32xf32> -> !octavo.scaled<1x32xf4E2M1FN, scale f8E8M0FNU, block [1, 32]>
+  %b = octavo.quantize %x, rule = round-up, non_finite = propagate : tensor<1x32xf32> -> !octavo.scaled<1x32xf4E2M1FN, scale f8E8M0FNU, block [1, 32]>
+  %av = octavo.dequantize %a : !octavo.scaled<1x32xf4E2M1FN, scale f8E8M0FNU, block [1, 32]> -> tensor<1x32xf32>
+  %bv = octavo.dequantize %b : !octavo.scaled<1x32xf4E2M1FN, scale f8E8M0FNU, block [1, 32]> -> tensor<1x32xf32>
+  check.expect_eq_const %av, dense<8.0> : tensor<1x32xf32>
+  check.expect_eq %av, %bv : tensor<1x32xf32>
+  return
+}
+
+// A setting that no rule gives: zero_block is the byte of a block of zeros (S12).
+func.func @zero_block() {
+  %x = stablehlo.constant dense<0.0> : tensor<1x32xf32>
+  %a = octavo.quantize %x, rule = floor, zero_block = 0x7F : tensor<1x32xf32> -> !octavo.scaled<1x32xf4E2M1FN, scale f8E8M0FNU, block [1, 32]>
+  %e, %s = octavo.unpack %a : (!octavo.scaled<1x32xf4E2M1FN, scale f8E8M0FNU, block [1, 32]>) -> (tensor<1x32xf4E2M1FN>, tensor<1x1xf8E8M0FNU>)
+  check.expect_eq_const %s, dense<1.0> : tensor<1x1xf8E8M0FNU>
+  return
+}
+
 // A NaN makes its block NaN when asked to; the other block keeps its values.
 func.func @propagate_nan() {
   %x = stablehlo.constant dense<[[1.0, 0x7FC00000], [1.0, 2.0]]> : tensor<2x2xf32>

@@ -5,6 +5,9 @@
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=nvfp4 rule=floor" 2>&1 | FileCheck %s --check-prefix=NEAREST
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 match=(" 2>&1 | FileCheck %s --check-prefix=REGEX
 // RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 non-finite=ignore" 2>&1 | FileCheck %s --check-prefix=POLICY
+// RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 preset=torch" 2>&1 | FileCheck %s --check-prefix=PRESET
+// RUN: not octavo-opt %s -octavo-quantize-dots="weights=mxfp4 preset=ocp rule=even" 2>&1 | FileCheck %s --check-prefix=BOTH
+// RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp4 preset=torchao-rceil" -o /dev/null 2>&1 | FileCheck %s --check-prefix=EDGE
 // RUN: not octavo-opt %s -octavo-quantize-dots=weights=mxfp4 2>&1 | FileCheck %s --check-prefix=NAN
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp4 non-finite=propagate" 2>/dev/null | FileCheck %s --check-prefix=PROPAGATE
 
@@ -15,6 +18,9 @@
 // NEAREST: the rule floor is for E8M0 scales; nvfp4 has scales of e4m3fn, whose one rule is nearest
 // REGEX: "(", given for match, is not a regular expression: missing ): (
 // POLICY: no policy "ignore" for NaN and Inf; there are error propagate saturate skip-nan
+// PRESET: there is no preset "torch" for mxfp4; there are ocp, microxcaling, torchao-floor
+// BOTH: the preset "ocp" decides the scale rule; give one of the two
+// EDGE: jit(f)/dot_general (8x2x4) left: torchao-rceil refuses axis 1 of tensor<8x4xf32>, which is not a multiple of 32
 // NAN: jit(f)/dot_general: the constant has a NaN at [1, 2]; choose a policy for NaN and Inf (propagate, saturate) or exclude this dot
 // PROPAGATE: stablehlo.constant dense<{{\[\[}}{{.*}}], [0xFF]]> : tensor<2x1xf8E8M0FNU>
 func.func @nan(%x: tensor<8x4xf32>) -> tensor<8x2xf32> {

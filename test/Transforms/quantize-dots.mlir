@@ -3,6 +3,7 @@
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp4 activations=none" 2>/dev/null | FileCheck %s --check-prefix=ONLY
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp8_e4m3 ahead=false" 2>/dev/null | FileCheck %s --check-prefix=INPROGRAM
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp8_e4m3 rule=round-up non-finite=propagate both-activations" 2>/dev/null | FileCheck %s --check-prefix=OPTIONS
+// RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp8_e4m3 preset=ocp" 2>/dev/null | FileCheck %s --check-prefix=PRESET
 // RUN: octavo-opt %s -octavo-quantize-dots=weights=nvfp4 2>/dev/null | FileCheck %s --check-prefix=NVFP4
 // RUN: octavo-opt %s -octavo-quantize-dots=weights=fp8_block 2>/dev/null | FileCheck %s --check-prefix=BLOCK
 
@@ -23,6 +24,9 @@
 // INPROGRAM-LABEL: func.func @layer
 // INPROGRAM-SAME: %arg1: tensor<48x64xf32> {octavo.name = "query.weight", octavo.parameter}
 // INPROGRAM: octavo.quantize %arg1, rule = floor : tensor<48x64xf32> -> !octavo.scaled<48x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+// PRESET-LABEL: func.func @layer
+// PRESET-SAME: octavo.quantize = #octavo.quantization<preset = "ocp">
+// PRESET: octavo.quantize %arg0, preset = "ocp" : tensor<2x8x64xf32>
 // OPTIONS-LABEL: func.func @layer
 // OPTIONS-SAME: octavo.quantize = #octavo.quantization<rule = round-up, non_finite = propagate>
 // OPTIONS: octavo.quantize %arg0, rule = round-up, non_finite = propagate

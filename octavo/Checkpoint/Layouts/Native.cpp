@@ -1,5 +1,6 @@
 // Elements and scales under safetensors' own dtypes (F4, F6_E2M3, F6_E3M2, F8_E8M0), as writers use
-// that do not need U8 any more. One row for each scaled format whose scales are narrow.
+// that do not need U8 any more. One row for each scaled format whose scales are narrow and whose
+// elements and scales safetensors has a dtype for.
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
@@ -12,7 +13,8 @@ const std::vector<LayerSpelling>& rows() {
   static const std::vector<LayerSpelling> list = [] {
     std::vector<LayerSpelling> spellings;
     for (const format::ScaledFormat& row : format::kScaledFormats) {
-      if (!row.scale->isNarrow())
+      if (!row.scale->isNarrow() || row.element->safetensors.empty() ||
+          row.scale->safetensors.empty())
         continue;
       LayerSpelling& spelling = spellings.emplace_back(
           LayerSpelling{row.name,

@@ -64,10 +64,12 @@ mlir::LogicalResult OctavoDialect::verifyRegionArgAttribute(mlir::Operation* op,
   if (!scaled)
     return op->emitOpError() << "attribute " << name << " of argument " << argument
                              << " needs an argument of type !octavo.scaled, found " << type;
-  if (quantization.getRounding() == numerics::Rounding::Stochastic)
+  if (failed(quantization.verifyFor([&] { return op->emitOpError(); }, scaled)))
+    return mlir::failure();
+  if (quantization.getOptions(scaled).rounding == numerics::Rounding::Stochastic)
     return op->emitOpError() << "attribute " << name << " of argument " << argument
                              << " cannot round stochastically: binding has no random bits";
-  return quantization.verifyFor([&] { return op->emitOpError(); }, scaled);
+  return mlir::success();
 }
 
 mlir::LogicalResult OctavoDialect::verifyRegionResultAttribute(mlir::Operation* op, unsigned region,

@@ -19,8 +19,18 @@
 #include "octavo/Dialect/Octavo/OctavoDialect.h.inc"
 
 namespace octavo::ir {
+
 class ScaledType;
-}
+
+/// numerics::QuantizeOptions as a parameter of an attribute.
+struct QuantizationSettings {
+  numerics::QuantizeOptions options;
+
+  friend bool operator==(const QuantizationSettings&, const QuantizationSettings&) = default;
+};
+llvm::hash_code hash_value(const QuantizationSettings& settings);
+
+} // namespace octavo::ir
 
 #define GET_ATTRDEF_CLASSES
 #include "octavo/Dialect/Octavo/OctavoAttributes.h.inc"

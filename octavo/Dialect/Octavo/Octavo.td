@@ -23,7 +23,7 @@ def Octavo_Dialect : Dialect {
     - `octavo.name = "encoder.layer.0.query.weight"`: the name that a checkpoint or a command line
       gives the argument.
     - `octavo.parameter`: the argument is a weight, the same at every call.
-    - `octavo.quantize = #octavo.quantization<rule = floor>`: on an argument of a scaled type, how
+    - `octavo.quantize = #octavo.quantization<preset = "ocp">`: on an argument of a scaled type, how
       the wide tensor that is bound to it is quantized, once, when it is bound.
   }];
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
@@ -118,8 +118,12 @@ def Octavo_Quantization : AttrDef<Octavo_Dialect, "Quantization"> {
   let mnemonic = "quantization";
   let summary = "How a tensor is quantized";
   let description = [{
-    `#octavo.quantization<rule = floor, rounding = ties-to-even, ...>`. The rule is always written;
-    what has its default is not.
+    `#octavo.quantization<preset = "torchao-rceil">`: the settings of a preset for the format of the
+    scaled tensor (docs/scale-rules.md), which makes the bytes of the library that it is named for.
+
+    `#octavo.quantization<rule = floor, rounding = ties-to-even, ...>`: the settings one by one. The
+    rule is always written; a setting that has its default is not. docs/semantics.md S3 to S16 say
+    what each does.
 
     - `rule`: how a scale is chosen from the amax of its block: `floor` (OCP MX 6.3), `ceil`,
       `even`, `round-up`, `nearest`. Scales that are not E8M0 have `nearest` only: amax divided by
@@ -134,18 +138,26 @@ def Octavo_Quantization : AttrDef<Octavo_Dialect, "Quantization"> {
       largest value; NaN propagates), `skip-nan` (as `saturate`, but a NaN does not count for its
       block's scale).
     - `int8`, default `symmetric`: `symmetric` (-127..127), `full` (-128..127).
+    - Codes of the scale format where no rule gives one (S12): `zero_block`, `nan_block`,
+      `inf_block`, `past_range`, `underflow`; `least_scale` is the least code of the rule.
+    - `even_bits`, `least_amax`, `scale_values` (`all`, `powers-of-two`): S13.
+    - `ratio`, the arithmetic from amax to the scale (S14): `standard`, `quotient`,
+      `joint-quotient`, `outer-first`, `inverse-last`, `inverse-first`, `inverted`.
+    - `outer`, how the outer scale is formed (S15): `quotient`, `inverse`, `inverse-of-reciprocal`.
+    - `quotient`, the arithmetic from value to element (S16): `divided`, `divided-by-quotient`,
+      `successive`, `times-inverse`, `times-quotient`, `times-inverted`; `zero_sign` of a quotient
+      of 0: `kept`, `positive`, `negative`.
   }];
   let parameters = (ins
-    Octavo_Choice<"::octavo::format::ScaleRule", "scale rule">:$rule,
-    Octavo_Choice<"::octavo::numerics::Rounding", "rounding of elements">:$rounding,
-    Octavo_Choice<"::octavo::numerics::Overflow", "overflow of elements">:$overflow,
-    Octavo_Choice<"::octavo::numerics::NonFinite", "what NaN and Inf do">:$nonFinite,
-    Octavo_Choice<"::octavo::numerics::Int8Range", "range of INT8">:$int8
+    StringRefParameter<"name of a preset, or empty">:$preset,
+    AttrParameter<"::octavo::ir::QuantizationSettings", "used where there is no preset">:$settings
   );
   let hasCustomAssemblyFormat = 1;
-  let builders = [AttrBuilder<(ins "const ::octavo::numerics::QuantizeOptions &":$options)>];
+  let builders = [AttrBuilder<(ins "const ::octavo::numerics::QuantizeOptions &":$options)>,
+                  AttrBuilder<(ins "::llvm::StringRef":$preset)>];
   let extraClassDeclaration = [{
-    ::octavo::numerics::QuantizeOptions getOptions() const;
+    /// The settings for a tensor of that type, which must be one that verifyFor accepts.
+    ::octavo::numerics::QuantizeOptions getOptions(ScaledType type) const;
 
     /// Whether a tensor can be quantized to `type` like this.
     ::mlir::LogicalResult
@@ -206,19 +218,26 @@ def Octavo_QuantizeOp : Octavo_Op<"quantize", [Pure]> {
     element divided by it and rounded once. With an outer scale, that is chosen first, from the amax
     of the tensor. docs/semantics.md has every corner: zero blocks, subnormal amax, NaN, Inf.
 
-    Everything in `#octavo.quantization` may follow the operand; the rule must.
+    What `#octavo.quantization` holds follows the operand: a preset, or a rule and other settings.
 
     ```mlir
     %w = octavo.quantize %x, rule = floor
         : tensor<256x384xf32> -> !octavo.scaled<256x384xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
     %v = octavo.quantize %x random(%bits : tensor<4x64xui32>), rule = even, rounding = stochastic
         : tensor<4x64xf32> -> !octavo.scaled<4x64xf4E2M1FN, scale f8E8M0FNU, block [1, 32]>
+    %t = octavo.quantize %x, preset = "torchao-rceil"
+        : tensor<4x64xf32> -> !octavo.scaled<4x64xf4E2M1FN, scale f8E8M0FNU, block [1, 32]>
     ```
 
     Constraints:
     - (Q1) the shape of the result is the operand's.
-    - (Q2) a scale format other than E8M0 has the rule `nearest`.
+    - (Q2) a scale format other than E8M0 has the rule `nearest`, unless its scales are limited to
+      powers of two.
     - (Q3) random bits, of the operand's shape, are there exactly if the rounding is `stochastic`.
+    - (Q4) the preset has settings for a scaled format of the result's type.
+    - (Q5) the preset's owner does not refuse a short last block where the result has one.
+    - (Q6) only scales of f32 can be limited to powers of two.
+    - (Q7) codes of scales fit the scale format.
   }];
   let arguments = (ins Octavo_QuantizedFloat:$operand, Optional<Octavo_RandomBits>:$random_bits,
                        Octavo_Quantization:$quantization);

@@ -42,7 +42,7 @@ mlir::LogicalResult QuantizeOp::verify() {
   if (failed(verifyShape(*this, "Q1", getOperand().getType(), type)) ||
       failed(getQuantization().verifyFor([&] { return emitOpError(); }, type)))
     return mlir::failure();
-  return verifyRandomBits(*this, "Q3", getRandomBits(), getQuantization().getRounding(),
+  return verifyRandomBits(*this, "Q3", getRandomBits(), getQuantization().getOptions(type).rounding,
                           type.getShape());
 }
 

@@ -52,10 +52,14 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
             ->type_name("RULE"));
   group(command
             .add_option("--non-finite", flags.nonFinite,
-                        fmt::format("What NaN and infinities become: {}",
+                        fmt::format("What NaN and infinities become: {}; without it, error",
                                     fmt::join(numerics::nonFiniteNames(), ", ")))
-            ->type_name("POLICY")
-            ->capture_default_str());
+            ->type_name("POLICY"));
+  group(command
+            .add_option("--preset", flags.preset,
+                        "Settings that give another library's bytes, in place of --rule and "
+                        "--non-finite; `octavo presets` lists them")
+            ->type_name("PRESET"));
   group(command
             .add_option("--match", flags.match,
                         "Only dots of which this is found in the name or in the weight's name")
@@ -89,12 +93,14 @@ transforms::DotOptions dotOptions(const DotFlags& flags) {
     if (!options.rule)
       throw CommandError(unknownName("scale rule", flags.rule, ruleNames()), ExitCode::BadUsage);
   }
-  const auto nonFinite = numerics::findNonFinite(flags.nonFinite);
-  if (!nonFinite)
-    throw CommandError(
-        unknownName("policy for NaN and infinities", flags.nonFinite, numerics::nonFiniteNames()),
-        ExitCode::BadUsage);
-  options.nonFinite = *nonFinite;
+  if (!flags.nonFinite.empty()) {
+    options.nonFinite = numerics::findNonFinite(flags.nonFinite);
+    if (!options.nonFinite)
+      throw CommandError(
+          unknownName("policy for NaN and infinities", flags.nonFinite, numerics::nonFiniteNames()),
+          ExitCode::BadUsage);
+  }
+  options.preset = flags.preset;
   options.match = flags.match;
   options.exclude = flags.exclude;
   options.parameters = flags.parameters;

@@ -15,7 +15,8 @@ struct DotFlags {
   std::string format;
   std::string activations;
   std::string rule;
-  std::string nonFinite = "error";
+  std::string nonFinite;
+  std::string preset;
   std::string match;
   std::string exclude;
   std::string parameters;
