@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/ValueRows.h"
 
+#include "octavo/Checkpoint/ScaleCheck.h"
 #include "octavo/Kernels/Amax.h"
 
 #include <fmt/format.h>
@@ -127,12 +128,16 @@ private:
 
 class LayerRows final : public ValueRows {
 public:
-  explicit LayerRows(const LayerReader& reader) : ValueRows(reader.layer().shape), reader(reader) {}
+  explicit LayerRows(const LayerReader& reader, std::optional<ScaleCheck> check = {})
+      : ValueRows(reader.layer().shape), reader(reader), check(std::move(check)) {}
 
   std::int64_t step() const override {
     return reader.rowsInBlock() >= reader.rowsInMatrix() ? 1 : reader.rowsInBlock();
   }
   tl::expected<void, Error> read(Piece piece, float* values, Scratch& scratch) const override {
+    if (check)
+      if (auto done = (*check)(piece, scratch.fetched); !done)
+        return done;
     return reader.values(piece.begin, piece.end, values, scratch.fetched);
   }
   const format::ElementFormat& inputType() const override { return format::element("f32"); }
@@ -140,6 +145,7 @@ public:
 
 private:
   LayerReader reader;
+  std::optional<ScaleCheck> check;
 };
 
 } // namespace
@@ -159,6 +165,10 @@ std::shared_ptr<const ValueRows> plainRows(const StoredTensor& tensor, PlainAxes
 
 std::shared_ptr<const ValueRows> layerRows(const LayerReader& reader) {
   return std::make_shared<LayerRows>(reader);
+}
+
+std::shared_ptr<const ValueRows> checkedRows(const LayerReader& reader, Doubts allowed) {
+  return std::make_shared<LayerRows>(reader, ScaleCheck(reader, allowed));
 }
 
 std::int64_t rowsOf(const ValueRows& rows, std::int64_t step, std::int64_t values) {

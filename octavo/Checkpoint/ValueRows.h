@@ -1,6 +1,7 @@
 // The values of a tensor as f32, row by row, whatever holds them: a plain tensor or a layer.
 #pragma once
 
+#include "octavo/Checkpoint/Doubts.h"
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Piece.h"
 #include "octavo/Kernels/Widen.h"
@@ -54,6 +55,8 @@ private:
 std::shared_ptr<const ValueRows> plainRows(const StoredTensor& tensor,
                                            PlainAxes axes = PlainAxes::Same);
 std::shared_ptr<const ValueRows> layerRows(const LayerReader& reader);
+/// The same, of which reading fails at a scale that is doubtful and not allowed.
+std::shared_ptr<const ValueRows> checkedRows(const LayerReader& reader, Doubts allowed);
 
 /// Rows of a piece of at most `values` values that begins at multiples of `step` and of
 /// rows.step() in its matrix (0: whole matrices); at least one such step.

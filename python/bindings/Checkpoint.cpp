@@ -44,13 +44,26 @@ namespace {
 
 using Place = std::variant<const Layer*, const StoredTensor*>;
 
+const checkpoint::Layout& layoutNamed(const std::string& name) {
+  if (const checkpoint::Layout* layout = checkpoint::findLayout(name))
+    return *layout;
+  std::vector<std::string_view> known;
+  for (const checkpoint::Layout* each : checkpoint::layouts())
+    known.push_back(each->name());
+  raise(ErrorClass::Format, "unknown layout \"{}\"; available: {}", name,
+        fmt::join(known, ", "));
+}
+
 /// An opened checkpoint: shards open, layers found, no weight read.
 class Checkpoint {
 public:
-  explicit Checkpoint(Folder opened)
+  Checkpoint(Folder opened, const std::optional<std::string>& layout)
       : folder(std::make_unique<Folder>(std::move(opened))),
-        detected(checkpoint::detectLayout(*folder, findings)),
-        inventory(detected.layout->read(*folder, findings)) {
+        detected(layout ? checkpoint::DetectedLayout{&layoutNamed(*layout), "as the caller says"}
+                        : checkpoint::detectLayout(*folder, findings)) {
+    if (detected.isForeign)
+      raise(ErrorClass::File, "{}", checkpoint::foreignLayout(*folder, detected).message());
+    inventory = detected.layout->read(*folder, findings);
     for (const Layer& layer : inventory.layers)
       places.emplace(layer.name + "." + layer.parameter, &layer);
     for (const StoredTensor& tensor : inventory.plain)
@@ -248,14 +261,7 @@ struct Weights {
 
 checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& weights,
                            const std::string& layoutName, const std::string& configText) {
-  const checkpoint::Layout* layout = checkpoint::findLayout(layoutName);
-  if (!layout) {
-    std::vector<std::string_view> names;
-    for (const checkpoint::Layout* each : checkpoint::layouts())
-      names.push_back(each->name());
-    raise(ErrorClass::Format, "unknown layout \"{}\"; available: {}", layoutName,
-          fmt::join(names, ", "));
-  }
+  const checkpoint::Layout& layout = layoutNamed(layoutName);
   checkpoint::Json config = valueOf(checkpoint::parseJson(configText, "config"));
   Weights all;
   for (auto [key, value] : weights) {
@@ -266,7 +272,7 @@ checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& we
       all.add(name, toArray(value, "weights[\"" + name + "\"]"));
   }
   return valueOf(withoutLock([&] {
-    return checkpoint::writeCheckpoint(path, all.scaled, all.plain, *layout, std::move(config));
+    return checkpoint::writeCheckpoint(path, all.scaled, all.plain, layout, std::move(config));
   }));
 }
 
@@ -327,11 +333,16 @@ void bindCheckpoint(nb::module_& module) {
       "no file from then on; the shards stay open.")
       .def(
           "__init__",
-          [](Checkpoint* self, const std::filesystem::path& path) {
-            new (self) Checkpoint(valueOf(Folder::open(path)));
+          [](Checkpoint* self, const std::filesystem::path& path,
+             const std::optional<std::string>& layout) {
+            new (self) Checkpoint(valueOf(Folder::open(path)), layout);
           },
-          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"),
-          "Opens a folder or a safetensors file. Raises FileError.")
+          nb::arg("path"), nb::arg("layout") = nb::none(),
+          nb::sig("def __init__(self, path: str | os.PathLike[str], layout: str | None = None) -> "
+                  "None"),
+          "Opens a folder or a safetensors file, in the layout of that name instead of the one "
+          "that\n"
+          "it seems to have. Raises FileError, and FormatError for an unknown layout.")
       .def_prop_ro(
           "path", [](const Checkpoint& self) { return self.folder->path(); },
           "The checkpoint's folder.")

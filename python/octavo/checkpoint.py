@@ -26,12 +26,17 @@ Mapping.register(Checkpoint)
 __all__ = ["Checkpoint", "Finding", "config", "lint", "open", "write"]
 
 
-def open(path: str | os.PathLike[str]) -> Checkpoint:
+def open(path: str | os.PathLike[str], layout: str | None = None) -> Checkpoint:
     """Opens a folder of safetensors shards with its config.json, or one safetensors file.
 
-    Names, shapes and scales' places are read and checked; values are not. Raises FileError.
+    layout: how to read it, where its configuration does not say or says otherwise
+        (`octavo checkpoint layouts` lists them).
+
+    Names, shapes and scales' places are read and checked; values are not. Raises FileError, also
+    where it is quantized in a way that octavo does not read and no layout is named, and FormatError
+    for a layout that does not exist.
     """
-    return Checkpoint(os.fspath(path))
+    return Checkpoint(os.fspath(path), layout)
 
 
 def config(checkpoint: Checkpoint) -> dict[str, Any] | None:

@@ -304,16 +304,32 @@ def test_expressions_with_look_around_name_what_they_name_in_python(tmp_path):
     assert rules(write(tmp_path, "model", checkpoint)) == {"ignored-layer-quantized"}
 
 
-@pytest.mark.parametrize("make", [cp.autofp8, cp.deepseek, cp.compressed_fp8, cp.compressed_nvfp4, cp.compressed_mxfp8])
-def test_a_method_that_is_not_read_says_nothing_of_the_weights(tmp_path, make):
+@pytest.mark.parametrize("make, layout", [
+    (cp.autofp8, "fp8"), (cp.deepseek, "deepseek"), (cp.compressed_fp8, "compressed-tensors"),
+    (cp.compressed_nvfp4, "compressed-tensors"), (cp.compressed_mxfp8, "compressed-tensors")])
+@pytest.mark.parametrize("method", ["fp9", "torchao", 5])
+def test_a_method_that_is_not_known_stops_until_the_layout_is_named(tmp_path, make, layout, method):
     """Its block is another tool's: no key of it is taken for the one of the layout that the tensors fit."""
     checkpoint = make()
+    known = write(tmp_path, "known", checkpoint)
     checkpoint.config["quantization_config"] = {
-        "quant_method": "torchao", "quant_type": {"default": {"_type": "Float8WeightOnlyConfig"}}, "ignore": ["x"],
+        "quant_method": method, "quant_type": {"default": {"_type": "Float8WeightOnlyConfig"}}, "ignore": ["x"],
         "modules_to_not_convert": ["y"], "activation_scheme": "z", "config_groups": {"group_0": {"targets": ["z"]}}}
     folder = write(tmp_path, "model", checkpoint)
     assert rules(folder) <= {"unsupported-layout", "ambiguous-layout"}
-    octavo("dequantize", folder, "-o", tmp_path / "plain")
+    words = [f"quant_method is {json.dumps(method)}", "which octavo does not read", "--from LAYOUT"] + [
+        f"{name} (quant_method {methods})" for name, methods in [
+            ("fp8", "fp8, fbgemm_fp8"), ("deepseek", "fp8, mxfp8"), ("compressed-tensors", "compressed-tensors"),
+            ("modelopt", "modelopt"), ("quark", "quark"), ("gpt-oss", "mxfp4"), ("native", "octavo")]]
+    refused(folder, tmp_path, *words)
+    for command in (["convert", folder, "-o", tmp_path / "out", "--fnuz"], ["verify", folder, "--against", known],
+                    ["convert", folder, "-o", tmp_path / "out", "--layout", layout],
+                    ["verify", known, "--against", folder]):
+        said = octavo(*command, code=3).stderr
+        assert all(word in said for word in words), said
+    assert not (tmp_path / "out").exists()
+    octavo("dequantize", folder, "-o", tmp_path / "plain", "--from", layout)
+    octavo("verify", tmp_path / "plain", "--against", known)
 
 
 def test_e8m0_scales_of_fp8_blocks_widen(tmp_path):

@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/ScaleCheck.h"
 #include "octavo/Checkpoint/ValueRows.h"
 
 #include <fmt/format.h>
@@ -15,8 +16,8 @@ namespace {
 
 class DequantizeStep final : public Step {
 public:
-  DequantizeStep(const LayerReader& reader, kernels::WideType dtype)
-      : rows(layerRows(reader)), axes(reader.layer().plainAxes), dtype(dtype),
+  DequantizeStep(const LayerReader& reader, kernels::WideType dtype, Doubts allowed)
+      : rows(checkedRows(reader, allowed)), axes(reader.layer().plainAxes), dtype(dtype),
         planned{plainName(reader.layer()), &plainDtype(dtype), reader.layer().shape},
         all(piecesOf(*rows, axes == PlainAxes::Same ? 1 : 0)),
         tileRows(tileRowsOf(*rows, axes == PlainAxes::Same ? 1 : 0)) {
@@ -114,12 +115,15 @@ static tl::expected<void, Error> refuseCodesAlone(const Folder& folder, const La
   return {};
 }
 
-tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layout& layout,
-                                                kernels::WideType dtype, Json options) {
+tl::expected<Rewrite, Error> planDequantization(const Folder& folder,
+                                                const DequantizationChoice& choice, Json options) {
+  const Layout& layout = *choice.layout;
   Rewrite rewrite;
   auto inventory = std::make_unique<Inventory>(layout.read(folder, rewrite.notes));
   if (auto whole = refuseUnread(folder, *inventory); !whole)
     return tl::unexpected(std::move(whole.error()));
+  if (auto sure = refuseDoubts(*inventory, choice.allowed); !sure)
+    return tl::unexpected(std::move(sure.error()));
   if (auto done = refuseCodesAlone(folder, layout, *inventory); !done)
     return tl::unexpected(std::move(done.error()));
   ShardBuilder shards(folder);
@@ -127,7 +131,9 @@ tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layo
     auto reader = LayerReader::open(layer);
     if (!reader)
       return tl::unexpected(std::move(reader.error()));
-    auto step = std::make_unique<DequantizeStep>(*reader, dtype);
+    if (auto sure = checkOuterScale(layer, choice.allowed); !sure)
+      return tl::unexpected(std::move(sure.error()));
+    auto step = std::make_unique<DequantizeStep>(*reader, choice.dtype, choice.allowed);
     const PlannedTensor& plain = step->outputs().front();
     rewrite.changes.push_back(
         {.name = plain.name,
@@ -163,7 +169,7 @@ tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layo
   rewrite.job = std::move(*job);
   findLayout("plain")->configure({}, rewrite.job.config, rewrite.job.quantConfig);
   if (!inventory->layers.empty())
-    setDtype(rewrite.job.config, plainDtype(dtype));
+    setDtype(rewrite.job.config, plainDtype(choice.dtype));
   rewrite.inventory = std::move(inventory);
   return rewrite;
 }

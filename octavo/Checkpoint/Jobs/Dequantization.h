@@ -6,11 +6,17 @@
 
 namespace octavo::checkpoint {
 
+struct DequantizationChoice {
+  const Layout* layout; ///< the folder's
+  kernels::WideType dtype;
+  Doubts allowed = {};
+};
+
 /// Plans a checkpoint of `folder`'s values, quantized layers as `dtype` under the names that plain
-/// checkpoints have, without the scales, the configuration cleaned of quantization. `layout` is the
-/// folder's. Errors: a layer that cannot be read; while it runs, a value beyond the dtype's
-/// largest.
-tl::expected<Rewrite, Error> planDequantization(const Folder& folder, const Layout& layout,
-                                                kernels::WideType dtype, Json options);
+/// checkpoints have, without the scales, the configuration cleaned of quantization. Errors: a layer
+/// that cannot be read; doubts that are not allowed; while it runs, scales that are doubtful, and a
+/// value beyond the dtype's largest.
+tl::expected<Rewrite, Error> planDequantization(const Folder& folder,
+                                                const DequantizationChoice& choice, Json options);
 
 } // namespace octavo::checkpoint

@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Jobs/FnuzConversion.h"
 
 #include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/ScaleCheck.h"
 #include "octavo/Checkpoint/ValueRows.h"
 
 #include <fmt/format.h>
@@ -195,8 +196,8 @@ class FnuzStep final : public Step {
 public:
   FnuzStep(const LayerReader& reader, const ElementFormat& to, const FnuzChoice& choice,
            const CodeMap& map, std::optional<CodeMap> byValue)
-      : reader(reader), choice(choice), map(map), byValue(std::move(byValue)),
-        all(piecesOf(*layerRows(reader))) {
+      : reader(reader), check(reader, choice.allowed), choice(choice), map(map),
+        byValue(std::move(byValue)), all(piecesOf(*layerRows(reader))) {
     const Layer& layer = reader.layer();
     const SafetensorsEntry& elements = *layer.elements.tensor.entry;
     const SafetensorsEntry& scales = *layer.scales->tensor.entry;
@@ -223,6 +224,8 @@ public:
 
   tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
     const Piece piece = all[index];
+    if (auto sure = check(piece, scratch.fetched); !sure)
+      return sure;
     const Layer& layer = reader.layer();
     const auto at = static_cast<std::uint64_t>(piece.begin * reader.columns());
     const auto n = static_cast<std::size_t>((piece.end - piece.begin) * reader.columns());
@@ -372,6 +375,7 @@ private:
   }
 
   const LayerReader reader;
+  const ScaleCheck check;
   const FnuzChoice choice;
   const CodeMap map;
   const std::optional<CodeMap> byValue;
@@ -390,6 +394,8 @@ public:
 
   tl::expected<Rewrite, Error> plan(Json options) {
     auto inventory = std::make_unique<Inventory>(choice.layout->read(folder, rewrite.notes));
+    if (auto sure = refuseDoubts(*inventory, choice.allowed); !sure)
+      return tl::unexpected(std::move(sure.error()));
     for (Layer& layer : inventory->layers)
       takeAsStored(layer);
     for (const Layer& layer : inventory->layers)
@@ -457,6 +463,9 @@ private:
     std::optional<CodeMap> byValue;
     if (!isToFnuz() && choice.codes.noTwin == NoTwin::Requantize)
       byValue = toOcpByValue(from, choice.codes);
+    if (layer.inputScale)
+      if (auto done = checkNumbers(*layer.inputScale, choice.allowed); !done)
+        return done;
     if (layer.inputScale)
       if (auto done = placeInputScale(*layer.inputScale, map.exponent); !done)
         return done;

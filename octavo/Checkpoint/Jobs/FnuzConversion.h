@@ -23,14 +23,15 @@ struct FnuzChoice {
   numerics::FnuzOptions codes = {};
   numerics::ScaleRange scales = numerics::ScaleRange::Refuse;
   FnuzLargest largest = FnuzLargest::Format; ///< ToFnuz only; also of layers that are FNUZ already
+  Doubts allowed = {};
 };
 
 /// Plans a checkpoint of the same layout, names and shapes whose FP8 elements are of the twin
 /// formats: dtype F8_E4M3FNUZ or F8_E5M2FNUZ, or back. Weight scales and static activation scales
 /// change with them, so that every value stays, bit for bit, where its code has a twin; steps
 /// report, by weight, what has none. Scales of the key-value cache stay: readers on such hardware
-/// double them as they load. Errors: no such layer; while the job runs, codes and scales that the
-/// choice refuses, with their place.
+/// double them as they load. Errors: no such layer; doubts that are not allowed; while the job
+/// runs, codes and scales that the choice refuses, with their place.
 tl::expected<Rewrite, Error> planFnuzConversion(const Folder& folder, const FnuzChoice& choice,
                                                 Json options);
 

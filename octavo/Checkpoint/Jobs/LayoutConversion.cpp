@@ -1,143 +1,21 @@
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
+#include "octavo/Checkpoint/Jobs/ExactRecast.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
+#include "octavo/Checkpoint/Jobs/Respelling.h"
 #include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/ScaleCheck.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
 
 namespace octavo::checkpoint {
 
-using format::ElementFormat;
-
 namespace {
-
-/// Writes a layer in another spelling of its scaled format.
-class RespellStep final : public Step {
-public:
-  RespellStep(const LayerReader& reader, LayerPlan plan)
-      : reader(reader), plan(std::move(plan)),
-        keepsAxes(reader.layer().storedAxes == this->plan.axes),
-        keepsBytes(keepsAxes && isPacked(reader.layer()) == this->plan.isPacked) {
-    if (keepsBytes)
-      all = {{0, reader.rows()}};
-    else
-      all = piecesOf(*layerRows(reader), this->plan.step() == 0 ? 0 : 1);
-  }
-
-  std::span<const PlannedTensor> outputs() const override { return plan.tensors; }
-  std::span<const Piece> pieces() const override { return all; }
-  std::uint64_t pieceMemory() const override {
-    return keepsBytes ? ShardWriter::kCopyPiece
-                      : 3 * static_cast<std::uint64_t>(mostValues(*layerRows(reader), all));
-  }
-
-  tl::expected<void, Error> make(std::size_t index, const Sink& sink, Scratch& scratch) override {
-    const Layer& layer = reader.layer();
-    if (index == 0)
-      if (auto written = writeNumbers(sink); !written)
-        return written;
-    if (index == 0 && keepsAxes)
-      if (auto written = writeScales(sink, scratch.stored); !written)
-        return written;
-    if (keepsBytes)
-      return sink.copy(LayerPlan::kElements, layer.elements.tensor, scratch.stored);
-    const Piece piece = all[index];
-    scratch.codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * reader.columns()));
-    auto fetched =
-        reader.codes(piece.begin, piece.end, reinterpret_cast<std::uint8_t*>(scratch.codes.data()),
-                     scratch.fetched);
-    if (!fetched)
-      return fetched;
-    if (keepsAxes)
-      return plan.writeCodes(sink, piece, scratch.codes, scratch.stored);
-    std::vector<std::byte> scales(static_cast<std::size_t>(
-        reader.scaleCount(piece.begin, piece.end) * layer.type.scale->bytes()));
-    if (auto read = reader.scales(piece.begin, piece.end, scales.data(), scratch.fetched); !read)
-      return read;
-    return plan.writeCodes(sink, piece, scratch.codes, scratch.stored).and_then([&] {
-      return plan.writeScales(sink, piece, scales);
-    });
-  }
-
-private:
-  static bool isPacked(const Layer& layer) {
-    return layer.elements.packed && layer.type.element->width() < 8;
-  }
-
-  tl::expected<void, Error> writeScales(const Sink& sink, PageBuffer& buffer) const {
-    const Layer& layer = reader.layer();
-    if (*layer.scales->format == *plan.type.scale)
-      return sink.copy(LayerPlan::kScales, layer.scales->tensor, buffer);
-    return exactly(*layer.scales, *plan.type.scale).and_then([&](const auto& bytes) {
-      return sink.write(LayerPlan::kScales, 0, *bytes);
-    });
-  }
-
-  tl::expected<void, Error> writeNumbers(const Sink& sink) const {
-    const Layer& layer = reader.layer();
-    tl::expected<void, Error> written;
-    if (plan.outer)
-      written = writeNumbers(sink, *plan.outer, *layer.outer, plan.outerMeaning);
-    if (written && plan.input)
-      written = writeNumbers(sink, *plan.input, *layer.inputScale, plan.inputMeaning);
-    return written;
-  }
-
-  static tl::expected<void, Error> writeNumbers(const Sink& sink, std::size_t output,
-                                                const Part& part, Meaning meaning) {
-    return respelled(part, meaning).and_then([&](const std::vector<float>& numbers) {
-      return sink.write(output, 0, std::as_bytes(std::span(numbers)));
-    });
-  }
-
-public:
-  /// The numbers of a part as f32 that mean the same where they enter as `meaning`. Numbers that
-  /// enter as before stay as they are. Errors, of both: of reading the file.
-  static tl::expected<std::vector<float>, Error> respelled(const Part& part, Meaning meaning) {
-    Part as = part;
-    if (part.meaning == meaning)
-      as.meaning = Meaning::Multiplies; // not inverted twice
-    auto numbers = multipliers(as);
-    if (numbers && part.meaning != meaning)
-      for (float& number : *numbers)
-        number = stored(number, meaning);
-    return numbers;
-  }
-
-  /// The codes of a part in another format that has all of its values; nothing where it has not.
-  static tl::expected<std::optional<std::vector<std::byte>>, Error>
-  exactly(const Part& part, const ElementFormat& to) {
-    const auto read = part.tensor.bytes();
-    if (!read)
-      return tl::unexpected(read.error());
-    const std::span<const std::byte> from = *read;
-    const auto width = static_cast<std::size_t>(part.format->bytes());
-    const auto newWidth = static_cast<std::size_t>(to.bytes());
-    std::vector<std::byte> bytes(from.size() / width * newWidth);
-    for (std::size_t i = 0; i < from.size() / width; ++i) {
-      std::uint64_t code = 0;
-      std::memcpy(&code, from.data() + i * width, width);
-      const double value = numerics::decode(*part.format, code);
-      const std::uint64_t converted = numerics::convert(to, value);
-      if (const double back = numerics::decode(to, converted); back != value && value == value)
-        return std::optional<std::vector<std::byte>>();
-      std::memcpy(bytes.data() + i * newWidth, &converted, newWidth);
-    }
-    return bytes;
-  }
-
-private:
-  LayerReader reader;
-  LayerPlan plan;
-  bool keepsAxes, keepsBytes;
-  std::vector<Piece> all;
-};
 
 class ConversionPlanner {
 public:
@@ -151,11 +29,15 @@ public:
     auto inventory = std::make_unique<Inventory>(choice.from->read(folder, rewrite.notes));
     if (auto whole = refuseUnread(folder, *inventory); !whole)
       return tl::unexpected(std::move(whole.error()));
+    if (auto sure = checkDoubts(*inventory); !sure)
+      return tl::unexpected(std::move(sure.error()));
+    if (auto measured = measureGroups(*inventory); !measured)
+      return tl::unexpected(std::move(measured.error()));
     for (const Layer& layer : inventory->layers)
       if (auto placed = place(layer); !placed)
         return tl::unexpected(std::move(placed.error()));
     if (!refused.empty())
-      return tl::unexpected(refusal(inventory->layers.size()));
+      return tl::unexpected(refusal(*inventory));
     if (inventory->layers.empty())
       return tl::unexpected(
           Error{.file = folder.path().string(),
@@ -191,6 +73,25 @@ public:
   const std::set<std::string>& misplacedInputs() const { return misplaced; }
 
 private:
+  /// All that is known before scales of blocks are read.
+  tl::expected<void, Error> checkDoubts(const Inventory& inventory) const {
+    if (auto sure = refuseDoubts(inventory, choice.allowed); !sure)
+      return sure;
+    for (const Layer& layer : inventory.layers) {
+      if (auto sure = checkOuterScale(layer, choice.allowed); !sure)
+        return sure;
+      if (layer.inputScale)
+        if (auto sure = checkNumbers(*layer.inputScale, choice.allowed); !sure)
+          return sure;
+    }
+    for (const KvScales& kv : inventory.kvScales)
+      for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
+        if (*part)
+          if (auto sure = checkNumbers(**part, choice.allowed); !sure)
+            return sure;
+    return {};
+  }
+
   tl::expected<void, Error> place(const Layer& layer) {
     auto reader = LayerReader::open(layer);
     if (!reader)
@@ -199,23 +100,27 @@ private:
     if (!rowFound)
       return tl::unexpected(rowFound.error());
     const format::ScaledFormat* row = *rowFound;
-    auto plan = respelling(layer, row);
+    const format::ScaledFormat* wanted = choice.format ? choice.format : row;
+    auto plan = wanted == row ? respelling(layer, row) : recast(*reader, row);
     if (plan) {
       if (layer.inputScale && !plan->input)
         droppedInputs.push_back(&layer);
-      configureLayer(layer, row, plan->input.has_value(), Values::Kept);
-      record(layer, row->name, plan->bytes());
-      if (plan->outer) {
-        const auto before = multipliers(*layer.outer), after = multipliersOf(*plan, layer);
-        if (!before || !after)
-          return tl::unexpected((before ? after : before).error());
-        if (*before != *after)
-          roundedDivisors.push_back(layer.name);
-      }
-      shards.replace(layer.elements.tensor,
-                     std::make_unique<RespellStep>(*reader, std::move(*plan)));
+      const auto isRounded = wanted == row ? roundsDivisor(*plan, layer) : false;
+      if (!isRounded)
+        return tl::unexpected(isRounded.error());
+      configureLayer(layer, wanted, plan->input.has_value(),
+                     wanted == row ? Values::Kept : Values::Recast);
+      record(layer, wanted->name, plan->bytes(),
+             *isRounded ? Accuracy::RoundedDivisor : Accuracy::Exact);
+      if (*isRounded)
+        roundedDivisors.push_back(layer.name);
+      auto step = wanted == row ? respellStep(*reader, std::move(*plan), choice.allowed)
+                                : recastStep(layer, *reader, std::move(*plan));
+      if (!step)
+        return tl::unexpected(std::move(step.error()));
+      shards.replace(layer.elements.tensor, std::move(*step));
     } else if (choice.requantization) {
-      const format::ScaledFormat& format = *choice.requantization->format;
+      const format::ScaledFormat& format = *choice.format;
       auto anew = planLayer(layer.name, layer.parameter, layer.shape, format,
                             *choice.to->spelling(format.name, layer.shape.size()),
                             scaleDtype(layer), WithInputScale::No);
@@ -228,10 +133,10 @@ private:
       if (layer.inputScale)
         droppedInputs.push_back(&layer);
       configureLayer(layer, &format, false, Values::Anew);
-      record(layer, format.name, anew->bytes());
+      record(layer, format.name, anew->bytes(), Accuracy::Requantized);
       shards.replace(layer.elements.tensor, requantizeStep(layer, *reader, std::move(*anew)));
     } else {
-      refuse(layer, plan.error(), row);
+      refuse(layer, plan.error(), wanted);
     }
     dropScales(shards, layer);
     return {};
@@ -248,7 +153,7 @@ private:
           format::blockShape(row, layer.shape, static_cast<int>(layer.shape.size()) - 1) !=
               layer.type.block)
         continue;
-      const auto exact = RespellStep::exactly(*layer.scales, *row.scale);
+      const auto exact = exactly(*layer.scales, *row.scale);
       if (!exact)
         return tl::unexpected(exact.error());
       if (*exact)
@@ -271,23 +176,118 @@ private:
     if (!plan)
       return plan;
     if (*layer.scales->format != *plan->type.scale) {
-      const auto exact = RespellStep::exactly(*layer.scales, *plan->type.scale);
+      const auto exact = exactly(*layer.scales, *plan->type.scale);
       if (!exact)
         return tl::unexpected(exact.error().message());
       if (!*exact)
         return tl::unexpected(fmt::format("its scales are not exact in {}",
                                           plan->tensors[LayerPlan::kScales].dtype->name));
     }
-    const auto shapeAs = [&](std::optional<std::size_t> output, const Part& part) {
-      if (const std::int64_t count = numerics::elementCount(part.tensor.entry->shape);
-          output && count != 1)
-        plan->tensors[*output].shape = {count};
-    };
     if (layer.outer)
-      shapeAs(plan->outer, *layer.outer);
+      shapeAs(*plan, plan->outer, *layer.outer);
     if (layer.inputScale)
-      shapeAs(plan->input, *layer.inputScale);
+      shapeAs(*plan, plan->input, *layer.inputScale);
     return plan;
+  }
+
+  /// Whether a static scale of FP8 inputs says the same beside both formats: both have one scale
+  /// level, of a float.
+  static bool keepsInputs(const format::ScaledFormat* from, const format::ScaledFormat& to) {
+    return from && !from->scale->isNarrow() && !to.scale->isNarrow() &&
+           *from->element == *to.element;
+  }
+
+  /// The plan of the layer in the wanted format, another than its own, if that has its values; or
+  /// why it has not.
+  tl::expected<LayerPlan, std::string> recast(const LayerReader& reader,
+                                              const format::ScaledFormat* row) {
+    const Layer& layer = reader.layer();
+    const format::ScaledFormat& format = *choice.format;
+    const LayerSpelling& spelling = *choice.to->spelling(format.name, layer.shape.size());
+    const bool withInput =
+        layer.inputScale && keepsInputs(row, format) && !wide.contains(layer.name);
+    std::string why;
+    // Where the layout leaves the scales' dtype open: the model's if that has them, else F32.
+    for (const SafetensorsDtype* dtype : {&modelDtype(), &plainDtype(kernels::WideType::F32)}) {
+      auto plan = planLayer(layer.name, layer.parameter, layer.shape, format, spelling, *dtype,
+                            withInput ? WithInputScale::Yes : WithInputScale::No);
+      if (!plan)
+        return plan;
+      const std::string group = amaxGroup(format, layer.name, plainName(layer));
+      if (plan->outer && inexactGroups.contains(group))
+        return tl::unexpected(inexactGroups.at(group));
+      const auto inexact = whyInexact(reader, *plan, outerOf(*plan, group));
+      if (!inexact)
+        return tl::unexpected(inexact.error().message());
+      if (!*inexact) {
+        if (plan->input)
+          shapeAs(*plan, plan->input, *layer.inputScale);
+        return plan;
+      }
+      why = fmt::format("its values are not exact in {}: {}", format.name, **inexact);
+    }
+    return tl::unexpected(std::move(why));
+  }
+
+  float outerOf(const LayerPlan& plan, const std::string& group) const {
+    return plan.outer && mostExponents.contains(group)
+               ? outerFor(*plan.type.scale, mostExponents.at(group))
+               : 1.0f;
+  }
+
+  /// Of the groups that share an outer scale in the wanted format: the largest scale, and those of
+  /// which a member is not exact, since then all are quantized anew under one outer scale.
+  tl::expected<void, Error> measureGroups(const Inventory& inventory) {
+    if (!choice.format || !choice.format->hasOuterScale)
+      return {};
+    struct Member {
+      LayerReader reader;
+      const format::ScaledFormat* row;
+      std::string group;
+    };
+    std::vector<Member> members; // of layers in other formats
+    for (const Layer& layer : inventory.layers) {
+      const auto row = rowOf(layer);
+      if (!row)
+        return tl::unexpected(row.error());
+      if (const auto reader = LayerReader::open(layer); reader && *row != choice.format)
+        members.push_back({*reader, *row, amaxGroup(*choice.format, layer.name, plainName(layer))});
+    }
+    for (const Member& member : members) {
+      const auto found = scaleExponents(member.reader);
+      if (!found)
+        return tl::unexpected(found.error());
+      if (!*found)
+        continue;
+      const auto [most, isNew] = mostExponents.emplace(member.group, (*found)->most);
+      most->second = std::max(most->second, (*found)->most);
+    }
+    std::map<std::string, std::string> inexact;
+    for (const Member& member : members)
+      if (const auto plan = recast(member.reader, member.row); !plan)
+        inexact.emplace(member.group, plan.error());
+    inexactGroups = std::move(inexact);
+    return {};
+  }
+
+  tl::expected<std::unique_ptr<Step>, Error>
+  recastStep(const Layer& layer, const LayerReader& reader, LayerPlan plan) const {
+    const float outer = outerOf(plan, amaxGroup(*choice.format, layer.name, plainName(layer)));
+    std::vector<float> input;
+    if (plan.input) {
+      auto numbers = respelled(*layer.inputScale, plan.inputMeaning);
+      if (!numbers)
+        return tl::unexpected(std::move(numbers.error()));
+      input = std::move(*numbers);
+    }
+    return checkpoint::recastStep(reader, std::move(plan), outer, std::move(input), choice.allowed);
+  }
+
+  /// One number an expert stays so.
+  static void shapeAs(LayerPlan& plan, std::optional<std::size_t> output, const Part& part) {
+    if (const std::int64_t count = numerics::elementCount(part.tensor.entry->shape);
+        output && count != 1)
+      plan.tensors[*output].shape = {count};
   }
 
   /// Where the layout leaves the scales' dtype open it is the model's, if that has all of them.
@@ -295,7 +295,7 @@ private:
     const SafetensorsDtype& stored = *layer.scales->tensor.entry->dtype;
     const SafetensorsDtype& model = modelDtype();
     // Scales that cannot be read are an error to the step that copies them.
-    const auto exact = RespellStep::exactly(*layer.scales, model.type->format());
+    const auto exact = exactly(*layer.scales, model.type->format());
     return wideType(stored) && !(exact && *exact) ? stored : model;
   }
 
@@ -308,28 +308,34 @@ private:
     return plainDtype(kernels::WideType::Bf16);
   }
 
-  static tl::expected<std::vector<float>, Error> multipliersOf(const LayerPlan& plan,
-                                                               const Layer& layer) {
-    auto numbers = RespellStep::respelled(*layer.outer, plan.outerMeaning);
-    if (numbers && plan.outerMeaning == Meaning::Divides)
-      for (float& number : *numbers)
+  /// Whether the outer scale of a plan in another spelling is not quite the layer's. Errors: of
+  /// reading the file.
+  static tl::expected<bool, Error> roundsDivisor(const LayerPlan& plan, const Layer& layer) {
+    if (!plan.outer)
+      return false;
+    const auto before = multipliers(*layer.outer);
+    auto after = respelled(*layer.outer, plan.outerMeaning);
+    if (!before || !after)
+      return tl::unexpected((before ? after : before).error());
+    if (plan.outerMeaning == Meaning::Divides)
+      for (float& number : *after)
         number = 1.0f / number;
-    return numbers;
+    return *before != *after;
   }
 
   std::unique_ptr<Step> requantizeStep(const Layer& layer, const LayerReader& reader,
                                        LayerPlan plan) {
-    auto rows = layerRows(reader);
+    auto rows = checkedRows(reader, choice.allowed);
     std::shared_ptr<AmaxMeasurement> measurement;
     if (plan.outer || plan.hasOneScale())
-      measurement = amaxes.join(
-          amaxGroup(*choice.requantization->format, layer.name, plainName(layer)), rows);
+      measurement = amaxes.join(amaxGroup(*choice.format, layer.name, plainName(layer)), rows);
     return quantizeStep(std::move(rows), std::move(plan), choice.requantization->options,
                         std::move(measurement), ErrorReport::Measured);
   }
 
-  /// Of a layer: kept, and with them its activations; or anew, with what goes with the format.
-  enum class Values : std::uint8_t { Kept, Anew };
+  /// Of a layer: kept in its format, and with them its activations; in another format, recast or
+  /// anew, with what goes with that.
+  enum class Values : std::uint8_t { Kept, Recast, Anew };
 
   void configureLayer(const Layer& layer, const format::ScaledFormat* format, bool hasInput,
                       Values values) {
@@ -360,8 +366,12 @@ private:
         misplaced.insert(layer->name);
       // That a static kind lost its scale is said of the scales.
       const bool isDynamicNow = !hasInput && areAlike(wanted[i].activations, said);
-      if (values == Values::Kept && !areAlike(layer->activations, said) &&
-          !(layer->inputScale && isDynamicNow))
+      // What goes with another format is of another one; but wide ones stay wide, and the reverse.
+      const bool isOther = values == Values::Kept
+                               ? !areAlike(layer->activations, said)
+                               : (layer->activations.kind == Activations::Kind::None) !=
+                                     (said.kind == Activations::Kind::None);
+      if (isOther && !(layer->inputScale && isDynamicNow))
         changes[fmt::format("{} become {}", nounOf(layer->activations), nounOf(said))].push_back(
             layer->name);
     }
@@ -379,14 +389,15 @@ private:
            .fix = "another --layout, where one says both"});
   }
 
-  void record(const Layer& layer, std::string_view to, std::uint64_t bytes) {
+  void record(const Layer& layer, std::string_view to, std::uint64_t bytes, Accuracy accuracy) {
     rewrite.changes.push_back(
         {.name = plainName(layer),
          .from = std::string(layer.format ? layer.format->name : layer.type.element->name),
          .to = std::string(to),
          .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
          .bytesBefore = bytesOf(layer),
-         .bytesAfter = bytes});
+         .bytesAfter = bytes,
+         .accuracy = accuracy});
   }
 
   void noteDroppedInputs() {
@@ -426,7 +437,7 @@ private:
           spelling.dtype.empty() ? tensor.entry->dtype : findSafetensorsDtype(spelling.dtype);
       std::optional<std::vector<std::byte>> bytes;
       if (dtype->type && dtype->type->isFloat()) {
-        auto exact = RespellStep::exactly(**part, dtype->type->format());
+        auto exact = exactly(**part, dtype->type->format());
         if (!exact)
           return tl::unexpected(std::move(exact.error()));
         bytes = std::move(*exact);
@@ -468,7 +479,8 @@ private:
     misfitFormat = wanted->name;
   }
 
-  Error refusal(std::size_t layers) const {
+  Error refusal(const Inventory& inventory) const {
+    const std::size_t layers = inventory.layers.size();
     struct Reason {
       std::string_view first; ///< of the layers
       std::size_t others = 0;
@@ -495,11 +507,44 @@ private:
                                      : fmt::format("--layout with one that has them in {}: {}; or ",
                                                    misfitFormat, fmt::join(*misfits, ", ")))};
     return {.file = folder.path().string(),
-            .problem = fmt::format("{} of {} layers cannot be said in layout {} without loss",
-                                   refused.size(), layers, choice.to->name()),
-            .expected = "the same element format, scale format and blocks",
+            .problem = fmt::format("{} of {} layers cannot be said in layout {}{} without loss",
+                                   refused.size(), layers, choice.to->name(),
+                                   choice.format ? fmt::format(" as {}", choice.format->name) : ""),
+            .expected = "the same values under the same scales",
             .found = named,
-            .fix = "--requantize --format F quantizes them anew and reports the error"};
+            .fix = choice.format
+                       ? std::string("--requantize quantizes them anew and reports the error")
+                       : exactFormatsText(inventory) +
+                             "--requantize --format F quantizes layers anew and reports the error"};
+  }
+
+  /// Whether all layers can be said in the wanted format, or in their own, without loss.
+  bool keepsAll(const Inventory& inventory) {
+    return measureGroups(inventory) &&
+           std::ranges::all_of(inventory.layers, [&](const Layer& layer) {
+             const auto reader = LayerReader::open(layer);
+             const auto row = rowOf(layer);
+             return reader && row &&
+                    (choice.format && choice.format != *row ? recast(*reader, *row)
+                                                            : respelling(layer, *row))
+                        .has_value();
+           });
+  }
+
+  /// The formats of the new layout that keep all values, as a part of a fix.
+  std::string exactFormatsText(const Inventory& inventory) const {
+    std::vector<std::string_view> exact;
+    for (std::string_view name : writtenFormats(*choice.to, InputScale::Optional)) {
+      const ConversionChoice other = {.from = choice.from,
+                                      .to = choice.to,
+                                      .format = format::findScaledFormat(name),
+                                      .allowed = choice.allowed};
+      if (ConversionPlanner(folder, other, wide).keepsAll(inventory))
+        exact.push_back(name);
+    }
+    return exact.empty() ? ""
+                         : fmt::format("--format {} keeps all values; or ",
+                                       fmt::join(exact, " or --format "));
   }
 
   struct ConfiguredFrom {
@@ -518,6 +563,8 @@ private:
   Rewrite rewrite;
   LayoutChoice configured;
   SharedAmax amaxes;
+  std::map<std::string, int> mostExponents; ///< of scales, by group
+  std::map<std::string, std::string> inexactGroups;
   std::vector<std::pair<std::string, std::string>> refused; ///< layer and reason
   /// Where a layer is a stack and the layout has matrices, or the reverse: layouts that have such
   /// in the format. No quantizing anew helps there.

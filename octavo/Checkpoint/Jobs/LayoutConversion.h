@@ -11,9 +11,8 @@
 
 namespace octavo::checkpoint {
 
-/// What becomes of layers that the new layout has no spelling for.
+/// What becomes of layers whose values the wanted format does not have.
 struct Requantization {
-  const format::ScaledFormat* format; ///< that the new layout spells
   numerics::QuantizeOptions options;
   const numerics::Preset* preset = nullptr; ///< whose options these are, if a preset's
 };
@@ -21,13 +20,18 @@ struct Requantization {
 struct ConversionChoice {
   const Layout* from;
   const Layout* to;
-  std::optional<Requantization> requantization = {};
+  /// That all layers are written in, and the new layout spells; null: each in its own.
+  const format::ScaledFormat* format = nullptr;
+  std::optional<Requantization> requantization = {}; ///< with a format alone
+  Doubts allowed = {};
 };
 
-/// Plans a checkpoint of the layout `choice.to` with the values of `folder`. A layer whose scaled
-/// format the new layout spells keeps its codes and scales bit for bit: names, ranks, packing and
-/// dtypes change, and outer scales are inverted where one layout multiplies and the other divides.
-/// Errors: layers that cannot be said, with the reason, unless they are to be quantized anew.
+/// Plans a checkpoint of the layout `choice.to` with the values of `folder`. A layer that is in the
+/// wanted format keeps its codes and scales bit for bit: names, ranks, packing and dtypes change,
+/// and outer scales are inverted where one layout multiplies and the other divides. One that the
+/// wanted format has exactly (ExactRecast.h) keeps its values. Errors: other layers, with the
+/// reason, unless they are to be quantized anew; doubts that are not allowed, those about scales of
+/// blocks as they are read.
 tl::expected<Rewrite, Error> planConversion(const Folder& folder, const ConversionChoice& choice,
                                             Json options);
 

@@ -341,12 +341,12 @@ TEST_F(LayoutConversionTest, requantizesOnlyWhenAsked) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message().find("4 of 4 layers"), std::string::npos)
       << refused.error().message();
-  auto rewrite =
-      planConversion(folder,
-                     {.from = &from,
-                      .to = &quark,
-                      .requantization = Requantization{format::findScaledFormat("mxfp4"), {}}},
-                     {});
+  auto rewrite = planConversion(folder,
+                                {.from = &from,
+                                 .to = &quark,
+                                 .format = format::findScaledFormat("mxfp4"),
+                                 .requantization = Requantization{}},
+                                {});
   ASSERT_TRUE(rewrite);
   const auto result = runJob(rewrite->job, root / "out");
   ASSERT_TRUE(result) << result.error().message();

@@ -68,6 +68,14 @@ tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& in
             .fix = first.fix + "; `octavo checkpoint lint` names all"});
 }
 
+tl::expected<void, Error> refuseDoubts(const Inventory& inventory, Doubts allowed) {
+  for (const Doubtful& each : inventory.doubts)
+    if (!allowed.has(each.doubt))
+      return tl::unexpected(
+          doubtError(each.doubt, each.file, each.tensor, each.expected, each.found));
+  return {};
+}
+
 void dropScales(ShardBuilder& shards, const Layer& layer) {
   for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
     if (*part)

@@ -13,6 +13,14 @@
 
 namespace octavo::checkpoint {
 
+/// What becomes of quantized values in another spelling.
+enum class Accuracy : std::uint8_t {
+  Unsaid,         ///< they were not quantized, or are no longer
+  Exact,          ///< each stays, bit for bit
+  RoundedDivisor, ///< their outer scale's inverse is no f32
+  Requantized,
+};
+
 /// What becomes of one weight.
 struct LayerChange {
   std::string name; ///< "model.layers.0.self_attn.q_proj.weight"
@@ -21,6 +29,7 @@ struct LayerChange {
   std::uint64_t elements;
   std::uint64_t bytesBefore; ///< with its scales
   std::uint64_t bytesAfter;
+  Accuracy accuracy = Accuracy::Unsaid;
 };
 
 /// A weight that could have been changed and is not.
@@ -64,6 +73,9 @@ private:
 /// Error: the checkpoint has what octavo cannot read, or says that it computes with more than the
 /// weights; what is written of it under another layout's configuration would be another model's.
 tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& inventory);
+
+/// Error: a doubt of reading the layout that is not allowed.
+tl::expected<void, Error> refuseDoubts(const Inventory& inventory, Doubts allowed);
 
 /// Drops all parts of a layer but the elements, which a step replaces.
 void dropScales(ShardBuilder& shards, const Layer& layer);

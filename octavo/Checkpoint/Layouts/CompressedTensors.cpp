@@ -347,6 +347,10 @@ public:
   std::span<const LayerSpelling> spellings() const override { return kSpellings; }
   KvSpelling kvSpelling() const override { return {.dtype = "", .shape = ScaleShape::One}; }
 
+  std::span<const std::string_view> quantMethods() const override {
+    static constexpr auto kMethods = std::to_array<std::string_view>({"compressed-tensors"});
+    return kMethods;
+  }
   std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
     const Json& block = folder.quantizationConfig();
     if (stringAt(block, "quant_method") == "compressed-tensors")

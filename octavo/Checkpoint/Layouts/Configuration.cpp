@@ -51,7 +51,7 @@ std::vector<std::string> stringsAt(const Json& value, const char* key) {
 const Json& readableQuantization(const Folder& folder) {
   static const Json none;
   const Json& block = folder.quantizationConfig();
-  const bool isRead = stringAt(block, "quant_method").empty() ||
+  const bool isRead = memberAt(block, {"quant_method"}).is_null() ||
                       std::ranges::any_of(layouts(), [&](const Layout* layout) {
                         return layout->detectByConfiguration(folder).has_value();
                       });

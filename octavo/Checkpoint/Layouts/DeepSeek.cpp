@@ -46,6 +46,10 @@ public:
   }
   std::span<const LayerSpelling> spellings() const override { return kSpellings; }
 
+  std::span<const std::string_view> quantMethods() const override {
+    static constexpr auto kMethods = std::to_array<std::string_view>({"fp8", "mxfp8"});
+    return kMethods;
+  }
   std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
     const Json& block = folder.quantizationConfig();
     const std::string method = stringAt(block, "quant_method");
@@ -61,6 +65,7 @@ public:
                           ? "ignored_layers"
                           : "modules_to_not_convert";
     const NamePatterns plain(stringsAt(block, key), PatternStyle::NameOrRegex, key, findings);
+    std::string badSize;
     Claim quantized;
     quantized.source = "config.json: weight_block_size";
     if (!block.is_null()) {
@@ -77,11 +82,12 @@ public:
       if (extent(0) > 0 && extent(1) > 0)
         quantized.block = {extent(0), extent(1)};
       else
-        findings.push_back(
-            finding("bad-configuration", "config.json", "",
-                    fmt::format("weight_block_size is {}; two positive extents are "
-                                "expected",
-                                size.dump(-1, ' ', false, Json::error_handler_t::replace))));
+        badSize = size.dump(-1, ' ', false, Json::error_handler_t::replace);
+      if (!badSize.empty())
+        findings.push_back(finding("bad-configuration", "config.json", "",
+                                   fmt::format("weight_block_size is {}; two positive extents are "
+                                               "expected",
+                                               badSize)));
       if (stringAt(block, "activation_scheme") == "static")
         findings.push_back(finding("bad-configuration", "config.json", "",
                                    "activation_scheme is static; with weight_block_size readers "
@@ -109,6 +115,9 @@ public:
         },
         findings);
     reportUnused(folder, plain, key, findings);
+    if (!badSize.empty())
+      inventory.doubts.push_back({Doubt::BlockSize, (folder.path() / "config.json").string(), "",
+                                  "weight_block_size of two positive extents", badSize});
     return inventory;
   }
 

@@ -36,6 +36,10 @@ public:
   }
   std::span<const LayerSpelling> spellings() const override { return kSpellings; }
 
+  std::span<const std::string_view> quantMethods() const override {
+    static constexpr auto kMethods = std::to_array<std::string_view>({"fp8", "fbgemm_fp8"});
+    return kMethods;
+  }
   std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
     const Json& block = folder.quantizationConfig();
     const std::string method = stringAt(block, "quant_method");

@@ -47,6 +47,10 @@ public:
   }
   std::span<const LayerSpelling> spellings() const override { return kSpellings; }
 
+  std::span<const std::string_view> quantMethods() const override {
+    static constexpr auto kMethods = std::to_array<std::string_view>({"mxfp4"});
+    return kMethods;
+  }
   std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
     if (stringAt(folder.quantizationConfig(), "quant_method") == "mxfp4")
       return "config.json: quant_method is mxfp4";

@@ -174,6 +174,7 @@ bool fits(const Fit& fit) { return std::ranges::none_of(fit.problems, isError); 
 struct Choice {
   Fit fit;
   Findings findings;
+  bool isOfOtherBlocks = false; ///< than the configuration says
 };
 
 /// The reading of a candidate: what the configuration says if that fits, else what does fit, else
@@ -210,6 +211,7 @@ std::optional<Choice> choose(const Candidate& candidate, std::string_view elemen
       report(choice.findings, "configuration-mismatch",
              fmt::format("{} says {}; stored is {}, elements {}", claim.source, claim.format,
                          found->second->format, describe(*elements.entry)));
+      choice.isOfOtherBlocks = claim.block.has_value();
       return choice;
     }
     for (auto other = found + 1; other != others.end(); ++other)
@@ -298,6 +300,13 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
       inventory.unread.push_back({candidate.elements.name(), "its elements cannot be placed"});
       continue;
     }
+    if (choice->isOfOtherBlocks)
+      inventory.doubts.push_back(
+          {Doubt::BlockSize, candidate.elements.shard->name(), candidate.elements.name(),
+           fmt::format("blocks of {} x {} ({})", (*claim.block)[0], (*claim.block)[1],
+                       claim.source),
+           fmt::format("scales of {} x {}", layer.type.block[layer.shape.size() - 2],
+                       layer.type.block.back())});
     if (const auto unapplied = findModifiers(folder, layer))
       report("unapplied-tensor", *unapplied, layer.unapplied);
     for (const StoredTensor& tensor : layer.idle)

@@ -89,8 +89,10 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   }
   const Json& block = folder.quantizationConfig();
   std::string unknown;
+  bool isNamed = false;
   if (!block.is_null()) {
     const auto method = block.find("quant_method");
+    isNamed = method != block.end() && !method->is_null();
     unknown = method == block.end() ? "quantization_config has no quant_method"
               : method->is_string()
                   ? fmt::format("quant_method is {}", inQuotes(method->get<std::string>()))
@@ -109,7 +111,14 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
                             names(std::span(stored).first(stored.size() - 1)),
                             stored.front().layout->name())));
   DetectedLayout& found = stored.front();
-  if (found.layout != layouts().back())
+  const bool isPlain = found.layout == layouts().back();
+  if (isNamed && !isPlain) {
+    found.isForeign = true;
+    found.reason = fmt::format("config.json: {}, which octavo does not read; {} are as layout {} "
+                               "has them",
+                               unknown, found.reason, found.layout->name());
+  }
+  if (!isPlain)
     return found;
   if (!unknown.empty()) {
     found.isForeign = true;
@@ -128,13 +137,25 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   return found;
 }
 
+/// "fp8 (quant_method fp8, fbgemm_fp8), deepseek (...), ...".
+static std::string knownMethods() {
+  std::vector<std::string> known;
+  for (const Layout* layout : layouts())
+    if (const auto methods = layout->quantMethods(); !methods.empty())
+      known.push_back(
+          fmt::format("{} (quant_method {})", layout->name(), fmt::join(methods, ", ")));
+  return fmt::format("{}", fmt::join(known, ", "));
+}
+
 Error foreignLayout(const Folder& folder, const DetectedLayout& detected) {
   return {.file = folder.path().string(),
           .problem = "is quantized in a way that octavo does not read",
+          .expected = "one of the layouts " + knownMethods(),
           .found = detected.reason,
-          .fix = "--from LAYOUT of dequantize and convert reads it as one of `octavo checkpoint "
-                 "layouts`; or convert it with the tool that wrote it; if its weights are plain, "
-                 "remove quantization_config from config.json"};
+          .fix =
+              "--from LAYOUT (layout= in Python) reads it as one of them; or convert it with the "
+              "tool that wrote it; if its weights are plain, remove quantization_config from "
+              "config.json"};
 }
 
 } // namespace octavo::checkpoint

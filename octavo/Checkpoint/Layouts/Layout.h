@@ -3,6 +3,7 @@
 // goes through this interface.
 #pragma once
 
+#include "octavo/Checkpoint/Doubts.h"
 #include "octavo/Checkpoint/Layer.h"
 
 #include <functional>
@@ -104,12 +105,20 @@ struct Unread {
   std::string fix = "convert it with the tool that wrote it";
 };
 
+/// A doubt that reading a layout leaves.
+struct Doubtful {
+  Doubt doubt;
+  std::string file, tensor; ///< either may be empty
+  std::string expected, found;
+};
+
 /// All that a layout says of a checkpoint.
 struct Inventory {
   std::vector<Layer> layers;       ///< quantized, in the order of names
   std::vector<StoredTensor> plain; ///< tensors that belong to no layer and to no KvScales
   std::vector<KvScales> kvScales;
   std::vector<Unread> unread; ///< where there is any, other layouts cannot say the model
+  std::vector<Doubtful> doubts;
   /// From the configuration: "fp8" where the key-value cache is meant to be FP8; else empty.
   std::string kvCacheFormat;
   std::string quantizer; ///< producer and version, where the configuration says so
@@ -139,6 +148,9 @@ public:
   /// format the one that octavo writes comes first, and the one of stacked experts is written too.
   virtual std::span<const LayerSpelling> spellings() const = 0;
   virtual KvSpelling kvSpelling() const { return {}; }
+  /// What config.json has under quant_method where it is of this layout; empty where nothing names
+  /// it.
+  virtual std::span<const std::string_view> quantMethods() const { return {}; }
 
   /// Why the configuration says that `folder` is of this layout ("config.json: quant_method is
   /// fp8"), or nothing.
@@ -173,11 +185,12 @@ const Layout* findLayout(std::string_view name);
 struct DetectedLayout {
   const Layout* layout;
   std::string reason;
-  /// Plain only because the tensors fit no layout, where the configuration speaks of a quantization
-  /// that octavo does not read, or codes lie beside scales.
+  /// A guess, good for a look and for nothing else: the configuration names a quant_method that
+  /// octavo does not know, or the tensors fit no layout though the configuration speaks of a
+  /// quantization or codes lie beside scales.
   bool isForeign = false;
 };
-/// Why nothing is made of such a checkpoint.
+/// Why no value of such a checkpoint is read unless the layout is named, and how to name it.
 Error foreignLayout(const Folder& folder, const DetectedLayout& detected);
 DetectedLayout detectLayout(const Folder& folder, Findings& findings);
 

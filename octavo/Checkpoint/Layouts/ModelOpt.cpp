@@ -214,6 +214,10 @@ public:
     return {.key = "k_proj.k_scale", .value = "v_proj.v_scale"};
   }
 
+  std::span<const std::string_view> quantMethods() const override {
+    static constexpr auto kMethods = std::to_array<std::string_view>({"modelopt"});
+    return kMethods;
+  }
   std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
     if (readConfig(folder))
       return fmt::format("config.json: quant_method is {}",

@@ -42,6 +42,10 @@ public:
   std::string_view source() const override { return "safetensors 0.6 (F4, F6, F8_E8M0)"; }
   std::span<const LayerSpelling> spellings() const override { return rows(); }
 
+  std::span<const std::string_view> quantMethods() const override {
+    static constexpr auto kMethods = std::to_array<std::string_view>({"octavo"});
+    return kMethods;
+  }
   std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
     if (stringAt(folder.quantizationConfig(), "quant_method") == "octavo")
       return "config.json: quant_method is octavo";

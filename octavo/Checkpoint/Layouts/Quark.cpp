@@ -203,6 +203,10 @@ public:
             .query = "q_proj.output_scale"};
   }
 
+  std::span<const std::string_view> quantMethods() const override {
+    static constexpr auto kMethods = std::to_array<std::string_view>({"quark"});
+    return kMethods;
+  }
   std::optional<std::string> detectByConfiguration(const Folder& folder) const override {
     if (stringAt(folder.quantizationConfig(), "quant_method") == "quark")
       return "config.json: quant_method is quark";

@@ -1,8 +1,8 @@
 #include "octavo/Checkpoint/Lint/LintReaders.h"
 
+#include "octavo/Checkpoint/BlocksWithValues.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
-#include "octavo/Checkpoint/Lint/BlocksWithValues.h"
 #include "octavo/Checkpoint/Lint/ReaderConditions.h"
 #include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
@@ -32,19 +32,23 @@ std::string quantAlgorithm(const Folder& folder) {
 
 // Conditions, in the order of the table.
 
-void kvDefault(const LintSubject& subject, RuleName rule, Findings& findings) {
-  if (subject.inventory.kvCacheFormat.empty())
-    return;
+/// Of the attention modules those without scales of the cache in the checkpoint, and all.
+std::pair<std::ptrdiff_t, std::size_t> modulesWithoutScales(const LintSubject& subject) {
   std::set<std::string_view> with;
   for (const KvScales& kv : subject.inventory.kvScales)
     with.insert(kv.module);
   const std::vector<std::string> modules = attentionModules(subject.folder);
-  const auto missing = std::ranges::count_if(
-      modules, [&](const std::string& module) { return !with.contains(module); });
-  if (missing > 0)
+  return {std::ranges::count_if(modules,
+                                [&](const std::string& module) { return !with.contains(module); }),
+          modules.size()};
+}
+
+void kvDefault(const LintSubject& subject, RuleName rule, Findings& findings) {
+  if (subject.inventory.kvCacheFormat.empty())
+    return;
+  if (const auto [missing, all] = modulesWithoutScales(subject); missing > 0)
     report(rule, findings, nullptr,
-           fmt::format("{} of {} attention modules have no scales for the cache", missing,
-                       modules.size()));
+           fmt::format("{} of {} attention modules have no scales for the cache", missing, all));
 }
 
 void kvValueOnly(const LintSubject& subject, RuleName rule, Findings& findings) {
@@ -60,6 +64,8 @@ void kvOneName(const LintSubject& subject, RuleName rule, Findings& findings) {
 }
 
 void kvSideFile(const LintSubject& subject, RuleName rule, Findings& findings) {
+  if (modulesWithoutScales(subject).first == 0)
+    return; // they are in the checkpoint, where the file is not needed
   for (const std::string& name : subject.folder.otherFiles())
     if (name == "kv_cache_scales.json")
       report(rule, findings, nullptr, "scales of the cache are in " + name);

@@ -1,6 +1,6 @@
 // Scales whose value is wrong: zero, NaN, infinite, negative, subnormal, the wrong way round.
 
-#include "octavo/Checkpoint/Lint/BlocksWithValues.h"
+#include "octavo/Checkpoint/BlocksWithValues.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
 #include "octavo/Numerics/Conversion.h"
 
@@ -75,7 +75,7 @@ void lintWeightScales(const LayerCensus& census, Findings& findings) {
     }
     if (*zeroed == 0) {
       findings[i] = finding("zero-scale-of-zeros", findings[i].file, findings[i].tensor,
-                                findings[i].what + ", over blocks of zeros");
+                            findings[i].what + ", over blocks of zeros");
     } else if (*zeroed) {
       findings[i].what += fmt::format("; {} of these blocks {} codes that are not 0", **zeroed,
                                       *zeroed == 1 ? "holds" : "hold");

@@ -364,3 +364,19 @@ def test_names_that_are_not_utf8_are_escaped(tmp_path):
         file.write(b"torn")
     with pytest.raises(octavo.FileError, match=r"\\x1b\\xff.safetensors: too short"):
         octavo.load(os.fsdecode(name))
+
+
+def test_an_unknown_method_is_refused_until_the_layout_is_named(deepseek):
+    path, codes, _ = deepseek
+    before = octavo.checkpoint.open(path)
+    name = before.layers[0]
+    for method, said in (("fp9", '"fp9"'), (5, "5, no text")):
+        (path / "config.json").write_text(json.dumps({"quantization_config": {"quant_method": method}}))
+        with pytest.raises(octavo.FileError, match="quant_method is " + said) as refused:
+            octavo.checkpoint.open(path)
+        for words in ("does not read", "deepseek (quant_method fp8, mxfp8)", "layout= in Python"):
+            assert words in str(refused.value)
+        opened = octavo.checkpoint.open(path, layout="deepseek")
+        assert opened.layout == "deepseek" and opened[name] == before[name]
+    with pytest.raises(octavo.FormatError, match='unknown layout "deepsek"; available: fp8, deepseek'):
+        octavo.checkpoint.open(path, "deepsek")

@@ -8,6 +8,8 @@
 #include "octavo/Checkpoint/Jobs/FnuzConversion.h"
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 namespace octavo::tools {
@@ -24,6 +26,7 @@ struct ConvertFlags {
   bool toFnuz = false, toOcp = false;
   std::string nanCodes = "refuse", beyond = "refuse", scaleRange = "refuse";
   bool caps = false;
+  std::vector<std::string> allowed;
 };
 
 constexpr NamedChoice<numerics::SpecialCodes> kNanCodes[] = {
@@ -40,18 +43,22 @@ tl::expected<checkpoint::Rewrite, checkpoint::Error> planLayout(const checkpoint
                                                                 const checkpoint::Layout& from,
                                                                 const checkpoint::Layout& to,
                                                                 const ConvertFlags& flags) {
+  const format::ScaledFormat* format =
+      flags.format.empty() ? nullptr : &formatNamed(flags.format, to);
   std::optional<checkpoint::Requantization> requantization;
-  if (flags.requantizes) {
-    const format::ScaledFormat& format = formatNamed(flags.format, to);
-    requantization = {&format, quantizeOptions(flags.quantize, format),
-                      presetOf(flags.quantize, format)};
-  }
-  return checkpoint::planConversion(
-      folder, {.from = &from, .to = &to, .requantization = requantization},
-      jobOptions("convert", {{"from", from.name()},
-                             {"to", to.name()},
-                             {"requantize", flags.requantizes ? flags.format : ""},
-                             {"quantize", toJson(flags.quantize)}}));
+  if (flags.requantizes)
+    requantization = {quantizeOptions(flags.quantize, *format), presetOf(flags.quantize, *format)};
+  return checkpoint::planConversion(folder,
+                                    {.from = &from,
+                                     .to = &to,
+                                     .format = format,
+                                     .requantization = requantization,
+                                     .allowed = doubtsNamed(flags.allowed)},
+                                    jobOptions("convert", {{"from", from.name()},
+                                                           {"to", to.name()},
+                                                           {"format", flags.format},
+                                                           {"requantize", flags.requantizes},
+                                                           {"quantize", toJson(flags.quantize)}}));
 }
 
 tl::expected<checkpoint::Rewrite, checkpoint::Error> planFnuz(const checkpoint::Folder& folder,
@@ -64,7 +71,8 @@ tl::expected<checkpoint::Rewrite, checkpoint::Error> planFnuz(const checkpoint::
       .codes = {.special = choiceNamed("policy of --nan-codes", flags.nanCodes, kNanCodes),
                 .noTwin = choiceNamed("policy of --beyond", flags.beyond, kBeyond)},
       .scales = choiceNamed("policy of --scale-range", flags.scaleRange, kScaleRange),
-      .largest = flags.caps ? checkpoint::FnuzLargest::Ocp : checkpoint::FnuzLargest::Format};
+      .largest = flags.caps ? checkpoint::FnuzLargest::Ocp : checkpoint::FnuzLargest::Format,
+      .allowed = doubtsNamed(flags.allowed)};
   return checkpoint::planFnuzConversion(folder, choice,
                                         jobOptions("convert", {{"from", layout.name()},
                                                                {"fnuz", flags.toFnuz},
@@ -74,13 +82,36 @@ tl::expected<checkpoint::Rewrite, checkpoint::Error> planFnuz(const checkpoint::
                                                                {"cap", flags.caps}}));
 }
 
+/// Throws CommandError for an option that would change nothing.
+void refuseWithoutUse(const ConvertFlags& flags) {
+  const bool isRespelled = flags.toFnuz || flags.toOcp;
+  if (flags.requantizes && flags.format.empty() && !isRespelled)
+    throw CommandError("--requantize needs --format, the format to quantize to",
+                       ExitCode::BadUsage);
+  struct Use {
+    const char* option;
+    bool isGiven, isOfUse;
+    const char* with;
+  };
+  const Use uses[] = {
+      {"--format", !flags.format.empty(), !isRespelled, "--layout"},
+      {"--requantize", flags.requantizes, !isRespelled, "--layout"},
+      {"--rule", !flags.quantize.rule.empty(), flags.requantizes, "--requantize"},
+      {"--preset", !flags.quantize.preset.empty(), flags.requantizes, "--requantize"},
+      {"--non-finite", !flags.quantize.nonFinite.empty(), flags.requantizes, "--requantize"},
+      {"--nan-codes", flags.nanCodes != "refuse", isRespelled, "--fnuz or --ocp"},
+      {"--scale-range", flags.scaleRange != "refuse", isRespelled, "--fnuz or --ocp"}};
+  for (const Use& use : uses)
+    if (use.isGiven && !use.isOfUse)
+      throw CommandError(fmt::format("{} has no effect without {}", use.option, use.with),
+                         ExitCode::BadUsage);
+}
+
 void convert(const ConvertFlags& flags) {
   const bool isRespelled = flags.toFnuz || flags.toOcp;
   if (isRespelled == !flags.to.empty())
     throw CommandError("convert needs one of --layout, --fnuz and --ocp", ExitCode::BadUsage);
-  if (flags.requantizes && flags.format.empty())
-    throw CommandError("--requantize needs --format, the format to quantize to",
-                       ExitCode::BadUsage);
+  refuseWithoutUse(flags);
   const checkpoint::Layout* to = isRespelled ? nullptr : &layoutNamed(flags.to);
   if (to && to->spellings().empty())
     throw CommandError("a plain checkpoint has no scales: octavo checkpoint dequantize writes one",
@@ -138,13 +169,14 @@ void addConvertCommand(CLI::App& group) {
   command
       ->add_option("--from", flags->from, "Read the input as this layout instead of detecting it")
       ->type_name("LAYOUT");
-  CLI::Option* requantize =
-      command->add_flag("--requantize", flags->requantizes,
-                        "Requantize what the layout cannot express, and report the error");
-  command->add_option("--format", flags->format, "Scaled format for --requantize")
-      ->type_name("FORMAT")
-      ->needs(requantize);
+  command
+      ->add_option("--format", flags->format,
+                   "Scaled format to write all layers in; it must have their values exactly")
+      ->type_name("FORMAT");
+  command->add_flag("--requantize", flags->requantizes,
+                    "Requantize what --format does not have exactly, and report the error");
   addQuantizeFlags(*command, flags->quantize);
+  addAllowFlag(*command, flags->allowed);
   addFnuzFlags(*command, *flags);
   command->footer(R"(Examples:
   octavo checkpoint convert Llama-NVFP4 -o Llama-NVFP4-CT --layout compressed-tensors

@@ -19,6 +19,7 @@ struct DequantizeFlags {
   RewriteFlags rewrite;
   std::string layout;
   std::string dtype = "bf16";
+  std::vector<std::string> allowed;
 };
 
 kernels::WideType wideTypeOf(const std::string& name) {
@@ -39,7 +40,7 @@ void dequantize(const DequantizeFlags& flags) {
   const checkpoint::Folder folder = openFolder(flags.rewrite.input);
   const checkpoint::Layout& layout = layoutOf(folder, flags.layout);
   auto rewrite = checkpoint::planDequantization(
-      folder, layout, dtype,
+      folder, {.layout = &layout, .dtype = dtype, .allowed = doubtsNamed(flags.allowed)},
       jobOptions("dequantize", {{"from", layout.name()}, {"dtype", flags.dtype}}));
   if (!rewrite)
     throw CommandError(rewrite.error().message(), ExitCode::BadInput);
@@ -63,6 +64,7 @@ void addDequantizeCommand(CLI::App& group) {
   command
       ->add_option("--from", flags->layout, "Read the input as this layout instead of detecting it")
       ->type_name("LAYOUT");
+  addAllowFlag(*command, flags->allowed);
   command->footer(R"(Examples:
   octavo checkpoint dequantize DeepSeek-V3 -o DeepSeek-V3-bf16
   octavo checkpoint dequantize gpt-oss-20b -o gpt-oss-20b-f32 --dtype f32 --memory 256MB)");

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <vector>
 
 namespace octavo::tools {
@@ -52,6 +53,34 @@ void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
       ->type_name("N");
   command.add_flag("--dry-run", flags.isDryRun, "Print the plan and write nothing");
   command.add_flag("--json", flags.isJson, "Print the summary as JSON");
+}
+
+/// The names of all doubts.
+static std::vector<std::string> doubtNames() {
+  std::vector<std::string> names;
+  for (const checkpoint::DoubtRow& row : checkpoint::kDoubts)
+    names.emplace_back(row.name);
+  return names;
+}
+
+void addAllowFlag(CLI::App& command, std::vector<std::string>& names) {
+  command
+      .add_option("--allow", names,
+                  fmt::format("Go on in spite of what stops the command otherwise: {}",
+                              fmt::join(doubtNames(), ", ")))
+      ->delimiter(',')
+      ->type_name("DOUBTS");
+}
+
+checkpoint::Doubts doubtsNamed(const std::vector<std::string>& names) {
+  checkpoint::Doubts doubts;
+  for (const std::string& name : names) {
+    const checkpoint::DoubtRow* row = checkpoint::findDoubt(name);
+    if (!row)
+      throw CommandError(unknownName("doubt of --allow", name, doubtNames()), ExitCode::BadUsage);
+    doubts.add(row->doubt);
+  }
+  return doubts;
 }
 
 checkpoint::Folder openFolder(const std::string& path, checkpoint::UnfinishedJob unfinished) {
@@ -100,17 +129,40 @@ struct Total {
   }
 };
 
+/// Empty where there is nothing to say.
+std::string_view accuracyText(checkpoint::Accuracy accuracy) {
+  switch (accuracy) {
+  case checkpoint::Accuracy::Unsaid:
+    return "";
+  case checkpoint::Accuracy::Exact:
+    return "exact";
+  case checkpoint::Accuracy::RoundedDivisor:
+    return "rounded divisor";
+  case checkpoint::Accuracy::Requantized:
+    return "requantized";
+  }
+  return "";
+}
+
 /// Weights by what they were and what they become.
 std::string changesText(const Rewrite& rewrite) {
-  std::map<std::pair<std::string, std::string>, Total> totals;
-  for (const LayerChange& change : rewrite.changes)
-    totals[{change.from, change.to}].add(change);
+  std::map<std::tuple<std::string, std::string, std::string>, Total> totals;
+  bool saysAccuracy = false;
+  for (const LayerChange& change : rewrite.changes) {
+    totals[{change.from, change.to, std::string(accuracyText(change.accuracy))}].add(change);
+    saysAccuracy |= change.accuracy != checkpoint::Accuracy::Unsaid;
+  }
   TextTable table = {{"from", "to", "weights", "values", "before", "after", "bits per value"}};
-  for (const auto& [kind, total] : totals)
-    table.push_back({kind.first, kind.second, std::to_string(total.weights),
-                     std::to_string(total.elements), bytesText(total.before),
-                     bytesText(total.after),
+  if (saysAccuracy)
+    table.front().push_back("accuracy");
+  for (const auto& [kind, total] : totals) {
+    const auto& [from, to, accuracy] = kind;
+    table.push_back({from, to, std::to_string(total.weights), std::to_string(total.elements),
+                     bytesText(total.before), bytesText(total.after),
                      fmt::format("{:.3g}", bitsPerWeight(total.after, total.elements))});
+    if (saysAccuracy)
+      table.back().push_back(accuracy);
+  }
   return totals.empty() ? "no weight changes\n" : plainText(table);
 }
 
@@ -187,7 +239,8 @@ Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
                        {"to", change.to},
                        {"elements", change.elements},
                        {"bytes_before", change.bytesBefore},
-                       {"bytes_after", change.bytesAfter}});
+                       {"bytes_after", change.bytesAfter},
+                       {"accuracy", accuracyText(change.accuracy)}});
   }
   for (const checkpoint::LeftAlone& weight : rewrite.left)
     left.push_back({{"name", weight.name}, {"why", weight.why}});

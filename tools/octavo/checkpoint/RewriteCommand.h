@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace octavo::tools {
 
@@ -22,6 +23,11 @@ struct RewriteFlags {
 
 /// DIR, -o, --memory, --threads, --dry-run, --json.
 void addRewriteFlags(CLI::App& command, RewriteFlags& flags);
+
+/// --allow, of subcommands that read quantized values.
+void addAllowFlag(CLI::App& command, std::vector<std::string>& names);
+/// The doubts of these names. Throws CommandError.
+checkpoint::Doubts doubtsNamed(const std::vector<std::string>& names);
 
 /// Opens the input. Throws CommandError.
 checkpoint::Folder

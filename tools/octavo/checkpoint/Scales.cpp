@@ -9,6 +9,7 @@
 
 #include "octavo/Checkpoint/KvScales/ScaleTiers.h"
 #include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
+#include "octavo/Checkpoint/ScaleCheck.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -108,6 +109,23 @@ void reportUnused(const Opened& opened) {
                countText(n, "scale"), n == 1 ? "is" : "are", n == 1 ? "is" : "are");
 }
 
+/// What is wrong with a scale by lint's name; empty for one that can be used.
+std::string_view doubtAbout(const TieredScale& scale) {
+  for (float value : scale.values)
+    if (const auto doubt = checkpoint::doubtOf(value))
+      return checkpoint::rowOf(*doubt).name;
+  return "";
+}
+
+void reportDoubts(const std::vector<TieredScale>& scales) {
+  const auto n = std::ranges::count_if(
+      scales, [](const TieredScale& scale) { return !doubtAbout(scale).empty(); });
+  if (n > 0)
+    fmt::print(stderr,
+               "octavo: warning: {} of {} cannot be used: a scale is a positive, finite number\n",
+               n, countText(scales.size(), "scale"));
+}
+
 void show(const ScalesFlags& flags) {
   const auto opened = open(flags);
   if (flags.isJson) {
@@ -117,21 +135,25 @@ void show(const ScalesFlags& flags) {
                         {"values", scale.values},
                         {"tier", checkpoint::scaleTierName(scale.tier)},
                         {"source", scale.source},
-                        {"rival", scale.rival}});
+                        {"rival", scale.rival},
+                        {"doubt", doubtAbout(scale)}});
     printText(jsonText({{"path", flags.path},
                         {"kv_cache_format", opened->inventory.kvCacheFormat},
                         {"scales", scales}}));
   } else {
     TextTable table = {{"scale", "value", "from", "under the name"}};
     for (const TieredScale& scale : opened->scales)
-      table.push_back({printable(scale.name), valuesText(scale.values),
-                       std::string(checkpoint::scaleTierName(scale.tier)),
-                       scale.source.empty() ? "-" : printable(scale.source)});
+      table.push_back(
+          {printable(scale.name), valuesText(scale.values),
+           std::string(checkpoint::scaleTierName(scale.tier)),
+           (scale.source.empty() ? "-" : printable(scale.source)) +
+               (doubtAbout(scale).empty() ? "" : fmt::format("  ({})", doubtAbout(scale)))});
     printText(opened->scales.empty() ? "no attention module and no static activation scale\n"
                                      : plainText(table));
   }
   reportUnused(*opened);
   reportRivals(opened->scales);
+  reportDoubts(opened->scales);
   reportDefaults(opened->scales);
 }
 

@@ -75,6 +75,8 @@ void runVerify(const VerifyFlags& flags) {
   // Of an unfinished one a promise says so, beside what it breaks.
   const Folder output = openFolder(flags.output, checkpoint::UnfinishedJob::Opened);
   const Folder source = openFolder(flags.source);
+  for (const Folder* folder : {&output, &source})
+    layoutOf(*folder, ""); // one that octavo does not read has no values to compare
   std::uint64_t bytes = 0;
   for (const checkpoint::StoredTensor& tensor : output.tensors())
     bytes += tensor.size();

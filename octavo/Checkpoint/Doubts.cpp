@@ -1,0 +1,28 @@
+#include "octavo/Checkpoint/Doubts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octavo::checkpoint {
+
+const DoubtRow& rowOf(Doubt doubt) { return *std::ranges::find(kDoubts, doubt, &DoubtRow::doubt); }
+
+const DoubtRow* findDoubt(std::string_view name) {
+  const auto found = std::ranges::find(kDoubts, name, &DoubtRow::name);
+  return found == kDoubts.end() ? nullptr : &*found;
+}
+
+Error doubtError(Doubt doubt, std::string file, std::string tensor, std::string expected,
+                 std::string found, std::optional<Doubt> comesOf) {
+  const DoubtRow& row = rowOf(doubt);
+  return {.file = std::move(file),
+          .problem = fmt::format("has {}", row.noun),
+          .tensor = std::move(tensor),
+          .expected = std::move(expected),
+          .found = std::move(found),
+          .fix = fmt::format("export it again; --allow {} goes on, and {}", row.name,
+                             rowOf(comesOf.value_or(doubt)).then)};
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,56 @@
+// What makes the values of a checkpoint doubtful though they can be computed: commands that read
+// them stop there, unless they are told to go on.
+#pragma once
+
+#include "octavo/Checkpoint/Files/Error.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+enum class Doubt : std::uint8_t { NanScale, InfScale, NegativeScale, ZeroScale, BlockSize };
+
+struct DoubtRow {
+  Doubt doubt;
+  std::string_view name; ///< where it is allowed; that of lint's rule, if there is one
+  std::string_view noun; ///< of what was found: "a scale that is NaN"
+  std::string_view then; ///< what comes of going on, as a clause
+};
+inline constexpr auto kDoubts = std::to_array<DoubtRow>({
+    {Doubt::NanScale, "nan-scale", "a scale that is NaN", "every value under it is NaN"},
+    {Doubt::InfScale, "inf-scale", "a scale that is infinite",
+     "every value under it is infinite, or NaN where the code is 0"},
+    {Doubt::NegativeScale, "negative-scale", "a scale that is negative",
+     "every value under it has the other sign than its code"},
+    {Doubt::ZeroScale, "zero-scale", "a scale of 0", "every value under it is 0"},
+    {Doubt::BlockSize, "block-size", "another block size in its configuration than in its tensors",
+     "blocks are as large as the shape of the scales says"},
+});
+
+const DoubtRow& rowOf(Doubt doubt);
+const DoubtRow* findDoubt(std::string_view name);
+
+/// A set of them.
+class Doubts {
+public:
+  void add(Doubt doubt) { bits |= bit(doubt); }
+  bool has(Doubt doubt) const { return (bits & bit(doubt)) != 0; }
+
+private:
+  static std::uint8_t bit(Doubt doubt) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(doubt));
+  }
+  std::uint8_t bits = 0;
+};
+
+/// Why a command stops at a doubt: the fix names the option that has it go on, and what comes of
+/// that, or of another doubt in its place.
+Error doubtError(Doubt doubt, std::string file, std::string tensor, std::string expected,
+                 std::string found, std::optional<Doubt> comesOf = {});
+
+} // namespace octavo::checkpoint

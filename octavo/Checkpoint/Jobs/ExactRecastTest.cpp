@@ -1,0 +1,57 @@
+#include "octavo/Checkpoint/Jobs/ExactRecast.h"
+
+#include "octavo/Numerics/Conversion.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+namespace octavo::checkpoint {
+namespace {
+
+using format::element;
+
+TEST(ExactRecast, ElementsThatHoldTheOthers) {
+  // By bits of the exponent and the significand: a format holds another if it has as many of both,
+  // and its smallest step and largest value reach as far. Integers have no zero below 0.
+  const std::map<std::string, std::set<std::string>> holders = {
+      {"e2m1fn", {"e2m1fn", "e2m3fn", "e3m2fn", "e4m3fn", "e5m2"}},
+      {"e2m3fn", {"e2m3fn", "e4m3fn"}},
+      {"e3m2fn", {"e3m2fn", "e4m3fn", "e5m2"}},
+      {"e4m3fn", {"e4m3fn"}},
+      {"e5m2", {"e5m2"}},
+      {"int8", {"int8"}}};
+  for (const auto& [from, expected] : holders)
+    for (const auto& [to, others] : holders) {
+      const auto codes = codesWithValuesOf(element(from), element(to));
+      EXPECT_EQ(codes.has_value(), expected.contains(to)) << from << " in " << to;
+      if (!codes)
+        continue;
+      for (std::uint32_t code = 0; code < 1u << element(from).width(); ++code) {
+        const double value = numerics::decode(element(from), code);
+        const double there = numerics::decode(element(to), (*codes)[code]);
+        EXPECT_TRUE(std::isnan(value)
+                        ? std::isnan(there)
+                        : there == value && std::signbit(there) == std::signbit(value))
+            << from << " " << code << " in " << to;
+        if (from == to)
+          EXPECT_EQ((*codes)[code], code);
+      }
+    }
+}
+
+TEST(ExactRecast, TheOuterScalePutsTheLargestAtTheTop) {
+  // 2^8 is E4M3's largest power of two; 2^-126 f32's smallest normal number, of which 2^126 is the
+  // inverse.
+  for (int most : {-127, -118, -110, 0, 5, 127}) {
+    const float outer = outerFor(element("e4m3fn"), most);
+    EXPECT_EQ(outer, std::ldexp(1.0f, std::max(most - 8, -126))) << most;
+    EXPECT_TRUE(std::isnormal(outer) && std::isnormal(1 / outer)) << most;
+  }
+}
+
+} // namespace
+} // namespace octavo::checkpoint

@@ -1,0 +1,143 @@
+#include "octavo/Checkpoint/ScaleCheck.h"
+
+#include "octavo/Checkpoint/BlocksWithValues.h"
+#include "octavo/Numerics/Conversion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace octavo::checkpoint {
+
+/// Rows that are checked at once, where no block has more.
+static constexpr std::int64_t kRows = 1024;
+
+std::optional<Doubt> doubtOf(double scale) {
+  if (std::isnan(scale))
+    return Doubt::NanScale;
+  if (scale < 0)
+    return Doubt::NegativeScale;
+  if (std::isinf(scale))
+    return Doubt::InfScale;
+  return scale == 0 ? std::optional(Doubt::ZeroScale) : std::nullopt;
+}
+
+static double decoded(const format::ElementFormat& format, const std::byte* code) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, code, static_cast<std::size_t>(format.bytes()));
+  return numerics::decode(format, bits);
+}
+
+ScaleCheck::ScaleCheck(const LayerReader& reader, Doubts allowed)
+    : reader(reader), allowed(allowed) {
+  if (const format::ElementFormat& scale = *reader.layer().type.scale; scale.isNarrow())
+    for (std::uint64_t code = 0; code < ofByte.size(); ++code)
+      ofByte[code] = doubtOf(numerics::decode(scale, code));
+}
+
+std::optional<Doubt> ScaleCheck::doubtAt(const std::byte* code) const {
+  const format::ElementFormat& scale = *reader.layer().type.scale;
+  return scale.isNarrow() ? ofByte[static_cast<std::uint8_t>(*code)]
+                          : doubtOf(decoded(scale, code));
+}
+
+tl::expected<void, Error> ScaleCheck::operator()(Piece piece, Fetched& fetched) const {
+  for (std::int64_t begin = piece.begin, end = 0; begin < piece.end; begin = end) {
+    end = std::min(reader.pieceEnd(begin, kRows), piece.end);
+    if (auto done = checkRows({begin, end}, fetched); !done)
+      return done;
+  }
+  return {};
+}
+
+tl::expected<void, Error> ScaleCheck::checkRows(Piece piece, Fetched& fetched) const {
+  const format::ElementFormat& scale = *reader.layer().type.scale;
+  const auto width = static_cast<std::size_t>(scale.bytes());
+  const auto count = static_cast<std::size_t>(reader.scaleCount(piece.begin, piece.end));
+  std::vector<std::byte> codes(count * width);
+  if (auto read = reader.scales(piece.begin, piece.end, codes.data(), fetched); !read)
+    return read;
+  std::int64_t lookedAt = -1; // the row of blocks of which no scale of 0 is over values
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* code = codes.data() + i * width;
+    const std::optional<Doubt> doubt = doubtAt(code);
+    if (!doubt || allowed.has(*doubt))
+      continue;
+    const auto inRow = static_cast<std::int64_t>(i) % reader.scalesInRow();
+    const std::int64_t row =
+        piece.begin + static_cast<std::int64_t>(i) / reader.scalesInRow() * reader.rowsInBlock();
+    if (*doubt != Doubt::ZeroScale)
+      return tl::unexpected(error(*doubt, decoded(scale, code), row, inRow));
+    if (std::exchange(lookedAt, row) == row)
+      continue;
+    // Of a row of blocks all may be 0: they are looked at in one go.
+    const Piece blocks{row, std::min(row + reader.rowsInBlock(), piece.end)};
+    const auto first =
+        firstBlockWithValues(reader, blocks, [](double value) { return value == 0; }, fetched);
+    if (!first)
+      return tl::unexpected(first.error());
+    if (*first)
+      return tl::unexpected(error(*doubt, 0, row, **first));
+  }
+  return {};
+}
+
+Error ScaleCheck::error(Doubt doubt, double value, std::int64_t row, std::int64_t block) const {
+  const Part& part = *reader.layer().scales;
+  const std::int64_t inMatrix = reader.rowsInMatrix();
+  const std::int64_t blockRow = row % inMatrix / reader.rowsInBlock();
+  const std::string expert =
+      reader.rows() > inMatrix ? fmt::format("{}, ", row / inMatrix) : std::string();
+  return doubtError(doubt, part.tensor.shard->name(), part.tensor.name(), "positive, finite scales",
+                    part.tensor.entry->shape.empty()
+                        ? fmt::format("{}", value)
+                        : fmt::format("{} at [{}{}, {}]", value, expert, blockRow, block));
+}
+
+/// The doubt about what a number multiplies by: the inverse of 0 is infinite, and the reverse.
+static Doubt asMultiplier(Doubt doubt, Meaning meaning) {
+  if (meaning == Meaning::Divides && doubt == Doubt::ZeroScale)
+    return Doubt::InfScale;
+  if (meaning == Meaning::Divides && doubt == Doubt::InfScale)
+    return Doubt::ZeroScale;
+  return doubt;
+}
+
+tl::expected<void, Error> checkNumbers(const Part& part, Doubts allowed, bool isOverZeros) {
+  const auto bytes = part.tensor.bytes();
+  if (!bytes)
+    return tl::unexpected(bytes.error());
+  const auto width = static_cast<std::size_t>(part.format->bytes());
+  for (std::size_t i = 0; i < bytes->size() / width; ++i) {
+    const double value = decoded(*part.format, bytes->data() + i * width);
+    const std::optional<Doubt> doubt = doubtOf(value);
+    if (!doubt || allowed.has(*doubt))
+      continue;
+    const Doubt multiplier = asMultiplier(*doubt, part.meaning);
+    if (multiplier != Doubt::ZeroScale || !isOverZeros)
+      return tl::unexpected(doubtError(
+          *doubt, part.tensor.shard->name(), part.tensor.name(), "a positive, finite number",
+          bytes->size() == width ? fmt::format("{}", value) : fmt::format("{} at [{}]", value, i),
+          multiplier));
+  }
+  return {};
+}
+
+tl::expected<void, Error> checkOuterScale(const Layer& layer, Doubts allowed) {
+  if (!layer.outer)
+    return {};
+  auto checked = checkNumbers(*layer.outer, allowed);
+  if (checked || !checkNumbers(*layer.outer, allowed, true))
+    return checked;
+  // Nothing but a 0 is wrong, which nothing is lost under if there is nothing.
+  const auto held = blocksWithValues(layer, [](double) { return true; });
+  if (!held)
+    return tl::unexpected(held.error());
+  return *held == 0 ? tl::expected<void, Error>() : checked;
+}
+
+} // namespace octavo::checkpoint
