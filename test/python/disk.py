@@ -73,7 +73,7 @@ def torn(content):
 def trees_after(start, operations, dropped=()):
     """All trees that may be found after each of the operations, those of `dropped` left out of the syncs:
     (number of operations that were done, tree)."""
-    durable, pending, synced = start, [], set()
+    durables, pending, synced = [start], [], set()
     for n in range(len(operations) + 1):
         if n > 0:
             operation = operations[n - 1]
@@ -84,7 +84,7 @@ def trees_after(start, operations, dropped=()):
                 if n - 1 not in dropped:
                     mine = [each for each in pending if parent(each[0].path) == operation.path]
                     for each, contents in mine:
-                        durable = apply(durable, each, contents[0])
+                        durables = [apply(tree, each, content) for tree in durables for content in contents]
                     pending = [each for each in pending if parent(each[0].path) != operation.path]
             else:
                 contents = [operation.content]
@@ -93,8 +93,7 @@ def trees_after(start, operations, dropped=()):
                 pending.append((operation, contents))
         for choice in kept(pending):
             chosen = [each for each, isKept in zip(pending, choice) if isKept]
-            for contents in itertools.product(*(contents for _, contents in chosen)):
-                tree = durable
+            for tree, *contents in itertools.product(durables, *(contents for _, contents in chosen)):
                 for (operation, _), content in zip(chosen, contents):
                     tree = apply(tree, operation, content)
                 yield n, tree

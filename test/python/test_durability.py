@@ -148,16 +148,11 @@ def test_the_trace_is_all_that_happens(traced):
     assert traced.end != traced.case.start
 
 
-def test_a_loss_of_power_leaves_the_old_the_new_or_what_the_same_command_completes(traced, request):
-    if not isinstance(traced.case, ReportPage):
-        request.applymarker(pytest.mark.xfail(reason="jobs in new folders and scales put into a checkpoint are not "
-                                                     "durable at each step yet"))
+def test_a_loss_of_power_leaves_the_old_the_new_or_what_the_same_command_completes(traced):
     assert next(traced.faults(), None) is None
 
 
-def test_every_sync_is_needed(traced, request):
-    if isinstance(traced.case, ReportPage):
-        request.applymarker(pytest.mark.xfail(reason="the model of the disk does not tell a page that was not synced"))
+def test_every_sync_is_needed(traced):
     syncs = [n for n, operation in enumerate(traced.operations) if operation.kind.startswith("sync")]
     assert syncs
     needless = [f"{n}: {traced.operations[n].kind} {traced.operations[n].path}" for n in syncs

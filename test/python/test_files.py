@@ -227,16 +227,7 @@ READERS = {
     "run, input": ["run", "program.mlir", "--weights", "w.safetensors", "--input", "x=x.npy"],
 }
 TARGETS = {"quantize": "B/model.safetensors", "analyze": "B/model.safetensors", "run": "w.safetensors", "run, input": "x.npy"}
-UNSEEN = ("inspect a layer", "analyze")  # no cut of the file meets what these read
-
-
-def marks(name):
-    if name in UNSEEN:
-        return [pytest.mark.xfail(reason="no cut of the file meets what this reads: not looked into yet")]
-    return [pytest.mark.mlir] if name.startswith("run") else []
-
-
-readers = [pytest.param(name, id=name, marks=marks(name)) for name in READERS]
+readers = [pytest.param(name, id=name, marks=[pytest.mark.mlir] if name.startswith("run") else []) for name in READERS]
 
 
 @pytest.mark.parametrize("name", readers)

@@ -37,8 +37,8 @@ tl::expected<std::vector<fs::path>, Error> createFolders(const fs::path& folder)
                                 .problem = "the folder cannot be created: " +
                                            (failed ? failed.message() : "a file is there"),
                                 .fix = "choose another place"});
-  for (const fs::path& each : missing)
-    if (auto synced = syncFolder(folderOf(each)); !synced)
+  for (auto each = missing.rbegin(); each != missing.rend(); ++each)
+    if (auto synced = syncFolder(folderOf(*each)); !synced)
       return tl::unexpected(std::move(synced.error()));
   return missing;
 }

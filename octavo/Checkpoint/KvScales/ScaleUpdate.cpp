@@ -292,7 +292,8 @@ private:
     return writer->place();
   }
 
-  /// Lists what the shards hold, in the index's own order, new names at its end.
+  /// Lists what the shards hold, in the index's own order, names that it did not have at its end;
+  /// without what is removed, only those that it had.
   tl::expected<void, Error> writeIndex(Listing listing) const {
     if (folder.indexName().empty())
       return {};
@@ -322,8 +323,10 @@ private:
         ordered.emplace_back(name, place->second);
         places.erase(place);
       }
-    for (const auto& [name, shard] : places)
-      ordered.emplace_back(name, shard);
+    // New names come together, in an order that no interruption changes.
+    if (listing == Listing::Final)
+      for (const auto& [name, shard] : places)
+        ordered.emplace_back(name, shard);
     Json index = *json;
     index["weight_map"] = std::move(map);
     if (index.contains("metadata") && index["metadata"].is_object() &&
