@@ -456,26 +456,34 @@ private:
   }
 
   void placeTensors() {
+    std::multimap<std::string_view, std::size_t> copies; // of a name that has a place: shards
     for (std::size_t i = 0; i < folder.files.size(); ++i)
       for (const SafetensorsEntry& entry : folder.files[i].entries()) {
         const auto [first, isNew] = folder.byName.emplace(entry.name, folder.stored.size());
         if (isNew) {
           folder.stored.push_back({&folder.files[i], &entry});
           shardOf.push_back(i);
-        } else if (!problem(
-                       "duplicate-tensor",
-                       Error{.file = folder.files[i].name(),
-                             .problem = "two shards have a tensor of this name",
-                             .tensor = entry.name,
-                             .expected = "each tensor in one shard",
-                             .found = "it in " + folder.shards[shardOf[first->second]] + " too",
-                             .fix = "remove one: readers disagree on which counts"})) {
+          continue;
+        }
+        copies.emplace(entry.name, i);
+        if (!problem("duplicate-tensor",
+                     Error{.file = folder.files[i].name(),
+                           .problem = "two shards have a tensor of this name",
+                           .tensor = entry.name,
+                           .expected = "each tensor in one shard",
+                           .found = "it in " + folder.shards[shardOf[first->second]] + " too",
+                           .fix = "remove one: readers disagree on which counts"})) {
           return;
         }
       }
     if (places.empty())
       return;
     std::vector<bool> listed(folder.stored.size());
+    const auto isIn = [&](const std::string& tensor, const std::string& shard) {
+      const auto [begin, end] = copies.equal_range(tensor);
+      return std::any_of(begin, end,
+                         [&](const auto& copy) { return folder.shards[copy.second] == shard; });
+    };
     for (const auto& [tensor, name] : places) {
       const auto found = folder.byName.find(tensor);
       const std::string index = (folder.root / folder.index).string();
@@ -493,7 +501,7 @@ private:
       }
       listed[found->second] = true;
       const std::string& actual = folder.shards[shardOf[found->second]];
-      if (actual != name && shardIsOpen &&
+      if (actual != name && shardIsOpen && !isIn(tensor, name) &&
           !problem("misplaced-tensor",
                    Error{.file = index,
                          .problem = "the index has it in the wrong shard",

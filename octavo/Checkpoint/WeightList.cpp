@@ -11,30 +11,14 @@ namespace octavo::checkpoint {
 
 namespace {
 
-using Answer = tl::expected<bool, Error>;
-
-Answer areIdentical(const StoredTensor& a, const StoredTensor& b) {
-  if (a.entry->dtype != b.entry->dtype || a.entry->shape != b.entry->shape)
-    return false;
-  bool areEqual = true;
-  std::vector<std::byte> other;
-  std::optional<Error> failed;
-  const auto compare = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-    other.resize(bytes.size());
-    if (auto fetched = b.fetch(offset, other); !fetched)
-      failed = std::move(fetched.error());
-    areEqual = !failed && std::ranges::equal(bytes, other);
-    return areEqual;
-  };
-  if (auto read = forChunks(a, compare); !read)
-    return tl::unexpected(std::move(read.error()));
-  return failed ? Answer(tl::unexpected(std::move(*failed))) : Answer(areEqual);
+bool haveSameKind(const StoredTensor& a, const StoredTensor& b) {
+  return a.entry->dtype == b.entry->dtype && a.entry->shape == b.entry->shape;
 }
 
-Answer areIdentical(const std::optional<Part>& a, const std::optional<Part>& b) {
+bool haveSameKind(const std::optional<Part>& a, const std::optional<Part>& b) {
   if (!a || !b)
     return a.has_value() == b.has_value();
-  return a->meaning == b->meaning ? areIdentical(a->tensor, b->tensor) : Answer(false);
+  return a->meaning == b->meaning && haveSameKind(a->tensor, b->tensor);
 }
 
 /// Experts that are stacked have several parameters, each with an input of its own.
@@ -55,8 +39,9 @@ const std::vector<std::int64_t>& NamedWeight::shape() const {
   return layer ? layer->shape : (plain ? plain : &scale->tensor)->entry->shape;
 }
 
-WeightList::WeightList(const Folder& folder, Findings& findings)
-    : detected(detectLayout(folder, findings)), contents(detected.layout->read(folder, findings)) {
+WeightList::WeightList(const Folder& folder, Findings& findings, const Layout* layout)
+    : detected(layoutOf(folder, layout, findings)),
+      contents(detected.layout->read(folder, findings)) {
   for (const Layer& layer : contents.layers) {
     list.push_back({.name = plainName(layer), .layer = &layer});
     if (layer.inputScale)
@@ -111,22 +96,26 @@ tl::expected<WeightRows, Error> WeightRows::open(const NamedWeight& weight, Plai
   return result;
 }
 
-Answer areIdentical(const NamedWeight& a, const NamedWeight& b) {
-  if (a.layer && b.layer) {
-    if (a.layer->type != b.layer->type || a.layer->shape != b.layer->shape ||
-        a.layer->storedAxes != b.layer->storedAxes)
-      return false;
-    Answer answer = areIdentical(a.layer->elements, b.layer->elements);
-    for (std::optional<Part> Layer::* part : {&Layer::scales, &Layer::outer})
-      if (answer && *answer)
-        answer = areIdentical(a.layer->*part, b.layer->*part);
-    return answer;
-  }
+bool haveSameParts(const NamedWeight& a, const NamedWeight& b) {
+  if (a.layer && b.layer)
+    return a.layer->type == b.layer->type && a.layer->shape == b.layer->shape &&
+           a.layer->storedAxes == b.layer->storedAxes &&
+           haveSameKind(a.layer->elements, b.layer->elements) &&
+           haveSameKind(a.layer->scales, b.layer->scales) &&
+           haveSameKind(a.layer->outer, b.layer->outer);
   if (a.plain && b.plain)
-    return areIdentical(*a.plain, *b.plain);
-  if (!a.scale || !b.scale || a.scale->meaning != b.scale->meaning)
-    return false;
-  return areIdentical(a.scale->tensor, b.scale->tensor);
+    return haveSameKind(*a.plain, *b.plain);
+  return a.scale && b.scale && haveSameKind(*a.scale, *b.scale);
+}
+
+std::vector<StoredTensor> tensorsOf(const NamedWeight& weight) {
+  if (!weight.layer)
+    return {weight.plain ? *weight.plain : weight.scale->tensor};
+  std::vector<StoredTensor> tensors = {weight.layer->elements.tensor};
+  for (const std::optional<Part>* part : {&weight.layer->scales, &weight.layer->outer})
+    if (*part)
+      tensors.push_back((*part)->tensor);
+  return tensors;
 }
 
 std::uint64_t bytesOf(const NamedWeight& weight) {

@@ -29,7 +29,8 @@ struct NamedWeight {
 /// The weights of a folder. The folder must outlive it.
 class WeightList {
 public:
-  WeightList(const Folder& folder, Findings& findings);
+  /// `layout` is null where the folder says it, or its tensors.
+  WeightList(const Folder& folder, Findings& findings, const Layout* layout = nullptr);
 
   const Layout& layout() const { return *detected.layout; }
   const std::string& reason() const { return detected.reason; }
@@ -57,8 +58,12 @@ private:
   std::shared_ptr<const ValueRows> values;
 };
 
-/// Whether both have the same dtypes, shapes and bytes in all parts. Errors: of reading the files.
-tl::expected<bool, Error> areIdentical(const NamedWeight& a, const NamedWeight& b);
+/// Whether both have the same parts, and those the same dtypes and shapes: all but bytes.
+bool haveSameParts(const NamedWeight& a, const NamedWeight& b);
+
+/// The tensors that a weight's values are made of, in an order that those with the same parts
+/// share.
+std::vector<StoredTensor> tensorsOf(const NamedWeight& weight);
 
 /// Bytes of a weight; of a layer, those of its elements.
 std::uint64_t bytesOf(const NamedWeight& weight);

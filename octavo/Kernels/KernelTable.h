@@ -4,6 +4,7 @@
 
 #include "octavo/Kernels/BlockPlan.h"
 #include "octavo/Kernels/Isa.h"
+#include "octavo/Kernels/RoundedRun.h"
 #include "octavo/Kernels/WideMemory.h"
 #include "octavo/Numerics/Philox.h"
 
@@ -100,10 +101,17 @@ struct TransposeArguments {
 };
 inline constexpr std::size_t kTransposedRows = 256;
 
-/// Sums of squares and the largest |error| of every fourth value.
-struct LossLanes {
+/// What is kept of every fourth pair of values: sums of squares, the largest, how many differ.
+struct ComparisonLanes {
   static constexpr std::size_t kLanes = 4;
-  double errorSquares[kLanes] = {}, valueSquares[kLanes] = {}, largest[kLanes] = {};
+  double errorSquares[kLanes] = {}, valueSquares[kLanes] = {};
+  double largestError[kLanes] = {}, largestValue[kLanes] = {};
+  std::int64_t differing[kLanes] = {};
+};
+
+struct ComparisonFlags {
+  bool hasLargerRatio; ///< the |error| of a pair may be more than so much of its first value's size
+  bool hasNotFinite;   ///< there is a pair with NaN or an infinity
 };
 
 struct KernelTable {
@@ -146,11 +154,12 @@ struct KernelTable {
                                     float* amaxes);
   BlockAmaxes* blockAmaxes;
 
-  /// Adds values and what became of them. Whether the |error| of one is more than `largestRatio` of
-  /// its size.
-  using AddLoss = bool(const float* values, const float* quantized, std::size_t n,
-                       double largestRatio, LossLanes& lanes);
-  AddLoss* addLoss;
+  /// Adds the pairs of finite values.
+  using Compare = ComparisonFlags(const float* values, const float* others, std::size_t n,
+                                  double largestRatio, ComparisonLanes& lanes);
+  Compare* compare;
+  using AreRounded = bool(const RoundedRun& run);
+  AreRounded* areRounded;
 
   /// Numbers `first`, first + 1, ... of the stream: numerics::RandomStream::fill.
   using FillRandom = void(const numerics::RandomStream& stream, std::uint64_t first,

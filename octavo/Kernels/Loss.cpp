@@ -1,37 +1,25 @@
 #include "octavo/Kernels/Loss.h"
 
-#include "octavo/Kernels/KernelTable.h"
-
-#include <algorithm>
-#include <cmath>
+#include "octavo/Kernels/ComparisonRuns.h"
 
 namespace octavo::kernels {
 
-/// Values whose ratios are found together, or passed over.
-static constexpr std::size_t kRun = 256;
-
-static double sum(const double (&lanes)[LossLanes::kLanes]) {
-  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-}
-
 void Loss::add(const float* values, const float* quantized, std::size_t n,
                const Execution& execution) {
-  KernelTable::AddLoss* const kernel = kernelTable(execution.isa).addLoss;
-  LossLanes lanes;
-  for (std::size_t begin = 0; begin < n; begin += kRun) {
-    const std::size_t end = std::min(begin + kRun, n);
-    if (!kernel(values + begin, quantized + begin, end - begin, largestRatio, lanes))
-      continue;
-    for (std::size_t i = begin; i < end; ++i) {
-      const double value = values[i];
-      const double error = std::fabs(value - quantized[i]);
-      if (error >= 0 && value != 0)
-        largestRatio = std::max(largestRatio, error / std::fabs(value));
-    }
-  }
-  errors += sum(lanes.errorSquares);
-  squares += sum(lanes.valueSquares);
-  largestError = std::max(largestError, std::ranges::max(lanes.largest));
+  const auto addInfinite = [&](float value, float restored) {
+    const double error = std::fabs(double{value} - restored);
+    if (std::isnan(error))
+      return;
+    largestError = errors = error;
+    squares += double{value} * value;
+    if (std::isfinite(value) && value != 0)
+      largestRatio = error;
+  };
+  const ComparisonLanes lanes =
+      compareRuns(values, quantized, n, execution.isa, largestRatio, addInfinite);
+  errors += sumOf(lanes.errorSquares);
+  squares += sumOf(lanes.valueSquares);
+  largestError = std::max(largestError, std::ranges::max(lanes.largestError));
 }
 
 void Loss::add(const Loss& other) {

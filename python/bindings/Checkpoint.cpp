@@ -59,11 +59,13 @@ class Checkpoint {
 public:
   Checkpoint(Folder opened, const std::optional<std::string>& layout)
       : folder(std::make_unique<Folder>(std::move(opened))),
-        detected(layout ? checkpoint::DetectedLayout{&layoutNamed(*layout), "as the caller says"}
-                        : checkpoint::detectLayout(*folder, findings)) {
+        detected(checkpoint::layoutOf(*folder, layout ? &layoutNamed(*layout) : nullptr,
+                                      findings)) {
     if (detected.isForeign)
-      raise(ErrorClass::File, "{}", checkpoint::foreignLayout(*folder, detected).message());
+      raiseFile(checkpoint::foreignLayout(*folder, detected));
     inventory = detected.layout->read(*folder, findings);
+    if (auto done = checkpoint::refuseCodesAlone(*folder, *detected.layout, inventory); !done)
+      raiseFile(done.error());
     for (const Layer& layer : inventory.layers)
       places.emplace(layer.name + "." + layer.parameter, &layer);
     for (const StoredTensor& tensor : inventory.plain)

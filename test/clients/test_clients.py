@@ -127,6 +127,29 @@ def test_transformers_reads_experts_as_lint_says(tmp_path, layout, format, rule)
     assert all(errors[name] > 1000 for name in wrong)
 
 
+@pytest.mark.parametrize("columns, rules", [(480, {"ragged-groups-refused"}), (512, set())])
+def test_transformers_refuses_groups_that_columns_cut_short_as_lint_says(tmp_path, columns, rules):
+    torch.manual_seed(0)
+    config = transformers.BertConfig(hidden_size=columns, intermediate_size=columns, num_hidden_layers=1,
+                                     num_attention_heads=4, vocab_size=64, max_position_embeddings=16)
+    transformers.BertModel(config).to(torch.bfloat16).save_pretrained(tmp_path / "in")
+    octavo_run("checkpoint", "quantize", tmp_path / "in", "-o", tmp_path / "out", "--layout", "compressed-tensors",
+               "--format", "fp8_group", "--weight-only")
+    linted = subprocess.run([OCTAVO, "checkpoint", "lint", tmp_path / "out", "--for", "transformers", "--json"],
+                            capture_output=True, text=True)
+    assert {f["rule"] for f in json.loads(linted.stdout)["findings"] if f["severity"] != "note"} == rules
+
+    def load():
+        return transformers.AutoModel.from_pretrained(
+            tmp_path / "out", quantization_config=transformers.CompressedTensorsConfig(run_compressed=False))
+
+    if rules:
+        with pytest.raises(RuntimeError, match="conversion of the weights"):
+            load()
+    else:
+        load()(torch.tensor([[1, 2, 3]]))
+
+
 def scales_of(weight, arguments):
     """What an observer of minimum and maximum gives: scale and, for NVFP4, global scale."""
     rows, columns = weight.shape

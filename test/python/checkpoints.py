@@ -255,6 +255,27 @@ def compressed_blocks(shapes=None):
                       scheme(8, "group", group_size=128, dynamic=True), tensors)
 
 
+def store_natively(checkpoint):
+    """The matrices as F4 under F8_E8M0 scales of 1, without a word in the configuration."""
+    for name in filter(is_linear, list(checkpoint.tensors)):
+        codes = to_e2m1(checkpoint.tensors[name].astype(np.float32))
+        rows, columns = codes.shape
+        checkpoint.tensors[name] = ("F4", [rows, columns], pack4(codes).tobytes())
+        checkpoint.tensors[name + "_scale"] = ("F8_E8M0", [rows, columns // 32], bytes([127]) * (rows * columns // 32))
+
+
+def compressed_groups():
+    """One f32 scale for 128 columns, of which the last group has 96."""
+    shapes = {name: (128, 480) for name in SHAPES}
+    tensors = plain(shapes=shapes)
+    for name in filter(is_linear, list(tensors)):
+        weight = np.pad(tensors[name].astype(np.float32), ((0, 0), (0, 32))).reshape(128, 4, 128)
+        scale = (np.abs(weight).max(2) / np.float32(448)).astype(np.float32)
+        codes = (weight / scale[:, :, None]).astype(E4M3).reshape(128, 512)[:, :480]
+        tensors[name], tensors[name + "_scale"] = codes.copy(), scale
+    return compressed("float-quantized", scheme(8, "group", group_size=128), None, tensors)
+
+
 def modelopt_nvfp4():
     """ModelOpt NVFP4: the outer scale multiplies, and inputs have one too."""
     tensors = {}

@@ -97,6 +97,18 @@ def test_blocks_that_sides_cut_short(tmp_path, shape, layout, alone, rules):
     assert found == {("transformers", rule) for rule in rules}
 
 
+@pytest.mark.parametrize("columns, rules", [(480, {"ragged-groups-refused"}), (100, {"ragged-groups-refused"}),
+                                            (512, set()), (128, set())])
+def test_groups_that_columns_cut_short(tmp_path, columns, rules):
+    """As compressed-tensors 0.20's _process_group has it: "tensor column shape must be divisble by the given
+    group_size"."""
+    model.write(tmp_path / "in", {"model.layers.0.self_attn.k_proj.weight": np.full((64, columns), 0.5, np.float32)})
+    found = rules_of(tmp_path / "in", tmp_path / "out", "compressed-tensors", "fp8_group", True)
+    assert {rule for reader, rule in found if reader == "transformers"} == rules
+    text = PAGE.read_text().split("Rows that are no whole groups")[1].split("`modelopt` with")[0]
+    assert "| `compressed-tensors` | `fp8_group` | transformers | `ragged-groups-refused` |" in text
+
+
 def rules_of(source, out, layout, format, alone):
     """{(reader, rule)} of what is written."""
     done = run("quantize", source, "-o", out, "--layout", layout, "--format", format,

@@ -4,6 +4,7 @@
 #include "tools/octavo/AnalyzeReport.h"
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/FormatNames.h"
 
 #include "octavo/Analysis/Distribution.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
@@ -11,6 +12,7 @@
 #include "octavo/Kernels/Widen.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tbb/info.h>
 
 #include <algorithm>
@@ -196,10 +198,12 @@ void addAnalyzeCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "analyze", "Measure the error of every scaled format on distributions or tensors");
   auto options = std::make_shared<AnalyzeOptions>();
-  CLI::Option* format =
-      command->add_option("--format", options->formats, "Only this scaled format; may be repeated")
-          ->type_name("FORMAT")
-          ->allow_extra_args(false);
+  CLI::Option* format = command
+                            ->add_option("--format", options->formats,
+                                         fmt::format("Only this scaled format; may be repeated: {}",
+                                                     fmt::join(scaledFormatNames(), ", ")))
+                            ->type_name("FORMAT")
+                            ->allow_extra_args(false);
   CLI::Option* distribution =
       command
           ->add_option("--distribution", options->distributions,

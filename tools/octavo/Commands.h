@@ -16,9 +16,10 @@ namespace octavo::tools {
 
 enum class ExitCode : int {
   Success = 0,
-  CheckFailed = 1, ///< the command did its work and the answer is no: a check failed, ...
-  BadUsage = 2,    ///< the command line: unknown option or subcommand, unknown format name, ...
-  BadInput = 3,    ///< a file, a program, weights or inputs
+  CheckFailed = 1,   ///< the command did its work and the answer is no: a check failed, ...
+  BadUsage = 2,      ///< the command line: unknown option or subcommand, unknown format name, ...
+  BadInput = 3,      ///< a file, a program, weights or inputs
+  Interrupted = 130, ///< by a signal, at a place where the work can go on
 };
 
 /// What a subcommand throws. The message has no "error:" and no newline at its end; it says what,

@@ -2,6 +2,7 @@
 // they make of a few blocks.
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/FormatNames.h"
 #include "tools/octavo/TextTable.h"
 
 #include "octavo/Numerics/Preset.h"
@@ -249,7 +250,9 @@ void addPresetsCommand(CLI::App& app) {
       "presets", "Print the settings that reproduce other libraries' quantization");
   auto options = std::make_shared<PresetsOptions>();
   command->add_option("name", options->name, "A preset: torchao-rceil, modelopt, ...");
-  command->add_option("--format", options->format, "Only the rows of a scaled format");
+  command->add_option(
+      "--format", options->format,
+      fmt::format("Only the rows of a scaled format: {}", fmt::join(scaledFormatNames(), ", ")));
   CLI::Option* json = command->add_flag("--json", options->json, "As JSON");
   command->add_flag("--markdown", options->markdown, "All rows, as docs/scale-rules.md shows them")
       ->excludes(json);

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <fcntl.h>
@@ -107,6 +108,8 @@ void holdClosedStreams() {
 
 int run(int argc, char** argv) {
   holdClosedStreams();
+  // A file that would be larger than allowed is an error of the write, as any other.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{
       "A checkpoint toolkit and reference interpreter for narrow floating point: FP8, MX, NVFP4.",
       "octavo"};

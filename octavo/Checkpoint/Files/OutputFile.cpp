@@ -89,9 +89,10 @@ OutputFile::~OutputFile() {
 tl::unexpected<Error> OutputFile::failure(const char* what, int code) const {
   return tl::unexpected(Error{.file = path.string(),
                               .problem = std::string(what) + ": " + std::strerror(code),
-                              .fix = code == ENOSPC
-                                         ? "free some space and run again; nothing was left behind"
-                                         : "nothing was left behind"});
+                              .fix = code == ENOSPC  ? "free some space and run again"
+                                     : code == EFBIG ? "raise the limit on the size of files "
+                                                       "(ulimit -f), or choose another place"
+                                                     : "choose another place"});
 }
 
 tl::expected<void, Error> OutputFile::write(std::span<const std::byte> bytes) {

@@ -90,31 +90,6 @@ static void setDtype(Json& config, const SafetensorsDtype& dtype) {
       config[key] = name;
 }
 
-/// What would be left of a quantized checkpoint in which no layer is found: its codes, without the
-/// configuration that says how to read them.
-static tl::expected<void, Error> refuseCodesAlone(const Folder& folder, const Layout& layout,
-                                                  const Inventory& inventory) {
-  if (!inventory.layers.empty() || !saysQuantized(folder))
-    return {};
-  for (const StoredTensor& tensor : inventory.plain) {
-    const SafetensorsEntry& entry = *tensor.entry;
-    const bool isWide = entry.dtype->bits > 8 && entry.dtype->type && entry.dtype->type->isFloat();
-    const bool isIndex = entry.dtype->name == "I64" || entry.dtype->name == "BOOL";
-    if (entry.shape.size() >= 2 && !isWide && !isIndex)
-      return tl::unexpected(
-          Error{.file = folder.path().string(),
-                .problem = fmt::format("has no quantized layers in layout {}, and says that it is "
-                                       "quantized",
-                                       layout.name()),
-                .tensor = tensor.name(),
-                .found = fmt::format("{} [{}], which would be left as it is", entry.dtype->name,
-                                     fmt::join(entry.shape, ", ")),
-                .fix = "leave out --from, or dequantize it with the tool that wrote it; if it is "
-                       "plain, remove quantization_config from config.json"});
-  }
-  return {};
-}
-
 tl::expected<Rewrite, Error> planDequantization(const Folder& folder,
                                                 const DequantizationChoice& choice, Json options) {
   const Layout& layout = *choice.layout;

@@ -3,15 +3,9 @@
 #include "octavo/Checkpoint/Jobs/JobFolder.h"
 
 #include <fmt/format.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <atomic>
 #include <future>
-#include <limits>
-#include <mutex>
-#include <numeric>
-#include <optional>
 #include <set>
 
 namespace octavo::checkpoint {
@@ -108,56 +102,17 @@ static const SafetensorsFile* copyOf(const PlannedShard& planned) {
 
 namespace {
 
-/// Calls `work` for 0 to n - 1, in about that order, on several threads; stops at an error.
-template <typename Work>
-tl::expected<void, Error> inParallel(std::size_t n, int workers, Work work) {
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::optional<Error> failure;
-  std::size_t failed = std::numeric_limits<std::size_t>::max();
-  const auto take = [&] {
-    Scratch scratch;
-    for (std::size_t i; (i = next++) < n;) {
-      auto done = work(i, scratch);
-      if (done)
-        continue;
-      next = n;
-      // Of several errors the first in order, as far as threads have come to it.
-      const std::lock_guard lock(mutex);
-      if (i < failed) {
-        failed = i;
-        failure = std::move(done.error());
-      }
-    }
-  };
-  // Not std::thread: exceptions of the others are this thread's, too.
-  std::vector<std::future<void>> others;
-  for (std::size_t i = 1; i < std::min<std::size_t>(n, static_cast<std::size_t>(workers)); ++i)
-    others.push_back(std::async(std::launch::async, take));
-  take();
-  for (std::future<void>& other : others)
-    other.get();
-  if (failure)
-    return tl::unexpected(std::move(*failure));
-  return {};
-}
-
 class Run {
-  /// Threads beside those that keep the processors busy: so many wait for the disk.
-  static constexpr int kWaiting = 4;
-  static int atMost() { return tbb::this_task_arena::max_concurrency() + kWaiting; }
-
 public:
-  Run(Job& job, JobFolder& folder, const JobSettings& settings)
-      : job(job), folder(folder), settings(settings),
-        threads(settings.threads > 0 ? std::min(settings.threads, atMost()) : atMost()) {}
+  Run(Job& job, JobFolder& folder, const WorkSettings& settings)
+      : job(job), folder(folder), settings(settings) {}
 
   tl::expected<JobResult, Error> all() {
     JobResult result;
     for (const PlannedShard& shard : job.shards) {
       if (folder.has(shard)) {
         ++result.shardsReused;
-        advance(shard.bytes());
+        settings.advance(shard.bytes());
         continue;
       }
       if (auto done = make(shard); !done)
@@ -175,20 +130,9 @@ public:
   }
 
 private:
-  /// How many pieces may be in work at a time.
-  int workersFor(std::uint64_t pieceMemory) const {
-    const std::uint64_t most = settings.memory / std::max<std::uint64_t>(1, pieceMemory);
-    return static_cast<int>(std::clamp<std::uint64_t>(most, 1, threads));
-  }
-
-  void advance(std::uint64_t bytes) const {
-    if (settings.progress)
-      settings.progress(bytes);
-  }
-
   tl::expected<void, Error> make(const PlannedShard& shard) {
     if (const SafetensorsFile* source = copyOf(shard)) {
-      advance(shard.bytes());
+      settings.advance(shard.bytes());
       return folder.copyShard(shard, *source);
     }
     return measure(shard)
@@ -225,7 +169,7 @@ private:
       if (Measurement* needed = step->needs(); needed && measured.insert(needed).second)
         for (std::size_t i = 0; i < needed->pieces().size(); ++i)
           tasks.push_back({needed, i});
-    return inParallel(tasks.size(), workersFor(memoryOf(shard)),
+    return inParallel(settings, memoryOf(shard), tasks.size(),
                       [&](std::size_t i, Scratch& scratch) {
                         return tasks[i].measurement->measure(tasks[i].piece, scratch);
                       });
@@ -257,18 +201,17 @@ private:
       outputs += step->outputs().size();
     }
     return inParallel(
-        tasks.size(), workersFor(memoryOf(shard)), [&](std::size_t i, Scratch& scratch) {
+        settings, memoryOf(shard), tasks.size(), [&](std::size_t i, Scratch& scratch) {
           const Task& task = tasks[i];
           auto made = task.step->make(task.piece, Sink(writer, task.firstOutput), scratch);
-          advance(task.bytes);
+          settings.advance(task.bytes);
           return made;
         });
   }
 
   Job& job;
   JobFolder& folder;
-  const JobSettings& settings;
-  int threads;
+  const WorkSettings& settings;
   std::set<const Measurement*> measured;
   std::future<tl::expected<void, Error>> syncing; ///< of one shard at a time
 };
@@ -276,13 +219,17 @@ private:
 } // namespace
 
 tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& folder,
-                                      const JobSettings& settings) {
+                                      const WorkSettings& settings) {
   auto output = JobFolder::open(job, folder);
   if (!output)
     return tl::unexpected(std::move(output.error()));
   auto result = Run(job, *output, settings).all(); // its last shard is synced, too
   if (!result)
-    output->giveUp();
+    result.error().fix += fmt::format(
+        "{}{}", result.error().fix.empty() ? "" : "; ",
+        output->giveUp() ? "nothing was left behind"
+                         : fmt::format("what is in {} stays, and the same command goes on from it",
+                                       folder.string()));
   return result;
 }
 

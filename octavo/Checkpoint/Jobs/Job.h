@@ -6,12 +6,12 @@
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Checkpoint/Folder.h"
 #include "octavo/Checkpoint/Piece.h"
+#include "octavo/Checkpoint/Work.h"
 
 #include <tl/expected.hpp>
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -97,13 +97,6 @@ struct Job {
   std::uint64_t bytes() const; ///< of all tensors
 };
 
-struct JobSettings {
-  std::uint64_t memory = std::uint64_t{1} << 30; ///< for pieces in work, in bytes
-  int threads = 0; ///< 0: as many as the machine has, and some that wait for the disk
-  /// Called with bytes written anew, from any thread.
-  std::function<void(std::uint64_t)> progress = {};
-};
-
 struct JobResult {
   std::uint64_t bytesWritten = 0; ///< of tensors, in this run
   std::size_t shardsReused = 0;   ///< found whole from an earlier run
@@ -117,6 +110,6 @@ struct JobResult {
 /// folder that is the source's, lies in it, or has anything but this job; another process at work
 /// in it; no space; what the steps say.
 tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& folder,
-                                      const JobSettings& settings = {});
+                                      const WorkSettings& settings = {});
 
 } // namespace octavo::checkpoint

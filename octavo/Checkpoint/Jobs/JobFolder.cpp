@@ -54,6 +54,13 @@ static std::string indexName(const Job& job) {
   return name.empty() && job.shards.size() > 1 ? "model.safetensors.index.json" : name;
 }
 
+/// Removes folders, the innermost first, up to one that is not empty.
+static void removeEmpty(std::span<const fs::path> folders) {
+  for (const fs::path& each : folders)
+    if (::rmdir(each.c_str()) != 0)
+      return;
+}
+
 tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& path) {
   std::error_code error;
   const fs::path input = fs::weakly_canonical(job.source->path(), error);
@@ -70,43 +77,51 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
   if (!lock)
     return tl::unexpected(std::move(lock.error()));
   JobFolder folder(path, std::move(*lock));
-  folder.isNew = !made->empty();
+  folder.made = std::move(*made);
   folder.lock.removeTemporaries();
-  auto identity = identityOf(job);
-  if (!identity)
-    return tl::unexpected(std::move(identity.error()));
-  folder.identity = std::move(*identity);
+  if (auto begun = folder.begin(job); !begun) {
+    if (!folder.made.empty()) // what was there before is not this run's
+      folder.giveUp();
+    return tl::unexpected(std::move(begun.error()));
+  }
+  return folder;
+}
 
-  const fs::path state = path / kJobFile;
+tl::expected<void, Error> JobFolder::begin(const Job& job) {
+  auto ofJob = identityOf(job);
+  if (!ofJob)
+    return tl::unexpected(std::move(ofJob.error()));
+  identity = std::move(*ofJob);
+
+  const fs::path state = folder / kJobFile;
+  std::error_code error;
   if (fs::exists(state)) {
     auto found = readJson(state);
     if (!found)
       return tl::unexpected(std::move(found.error()));
-    if (!found->is_object() || found->value("job", Json()) != folder.identity)
-      return refuse(path,
+    if (!found->is_object() || found->value("job", Json()) != identity)
+      return refuse(folder,
                     "this folder has the beginnings of another job: other options, another "
                     "version of octavo, or an input that has changed",
                     "finish that one, or remove the folder");
     for (const auto& [shard, reports] : found->at("reports").items())
-      folder.shardReports.emplace_back(shard, reports.get<std::vector<Json>>());
-  } else if (!fs::is_empty(path, error)) {
-    return refuse(path, "the folder is not empty and holds no unfinished job",
+      shardReports.emplace_back(shard, reports.get<std::vector<Json>>());
+  } else if (!fs::is_empty(folder, error)) {
+    return refuse(folder, "the folder is not empty and holds no unfinished job",
                   "remove it, or choose another");
   }
 
   std::uint64_t missing = 0;
   for (const PlannedShard& shard : job.shards)
-    if (!folder.has(shard))
+    if (!has(shard))
       missing += shard.bytes();
-  if (const fs::space_info space = fs::space(path, error); !error && space.available < missing)
-    return tl::unexpected(Error{.file = path.string(),
+  if (const fs::space_info space = fs::space(folder, error); !error && space.available < missing)
+    return tl::unexpected(Error{.file = folder.string(),
                                 .problem = "there is not enough space",
                                 .expected = fmt::format("{} bytes", missing),
                                 .found = fmt::format("{} bytes free", space.available),
                                 .fix = "free some space, or choose another disk"});
-  if (auto written = folder.writeState(); !written)
-    return tl::unexpected(std::move(written.error()));
-  return folder;
+  return writeState();
 }
 
 bool JobFolder::has(const PlannedShard& shard) const {
@@ -242,22 +257,22 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
   return syncFolder(folder);
 }
 
-void JobFolder::giveUp() const {
+bool JobFolder::giveUp() const {
   std::error_code failed;
-  std::vector<fs::path> made; // for shards, and empty
+  std::vector<fs::path> below; // for shards, and empty
   for (auto entry = fs::recursive_directory_iterator(folder, failed);
        !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed))
     if (entry->is_directory(failed))
-      made.push_back(entry->path());
+      below.push_back(entry->path());
     else if (entry->path().filename() != kJobFile)
-      return;
+      return false;
   if (failed)
-    return;
+    return false;
   ::unlink((folder / kJobFile).c_str());
-  for (auto each = made.rbegin(); each != made.rend(); ++each)
+  for (auto each = below.rbegin(); each != below.rend(); ++each)
     ::rmdir(each->c_str());
-  if (isNew)
-    ::rmdir(folder.c_str());
+  removeEmpty(made);
+  return true;
 }
 
 } // namespace octavo::checkpoint

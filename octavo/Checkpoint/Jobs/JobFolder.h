@@ -27,19 +27,21 @@ public:
   /// Writes what comes last, and forgets the job.
   tl::expected<void, Error> finish(const Job& job);
   /// Of a job that has stopped: forgets it if nothing is there but its file, and removes the folder
-  /// if this run made it. A job that stops at a value is often run again with other options, which
-  /// would find the beginnings of another.
-  void giveUp() const;
+  /// and those above it that this run made. A job that stops at a value is often run again with
+  /// other options, which would find the beginnings of another. Whether nothing is left of it.
+  bool giveUp() const;
 
 private:
   JobFolder(std::filesystem::path folder, FolderLock lock)
       : folder(std::move(folder)), lock(std::move(lock)) {}
+  /// Finds the job's beginnings, or begins it.
+  tl::expected<void, Error> begin(const Job& job);
   tl::expected<void, Error> writeState() const;
 
   std::filesystem::path folder;
   FolderLock lock;
-  bool isNew = false; ///< made by this run
-  Json identity;      ///< of the job
+  std::vector<std::filesystem::path> made; ///< by this run, the innermost first
+  Json identity;                           ///< of the job
   std::vector<std::pair<std::string, std::vector<Json>>> shardReports;
 };
 

@@ -169,8 +169,8 @@ TEST_F(JobTest, aCopyIsTheSameBytes) {
 TEST_F(JobTest, theBytesDependOnNeitherThreadsNorMemory) {
   Job first = flipJob();
   ASSERT_TRUE(runJob(first, root / "one", {.threads = 1}));
-  for (const JobSettings& settings :
-       {JobSettings{.memory = 1, .threads = 7}, JobSettings{.threads = 7}}) {
+  for (const WorkSettings& settings :
+       {WorkSettings{.memory = 1, .threads = 7}, WorkSettings{.threads = 7}}) {
     Job again = flipJob();
     ASSERT_TRUE(runJob(again, root / "many", settings));
     EXPECT_TRUE(contents(root / "one") == contents(root / "many"));

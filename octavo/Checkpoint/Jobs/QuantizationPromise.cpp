@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/QuantizationPromise.h"
 
+#include "octavo/Kernels/RoundedRun.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
@@ -24,104 +25,144 @@ double halfStep(const ElementFormat& format, double value) {
 
 /// What holds for the values under one scale.
 struct Bounds {
-  double relative; ///< what rounding moves a normal value, of its size
-  double absolute; ///< what it moves a subnormal one
-  double end;      ///< values of this size are at the largest code
-  double clipped;  ///< the largest source value that may end up there
+  kernels::RoundedBlock values;
   double smallestAmax;
 };
 
-Bounds boundsOf(const numerics::ScaledType& type, double scale, double outer,
-                ExpectedRounding rounding) {
-  const ElementFormat& element = *type.element;
-  const double s = scale * outer;
-  const double halfSteps = rounding == ExpectedRounding::Nearest ? 1 : 2; // a value may be off by
-  const double max = numerics::maxValue(element);
-  const bool isPowerOfTwo = type.scale->specials == format::Specials::Scale;
-  const double largest = isPowerOfTwo ? std::ldexp(1.0, element.emax() + 1) * s
-                                      : max * (scale + halfStep(*type.scale, scale)) * outer;
-  const bool isSmallest = scale <= numerics::minPositive(*type.scale) ||
-                          (!isPowerOfTwo && scale < numerics::minNormal(*type.scale));
-  const bool isChosenByBlock = type.scale->isNarrow() && !isSmallest;
-  return {.relative =
-              halfSteps * std::ldexp(1.0, -element.trailingSignificandBits - 1) * (1 + kSlack),
-          .absolute = halfSteps * std::ldexp(s, element.quantumExponent() - 1) * (1 + kSlack),
-          .end = max * s * (1 - kSlack),
-          // Rounding at the end moves what is within half a step beyond.
-          .clipped = (largest + halfSteps * halfStep(element, max) * s) * (1 + kSlack),
-          .smallestAmax = isChosenByBlock ? std::ldexp(s, element.emax() - 1) * (1 - kSlack) : 0};
-}
+/// What is the same for all scales of a layer.
+class BoundsOfLayer {
+public:
+  BoundsOfLayer(const numerics::ScaledType& type, ExpectedRounding rounding)
+      : scaleFormat(*type.scale), halfSteps(rounding == ExpectedRounding::Nearest ? 1 : 2),
+        isPowerOfTwo(scaleFormat.specials == format::Specials::Scale),
+        max(numerics::maxValue(*type.element)), atEnd(halfSteps * halfStep(*type.element, max)),
+        relative(halfSteps * std::ldexp(1.0, -type.element->trailingSignificandBits - 1) *
+                 (1 + kSlack)),
+        quantum(halfSteps * std::ldexp(1.0, type.element->quantumExponent() - 1) * (1 + kSlack)),
+        binadeEnd(std::ldexp(1.0, type.element->emax() + 1)),
+        leastAmax(std::ldexp(1.0, type.element->emax() - 1) * (1 - kSlack)),
+        smallestScale(isPowerOfTwo
+                          ? numerics::minPositive(scaleFormat)
+                          : std::max(numerics::minPositive(scaleFormat),
+                                     std::nextafter(numerics::minNormal(scaleFormat), 0))) {}
 
-std::string valueText(std::int64_t row, std::int64_t column, float x, float w, double scale) {
-  return fmt::format("row {}, column {}: {} became {} under the scale {}", row, column, x, w,
-                     scale);
-}
+  Bounds of(double scale, double outer) const {
+    const double s = scale * outer;
+    const double largest =
+        isPowerOfTwo ? binadeEnd * s : max * (scale + halfStep(scaleFormat, scale)) * outer;
+    const bool isChosenByBlock = scaleFormat.isNarrow() && scale > smallestScale;
+    return {.values = {.relative = relative,
+                       .absolute = quantum * s,
+                       .end = max * s * (1 - kSlack),
+                       // Rounding at the end moves what is within half a step beyond.
+                       .clipped = (largest + atEnd * s) * (1 + kSlack)},
+            .smallestAmax = isChosenByBlock ? leastAmax * s : 0};
+  }
 
-/// One block of a piece: `rows` x `columns` values at `x` and `w`, `stride` apart.
-std::string brokenBlock(const Bounds& bounds, double scale, std::int64_t row, std::int64_t column,
-                        const float* x, const float* w, std::int64_t rows, std::int64_t columns,
-                        std::int64_t stride, double& amax) {
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const float from = x[r * stride + c], to = w[r * stride + c];
-      const double size = std::fabs(double{to}), error = std::fabs(double{from} - double{to});
-      amax = std::max(amax, std::fabs(double{from}));
-      const bool isNear = error <= std::max(size * bounds.relative, bounds.absolute);
-      const bool isClipped = size >= bounds.end && std::signbit(from) == std::signbit(to) &&
-                             std::fabs(double{from}) <= bounds.clipped;
-      if (!isNear && !isClipped && !(std::isnan(from) && std::isnan(to)))
-        return valueText(row + r, column + c, from, to, scale);
-    }
-  return {};
+private:
+  const ElementFormat& scaleFormat;
+  double halfSteps; ///< that a value may be off by
+  bool isPowerOfTwo;
+  double max, atEnd, relative, quantum, binadeEnd, leastAmax;
+  double smallestScale; ///< or smaller: no block chose it
+};
+
+/// The bounds of the scales of a piece: those of narrow formats are looked up.
+class BoundsOfScales {
+public:
+  BoundsOfScales(const numerics::ScaledType& type, ExpectedRounding rounding, double outer)
+      : format(*type.scale), ofLayer(type, rounding), outer(outer) {
+    if (format.isNarrow())
+      for (std::uint64_t code = 0; code < 256; ++code)
+        byCode.push_back(ofLayer.of(numerics::decode(format, code), outer));
+  }
+
+  double scale(const std::byte* stored) const { return numerics::decode(format, codeAt(stored)); }
+  Bounds of(const std::byte* stored) const {
+    return format.isNarrow() ? byCode[codeAt(stored)] : ofLayer.of(scale(stored), outer);
+  }
+
+private:
+  std::uint64_t codeAt(const std::byte* stored) const {
+    std::uint64_t code = 0;
+    std::memcpy(&code, stored, static_cast<std::size_t>(format.bytes()));
+    return code;
+  }
+
+  const ElementFormat& format;
+  BoundsOfLayer ofLayer;
+  double outer;
+  std::vector<Bounds> byCode;
+};
+
+/// The column of the first of `n` values that breaks the bounds; n if none does.
+std::int64_t firstBroken(const kernels::RoundedBlock& bounds, const float* x, const float* w,
+                         std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double size = std::fabs(double{w[i]}), error = std::fabs(double{x[i]} - double{w[i]});
+    const double from = std::fabs(double{x[i]});
+    const bool isNear = error <= std::max(size * bounds.relative, bounds.absolute);
+    const bool isClipped = size >= bounds.end && std::signbit(x[i]) == std::signbit(w[i]) &&
+                           from >= size && from <= bounds.clipped;
+    if (!isNear && !isClipped && !(std::isnan(x[i]) && std::isnan(w[i])))
+      return i;
+  }
+  return n;
 }
 
 } // namespace
 
-std::string brokenQuantization(const LayerReader& layer, const ValueRows& source,
-                               ExpectedRounding rounding) {
+QuantizationCheck::QuantizationCheck(const PairedRows& rows, const LayerReader& reader,
+                                     ExpectedRounding rounding)
+    : rows(rows), layer(reader), rounding(rounding) {}
+
+std::string QuantizationCheck::brokenIn(Piece piece, Scratch& scratch) const {
   const numerics::ScaledType& type = layer.layer().type;
   const std::int64_t columns = layer.columns(), along = layer.columnsInBlock();
-  const std::shared_ptr<const ValueRows> output = layerRows(layer);
-  Scratch scratch;
-  std::vector<float> x, w;
-  std::vector<std::byte> scales;
+  const std::int64_t across = std::min(layer.rowsInBlock(), piece.end - piece.begin);
+  const auto inRow = static_cast<std::size_t>(layer.scalesInRow());
+  const auto width = static_cast<std::size_t>(type.scale->bytes());
+  const BoundsOfScales bounds(type, rounding, layer.outer(piece.begin));
+  std::vector<std::byte> scales(static_cast<std::size_t>(layer.scaleCount(piece.begin, piece.end)) *
+                                width);
+  if (auto read = layer.scales(piece.begin, piece.end, scales.data(), scratch.fetched); !read)
+    return read.error().message();
+  std::vector<double> amaxes(scales.size() / width);
+  std::vector<kernels::RoundedBlock> ofRow(inRow);
+
+  std::string broken;
+  const auto checkRow = [&](std::int64_t row, const float* x, const float* w) {
+    const auto first = static_cast<std::size_t>((row - piece.begin) / across) * inRow;
+    for (std::size_t i = 0; i < inRow; ++i)
+      ofRow[i] = bounds.of(&scales[(first + i) * width]).values;
+    if (kernels::areRounded({x, w, static_cast<std::size_t>(columns),
+                             static_cast<std::size_t>(along), ofRow.data(), &amaxes[first]}))
+      return;
+    for (std::size_t i = 0; i < inRow && broken.empty(); ++i) {
+      const std::int64_t begin = static_cast<std::int64_t>(i) * along;
+      const std::int64_t n = std::min(along, columns - begin);
+      if (const std::int64_t at = firstBroken(ofRow[i], x + begin, w + begin, n); at < n)
+        broken = fmt::format("row {}, column {}: {} became {} under the scale {}", row, begin + at,
+                             x[begin + at], w[begin + at],
+                             bounds.scale(&scales[(first + i) * width]) * layer.outer(piece.begin));
+    }
+  };
+  const auto done = rows.forTiles(piece, scratch, [&](Piece tile, const float* x, const float* w) {
+    for (std::int64_t row = tile.begin; row < tile.end && broken.empty(); ++row)
+      checkRow(row, x + (row - tile.begin) * columns, w + (row - tile.begin) * columns);
+    return broken.empty();
+  });
+  if (!done)
+    return done.error().message();
   // A block of many rows may be cut into pieces: only whole ones have an amax to judge.
-  const bool areWhole = layer.rowsInBlock() == 1 || output->step() == layer.rowsInBlock();
-  for (const Piece& piece : piecesOf(*output, source.step())) {
-    const std::int64_t rows = piece.end - piece.begin;
-    const double outer = layer.outer(piece.begin);
-    x.resize(static_cast<std::size_t>(rows * columns));
-    w.resize(x.size());
-    scales.resize(
-        static_cast<std::size_t>(layer.scaleCount(piece.begin, piece.end) * type.scale->bytes()));
-    const auto done =
-        source.read(piece, x.data(), scratch)
-            .and_then([&] { return output->read(piece, w.data(), scratch); })
-            .and_then([&] {
-              return layer.scales(piece.begin, piece.end, scales.data(), scratch.fetched);
-            });
-    if (!done)
-      return done.error().message();
-    std::size_t index = 0;
-    for (std::int64_t r = 0; r < rows; r += std::min(layer.rowsInBlock(), rows))
-      for (std::int64_t c = 0; c < columns; c += along, ++index) {
-        std::uint64_t code = 0;
-        std::memcpy(&code, scales.data() + index * type.scale->bytes(), type.scale->bytes());
-        const double scale = numerics::decode(*type.scale, code);
-        const Bounds bounds = boundsOf(type, scale, outer, rounding);
-        const std::int64_t height = std::min(layer.rowsInBlock(), rows - r);
-        double amax = 0;
-        std::string broken = brokenBlock(bounds, scale * outer, piece.begin + r, c,
-                                         x.data() + r * columns + c, w.data() + r * columns + c,
-                                         height, std::min(along, columns - c), columns, amax);
-        if (broken.empty() && areWhole && amax > 0 && amax < bounds.smallestAmax)
-          broken = fmt::format("row {}, column {}: the block's amax {} is far below its scale {}",
-                               piece.begin + r, c, amax, scale * outer);
-        if (!broken.empty())
-          return broken;
-      }
-  }
-  return {};
+  const bool areWhole = layer.rowsInBlock() == 1 || rows.second().step() == layer.rowsInBlock();
+  for (std::size_t i = 0; i < amaxes.size() && areWhole && broken.empty(); ++i)
+    if (amaxes[i] > 0 && amaxes[i] < bounds.of(&scales[i * width]).smallestAmax)
+      broken = fmt::format("row {}, column {}: the block's amax {} is far below its scale {}",
+                           piece.begin + static_cast<std::int64_t>(i / inRow) * across,
+                           static_cast<std::int64_t>(i % inRow) * along, amaxes[i],
+                           bounds.scale(&scales[i * width]) * layer.outer(piece.begin));
+  return broken;
 }
 
 } // namespace octavo::checkpoint

@@ -2,11 +2,10 @@
 
 #include "octavo/Checkpoint/Jobs/ActivationsPromise.h"
 #include "octavo/Checkpoint/Jobs/Job.h"
-#include "octavo/Checkpoint/Jobs/QuantizationPromise.h"
-#include "octavo/Checkpoint/WeightList.h"
-
+#include "octavo/Checkpoint/PieceSearch.h"
 #include "octavo/Kernels/Widen.h"
 #include "octavo/Numerics/Fnuz.h"
+#include "octavo/Text/NaturalOrder.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
+#include <memory>
 
 namespace octavo::checkpoint {
 
@@ -79,12 +78,11 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
   return promises;
 }
 
-/// Reports of many threads.
+/// Adds to the promises.
 class Record {
 public:
   explicit Record(std::vector<Promise>& promises) : promises(promises) {}
   void add(Kind kind, std::string broken = {}) {
-    const std::lock_guard lock(mutex);
     ++promises[kind].checked;
     if (!broken.empty())
       promises[kind].broken.push_back(std::move(broken));
@@ -92,7 +90,6 @@ public:
 
 private:
   std::vector<Promise>& promises;
-  std::mutex mutex;
 };
 
 /// Whether one is the other in FNUZ spelling, or in OCP's.
@@ -102,47 +99,48 @@ bool areTwins(const Layer& a, const Layer& b) {
 }
 
 /// f32 rounded to a wide type and back.
-void roundTo(kernels::WideType type, std::vector<float>& values, std::vector<std::byte>& scratch) {
-  scratch.resize(values.size() * kernels::wideBytes(type));
-  kernels::narrow(type, values.data(), scratch.data(), values.size());
-  kernels::widen(type, scratch.data(), values.data(), values.size());
+void roundTo(kernels::WideType type, float* values, std::size_t n,
+             std::vector<std::byte>& scratch) {
+  scratch.resize(n * kernels::wideBytes(type));
+  kernels::narrow(type, values, scratch.data(), n);
+  kernels::widen(type, scratch.data(), values, n);
 }
 
-/// The first value of `output` that is not that of `source`, rounded to `type`; empty if none.
-std::string firstDifference(const ValueRows& output, const ValueRows& source,
-                            std::optional<kernels::WideType> type) {
-  Scratch scratch;
-  std::vector<float> x, y;
-  std::vector<std::byte> narrowed;
-  for (const Piece& piece : piecesOf(output, source.step())) {
-    const auto n = static_cast<std::size_t>((piece.end - piece.begin) * output.columns());
-    x.resize(n);
-    y.resize(n);
-    const auto done = source.read(piece, x.data(), scratch).and_then([&] {
-      return output.read(piece, y.data(), scratch);
-    });
-    if (!done)
-      return done.error().message();
+/// The first value of a piece of `rows` where the output, which is the second, is not the source,
+/// rounded to `type`; empty if none.
+std::string firstDifference(const PairedRows& rows, Piece piece,
+                            std::optional<kernels::WideType> type, Scratch& scratch) {
+  std::string difference;
+  const std::int64_t columns = rows.columns();
+  const auto done = rows.forTiles(piece, scratch, [&](Piece tile, float* x, const float* y) {
+    const auto n = static_cast<std::size_t>((tile.end - tile.begin) * columns);
     if (type)
-      roundTo(*type, x, narrowed);
+      roundTo(*type, x, n, scratch.codes);
+    if (std::memcmp(x, y, n * sizeof(float)) == 0)
+      return true;
     for (std::size_t i = 0; i < n; ++i)
-      if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i])))
-        return fmt::format("row {}, column {}: {} where the source gives {}",
-                           piece.begin + static_cast<std::int64_t>(i) / output.columns(),
-                           static_cast<std::int64_t>(i) % output.columns(), y[i], x[i]);
-  }
-  return {};
+      if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]))) {
+        difference = fmt::format("row {}, column {}: {} where the source gives {}",
+                                 tile.begin + static_cast<std::int64_t>(i) / columns,
+                                 static_cast<std::int64_t>(i) % columns, y[i], x[i]);
+        return false;
+      }
+    return true;
+  });
+  return done ? difference : done.error().message();
 }
 
-/// What is wrong with a scale of the output; that of a layer's input doubles and halves with the
-/// layer's own.
-std::string brokenScale(const NamedWeight& out, const NamedWeight& in, const WeightRows& rows,
-                        const WeightRows& sourceRows) {
+/// Whether a scale of the output is the source's by another rule than that of plain values.
+bool isOtherScale(const NamedWeight& out, const NamedWeight& in) {
+  return (out.inputOf && in.inputOf && areTwins(*out.inputOf, *in.inputOf)) ||
+         out.scale->meaning != in.scale->meaning;
+}
+
+/// What is wrong with such a scale; that of a layer's input doubles and halves with the layer's
+/// own.
+std::string brokenScale(const NamedWeight& out, const NamedWeight& in) {
   const bool areOfTwins = out.inputOf && in.inputOf && areTwins(*out.inputOf, *in.inputOf);
   const bool isInverted = out.scale->meaning != in.scale->meaning;
-  if (!areOfTwins && !isInverted)
-    return firstDifference(rows.rows(), sourceRows.rows(),
-                           wideType(*out.scale->tensor.entry->dtype));
   const auto read = multipliers(*out.scale), readSource = multipliers(*in.scale);
   if (!read || !readSource)
     return (read ? readSource : read).error().message();
@@ -165,65 +163,141 @@ std::string brokenScale(const NamedWeight& out, const NamedWeight& in, const Wei
   return {};
 }
 
-void checkValues(const NamedWeight& out, const NamedWeight& in, ExpectedRounding rounding,
-                 Record& record) {
-  const auto axes = [](const NamedWeight& weight, const NamedWeight& other) {
-    return weight.plain && other.layer ? other.layer->plainAxes : PlainAxes::Same;
+/// Weights of output and source that go by one name; either may be missing.
+using Pair = std::pair<const NamedWeight*, const NamedWeight*>;
+
+/// Holds the values of weights against those of their source, piece by piece.
+class ValueCheck {
+public:
+  ValueCheck(ExpectedRounding rounding, const WorkSettings& settings, Record& record)
+      : rounding(rounding), settings(settings), record(record) {}
+
+  /// Checks what the names and dtypes tell, and takes up the rest.
+  void add(const Pair& pair) {
+    const auto& [out, in] = pair;
+    if (!out)
+      return record.add(Complete, in->name + " is not in the output");
+    if (!in)
+      return record.add(Nothing, out->name + " is not in the source");
+    record.add(Complete);
+    record.add(Nothing);
+    const bool areOfOneDtype =
+        out->plain && in->plain && out->plain->entry->dtype == in->plain->entry->dtype;
+    if (areOfOneDtype || (out->plain && in->plain && !wideType(*in->plain->entry->dtype)))
+      return addBytes(*out, *in);
+    auto rows = PairedRows::open(*in, *out);
+    if (!rows)
+      return rows.error().haveOtherShapes
+                 ? record.add(Shapes, fmt::format("{}: [{}] where the source has [{}]", out->name,
+                                                  fmt::join(out->shape(), ", "),
+                                                  fmt::join(in->shape(), ", ")))
+                 : record.add(out->layer ? Quantized : Rounded,
+                              out->name + ": " + rows.error().why);
+    record.add(Shapes);
+    if (out->scale && isOtherScale(*out, *in))
+      return addResult(Scales, *out, brokenScale(*out, *in));
+    auto values = std::make_unique<Values>(Values{out, std::move(*rows), {}, {}});
+    if (out->layer && !in->layer)
+      return addQuantized(std::move(values), bytesOf(*out));
+    const StoredTensor* stored = out->plain   ? out->plain
+                                 : out->scale ? &out->scale->tensor
+                                              : nullptr;
+    addSearch(out->scale   ? Scales
+              : out->plain ? Rounded
+                           : Equal,
+              *out, *values, bytesOf(*out),
+              [rows = &values->rows, type = stored ? wideType(*stored->entry->dtype)
+                                                   : std::nullopt](Piece piece, Scratch& scratch) {
+                return firstDifference(*rows, piece, type, scratch);
+              });
+    held.back().values = std::move(values);
+  }
+
+  void run() {
+    runSearches();
+    // What is quantized in both and has other values may be as near as rounding leaves it.
+    std::vector<std::unique_ptr<Values>> other;
+    std::swap(other, unequal);
+    for (std::unique_ptr<Values>& values : other)
+      addQuantized(std::move(values), 0);
+    runSearches();
+  }
+
+private:
+  struct Values {
+    const NamedWeight* out;
+    PairedRows rows; ///< of the source, and of the output
+    std::optional<LayerReader> reader;
+    std::optional<QuantizationCheck> check;
   };
-  const auto a = WeightRows::open(out, axes(out, in));
-  const auto b = WeightRows::open(in, axes(in, out));
-  const auto where = [&](std::string text) { return text.empty() ? text : out.name + ": " + text; };
-  if (!a || !b) {
-    record.add(out.layer ? Quantized : Rounded, where((a ? b.error() : a.error()).message()));
-    return;
-  }
-  if (!std::ranges::equal(a->rows().shape(), b->rows().shape())) {
-    record.add(Shapes,
-               fmt::format("{}: [{}] where the source has [{}]", out.name,
-                           fmt::join(a->rows().shape(), ", "), fmt::join(b->rows().shape(), ", ")));
-    return;
-  }
-  record.add(Shapes);
-  if (out.scale) {
-    record.add(Scales, where(brokenScale(out, in, *a, *b)));
-  } else if (out.plain) {
-    record.add(Rounded,
-               where(firstDifference(a->rows(), b->rows(), wideType(*out.plain->entry->dtype))));
-  } else if (in.layer && firstDifference(a->rows(), b->rows(), std::nullopt).empty()) {
-    record.add(Equal);
-  } else {
-    const auto reader = LayerReader::open(*out.layer);
-    record.add(Quantized, where(reader ? brokenQuantization(*reader, b->rows(), rounding)
-                                       : reader.error().message()));
-  }
-}
+  struct Held {
+    Kind kind;
+    const NamedWeight* out;
+    std::unique_ptr<Values> values;
+  };
 
-std::string brokenBytes(const NamedWeight& out, const NamedWeight& in) {
-  const auto identical = areIdentical(out, in);
-  if (!identical)
-    return identical.error().message();
-  return *identical ? "" : out.name + " has other bytes, or another dtype or shape";
-}
+  void addResult(Kind kind, const NamedWeight& out, const std::string& broken) {
+    record.add(kind, broken.empty() ? broken : out.name + ": " + broken);
+  }
 
-void checkWeight(const NamedWeight* out, const NamedWeight* in, ExpectedRounding rounding,
-                 Record& record) {
-  if (!out) {
-    record.add(Complete, in->name + " is not in the output");
-    return;
+  void addBytes(const NamedWeight& out, const NamedWeight& in) {
+    if (!haveSameParts(out, in))
+      return record.add(Bytes, out.name + " has other bytes, or another dtype or shape");
+    held.push_back({Bytes, &out, nullptr});
+    searches.push_back(byteSearch(out, in, bytesOf(out)));
   }
-  if (!in) {
-    record.add(Nothing, out->name + " is not in the source");
-    return;
+
+  /// `bytes` of the output that progress has not heard of.
+  void addQuantized(std::unique_ptr<Values> values, std::uint64_t bytes) {
+    auto reader = LayerReader::open(*values->out->layer);
+    if (!reader) // PairedRows::open has opened it before
+      return addResult(Quantized, *values->out, reader.error().message());
+    values->reader = std::move(*reader);
+    values->check.emplace(values->rows, *values->reader, rounding);
+    addSearch(Quantized, *values->out, *values, bytes,
+              [check = &*values->check](Piece piece, Scratch& scratch) {
+                return check->brokenIn(piece, scratch);
+              });
+    held.back().values = std::move(values);
   }
-  record.add(Complete);
-  record.add(Nothing);
-  const bool areOfOneDtype =
-      out->plain && in->plain && out->plain->entry->dtype == in->plain->entry->dtype;
-  if (areOfOneDtype || (out->plain && in->plain && !wideType(*in->plain->entry->dtype)))
-    record.add(Bytes, brokenBytes(*out, *in));
-  else
-    checkValues(*out, *in, rounding, record);
-}
+
+  template <typename Look>
+  void addSearch(Kind kind, const NamedWeight& out, const Values& values, std::uint64_t bytes,
+                 Look look) {
+    const std::span<const Piece> pieces = values.rows.pieces();
+    held.push_back({kind, &out, nullptr});
+    searches.push_back({.pieces = {pieces.begin(), pieces.end()},
+                        .pieceMemory = values.rows.pieceMemory(),
+                        .bytes = bytes,
+                        .look = [pieces, look](std::size_t piece, Scratch& scratch) {
+                          return look(pieces[piece], scratch);
+                        }});
+  }
+
+  void runSearches() {
+    const std::vector<std::string> found = search(searches, settings);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      Held& each = held[i];
+      if (each.kind == Bytes)
+        record.add(Bytes, found[i] == kBytesDiffer
+                              ? each.out->name + " has other bytes, or another dtype or shape"
+                              : found[i]);
+      else if (each.kind == Equal && !found[i].empty())
+        unequal.push_back(std::move(each.values));
+      else
+        addResult(each.kind, *each.out, found[i]);
+    }
+    held.clear();
+    searches.clear();
+  }
+
+  ExpectedRounding rounding;
+  const WorkSettings& settings;
+  Record& record;
+  std::vector<Held> held;
+  std::vector<PieceSearch> searches; ///< one for each of `held`
+  std::vector<std::unique_ptr<Values>> unequal;
+};
 
 bool haveEqualBytes(const fs::path& a, const fs::path& b) {
   std::ifstream first(a, std::ios::binary), second(b, std::ios::binary);
@@ -288,13 +362,12 @@ static bool isWithoutUse(const NamedWeight& weight, const WeightList& out) {
   return layer && layer->layer && layer->layer->activations.kind != Activations::Kind::Static;
 }
 
-VerifyReport verify(const Folder& output, const Folder& source, ExpectedRounding rounding,
-                    const kernels::Execution& execution,
-                    const std::function<void(std::uint64_t)>& progress) {
+VerifyReport verify(const Folder& output, const Folder& source, const VerifyOptions& options) {
   Findings ofOutput, ofSource;
-  const WeightList out(output, ofOutput), in(source, ofSource);
+  const WeightList out(output, ofOutput, options.outputLayout),
+      in(source, ofSource, options.sourceLayout);
   VerifyReport report = {std::string(in.layout().name()), std::string(out.layout().name()),
-                         emptyPromises(rounding)};
+                         emptyPromises(options.rounding)};
   Record record(report.promises);
   checkFolder(output, source, out, ofOutput, record);
   ActivationsCheck inputs = checkActivations(out, output, in, source);
@@ -304,22 +377,16 @@ VerifyReport verify(const Folder& output, const Folder& source, ExpectedRounding
   // Without quantized weights there is no place for scales of activations and caches: a calibration
   // adds them to what was quantized, and dequantizing drops them.
   const bool isPlain = out.inventory().layers.empty(), wasPlain = in.inventory().layers.empty();
-  std::vector<std::pair<const NamedWeight*, const NamedWeight*>> pairs;
+  ValueCheck check(options.rounding, options.work, record);
   for (const NamedWeight& weight : out.weights())
     if (const NamedWeight* same = in.find(weight.name); same || !(weight.scale && wasPlain))
-      pairs.emplace_back(&weight, same);
+      check.add({&weight, same});
   for (const NamedWeight& weight : in.weights())
     if (!out.find(weight.name) && !(weight.scale && isPlain) && !isWithoutUse(weight, out))
-      pairs.emplace_back(nullptr, &weight);
-  kernels::forRanges(pairs.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      checkWeight(pairs[i].first, pairs[i].second, rounding, record);
-      if (progress && pairs[i].first)
-        progress(bytesOf(*pairs[i].first));
-    }
-  });
+      check.add({nullptr, &weight});
+  check.run();
   for (Promise& promise : report.promises)
-    std::ranges::sort(promise.broken); // threads come in any order
+    std::ranges::stable_sort(promise.broken, text::precedesNaturally);
   return report;
 }
 

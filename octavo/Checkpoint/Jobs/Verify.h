@@ -5,10 +5,10 @@
 #include "octavo/Checkpoint/Files/Error.h"
 #include "octavo/Checkpoint/Folder.h"
 #include "octavo/Checkpoint/Jobs/QuantizationPromise.h"
-#include "octavo/Kernels/Execution.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/Work.h"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,15 +31,19 @@ struct VerifyReport {
   bool isKept() const;
 };
 
+struct VerifyOptions {
+  ExpectedRounding rounding = ExpectedRounding::Nearest;
+  /// Null: what the checkpoint says, or its tensors.
+  const Layout *outputLayout = nullptr, *sourceLayout = nullptr;
+  WorkSettings work = {}; ///< progress hears of bytes of the output
+};
+
 /// Checks `output` against the checkpoint `source` that it was made from. Of a quantized weight
 /// that was plain: each value lies within half a step of its element format under its scale, or at
 /// the largest value where the scale rule clips; no block's scale is larger than a rule gives. Of a
 /// plain one that was quantized: each value is the source's, rounded once to the dtype. Of one that
 /// was quantized before: equal values, or where the grid changed, as if it had been plain. FNUZ
 /// elements and OCP's are the same grid.
-VerifyReport verify(const Folder& output, const Folder& source,
-                    ExpectedRounding rounding = ExpectedRounding::Nearest,
-                    const kernels::Execution& execution = {},
-                    const std::function<void(std::uint64_t)>& progress = {});
+VerifyReport verify(const Folder& output, const Folder& source, const VerifyOptions& options = {});
 
 } // namespace octavo::checkpoint

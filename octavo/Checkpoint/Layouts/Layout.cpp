@@ -67,6 +67,17 @@ static const StoredTensor* scaledCodes(const Folder& folder) {
   return nullptr;
 }
 
+/// Why the tensors are of the native layout though the configuration says `configured`: elements
+/// under dtypes that no other layout has, and nothing that is that one's. Nothing if they are not.
+static std::optional<std::string> nativeInstead(const Folder& folder, const Layout& configured) {
+  const bool hasOwnDtypes = std::ranges::any_of(
+      folder.tensors(), [](const StoredTensor& tensor) { return tensor.entry->dtype->bits < 8; });
+  if (!hasOwnDtypes || &configured == &nativeLayout() ||
+      countExactLayers(folder, configured.spellings()) > 0)
+    return std::nullopt;
+  return nativeLayout().detectByTensors(folder);
+}
+
 DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
   std::vector<DetectedLayout> configured, stored;
   for (const Layout* layout : layouts())
@@ -80,6 +91,12 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
     return fmt::format("{}", fmt::join(result, ", "));
   };
   if (!configured.empty()) {
+    if (auto reason = nativeInstead(folder, *configured.front().layout)) {
+      findings.push_back(finding("configuration-mismatch", "config.json", "",
+                                 fmt::format("{}; the tensors are those of layout native: {}",
+                                             configured.front().reason, *reason)));
+      return {&nativeLayout(), fmt::format("{}, whatever config.json says", *reason)};
+    }
     if (configured.size() > 1)
       findings.push_back(finding("ambiguous-layout", "config.json", "",
                                  fmt::format("config.json and hf_quant_config.json name {}; read "
@@ -147,6 +164,10 @@ static std::string knownMethods() {
   return fmt::format("{}", fmt::join(known, ", "));
 }
 
+DetectedLayout layoutOf(const Folder& folder, const Layout* named, Findings& findings) {
+  return named ? DetectedLayout{named, "named by the caller"} : detectLayout(folder, findings);
+}
+
 Error foreignLayout(const Folder& folder, const DetectedLayout& detected) {
   return {.file = folder.path().string(),
           .problem = "is quantized in a way that octavo does not read",
@@ -156,6 +177,29 @@ Error foreignLayout(const Folder& folder, const DetectedLayout& detected) {
               "--from LAYOUT (layout= in Python) reads it as one of them; or convert it with the "
               "tool that wrote it; if its weights are plain, remove quantization_config from "
               "config.json"};
+}
+
+tl::expected<void, Error> refuseCodesAlone(const Folder& folder, const Layout& layout,
+                                           const Inventory& inventory) {
+  if (!inventory.layers.empty() || !saysQuantized(folder))
+    return {};
+  for (const StoredTensor& tensor : inventory.plain) {
+    const SafetensorsEntry& entry = *tensor.entry;
+    const bool isWide = entry.dtype->bits > 8 && entry.dtype->type && entry.dtype->type->isFloat();
+    const bool isIndex = entry.dtype->name == "I64" || entry.dtype->name == "BOOL";
+    if (entry.shape.size() >= 2 && !isWide && !isIndex)
+      return tl::unexpected(
+          Error{.file = folder.path().string(),
+                .problem = fmt::format("has no quantized layers in layout {}, and says that it is "
+                                       "quantized",
+                                       layout.name()),
+                .tensor = tensor.name(),
+                .found = fmt::format("{} [{}], which would be left as it is", entry.dtype->name,
+                                     fmt::join(entry.shape, ", ")),
+                .fix = "leave out --from (layout= in Python), or dequantize it with the tool that "
+                       "wrote it; if it is plain, remove quantization_config from config.json"});
+  }
+  return {};
 }
 
 } // namespace octavo::checkpoint

@@ -194,4 +194,12 @@ struct DetectedLayout {
 Error foreignLayout(const Folder& folder, const DetectedLayout& detected);
 DetectedLayout detectLayout(const Folder& folder, Findings& findings);
 
+/// Error: no layer was found in a checkpoint that says that it is quantized, and there are codes:
+/// taken for values they would be another model's.
+tl::expected<void, Error> refuseCodesAlone(const Folder& folder, const Layout& layout,
+                                           const Inventory& inventory);
+
+/// `named`, or where that is null what detectLayout finds.
+DetectedLayout layoutOf(const Folder& folder, const Layout* named, Findings& findings);
+
 } // namespace octavo::checkpoint

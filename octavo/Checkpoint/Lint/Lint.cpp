@@ -81,7 +81,7 @@ tl::expected<LintReport, Error> lint(const std::filesystem::path& path,
   auto folder = Folder::openDamaged(path, report.findings);
   if (!folder)
     return tl::unexpected(std::move(folder.error()));
-  const DetectedLayout detected = detectLayout(*folder, report.findings);
+  const DetectedLayout detected = layoutOf(*folder, options.layout, report.findings);
   const Inventory inventory = detected.layout->read(*folder, report.findings);
   report.layout = detected.layout->name();
   report.reason = detected.reason;

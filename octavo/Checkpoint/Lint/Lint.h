@@ -4,6 +4,7 @@
 
 #include "octavo/Checkpoint/Files/Error.h"
 #include "octavo/Checkpoint/FindingRules.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Kernels/Execution.h"
 
 #include <tl/expected.hpp>
@@ -22,9 +23,10 @@ std::optional<Reader> findReader(std::string_view name);
 std::span<const Reader> lintReaders();
 
 struct LintOptions {
-  std::vector<std::string> only;   ///< names of rules; empty: all
-  std::vector<std::string> ignore; ///< names of rules
-  std::vector<Reader> readers;
+  std::vector<std::string> only = {};   ///< names of rules; empty: all
+  std::vector<std::string> ignore = {}; ///< names of rules
+  std::vector<Reader> readers = {};
+  const Layout* layout = nullptr; ///< null: what the checkpoint says, or its tensors
   kernels::Execution execution = {};
 };
 

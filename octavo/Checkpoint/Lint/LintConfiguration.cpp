@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/Lint/LintSubject.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -76,7 +77,30 @@ std::optional<std::uint64_t> totalSize(const Json& metadata) {
 
 } // namespace
 
+/// What some tools cannot take of names, shapes and rows.
+static void lintTensor(const StoredTensor& tensor, Findings& findings) {
+  constexpr std::size_t kManyAxes = 32;
+  const SafetensorsEntry& entry = *tensor.entry;
+  const auto report = [&](RuleName rule, std::string what) {
+    findings.push_back(finding(rule, tensor.shard->name(), tensor.name(), std::move(what)));
+  };
+  const auto unprintable = std::ranges::find_if(
+      entry.name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (unprintable != entry.name.end())
+    report("unprintable-name",
+           fmt::format("byte {} of the name is 0x{:02x}", unprintable - entry.name.begin(),
+                       static_cast<unsigned char>(*unprintable)));
+  if (entry.shape.size() > kManyAxes)
+    report("many-axes", fmt::format("it has {}", entry.shape.size()));
+  if (!entry.shape.empty() && entry.shape.back() % 8 * entry.dtype->bits % 8 != 0)
+    report("odd-packed-row",
+           fmt::format("{} [{}]: rows of {} elements of {} bits", entry.dtype->name,
+                       fmt::join(entry.shape, ", "), entry.shape.back(), entry.dtype->bits));
+}
+
 void lintFiles(const LintSubject& subject, Findings& findings) {
+  for (const StoredTensor& tensor : subject.folder.tensors())
+    lintTensor(tensor, findings);
   std::uint64_t bytes = 0;
   for (const StoredTensor& tensor : subject.folder.tensors())
     bytes += tensor.size();

@@ -1,10 +1,14 @@
 // Scales of the key-value cache.
 
+#include "octavo/Checkpoint/KvScales/ScaleFile.h"
+#include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Lint/LintSubject.h"
 #include "octavo/Checkpoint/ModuleNames/AttentionModules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -37,6 +41,48 @@ void lintOne(const Part& part, Findings& findings) {
     }
 }
 
+/// Whether a configuration of this layout says that there is a cache with scales.
+bool saysCaches(const Layout& layout) {
+  Json with, without, quantWith, quantWithout;
+  layout.configure({{}, {}, true}, with, quantWith);
+  layout.configure({{}, {}, false}, without, quantWithout);
+  return with != without || quantWith != quantWithout;
+}
+
+/// Of scales of both that count for nothing: those that say something else.
+void lintOutweighed(const KvScales& kv, Findings& findings) {
+  for (const Part& part : kv.repeated) {
+    if (!isDeprecated(part) || !kv.key || !kv.value)
+      continue;
+    const auto both = readScales(part), keys = readScales(*kv.key), values = readScales(*kv.value);
+    for (const auto* read : {&both, &keys, &values})
+      if (!*read)
+        return reportUnread(read->error(), findings);
+    if (*both != *keys || *both != *values)
+      findings.push_back(finding(
+          "kv-scale-outweighed", part.tensor.shard->name(), part.tensor.name(),
+          fmt::format("{:.6g} for keys and values, beside {:.6g} for keys and {:.6g} for "
+                      "values",
+                      fmt::join(*both, ", "), fmt::join(*keys, ", "), fmt::join(*values, ", "))));
+  }
+}
+
+/// The file of scales that old vLLM read beside the checkpoint.
+void lintSideFile(const Folder& folder, Findings& findings) {
+  constexpr std::string_view kName = "kv_cache_scales.json";
+  if (std::ranges::find(folder.otherFiles(), kName) == folder.otherFiles().end())
+    return;
+  const auto scales =
+      readKvScaleJson(folder.path() / kName, stringAt(folder.config(), "model_type"));
+  if (scales)
+    return;
+  Error error = scales.error();
+  error.file.clear();
+  error.fix.clear();
+  findings.push_back(finding("kv-side-file-unusable", std::string(kName), "",
+                             error.message().substr(2))); // after the empty file's ": "
+}
+
 } // namespace
 
 void lintKvScales(const LintSubject& subject, Findings& findings) {
@@ -56,7 +102,17 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
                 : fmt::format("the configuration asks for an {} cache, and {} has no scales",
                               subject.inventory.kvCacheFormat, module)));
 
+  if (const auto& all = subject.inventory.kvScales;
+      !all.empty() && subject.inventory.kvCacheFormat.empty() && saysQuantized(subject.folder) &&
+      saysCaches(subject.layout))
+    findings.push_back(finding(
+        "kv-scheme-missing", "config.json", "",
+        fmt::format("it says nothing of the cache, and {} attention modules have scales of it",
+                    all.size())));
+  lintSideFile(subject.folder, findings);
+
   for (const KvScales& kv : subject.inventory.kvScales) {
+    lintOutweighed(kv, findings);
     if (kv.key.has_value() != kv.value.has_value()) {
       const Part& part = kv.key ? *kv.key : *kv.value;
       findings.push_back(

@@ -57,6 +57,22 @@ void raggedActivations(const LintSubject& subject, RuleName rule, Findings& find
                            fmt::join(layer.shape, " x "), layer.shape.back()));
 }
 
+/// compressed-tensors unfolds rows into groups, and refuses rows that are not whole groups.
+void raggedGroups(const LintSubject& subject, RuleName rule, Findings& findings) {
+  if (quantMethod(subject.folder) != "compressed-tensors")
+    return;
+  for (const Layer& layer : subject.inventory.layers) {
+    const bool areGroups =
+        layer.format && layer.format->across == 1 && layer.format->along != format::kWholeAxis;
+    const std::int64_t group = areGroups ? layer.format->along : layer.type.block.back();
+    const bool isInRows = areGroups || (!layer.format && layer.type.block.front() == 1);
+    if (isInRows && layer.shape.back() % group != 0)
+      report(rule, findings, &layer.elements.tensor,
+             fmt::format("{}: {} columns are not a multiple of {}", fmt::join(layer.shape, " x "),
+                         layer.shape.back(), group));
+  }
+}
+
 /// Whether transformers knows no such quant_method: it says so in its log, and loads the tensors as
 /// if the model were not quantized.
 bool isUnknownToTransformers(const Folder& folder) {
@@ -181,6 +197,7 @@ constexpr auto kChecks = std::to_array<ReaderCheck>({
     {"ragged-blocks-misread", misreadBlocks},
     {"ragged-blocks-refused", refusedBlocks},
     {"ragged-activations-stop", raggedActivations},
+    {"ragged-groups-refused", raggedGroups},
     {"raw-codes-loaded", rawCodes},
     {"stacked-experts-unread", stackedExperts},
     {"matrices-as-blocks-unread", matricesAsBlocks},

@@ -1,134 +1,151 @@
 #include "octavo/Checkpoint/Reports/Diff.h"
 
-#include "octavo/Checkpoint/WeightList.h"
+#include "octavo/Checkpoint/PairedRows.h"
+#include "octavo/Checkpoint/PieceSearch.h"
+#include "octavo/Kernels/Comparison.h"
+#include "octavo/Text/NaturalOrder.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <memory>
+#include <span>
 
 namespace octavo::checkpoint {
 
 namespace {
 
-/// What is summed over the values of a weight.
-struct Sums {
-  std::uint64_t differing = 0;
-  std::uint64_t notFinite = 0; ///< of those, where one or both are NaN or infinite
-  double maxAbsolute = 0, maxRelative = 0, amax = 0, squares = 0, errors = 0;
+using Pair = std::pair<const NamedWeight*, const NamedWeight*>;
 
-  void add(float a, float b) {
-    const double size = std::fabs(double{a});
-    if (std::isfinite(a)) {
-      amax = std::max(amax, size);
-      squares += size * size;
-    }
-    if (a == b || (std::isnan(a) && std::isnan(b)))
-      return;
-    ++differing;
-    const bool areFinite = std::isfinite(a) && std::isfinite(b);
-    notFinite += areFinite ? 0 : 1;
-    const double error =
-        areFinite ? std::fabs(double{a} - double{b}) : std::numeric_limits<double>::infinity();
-    maxAbsolute = std::max(maxAbsolute, error);
-    if (size > 0 || !std::isfinite(error))
-      maxRelative = std::max(maxRelative, std::isfinite(error) ? error / size : error);
-    errors += error * error;
-  }
-};
-
-/// Axes of a plain tensor beside a layer that says how its plain twin lies.
-PlainAxes axesBeside(const NamedWeight& weight, const NamedWeight& other) {
-  return weight.plain && other.layer ? other.layer->plainAxes : PlainAxes::Same;
-}
-
-bool haveSameShape(const ValueRows& a, const ValueRows& b) {
-  return std::ranges::equal(a.shape(), b.shape());
-}
-
-void compareValues(const NamedWeight& first, const NamedWeight& second, WeightDifference& result) {
-  const auto a = WeightRows::open(first, axesBeside(first, second));
-  const auto b = WeightRows::open(second, axesBeside(second, first));
-  if (!a || !b) {
-    result.sameness = Sameness::Unreadable;
-    result.why = (a ? b.error() : a.error()).message();
-    return;
-  }
-  if (!haveSameShape(a->rows(), b->rows())) {
-    result.sameness = Sameness::OtherShape;
-    result.why = fmt::format("[{}] and [{}]", fmt::join(first.shape(), ", "),
-                             fmt::join(second.shape(), ", "));
-    return;
-  }
-  Sums sums;
-  Scratch scratch;
-  std::vector<float> x, y;
-  const ValueRows& other = b->rows();
-  for (const Piece& piece : piecesOf(a->rows(), other.step())) {
-    const auto n = static_cast<std::size_t>((piece.end - piece.begin) * other.columns());
-    x.resize(n);
-    y.resize(n);
-    const auto done = a->rows().read(piece, x.data(), scratch).and_then([&] {
-      return other.read(piece, y.data(), scratch);
-    });
-    if (!done) {
-      result.sameness = Sameness::Unreadable;
-      result.why = done.error().message();
-      return;
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      sums.add(x[i], y[i]);
-    result.elements += n;
-  }
-  result.sameness = sums.differing == 0 ? Sameness::EqualValues : Sameness::Different;
-  result.differing = sums.differing;
-  if (sums.notFinite > 0)
+/// The figures of all pieces, in their order.
+void setFigures(std::span<const kernels::Comparison> pieces, std::uint64_t elements,
+                WeightDifference& result) {
+  kernels::Comparison all;
+  for (const kernels::Comparison& piece : pieces)
+    all.add(piece);
+  result.elements = elements;
+  result.sameness = all.differing() == 0 ? Sameness::EqualValues : Sameness::Different;
+  result.differing = all.differing();
+  if (all.notFinite() > 0)
     result.why = fmt::format("NaN or infinite in one of them, where the other has another value: "
                              "{} of the values that differ",
-                             sums.notFinite);
-  result.maxAbsolute = sums.maxAbsolute;
-  result.maxRelative = sums.maxRelative;
+                             all.notFinite());
+  result.maxAbsolute = all.largestError();
+  result.maxRelative = all.largestRatio();
   // A difference from nothing but zeros is infinite.
   const auto over = [](double error, double size) {
     return error == 0 ? 0 : size == 0 ? std::numeric_limits<double>::infinity() : error / size;
   };
-  result.ofAmax = over(sums.maxAbsolute, sums.amax);
-  result.rms = over(std::sqrt(sums.errors), std::sqrt(sums.squares));
+  result.ofAmax = over(all.largestError(), all.amax());
+  result.rms = over(std::sqrt(all.errorSquares()), std::sqrt(all.valueSquares()));
 }
 
-WeightDifference compare(const NamedWeight* first, const NamedWeight* second) {
-  WeightDifference result = {.name = (first ? first : second)->name,
-                             .sameness = first ? Sameness::OnlyInFirst : Sameness::OnlyInSecond,
-                             .first = first ? first->kind() : "",
-                             .second = second ? second->kind() : ""};
-  if (!first || !second)
-    return result;
-  const auto identical = areIdentical(*first, *second);
-  if (!identical) {
-    result.sameness = Sameness::Unreadable;
-    result.why = identical.error().message();
-  } else if (*identical) {
-    result.sameness = Sameness::Identical;
-    result.elements = static_cast<std::uint64_t>(numerics::elementCount(first->shape()));
-  } else {
-    compareValues(*first, *second, result);
+/// Before anything is read.
+WeightDifference beginningOf(const Pair& pair) {
+  const auto& [first, second] = pair;
+  return {.name = (first ? first : second)->name,
+          .sameness = !second  ? Sameness::OnlyInFirst
+                      : !first ? Sameness::OnlyInSecond
+                               : Sameness::Different,
+          .first = first ? first->kind() : "",
+          .second = second ? second->kind() : ""};
+}
+
+/// Finds pairs whose bytes are the same.
+void findIdentical(std::span<const Pair> pairs, const WorkSettings& settings,
+                   std::span<WeightDifference> differences) {
+  std::vector<PieceSearch> searches;
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (const auto& [first, second] = pairs[i]; first && second && haveSameParts(*first, *second)) {
+      searches.push_back(byteSearch(*first, *second, 0));
+      which.push_back(i);
+    }
+  const std::vector<std::string> found = search(searches, settings);
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    if (!found[i].empty())
+      continue;
+    const NamedWeight& weight = *pairs[which[i]].first;
+    differences[which[i]].sameness = Sameness::Identical;
+    differences[which[i]].elements =
+        static_cast<std::uint64_t>(numerics::elementCount(weight.shape()));
+    settings.advance(bytesOf(weight));
   }
-  return result;
+}
+
+/// Compares the values of a pair, piece by piece.
+struct ValueComparison {
+  WeightDifference* result;
+  PairedRows rows;
+  std::vector<kernels::Comparison> pieces;
+
+  std::string compare(std::size_t piece, Scratch& scratch) {
+    const auto done = rows.forTiles(
+        rows.pieces()[piece], scratch, [&](Piece tile, const float* x, const float* y) {
+          pieces[piece].add(x, y,
+                            static_cast<std::size_t>((tile.end - tile.begin) * rows.columns()),
+                            {.threads = 1});
+          return true;
+        });
+    return done ? "" : done.error().message();
+  }
+};
+
+/// Compares the values of pairs that may differ.
+void compareValues(std::span<const Pair> pairs, const WorkSettings& settings,
+                   std::span<WeightDifference> differences) {
+  std::vector<std::unique_ptr<ValueComparison>> comparisons;
+  std::vector<PieceSearch> searches;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    WeightDifference& result = differences[i];
+    if (result.sameness != Sameness::Different)
+      continue;
+    auto rows = PairedRows::open(*pairs[i].first, *pairs[i].second);
+    if (!rows) {
+      result.sameness = rows.error().haveOtherShapes ? Sameness::OtherShape : Sameness::Unreadable;
+      result.why = rows.error().why;
+      settings.advance(bytesOf(*pairs[i].first));
+      continue;
+    }
+    const std::vector<Piece> pieces(rows->pieces().begin(), rows->pieces().end());
+    comparisons.push_back(std::make_unique<ValueComparison>(
+        &result, std::move(*rows), std::vector<kernels::Comparison>(pieces.size())));
+    ValueComparison& comparison = *comparisons.back();
+    searches.push_back({.pieces = pieces,
+                        .pieceMemory = comparison.rows.pieceMemory(),
+                        .bytes = bytesOf(*pairs[i].first),
+                        .look = [&comparison](std::size_t piece, Scratch& scratch) {
+                          return comparison.compare(piece, scratch);
+                        }});
+  }
+  std::vector<std::string> problems = search(searches, settings);
+  for (std::size_t i = 0; i < comparisons.size(); ++i) {
+    const ValueComparison& comparison = *comparisons[i];
+    if (problems[i].empty()) {
+      setFigures(
+          comparison.pieces,
+          static_cast<std::uint64_t>(comparison.rows.first().rows() * comparison.rows.columns()),
+          *comparison.result);
+    } else {
+      comparison.result->sameness = Sameness::Unreadable;
+      comparison.result->why = std::move(problems[i]);
+    }
+  }
 }
 
 /// Pairs of the weights of two lists by name; the one that is missing is null.
-std::vector<std::pair<const NamedWeight*, const NamedWeight*>> pairsOf(const WeightList& first,
-                                                                       const WeightList& second) {
-  std::vector<std::pair<const NamedWeight*, const NamedWeight*>> pairs;
+std::vector<Pair> pairsOf(const WeightList& first, const WeightList& second) {
+  std::vector<Pair> pairs;
   for (const NamedWeight& weight : first.weights())
     pairs.emplace_back(&weight, second.find(weight.name));
   for (const NamedWeight& weight : second.weights())
     if (!first.find(weight.name))
       pairs.emplace_back(nullptr, &weight);
-  std::ranges::sort(pairs, {}, [](const auto& pair) {
-    return std::string_view((pair.first ? pair.first : pair.second)->name);
+  std::ranges::sort(pairs, text::precedesNaturally, [](const Pair& pair) -> std::string_view {
+    return (pair.first ? pair.first : pair.second)->name;
   });
   return pairs;
 }
@@ -167,21 +184,17 @@ bool DiffReport::isWithin(double tolerance) const {
   });
 }
 
-DiffReport diff(const Folder& first, const Folder& second, const kernels::Execution& execution,
-                const std::function<void(std::uint64_t)>& progress) {
+DiffReport diff(const Folder& first, const Folder& second, const DiffOptions& options) {
   Findings findings; // lint's business
-  const WeightList a(first, findings), b(second, findings);
-  const auto pairs = pairsOf(a, b);
+  const WeightList a(first, findings, options.firstLayout),
+      b(second, findings, options.secondLayout);
+  const std::vector<Pair> pairs = pairsOf(a, b);
   DiffReport report = {.firstLayout = std::string(a.layout().name()),
                        .secondLayout = std::string(b.layout().name()),
-                       .weights = std::vector<WeightDifference>(pairs.size())};
-  kernels::forRanges(pairs.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      report.weights[i] = compare(pairs[i].first, pairs[i].second);
-      if (progress && pairs[i].first)
-        progress(bytesOf(*pairs[i].first));
-    }
-  });
+                       .weights = {}};
+  std::ranges::transform(pairs, std::back_inserter(report.weights), beginningOf);
+  findIdentical(pairs, options.work, report.weights);
+  compareValues(pairs, options.work, report.weights);
   return report;
 }
 

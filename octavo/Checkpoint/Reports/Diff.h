@@ -3,10 +3,10 @@
 
 #include "octavo/Checkpoint/Files/Error.h"
 #include "octavo/Checkpoint/Folder.h"
-#include "octavo/Kernels/Execution.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/Work.h"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,15 +39,21 @@ struct WeightDifference {
 
 struct DiffReport {
   std::string firstLayout, secondLayout;
-  std::vector<WeightDifference> weights; ///< in the order of names
+  std::vector<WeightDifference> weights; ///< in the order of names, as people count
 
   std::uint64_t count(Sameness sameness) const;
   /// Whether every weight is in both and differs by at most `tolerance` times the first's amax.
   bool isWithin(double tolerance) const;
 };
 
-/// Reads both in pieces. `progress` hears of bytes of the first that are done.
-DiffReport diff(const Folder& first, const Folder& second, const kernels::Execution& execution = {},
-                const std::function<void(std::uint64_t)>& progress = {});
+struct DiffOptions {
+  /// Null: what the checkpoint says, or its tensors.
+  const Layout *firstLayout = nullptr, *secondLayout = nullptr;
+  WorkSettings work = {}; ///< progress hears of bytes of the first
+};
+
+/// Reads both in pieces. The figures depend on neither memory nor threads: sums are of f64, four
+/// lanes over the values of a tile, then tile after tile in the order of the tensor.
+DiffReport diff(const Folder& first, const Folder& second, const DiffOptions& options = {});
 
 } // namespace octavo::checkpoint

@@ -140,9 +140,10 @@ bool hasName(const std::vector<NamedPart>& parts, std::string_view name) {
 double FormatUse::bitsPerWeight() const { return bits(codeBytes + scaleBytes, weights); }
 double Inspection::bitsPerWeight() const { return bits(bytes, weights); }
 
-tl::expected<Inspection, Error> inspect(const Folder& folder, const kernels::Execution& execution) {
+tl::expected<Inspection, Error> inspect(const Folder& folder, const Layout* layout,
+                                        const kernels::Execution& execution) {
   Inspection result;
-  const DetectedLayout detected = detectLayout(folder, result.findings);
+  const DetectedLayout detected = layoutOf(folder, layout, result.findings);
   const Inventory inventory = detected.layout->read(folder, result.findings);
   result.layout = detected.layout->name();
   result.reason = detected.reason;
@@ -207,9 +208,10 @@ tl::expected<Inspection, Error> inspect(const Folder& folder, const kernels::Exe
 }
 
 tl::expected<NameInspection, Error> inspectName(const Folder& folder, std::string_view name,
+                                                const Layout* layout,
                                                 const kernels::Execution& execution) {
   Findings findings;
-  const Inventory inventory = detectLayout(folder, findings).layout->read(folder, findings);
+  const Inventory inventory = layoutOf(folder, layout, findings).layout->read(folder, findings);
   std::vector<std::string> known;
   for (const Layer& layer : inventory.layers) {
     if (name == layer.name || name == layer.name + "." + layer.parameter ||

@@ -56,8 +56,9 @@ struct Inspection {
   double bitsPerWeight() const;
 };
 
-/// What `folder` holds. Reads names and all scales, no weights.
-tl::expected<Inspection, Error> inspect(const Folder& folder,
+/// What `folder` holds. Reads names and all scales, no weights. `layout` is null where the folder
+/// says it, or its tensors. Errors: of reading the files.
+tl::expected<Inspection, Error> inspect(const Folder& folder, const Layout* layout = nullptr,
                                         const kernels::Execution& execution = {});
 
 /// A tensor and what it is for.
@@ -88,6 +89,7 @@ struct NameInspection {
 /// Reads all that belongs to `name`: a tensor, a module, or a module and its parameter. Error:
 /// there is none; names near it.
 tl::expected<NameInspection, Error> inspectName(const Folder& folder, std::string_view name,
+                                                const Layout* layout = nullptr,
                                                 const kernels::Execution& execution = {});
 
 } // namespace octavo::checkpoint

@@ -76,6 +76,16 @@ std::vector<Group> groupsOf(const std::vector<ReportLayer>& layers) {
   return groups;
 }
 
+/// By the worst layer of each.
+std::vector<Group> worstFirst(std::vector<Group> groups) {
+  const auto worst = [](const Group& group) {
+    return badness(**std::ranges::max_element(
+        group, {}, [](const ReportLayer* each) { return badness(*each); }));
+  };
+  std::ranges::stable_sort(groups, std::ranges::greater(), worst);
+  return groups;
+}
+
 /// "mlp.experts.0..255.up_proj.weight".
 std::string nameOf(const Group& experts) {
   // As numbers of any length, without leading zeros.
@@ -87,6 +97,12 @@ std::string nameOf(const Group& experts) {
   const std::string_view name = first->name;
   return fmt::format("{}.{}..{}{}", expertsOf(name), expertNumber(name), expertNumber(last->name),
                      projectionOf(name));
+}
+
+void keepCommon(std::vector<std::string_view>& names, const std::vector<std::string_view>& others) {
+  std::erase_if(names, [&](std::string_view name) {
+    return std::ranges::find(others, name) == others.end();
+  });
 }
 
 LayerRow rowOf(const Group& experts) {
@@ -101,6 +117,8 @@ LayerRow rowOf(const Group& experts) {
   row.figures.scales = {};
   row.figures.histogram = {};
   for (const ReportLayer* each : experts) {
+    keepCommon(row.figures.reproduction.rules, each->reproduction.rules);
+    keepCommon(row.figures.reproduction.presets, each->reproduction.presets);
     row.figures.bytes += each->bytes;
     row.figures.scales += each->scales;
     row.figures.histogram += each->histogram;
@@ -143,7 +161,7 @@ std::vector<LayerRow> layerRows(const Report& report) {
   };
   const ReportLayer* const worst = &*std::ranges::max_element(report.layers, {}, badness);
   std::vector<LayerRow> rows;
-  for (const Group& group : groupsOf(report.layers)) {
+  for (const Group& group : worstFirst(groupsOf(report.layers))) {
     if (group.size() == 1) {
       rows.push_back({.figures = *group.front(),
                       .isSuspect = group.front() == worst || hasFindings(group.front())});

@@ -12,7 +12,8 @@ namespace octavo::checkpoint {
 
 /// A layer, or the experts of one that are the same projection.
 struct LayerRow {
-  /// Of experts: bytes and scales of all, error and codes each of the worst.
+  /// Of experts: bytes and scales of all, rules and presets that are common to all, error and
+  /// codes each of the worst.
   ReportLayer figures;
   std::string remark = {};    ///< how many experts, or why one of them has a row of its own
   std::string ofError = {};   ///< the expert with that error, "expert 17"; empty for one layer
@@ -21,9 +22,9 @@ struct LayerRow {
   bool isSuspect = false;     ///< lint has an error or a warning of it, or it is the worst of all
 };
 
-/// In the order of the layers. Up to 300 layers have a row each; of more, experts of a layer share
-/// one if they are the same projection, in one format and of one shape. Those of them that are
-/// suspect, up to three, follow by themselves.
+/// The worst first, and those that are as bad in the order of the layers. Up to 300 layers have a
+/// row each; of more, experts of a layer share one if they are the same projection, in one format
+/// and of one shape. Those of them that are suspect, up to three, follow by themselves.
 std::vector<LayerRow> layerRows(const Report& report);
 
 /// Whether there are figures of its distance from the original.

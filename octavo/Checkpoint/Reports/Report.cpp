@@ -2,7 +2,10 @@
 
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/TensorChunks.h"
+#include "octavo/Text/NaturalOrder.h"
 
+#include <algorithm>
 #include <map>
 
 namespace octavo::checkpoint {
@@ -35,6 +38,24 @@ tl::expected<ReportLayer, Error> describe(const Layer& layer) {
       });
 }
 
+/// Sets what is known of the layers from their original.
+void compare(const Folder& original, const Folder& folder, const WeightList& weights,
+             const ReportOptions& options, Report& report) {
+  std::map<std::string, WeightDifference> differences;
+  const DiffOptions sides = {
+      .firstLayout = options.originalLayout, .secondLayout = options.layout, .work = options.work};
+  for (WeightDifference& each : diff(original, folder, sides).weights)
+    differences.emplace(each.name, std::move(each));
+  Findings known; // lint's business
+  const WeightList originals(original, known, options.originalLayout);
+  for (ReportLayer& layer : report.layers)
+    if (const auto difference = differences.find(layer.name); difference != differences.end()) {
+      layer.difference = difference->second;
+      if (const NamedWeight* before = originals.find(layer.name))
+        layer.reproduction = reproductionOf(*weights.find(layer.name), *before);
+    }
+}
+
 } // namespace
 
 tl::expected<Report, Error> makeReport(const std::filesystem::path& path,
@@ -42,19 +63,19 @@ tl::expected<Report, Error> makeReport(const std::filesystem::path& path,
   const auto folder = Folder::open(path);
   if (!folder)
     return tl::unexpected(folder.error());
-  std::map<std::string, WeightDifference> differences;
+  std::optional<Folder> original;
   if (options.original) {
-    const auto original = Folder::open(*options.original);
-    if (!original)
-      return tl::unexpected(original.error());
-    for (WeightDifference& each : diff(*original, *folder, options.lint.execution).weights)
-      differences.emplace(each.name, std::move(each));
+    auto opened = Folder::open(*options.original);
+    if (!opened)
+      return tl::unexpected(opened.error());
+    original = std::move(*opened);
   }
-  auto found = lint(path, options.lint);
+  const kernels::Execution execution{.threads = options.work.threads};
+  auto found = lint(path, {.layout = options.layout, .execution = execution});
   if (!found)
     return tl::unexpected(found.error());
 
-  auto inspection = inspect(*folder, options.lint.execution);
+  auto inspection = inspect(*folder, options.layout, execution);
   if (!inspection)
     return tl::unexpected(std::move(inspection.error()));
   Report report = {.name = folderName(path),
@@ -63,15 +84,23 @@ tl::expected<Report, Error> makeReport(const std::filesystem::path& path,
                    .original = options.original ? folderName(*options.original) : "",
                    .layers = {}};
   Findings known; // lint has them
-  for (const Layer& layer : detectLayout(*folder, known).layout->read(*folder, known).layers) {
-    auto described = describe(layer);
-    if (!described)
-      return tl::unexpected(std::move(described.error()));
-    report.layers.push_back(std::move(*described));
-    if (const auto difference = differences.find(report.layers.back().name);
-        difference != differences.end())
-      report.layers.back().difference = difference->second;
-  }
+  const WeightList weights(*folder, known, options.layout);
+  std::vector<const NamedWeight*> layers;
+  for (const NamedWeight& weight : weights.weights())
+    if (weight.layer)
+      layers.push_back(&weight);
+  report.layers.resize(layers.size());
+  auto described =
+      inParallel(options.work, kChunkBytes, layers.size(), [&](std::size_t i, Scratch&) {
+        return describe(*layers[i]->layer).map([&](ReportLayer layer) {
+          report.layers[i] = std::move(layer);
+        });
+      });
+  if (!described)
+    return tl::unexpected(std::move(described.error()));
+  if (original)
+    compare(*original, *folder, weights, options, report);
+  std::ranges::sort(report.layers, text::precedesNaturally, &ReportLayer::name);
   return report;
 }
 

@@ -8,6 +8,7 @@
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 #include "octavo/Checkpoint/Reports/Diff.h"
 #include "octavo/Checkpoint/Reports/Inspect.h"
+#include "octavo/Checkpoint/Reports/Reproduction.h"
 
 #include <tl/expected.hpp>
 
@@ -30,6 +31,7 @@ struct ReportLayer {
   ScaleHistogram histogram = {};
   CodeCensus codes = {};
   std::optional<WeightDifference> difference = {}; ///< from the original, where one was given
+  Reproduction reproduction = {};                  ///< the same
 };
 
 struct Report {
@@ -42,7 +44,9 @@ struct Report {
 
 struct ReportOptions {
   std::optional<std::filesystem::path> original;
-  LintOptions lint = {};
+  /// Null: what the checkpoint says, or its tensors.
+  const Layout *layout = nullptr, *originalLayout = nullptr;
+  WorkSettings work = {};
 };
 
 /// Reads both in pieces. Errors: those of Folder::open; of reading the files.

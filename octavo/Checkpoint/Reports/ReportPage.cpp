@@ -244,6 +244,10 @@ std::string rowText(const LayerRow& row, const Report& report, double worst) {
                             ? fmt::format("{} {}", samenessName(layer.difference->sameness),
                                           escaped(layer.difference->why))
                             : "not in the original");
+  if (!report.original.empty())
+    page +=
+        fmt::format("<td class=\"left extra\">{}{}</td>", fmt::join(layer.reproduction.rules, ", "),
+                    below(fmt::format("{}", fmt::join(layer.reproduction.presets, ", "))));
   const bool hasScales = layer.scales.smallest <= layer.scales.largest;
   return page +
          fmt::format(
@@ -286,10 +290,12 @@ std::string layersTable(const Report& report) {
     texts.push_back(rowText(row, report, worst));
   const std::size_t kept = keepWorst(texts, rows);
 
-  std::string page = "<h2>Layers</h2>\n";
+  std::string page = "<h2>Layers, the worst first</h2>\n";
   if (!report.original.empty())
     page += "<p class=\"soft\">Error: norm of the difference over norm of the original. At max: "
-            "codes of the format's largest magnitude. Scales: how many of each power of two.</p>\n";
+            "codes of the format's largest magnitude. Rule and presets: those that give this "
+            "layer's scales, and its codes too, tried on the first rows of the original. Scales: "
+            "how many of each power of two.</p>\n";
   if (std::ranges::any_of(rows, [](const LayerRow& row) { return !row.ofAtMax.empty(); }))
     page += fmt::format("<p class=\"soft\">{} layers in {} rows: experts of a layer that are the "
                         "same projection share a row, with bytes and scales of all and the other "
@@ -308,7 +314,9 @@ std::string layersTable(const Report& report) {
       "<th class=\"left\">format</th><th class=\"extra\">shape</th><th class=\"extra\">bytes</th>"
       "<th class=\"extra\">bits</th>{}<th>at max</th><th class=\"left\">scales</th></tr></thead>"
       "<tbody>\n",
-      report.original.empty() ? "" : "<th class=\"left\">error</th><th>largest</th>");
+      report.original.empty() ? ""
+                              : "<th class=\"left\">error</th><th>largest</th>"
+                                "<th class=\"left extra\">rule and presets</th>");
   for (const std::string& text : texts)
     page += text;
   return page + "</tbody></table></div>\n";

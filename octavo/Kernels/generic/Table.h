@@ -3,10 +3,10 @@
 
 #include "octavo/Kernels/KernelTable.h"
 #include "octavo/Kernels/generic/Amax.h"
+#include "octavo/Kernels/generic/Comparison.h"
 #include "octavo/Kernels/generic/Convert.h"
 #include "octavo/Kernels/generic/Decode.h"
 #include "octavo/Kernels/generic/Dequantize.h"
-#include "octavo/Kernels/generic/Loss.h"
 #include "octavo/Kernels/generic/Pack.h"
 #include "octavo/Kernels/generic/Quantize.h"
 #include "octavo/Kernels/generic/QuantizeStrip.h"
@@ -35,7 +35,8 @@ const KernelTable kTable = {
     .amaxBf16 = amaxBits<LoadBf16>,
     .amaxF16 = amaxBits<LoadF16>,
     .blockAmaxes = blockAmaxesOfRun,
-    .addLoss = addLoss,
+    .compare = compare,
+    .areRounded = areRounded,
     .fillRandom = fillRandom,
     .quantizeRun = quantizeRun,
     .quantizeStrip = quantizeStrip,

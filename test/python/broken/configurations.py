@@ -30,6 +30,18 @@ def modelopt_configuration_is_cut(folder):
     (folder / "hf_quant_config.json").write_text('{"quantization": {"quant_algo": "FP8"')
 
 
+@breaks(cp.autofp8, "kv-scheme-missing", "says nothing of the cache", "2 attention modules")
+def the_cache_has_scales_and_no_scheme(checkpoint):
+    del checkpoint.quantization["kv_cache_scheme"]
+
+
+@breaks(cp.plain_checkpoint, "configuration-mismatch", "quant_method is mxfp4", "layout native")
+def configuration_says_mxfp4_of_native_tensors(checkpoint):
+    """gpt-oss's method over F4 elements beside F8_E8M0 scales."""
+    cp.store_natively(checkpoint)
+    checkpoint.config["quantization_config"] = {"quant_method": "mxfp4"}
+
+
 @breaks(cp.autofp8, "no-configuration", "no quantization_config")
 def configuration_does_not_say_quantized(checkpoint):
     del checkpoint.config["quantization_config"]

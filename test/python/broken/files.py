@@ -294,6 +294,34 @@ def a_tensor_is_in_two_shards(folder):
                              | {"model.norm.weight": checkpoint.tensors["model.norm.weight"]})
 
 
+@damages("unprintable-name", "0x00", "zero byte")
+def a_name_has_a_zero_byte(shard, header, data):
+    name = next(iter(header))
+    cp.write_raw(shard, {(key if key != name else name + "\0hidden"): entry for key, entry in header.items()}, data)
+
+
+@case("many-axes", "it has 64", "NumPy")
+def a_tensor_has_64_axes(folder):
+    checkpoint = cp.plain_checkpoint()
+    checkpoint.tensors["many"] = ("F32", [1] * 64, b"\0\0\0\0")
+    checkpoint.write(folder)
+
+
+@case("odd-packed-row", "F4 [2, 3]", "rows of 3 elements of 4 bits")
+def rows_of_four_bits_end_within_a_byte(folder):
+    checkpoint = cp.plain_checkpoint()
+    checkpoint.tensors["odd"] = ("F4", [2, 3], b"\0\0\0")
+    checkpoint.write(folder)
+
+
+@case("kv-side-file-unusable", "rank 1 has other scales than rank 0")
+def the_side_file_has_two_ranks(folder):
+    cp.autofp8().write(folder)
+    factors = {str(rank): {str(layer): 0.02 + rank for layer in range(2)} for rank in range(2)}
+    (folder / "kv_cache_scales.json").write_text(json.dumps(
+        {"model_type": "llama", "kv_cache": {"dtype": "float8_e4m3fn", "scaling_factor": factors}}))
+
+
 # What is no checkpoint at all.
 
 @case(None, "empty", "no safetensors file")

@@ -59,6 +59,11 @@ def cache_has_the_key_scale_alone(checkpoint):
     del checkpoint.tensors[KV0 + "v_scale"]
 
 
+@breaks(cp.autofp8, "kv-scale-outweighed", "0.5 for keys and values", "0.03 for keys", "0.01 for values")
+def a_scale_of_both_says_something_else(checkpoint):
+    checkpoint.tensors[KV0 + "kv_scale"] = np.float32(0.5).reshape(())
+
+
 @breaks(cp.autofp8, "kv-scale-deprecated-name", "kv_scale")
 def cache_scale_has_the_old_name(checkpoint):
     del checkpoint.tensors[KV0 + "v_scale"]

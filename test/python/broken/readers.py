@@ -67,6 +67,12 @@ def transformers_and_ragged_compressed_blocks(checkpoint):
     pass
 
 
+@reads(cp.compressed_groups, "transformers", "ragged-groups-refused", "128 x 480", "not a multiple of 128",
+       "the load stops")
+def transformers_and_ragged_groups(checkpoint):
+    pass
+
+
 @reads(lambda: cp.deepseek({name: (576, 128) for name in cp.SHAPES}), "transformers", "ragged-blocks-refused",
        "the load stops", "576 x 128")
 def transformers_and_rows_that_their_scales_do_not_divide(checkpoint):

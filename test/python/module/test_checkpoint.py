@@ -380,3 +380,40 @@ def test_an_unknown_method_is_refused_until_the_layout_is_named(deepseek):
         assert opened.layout == "deepseek" and opened[name] == before[name]
     with pytest.raises(octavo.FormatError, match='unknown layout "deepsek"; available: fp8, deepseek'):
         octavo.checkpoint.open(path, "deepsek")
+
+
+def native_f4(path, method):
+    """F4 elements beside F8_E8M0 scales, and a configuration that may name a method."""
+    codes = np.arange(2 * 32, dtype=np.uint8).reshape(2, 32)
+    scales = np.array([127, 128, 126, 127], np.uint8)
+    path.mkdir()
+    write(path / "model.safetensors", {}, {"a.weight": ("F4", [2, 64], codes.tobytes()),
+                                           "a.weight_scale": ("F8_E8M0", [2, 2], scales.tobytes())})
+    config = {"model_type": "llama"} | ({"quantization_config": {"quant_method": method}} if method else {})
+    (path / "config.json").write_text(json.dumps(config))
+    unpacked = np.stack([codes & 15, codes >> 4], -1).reshape(2, 64)
+    values = np.array([0, .5, 1, 1.5, 2, 3, 4, 6, -0., -.5, -1, -1.5, -2, -3, -4, -6], np.float32)[unpacked]
+    return values * np.repeat(2.0 ** (scales.reshape(2, 2).astype(int) - 127), 32, 1)
+
+
+@pytest.mark.parametrize("method", [None, "mxfp4", "compressed-tensors", "fp8", "octavo"])
+def test_native_elements_are_known_by_their_dtypes(tmp_path, method):
+    values = native_f4(tmp_path / "model", method)
+    opened = octavo.checkpoint.open(tmp_path / "model")
+    assert opened.layout == "native" and opened.layers == ["a.weight"]
+    assert isinstance(opened["a.weight"], octavo.ScaledTensor)
+    assert np.array_equal(opened.dequantize("a.weight"), values)
+    found = [finding.rule for finding in opened.findings]
+    assert found == ([] if method in (None, "octavo") else ["configuration-mismatch"])
+    linted = [finding.rule for finding in octavo.checkpoint.lint(tmp_path / "model")]
+    assert set(found) <= set(linted)
+
+
+def test_codes_that_no_layer_claims_are_refused(tmp_path):
+    """As octavo checkpoint dequantize refuses them: a method that is known, over tensors that are not its own."""
+    tensors = {"a.weight": np.zeros((4, 64), np.uint8), "a.exponents": np.zeros((4, 2), np.uint8)}
+    (tmp_path / "model").mkdir()
+    write(tmp_path / "model/model.safetensors", tensors)
+    (tmp_path / "model/config.json").write_text(json.dumps({"quantization_config": {"quant_method": "mxfp4"}}))
+    with pytest.raises(octavo.FileError, match="a.exponents.*no quantized layers in layout gpt-oss"):
+        octavo.checkpoint.open(tmp_path / "model")

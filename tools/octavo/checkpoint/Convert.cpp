@@ -164,15 +164,10 @@ void addConvertCommand(CLI::App& group) {
       group.add_subcommand("convert", "Write quantized weights in another tool's layout");
   auto flags = std::make_shared<ConvertFlags>();
   addRewriteFlags(*command, flags->rewrite);
-  command->add_option("--layout", flags->to, "Layout to write: compressed-tensors, fp8, ...")
-      ->type_name("LAYOUT");
-  command
-      ->add_option("--from", flags->from, "Read the input as this layout instead of detecting it")
-      ->type_name("LAYOUT");
-  command
-      ->add_option("--format", flags->format,
-                   "Scaled format to write all layers in; it must have their values exactly")
-      ->type_name("FORMAT");
+  addLayoutOption(*command, "--layout", flags->to, "Layout to write");
+  addFromOption(*command, flags->from);
+  addFormatOption(*command, flags->format,
+                  "Scaled format to write all layers in; it must have their values exactly");
   command->add_flag("--requantize", flags->requantizes,
                     "Requantize what --format does not have exactly, and report the error");
   addQuantizeFlags(*command, flags->quantize);

@@ -61,9 +61,7 @@ void addDequantizeCommand(CLI::App& group) {
   command->add_option("--dtype", flags->dtype, "Dtype of the weights written: bf16, f16 or f32")
       ->type_name("DTYPE")
       ->capture_default_str();
-  command
-      ->add_option("--from", flags->layout, "Read the input as this layout instead of detecting it")
-      ->type_name("LAYOUT");
+  addFromOption(*command, flags->layout);
   addAllowFlag(*command, flags->allowed);
   command->footer(R"(Examples:
   octavo checkpoint dequantize DeepSeek-V3 -o DeepSeek-V3-bf16

@@ -5,7 +5,7 @@
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/FigureJson.h"
-#include "tools/octavo/checkpoint/RewriteCommand.h"
+#include "tools/octavo/checkpoint/ReadingFlags.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Reports/Diff.h"
@@ -31,6 +31,8 @@ struct DiffFlags {
   std::string first, second;
   double tolerance = 0;
   bool isJson = false, showsAll = false;
+  std::string firstLayout, secondLayout;
+  WorkFlags work;
 };
 
 constexpr auto kSamenesses = std::to_array<Sameness>(
@@ -96,12 +98,13 @@ std::string reportJson(const DiffReport& report, const DiffFlags& flags) {
 
 void runDiff(const DiffFlags& flags) {
   const Folder first = openFolder(flags.first), second = openFolder(flags.second);
-  std::uint64_t bytes = 0;
-  for (const checkpoint::StoredTensor& tensor : first.tensors())
-    bytes += tensor.size();
+  checkpoint::DiffOptions options = {.firstLayout = layoutIfNamed(flags.firstLayout),
+                                     .secondLayout = layoutIfNamed(flags.secondLayout),
+                                     .work = workSettings(flags.work)};
   const DiffReport report = [&] {
-    Progress progress("comparing", bytes);
-    return checkpoint::diff(first, second, {}, [&](std::uint64_t n) { progress.add(n); });
+    Progress progress("comparing", bytesOf(first));
+    options.work.progress = [&](std::uint64_t n) { progress.add(n); };
+    return checkpoint::diff(first, second, options);
   }();
   printText(flags.isJson ? reportJson(report, flags) : reportText(report, flags));
   if (!report.isWithin(flags.tolerance))
@@ -133,6 +136,9 @@ void addDiffCommand(CLI::App& group) {
                    ? std::string()
                    : fmt::format("expected a number from 0 on, found {}", text);
       });
+  addFromOption(*command, flags->firstLayout);
+  addAgainstFromOption(*command, flags->secondLayout, "B");
+  addWorkFlags(*command, flags->work);
   command->add_flag("--all", flags->showsAll, "Show identical weights too");
   command->add_flag("--json", flags->isJson, "As JSON");
   command->footer(kExamples);

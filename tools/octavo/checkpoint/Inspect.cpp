@@ -4,6 +4,7 @@
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/FigureJson.h"
+#include "tools/octavo/checkpoint/ReadingFlags.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Reports/Inspect.h"
@@ -32,7 +33,7 @@ using checkpoint::ScaleHistogram;
 using checkpoint::TensorInspection;
 
 struct InspectFlags {
-  std::string path, tensor;
+  std::string path, tensor, layout;
   bool isJson = false, showsScales = false, listsTensors = false;
 };
 
@@ -237,16 +238,22 @@ void runInspect(const InspectFlags& flags) {
     listTensors(*folder, flags);
     return;
   }
-  const ElapsedTime elapsed("reading " + printable(flags.path));
+  const checkpoint::Layout* layout = layoutIfNamed(flags.layout);
   if (flags.tensor.empty()) {
-    const auto inspection = checkpoint::inspect(*folder);
+    const auto inspection = [&] {
+      const ElapsedTime elapsed("reading " + printable(flags.path));
+      return checkpoint::inspect(*folder, layout);
+    }();
     if (!inspection)
       throw CommandError(inspection.error().message(), ExitCode::BadInput);
     printText(flags.isJson ? inspectionJson(*inspection, flags)
                            : inspectionText(*inspection, flags));
     return;
   }
-  const auto inspection = checkpoint::inspectName(*folder, flags.tensor);
+  const auto inspection = [&] {
+    const ElapsedTime elapsed("reading " + printable(flags.path));
+    return checkpoint::inspectName(*folder, flags.tensor, layout);
+  }();
   if (!inspection)
     throw CommandError(inspection.error().message(), ExitCode::BadInput);
   printText(flags.isJson ? nameInspectionJson(*inspection) : nameInspectionText(*inspection));
@@ -269,6 +276,7 @@ void addInspectCommand(CLI::App& group) {
                                             "One tensor or layer: its parts, codes and scales");
   command->add_flag("--tensors", flags->listsTensors, "List the tensors")->excludes(tensor);
   command->add_flag("--scales", flags->showsScales, "Histograms of the scales")->excludes(tensor);
+  addFromOption(*command, flags->layout);
   command->add_flag("--json", flags->isJson, "As JSON");
   command->footer(kExamples);
   command->callback([flags] { runInspect(*flags); });

@@ -4,6 +4,7 @@
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/FigureJson.h"
+#include "tools/octavo/checkpoint/ReadingFlags.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Lint/Lint.h"
@@ -28,7 +29,7 @@ using checkpoint::LintReport;
 using checkpoint::Severity;
 
 struct LintFlags {
-  std::string path;
+  std::string path, layout;
   std::vector<std::string> readers, only, ignore;
   std::string failOn = "warning";
   bool isJson = false, showsAll = false, listsRules = false, asMarkdown = false;
@@ -172,8 +173,10 @@ void runLint(const LintFlags& flags) {
                        ExitCode::BadUsage);
   requireRules(flags.only);
   requireRules(flags.ignore);
-  const checkpoint::LintOptions options = {
-      .only = flags.only, .ignore = flags.ignore, .readers = findReaders(flags.readers)};
+  const checkpoint::LintOptions options = {.only = flags.only,
+                                           .ignore = flags.ignore,
+                                           .readers = findReaders(flags.readers),
+                                           .layout = layoutIfNamed(flags.layout)};
 
   const auto report = [&] {
     const ElapsedTime elapsed("checking " + printable(flags.path));
@@ -210,6 +213,7 @@ void addLintCommand(CLI::App& group) {
   command->add_option(
       "--fail-on", flags->failOn,
       "Exit with 1 at this severity or above: note, warning (default), error, never");
+  addFromOption(*command, flags->layout);
   command->add_flag("--all", flags->showsAll, "Show every finding, not just five per rule");
   command->add_flag("--json", flags->isJson, "As JSON");
   CLI::Option* rules = command->add_flag("--rules", flags->listsRules, "List the rules");

@@ -52,12 +52,8 @@ void addQuantizeWeightsCommand(CLI::App& group) {
   CLI::App* command = group.add_subcommand("quantize", "Write plain weights as quantized ones");
   auto flags = std::make_shared<QuantizeWeightsFlags>();
   addRewriteFlags(*command, flags->rewrite);
-  command->add_option("--layout", flags->layout, "Layout to write: compressed-tensors, fp8, ...")
-      ->type_name("LAYOUT")
-      ->required();
-  command->add_option("--format", flags->format, "Scaled format of the weights")
-      ->type_name("FORMAT")
-      ->required();
+  addLayoutOption(*command, "--layout", flags->layout, "Layout to write")->required();
+  addFormatOption(*command, flags->format, "Scaled format of the weights")->required();
   addQuantizeFlags(*command, flags->quantize);
   command
       ->add_option("--only", flags->weights.only,

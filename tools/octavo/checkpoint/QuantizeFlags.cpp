@@ -1,17 +1,46 @@
 #include "tools/octavo/checkpoint/QuantizeFlags.h"
 
+#include "tools/octavo/FormatNames.h"
+
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace octavo::tools {
 
+namespace {
+
+/// Of the presets of all formats, each once.
+std::vector<std::string_view> presetNames() {
+  std::vector<std::string_view> names;
+  for (const numerics::Preset& preset : numerics::kPresets)
+    if (std::ranges::find(names, preset.name) == names.end())
+      names.push_back(preset.name);
+  return names;
+}
+
+} // namespace
+
+CLI::Option* addFormatOption(CLI::App& command, std::string& format, const std::string& help) {
+  return command
+      .add_option("--format", format,
+                  fmt::format("{}: {}", help, fmt::join(scaledFormatNames(), ", ")))
+      ->type_name("FORMAT");
+}
+
 void addQuantizeFlags(CLI::App& command, QuantizeFlags& flags) {
-  CLI::Option* rule =
-      command.add_option("--rule", flags.rule, "Scale rule of formats with E8M0 scales")
-          ->type_name("RULE");
-  command.add_option("--preset", flags.preset, "All settings of an owner, as its tools quantize")
+  CLI::Option* rule = command
+                          .add_option("--rule", flags.rule,
+                                      fmt::format("Scale rule of formats with E8M0 scales: {}",
+                                                  fmt::join(scaleRuleNames(), ", ")))
+                          ->type_name("RULE");
+  command
+      .add_option("--preset", flags.preset,
+                  fmt::format("All settings of an owner, as its tools quantize: {}",
+                              fmt::join(presetNames(), ", ")))
       ->type_name("OWNER")
       ->excludes(rule);
   command
@@ -40,12 +69,9 @@ numerics::QuantizeOptions quantizeOptions(const QuantizeFlags& flags,
     options = preset->options;
   if (!flags.rule.empty()) {
     const std::optional<format::ScaleRule> rule = format::findScaleRule(flags.rule);
-    if (!rule) {
-      std::vector<std::string> known;
-      for (const format::ScaleRuleRow& row : format::kScaleRules)
-        known.emplace_back(row.name);
-      throw CommandError(unknownName("scale rule", flags.rule, known), ExitCode::BadUsage);
-    }
+    if (!rule)
+      throw CommandError(unknownName("scale rule", flags.rule, scaleRuleNames()),
+                         ExitCode::BadUsage);
     if (format.scale->specials != format::Specials::Scale && *rule != format.rule)
       throw CommandError(fmt::format("{} scales have the rule {}; --rule is for E8M0 scales",
                                      format.scale->name, format::scaleRuleName(format.rule)),

@@ -16,6 +16,9 @@ struct QuantizeFlags {
   std::string nonFinite;
 };
 
+/// --format; its help begins with `help` and lists all scaled formats.
+CLI::Option* addFormatOption(CLI::App& command, std::string& format, const std::string& help);
+/// --rule, --preset, --non-finite.
 void addQuantizeFlags(CLI::App& command, QuantizeFlags& flags);
 
 /// The preset that the flags name for a format; null if they name none. Throws CommandError.

@@ -3,6 +3,7 @@
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/FigureJson.h"
+#include "tools/octavo/checkpoint/ReadingFlags.h"
 #include "tools/octavo/checkpoint/SideFile.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
@@ -22,13 +23,17 @@ using checkpoint::Json;
 
 struct ReportFlags {
   std::string path, original, output;
+  std::string layout, originalLayout;
+  WorkFlags work;
   bool isJson = false;
 };
 
 checkpoint::Report makeReport(const ReportFlags& flags) {
+  checkpoint::ReportOptions options = {.layout = layoutIfNamed(flags.layout),
+                                       .originalLayout = layoutIfNamed(flags.originalLayout),
+                                       .work = workSettings(flags.work)};
   const StatusLine status(
       [](double seconds) { return fmt::format("reading all weights, {:.0f} s", seconds); });
-  checkpoint::ReportOptions options;
   if (!flags.original.empty())
     options.original = flags.original;
   auto made = checkpoint::makeReport(flags.path, options);
@@ -71,6 +76,8 @@ std::string reportJson(const checkpoint::Report& report, const ReportFlags& flag
          {"codes", layer.codes.count},
          {"codes_at_max", layer.codes.atMax},
          {"scales", scalesJson(layer.scales, layer.histogram)},
+         {"rules", layer.reproduction.rules},
+         {"presets", layer.reproduction.presets},
          {"difference", layer.difference ? differenceJson(*layer.difference) : Json()}});
   return jsonText({{"path", flags.path},
                    {"against", flags.original.empty() ? Json() : Json(flags.original)},
@@ -111,6 +118,9 @@ void addReportCommand(CLI::App& group) {
       ->add_option("--against", flags->original,
                    "What it was made from: gives the error of each layer")
       ->type_name("DIR");
+  addFromOption(*command, flags->layout);
+  addAgainstFromOption(*command, flags->originalLayout, "what it was made from");
+  addWorkFlags(*command, flags->work);
   command->add_flag("--json", flags->isJson, "The page's figures as JSON, with or without a page");
   command->footer("Examples:\n  octavo checkpoint report Qwen3-8B-NVFP4 --against Qwen3-8B -o "
                   "report.html\n  octavo checkpoint report Qwen3-8B-NVFP4 --against Qwen3-8B --json"

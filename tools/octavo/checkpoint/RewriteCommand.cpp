@@ -1,5 +1,6 @@
 #include "tools/octavo/checkpoint/RewriteCommand.h"
 
+#include "tools/octavo/Interruption.h"
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Wording.h"
@@ -7,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <tuple>
 #include <vector>
 
@@ -25,32 +28,7 @@ void addRewriteFlags(CLI::App& command, RewriteFlags& flags) {
                   "Folder to write: a new one, or that of the same job, interrupted")
       ->type_name("OUT")
       ->required();
-  command
-      .add_option(
-          "--memory", flags.memory,
-          "Memory for the pieces being processed, such as 256MB or 2GB; about 100 MB come on top")
-      ->transform(CLI::AsSizeValue(true))
-      // Goes before the one above, which takes -1 for 2^64 - 1.
-      ->transform(CLI::Validator(
-          [](const std::string& text) {
-            return !text.empty() && text.find_first_not_of("0123456789") != 0
-                       ? std::string()
-                       : fmt::format("expected a size such as 256MB or 2GB, found {}", text);
-          },
-          ""))
-      // Less than a piece of a weight would be exceeded by the first one.
-      ->check([](const std::string& bytes) {
-        return bytes.size() < 7 && std::stoull(bytes) < 1000000
-                   ? fmt::format("expected 1MB or more, found {} bytes", bytes)
-                   : std::string();
-      })
-      ->type_name("SIZE")
-      ->default_str("1GB");
-  command
-      .add_option("--threads", flags.threads,
-                  "Use at most this many; the bytes written do not depend on it")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N");
+  addWorkFlags(command, flags.work);
   command.add_flag("--dry-run", flags.isDryRun, "Print the plan and write nothing");
   command.add_flag("--json", flags.isJson, "Print the summary as JSON");
 }
@@ -81,22 +59,6 @@ checkpoint::Doubts doubtsNamed(const std::vector<std::string>& names) {
     doubts.add(row->doubt);
   }
   return doubts;
-}
-
-checkpoint::Folder openFolder(const std::string& path, checkpoint::UnfinishedJob unfinished) {
-  auto folder = checkpoint::Folder::open(path, unfinished);
-  if (!folder)
-    throw CommandError(folder.error().message(), ExitCode::BadInput);
-  return std::move(*folder);
-}
-
-const checkpoint::Layout& layoutNamed(const std::string& name) {
-  if (const checkpoint::Layout* layout = checkpoint::findLayout(name))
-    return *layout;
-  std::vector<std::string> known;
-  for (const checkpoint::Layout* layout : checkpoint::layouts())
-    known.emplace_back(layout->name());
-  throw CommandError(unknownName("layout", name, known), ExitCode::BadUsage);
 }
 
 const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name) {
@@ -265,6 +227,14 @@ Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
           {"shards", shards}};
 }
 
+std::string interruptionText(const std::string& output) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::path(output) / checkpoint::kJobFile, ignored)
+             ? fmt::format("interrupted; the same command goes on from what is in {}",
+                           printable(output))
+             : "interrupted before the first shard was written; nothing was left behind";
+}
+
 } // namespace
 
 void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& what) {
@@ -287,14 +257,21 @@ void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& w
                             bytesText(rewrite.job.bytes())));
     return;
   }
-  Progress progress(what, rewrite.job.bytes());
-  auto result = runJob(rewrite.job, flags.output,
-                       {.memory = flags.memory,
-                        .threads = flags.threads,
-                        .progress = [&](std::uint64_t bytes) { progress.add(bytes); }});
+  double seconds = 0;
+  const auto result = [&] {
+    const Interruption interruption;
+    Progress progress(what, rewrite.job.bytes());
+    checkpoint::WorkSettings work = workSettings(flags.work);
+    work.progress = [&](std::uint64_t bytes) { progress.add(bytes); };
+    work.isInterrupted = Interruption::isAsked;
+    auto done = runJob(rewrite.job, flags.output, work);
+    seconds = progress.seconds();
+    return done;
+  }();
+  if (!result && Interruption::isAsked())
+    throw CommandError(interruptionText(flags.output), ExitCode::Interrupted);
   if (!result)
     throw CommandError(result.error().message(), ExitCode::BadInput);
-  const double seconds = progress.seconds();
   if (flags.isJson) {
     Json json = document(rewrite, flags);
     json["bytes_written"] = result->bytesWritten;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/checkpoint/ReadingFlags.h"
 
 #include "octavo/Checkpoint/Jobs/Rewrite.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,8 +15,7 @@ namespace octavo::tools {
 struct RewriteFlags {
   std::string input;
   std::string output;
-  std::uint64_t memory = std::uint64_t{1} << 30;
-  int threads = 0;
+  WorkFlags work;
   bool isDryRun = false;
   bool isJson = false;
 };
@@ -29,14 +28,8 @@ void addAllowFlag(CLI::App& command, std::vector<std::string>& names);
 /// The doubts of these names. Throws CommandError.
 checkpoint::Doubts doubtsNamed(const std::vector<std::string>& names);
 
-/// Opens the input. Throws CommandError.
-checkpoint::Folder
-openFolder(const std::string& path,
-           checkpoint::UnfinishedJob unfinished = checkpoint::UnfinishedJob::Refused);
 /// The layout of that name, or the one that the folder has where the name is empty.
 const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name);
-/// The layout of that name. Throws CommandError with all names.
-const checkpoint::Layout& layoutNamed(const std::string& name);
 
 /// What decides the output besides the input: the subcommand and its own options, for the
 /// comparison with an interrupted run.

@@ -4,7 +4,7 @@
 #include "tools/octavo/Progress.h"
 #include "tools/octavo/checkpoint/Commands.h"
 #include "tools/octavo/checkpoint/NamedChoice.h"
-#include "tools/octavo/checkpoint/RewriteCommand.h"
+#include "tools/octavo/checkpoint/ReadingFlags.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
 #include "octavo/Checkpoint/Jobs/Verify.h"
@@ -27,6 +27,8 @@ struct VerifyFlags {
   std::string output, source;
   bool isJson = false, showsAll = false;
   std::string rounding = "nearest";
+  std::string outputLayout, sourceLayout;
+  WorkFlags work;
 };
 
 constexpr NamedChoice<checkpoint::ExpectedRounding> kRoundings[] = {
@@ -75,15 +77,17 @@ void runVerify(const VerifyFlags& flags) {
   // Of an unfinished one a promise says so, beside what it breaks.
   const Folder output = openFolder(flags.output, checkpoint::UnfinishedJob::Opened);
   const Folder source = openFolder(flags.source);
-  for (const Folder* folder : {&output, &source})
-    layoutOf(*folder, ""); // one that octavo does not read has no values to compare
-  std::uint64_t bytes = 0;
-  for (const checkpoint::StoredTensor& tensor : output.tensors())
-    bytes += tensor.size();
+  // One that octavo does not read has no values to compare.
+  layoutOf(output, flags.outputLayout);
+  layoutOf(source, flags.sourceLayout);
+  checkpoint::VerifyOptions options = {.rounding = rounding,
+                                       .outputLayout = layoutIfNamed(flags.outputLayout),
+                                       .sourceLayout = layoutIfNamed(flags.sourceLayout),
+                                       .work = workSettings(flags.work)};
   const VerifyReport report = [&] {
-    Progress progress("verifying", bytes);
-    return checkpoint::verify(output, source, rounding, {},
-                              [&](std::uint64_t n) { progress.add(n); });
+    Progress progress("verifying", bytesOf(output));
+    options.work.progress = [&](std::uint64_t n) { progress.add(n); };
+    return checkpoint::verify(output, source, options);
   }();
   printText(flags.isJson ? reportJson(report, flags) : reportText(report, flags));
   if (!report.isKept())
@@ -109,6 +113,9 @@ void addVerifyCommand(CLI::App& group) {
                    "How weights were rounded: nearest, or stochastic, to either neighbour")
       ->type_name("ROUNDING")
       ->capture_default_str();
+  addFromOption(*command, flags->outputLayout);
+  addAgainstFromOption(*command, flags->sourceLayout, "what it was made from");
+  addWorkFlags(*command, flags->work);
   command->add_flag("--all", flags->showsAll, "Show every broken promise, not just five of a kind");
   command->add_flag("--json", flags->isJson, "As JSON");
   command->footer(kExamples);

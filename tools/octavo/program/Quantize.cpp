@@ -2,6 +2,7 @@
 // (docs/commands/quantize.md).
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/FormatNames.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/DotFlags.h"
 
@@ -13,6 +14,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -150,7 +152,10 @@ void addQuantizeCommand(CLI::App& app) {
       app.add_subcommand("quantize", "Quantize a program's dots and report what was done to each");
   auto flags = std::make_shared<QuantizeFlags>();
   command->add_option("PROGRAM", flags->program, "StableHLO as MLIR text")->required();
-  command->add_option("--format", flags->dots.format, "Scaled format of the weights")
+  command
+      ->add_option(
+          "--format", flags->dots.format,
+          fmt::format("Scaled format of the weights: {}", fmt::join(scaledFormatNames(), ", ")))
       ->type_name("FORMAT")
       ->required();
   command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT.mlir");

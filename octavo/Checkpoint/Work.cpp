@@ -1,0 +1,15 @@
+#include "octavo/Checkpoint/Work.h"
+
+#include <tbb/task_arena.h>
+
+namespace octavo::checkpoint {
+
+int workersFor(const WorkSettings& settings, std::uint64_t pieceMemory) {
+  constexpr int kWaiting = 4; // threads beside those that keep the processors busy
+  const int useful = tbb::this_task_arena::max_concurrency() + kWaiting;
+  const int threads = settings.threads > 0 ? std::min(settings.threads, useful) : useful;
+  const std::uint64_t fit = settings.memory / std::max<std::uint64_t>(1, pieceMemory);
+  return static_cast<int>(std::clamp<std::uint64_t>(fit, 1, static_cast<std::uint64_t>(threads)));
+}
+
+} // namespace octavo::checkpoint

@@ -1,0 +1,92 @@
+#include "tools/octavo/checkpoint/ReadingFlags.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace octavo::tools {
+
+namespace {
+
+std::vector<std::string> layoutNames() {
+  std::vector<std::string> names;
+  for (const checkpoint::Layout* layout : checkpoint::layouts())
+    names.emplace_back(layout->name());
+  return names;
+}
+
+} // namespace
+
+void addWorkFlags(CLI::App& command, WorkFlags& flags) {
+  command
+      .add_option(
+          "--memory", flags.memory,
+          "Memory for the pieces being processed, such as 256MB or 2GB; about 100 MB come on top")
+      ->transform(CLI::AsSizeValue(true))
+      // Goes before the one above, which takes -1 for 2^64 - 1.
+      ->transform(CLI::Validator(
+          [](const std::string& text) {
+            return !text.empty() && text.find_first_not_of("0123456789") != 0
+                       ? std::string()
+                       : fmt::format("expected a size such as 256MB or 2GB, found {}", text);
+          },
+          ""))
+      // Less than a piece of a weight would be exceeded by the first one.
+      ->check([](const std::string& bytes) {
+        return bytes.size() < 7 && std::stoull(bytes) < 1000000
+                   ? fmt::format("expected 1MB or more, found {} bytes", bytes)
+                   : std::string();
+      })
+      ->type_name("SIZE")
+      ->default_str("1GB");
+  command
+      .add_option("--threads", flags.threads,
+                  "Use at most this many; the result does not depend on it")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
+}
+
+checkpoint::WorkSettings workSettings(const WorkFlags& flags) {
+  return {.memory = flags.memory, .threads = flags.threads};
+}
+
+CLI::Option* addLayoutOption(CLI::App& command, const std::string& option, std::string& layout,
+                             const std::string& help) {
+  return command
+      .add_option(option, layout, fmt::format("{}: {}", help, fmt::join(layoutNames(), ", ")))
+      ->type_name("LAYOUT");
+}
+
+void addFromOption(CLI::App& command, std::string& layout) {
+  addLayoutOption(command, "--from", layout,
+                  "Read the checkpoint as this layout instead of detecting it");
+}
+
+void addAgainstFromOption(CLI::App& command, std::string& layout, const std::string& other) {
+  addLayoutOption(command, "--against-from", layout, fmt::format("The same for {}", other));
+}
+
+const checkpoint::Layout& layoutNamed(const std::string& name) {
+  if (const checkpoint::Layout* layout = checkpoint::findLayout(name))
+    return *layout;
+  throw CommandError(unknownName("layout", name, layoutNames()), ExitCode::BadUsage);
+}
+
+const checkpoint::Layout* layoutIfNamed(const std::string& name) {
+  return name.empty() ? nullptr : &layoutNamed(name);
+}
+
+checkpoint::Folder openFolder(const std::string& path, checkpoint::UnfinishedJob unfinished) {
+  auto folder = checkpoint::Folder::open(path, unfinished);
+  if (!folder)
+    throw CommandError(folder.error().message(), ExitCode::BadInput);
+  return std::move(*folder);
+}
+
+std::uint64_t bytesOf(const checkpoint::Folder& folder) {
+  std::uint64_t bytes = 0;
+  for (const checkpoint::StoredTensor& tensor : folder.tensors())
+    bytes += tensor.size();
+  return bytes;
+}
+
+} // namespace octavo::tools

@@ -1,0 +1,46 @@
+// What subcommands that read checkpoints share: the layout where it is not what it seems, how much
+// memory and how many threads.
+#pragma once
+
+#include "tools/octavo/Commands.h"
+
+#include "octavo/Checkpoint/Folder.h"
+#include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/Work.h"
+
+#include <cstdint>
+#include <string>
+
+namespace octavo::tools {
+
+struct WorkFlags {
+  std::uint64_t memory = std::uint64_t{1} << 30;
+  int threads = 0;
+};
+
+/// --memory, --threads.
+void addWorkFlags(CLI::App& command, WorkFlags& flags);
+checkpoint::WorkSettings workSettings(const WorkFlags& flags);
+
+/// An option of that name for a layout; its help lists them all.
+CLI::Option* addLayoutOption(CLI::App& command, const std::string& option, std::string& layout,
+                             const std::string& help);
+/// --from: the layout of the checkpoint that the command reads.
+void addFromOption(CLI::App& command, std::string& layout);
+/// --against-from: that of the other checkpoint, which is named `other` on the command line.
+void addAgainstFromOption(CLI::App& command, std::string& layout, const std::string& other);
+
+/// The layout of that name. Throws CommandError with all names.
+const checkpoint::Layout& layoutNamed(const std::string& name);
+/// The same; null where the name is empty.
+const checkpoint::Layout* layoutIfNamed(const std::string& name);
+
+/// Opens a checkpoint. Throws CommandError.
+checkpoint::Folder
+openFolder(const std::string& path,
+           checkpoint::UnfinishedJob unfinished = checkpoint::UnfinishedJob::Refused);
+
+/// Bytes of all tensors.
+std::uint64_t bytesOf(const checkpoint::Folder& folder);
+
+} // namespace octavo::tools
