@@ -62,10 +62,10 @@ public:
         detected(checkpoint::layoutOf(*folder, layout ? &layoutNamed(*layout) : nullptr,
                                       findings)) {
     if (detected.isForeign)
-      raiseFile(checkpoint::foreignLayout(*folder, detected));
+      raise(ErrorClass::File, "{}", checkpoint::foreignLayout(*folder, detected).message());
     inventory = detected.layout->read(*folder, findings);
     if (auto done = checkpoint::refuseCodesAlone(*folder, *detected.layout, inventory); !done)
-      raiseFile(done.error());
+      raise(ErrorClass::File, "{}", done.error().message());
     for (const Layer& layer : inventory.layers)
       places.emplace(layer.name + "." + layer.parameter, &layer);
     for (const StoredTensor& tensor : inventory.plain)

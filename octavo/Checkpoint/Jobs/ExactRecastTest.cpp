@@ -12,7 +12,8 @@
 namespace octavo::checkpoint {
 namespace {
 
-using format::element;
+using format::ElementFormat;
+using format::findElementFormat;
 
 TEST(ExactRecast, ElementsThatHoldTheOthers) {
   // By bits of the exponent and the significand: a format holds another if it has as many of both,
@@ -26,13 +27,14 @@ TEST(ExactRecast, ElementsThatHoldTheOthers) {
       {"int8", {"int8"}}};
   for (const auto& [from, expected] : holders)
     for (const auto& [to, others] : holders) {
-      const auto codes = codesWithValuesOf(element(from), element(to));
+      const ElementFormat &source = *findElementFormat(from), &target = *findElementFormat(to);
+      const auto codes = codesWithValuesOf(source, target);
       EXPECT_EQ(codes.has_value(), expected.contains(to)) << from << " in " << to;
       if (!codes)
         continue;
-      for (std::uint32_t code = 0; code < 1u << element(from).width(); ++code) {
-        const double value = numerics::decode(element(from), code);
-        const double there = numerics::decode(element(to), (*codes)[code]);
+      for (std::uint32_t code = 0; code < 1u << source.width(); ++code) {
+        const double value = numerics::decode(source, code);
+        const double there = numerics::decode(target, (*codes)[code]);
         EXPECT_TRUE(std::isnan(value)
                         ? std::isnan(there)
                         : there == value && std::signbit(there) == std::signbit(value))
@@ -47,7 +49,7 @@ TEST(ExactRecast, TheOuterScalePutsTheLargestAtTheTop) {
   // 2^8 is E4M3's largest power of two; 2^-126 f32's smallest normal number, of which 2^126 is the
   // inverse.
   for (int most : {-127, -118, -110, 0, 5, 127}) {
-    const float outer = outerFor(element("e4m3fn"), most);
+    const float outer = outerFor(format::element("e4m3fn"), most);
     EXPECT_EQ(outer, std::ldexp(1.0f, std::max(most - 8, -126))) << most;
     EXPECT_TRUE(std::isnormal(outer) && std::isnormal(1 / outer)) << most;
   }

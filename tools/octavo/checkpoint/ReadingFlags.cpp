@@ -82,6 +82,16 @@ checkpoint::Folder openFolder(const std::string& path, checkpoint::UnfinishedJob
   return std::move(*folder);
 }
 
+const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name) {
+  if (!name.empty())
+    return layoutNamed(name);
+  checkpoint::Findings ignored; // what else it might be, lint says
+  const checkpoint::DetectedLayout detected = checkpoint::detectLayout(folder, ignored);
+  if (detected.isForeign)
+    throw CommandError(checkpoint::foreignLayout(folder, detected).message(), ExitCode::BadInput);
+  return *detected.layout;
+}
+
 std::uint64_t bytesOf(const checkpoint::Folder& folder) {
   std::uint64_t bytes = 0;
   for (const checkpoint::StoredTensor& tensor : folder.tensors())

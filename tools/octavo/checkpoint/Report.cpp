@@ -29,7 +29,8 @@ struct ReportFlags {
 };
 
 checkpoint::Report makeReport(const ReportFlags& flags) {
-  checkpoint::ReportOptions options = {.layout = layoutIfNamed(flags.layout),
+  checkpoint::ReportOptions options = {.original = {},
+                                       .layout = layoutIfNamed(flags.layout),
                                        .originalLayout = layoutIfNamed(flags.originalLayout),
                                        .work = workSettings(flags.work)};
   const StatusLine status(

@@ -61,16 +61,6 @@ checkpoint::Doubts doubtsNamed(const std::vector<std::string>& names) {
   return doubts;
 }
 
-const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name) {
-  if (!name.empty())
-    return layoutNamed(name);
-  checkpoint::Findings ignored; // what else it might be, lint says
-  const checkpoint::DetectedLayout detected = checkpoint::detectLayout(folder, ignored);
-  if (detected.isForeign)
-    throw CommandError(checkpoint::foreignLayout(folder, detected).message(), ExitCode::BadInput);
-  return *detected.layout;
-}
-
 Json jobOptions(const std::string& subcommand, Json options) {
   return {{"octavo", OCTAVO_VERSION}, {"command", subcommand}, {"options", std::move(options)}};
 }

@@ -28,9 +28,6 @@ void addAllowFlag(CLI::App& command, std::vector<std::string>& names);
 /// The doubts of these names. Throws CommandError.
 checkpoint::Doubts doubtsNamed(const std::vector<std::string>& names);
 
-/// The layout of that name, or the one that the folder has where the name is empty.
-const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name);
-
 /// What decides the output besides the input: the subcommand and its own options, for the
 /// comparison with an interrupted run.
 checkpoint::Json jobOptions(const std::string& subcommand, checkpoint::Json options);
