@@ -34,9 +34,9 @@ def test_inspect_and_lint(folders):
 def test_diff_verify_and_report(folders, tmp_path):
     mute, written, plain = folders
     sides = as_json("diff", mute, written, "--from", "deepseek", code=1)
-    assert sides["counts"]["identical"] == 19 and sides["counts"]["only_in_first"] == 1
+    assert sides["counts"]["identical"] == 19 and sides["counts"]["only_in_the_first"] == 1
     sides = as_json("diff", written, mute, "--against-from", "deepseek", code=1)
-    assert sides["counts"]["identical"] == 19 and sides["counts"]["only_in_second"] == 1
+    assert sides["counts"]["identical"] == 19 and sides["counts"]["only_in_the_second"] == 1
     promises = {each["promise"]: each for each in as_json("verify", mute, "--against", plain, "--from", "deepseek",
                                                          code=1)["promises"]}
     assert promises["quantized-within-format"] | {"statement": 0} == {

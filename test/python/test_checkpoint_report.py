@@ -66,7 +66,8 @@ def test_the_page_says_what_the_files_hold(tmp_path):
     row = rows[name]
     assert row[1:4] == ["fp8_block", "128 x 128", "16.4 kB"]
     assert abs(float(row[5].rstrip("%")) / (100 * error) - 1) < 0.01
-    assert row[7] == f"{100 * (np.abs(codes) == 448).mean():.2g}%" and row[8] == f"{scale:.3g}"
+    assert row[7].startswith("nearest")
+    assert row[8] == f"{100 * (np.abs(codes) == 448).mean():.2g}%" and row[9] == f"{scale:.3g}"
     assert len([row for row in rows if row.endswith("_proj.weight")]) == 14
     assert rows["fp8_block"][1] == "14" and "deepseek" in page.text
 
@@ -131,8 +132,9 @@ def test_experts_of_a_projection_share_a_row(tmp_path):
             assert row[3] == f"{sum(layer['bytes'] for layer in all_) / 1000:.1f} kB"
             assert row[5] == f"{100 * error['difference']['rms']:.3g}%{expert(error)}"
             assert row[6] == f"{largest['difference']['max_absolute']:.3g}{expert(largest)}"
-            assert row[7] == f"{100 * full['codes_at_max'] / full['codes']:.2g}%{expert(full)}"
-            assert row[8] == (f"{min(layer['scales']['smallest'] for layer in all_):.3g} to "
+            assert row[7] == "nearest"
+            assert row[8] == f"{100 * full['codes_at_max'] / full['codes']:.2g}%{expert(full)}"
+            assert row[9] == (f"{min(layer['scales']['smallest'] for layer in all_):.3g} to "
                               f"{max(layer['scales']['largest'] for layer in all_):.3g}")
 
 

@@ -386,7 +386,7 @@ VerifyReport verify(const Folder& output, const Folder& source, const VerifyOpti
       check.add({nullptr, &weight});
   check.run();
   for (Promise& promise : report.promises)
-    std::ranges::stable_sort(promise.broken, text::precedesNaturally);
+    std::ranges::sort(promise.broken, text::precedesNaturally);
   return report;
 }
 

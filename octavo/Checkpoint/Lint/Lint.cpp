@@ -91,7 +91,7 @@ tl::expected<LintReport, Error> lint(const std::filesystem::path& path,
     report.bytes += tensor.size();
 
   std::vector<Error> unread;
-  const LintSubject subject{*folder, *detected.layout, inventory,
+  const LintSubject subject{*folder, *detected.layout, detected.isForeign, inventory,
                             takeLayerCensuses(inventory, options.execution, unread)};
   for (const Error& error : unread)
     reportUnread(error, report.findings);

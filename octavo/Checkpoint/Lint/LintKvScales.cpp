@@ -104,7 +104,7 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
 
   if (const auto& all = subject.inventory.kvScales;
       !all.empty() && subject.inventory.kvCacheFormat.empty() && saysQuantized(subject.folder) &&
-      saysCaches(subject.layout))
+      !subject.isForeign && saysCaches(subject.layout))
     findings.push_back(finding(
         "kv-scheme-missing", "config.json", "",
         fmt::format("it says nothing of the cache, and {} attention modules have scales of it",

@@ -26,6 +26,7 @@ struct LayerCensus {
 struct LintSubject {
   const Folder& folder;
   const Layout& layout;
+  bool isForeign; ///< whether the configuration is one that octavo does not read
   const Inventory& inventory;
   std::vector<LayerCensus> layers; ///< in the inventory's order
 };

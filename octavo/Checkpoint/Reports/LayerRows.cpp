@@ -76,13 +76,16 @@ std::vector<Group> groupsOf(const std::vector<ReportLayer>& layers) {
   return groups;
 }
 
-/// By the worst layer of each.
+/// By the worst layer of each, else in the order of the layers.
 std::vector<Group> worstFirst(std::vector<Group> groups) {
   const auto worst = [](const Group& group) {
     return badness(**std::ranges::max_element(
         group, {}, [](const ReportLayer* each) { return badness(*each); }));
   };
-  std::ranges::stable_sort(groups, std::ranges::greater(), worst);
+  std::ranges::sort(groups, [&](const Group& a, const Group& b) {
+    const auto badnessOfA = worst(a), badnessOfB = worst(b);
+    return badnessOfA != badnessOfB ? badnessOfA > badnessOfB : a.front() < b.front();
+  });
   return groups;
 }
 
