@@ -16,7 +16,8 @@ def folders(tmp_path):
     written = write(tmp_path, "written", checkpoint)
     del checkpoint.config["quantization_config"]
     checkpoint.tensors["stray.weight_scale_inv"] = np.ones((1, 1), np.float32)  # so that they fit no layout
-    return write(tmp_path, "mute", checkpoint), written, write(tmp_path, "plain", cp.plain_checkpoint())
+    octavo("dequantize", written, "-o", tmp_path / "plain")
+    return write(tmp_path, "mute", checkpoint), written, tmp_path / "plain"
 
 
 def test_inspect_and_lint(folders):

@@ -415,5 +415,5 @@ def test_codes_that_no_layer_claims_are_refused(tmp_path):
     (tmp_path / "model").mkdir()
     write(tmp_path / "model/model.safetensors", tensors)
     (tmp_path / "model/config.json").write_text(json.dumps({"quantization_config": {"quant_method": "mxfp4"}}))
-    with pytest.raises(octavo.FileError, match="a.exponents.*no quantized layers in layout gpt-oss"):
+    with pytest.raises(octavo.FileError, match="a[.](exponents|weight).*no quantized layers in layout gpt-oss"):
         octavo.checkpoint.open(tmp_path / "model")
