@@ -5,15 +5,17 @@ BUILD := build/release
 VENV  := .venv
 BIN   := $(BUILD)/bin
 
-.PHONY: demo test clients bench exhaustive build asan check-tree clean help
+.PHONY: demo test clients bench exhaustive build asan tsan memory-tests style check-tree clean help
 
 help:
 	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
-	@echo "make test   build, run all tests"
+	@echo "make test   build, run all tests, the unit tests and part of the others with sanitizers too"
 	@echo "make clients  build, load and write checkpoints with transformers and compressed-tensors"
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
 	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; 201 kills of jobs"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
+	@echo "make tsan   build kernels, jobs and runtime with the thread sanitizer, run their tests"
+	@echo "make style  clang-format and clang-tidy on the lines that the branch changes"
 	@echo "make clean  remove what was built"
 
 demo: TARGET := octavo
@@ -21,8 +23,9 @@ demo: build $(VENV)/demo.stamp
 	$(VENV)/bin/python examples/minilm/demo.py --octavo $(BIN)/octavo
 
 test: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
-test: check-tree $(VENV)/test.stamp build
-	ctest --preset release
+test: check-tree $(VENV)/test.stamp build memory-tests
+	scripts/check-style --build $(BUILD) --seconds 40
+	scripts/run-tests release=$(BUILD) memory=build/asan
 
 # Several GB of packages, so no part of `make test`.
 clients: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
@@ -45,11 +48,25 @@ exhaustive: build $(VENV)/test.stamp
 	OCTAVO_EXHAUSTIVE=1 OCTAVO_BIN_DIR=$(BIN) $(VENV)/bin/python -m pytest -q -p no:cacheprovider \
 	  test/python/test_checkpoint_rewrite.py -k killed
 
-asan: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
-asan: $(VENV)/test.stamp build/packages.stamp
-	cmake --preset asan -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python $(OPTIONS)
+asan: $(VENV)/test.stamp build/asan/build.ninja
 	cmake --build --preset asan
-	ctest --preset asan
+	scripts/run-tests asan=build/asan
+
+# What `make test` runs of the sanitizers' tests.
+memory-tests: $(VENV)/test.stamp build/asan/build.ninja
+	cmake --build --preset memory
+
+tsan: $(VENV)/test.stamp build/tsan/build.ninja
+	cmake --build --preset tsan
+	scripts/run-tests tsan=build/tsan
+
+build/%/build.ninja: build/packages.stamp CMakePresets.json
+	@cmake --preset $* -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python -DOCTAVO_PYTHON_MODULE=ON > build/configure-$*.log \
+	  || { cat build/configure-$*.log; exit 1; }
+
+style: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
+style: $(VENV)/test.stamp build
+	scripts/check-style --build $(BUILD)
 
 build: build/packages.stamp
 	@cmake --preset release -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python $(OPTIONS) > build/configure.log \

@@ -1,14 +1,19 @@
 # Targets of the layers above the MLIR line.
 
+include(Precompile)
+
 add_library(octavo_options INTERFACE)
 target_include_directories(octavo_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 # Contraction is off: each operation of a scalar specification rounds once, as written.
 target_compile_options(octavo_options INTERFACE
   -Wall -Wextra -Werror=return-type -Wno-unused-parameter -ffp-contract=off -fvisibility-inlines-hidden)
+if(OCTAVO_PRECOMPILE) # precompiled headers are shared by targets that are compiled alike
+  target_compile_options(octavo_options INTERFACE -fPIC -pthread)
+endif()
 if(OCTAVO_SANITIZE)
   target_compile_options(octavo_options INTERFACE
-    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-  target_link_options(octavo_options INTERFACE -fsanitize=address,undefined)
+    "-fsanitize=${OCTAVO_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(octavo_options INTERFACE "-fsanitize=${OCTAVO_SANITIZE}")
 endif()
 if(OCTAVO_FUZZ)
   # Edges are counted, comparisons are not traced: most of them are the undefined behaviour
@@ -17,15 +22,25 @@ if(OCTAVO_FUZZ)
     -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp)
 endif()
 
+octavo_precompiled(Base LINK fmt::fmt nlohmann_json::nlohmann_json TBB::tbb tl::expected)
+if(BUILD_TESTING)
+  octavo_precompiled(UnitTest LINK fmt::fmt GTest::gtest nlohmann_json::nlohmann_json TBB::tbb tl::expected)
+endif()
+
 # octavo_library(Name SOURCES a.cpp ... LINK targets ...): the library of one layer or dialect.
 function(octavo_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PUBLIC octavo_options ${arg_LINK})
+  octavo_precompile(${name} Base)
 endfunction()
 
+# Where each runner of tests writes what became of its tests, for scripts/run-tests to count.
+set(octavo_test_results "${PROJECT_BINARY_DIR}/test-results")
+
 # octavo_unit_test(Name SOURCES aTest.cpp ... LINK targets ...): one GoogleTest program, one ctest entry.
+# Those labelled `memory` are what `make test` runs in the sanitizers' build.
 function(octavo_unit_test name)
   if(NOT BUILD_TESTING)
     return()
@@ -33,22 +48,28 @@ function(octavo_unit_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE octavo_options ${arg_LINK} GTest::gtest GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name})
+  octavo_precompile(${name} UnitTest)
+  add_test(NAME ${name} COMMAND ${name} "--gtest_output=xml:${octavo_test_results}/${name}.xml")
+  set_tests_properties(${name} PROPERTIES LABELS memory)
+  set_property(GLOBAL APPEND PROPERTY octavo_memory_tests ${name})
 endfunction()
 
 # octavo_fuzzer(FooFuzz SOURCE FooFuzz.cpp LINK targets ...): a libFuzzer target (clang), and a ctest
-# entry that runs it once over each file of test/fuzz/Foo. The sanitizers' build has both;
+# entry that runs it once over each file of test/fuzz/Foo. The address sanitizer's build has both;
 # -DOCTAVO_FUZZ=ON (preset fuzz) has the libraries report what they reach, without which libFuzzer
 # can replay inputs but not look for new ones.
 function(octavo_fuzzer name)
-  if(NOT OCTAVO_SANITIZE AND NOT OCTAVO_FUZZ)
+  if(NOT OCTAVO_SANITIZE MATCHES address)
     return()
   endif()
   cmake_parse_arguments(arg "" "SOURCE" "LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCE})
   target_link_libraries(${name} PRIVATE octavo_options ${arg_LINK})
+  octavo_precompile(${name} Base)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   string(REGEX REPLACE "Fuzz$" "" corpus ${name})
   file(GLOB inputs CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/fuzz/${corpus}/*")
   add_test(NAME ${name} COMMAND ${name} ${inputs})
+  set_tests_properties(${name} PROPERTIES LABELS memory)
+  set_property(GLOBAL APPEND PROPERTY octavo_memory_tests ${name})
 endfunction()

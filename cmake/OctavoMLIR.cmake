@@ -11,6 +11,7 @@ target_include_directories(octavo_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${L
 separate_arguments(octavo_llvm_definitions NATIVE_COMMAND ${LLVM_DEFINITIONS})
 target_compile_definitions(octavo_mlir INTERFACE ${octavo_llvm_definitions})
 target_link_libraries(octavo_mlir INTERFACE MLIR LLVM)
+octavo_precompiled(Mlir LINK octavo_mlir fmt::fmt nlohmann_json::nlohmann_json TBB::tbb tl::expected)
 
 # octavo_tablegen(Target file.td out.inc flag ... ): appends one generated file to Target.
 function(octavo_tablegen target source output)
@@ -31,6 +32,7 @@ endfunction()
 function(octavo_mlir_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   octavo_library(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} octavo_mlir)
+  octavo_precompile(${name} Mlir)
   if(arg_DEPENDS)
     add_dependencies(${name} ${arg_DEPENDS})
   endif()

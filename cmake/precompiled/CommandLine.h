@@ -1,0 +1,3 @@
+#include "cmake/precompiled/Base.h"
+
+#include <CLI/CLI.hpp>

@@ -1,0 +1,3 @@
+#include "cmake/precompiled/Base.h"
+
+#include <gtest/gtest.h>
