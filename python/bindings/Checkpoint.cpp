@@ -50,8 +50,7 @@ const checkpoint::Layout& layoutNamed(const std::string& name) {
   std::vector<std::string_view> known;
   for (const checkpoint::Layout* each : checkpoint::layouts())
     known.push_back(each->name());
-  raise(ErrorClass::Format, "unknown layout \"{}\"; available: {}", name,
-        fmt::join(known, ", "));
+  raise(ErrorClass::Format, "unknown layout \"{}\"; available: {}", name, fmt::join(known, ", "));
 }
 
 /// An opened checkpoint: shards open, layers found, no weight read.
@@ -59,8 +58,8 @@ class Checkpoint {
 public:
   Checkpoint(Folder opened, const std::optional<std::string>& layout)
       : folder(std::make_unique<Folder>(std::move(opened))),
-        detected(checkpoint::layoutOf(*folder, layout ? &layoutNamed(*layout) : nullptr,
-                                      findings)) {
+        detected(
+            checkpoint::layoutOf(*folder, layout ? &layoutNamed(*layout) : nullptr, findings)) {
     if (detected.isForeign)
       raise(ErrorClass::File, "{}", checkpoint::foreignLayout(*folder, detected).message());
     inventory = detected.layout->read(*folder, findings);

@@ -40,8 +40,8 @@ checkpoint::Folder
 openFolder(const std::string& path,
            checkpoint::UnfinishedJob unfinished = checkpoint::UnfinishedJob::Refused);
 
-/// The layout of that name; where the name is empty, the one that the folder has. Throws CommandError
-/// where octavo does not read that one.
+/// The layout of that name; where the name is empty, the one that the folder has. Throws
+/// CommandError where octavo does not read that one.
 const checkpoint::Layout& layoutOf(const checkpoint::Folder& folder, const std::string& name);
 
 /// Bytes of all tensors.
