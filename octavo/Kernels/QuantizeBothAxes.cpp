@@ -124,17 +124,20 @@ private:
       if (!std::isfinite(amax))
         return false;
     }
-    auto planOf = [&](const ScaledType& type, QuantizeReport& copy) {
+    auto planOf = [&](const ScaledCopy& copy, QuantizeReport& facts) {
+      const ScaledType& type = copy.type;
       if (type.hasOuterScale) {
-        const auto outer = numerics::outerScale(*type.element, *type.scale, amax, options);
-        copy.outer = outer.value;
-        copy.outerInverse = outer.inverse;
+        const auto outer = copy.outer
+                               ? *copy.outer
+                               : numerics::outerScale(*type.element, *type.scale, amax, options);
+        facts.outer = outer.value;
+        facts.outerInverse = outer.inverse;
       }
-      return blockPlan(type, options, copy.outer, copy.outerInverse);
+      return blockPlan(type, options, facts.outer, facts.outerInverse);
     };
-    columnPlan = planOf(columnwise.type, report.columnwise);
+    columnPlan = planOf(columnwise, report.columnwise);
     if (rowwise)
-      rowPlan = planOf(rowwise->type, report.rowwise);
+      rowPlan = planOf(*rowwise, report.rowwise);
     return true;
   }
 
@@ -244,12 +247,16 @@ private:
   /// One copy after the other.
   BothAxesReport runApart() {
     BothAxesReport report;
+    const auto quantized = [&](const ScaledCopy& copy) {
+      return copy.outer ? quantizeUnder(*copy.outer, values, shape, copy.type, options, copy.codes,
+                                        copy.scales, copy.randomBits, execution)
+                        : quantize(values, shape, copy.type, options, copy.codes, copy.scales,
+                                   copy.randomBits, execution);
+    };
     if (rowwise)
-      report.rowwise = quantize(values, shape, rowwise->type, options, rowwise->codes,
-                                rowwise->scales, rowwise->randomBits, execution);
+      report.rowwise = quantized(*rowwise);
     // Transposed, this finds the outer scale and what is refused; its codes have as much room.
-    report.columnwise = quantize(values, shape, columnwise.type, options, columnwise.codes,
-                                 columnwise.scales, columnwise.randomBits, execution);
+    report.columnwise = quantized(columnwise);
     if (layout == Layout::Transposed && !report.columnwise.refused)
       transposeByStripes({report.columnwise.outer, report.columnwise.outerInverse});
     return report;

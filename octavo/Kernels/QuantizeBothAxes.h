@@ -12,6 +12,7 @@ struct ScaledCopy {
   std::uint8_t* codes;
   void* scales;
   std::span<const std::uint32_t> randomBits = {}; ///< in the order of the values, always
+  std::optional<numerics::OuterScale> outer = {}; ///< one that is given, as quantizeUnder has it
 };
 
 /// How the columnwise copy lies in memory.

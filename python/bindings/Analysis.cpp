@@ -15,6 +15,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -35,8 +36,13 @@ static std::vector<ErrorRow> analyze(nb::handle object, nb::handle formatName) {
   const Array values = asFloats(x, "x");
   const std::span<const float> floats(reinterpret_cast<const float*>(values.data), values.size());
   if (!std::isfinite(
-          kernels::amax(kernels::WideType::F32, values.data, values.size(), execution())))
-    raise(ErrorClass::NonFinite, "x: expected finite values, found NaN or an infinity");
+          kernels::amax(kernels::WideType::F32, values.data, values.size(), execution()))) {
+    const auto first = std::ranges::find_if_not(floats, [](float v) { return std::isfinite(v); });
+    raise(ErrorClass::NonFinite,
+          "x: {} at index {} (row-major) of shape {}: errors of finite values are measured; "
+          "numpy.nan_to_num(x) replaces what is not",
+          *first, first - floats.begin(), text(x.shape));
+  }
   return withoutLock([&] { return analysis::measure(floats, x.shape, formats, execution()); });
 }
 

@@ -15,6 +15,8 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace octavo::python {
 
@@ -153,13 +155,41 @@ static nb::object fromProtocols(nb::handle object, std::string_view name) {
   return nb::hasattr(object, "__array__") ? numpy().module.attr("asarray")(object) : nb::object();
 }
 
+/// A NumPy array of a subclass as a plain one of the same memory. Raises DtypeError for a masked
+/// array some of whose values are masked.
+static nb::object plainArray(nb::handle array, std::string_view name) {
+  if (nb::hasattr(array, "mask")) {
+    const auto masked =
+        nb::cast<std::int64_t>(nb::int_(numpy().module.attr("ma").attr("count_masked")(array)));
+    if (masked > 0)
+      raise(ErrorClass::Dtype,
+            "{}: {} of the array's values are masked; x.filled(value) says what they are", name,
+            masked);
+  }
+  return numpy().module.attr("asarray")(array);
+}
+
+/// The object itself, or the tensor that it stands for: torch has views of what it has not computed
+/// yet, whose memory holds other values.
+static nb::object resolved(nb::handle object) {
+  nb::object result = nb::borrow(object);
+  for (const auto& [asks, resolves] :
+       {std::pair("is_conj", "resolve_conj"), std::pair("is_neg", "resolve_neg")})
+    if (nb::hasattr(result, asks) && nb::hasattr(result, resolves) &&
+        nb::cast<bool>(nb::bool_(result.attr(asks)())))
+      result = result.attr(resolves)();
+  return result;
+}
+
 Array toArray(nb::handle object, std::string_view name) {
-  if (nb::isinstance(object, numpy().arrayType))
+  if (object.type().is(numpy().arrayType))
     return describe(nb::borrow(object));
+  if (nb::isinstance(object, numpy().arrayType))
+    return describe(plainArray(object, name));
   const auto type = nb::cast<std::string>(object.type().attr("__name__"));
   nb::object array;
   try {
-    array = fromProtocols(object, name);
+    array = fromProtocols(resolved(object), name);
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) // an interrupt
       throw;
@@ -228,21 +258,70 @@ Array asFloats(const Array& array, std::string_view name) {
   return out;
 }
 
+/// NumPy's name of the dtype that an object names; nothing where it names none.
+static std::optional<std::string> numpyReading(nb::handle named) {
+  try {
+    return nb::cast<std::string>(numpy().module.attr("dtype")(named).attr("name"));
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) // an interrupt
+      throw;
+    return std::nullopt;
+  }
+}
+
+/// The row of a string. What NumPy reads otherwise is refused: "f4" is its float32 and F4 of
+/// safetensors, "i8" its int64 and MLIR's name of int8.
+static const ElementFormat* spelledFormat(nb::handle named, const std::string& spelling,
+                                          std::string_view name) {
+  const ElementFormat* row = format::findElementFormat(spelling);
+  if (row && row->name == spelling)
+    return row;
+  const auto reading = numpyReading(named);
+  if (!row)
+    return reading ? format::findElementFormat(*reading) : nullptr;
+  if (reading && *reading != row->numpy) {
+    const ElementFormat* other = format::findElementFormat(*reading);
+    raise(ErrorClass::Format,
+          "{}: \"{}\" is {} in NumPy and {} in other spellings; say \"{}\" or \"{}\"", name,
+          spelling, *reading, row->name, other ? other->name : std::string_view(*reading),
+          row->name);
+  }
+  return row;
+}
+
+/// The row of a torch.dtype, by torch's name of it.
+static const ElementFormat* torchFormat(const std::string& spelling, std::string_view name) {
+  const auto row = std::ranges::find(format::kElementFormats, spelling, &ElementFormat::torch);
+  if (row == format::kElementFormats.end())
+    return nullptr;
+  if (row->width() < 8)
+    raise(ErrorClass::Dtype,
+          "{}: torch.{} is packed, and codes of {} here are one a byte: say \"{}\"; octavo.pack "
+          "packs them",
+          name, spelling, row->name, row->name);
+  return &*row;
+}
+
 const ElementFormat& elementFormat(nb::handle named, std::string_view name) {
-  std::string spelling;
   if (nb::isinstance<ElementFormat>(named))
-    spelling = nb::cast<const ElementFormat&>(named).name;
-  else if (nb::isinstance<nb::str>(named))
-    spelling = nb::cast<std::string>(named);
-  else
-    try {
-      spelling = nb::cast<std::string>(numpy().module.attr("dtype")(named).attr("name"));
-    } catch (const nb::python_error&) {
-      raise(ErrorClass::Dtype, "{}: expected the name of an element format or a dtype, found {}",
-            name, nb::cast<std::string>(nb::repr(named)));
-    }
-  if (const ElementFormat* format = format::findElementFormat(spelling))
-    return *format;
+    return *format::findElementFormat(nb::cast<const ElementFormat&>(named).name);
+  constexpr std::string_view kTorch = "torch.";
+  std::string spelling = nb::cast<std::string>(nb::str(named));
+  const ElementFormat* found = nullptr;
+  if (nb::isinstance<nb::str>(named)) {
+    found = spelledFormat(named, spelling, name);
+  } else if (spelling.starts_with(kTorch)) {
+    spelling.erase(0, kTorch.size());
+    found = torchFormat(spelling, name);
+  } else if (const auto reading = named.is_none() ? std::nullopt : numpyReading(named)) {
+    spelling = *reading;
+    found = format::findElementFormat(spelling);
+  } else {
+    raise(ErrorClass::Dtype, "{}: expected the name of an element format or a dtype, found {}",
+          name, nb::cast<std::string>(nb::repr(named)));
+  }
+  if (found)
+    return *found;
   std::vector<std::string_view> names;
   for (const ElementFormat& row : format::kElementFormats)
     names.push_back(row.name);
@@ -270,13 +349,18 @@ std::size_t firstNoCode(const std::byte* bytes, std::size_t n, const ElementForm
   return n;
 }
 
-void checkCodes(const Array& codes, const ElementFormat& format, std::string_view name) {
-  const std::size_t n = codes.size(), at = firstNoCode(codes.data, n, format);
+void checkCodes(const std::byte* bytes, std::size_t n, const ElementFormat& format,
+                std::string_view name) {
+  const std::size_t at = firstNoCode(bytes, n, format);
   if (at < n)
     raise(ErrorClass::Format,
           "{}: 0x{:02x} at index {} (row-major) is not a code of {}, which has {} bits; "
           "octavo.unpack unpacks packed codes",
-          name, std::to_integer<int>(codes.data[at]), at, format.name, format.width());
+          name, std::to_integer<int>(bytes[at]), at, format.name, format.width());
+}
+
+void checkCodes(const Array& codes, const ElementFormat& format, std::string_view name) {
+  checkCodes(codes.data, codes.size(), format, name);
 }
 
 std::string text(const Shape& shape) {

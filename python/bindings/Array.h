@@ -31,8 +31,8 @@ struct Array {
 };
 
 /// Any array as a NumPy array without a copy: NumPy's own, one with DLPack or `__array__`. `name`
-/// is the argument's, for messages. Raises DtypeError for what is no array or lies on another
-/// device.
+/// is the argument's, for messages. Raises DtypeError for what is no array, lies on another device
+/// or has masked values.
 Array toArray(nanobind::handle object, std::string_view name);
 
 /// The array itself, or a row-major copy.
@@ -53,14 +53,18 @@ kernels::WideType wideType(const Array& array, std::string_view name);
 /// The values as f32, row-major: exact from bf16 and f16. Raises as wideType.
 Array asFloats(const Array& array, std::string_view name);
 
-/// The format that a name, a NumPy dtype or scalar type names. Raises FormatError.
+/// The format that a name, a dtype of NumPy or torch or a scalar type names. Raises FormatError,
+/// also for a name that NumPy reads otherwise, and DtypeError.
 const ElementFormat& elementFormat(nanobind::handle named, std::string_view name);
 
 /// The first of n bytes that is not a code of the format, or n.
 std::size_t firstNoCode(const std::byte* bytes, std::size_t n, const ElementFormat& format);
 
-/// Raises FormatError where a byte of a row-major array is not a code of the format: kernels take
-/// the bits above its width for granted.
+/// Raises FormatError where one of n bytes is not a code of the format: kernels take the bits above
+/// its width for granted.
+void checkCodes(const std::byte* bytes, std::size_t n, const ElementFormat& format,
+                std::string_view name);
+/// The same of a row-major array.
 void checkCodes(const Array& codes, const ElementFormat& format, std::string_view name);
 
 /// "(2, 3)"

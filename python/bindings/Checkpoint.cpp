@@ -4,6 +4,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Checkpoint/LayerReader.h"
@@ -152,12 +153,16 @@ const Place* findPlace(const Checkpoint& checkpoint, const std::string& name) {
   return place;
 }
 
+[[noreturn]] void raiseKey(const std::string& message) {
+  PyErr_SetObject(PyExc_KeyError, pythonText(message).ptr());
+  throw nb::python_error();
+}
+
 const Place& placeOf(const Checkpoint& checkpoint, const std::string& name) {
   const Place* place = findPlace(checkpoint, name);
   if (!place)
-    throw nb::key_error(fmt::format("no weight is named {} in {}; keys() lists them",
-                                    checkpoint::inQuotes(name), checkpoint.folder->path().string())
-                            .c_str());
+    raiseKey(fmt::format("no weight is named {} in {}; keys() lists them",
+                         checkpoint::inQuotes(name), checkpoint.folder->path().string()));
   return *place;
 }
 
@@ -237,7 +242,7 @@ struct Weights {
           "weights[\"{}\"]: a matrix with blocks along its last axis was expected, shape {} along "
           "axis {} was found; quantize it with axis=-1",
           name, text(tensor.shape()), tensor.axis);
-    const Array elements = contiguous(tensor.elements), scales = contiguous(tensor.scales);
+    const Array elements = rowMajorElements(tensor), scales = contiguous(tensor.scales);
     scaled.push_back({name, tensor.shape(), tensor.format, keep(elements, elements.size()),
                       keep(scales, scales.size() * tensor.type.scale->bytes()), tensor.outer,
                       tensor.divisor});
@@ -260,8 +265,9 @@ struct Weights {
   }
 };
 
-checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& weights,
+checkpoint::Findings write(nb::handle pathObject, const nb::dict& weights,
                            const std::string& layoutName, const std::string& configText) {
+  const std::filesystem::path path = pathOf(pathObject, "path");
   const checkpoint::Layout& layout = layoutNamed(layoutName);
   checkpoint::Json config = valueOf(checkpoint::parseJson(configText, "config"));
   Weights all;
@@ -277,8 +283,8 @@ checkpoint::Findings write(const std::filesystem::path& path, const nb::dict& we
   }));
 }
 
-checkpoint::Findings lint(const std::filesystem::path& path,
-                          const std::vector<std::string>& readers) {
+checkpoint::Findings lint(nb::handle pathObject, const std::vector<std::string>& readers) {
+  const std::filesystem::path path = pathOf(pathObject, "path");
   checkpoint::LintOptions options = {
       .only = {}, .ignore = {}, .readers = {}, .execution = execution()};
   for (const std::string& name : readers) {
@@ -298,13 +304,16 @@ checkpoint::Findings lint(const std::filesystem::path& path,
 } // namespace
 
 void bindCheckpoint(nb::module_& module) {
-  module.def("lint_checkpoint", &lint, nb::arg("path"), nb::arg("readers"),
-             nb::sig("def lint_checkpoint(path: str | os.PathLike[str], readers: "
-                     "collections.abc.Sequence[str]) -> list[Finding]"),
-             "octavo.checkpoint.lint.");
-  module.def("write_checkpoint", &write, nb::arg("path"), nb::arg("weights"), nb::arg("layout"),
-             nb::arg("config_json"),
-             nb::sig("def write_checkpoint(path: str | os.PathLike[str], weights: dict[str, "
+  module.def(
+      "lint_checkpoint", &lint, nb::arg("path").none(), nb::arg("readers"),
+      nb::sig(
+          "def lint_checkpoint(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], readers: "
+          "collections.abc.Sequence[str]) -> list[Finding]"),
+      "octavo.checkpoint.lint.");
+  module.def("write_checkpoint", &write, nb::arg("path").none(), nb::arg("weights"),
+             nb::arg("layout"), nb::arg("config_json"),
+             nb::sig("def write_checkpoint(path: str | bytes | os.PathLike[str] | "
+                     "os.PathLike[bytes], weights: dict[str, "
                      "ScaledTensor | numpy.typing.ArrayLike], layout: str, config_json: str) -> "
                      "list[Finding]"),
              "octavo.checkpoint.write, the configuration as JSON text.");
@@ -331,16 +340,16 @@ void bindCheckpoint(nb::module_& module) {
       module, "Checkpoint",
       "An opened checkpoint: a mapping from names of weights to what they are, ScaledTensor where\n"
       "quantized, else a NumPy array. A weight is read each time it is asked for, and depends on\n"
-      "no file from then on; the shards stay open.")
+      "no file from then on; the shards stay open.",
+      nb::is_weak_referenceable())
       .def(
           "__init__",
-          [](Checkpoint* self, const std::filesystem::path& path,
-             const std::optional<std::string>& layout) {
-            new (self) Checkpoint(valueOf(Folder::open(path)), layout);
+          [](Checkpoint* self, nb::handle path, const std::optional<std::string>& layout) {
+            new (self) Checkpoint(valueOf(Folder::open(pathOf(path, "path"))), layout);
           },
-          nb::arg("path"), nb::arg("layout") = nb::none(),
-          nb::sig("def __init__(self, path: str | os.PathLike[str], layout: str | None = None) -> "
-                  "None"),
+          nb::arg("path").none(), nb::arg("layout") = nb::none(),
+          nb::sig("def __init__(self, path: str | bytes | os.PathLike[str] | os.PathLike[bytes], "
+                  "layout: str | None = None) -> None"),
           "Opens a folder or a safetensors file, in the layout of that name instead of the one "
           "that\n"
           "it seems to have. Raises FileError, and FormatError for an unknown layout.")
@@ -450,9 +459,10 @@ void bindCheckpoint(nb::module_& module) {
           "__iter__", [](nb::handle self) { return nb::iter(self.attr("keys")()); },
           nb::sig("def __iter__(self) -> typing.Iterator[str]"))
       .def("__repr__", [](const Checkpoint& self) {
-        return fmt::format("<octavo.checkpoint.Checkpoint {}: {}, {} weights, {} quantized>",
-                           self.folder->path().string(), self.detected.layout->name(),
-                           self.places.size(), self.inventory.layers.size());
+        return pythonText(
+            fmt::format("<octavo.checkpoint.Checkpoint {}: {}, {} weights, {} quantized>",
+                        self.folder->path().string(), self.detected.layout->name(),
+                        self.places.size(), self.inventory.layers.size()));
       });
 }
 

@@ -2,8 +2,6 @@
 
 #include "octavo/Text/PrintableText.h"
 
-#include <nanobind/nanobind.h>
-
 namespace octavo::python {
 
 namespace nb = nanobind;
@@ -24,6 +22,10 @@ static const char* className(ErrorClass errorClass) {
   return "Error";
 }
 
+nb::str pythonText(std::string_view text) {
+  return nb::str(text::printable(text, text::Newlines::Kept).c_str());
+}
+
 void registerErrors() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
@@ -31,8 +33,7 @@ void registerErrors() {
     } catch (const Error& error) {
       const nb::object type =
           nb::module_::import_("octavo.errors").attr(className(error.errorClass));
-      // Names of files and tensors may be any bytes; Python's strings are UTF-8.
-      PyErr_SetString(type.ptr(), text::printable(error.what(), text::Newlines::Kept).c_str());
+      PyErr_SetObject(type.ptr(), pythonText(error.what()).ptr());
     }
   });
 }

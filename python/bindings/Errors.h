@@ -5,9 +5,11 @@
 #include "octavo/Text/Shortened.h"
 
 #include <fmt/format.h>
+#include <nanobind/nanobind.h>
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace octavo::python {
@@ -28,6 +30,10 @@ template <typename... Arguments>
                         Arguments&&... arguments) {
   throw Error(errorClass, fmt::format(text, std::forward<Arguments>(arguments)...));
 }
+
+/// Text that may name files and tensors, whose names may be any bytes: escaped where it is not
+/// UTF-8 or a terminal would obey it. Newlines stay.
+nanobind::str pythonText(std::string_view text);
 
 /// Makes nanobind translate Error. Once, when the module is loaded.
 void registerErrors();

@@ -55,7 +55,7 @@ void bindFormats(nb::module_& module) {
   // clang-format off
   nb::class_<ElementFormat>(module, "ElementFormat",
       "One element format: what its codes mean. Rows come from formats().")
-      .def(nb::new_([](const std::string& name) { return &elementFormat(nb::str(name.c_str()), "name"); }), nb::arg("name"), nb::rv_policy::reference, "The row of that name. Raises FormatError.")
+      .def(nb::new_([](nb::handle name) { return &elementFormat(name, "format"); }), nb::arg("name").none(), nb::rv_policy::reference, "The row of that name or dtype. Raises FormatError, DtypeError.")
       .def_prop_ro("name", [](const ElementFormat& row) { return row.name; }, "octavo's name: e4m3fn")
       .def_prop_ro("bits", &ElementFormat::width, "Width of a code.")
       .def_prop_ro("exponent_bits", [](const ElementFormat& row) { return row.exponentBits; }, "Width of the exponent field.")
@@ -78,7 +78,7 @@ void bindFormats(nb::module_& module) {
       .def("__repr__", &elementRepr);
   nb::class_<ScaledFormat>(module, "ScaledFormat",
       "One scaled format: elements on a grid of scales. Rows come from formats().")
-      .def(nb::new_([](const std::string& name) { return &scaledFormat(name); }), nb::arg("name"), nb::rv_policy::reference, "The row of that name. Raises FormatError.")
+      .def(nb::new_([](nb::handle name) { return &scaledFormat(name); }), nb::arg("name").none(), nb::rv_policy::reference, "The row of that name. Raises FormatError, DtypeError.")
       .def_prop_ro("name", [](const ScaledFormat& row) { return row.name; }, "mxfp8_e4m3, nvfp4, ...")
       .def_prop_ro("element", [](const ScaledFormat& row) { return row.element; }, nb::rv_policy::reference, "The format of the elements.")
       .def_prop_ro("scale", [](const ScaledFormat& row) { return row.scale; }, nb::rv_policy::reference, "The format of the scales.")

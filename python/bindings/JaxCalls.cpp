@@ -1,30 +1,35 @@
 // What octavo.jax calls through XLA's foreign function interface: the kernels on XLA's buffers.
 //
 // Leading axes that vmap adds are a batch: each member is a tensor of its own, with an outer scale
-// of its own. XLA keeps four-bit elements two a byte, the first in the low bits (Kernels/Pack.h).
+// of its own. Exported programs name these calls: a target keeps its operands, results and
+// attributes for good, and what needs others gets another name.
 #include "python/bindings/Bindings.h"
 
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Dequantize.h"
-#include "octavo/Kernels/Pack.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Quantize.h"
-#include "octavo/Numerics/Preset.h"
 #include "octavo/Numerics/Tensor.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
+#include "python/bindings/JaxBuffers.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/Quantization.h"
 #include "python/bindings/ScaledTensor.h"
 
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <xla/ffi/api/ffi.h>
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace octavo::python {
@@ -34,213 +39,227 @@ namespace {
 namespace ffi = xla::ffi;
 namespace nb = nanobind;
 
-template <typename... Arguments>
-ffi::Error refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-  return ffi::Error::InvalidArgument("octavo: " +
-                                     fmt::format(text, std::forward<Arguments>(arguments)...));
+/// The answer of a call to XLA: what it raises makes the program fail.
+template <typename Call> ffi::Error answer(Call&& call) {
+  try {
+    call();
+    return ffi::Error::Success();
+  } catch (const Error& error) {
+    return ffi::Error::InvalidArgument(fmt::format("octavo: {}", error.what()));
+  } catch (const std::exception& error) { // memory
+    return ffi::Error(ffi::ErrorCode::kResourceExhausted, fmt::format("octavo: {}", error.what()));
+  }
 }
 
-/// Codes of a buffer, one a byte: those of a packed buffer in memory of their own.
-class InputCodes {
-public:
-  InputCodes(const ffi::AnyBuffer& buffer, const format::ElementFormat& format) {
-    data = static_cast<const std::uint8_t*>(buffer.untyped_data());
-    if (buffer.element_type() != ffi::DataType::F4E2M1FN) {
-      const std::size_t n = buffer.element_count();
-      valid = firstNoCode(static_cast<const std::byte*>(buffer.untyped_data()), n, format) == n;
-      return;
-    }
-    unpacked.resize(buffer.element_count());
-    kernels::unpack(data, unpacked.size(), format.width(), unpacked.data(), execution());
-    data = unpacked.data();
-  }
-  const std::uint8_t* get() const { return data; }
-  /// Whether all are codes of the format: six-bit floats come in uint8.
-  bool areCodes() const { return valid; }
-
-private:
-  std::vector<std::uint8_t> unpacked;
-  const std::uint8_t* data;
-  bool valid = true;
-};
-
-/// The same of a result: `finish` packs what was written.
-class OutputCodes {
-public:
-  OutputCodes(ffi::AnyBuffer buffer, const format::ElementFormat& format)
-      : buffer(buffer), width(format.width()),
-        isPacked(buffer.element_type() == ffi::DataType::F4E2M1FN) {
-    if (isPacked)
-      unpacked.resize(buffer.element_count());
-  }
-  std::uint8_t* get() {
-    return isPacked ? unpacked.data() : static_cast<std::uint8_t*>(buffer.untyped_data());
-  }
-  void finish() {
-    if (isPacked)
-      kernels::pack(unpacked.data(), unpacked.size(), width,
-                    static_cast<std::uint8_t*>(buffer.untyped_data()), execution());
-  }
-
-private:
-  ffi::AnyBuffer buffer;
-  int width;
-  bool isPacked;
-  std::vector<std::uint8_t> unpacked;
-};
-
-/// A batch of tensors of one shape: the extents of the leading axes multiplied, and the rest.
-struct Batch {
-  std::int64_t count = 1;
-  std::vector<std::int64_t> shape;
-  std::int64_t size() const { return numerics::elementCount(shape); }
-};
-Batch batchOf(ffi::Span<const std::int64_t> extents, std::size_t leading) {
-  Batch batch;
-  for (std::size_t i = 0; i < extents.size(); ++i)
-    if (i < leading)
-      batch.count *= extents[i];
-    else
-      batch.shape.push_back(extents[i]);
-  return batch;
+/// What an operand that a call does not need has in place of values.
+Shape nothing(Shape lead) {
+  lead.push_back(0);
+  return lead;
 }
 
-std::optional<numerics::ScaledType> typeOf(std::string_view name, const Batch& batch,
-                                           std::int64_t axisFromEnd) {
-  const format::ScaledFormat* format = format::findScaledFormat(name);
-  const auto rank = static_cast<std::int64_t>(batch.shape.size());
-  if (!format || axisFromEnd < 1 || axisFromEnd > rank)
-    return std::nullopt;
-  return numerics::ScaledType{
-      format->element, format->scale,
-      format::blockShape(*format, batch.shape, static_cast<int>(rank - axisFromEnd)),
-      format->hasOuterScale};
-}
-
-/// The settings that names choose; an empty one leaves the preset's, or the default.
-std::optional<numerics::QuantizeOptions>
-optionsOf(std::string_view formatName, std::string_view input, std::string_view presetName,
-          std::string_view rule, std::string_view rounding, std::string_view overflow,
-          std::string_view nan) {
-  const format::ScaledFormat* format = format::findScaledFormat(formatName);
-  if (!format)
-    return std::nullopt;
-  numerics::QuantizeOptions options = {.rule = format->rule};
-  if (!presetName.empty()) {
-    const numerics::Preset* preset = numerics::findPreset(presetName, *format);
-    if (!preset)
-      return std::nullopt;
-    options = preset->options;
-  }
-  options.input = format::findElementFormat(input);
-  if (!options.input)
-    return std::nullopt;
-  const auto choose = [](auto& setting, std::string_view name, auto found) {
-    if (found)
-      setting = *found;
-    return name.empty() || found;
+/// The settings that names choose; an empty one leaves the preset's, or the format's. `input` is
+/// the type that the values came in.
+numerics::QuantizeOptions optionsOf(const format::ScaledFormat& format, std::string_view input,
+                                    std::string_view preset, std::string_view rule,
+                                    std::string_view rounding, std::string_view overflow,
+                                    std::string_view nan) {
+  const auto named = [](std::string_view name) {
+    return name.empty() ? std::nullopt : std::optional(std::string(name));
   };
-  if (!choose(options.rule, rule, format::findScaleRule(rule)) ||
-      !choose(options.rounding, rounding, numerics::findRounding(rounding)) ||
-      !choose(options.overflow, overflow, numerics::findOverflow(overflow)) ||
-      !choose(options.nonFinite, nan, numerics::findNonFinite(nan)))
-    return std::nullopt;
+  numerics::QuantizeOptions options = quantizeOptions(
+      format, {named(rule), named(preset), named(rounding), named(overflow), named(nan)});
+  if (input != "f32" && input != "bf16" && input != "f16")
+    raise(ErrorClass::Format, "input: expected f32, bf16 or f16, found \"{}\"", input);
+  options.input = format::findElementFormat(input);
   return options;
 }
 
+/// The row of a format whose codes are bytes. Raises FormatError.
+const ElementFormat& narrowFormat(std::string_view name) {
+  const ElementFormat* format = format::findElementFormat(name);
+  if (!format || !format->isNarrow())
+    raise(ErrorClass::Format, "unknown narrow format \"{}\"", name);
+  return *format;
+}
+
+/// The random numbers of the values from `at` on; none where the rounding takes none.
+std::span<const std::uint32_t> numbersAt(const ffi::Buffer<ffi::U32>& bits, bool isStochastic,
+                                         std::int64_t at, std::int64_t n) {
+  return isStochastic
+             ? std::span<const std::uint32_t>(bits.typed_data() + at, static_cast<std::size_t>(n))
+             : std::span<const std::uint32_t>();
+}
+
 ffi::Error quantizeCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits,
-                        ffi::Result<ffi::AnyBuffer> elements, ffi::Result<ffi::AnyBuffer> scales,
+                        ffi::Buffer<ffi::F32> given, ffi::Result<ffi::AnyBuffer> elements,
+                        ffi::Result<ffi::AnyBuffer> scales,
                         ffi::Result<ffi::Buffer<ffi::F32>> outer, std::string_view formatName,
                         std::int64_t axisFromEnd, std::string_view input, std::string_view preset,
                         std::string_view rule, std::string_view rounding, std::string_view overflow,
                         std::string_view nan) {
-  const Batch batch = batchOf(x.dimensions(), outer->dimensions().size());
-  const auto type = typeOf(formatName, batch, axisFromEnd);
-  const auto optionsFound = optionsOf(formatName, input, preset, rule, rounding, overflow, nan);
-  if (!type || !optionsFound)
-    return refuse("quantize: an unknown option: format {}, axis -{}, input {}, preset {}, "
-                  "rule {}, rounding {}, overflow {}, nan {}",
-                  formatName, axisFromEnd, input, preset, rule, rounding, overflow, nan);
-  const numerics::QuantizeOptions& options = *optionsFound;
-  OutputCodes codes(*elements, *type->element);
-  const std::int64_t size = batch.size();
-  const std::int64_t scaleBytes =
-      numerics::elementCount(format::scaleShape(batch.shape, type->block)) * type->scale->bytes();
-  const bool isStochastic = options.rounding == numerics::Rounding::Stochastic;
-  for (std::int64_t i = 0; i < batch.count; ++i) {
-    const auto report = kernels::quantize(
-        x.typed_data() + i * size, batch.shape, *type, options, codes.get() + i * size,
-        static_cast<std::uint8_t*>(scales->untyped_data()) + i * scaleBytes,
-        isStochastic ? std::span<const std::uint32_t>(randomBits.typed_data() + i * size,
-                                                      static_cast<std::size_t>(size))
-                     : std::span<const std::uint32_t>(),
-        execution());
-    if (report.refused)
-      return refuse("quantize: {} at index {} of a tensor; nan=\"propagate\" makes its block NaN",
-                    report.refused->value, report.refused->index);
-    outer->typed_data()[i] = report.outer;
-  }
-  codes.finish();
-  return ffi::Error::Success();
+  return answer([&] {
+    const format::ScaledFormat& format = scaledFormat(std::string(formatName));
+    const numerics::QuantizeOptions options =
+        optionsOf(format, input, preset, rule, rounding, overflow, nan);
+    const bool isStochastic = options.rounding == numerics::Rounding::Stochastic;
+    const Buffer values = described("x", x), outerScales = described("given outer", given);
+    const ScaledBatch batch = scaledBatch(format, values, outer->dimensions().size(), axisFromEnd);
+    const bool isGiven = outerScales.shape == batch.lead;
+    checkParts(batch, jaxDtype(*format.element), described("elements", *elements),
+               described("scales", *scales), described("outer", *outer));
+    checkBuffer(described("random bits", randomBits), "uint32",
+                isStochastic ? values.shape : nothing(batch.lead), "the rounding");
+    if (!isGiven)
+      checkBuffer(outerScales, "float32", nothing(batch.lead), "a tensor without one");
+
+    OutputCodes codes(*elements, *format.element);
+    const std::int64_t size = numerics::elementCount(batch.shape);
+    const std::int64_t scaleBytes = numerics::elementCount(batch.grid()) * format.scale->bytes();
+    for (std::int64_t i = 0; i < numerics::elementCount(batch.lead); ++i) {
+      const float* from = x.typed_data() + i * size;
+      const auto random = numbersAt(randomBits, isStochastic, i * size, size);
+      std::uint8_t* to = codes.get() + i * size;
+      std::uint8_t* scale = static_cast<std::uint8_t*>(scales->untyped_data()) + i * scaleBytes;
+      const auto report =
+          isGiven ? kernels::quantizeUnder(givenOuterScale(format, given.typed_data()[i], options),
+                                           from, batch.shape, batch.type, options, to, scale,
+                                           random, execution())
+                  : kernels::quantize(from, batch.shape, batch.type, options, to, scale, random,
+                                      execution());
+      if (report.refused)
+        raise(ErrorClass::NonFinite,
+              "quantize: {} at index {} of a tensor; nan=\"propagate\" makes its block NaN",
+              report.refused->value, report.refused->index);
+      outer->typed_data()[i] = isGiven ? given.typed_data()[i] : report.outer;
+    }
+    codes.finish();
+  });
 }
 
 ffi::Error dequantizeCall(ffi::AnyBuffer elements, ffi::AnyBuffer scales,
                           ffi::Buffer<ffi::F32> outer, ffi::Result<ffi::Buffer<ffi::F32>> values,
                           std::string_view formatName, std::int64_t axisFromEnd) {
-  const Batch batch = batchOf(elements.dimensions(), outer.dimensions().size());
-  const auto type = typeOf(formatName, batch, axisFromEnd);
-  if (!type)
-    return refuse("dequantize: there is no format {} along axis -{}", formatName, axisFromEnd);
-  const InputCodes codes(elements, *type->element);
-  if (!codes.areCodes())
-    return refuse("dequantize: elements: codes of {} have {} bits", type->element->name,
-                  type->element->width());
-  const std::int64_t size = batch.size();
-  const std::int64_t scaleBytes =
-      numerics::elementCount(format::scaleShape(batch.shape, type->block)) * type->scale->bytes();
-  for (std::int64_t i = 0; i < batch.count; ++i)
-    kernels::dequantize(codes.get() + i * size,
-                        static_cast<const std::uint8_t*>(scales.untyped_data()) + i * scaleBytes,
-                        outer.typed_data()[i], batch.shape, *type, values->typed_data() + i * size,
-                        execution());
-  return ffi::Error::Success();
+  return answer([&] {
+    const format::ScaledFormat& format = scaledFormat(std::string(formatName));
+    const Buffer given = described("elements", elements);
+    const ScaledBatch batch = scaledBatch(format, given, outer.dimensions().size(), axisFromEnd);
+    checkParts(batch, jaxDtype(*format.element), given, described("scales", scales),
+               described("outer", outer));
+    checkBuffer(described("values", *values), "float32", given.shape, "such elements");
+    const InputCodes codes("elements", elements, *format.element);
+    const std::int64_t size = numerics::elementCount(batch.shape);
+    const std::int64_t scaleBytes = numerics::elementCount(batch.grid()) * format.scale->bytes();
+    for (std::int64_t i = 0; i < numerics::elementCount(batch.lead); ++i)
+      kernels::dequantize(codes.get() + i * size,
+                          static_cast<const std::uint8_t*>(scales.untyped_data()) + i * scaleBytes,
+                          outer.typed_data()[i], batch.shape, batch.type,
+                          values->typed_data() + i * size, execution());
+  });
 }
 
 ffi::Error convertCall(ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::U32> randomBits,
                        ffi::Result<ffi::AnyBuffer> codes, std::string_view formatName,
-                       std::string_view rounding, std::string_view overflow, std::string_view nan) {
-  const format::ElementFormat* format = format::findElementFormat(formatName);
-  const auto roundingFound = numerics::findRounding(rounding);
-  const auto overflowFound = numerics::findOverflow(overflow);
-  const auto nanFound = numerics::findNanCode(nan);
-  if (!format || !roundingFound || !overflowFound || !nanFound)
-    return refuse("convert: an unknown option: format {}, rounding {}, overflow {}, nan {}",
-                  formatName, rounding, overflow, nan);
-  OutputCodes output(*codes, *format);
-  const bool isStochastic = *roundingFound == numerics::Rounding::Stochastic;
-  kernels::convert(*format,
-                   {.rounding = *roundingFound, .overflow = *overflowFound, .nan = *nanFound},
-                   kernels::WideType::F32, x.typed_data(), output.get(), x.element_count(),
-                   isStochastic ? std::span<const std::uint32_t>(randomBits.typed_data(),
-                                                                 randomBits.element_count())
-                                : std::span<const std::uint32_t>(),
-                   execution());
-  output.finish();
-  return ffi::Error::Success();
+                       std::string_view roundingName, std::string_view overflowName,
+                       std::string_view nanName) {
+  return answer([&] {
+    const ElementFormat& format = narrowFormat(formatName);
+    const numerics::Conversion conversion = {.rounding = rounding(std::string(roundingName)),
+                                             .overflow = overflow(std::string(overflowName)),
+                                             .nan = nanCode(std::string(nanName))};
+    const bool isStochastic = conversion.rounding == numerics::Rounding::Stochastic;
+    const Buffer values = described("x", x), bits = described("random bits", randomBits);
+    checkBuffer(described("codes", *codes), jaxDtype(format), values.shape, "such values");
+    if (isStochastic)
+      checkBuffer(bits, "uint32", values.shape, "stochastic rounding");
+    OutputCodes output(*codes, format);
+    const auto n = static_cast<std::int64_t>(x.element_count());
+    kernels::convert(format, conversion, kernels::WideType::F32, x.typed_data(), output.get(),
+                     x.element_count(), numbersAt(randomBits, isStochastic, 0, n), execution());
+    output.finish();
+  });
 }
 
 /// One side of a product as attributes say it: "e4m3fn" with "e8m0fnu" scales on blocks
-/// [across, along]; an empty scale name: plain f32.
+/// [across, along]; an empty scale name: plain f32. Raises FormatError, ShapeError.
 kernels::OperandFormat operandOf(std::string_view element, std::string_view scale,
                                  std::int64_t across, std::int64_t along) {
   if (scale.empty())
     return kernels::floatOperand();
-  return {format::findElementFormat(element), format::findElementFormat(scale), across, along};
+  const ElementFormat* elementRow = format::findElementFormat(element);
+  const ElementFormat* scaleRow = format::findElementFormat(scale);
+  if (!elementRow || !scaleRow)
+    raise(ErrorClass::Format, "a product: unknown element format \"{}\"",
+          elementRow ? scale : element);
+  if (across < 1 || along < 1)
+    raise(ErrorClass::Shape, "a product: expected blocks of 1 or more, found ({}, {})", across,
+          along);
+  return {elementRow, scaleRow, across, along};
 }
 
-std::string unpackable(const kernels::OperandFormat& side) {
-  return side.scale && (!side.element || side.across < 1 || side.along < 1) ? "no such format" : "";
-}
+/// One side of a batch of products [lead..., rows, depth], contracted along depth.
+class ProductSide {
+public:
+  /// Raises DtypeError, ShapeError, FormatError where the buffers are not those of `format`.
+  ProductSide(const kernels::OperandFormat& format, const Shape& lead, const Buffer& named,
+              const ffi::AnyBuffer& elements, const Buffer& scalesNamed,
+              const ffi::AnyBuffer& scales, const Buffer& outerNamed,
+              const ffi::Buffer<ffi::F32>& outer)
+      : format(format), elements(elements), scales(scales), outer(outer) {
+    checkLead(named, lead, "the outer scales");
+    const Shape matrix = member(named.shape, lead.size());
+    if (matrix.size() != 2)
+      raise(ErrorClass::Shape, "{}: expected two axes after {} of a batch, found shape {}",
+            named.name, lead.size(), text(named.shape));
+    rows = matrix[0];
+    depth = matrix[1];
+    checkBuffer(outerNamed, "float32", lead, "the outer scales of a batch");
+    if (!format.scale) {
+      checkBuffer(named, "float32", named.shape, "a plain side");
+      return;
+    }
+    block = {std::min(format.across, std::max<std::int64_t>(rows, 1)),
+             std::min(format.along, std::max<std::int64_t>(depth, 1))};
+    grid = format::scaleShape(matrix, block);
+    checkBuffer(named, jaxDtype(*format.element), named.shape, format.element->name);
+    checkBuffer(scalesNamed, format.scale->numpy, joined(lead, grid),
+                fmt::format("blocks of {} of matrices of shape {}", text(block), text(matrix)));
+    codes.emplace(named.name, elements, *format.element);
+  }
+
+  /// Matrix `i` of the batch.
+  kernels::PackedOperand packed(std::int64_t i, kernels::Side side,
+                                const kernels::ProductPlan& plan) const {
+    const std::int64_t area = rows * depth;
+    if (!format.scale)
+      return kernels::pack(std::span(static_cast<const float*>(elements.untyped_data()) + i * area,
+                                     static_cast<std::size_t>(area)),
+                           plan, execution());
+    const int scaleBytes = format.scale->bytes();
+    return kernels::pack(
+        kernels::ScaledView{.element = format.element,
+                            .scale = format.scale,
+                            .rows = rows,
+                            .depth = depth,
+                            .across = block[0],
+                            .along = block[1],
+                            .elements = codes->get() + i * area,
+                            .scales = static_cast<const std::uint8_t*>(scales.untyped_data()) +
+                                      i * numerics::elementCount(grid) * scaleBytes,
+                            .scaleBytes = scaleBytes,
+                            .outer = outer.typed_data()[i]},
+        side, plan, execution());
+  }
+
+  std::int64_t rows, depth;
+
+private:
+  const kernels::OperandFormat& format;
+  const ffi::AnyBuffer& elements;
+  const ffi::AnyBuffer& scales;
+  const ffi::Buffer<ffi::F32>& outer;
+  Shape block, grid;
+  std::optional<InputCodes> codes;
+};
 
 ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
                        ffi::Buffer<ffi::F32> leftOuter, ffi::AnyBuffer right,
@@ -249,69 +268,44 @@ ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
                        std::string_view leftScale, std::int64_t leftAcross, std::int64_t leftAlong,
                        std::string_view rightElement, std::string_view rightScale,
                        std::int64_t rightAcross, std::int64_t rightAlong) {
-  const std::size_t leading = leftOuter.dimensions().size();
-  const Batch a = batchOf(left.dimensions(), leading), b = batchOf(right.dimensions(), leading);
-  if (a.shape.size() != 2 || b.shape.size() != 2 || a.count != b.count ||
-      a.shape[1] != b.shape[1] || rightScale.empty())
-    return refuse("a product of [..., M, K] and scaled [..., N, K] was expected");
-  const kernels::OperandFormat leftFormat =
-      operandOf(leftElement, leftScale, leftAcross, leftAlong);
-  const kernels::OperandFormat rightFormat =
-      operandOf(rightElement, rightScale, rightAcross, rightAlong);
-  const std::int64_t depth = a.shape[1];
-  auto plan = kernels::productPlan(leftFormat, rightFormat, depth, execution().isa);
-  if (!plan)
-    return refuse("{}", plan.error());
+  return answer([&] {
+    const auto leftFormat = operandOf(leftElement, leftScale, leftAcross, leftAlong);
+    const auto rightFormat = operandOf(rightElement, rightScale, rightAcross, rightAlong);
+    if (!rightFormat.scale)
+      raise(ErrorClass::Format, "a product: expected scales on the right side, found none");
+    const Shape lead = described("left outer", leftOuter).shape;
+    const ProductSide a(leftFormat, lead, described("left", left), left,
+                        described("left scales", leftScales), leftScales,
+                        described("left outer", leftOuter), leftOuter);
+    const ProductSide b(rightFormat, lead, described("right", right), right,
+                        described("right scales", rightScales), rightScales,
+                        described("right outer", rightOuter), rightOuter);
+    if (a.depth != b.depth)
+      raise(ErrorClass::Shape, "a product: expected one K, found {} and {}", a.depth, b.depth);
+    checkBuffer(described("result", *result), "float32", joined(lead, {a.rows, b.rows}),
+                "such a product");
+    const auto plan = kernels::productPlan(leftFormat, rightFormat, a.depth, execution().isa);
+    if (!plan)
+      raise(ErrorClass::Format, "{}", plan.error());
+    const std::int64_t area = a.rows * b.rows;
+    for (std::int64_t i = 0; i < numerics::elementCount(lead); ++i)
+      kernels::multiply(
+          *plan, a.packed(i, kernels::Side::Left, *plan), b.packed(i, kernels::Side::Right, *plan),
+          std::span(result->typed_data() + i * area, static_cast<std::size_t>(area)), execution());
+  });
+}
 
-  const InputCodes rightCodes(right, *rightFormat.element);
-  const auto view = [&](const kernels::OperandFormat& format, const Batch& batch,
-                        const std::uint8_t* codes, const ffi::AnyBuffer& scales, float outer,
-                        std::int64_t i) {
-    const std::int64_t across = std::min(format.across, std::max<std::int64_t>(batch.shape[0], 1));
-    const std::int64_t along = std::min(format.along, std::max<std::int64_t>(depth, 1));
-    const std::int64_t blocks =
-        (batch.shape[0] + across - 1) / across * ((depth + along - 1) / along);
-    return kernels::ScaledView{format.element,
-                               format.scale,
-                               batch.shape[0],
-                               depth,
-                               across,
-                               along,
-                               codes + i * batch.size(),
-                               static_cast<const std::uint8_t*>(scales.untyped_data()) +
-                                   i * blocks * format.scale->bytes(),
-                               format.scale->bytes(),
-                               outer};
-  };
-  std::optional<InputCodes> leftCodes;
-  if (leftFormat.scale)
-    leftCodes.emplace(left, *leftFormat.element);
-  if (!rightCodes.areCodes() || (leftCodes && !leftCodes->areCodes()))
-    return refuse("a product: elements: codes of six-bit floats are below 64");
-  const std::int64_t area = a.shape[0] * b.shape[0];
-  for (std::int64_t i = 0; i < a.count; ++i) {
-    const auto packedLeft =
-        leftFormat.scale
-            ? kernels::pack(
-                  view(leftFormat, a, leftCodes->get(), leftScales, leftOuter.typed_data()[i], i),
-                  kernels::Side::Left, *plan, execution())
-            : kernels::pack(std::span(static_cast<const float*>(left.untyped_data()) + i * a.size(),
-                                      static_cast<std::size_t>(a.size())),
-                            *plan, execution());
-    const auto packedRight = kernels::pack(
-        view(rightFormat, b, rightCodes.get(), rightScales, rightOuter.typed_data()[i], i),
-        kernels::Side::Right, *plan, execution());
-    kernels::multiply(*plan, packedLeft, packedRight,
-                      std::span(result->typed_data() + i * area, static_cast<std::size_t>(area)),
-                      execution());
-  }
-  return ffi::Error::Success();
+/// A buffer as octavo.jax describes it: its dtype and shape.
+using PartFacts = std::pair<std::string, Shape>;
+Buffer buffer(std::string_view name, const PartFacts& facts) {
+  return {name, facts.first, facts.second};
 }
 
 XLA_FFI_DEFINE_HANDLER(quantizeHandler, quantizeCall,
                        ffi::Ffi::Bind()
                            .Arg<ffi::Buffer<ffi::F32>>()
                            .Arg<ffi::Buffer<ffi::U32>>()
+                           .Arg<ffi::Buffer<ffi::F32>>()
                            .Ret<ffi::AnyBuffer>()
                            .Ret<ffi::AnyBuffer>()
                            .Ret<ffi::Buffer<ffi::F32>>()
@@ -377,15 +371,24 @@ void bindJaxCalls(nb::module_& module) {
       nb::sig("def jax_targets() -> dict[str, typing.Any]"),
       "The targets of octavo.jax for jax.ffi.register_ffi_target, by name.");
   module.def(
+      "jax_array", [](nb::handle x, const std::string& name) { return toArray(x, name).numpy; },
+      nb::arg("x"), nb::arg("name"),
+      nb::sig("def jax_array(x: typing.Any, name: str) -> numpy.typing.NDArray[typing.Any]"),
+      "Another library's array as NumPy's, which jax.numpy takes. Raises DtypeError.");
+  module.def(
       "jax_check_options",
       [](const std::string& format, const std::optional<std::string>& rule,
          const std::optional<std::string>& preset, const std::optional<std::string>& rounding,
-         const std::optional<std::string>& overflow, const std::optional<std::string>& nan) {
-        quantizeOptions(scaledFormat(format), {rule, preset, rounding, overflow, nan});
+         const std::optional<std::string>& overflow, const std::optional<std::string>& nan,
+         bool hasOuter) {
+        const format::ScaledFormat& row = scaledFormat(format);
+        const auto options = quantizeOptions(row, {rule, preset, rounding, overflow, nan});
+        if (hasOuter)
+          checkTakesOuter(row, options);
       },
       nb::arg("format"), nb::arg("rule").none(), nb::arg("preset").none(),
       nb::arg("rounding").none(), nb::arg("overflow").none(), nb::arg("nan").none(),
-      "Raises FormatError for an unknown choice.");
+      nb::arg("has_outer"), "Raises FormatError for an unknown choice.");
   module.def(
       "jax_check_conversion",
       [](const std::string& roundingName, const std::string& overflowName,
@@ -397,11 +400,28 @@ void bindJaxCalls(nb::module_& module) {
       nb::arg("rounding"), nb::arg("overflow"), nb::arg("nan"),
       "Raises FormatError for an unknown choice.");
   module.def(
-      "jax_block_shape",
+      "jax_scale_shape",
       [](const std::string& format, const Shape& shape, int axis) {
-        return format::blockShape(scaledFormat(format), shape, axis);
+        return format::scaleShape(
+            shape, scaledType(scaledFormat(format), shape, axisOf(axis, shape, "axis")).block);
       },
-      "The extents of a block of a tensor of that shape; `axis` counts from the front.");
+      nb::arg("format"), nb::arg("shape"), nb::arg("axis"),
+      "The shape of the grid of scales of a tensor of that shape.");
+  module.def(
+      "jax_parts",
+      [](const std::string& formatName, std::int64_t axisFromEnd, const PartFacts& elements,
+         const PartFacts& scales, const PartFacts& outer) {
+        const format::ScaledFormat& format = scaledFormat(formatName);
+        const Buffer given = buffer("elements", elements);
+        const ScaledBatch batch = scaledBatch(format, given, outer.second.size(), axisFromEnd);
+        checkParts(batch, jaxDtype(*format.element), given, buffer("scales", scales),
+                   buffer("outer", outer));
+        return std::pair(batch.shape, batch.type.block);
+      },
+      nb::arg("format"), nb::arg("axis_from_end"), nb::arg("elements"), nb::arg("scales"),
+      nb::arg("outer"),
+      "The shape of a member of a batch of scaled tensors, and that of its blocks. The parts are\n"
+      "names of dtypes and shapes; raises where a kernel does, which compiled programs do late.");
   module.def(
       "jax_values",
       [](const std::string& name) {
@@ -420,9 +440,6 @@ void bindJaxCalls(nb::module_& module) {
          std::int64_t depth) -> std::optional<std::string> {
         const auto left = operandOf(leftElement, leftScale, leftAcross, leftAlong);
         const auto right = operandOf(rightElement, rightScale, rightAcross, rightAlong);
-        for (const auto& side : {left, right})
-          if (auto problem = unpackable(side); !problem.empty())
-            return problem;
         const auto plan = kernels::productPlan(left, right, depth, execution().isa);
         return plan ? std::nullopt : std::optional(plan.error());
       },

@@ -24,6 +24,33 @@ std::int64_t integer(nb::handle object, std::string_view name) {
   return value;
 }
 
+double number(nb::handle object, std::string_view name) {
+  const double value = PyFloat_AsDouble(object.ptr());
+  if (value != -1 || !PyErr_Occurred())
+    return value;
+  PyErr_Clear();
+  raise(ErrorClass::Dtype, "{}: expected a number, found {}", name,
+        nb::cast<std::string>(nb::repr(object)));
+}
+
+std::string pathOf(nb::handle object, std::string_view name) {
+  nb::object encoded;
+  try {
+    encoded = nb::module_::import_("os").attr("fsencode")(object);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError))
+      throw;
+    raise(ErrorClass::Dtype, "{}: expected a path (str, bytes or os.PathLike), found {}", name,
+          nb::cast<std::string>(nb::repr(object)));
+  }
+  const auto bytes = nb::cast<nb::bytes>(encoded);
+  std::string path(bytes.c_str(), bytes.size());
+  if (path.find('\0') != std::string::npos)
+    raise(ErrorClass::File, "{}: a path has no NUL character, found {}", name,
+          nb::cast<std::string>(nb::repr(object)));
+  return path;
+}
+
 /// The choice of that name among those from 0 to `last`.
 template <typename Enum>
 static Enum choice(const char* argument, const std::string& name, Enum last,

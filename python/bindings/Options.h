@@ -19,6 +19,12 @@ namespace octavo::python {
 /// Any integer of Python or NumPy. Raises DtypeError; one beyond 64 bits becomes the nearest.
 std::int64_t integer(nanobind::handle object, std::string_view name);
 
+/// Any number of Python, NumPy or an array of one. Raises DtypeError.
+double number(nanobind::handle object, std::string_view name);
+
+/// A path as the system has it: str, bytes or os.PathLike. Raises DtypeError, FileError.
+std::string pathOf(nanobind::handle object, std::string_view name);
+
 numerics::Rounding rounding(const std::string& name);
 numerics::Overflow overflow(const std::string& name);
 numerics::NanCode nanCode(const std::string& name);

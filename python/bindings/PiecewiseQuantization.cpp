@@ -22,13 +22,16 @@ public:
   PiecewiseQuantization(kernels::WideType type, const std::byte* values, const Shape& shape,
                         const numerics::ScaledType& scaled,
                         const numerics::QuantizeOptions& options,
-                        const std::optional<numerics::RandomStream>& stream, std::uint8_t* codes,
+                        const std::optional<numerics::RandomStream>& stream,
+                        const std::optional<numerics::OuterScale>& given, std::uint8_t* codes,
                         std::byte* scales, const kernels::Execution& execution)
       : type(type), values(values), shape(shape), scaled(scaled), options(options), stream(stream),
-        codes(codes), scales(scales), execution(execution), size(numerics::elementCount(shape)),
-        hasOneScale(scaled.block == shape) {}
+        given(given), codes(codes), scales(scales), execution(execution),
+        size(numerics::elementCount(shape)), hasOneScale(scaled.block == shape) {}
 
   kernels::QuantizeReport run() {
+    if (size > 0 && given && stream) // the kernels take no stream under a given scale
+      return quantizePieces();
     if (type == kernels::WideType::F32)
       return quantizeWhole(reinterpret_cast<const float*>(values));
     if (size > kPiece && knowsAmax())
@@ -42,13 +45,16 @@ private:
   /// What the pieces must be told of the whole, where they need to be told anything and can be: the
   /// kernels look for sound blocks in the whole tensor, and take no random numbers with an amax.
   bool knowsAmax() {
-    if (!scaled.hasOuterScale && !hasOneScale)
+    if (given || (!scaled.hasOuterScale && !hasOneScale))
       return true;
     amax = kernels::amax(type, values, static_cast<std::size_t>(size), execution);
     return std::isfinite(amax) && (scaled.hasOuterScale || !stream);
   }
 
   kernels::QuantizeReport quantizeWhole(const float* floats) const {
+    if (given)
+      return kernels::quantizeUnder(*given, floats, shape, scaled, options, codes, scales, {},
+                                    execution);
     return stream ? kernels::quantizeSeeded(floats, shape, scaled, options, codes, scales, *stream,
                                             execution)
                   : kernels::quantize(floats, shape, scaled, options, codes, scales, {}, execution);
@@ -103,8 +109,10 @@ private:
     kernels::QuantizeReport report =
         scaled.hasOuterScale
             ? kernels::quantizeUnder(
-                  numerics::outerScale(*scaled.element, *scaled.scale, amax, options), floats.get(),
-                  piece, pieceType, options, pieceCodes, pieceScales, random, execution)
+                  given ? *given
+                        : numerics::outerScale(*scaled.element, *scaled.scale, amax, options),
+                  floats.get(), piece, pieceType, options, pieceCodes, pieceScales, random,
+                  execution)
         : hasOneScale ? kernels::quantizePiece(floats.get(), piece, pieceType, options, amax,
                                                pieceCodes, pieceScales, execution)
                       : kernels::quantize(floats.get(), piece, pieceType, options, pieceCodes,
@@ -138,6 +146,7 @@ private:
   const numerics::ScaledType& scaled;
   const numerics::QuantizeOptions& options;
   const std::optional<numerics::RandomStream>& stream;
+  const std::optional<numerics::OuterScale>& given;
   std::uint8_t* codes;
   std::byte* scales;
   const kernels::Execution& execution;
@@ -154,9 +163,10 @@ kernels::QuantizeReport quantizePiecewise(kernels::WideType type, const std::byt
                                           const Shape& shape, const numerics::ScaledType& scaled,
                                           const numerics::QuantizeOptions& options,
                                           const std::optional<numerics::RandomStream>& stream,
+                                          const std::optional<numerics::OuterScale>& given,
                                           std::uint8_t* codes, std::byte* scales,
                                           const kernels::Execution& execution) {
-  return PiecewiseQuantization(type, values, shape, scaled, options, stream, codes, scales,
+  return PiecewiseQuantization(type, values, shape, scaled, options, stream, given, codes, scales,
                                execution)
       .run();
 }

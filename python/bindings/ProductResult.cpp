@@ -16,12 +16,19 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
+/// The values as f32; those of f64, which NumPy has unasked, are rounded to it once.
+static Array rounded(const Array& array, std::string_view name) {
+  if (array.format == &format::element("f64"))
+    return toArray(array.numpy.attr("astype")(nb::str("float32")), name);
+  return asFloats(array, name);
+}
+
 /// The array as f32 of `shape`, to which it broadcasts as NumPy does.
 static std::optional<Array> addedArray(nb::handle object, const Shape& shape,
                                        std::string_view name) {
   if (object.is_none())
     return std::nullopt;
-  const Array given = asFloats(toArray(object, name), name);
+  const Array given = rounded(toArray(object, name), name);
   const std::size_t rank = given.shape.size();
   bool fits = rank <= shape.size();
   for (std::size_t i = 0; fits && i < rank; ++i)

@@ -325,8 +325,9 @@ do not lie along K, the scaled side is dequantized and NumPy multiplies.
 
 What follows costs no pass over memory of its own, and each step rounds once to float32
 (docs/semantics.md, P1 to P9): activation((a @ b + addend) + bias) + residual.
-addend, residual: arrays that broadcast to [..., M, N]; float32, bfloat16 or float16.
-bias: [N], or [..., 1, N] with one for each product.
+addend, residual: arrays that broadcast to [..., M, N]; float32, bfloat16 or float16, or float64,
+    which is rounded to float32 first.
+bias: [N], or [..., 1, N] with one for each product; of the same dtypes.
 activation: "relu", "gelu-erf", "gelu-tanh" or "silu"; None leaves values as they are.
 to: "f32", "bf16", "f16" or a narrow format ("e4m3fn", ...), to which values are rounded, ties to
     even; a narrow format saturates.

@@ -19,6 +19,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -53,6 +56,18 @@ static void checkEdge(const format::ScaledFormat& format, const std::string& nam
                  : "leave the preset out");
 }
 
+void checkTakesOuter(const format::ScaledFormat& format, const numerics::QuantizeOptions& options) {
+  if (!format.hasOuterScale)
+    raise(
+        ErrorClass::Format,
+        "outer: {} has no scale above those of its blocks; scales that exist already are those of "
+        "ScaledTensor(octavo.convert(x / scale, \"{}\", overflow=\"saturate\"), scales, \"{}\")",
+        format.name, format.element->name, format.name);
+  if (options.outer == numerics::OuterForm::One)
+    raise(ErrorClass::Format, "outer: the preset has one level of scales, its outer scale is 1; "
+                              "leave outer or the preset out");
+}
+
 numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
                                           const QuantizeNames& names) {
   numerics::QuantizeOptions options = {.rule = format.rule};
@@ -75,6 +90,26 @@ numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
   return options;
 }
 
+numerics::OuterScale givenOuterScale(const format::ScaledFormat& format, float value,
+                                     const numerics::QuantizeOptions& options) {
+  checkTakesOuter(format, options);
+  if (!(value > 0 && std::isfinite(value)))
+    raise(ErrorClass::Format, "outer: expected a positive, finite float32, found {}", value);
+  // Owners who store its inverse compute with that one (docs/semantics.md, S15).
+  const bool hasInverse = options.outer != numerics::OuterForm::Quotient;
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  return {.value = value, .inverse = hasInverse ? std::min(1.0f / value, kLargest) : 1.0f};
+}
+
+/// The outer scale that a caller gives; nothing for None.
+static std::optional<numerics::OuterScale> givenOuter(nb::handle object,
+                                                      const format::ScaledFormat& format,
+                                                      const numerics::QuantizeOptions& options) {
+  if (object.is_none())
+    return std::nullopt;
+  return givenOuterScale(format, static_cast<float>(number(object, "outer")), options);
+}
+
 [[noreturn]] static void refuse(const numerics::NonFiniteInput& input, const Shape& shape) {
   raise(ErrorClass::NonFinite,
         "x: {} at index {} (row-major) of shape {}; nan=\"propagate\" makes its block NaN, "
@@ -84,13 +119,13 @@ numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
 
 /// A tensor of what a quantization made, with the divisor that its owner stores.
 static ScaledTensor quantizedTensor(const Array& elements, const Array& scales,
-                                    const kernels::QuantizeReport& report,
+                                    const numerics::OuterScale& outer,
                                     const numerics::QuantizeOptions& options,
                                     const format::ScaledFormat& format, int axis) {
-  ScaledTensor tensor = makeScaledTensor(elements, scales, report.outer, format, axis);
+  ScaledTensor tensor = makeScaledTensor(elements, scales, outer.value, format, axis);
   if (format.hasOuterScale && (options.outer == numerics::OuterForm::Inverse ||
                                options.outer == numerics::OuterForm::InverseOfReciprocal))
-    tensor.divisor = report.outerInverse;
+    tensor.divisor = outer.inverse;
   return tensor;
 }
 
@@ -99,10 +134,12 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
                              const std::optional<std::string>& preset,
                              const std::optional<std::string>& roundingName,
                              const std::optional<std::string>& overflowName,
-                             const std::optional<std::string>& nanName, nb::handle key) {
+                             const std::optional<std::string>& nanName, nb::handle key,
+                             nb::handle outer) {
   const format::ScaledFormat& format = scaledFormat(formatName);
   numerics::QuantizeOptions options =
       quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
+  const auto given = givenOuter(outer, format, options);
   const Array x = toArray(object, "x");
   const int contracted = axisOf(integer(axis, "axis"), x.shape, "axis");
   const numerics::ScaledType type = scaledType(format, x.shape, contracted);
@@ -115,13 +152,14 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
   const Array elements = emptyArray(x.shape, *type.element);
   const Array scales = emptyArray(format::scaleShape(x.shape, type.block), *type.scale);
   const kernels::QuantizeReport report = withoutLock([&] {
-    return quantizePiecewise(wide, values.data, x.shape, type, options, stream,
+    return quantizePiecewise(wide, values.data, x.shape, type, options, stream, given,
                              reinterpret_cast<std::uint8_t*>(elements.data), scales.data,
                              execution());
   });
   if (report.refused)
     refuse(*report.refused, x.shape);
-  return quantizedTensor(elements, scales, report, options, format, contracted);
+  const numerics::OuterScale own = {report.outer, report.outerInverse};
+  return quantizedTensor(elements, scales, given.value_or(own), options, format, contracted);
 }
 
 /// An array whose last two axes are exchanged.
@@ -135,7 +173,8 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
                               const std::optional<std::string>& preset,
                               const std::optional<std::string>& roundingName,
                               const std::optional<std::string>& overflowName,
-                              const std::optional<std::string>& nanName, nb::handle key) {
+                              const std::optional<std::string>& nanName, nb::handle key,
+                              nb::handle outer) {
   const Array x = toArray(object, "x");
   const int rank = static_cast<int>(x.shape.size());
   if (rank < 2)
@@ -149,12 +188,14 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
       checkEdge(format, *preset, x.shape, contracted);
   if (rowwise.block == columnwise.block) { // squares, or one scale: a copy serves both ways
     const ScaledTensor both = quantize(x.numpy, formatName, nb::int_(-1), rule, preset,
-                                       roundingName, overflowName, nanName, key);
-    return nb::make_tuple(
-        both, makeScaledTensor(both.elements, both.scales, both.outer, format, rank - 2));
+                                       roundingName, overflowName, nanName, key, outer);
+    ScaledTensor down = makeScaledTensor(both.elements, both.scales, both.outer, format, rank - 2);
+    down.divisor = both.divisor;
+    return nb::make_tuple(both, down);
   }
   numerics::QuantizeOptions options =
       quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
+  const auto given = givenOuter(outer, format, options);
   const Array values = asFloats(x, "x");
   options.input = x.format;
   const std::vector<std::uint32_t> random = randomBits(key, options.rounding, x.size());
@@ -164,22 +205,26 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
   const Array columnScales =
       emptyArray(exchanged(format::scaleShape(x.shape, columnwise.block)), *format.scale);
   const auto codes = [](const Array& array) { return reinterpret_cast<std::uint8_t*>(array.data); };
-  const kernels::ScaledCopy rows = {rowwise, codes(rowCodes), rowScales.data, random};
-  const kernels::ScaledCopy columns = {columnwise, codes(columnCodes), columnScales.data, random};
+  const kernels::ScaledCopy rows = {rowwise, codes(rowCodes), rowScales.data, random, given};
+  const kernels::ScaledCopy columns = {columnwise, codes(columnCodes), columnScales.data, random,
+                                       given};
   const kernels::BothAxesReport report = withoutLock([&] {
     return kernels::quantizeBothAxes(reinterpret_cast<const float*>(values.data), x.shape, options,
                                      rows, columns, kernels::Layout::Transposed, execution());
   });
   if (report.rowwise.refused)
     refuse(*report.rowwise.refused, x.shape);
+  const auto outerOf = [&](const kernels::QuantizeReport& of) {
+    return given.value_or(numerics::OuterScale{of.outer, of.outerInverse});
+  };
   return nb::make_tuple(
-      quantizedTensor(rowCodes, rowScales, report.rowwise, options, format, rank - 1),
-      transposed(quantizedTensor(columnCodes, columnScales, report.columnwise, options, format,
-                                 rank - 1)));
+      quantizedTensor(rowCodes, rowScales, outerOf(report.rowwise), options, format, rank - 1),
+      transposed(quantizedTensor(columnCodes, columnScales, outerOf(report.columnwise), options,
+                                 format, rank - 1)));
 }
 
 Array dequantize(const ScaledTensor& tensor) {
-  const Array elements = contiguous(tensor.elements), scales = contiguous(tensor.scales);
+  const Array elements = rowMajorElements(tensor), scales = contiguous(tensor.scales);
   const Array values = emptyArray(tensor.shape(), format::element("f32"));
   withoutLock([&] {
     kernels::dequantize(reinterpret_cast<const std::uint8_t*>(elements.data), scales.data,
@@ -194,13 +239,13 @@ void bindQuantization(nb::module_& module) {
       "quantize", &quantize, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
       nb::arg("axis").none() = -1, nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
       nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
-      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
+      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(), nb::arg("outer") = nb::none(),
       nb::sig(
           "def quantize(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, "
           "rule: str | "
           "None = None, preset: str | None = None, rounding: str | None = None, overflow: str | "
-          "None = None, nan: str | None = None, key: int | tuple[int, int] | None = None) -> "
-          "ScaledTensor"),
+          "None = None, nan: str | None = None, key: int | tuple[int, int] | None = None, outer: "
+          "float | None = None) -> ScaledTensor"),
       R"(Quantizes an array: elements of a narrow format on a grid of scales (docs/semantics.md, S2 to S16).
 
 x: any shape; float32, bfloat16 or float16.
@@ -220,17 +265,21 @@ nan: "error" (None) refuses NaN and infinities; "propagate" makes their blocks N
     infinities saturate and NaN propagate; "skip-nan" lets infinities saturate and keeps NaN out of
     the scale.
 key: for rounding="stochastic", as for convert.
+outer: for NVFP4, a scale of the whole tensor that was calibrated, or that tensors share; None takes
+    it from the tensor's largest magnitude. It multiplies, as ScaledTensor.outer does: ModelOpt's
+    weight_scale_2, or 1 / weight_global_scale of compressed-tensors. Values beyond 2688 * outer
+    saturate.
 
 Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeError, NonFiniteError.)");
   module.def(
       "quantize_both", &quantizeBoth, nb::arg("x").none(), nb::arg("format").none(), nb::kw_only(),
       nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
       nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
-      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(),
+      nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(), nb::arg("outer") = nb::none(),
       nb::sig("def quantize_both(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, rule: "
               "str | None = None, preset: str | None = None, rounding: str | None = None, "
               "overflow: str | None = None, nan: str | None = None, key: int | tuple[int, int] | "
-              "None = None) -> tuple[ScaledTensor, ScaledTensor]"),
+              "None = None, outer: float | None = None) -> tuple[ScaledTensor, ScaledTensor]"),
       R"(quantize(x, format, axis=-1) and quantize(x, format, axis=-2), bit for bit, in one reading of x:
 what training needs of a tensor that meets products over its columns and over its rows.
 

@@ -22,4 +22,12 @@ struct QuantizeNames {
 numerics::QuantizeOptions quantizeOptions(const format::ScaledFormat& format,
                                           const QuantizeNames& names);
 
+/// Raises FormatError where the format has no outer scale, or the preset leaves it 1.
+void checkTakesOuter(const format::ScaledFormat& format, const numerics::QuantizeOptions& options);
+
+/// An outer scale that the caller gives. Raises FormatError as checkTakesOuter, and for a value
+/// that is not positive and finite.
+numerics::OuterScale givenOuterScale(const format::ScaledFormat& format, float value,
+                                     const numerics::QuantizeOptions& options);
+
 } // namespace octavo::python

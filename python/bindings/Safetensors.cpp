@@ -7,6 +7,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/Options.h"
 #include "python/bindings/ScaledTensor.h"
 
 #include "octavo/Checkpoint/Files/Safetensors.h"
@@ -63,7 +64,7 @@ static void save(const std::filesystem::path& path, const nb::dict& tensors,
       continue;
     }
     const auto& tensor = nb::cast<const ScaledTensor&>(value);
-    planned.add(name, tensor.elements);
+    planned.add(name, rowMajorElements(tensor));
     planned.add(scaleName(name), tensor.scales);
     if (tensor.type.hasOuterScale) {
       Array outer = emptyArray({}, format::element("f32"));
@@ -178,13 +179,13 @@ void bindSafetensors(nb::module_& module) {
         if (!nb::hasattr(tensors, "keys"))
           raise(ErrorClass::Dtype, "tensors: expected a dict of tensors by name, found {}",
                 nb::type_name(tensors.type()).c_str());
-        save(nb::cast<std::filesystem::path>(nb::module_::import_("os").attr("fspath")(path)),
+        save(pathOf(path, "path"),
              nb::borrow<nb::dict>(nb::module_::import_("builtins").attr("dict")(tensors)),
              metadataOf(metadata));
       },
-      nb::arg("path"), nb::arg("tensors").none(), nb::kw_only(),
+      nb::arg("path").none(), nb::arg("tensors").none(), nb::kw_only(),
       nb::arg("metadata").none() = nb::dict(),
-      nb::sig("def save(path: str | os.PathLike[str], tensors: "
+      nb::sig("def save(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], tensors: "
               "collections.abc.Mapping[str, ScaledTensor | numpy.typing.ArrayLike], *, metadata: "
               "dict[str, str] = {}) -> None"),
       R"(Writes arrays and scaled tensors to a safetensors file, which appears whole or not at all.
@@ -193,13 +194,9 @@ A scaled tensor "w" is stored as "w" (elements in their own dtype, packed), "w_s
 "w_outer_scale" where its format has one; the metadata says which tensors are so.
 Raises FileError, DtypeError.)");
   module.def(
-      "load",
-      [](nb::handle path) {
-        return load(
-            nb::cast<std::filesystem::path>(nb::module_::import_("os").attr("fspath")(path)));
-      },
-      nb::arg("path"),
-      nb::sig("def load(path: str | os.PathLike[str]) -> dict[str, ScaledTensor | "
+      "load", [](nb::handle path) { return load(pathOf(path, "path")); }, nb::arg("path").none(),
+      nb::sig("def load(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> dict[str, "
+              "ScaledTensor | "
               "numpy.typing.NDArray[typing.Any]]"),
       R"(The tensors of a safetensors file by name: arrays, and scaled tensors where octavo.save wrote them.
 

@@ -1,6 +1,7 @@
 #include "python/bindings/ScaledTensor.h"
 
 #include "python/bindings/Bindings.h"
+#include "python/bindings/BufferChecks.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/PackedRight.h"
@@ -111,12 +112,11 @@ ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
   const Array elements = codesOf(elementsObject, *format.element, "elements");
   const Array scales = codesOf(scalesObject, *format.scale, "scales");
   const int contracted = axisOf(axis, elements.shape, "axis");
-  const Shape grid =
-      format::scaleShape(elements.shape, scaledType(format, elements.shape, contracted).block);
-  if (scales.shape != grid)
-    raise(ErrorClass::Shape,
-          "scales: {} of shape {} along axis {} has scales of shape {}, found {}", format.name,
-          text(elements.shape), contracted, text(grid), text(scales.shape));
+  const Buffer given = {"elements", elements.dtype, elements.shape};
+  checkParts(
+      scaledBatch(format, given, 0, static_cast<std::int64_t>(elements.shape.size()) - contracted),
+      format.element->numpy, given, {"scales", scales.dtype, scales.shape},
+      {"outer", "float32", {}});
   if (!format.hasOuterScale && outer != 1.0f)
     raise(ErrorClass::Format, "outer: {} has no outer scale, found {}", format.name, outer);
   if (!(outer >= 0 && std::isfinite(outer)))
@@ -125,6 +125,12 @@ ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
           "and NaN",
           outer);
   return makeScaledTensor(elements, scales, outer, format, contracted);
+}
+
+Array rowMajorElements(const ScaledTensor& tensor) {
+  const Array elements = contiguous(tensor.elements);
+  checkCodes(elements, *tensor.type.element, "elements, written to since they were given");
+  return elements;
 }
 
 /// Bits that one value takes with its share of the scales, packed.
@@ -155,17 +161,28 @@ static nb::tuple state(const ScaledTensor& tensor) {
                     .c_str()));
   };
   return nb::make_tuple(codes(tensor.elements), codes(tensor.scales), tensor.format->name,
-                        tensor.axis, tensor.outer);
+                        tensor.axis, tensor.outer, tensor.divisor);
 }
 
 /// Pickles come from anywhere: a state is checked as other parts are.
 static ScaledTensor fromState(const nb::tuple& state) {
-  if (state.size() != 5)
-    raise(ErrorClass::Shape, "state: expected 5 parts of a ScaledTensor, found {}", state.size());
+  if (state.size() != 6)
+    raise(ErrorClass::Shape, "state: expected 6 parts of a ScaledTensor, found {}", state.size());
   const format::ScaledFormat& format = scaledFormat(nb::handle(state[2]));
-  return scaledTensorOf(viewed(toArray(state[0], "state"), *format.element).numpy,
-                        viewed(toArray(state[1], "state"), *format.scale).numpy, format,
-                        nb::cast<int>(state[3]), nb::cast<float>(state[4]));
+  const auto codes = [&](nb::handle part, const ElementFormat& row) {
+    const Array array = toArray(part, "state");
+    const std::string expected = fmt::format("uint{}", 8 * row.bytes());
+    if (array.dtype != expected)
+      raise(ErrorClass::Dtype, "state: expected codes of {} in {}, found {}", row.name, expected,
+            array.dtype);
+    return viewed(array, row).numpy;
+  };
+  ScaledTensor tensor =
+      scaledTensorOf(codes(state[0], *format.element), codes(state[1], *format.scale), format,
+                     integer(state[3], "state"), static_cast<float>(number(state[4], "state")));
+  if (!state[5].is_none())
+    tensor.divisor = static_cast<float>(number(state[5], "state"));
+  return tensor;
 }
 
 static bool areEqual(const ScaledTensor& a, const ScaledTensor& b) {
@@ -183,7 +200,8 @@ void bindScaledTensor(nb::module_& module) {
   nb::class_<ScaledTensor>(module, "ScaledTensor",
                            "A tensor of narrow elements on a grid of scales:\n"
                            "value = element * scale of its block * outer (docs/semantics.md, S1).\n"
-                           "It does not change; what it is made of is shared, not copied.")
+                           "It does not change; what it is made of is shared, not copied.",
+                           nb::is_weak_referenceable())
       .def(
           "__init__",
           [](ScaledTensor* self, nb::handle elements, nb::handle scales, nb::handle format,
@@ -225,6 +243,19 @@ void bindScaledTensor(nb::module_& module) {
       .def_prop_ro(
           "shape", [](const ScaledTensor& tensor) { return nb::tuple(nb::cast(tensor.shape())); },
           nb::sig("def shape(self) -> tuple[int, ...]"), "Shape of the values.")
+      .def_prop_ro(
+          "ndim", [](const ScaledTensor& tensor) { return tensor.shape().size(); },
+          "Number of axes.")
+      .def_prop_ro(
+          "size", [](const ScaledTensor& tensor) { return tensor.elements.size(); },
+          "Number of values.")
+      .def_prop_ro(
+          "dtype",
+          [](const ScaledTensor&) {
+            return nb::module_::import_("numpy").attr("dtype")("float32");
+          },
+          nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype[numpy.float32]")),
+          "The dtype of the values, float32; that of the codes is elements.dtype.")
       .def_prop_ro(
           "block",
           [](const ScaledTensor& tensor) { return nb::tuple(nb::cast(tensor.type.block)); },

@@ -41,6 +41,10 @@ ScaledTensor makeScaledTensor(Array elements, Array scales, float outer,
 ScaledTensor scaledTensorOf(nanobind::handle elements, nanobind::handle scales,
                             const format::ScaledFormat& format, std::int64_t axis, float outer);
 
+/// The elements, row-major. Their memory may be the caller's, who may have written to it: raises
+/// FormatError for a byte that is no code.
+Array rowMajorElements(const ScaledTensor& tensor);
+
 /// The tensor with its last two axes exchanged, of the same memory.
 ScaledTensor transposed(const ScaledTensor& tensor);
 

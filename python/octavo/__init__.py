@@ -37,6 +37,7 @@ from ._core import (
     unpack,
     update_delayed_scale,
 )
+from . import _signatures
 from .errors import DtypeError, Error, FileError, FormatError, NonFiniteError, ShapeError
 
 __all__ = [
@@ -73,3 +74,5 @@ __all__ = [
     "unpack",
     "update_delayed_scale",
 ]
+
+_signatures.describe(globals(), __all__)

@@ -19,14 +19,19 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from . import _signatures
 from ._core import Checkpoint, Finding, ScaledTensor, lint_checkpoint, write_checkpoint
 
 Mapping.register(Checkpoint)
 
+_Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
 __all__ = ["Checkpoint", "Finding", "config", "lint", "open", "write"]
 
+_signatures.describe(globals(), ["Checkpoint"])
 
-def open(path: str | os.PathLike[str], layout: str | None = None) -> Checkpoint:
+
+def open(path: _Path, layout: str | None = None) -> Checkpoint:
     """Opens a folder of safetensors shards with its config.json, or one safetensors file.
 
     layout: how to read it, where its configuration does not say or says otherwise
@@ -36,7 +41,7 @@ def open(path: str | os.PathLike[str], layout: str | None = None) -> Checkpoint:
     where it is quantized in a way that octavo does not read and no layout is named, and FormatError
     for a layout that does not exist.
     """
-    return Checkpoint(os.fspath(path), layout)
+    return Checkpoint(path, layout)
 
 
 def config(checkpoint: Checkpoint) -> dict[str, Any] | None:
@@ -45,17 +50,17 @@ def config(checkpoint: Checkpoint) -> dict[str, Any] | None:
     return values
 
 
-def lint(path: str | os.PathLike[str], readers: Sequence[str] = ()) -> list[Finding]:
+def lint(path: _Path, readers: Sequence[str] = ()) -> list[Finding]:
     """What `octavo checkpoint lint` finds, errors first; a damaged checkpoint raises no error.
 
     readers: programs whose ways with it are told too: "vllm", "transformers", "sglang", "trtllm".
 
     Raises FileError where nothing can be opened, FormatError for an unknown reader.
     """
-    return lint_checkpoint(os.fspath(path), list(readers))
+    return lint_checkpoint(path, list(readers))
 
 
-def write(path: str | os.PathLike[str], weights: Mapping[str, ScaledTensor | ArrayLike],
+def write(path: _Path, weights: Mapping[str, ScaledTensor | ArrayLike],
           layout: str = "compressed-tensors", config: Mapping[str, Any] | None = None) -> list[Finding]:
     """Writes a checkpoint: model.safetensors and config.json in a new folder.
 
@@ -73,4 +78,4 @@ def write(path: str | os.PathLike[str], weights: Mapping[str, ScaledTensor | Arr
 
     Files appear whole or not at all. Raises FileError, FormatError, DtypeError, ShapeError.
     """
-    return write_checkpoint(os.fspath(path), dict(weights), layout, json.dumps(dict(config or {})))
+    return write_checkpoint(path, dict(weights), layout, json.dumps(dict(config or {})))

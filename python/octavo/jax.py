@@ -17,7 +17,9 @@ signatures of ``jax.nn``, which on the CPU raises NotImplementedError; after ``r
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -45,46 +47,24 @@ __all__ = [
 
 for _name, _target in _core.jax_targets().items():
     jax.ffi.register_ffi_target(_name, _target, platform="cpu")
+try:  # what these calls take and give stays as it is, so jax.export may write them (docs/jax.md)
+    from jax._src.export._export import _CUSTOM_CALL_TARGETS_GUARANTEED_STABLE as _stable_targets
+    _stable_targets.update(_core.jax_targets())
+except ImportError:  # another JAX: jax.export names the targets that disabled_checks must allow
+    pass
 
 _FORMATS = _core.formats()
-_BY_DTYPE = {row.numpy: row for row in _FORMATS.values()
-             if isinstance(row, _core.ElementFormat) and row.numpy}
+_F32 = _core.ElementFormat("f32")
 _WIDE = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
-def _format_name(format: str | _core.ElementFormat | _core.ScaledFormat | DTypeLike) -> str:
-    """The name of what a caller names: a name, a row of octavo.formats(), or a dtype."""
-    if isinstance(format, (_core.ElementFormat, _core.ScaledFormat)):
-        return format.name
-    if isinstance(format, str) and format not in _BY_DTYPE:
-        return format
-    try:
-        if format is not None:  # which is NumPy's name for float64
-            return _BY_DTYPE[str(np.dtype(format))].name
-        raise KeyError
-    except (KeyError, TypeError):
-        raise DtypeError("format: the name of a format, a row of octavo.formats() or a dtype of one "
-                         f"was expected, {format!r} was found") from None
-
-
-def _element_format(format, widths: Sequence[int]) -> _core.ElementFormat:
-    name = _format_name(format)
-    row = _FORMATS.get(name)
-    if not isinstance(row, _core.ElementFormat) or row.bits not in widths:
+def _element_format(format: str | _core.ElementFormat | DTypeLike,
+                    widths: Sequence[int]) -> _core.ElementFormat:
+    row = _core.ElementFormat(format)
+    if row.bits not in widths:
         known = ", ".join(each for each, row in _FORMATS.items()
                           if isinstance(row, _core.ElementFormat) and row.bits in widths)
-        raise FormatError(f"unknown narrow format {name!r}; available: {known}")
-    return row
-
-
-def _scaled_format(name: str) -> _core.ScaledFormat:
-    row = _FORMATS.get(name)
-    if row is None and ":" in name:  # with a block size
-        return _core.ScaledFormat(name)
-    if not isinstance(row, _core.ScaledFormat):
-        known = ", ".join(each for each, row in _FORMATS.items()
-                          if isinstance(row, _core.ScaledFormat))
-        raise FormatError(f"unknown scaled format {name!r}; available: {known}")
+        raise FormatError(f"format: {row.name} has {row.bits} bits; available: {known}")
     return row
 
 
@@ -93,12 +73,53 @@ def _dtype(format: _core.ElementFormat):
     return np.dtype(jnp.uint8) if format.bits == 6 else jnp.dtype(format.numpy)
 
 
+def _array(x: ArrayLike, name: str) -> Array:
+    if not isinstance(x, Array) and (hasattr(x, "__array__") or hasattr(x, "__dlpack__")):
+        x = _core.jax_array(x, name)  # masks and views that torch resolves, as octavo takes them
+    try:
+        return jnp.asarray(x)
+    except (TypeError, ValueError) as error:
+        raise DtypeError(f"{name}: an array was expected, {type(x).__name__} was found: "
+                         f"{error}") from error
+    except jax.errors.JaxRuntimeError as error:
+        if "Invalid XLA PrimitiveType" not in str(error):  # memory
+            raise
+        raise DtypeError(f"{name}: JAX has no arrays of {np.asarray(x).dtype}; x.view(numpy.uint8) "
+                         "has its codes") from error
+
+
 def _floats(x: ArrayLike, name: str) -> Array:
-    x = jnp.asarray(x)
+    x = _array(x, name)
     if x.dtype.name not in _WIDE:
         raise DtypeError(f"{name}: float32, bfloat16 or float16 was expected, {x.dtype} was found; "
                          "convert it with astype")
     return x.astype(jnp.float32)
+
+
+def _axis_from_end(axis: int, x: Array) -> int:
+    """Which axis from the end that is: 1 is the last."""
+    try:
+        index = operator.index(axis)
+    except TypeError:
+        raise DtypeError(f"axis: an integer was expected, {axis!r} was found: blocks lie along one "
+                         "axis") from None
+    if x.ndim == 0:
+        raise ShapeError("x: one axis or more was expected, none was found; reshape it to (1,)")
+    if not -x.ndim <= index < x.ndim:
+        raise ShapeError(f"axis: {-x.ndim} to {x.ndim - 1} was expected for shape {x.shape}, "
+                         f"{index} was found")
+    return x.ndim - index % x.ndim
+
+
+def _outer_operand(outer: ArrayLike | None) -> Array:
+    """An outer scale that is given, or nothing, as the kernel takes both."""
+    if outer is None:
+        return jnp.zeros((0,), jnp.float32)
+    given = _floats(np.float32(outer) if isinstance(outer, (int, float)) else outer, "outer")
+    if given.ndim:
+        raise ShapeError(f"outer: one number was expected, shape {given.shape} was found; jax.vmap "
+                         "goes over several")
+    return _without_gradient(lambda given: given, "outer has no gradient")(given)
 
 
 def _random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...]) -> Array:
@@ -112,14 +133,6 @@ def _random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...]
         found = f"{key.dtype} {list(key.shape)}" if hasattr(key, "dtype") else repr(key)
         raise DtypeError(f"key: one key of jax.random.key(...) was expected, {found} was found; "
                          "jax.vmap goes over several") from error
-
-
-def _block(format: _core.ScaledFormat, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    return tuple(_core.jax_block_shape(format.name, list(shape), axis))
-
-
-def _grid(shape: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
-    return tuple(-(-extent // size) for extent, size in zip(shape, block))
 
 
 @functools.partial(
@@ -144,25 +157,75 @@ class ScaledArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape of the values."""
         return self.elements.shape
 
     @property
     def ndim(self) -> int:
+        """Number of axes."""
         return self.elements.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return self.elements.size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the values, float32; that of the codes is elements.dtype."""
+        return np.dtype(np.float32)
+
+    @property
+    def T(self) -> "ScaledArray":
+        """The matrix transposed."""
+        if self.ndim != 2:
+            raise ShapeError(f"T is of matrices, shape {self.shape} was found; mT exchanges the "
+                             "last two axes")
+        return self.mT
+
+    @property
+    def mT(self) -> "ScaledArray":
+        """The last two axes exchanged."""
+        if self.ndim < 2 or self.axis not in (-1, -2):
+            raise ShapeError("mT exchanges the last two axes, of which blocks must lie along one; "
+                             f"shape {self.shape}, axis {self.axis} was found")
+        return ScaledArray(self.elements.swapaxes(-1, -2), self.scales.swapaxes(-1, -2), self.outer,
+                           self.format, -3 - self.axis)
 
     def dequantize(self) -> Array:
         """The values as float32, as octavo.jax.dequantize gives them."""
         return dequantize(self)
 
-    def swapaxes(self) -> "ScaledArray":
-        """The matrix transposed: its last two axes exchanged."""
-        if self.ndim < 2 or self.axis < -2:
-            raise ShapeError("swapaxes exchanges the last two axes, one of which is contracted")
-        return ScaledArray(self.elements.swapaxes(-1, -2), self.scales.swapaxes(-1, -2), self.outer,
-                           self.format, -3 - self.axis)
+    def __matmul__(self, other: "ScaledArray | ArrayLike") -> Array:
+        return matmul(self, other)
+
+    def __rmatmul__(self, other: ArrayLike) -> Array:
+        return matmul(other, self)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise DtypeError("a ScaledArray is no array: dequantize() gives its values, elements and "
+                         "scales are its codes")
+
+    __array_ufunc__ = None  # array @ scaled is __rmatmul__, array + scaled a TypeError
 
 
-def _without_gradient(function, fix):
+def _parts(array: ScaledArray) -> tuple[ScaledArray, list[int], list[int]]:
+    """The same of JAX's arrays, checked to be what the kernels read; the shapes of a member of the
+    batch that vmap made and of a block."""
+    if not isinstance(array, ScaledArray):
+        raise DtypeError(f"array: a ScaledArray was expected, {type(array).__name__} was found; "
+                         "quantize makes one")
+    row = _core.ScaledFormat(array.format)
+    parts = {name: _array(getattr(array, name), name) for name in ("elements", "scales", "outer")}
+    if not isinstance(array.axis, int) or array.axis >= 0:
+        raise ShapeError("axis: a negative number was expected, counted from the end, "
+                         f"{array.axis!r} was found")
+    member, block = _core.jax_parts(row.name, -array.axis, *(
+        (str(part.dtype), part.shape) for part in parts.values()))
+    return ScaledArray(**parts, format=row.name, axis=array.axis), member, block
+
+
+def _without_gradient(function: Callable[..., Any], fix: str) -> Callable[..., Any]:
     """`function` of arrays, which refuses to be differentiated with a sentence."""
     wrapped = jax.custom_jvp(function)
 
@@ -176,7 +239,7 @@ def _without_gradient(function, fix):
 def quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int = -1,
              rule: str | None = None, preset: str | None = None, rounding: str | None = None,
              overflow: str | None = None, nan: str | None = None,
-             key: Array | None = None) -> ScaledArray:
+             key: Array | None = None, outer: ArrayLike | None = None) -> ScaledArray:
     """Quantizes an array (docs/semantics.md, S2 to S9).
 
     x: one axis or more; float32, bfloat16 or float16.
@@ -191,50 +254,51 @@ def quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int = -1,
     nan: "propagate", if neither it nor a preset is given, makes the blocks of NaN and infinities
         NaN, as JAX programs expect; "error" makes the program fail; "saturate" lets infinities
         saturate.
+    outer: for NVFP4, a scale of the whole tensor that was calibrated, or that tensors share; None
+        takes it from the tensor. It multiplies; a program fails where it is not positive and finite.
 
     It has no gradient of its own: fake_quantize and scaled_dot_general have.
     Raises FormatError, DtypeError, ShapeError.
     """
-    x, format = jnp.asarray(x), _format_name(format)
-    return _quantize(x, _random_bits(rounding, key, x.shape), format, axis,
-                     _options(format, rule, preset, rounding, overflow, nan))
+    x, row = _array(x, "x"), _core.ScaledFormat(format)
+    options = _options(row, rule, preset, rounding, overflow, nan, outer)
+    return _quantize(x, _random_bits(rounding, key, x.shape), _outer_operand(outer), row, axis,
+                     options)
 
 
-def _options(format, rule, preset, rounding, overflow, nan) -> dict[str, str]:
+def _options(row: _core.ScaledFormat, rule: str | None, preset: str | None, rounding: str | None,
+             overflow: str | None, nan: str | None, outer: ArrayLike | None) -> dict[str, str]:
     """The settings as the kernel takes them: empty where the preset's or the default holds."""
-    _core.jax_check_options(format, rule, preset, rounding, overflow, nan)
+    _core.jax_check_options(row.name, rule, preset, rounding, overflow, nan, outer is not None)
     return dict(rule=rule or "", preset=preset or "", rounding=rounding or "",
                 overflow=overflow or "", nan=nan or ("" if preset else "propagate"))
 
 
-def _quantize(x, bits, format, axis, options) -> ScaledArray:
-    row = _scaled_format(format)
-    given = jnp.asarray(x).dtype
+def _quantize(x: Array, bits: Array, outer: Array, row: _core.ScaledFormat, axis: int,
+              options: dict[str, str]) -> ScaledArray:
+    given = x.dtype
     x = _floats(x, "x")
-    if x.ndim == 0:
-        raise ShapeError("x: one axis or more was expected, none was found; reshape it to (1,)")
-    if not -x.ndim <= axis < x.ndim:
-        raise ShapeError(f"axis: {-x.ndim} to {x.ndim - 1} was expected for shape {x.shape}, "
-                         f"{axis} was found")
-    from_end = x.ndim - axis % x.ndim
+    from_end = _axis_from_end(axis, x)
     if options["preset"]:
-        _core.check_edge(format, options["preset"], x.shape, axis % x.ndim)
-    grid = _grid(x.shape, _block(row, x.shape, x.ndim - from_end))
+        _core.check_edge(row.name, options["preset"], x.shape, x.ndim - from_end)
+    grid = _core.jax_scale_shape(row.name, x.shape, x.ndim - from_end)
     call = jax.ffi.ffi_call(
         "octavo_quantize",
         (jax.ShapeDtypeStruct(x.shape, _dtype(row.element)),
          jax.ShapeDtypeStruct(grid, _dtype(row.scale)), jax.ShapeDtypeStruct((), jnp.float32)),
         vmap_method="broadcast_all")
-    call = functools.partial(call, format=format, axis_from_end=np.int64(from_end),
+    call = functools.partial(call, format=row.name, axis_from_end=np.int64(from_end),
                              input=_WIDE[given.name], **options)
     elements, scales, outer = _without_gradient(
         call, "octavo.jax.quantize has no gradient; fake_quantize and scaled_dot_general pass it "
-        "straight through")(x, bits)
-    return ScaledArray(elements, scales, outer, format, -from_end)
+        "straight through")(x, bits, outer)
+    return ScaledArray(elements, scales, outer, row.name, -from_end)
 
 
 def dequantize(array: ScaledArray) -> Array:
-    """The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1)."""
+    """The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1).
+    Raises DtypeError, ShapeError, FormatError where the parts are not those of the format."""
+    array, _, _ = _parts(array)
     call = jax.ffi.ffi_call(
         "octavo_dequantize", jax.ShapeDtypeStruct(array.shape, jnp.float32),
         vmap_method="broadcast_all")
@@ -246,29 +310,31 @@ def dequantize(array: ScaledArray) -> Array:
 def fake_quantize(x: ArrayLike, format: str | _core.ScaledFormat, *, axis: int = -1,
                   rule: str | None = None, preset: str | None = None, rounding: str | None = None,
                   overflow: str | None = None, nan: str | None = None,
-                  key: Array | None = None) -> Array:
-    """dequantize(quantize(x)) in the dtype of x; its gradient passes straight through (arXiv
-    1308.3432). Arguments and errors are those of quantize."""
+                  key: Array | None = None, outer: ArrayLike | None = None) -> Array:
+    """dequantize(quantize(x)) in the dtype of x. Its derivative passes straight through, forward
+    and backward (arXiv 1308.3432); there is none by outer. Arguments and errors are those of
+    quantize."""
+    x, row = _array(x, "x"), _core.ScaledFormat(format)
+    options = _options(row, rule, preset, rounding, overflow, nan, outer)
 
-    format = _format_name(format)
-    options = _options(format, rule, preset, rounding, overflow, nan)
-
-    @jax.custom_vjp
-    def through(x, bits):
-        quantized = _quantize(x, bits, format, axis, options)
+    @jax.custom_jvp
+    def through(x, bits, outer):
+        quantized = _quantize(x, bits, outer, row, axis, options)
         return dequantize(quantized).astype(x.dtype)
 
-    through.defvjp(lambda x, bits: (through(x, bits), None), lambda _, gradient: (gradient, None))
-    x = jnp.asarray(x)
-    return through(x, _random_bits(rounding, key, x.shape))
+    @through.defjvp
+    def _(primals, tangents):
+        return through(*primals), tangents[0]
+
+    return through(x, _random_bits(rounding, key, x.shape), _outer_operand(outer))
 
 
 def convert(x: ArrayLike, format: str | _core.ElementFormat | DTypeLike, *,
             rounding: str = "ties-to-even", overflow: str = "special", nan: str = "negative-zero",
             key: Array | None = None) -> Array:
     """Codes of an element format (docs/semantics.md, N2 to N8), in its dtype (uint8 for six-bit
-    floats). The gradient passes straight through; codes in integers, those of six-bit floats and of
-    int8, have none in JAX and refuse to be differentiated.
+    floats). The derivative passes straight through, forward and backward; codes in integers, those
+    of six-bit floats and of int8, have none in JAX and refuse to be differentiated.
 
     x: any shape; float32, bfloat16 or float16.
     format: "e4m3fn", "e5m2", "e2m1fn", ...; a row of octavo.formats(), or a dtype.
@@ -277,7 +343,7 @@ def convert(x: ArrayLike, format: str | _core.ElementFormat | DTypeLike, *,
     """
     row = _element_format(format, range(1, 9))
     _core.jax_check_conversion(rounding, overflow, nan)
-    x = jnp.asarray(x)
+    x = _array(x, "x")
     bits = _random_bits(rounding, key, x.shape)
 
     def codes(x, bits):
@@ -290,9 +356,12 @@ def convert(x: ArrayLike, format: str | _core.ElementFormat | DTypeLike, *,
         return _without_gradient(
             codes, f"octavo.jax.convert to {row.name} has no gradient: its codes are {_dtype(row)} "
             "in JAX; fake_quantize to a scaled format passes it straight through")(x, bits)
-    through = jax.custom_vjp(codes)
-    through.defvjp(lambda x, bits: (through(x, bits), x),
-                   lambda x, gradient: (gradient.astype(x.dtype), None))
+    through = jax.custom_jvp(codes)
+
+    @through.defjvp
+    def _(primals, tangents):
+        return through(*primals), tangents[0].astype(_dtype(row))
+
     return through(x, bits)
 
 
@@ -310,7 +379,7 @@ def pack(codes: ArrayLike, format: str | _core.ElementFormat | DTypeLike | None 
 
     Returns uint8 [..., n * bits / 8]. Raises FormatError, DtypeError, ShapeError.
     """
-    codes = jnp.asarray(codes)
+    codes = _array(codes, "codes")
     row = _element_format(codes.dtype if format is None else format, (4, 6))
     if codes.dtype == jnp.dtype(row.numpy) and row.bits == 4:
         codes = lax.bitcast_convert_type(codes, jnp.uint4)
@@ -320,16 +389,16 @@ def pack(codes: ArrayLike, format: str | _core.ElementFormat | DTypeLike | None 
     if codes.ndim == 0 or codes.shape[-1] % group:
         raise ShapeError(f"codes: a multiple of {group} on the last axis was expected, shape "
                          f"{codes.shape} was found; pad it")
-    parts = codes.astype(jnp.uint32).reshape(*codes.shape[:-1], -1, group) & ((1 << row.bits) - 1)
+    parts = codes.astype(jnp.uint32).reshape(*codes.shape[:-1], codes.shape[-1] // group, group) & ((1 << row.bits) - 1)
     words = sum(parts[..., i] << (row.bits * i) for i in range(group))
     octets = jnp.stack([words >> (8 * i) for i in range(row.bits * group // 8)], -1)
-    return octets.astype(jnp.uint8).reshape(*codes.shape[:-1], -1)
+    return octets.astype(jnp.uint8).reshape(*codes.shape[:-1], codes.shape[-1] * row.bits // 8)
 
 
 def unpack(packed: ArrayLike, format: str | _core.ElementFormat | DTypeLike) -> Array:
     """The codes that pack packed: [..., bytes * 8 / bits] in the format's dtype, uint8 for six-bit
     floats. Raises FormatError, DtypeError, ShapeError."""
-    packed = jnp.asarray(packed)
+    packed = _array(packed, "packed")
     row = _element_format(format, (4, 6))
     if packed.dtype != jnp.uint8:
         raise DtypeError(f"packed: uint8 was expected, {packed.dtype} was found")
@@ -338,10 +407,10 @@ def unpack(packed: ArrayLike, format: str | _core.ElementFormat | DTypeLike) -> 
     if packed.ndim == 0 or packed.shape[-1] % size:
         raise ShapeError(f"packed: a multiple of {size} bytes on the last axis was expected, shape "
                          f"{packed.shape} was found")
-    parts = packed.astype(jnp.uint32).reshape(*packed.shape[:-1], -1, size)
+    parts = packed.astype(jnp.uint32).reshape(*packed.shape[:-1], packed.shape[-1] // size, size)
     words = sum(parts[..., i] << (8 * i) for i in range(size))
     codes = jnp.stack([words >> (row.bits * i) for i in range(group)], -1) & ((1 << row.bits) - 1)
-    codes = codes.reshape(*packed.shape[:-1], -1)
+    codes = codes.reshape(*packed.shape[:-1], packed.shape[-1] * 8 // row.bits)
     if row.bits == 6:
         return codes.astype(jnp.uint8)
     return lax.bitcast_convert_type(codes.astype(jnp.uint4), _dtype(row))
@@ -367,7 +436,7 @@ class _Side:
         """What it stands for, by JAX's own operations."""
         if not self.scale:
             return self.elements
-        element = _FORMATS[self.element]
+        element = _core.ElementFormat(self.element)
         values = (_decode(self.elements, element) if element.bits == 6
                   else self.elements.astype(jnp.float32) / (64 if element.name == "int8" else 1))
         rows, depth = self.elements.shape[-2:]
@@ -388,10 +457,13 @@ def _decode(codes: Array, format: _core.ElementFormat) -> Array:
     return jnp.asarray(_core.jax_values(format.name), jnp.float32)[codes]
 
 
-def _side_of_array(array: ScaledArray) -> _Side:
-    row = _scaled_format(array.format)
-    member = array.shape[array.outer.ndim:]
-    block = _block(row, member, len(member) - 1)
+def _side_of_array(array: ScaledArray, name: str) -> _Side:
+    """A side [..., rows, K] of an array that is quantized along its last axis."""
+    array, member, block = _parts(array)
+    if len(member) < 2:
+        raise ShapeError(f"{name}: two axes or more were expected of each member of a batch of "
+                         f"shape {array.outer.shape}, shape {array.shape} was found")
+    row = _core.ScaledFormat(array.format)
     lead = array.ndim - 2
     outer = array.outer.reshape(array.outer.shape + (1,) * (lead - array.outer.ndim))
     return _Side(array.elements, array.scales, jnp.broadcast_to(outer, array.shape[:-2]),
@@ -419,8 +491,9 @@ def _product(left: _Side, right: _Side) -> Array:
         # The rows of all members against one matrix: one product, the matrix packed once. Outer
         # scales differ by member and multiply last (D5).
         flat = dataclasses.replace(
-            left, elements=left.elements.reshape(-1, depth),
-            scales=left.scales.reshape(-1, left.scales.shape[-1]) if left.scale else left.scales,
+            left, elements=left.elements.reshape(math.prod(left.lead) * rows, depth),
+            scales=left.scales.reshape(math.prod(left.lead) * rows, left.scales.shape[-1])
+            if left.scale else left.scales,
             outer=jnp.ones((), jnp.float32))
         outer = left.outer[..., None, None]
         return _product(flat, right).reshape(*lead, rows, columns) * outer
@@ -448,7 +521,7 @@ def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
                 raise ShapeError(f"{name}: quantized along axis {axis} of two axes or more was "
                                  f"expected, axis {operand.axis} of shape {operand.shape} was "
                                  f"found; quantize it with axis={axis}")
-            return _side_of_array(operand if axis == -1 else operand.swapaxes())
+            return _side_of_array(operand if axis == -1 else operand.mT, name)
         x = _floats(operand, name)
         if x.ndim < 2:
             raise ShapeError(f"{name}: two axes or more were expected, shape {x.shape} was found")
@@ -486,10 +559,13 @@ def scaled_matmul(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array,
         if scales.shape[:2] != x.shape[:2] or blocks == 0 or x.shape[2] % blocks != 0:
             raise ShapeError(f"{name}_scales: {(*x.shape[:2], 'K / block')} was expected for "
                              f"{name} {x.shape}, {scales.shape} was found")
-        element, scale = (_BY_DTYPE.get(str(each.dtype)) for each in (x, scales))
-        if element is None or scale is None or element.bits > 8 or element.name == "int8":
+        try:
+            element, scale = (_core.ElementFormat(each.dtype) for each in (x, scales))
+        except FormatError:
+            element = scale = _F32
+        if element.bits > 8 or element.name == "int8":
             x, scales = x.astype(jnp.float32), scales.astype(jnp.float32)
-            element = scale = _FORMATS["f32"]
+            element = scale = _F32
         sides.append(_Side(x, scales, jnp.ones(x.shape[:1], jnp.float32), element.name, scale.name,
                            1, x.shape[2] // blocks))
     return _product(*sides).astype(preferred_element_type)
@@ -498,8 +574,9 @@ def scaled_matmul(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array,
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _dot(a: Array, b: Array, formats: tuple[str, str, str]) -> Array:
     """[B, M, K] times [B, N, K] over K, both quantized along K."""
-    quantized = [_side_of_array(quantize(x, format)) for x, format in zip((a, b), formats)]
-    return _product(*quantized)
+    left, right = (_side_of_array(quantize(x, format), name)
+                   for x, format, name in zip((a, b), formats, ("lhs", "rhs")))
+    return _product(left, right)
 
 
 def _dot_forward(a, b, formats):
@@ -519,8 +596,9 @@ def _dot_backward(formats, operands, gradient):
 _dot.defvjp(_dot_forward, _dot_backward)
 
 
-def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers,
-                       preferred_element_type: DTypeLike = jnp.float32, configs=None,
+def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers,
+                       preferred_element_type: DTypeLike = jnp.float32,
+                       configs: Sequence[Any] | None = None,
                        implementation: str | None = None) -> Array:
     """jax.nn.scaled_dot_general on the CPU: quantizes both sides along the contracted axes and
     multiplies them; so do the products of its gradient.
@@ -543,18 +621,23 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers,
         return jax.nn.scaled_dot_general(lhs, rhs, dimension_numbers, preferred_element_type,
                                          configs)
     for config in configs:
-        _scaled_format(config)
+        _core.ScaledFormat(config)
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
 
-    def matrices(x, contract, batch):
+    def matrices(x, contract, batch, name):
+        axes = [*contract, *batch]
+        if not set(axes) <= set(range(x.ndim)) or len(set(axes)) < len(axes):
+            raise ShapeError(f"dimension_numbers: axes of {name}, 0 to {x.ndim - 1}, each once, were "
+                             f"expected, contracted {tuple(contract)} and batch {tuple(batch)} were "
+                             "found")
         kept = [axis for axis in range(x.ndim) if axis not in contract and axis not in batch]
         extents = [[x.shape[axis] for axis in axes] for axes in (batch, kept, contract)]
         return (x.transpose(*batch, *kept, *contract).reshape([math.prod(e) for e in extents]),
                 extents)
 
     lhs, rhs = _checked(lhs, "lhs"), _checked(rhs, "rhs")
-    a, (batch, rows, depth) = matrices(lhs, lhs_contract, lhs_batch)
-    b, (rhs_batch_extents, columns, rhs_depth) = matrices(rhs, rhs_contract, rhs_batch)
+    a, (batch, rows, depth) = matrices(lhs, lhs_contract, lhs_batch, "lhs")
+    b, (rhs_batch_extents, columns, rhs_depth) = matrices(rhs, rhs_contract, rhs_batch, "rhs")
     if batch != rhs_batch_extents or depth != rhs_depth:
         raise ShapeError(f"dimension_numbers: extents that agree were expected, batch {batch} and "
                          f"{rhs_batch_extents}, contracted {depth} and {rhs_depth} were found")
@@ -563,7 +646,7 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers,
 
 
 def _checked(x: ArrayLike, name: str) -> Array:
-    x = jnp.asarray(x)
+    x = _array(x, name)
     _floats(x, name)
     return x
 

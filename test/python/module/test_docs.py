@@ -1,5 +1,6 @@
 """The examples in README.md, docs/python.md and docstrings give what they say; those in docs/jax.md run."""
 import doctest
+import importlib.util
 import pathlib
 
 import numpy as np
@@ -37,3 +38,16 @@ def test_the_first_example_of_jax():
     assert names["y"].shape == exact.shape
     error = np.linalg.norm(names["y"] - exact) / np.linalg.norm(exact)
     assert error < 0.15, error  # about a tenth, which is what e2m1fn loses of normal values
+
+
+def test_the_training_table_of_jax():
+    """Its three decimals, which hold on every instruction set, for the first quarter of the steps."""
+    spec = importlib.util.spec_from_file_location("train", ROOT / "examples/mxfp8_training/train.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    table = (DOCS / "jax.md").read_text().split("train.py --steps 60\n")[1].split("\n```")[0].splitlines()
+    assert table[0].split()[-8:] == "step 3 step 15 step 30 step 60".split()
+    assert [row[:24].strip() for row in table[1:]] == list(example.RECIPES)
+    for row in table[1:]:
+        losses = example.train(example.RECIPES[row[:24].strip()], 15)
+        assert [f"{losses[i]:.3f}" for i in (2, 14)] == row[24:].split()[:2], row

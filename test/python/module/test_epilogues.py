@@ -242,7 +242,7 @@ A, B = octavo.quantize(draw(4, 64), "mxfp4"), octavo.quantize(draw(5, 64), "mxfp
     ({"bias": np.zeros((4, 5), np.float32)}, octavo.ShapeError, r"bias.*\(1, 5\), found \(4, 5\)"),
     ({"addend": np.zeros((5, 4), np.float32)}, octavo.ShapeError, r"addend.*\(4, 5\), found \(5, 4\)"),
     ({"residual": np.zeros((1, 4, 5), np.float32)}, octavo.ShapeError, r"residual.*found \(1, 4, 5\)"),
-    ({"addend": np.zeros((4, 5))}, octavo.DtypeError, "addend.*float64"),
+    ({"addend": np.zeros((4, 5), np.int32)}, octavo.DtypeError, "addend.*int32"),
     ({"bias": [0.0] * 5}, octavo.DtypeError, "bias.*numpy.asarray"),
     ({"residual": "x"}, octavo.DtypeError, "residual.*found str"),
 ])

@@ -270,13 +270,15 @@ CODES, SCALES = np.zeros((4, 64), np.uint8), np.zeros((4, 2), np.uint8)
 
 
 @pytest.mark.parametrize("state", [
-    (), (CODES, SCALES, "mxfp4", 1), (CODES + 16, SCALES, "mxfp4", 1, 1.0), (CODES, SCALES[:1], "mxfp4", 1, 1.0),
-    (CODES, SCALES, "mxfp4", 2, 1.0), (CODES, SCALES, "mxfp4", 1, 2.0), (CODES, SCALES, "mxfp", 1, 1.0),
-    (CODES, SCALES, None, 1, 1.0), (None, None, "mxfp4", 1, 1.0), (CODES, SCALES, "fp8_row", 1, 1.0),
-    (CODES, SCALES, "mxfp4", "1", 1.0), (CODES.astype(np.uint16), SCALES, "mxfp4", 1, 1.0)])
+    (), (CODES, SCALES, "mxfp4", 1, 1.0), (CODES + 16, SCALES, "mxfp4", 1, 1.0, None),
+    (CODES, SCALES[:1], "mxfp4", 1, 1.0, None), (CODES, SCALES, "mxfp4", 2, 1.0, None),
+    (CODES, SCALES, "mxfp4", 1, 2.0, None), (CODES, SCALES, "mxfp", 1, 1.0, None), (CODES, SCALES, None, 1, 1.0, None),
+    (None, None, "mxfp4", 1, 1.0, None), (CODES, SCALES, "fp8_row", 1, 1.0, None), (CODES, SCALES, "mxfp4", "1", 1.0, None),
+    (CODES, np.asfortranarray(SCALES), "fp8_row", 1, 1.0, None), (CODES.astype(np.uint16), SCALES, "mxfp4", 1, 1.0, None),
+    (CODES, SCALES, "mxfp4", 1, None, None), (CODES, SCALES, "mxfp4", 1, 1.0, "2")])
 def test_a_pickle_of_something_else_is_refused(state):
     tensor = octavo.ScaledTensor.__new__(octavo.ScaledTensor)
-    with pytest.raises((octavo.Error, ValueError, RuntimeError, TypeError)):
+    with pytest.raises(octavo.Error):
         tensor.__setstate__(state)
 
 

@@ -1,8 +1,16 @@
-"""The stub _core.pyi names and types everything public, and every public thing has a docstring."""
+"""The stub _core.pyi names and types everything public, and every public thing has a docstring and a
+signature."""
 import ast
+import inspect
 import pathlib
+import pickle
+import subprocess
+import sys
 
 import octavo
+import octavo.checkpoint
+import octavo.jax
+import pytest
 
 STUB = pathlib.Path(octavo.__file__).with_name("_core.pyi")
 DEFINED = {node.name: node for node in ast.parse(STUB.read_text()).body
@@ -43,3 +51,104 @@ def test_every_public_thing_says_what_it_is():
             for attribute in vars(thing):
                 if not attribute.startswith("_"):
                     assert getattr(thing, attribute).__doc__, f"{name}.{attribute}"
+
+
+def parameters(node):
+    """Names, kinds and defaults of a function of the stub, but for self."""
+    given, kinds = node.args, inspect.Parameter
+    defaults = [inspect.Parameter.empty] * (len(given.args) - len(given.defaults)) + given.defaults
+    rows = [(each, kinds.POSITIONAL_OR_KEYWORD, default) for each, default in zip(given.args, defaults)]
+    rows += [(each, kinds.KEYWORD_ONLY, default or inspect.Parameter.empty)
+             for each, default in zip(given.kwonlyargs, given.kw_defaults)]
+    return [(each.arg, kind, default if default is inspect.Parameter.empty else ast.literal_eval(default))
+            for each, kind, default in rows if each.arg != "self"]
+
+
+@pytest.mark.parametrize("name", [name for name in FROM_CORE if name != "matmul"])
+def test_signatures_are_those_of_the_stub(name):
+    """inspect.signature raised ValueError: editors and help() had no arguments to show."""
+    thing, node = getattr(octavo, name), DEFINED[name]
+    if isinstance(thing, type):
+        made = [each for each in functions(node) if each.name == "__init__"]
+        if name != "ScaledTensor":
+            return  # rows come from calls
+        (node,) = made
+    found = inspect.signature(thing)
+    assert [(each.name, each.kind, each.default) for each in found.parameters.values()] == parameters(node)
+    assert found.return_annotation is not inspect.Signature.empty
+
+
+def test_functions_are_like_pythons_own():
+    """
+    >>> import inspect, octavo
+    >>> str(inspect.signature(octavo.amax))
+    "(x: 'numpy.typing.ArrayLike') -> 'float'"
+    >>> [name for name, each in inspect.signature(octavo.matmul).parameters.items() if each.default is each.empty]
+    ['a', 'b']
+    >>> octavo.amax
+    <function amax at ...>
+    """
+    for name in FROM_CORE:
+        thing = getattr(octavo, name)
+        assert pickle.loads(pickle.dumps(thing)) is thing
+        assert thing.__module__.startswith("octavo") and thing.__name__ == name
+        inspect.signature(thing) if inspect.isfunction(thing) else None
+    for module in (octavo.jax, octavo.checkpoint):
+        for name in module.__all__:
+            if name != "Finding":  # findings come from lint
+                inspect.signature(getattr(module, name))
+    import doctest
+    tests = doctest.DocTestFinder().find(test_functions_are_like_pythons_own, globs={})
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    assert sum(runner.run(test).failed for test in tests) == 0 and runner.tries == 4
+
+
+USE = """
+import pathlib
+from typing import Any, assert_type
+import jax
+import numpy as np
+from numpy.typing import NDArray
+import octavo
+import octavo.checkpoint
+import octavo.jax as oj
+
+x = np.ones((4, 64), np.float32)
+q = octavo.quantize(x, "nvfp4", axis=-1, preset="jax", outer=0.5)
+assert_type(q, octavo.ScaledTensor)
+assert_type(q.T, octavo.ScaledTensor)
+assert_type(q.shape, tuple[int, ...])
+assert_type(q.ndim, int)
+assert_type(q.dequantize(), NDArray[np.float32])
+assert_type(q @ x.T, NDArray[np.float32])
+assert_type(octavo.matmul(x, q.T, return_amax=True), tuple[NDArray[Any], np.float32])
+assert_type(octavo.convert(x, octavo.ElementFormat("e4m3fn").name), NDArray[Any])
+octavo.save(pathlib.Path("x"), {"q": q, "x": x})
+octavo.save(b"x", {"q": q})
+checkpoint = octavo.checkpoint.open(b"x")
+assert_type(checkpoint, octavo.checkpoint.Checkpoint)
+s = oj.quantize(x, "mxfp4")
+assert_type(s, oj.ScaledArray)
+assert_type(s @ s.T, jax.Array)
+assert_type(oj.fake_quantize(x, "mxfp4"), jax.Array)
+"""
+MISUSE = """
+import octavo
+octavo.quantize("text", "mxfp4", axes=1)
+octavo.formats().nothing
+"""
+
+
+def test_mypy_takes_what_runs_and_refuses_what_does_not(tmp_path):
+    def mypy(*arguments):
+        return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", *arguments],
+                              capture_output=True, text=True, cwd=STUB.parents[1])
+
+    (tmp_path / "use.py").write_text(USE)
+    (tmp_path / "misuse.py").write_text(MISUSE)
+    package = [STUB.with_name(name) for name in ("_core.pyi", "__init__.py", "checkpoint.py", "errors.py", "_signatures.py")]
+    # octavo/jax.py itself is judged by what it offers: JAX types too little for --strict.
+    used = mypy("--follow-imports=silent", *package, tmp_path / "use.py")
+    assert used.returncode == 0, used.stdout
+    refused = mypy("--follow-imports=silent", tmp_path / "misuse.py")
+    assert '"quantize"' in refused.stdout and "axes" in refused.stdout and "nothing" in refused.stdout
