@@ -91,8 +91,8 @@ Array scalesOf(const LayerReader& reader, const Shape& grid, const ElementFormat
   const std::int64_t count = reader.scaleCount(0, reader.rows());
   const Array scales = emptyArray(grid, wanted);
   if (static_cast<std::int64_t>(scales.size()) != count)
-    raise(ErrorClass::File, "{}: a grid of {} scales was expected, {} were found",
-          reader.layer().name, scales.size(), count);
+    raise(ErrorClass::File, "{}: expected a grid of {} scales, found {}", reader.layer().name,
+          scales.size(), count);
   checkpoint::Fetched fetched;
   if (stored == wanted) {
     valueOf(reader.scales(0, reader.rows(), scales.data, fetched));

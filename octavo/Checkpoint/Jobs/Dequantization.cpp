@@ -48,7 +48,7 @@ public:
       if (*beyond > 0)
         return tl::unexpected(
             Error{.file = rows->tensor().shard->name(),
-                  .problem = "has values beyond the largest of the new dtype",
+                  .problem = "has values larger than the new dtype can hold",
                   .tensor = rows->tensor().name(),
                   .expected = fmt::format("values of {}", planned.dtype->name),
                   .found = fmt::format("larger ones in rows {} to {}", tile.begin, tile.end - 1),

@@ -36,9 +36,10 @@ struct OddName {
 constexpr std::array<OddName, kOdds> kOddNames = {{
     {"negative_zeros", "", ""},
     {"nan_codes", "has a code of NaN or infinity",
-     "--nan-codes nan keeps it NaN, saturate makes it the largest value"},
-    {"beyond", "has a value that is beyond the other format's largest once its code is kept",
-     "--beyond saturate limits it, requantize keeps the scale and rounds the codes under it"},
+     "--nan-codes nan keeps it NaN; --nan-codes saturate makes it the largest value"},
+    {"beyond", "has a code whose value would exceed the other format's largest",
+     "--beyond saturate limits it; --beyond requantize keeps the scale and rounds the codes under "
+     "it"},
     {"capped", "", ""},
     {"inexact", "", ""},
 }};
@@ -148,14 +149,15 @@ Error scaleError(const Part& scales, std::int64_t index, int exponent) {
                                       std::as_writable_bytes(std::span(&code, 1)).first(width));
       !read)
     return std::move(read.error());
-  return {.file = scales.tensor.shard->name(),
-          .problem =
-              fmt::format("has a scale that cannot be {}", exponent > 0 ? "doubled" : "halved"),
-          .tensor = scales.tensor.name(),
-          .expected = fmt::format("2^{} times it in {}", exponent, scales.format->name),
-          .found = fmt::format("{} at index {}", numerics::decode(*scales.format, code), index),
-          .fix = "--scale-range saturate takes the nearest scale there is; `octavo checkpoint "
-                 "dequantize` and `quantize` make new ones"};
+  return {
+      .file = scales.tensor.shard->name(),
+      .problem = fmt::format("has a scale that cannot be {}", exponent > 0 ? "doubled" : "halved"),
+      .tensor = scales.tensor.name(),
+      .expected = fmt::format("2^{} times it in {}", exponent, scales.format->name),
+      .found = fmt::format("{} at index {}", numerics::decode(*scales.format, code), index),
+      .fix =
+          "--scale-range saturate takes the nearest scale that the format has; `octavo checkpoint "
+          "dequantize` and `quantize` make new ones"};
 }
 
 /// Finds the scales under which codes are beyond, where a scale counts for several pieces.

@@ -227,9 +227,10 @@ tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& fol
   if (!result)
     result.error().fix += fmt::format(
         "{}{}", result.error().fix.empty() ? "" : "; ",
-        output->giveUp() ? "nothing was left behind"
-                         : fmt::format("what is in {} stays, and the same command goes on from it",
-                                       folder.string()));
+        output->giveUp()
+            ? "nothing was left behind"
+            : fmt::format("what is in {} stays, and the same command continues from there",
+                          folder.string()));
   return result;
 }
 

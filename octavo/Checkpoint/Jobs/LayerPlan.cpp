@@ -119,10 +119,10 @@ Finding roundedDivisors(std::span<const std::string> layers) {
           .severity = Severity::Warning,
           .file = "",
           .tensor = layers.front(),
-          .what = fmt::format("{} outer scales are the inverse of no f32: their divisors are the "
-                              "nearest ones",
-                              layers.size()),
-          .why = "values of these layers differ by at most 2.4e-7 of themselves",
+          .what = fmt::format(
+              "{} outer scales are not the inverse of any f32: the nearest divisors are stored",
+              layers.size()),
+          .why = "values of these layers change by at most 2.4e-7 of themselves",
           .fix = ""};
 }
 
@@ -217,12 +217,12 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
     break;
   case ScaleShape::Rows:
     if (grid.back() != 1)
-      return refuse("it has scales {} where this layout has one a row", text(grid));
+      return refuse("it has scales {} where this layout has one per row", text(grid));
     scaleShape.assign(grid.begin(), grid.end() - 1);
     break;
   case ScaleShape::Column:
     if (grid.back() != 1)
-      return refuse("it has scales {} where this layout has one a row", text(grid));
+      return refuse("it has scales {} where this layout has one per row", text(grid));
     scaleShape = grid;
     break;
   case ScaleShape::Grid:

@@ -169,7 +169,7 @@ private:
         format ? choice.to->spelling(format->name, layer.shape.size()) : nullptr;
     if (!spelling)
       return tl::unexpected(
-          fmt::format("layout {} has no spelling of {}", choice.to->name(), formatName(layer)));
+          fmt::format("layout {} cannot store {}", choice.to->name(), formatName(layer)));
     auto plan = planLayer(
         layer.name, layer.parameter, layer.shape, *format, *spelling, scaleDtype(layer),
         layer.inputScale && !wide.contains(layer.name) ? WithInputScale::Yes : WithInputScale::No);
@@ -495,27 +495,29 @@ private:
                            reason.others ? fmt::format(" and {} more", reason.others) : "", why);
     if (misfits)
       return {.file = folder.path().string(),
-              .problem = fmt::format("{} of {} layers are not as layout {} has them",
+              .problem = fmt::format("{} of {} layers do not have the shape that layout {} stores",
                                      refused.size(), layers, choice.to->name()),
               .expected = choice.to->spelling(misfitFormat)->holds == Holds::Stacks
                               ? "the experts of a layer in one tensor [E, N, K]"
-                              : "matrices [N, K], of experts one by one",
+                              : "matrices [N, K], with each expert separate",
               .found = named,
-              .fix = fmt::format("{}`octavo checkpoint dequantize` gives plain weights",
-                                 misfits->empty()
-                                     ? ""
-                                     : fmt::format("--layout with one that has them in {}: {}; or ",
-                                                   misfitFormat, fmt::join(*misfits, ", ")))};
+              .fix =
+                  fmt::format("{}`octavo checkpoint dequantize` gives plain weights",
+                              misfits->empty()
+                                  ? ""
+                                  : fmt::format("choose a --layout that stores them in {}: {}; or ",
+                                                misfitFormat, fmt::join(*misfits, ", ")))};
     return {.file = folder.path().string(),
-            .problem = fmt::format("{} of {} layers cannot be said in layout {}{} without loss",
-                                   refused.size(), layers, choice.to->name(),
-                                   choice.format ? fmt::format(" as {}", choice.format->name) : ""),
+            .problem =
+                fmt::format("{} of {} layers cannot be expressed in layout {}{} without loss",
+                            refused.size(), layers, choice.to->name(),
+                            choice.format ? fmt::format(" as {}", choice.format->name) : ""),
             .expected = "the same values under the same scales",
             .found = named,
             .fix = choice.format
-                       ? std::string("--requantize quantizes them anew and reports the error")
+                       ? std::string("--requantize requantizes them and reports the error")
                        : exactFormatsText(inventory) +
-                             "--requantize --format F quantizes layers anew and reports the error"};
+                             "--requantize --format F requantizes layers and reports the error"};
   }
 
   /// Whether all layers can be said in the wanted format, or in their own, without loss.

@@ -182,7 +182,8 @@ public:
     return Error{
         .file = option,
         .problem = broken.front().what,
-        .fix = "mend the expression (Python's syntax); without re: it is a name with * and ?"};
+        .fix =
+            "fix the expression (Python's syntax); without re: a pattern is a name with * and ?"};
   }
   bool names(std::string_view module, std::string_view tensor) const {
     bool found = false; // all are asked, so that each knows whether it was of use
@@ -200,7 +201,7 @@ public:
         all.push_back(fmt::format("{} {} names no weight", option, (*patterns)[entry]));
     for (const NamePatterns* patterns : {&wildcards, &expressions})
       for (const std::size_t entry : patterns->unfinished())
-        all.push_back(fmt::format("{} {} takes too many steps to match, and was given up", option,
+        all.push_back(fmt::format("{} {} takes too many steps to match, and was abandoned", option,
                                   (*patterns)[entry]));
     return all;
   }
@@ -421,7 +422,7 @@ private:
             .expected = "a weight of BF16, F16 or F32 with two axes, or a stack of experts",
             .found = found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", ")),
             .fix =
-                "`octavo checkpoint inspect --tensors` lists the names, --only says which to take"};
+                "`octavo checkpoint inspect --tensors` lists the names; --only chooses among them"};
   }
 
   static std::vector<std::int64_t> logicalShape(const Candidate& candidate) {
@@ -443,7 +444,7 @@ private:
       return kept ? std::string(kept->why) : "";
     // Readers of other tools' layouts build quantized Linear modules and no others.
     return kept && !kept->isLinear && choice.layout->name() != "native"
-               ? fmt::format("{}: readers of layout {} look for no codes there", kept->why,
+               ? fmt::format("{}: readers of layout {} do not look for codes there", kept->why,
                              choice.layout->name())
                : "";
   }
@@ -499,9 +500,9 @@ static Error needsCalibration(const QuantizationChoice& choice) {
   const std::vector<std::string_view> others = writtenFormats(*choice.layout, InputScale::Optional);
   return {.file = fmt::format("layout {}", choice.layout->name()),
           .problem =
-              fmt::format("has {} with a stored scale of the activations", choice.format->name),
-          .expected = "a format whose activations are quantized as the model runs, or stay wide",
-          .found = "one that needs a calibration",
+              fmt::format("stores {} only with a scale of the activations", choice.format->name),
+          .expected = "a format whose activations are quantized at run time, or stay wide",
+          .found = "one that needs calibration",
           .fix = fmt::format("--format {}; or `octavo checkpoint convert` a calibrated checkpoint",
                              fmt::join(others, ", "))};
 }
@@ -516,7 +517,7 @@ tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
     return tl::unexpected(foreignLayout(folder, found));
   if (found.layout->name() != "plain")
     return tl::unexpected(Error{.file = folder.path().string(),
-                                .problem = "is quantized already",
+                                .problem = "is already quantized",
                                 .expected = "weights of BF16, F16 or F32",
                                 .found = fmt::format("{} ({})", found.layout->name(), found.reason),
                                 .fix = "octavo checkpoint convert changes its layout; octavo "

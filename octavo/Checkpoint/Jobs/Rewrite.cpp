@@ -46,7 +46,7 @@ tl::expected<Job, Error> ShardBuilder::build(Json options) {
                       .found = fmt::format("one from {} and one from {}",
                                            inQuotes(first->second->name), inQuotes(entry.name)),
                       .fix = "rename or remove the one in the input that is not part of the layer, "
-                             "or choose a --layout that names parts otherwise"});
+                             "or choose a --layout that names parts differently"});
     }
     if (!shard.steps.empty() || file.entries().empty())
       job.shards.push_back(std::move(shard));
@@ -62,10 +62,10 @@ tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& in
   return tl::unexpected(
       Error{.file = folder.path().string(),
             .problem = "has parts that octavo cannot read or does not apply, without which the "
-                       "rest is another model's",
+                       "rest is a different model",
             .found = fmt::format("{}: {}{}", first.name, first.why,
                                  count > 1 ? fmt::format("; and {} more", count - 1) : ""),
-            .fix = first.fix + "; `octavo checkpoint lint` names all"});
+            .fix = first.fix + "; `octavo checkpoint lint` lists them all"});
 }
 
 tl::expected<void, Error> refuseDoubts(const Inventory& inventory, Doubts allowed) {

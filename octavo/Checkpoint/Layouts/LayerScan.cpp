@@ -337,8 +337,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
     if (isNarrowFloat(*tensor.entry->dtype) && beside != roles.candidates.end() &&
         beside->first.first == module)
       report("unscaled-codes", tensor,
-             fmt::format("{} beside a quantized weight, and no scale is its own",
-                         describe(*tensor.entry)));
+             fmt::format("{} beside a quantized weight, without a scale", describe(*tensor.entry)));
     if (!isPlainFloat(*tensor.entry->dtype) || !tensor.name().ends_with(".weight"))
       continue;
     const Claim claim = claims(moduleOf(tensor.name()));
@@ -351,7 +350,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
                          describe(*tensor.entry)));
     else if (claim.reach == Claim::Reach::Class && mayBeLinear(tensor))
       report("unquantized-layer", tensor,
-             fmt::format("{} quantizes every Linear and leaves none of this name out; stored is {}",
+             fmt::format("{} quantizes every Linear and does not exclude this one; stored is {}",
                          claim.source, describe(*tensor.entry)));
   }
 

@@ -250,7 +250,7 @@ public:
         if (claim.kind == Claim::Kind::Unsupported)
           findings.push_back(
               finding("unsupported-format", settings.file, "",
-                      fmt::format("quantized_layers says {} of {}",
+                      fmt::format("quantized_layers says {} for {}",
                                   inQuotes(stringAt(value, "quant_algo")), inQuotes(layer))));
         layers.emplace(layer, std::move(claim));
       }

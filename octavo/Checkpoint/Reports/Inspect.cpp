@@ -45,9 +45,9 @@ std::vector<NamedPart> partsOf(const KvScales& kv) {
   add("query scale", kv.query);
   add("probability scale", kv.probability);
   for (const Part& part : kv.repeated)
-    parts.push_back({"the same again", &part});
+    parts.push_back({"the same value again", &part});
   for (const Part& part : kv.rivals)
-    parts.push_back({"another value of one above", &part});
+    parts.push_back({"a different value for one above", &part});
   return parts;
 }
 

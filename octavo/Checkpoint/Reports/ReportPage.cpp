@@ -299,8 +299,8 @@ std::string layersTable(const Report& report) {
   if (std::ranges::any_of(rows, [](const LayerRow& row) { return !row.ofAtMax.empty(); }))
     page += fmt::format("<p class=\"soft\">{} layers in {} rows: experts of a layer that are the "
                         "same projection share a row, with bytes and scales of all and the other "
-                        "figures of the worst. One that has findings, or is the worst of the "
-                        "model, follows by itself. <code>octavo checkpoint report --json</code> "
+                        "figures of the worst. An expert with findings, or the worst of the model, "
+                        "has its own row below. <code>octavo checkpoint report --json</code> "
                         "has every layer.</p>\n",
                         report.layers.size(), rows.size());
   if (kept < rows.size())

@@ -208,7 +208,7 @@ void addLintCommand(CLI::App& group) {
       ->add_option("--for", flags->readers,
                    "Also report what these readers do with it: vllm, transformers, sglang, trtllm")
       ->delimiter(',');
-  command->add_option("--only", flags->only, "Report these rules alone")->delimiter(',');
+  command->add_option("--only", flags->only, "Report only these rules")->delimiter(',');
   command->add_option("--ignore", flags->ignore, "Do not report these rules")->delimiter(',');
   command->add_option(
       "--fail-on", flags->failOn,

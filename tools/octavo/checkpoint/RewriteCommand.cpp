@@ -44,7 +44,7 @@ static std::vector<std::string> doubtNames() {
 void addAllowFlag(CLI::App& command, std::vector<std::string>& names) {
   command
       .add_option("--allow", names,
-                  fmt::format("Go on in spite of what stops the command otherwise: {}",
+                  fmt::format("Go on despite problems that would stop the command: {}",
                               fmt::join(doubtNames(), ", ")))
       ->delimiter(',')
       ->type_name("DOUBTS");
@@ -220,7 +220,7 @@ Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
 std::string interruptionText(const std::string& output) {
   std::error_code ignored;
   return std::filesystem::exists(std::filesystem::path(output) / checkpoint::kJobFile, ignored)
-             ? fmt::format("interrupted; the same command goes on from what is in {}",
+             ? fmt::format("interrupted; the same command continues from what is in {}",
                            printable(output))
              : "interrupted before the first shard was written; nothing was left behind";
 }
@@ -235,7 +235,7 @@ void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& w
          .severity = checkpoint::Severity::Warning,
          .file = "",
          .tensor = "",
-         .what = "the input has no config.json, so the output's says nothing about the model",
+         .what = "the input has no config.json, so the output's does not describe the model",
          .why = "readers build the model from it",
          .fix = "put the model's config.json into the input and run again"});
   if (flags.isDryRun) {
