@@ -1,10 +1,11 @@
 // What octavo finds wrong with checkpoints: one row a rule, with why it matters and what to do
-// about it. Rules of opening a folder, of reading a layout and of lint are one list, and no finding
-// can name a rule that is not in it: that does not compile.
+// about it. Rules of opening a folder, of reading a layout, of lint and of writing a checkpoint are
+// one list, and no finding can name a rule that is not in it: that does not compile.
 #pragma once
 
 #include "octavo/Checkpoint/Finding.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,7 @@ enum class RuleFamily : std::uint8_t {
   Fused, ///< projections that readers put together
   KvCache,
   Readers, ///< what the programs that load checkpoints do with some of them: only with --for
+  Writing, ///< what differs in a checkpoint that octavo writes; the others are lint's
 };
 std::string_view familyName(RuleFamily family);
 
@@ -417,33 +419,48 @@ inline constexpr auto kAll = std::to_array<FindingRule>({
      "silently wrong: with compressed-tensors the experts of Llama 4 are separate modules, so there is no place for stacks, and experts keep random values",
      "quantize the plain model again with --layout quark or deepseek, where the stacks stay stacks",
      {Transformers}, "transformers 5.23, quantizers/base.py:MODULES_TO_PATCH_FOR_QUANTIZATION, run on CPU"},
+
+    {"unused-pattern", Writing, Warning,
+     "the pattern may be misspelled",
+     "`octavo checkpoint inspect --tensors` lists the names"},
+    {"activations-stay-wide", Writing, Note,
+     "the configuration says that they are not quantized",
+     "calibrate with another tool for quantized activations, or pass --weight-only"},
+    {"activations-change", Writing, Warning,
+     "the layout cannot express the former for such weights, and the model computes with the latter",
+     "use another --layout, if one can express both"},
+    {"dropped-input-scale", Writing, Warning,
+     "activations are quantized with scales computed at run time, or stay wide",
+     "use another --layout, if one stores such scales"},
+    {"dropped-kv-scales", Writing, Note,
+     "a plain checkpoint has no place for them",
+     "`octavo checkpoint scales extract` saves them to a file"},
+    {"kept-kv-scales", Writing, Note,
+     "the cache is filled as the model runs; readers on FNUZ hardware double its scales as they load",
+     "nothing to do"},
+    {"rounded-divisor", Writing, Warning,
+     "values of these layers change by at most 2.4e-7 of themselves",
+     "nothing to do, or use a layout whose outer scales multiply"},
+    {"missing-model-configuration", Writing, Warning,
+     "readers build the model from it",
+     "put the model's config.json into the input and run again"},
 });
 // clang-format on
 
+/// Those that lint looks for.
+inline constexpr std::span<const FindingRule>
+    kLint(kAll.begin(), std::ranges::find(kAll, Writing, &FindingRule::family));
+
 } // namespace rules
 
-/// The name of a rule; an unknown one does not compile.
-class RuleName {
-public:
-  consteval RuleName(const char* name) : row(nullptr) {
-    for (const FindingRule& rule : rules::kAll)
-      if (rule.name == name)
-        row = &rule;
-    if (!row)
-      throw "no such rule";
-  }
-  constexpr const FindingRule& rule() const { return *row; }
-  friend bool operator==(const std::string& text, RuleName name) { return text == name.row->name; }
-
-private:
-  const FindingRule* row;
-};
+consteval RuleName::RuleName(const char* name)
+    : row(std::ranges::find(rules::kAll, std::string_view(name), &FindingRule::name)) {
+  if (row == rules::kAll.end())
+    throw "no such rule";
+}
 
 /// A finding of `rule`, with what the table says of it.
 Finding finding(RuleName rule, std::string file, std::string tensor, std::string what);
-
-/// The rule of that name; null if there is none.
-const FindingRule* findRule(std::string_view name);
 
 std::string_view severityName(Severity severity); ///< "note", "warning", "error"
 

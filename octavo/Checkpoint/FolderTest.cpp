@@ -53,8 +53,8 @@ protected:
     const auto damaged = Folder::openDamaged(root, findings);
     ASSERT_TRUE(damaged) << damaged.error().message();
     EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-      return finding.rule == rule && finding.severity == Severity::Error && !finding.what.empty() &&
-             !finding.why.empty();
+      return finding.rule.text() == rule && finding.severity == Severity::Error &&
+             !finding.what.empty() && !finding.why.empty();
     })) << rule;
   }
   static void expectRefused(const fs::path& path, const std::vector<std::string>& words) {

@@ -309,7 +309,9 @@ void bindCheckpoint(nb::module_& module) {
                      "list[Finding]"),
              "octavo.checkpoint.write, the configuration as JSON text.");
   nb::class_<Finding>(module, "Finding", "What a look at a checkpoint found.")
-      .def_ro("rule", &Finding::rule, "A stable name: missing-scale, zero-scale, ...")
+      .def_prop_ro(
+          "rule", [](const Finding& finding) { return finding.rule.text(); },
+          "A stable name: missing-scale, zero-scale, ...")
       .def_prop_ro(
           "severity",
           [](const Finding& finding) {
@@ -323,8 +325,8 @@ void bindCheckpoint(nb::module_& module) {
       .def_ro("fix", &Finding::fix, "What to do.")
       .def("__repr__", [](const Finding& finding) {
         return fmt::format("<octavo.checkpoint.Finding {} {}: {}{}{}>",
-                           checkpoint::severityName(finding.severity), finding.rule, finding.tensor,
-                           finding.tensor.empty() ? "" : ": ", finding.what);
+                           checkpoint::severityName(finding.severity), finding.rule.text(),
+                           finding.tensor, finding.tensor.empty() ? "" : ": ", finding.what);
       });
 
   nb::class_<Checkpoint>(

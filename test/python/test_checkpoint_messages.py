@@ -133,6 +133,6 @@ def test_an_input_without_a_configuration_is_told(folder, tmp_path):
         assert done.returncode == 0
         assert "warning: the input has no config.json" in done.stdout, done.stdout
         again = run(folder, *arguments, "-o", str(tmp_path / "json"), "--json")
-        assert [note["rule"] for note in json.loads(again.stdout)["notes"]] == ["no-configuration"]
+        assert [note["rule"] for note in json.loads(again.stdout)["notes"]] == ["missing-model-configuration"]
     done = run(folder, "quantize", "bf16", *QUANTIZE[4:], "mxfp4", "-o", str(tmp_path / "with"))
     assert "config.json" not in done.stdout

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/Dequantization.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/ScaleCheck.h"
@@ -130,13 +131,8 @@ tl::expected<Rewrite, Error> planDequantization(const Folder& folder,
   dropRepeated(shards, *inventory);
   if (dropped > 0)
     rewrite.notes.push_back(
-        {.rule = "dropped-kv-scales",
-         .severity = Severity::Note,
-         .file = "",
-         .tensor = "",
-         .what = fmt::format("{} scales of the key-value cache are not in the output", dropped),
-         .why = "a plain checkpoint has no place for them",
-         .fix = "octavo checkpoint scales extract keeps them in a file"});
+        finding("dropped-kv-scales", "", "",
+                fmt::format("{} scales of the key-value cache are not in the output", dropped)));
 
   auto job = shards.build(std::move(options));
   if (!job)

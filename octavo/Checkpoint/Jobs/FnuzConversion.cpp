@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/FnuzConversion.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/ScaleCheck.h"
 #include "octavo/Checkpoint/ValueRows.h"
@@ -414,14 +415,7 @@ public:
                                   .fix = "octavo checkpoint inspect shows the formats"});
     if (!inventory->kvScales.empty() && isToFnuz())
       rewrite.notes.push_back(
-          {.rule = "kept-kv-scales",
-           .severity = Severity::Note,
-           .file = "",
-           .tensor = "",
-           .what = "scales of the key-value cache stay as they are",
-           .why = "the cache is filled as the model runs; readers on FNUZ hardware double its "
-                  "scales as they load",
-           .fix = ""});
+          finding("kept-kv-scales", "", "", "scales of the key-value cache stay as they are"));
     auto job = shards.build(std::move(options));
     if (!job)
       return tl::unexpected(std::move(job.error()));

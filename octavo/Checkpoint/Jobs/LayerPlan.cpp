@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 
 #include "octavo/Checkpoint/ByteMatrix.h"
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
 #include "octavo/Kernels/Pack.h"
 
@@ -115,15 +116,10 @@ bool isStoredExactly(float multiplier, Meaning meaning) {
 }
 
 Finding roundedDivisors(std::span<const std::string> layers) {
-  return {.rule = "rounded-divisor",
-          .severity = Severity::Warning,
-          .file = "",
-          .tensor = layers.front(),
-          .what = fmt::format(
-              "{} outer scales are not the inverse of any f32: the nearest divisors are stored",
-              layers.size()),
-          .why = "values of these layers change by at most 2.4e-7 of themselves",
-          .fix = ""};
+  return finding(
+      "rounded-divisor", "", layers.front(),
+      fmt::format("{} outer scales are not the inverse of any f32: the nearest divisors are stored",
+                  layers.size()));
 }
 
 /// The format that scales of a dtype are; U8 is what the scaled format says.

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Jobs/ExactRecast.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 #include "octavo/Checkpoint/Jobs/Respelling.h"
@@ -377,16 +378,9 @@ private:
     }
     for (const auto& [change, layers] : changes)
       rewrite.notes.push_back(
-          {.rule = "activations-change",
-           .severity = Severity::Warning,
-           .file = "config.json",
-           .tensor = "",
-           .what = fmt::format("activations of {} layers: {}; the first is {}", layers.size(),
-                               change, layers.front()),
-           .why = fmt::format("layout {} cannot say the former of such weights, and the model "
-                              "computes with the latter",
-                              choice.to->name()),
-           .fix = "another --layout, where one says both"});
+          finding("activations-change", "config.json", "",
+                  fmt::format("activations of {} layers change in layout {}: {}; the first is {}",
+                              layers.size(), choice.to->name(), change, layers.front())));
   }
 
   void record(const Layer& layer, std::string_view to, std::uint64_t bytes, Accuracy accuracy) {
@@ -404,19 +398,14 @@ private:
     if (droppedInputs.empty())
       return;
     const Part& first = *droppedInputs.front()->inputScale;
-    rewrite.notes.push_back(
-        {.rule = "dropped-input-scale",
-         .severity = Severity::Warning,
-         .file = first.tensor.shard->name(),
-         .tensor = first.tensor.name(),
-         .what = fmt::format(
-             "this activation scale{} not in the output: layout {} has no place for "
-             "it beside such weights",
-             droppedInputs.size() == 1 ? " is"
-                                       : fmt::format(" and {} more are", droppedInputs.size() - 1),
-             choice.to->name()),
-         .why = "activations are quantized with scales found as the model runs, or stay wide",
-         .fix = ""});
+    rewrite.notes.push_back(finding(
+        "dropped-input-scale", first.tensor.shard->name(), first.tensor.name(),
+        fmt::format("this activation scale{} not in the output: layout {} has no place for it "
+                    "beside such weights",
+                    droppedInputs.size() == 1
+                        ? " is"
+                        : fmt::format(" and {} more are", droppedInputs.size() - 1),
+                    choice.to->name())));
   }
 
   tl::expected<void, Error> placeKvScales(const KvScales& kv) {

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
 #include "octavo/Checkpoint/ModuleNames/FusedModules.h"
@@ -352,24 +353,12 @@ public:
       return tl::unexpected(nothingToQuantize());
     for (const Selection* selection : {&only, &ignore})
       for (std::string& what : selection->unused())
-        rewrite.notes.push_back({.rule = "unused-pattern",
-                                 .severity = Severity::Warning,
-                                 .file = "",
-                                 .tensor = "",
-                                 .what = std::move(what),
-                                 .why = "the pattern may be misspelled",
-                                 .fix = "octavo checkpoint inspect lists the names"});
+        rewrite.notes.push_back(finding("unused-pattern", "", "", std::move(what)));
     if (choice.format->hasOuterScale && choice.activations != Activations::Kind::None)
-      rewrite.notes.push_back({.rule = "activations-stay-wide",
-                               .severity = Severity::Note,
-                               .file = "",
-                               .tensor = "",
-                               .what = fmt::format("activations of {} have an outer scale, which "
-                                                   "comes from a calibration",
-                                                   choice.format->name),
-                               .why = "the configuration says that they are not quantized",
-                               .fix = "calibrate in the model's own tool for quantized "
-                                      "activations, or say --weight-only"});
+      rewrite.notes.push_back(
+          finding("activations-stay-wide", "", "",
+                  fmt::format("activations of {} have an outer scale, which needs calibration",
+                              choice.format->name)));
     auto job = shards.build(std::move(jobOptions));
     if (!job)
       return tl::unexpected(std::move(job.error()));
@@ -401,13 +390,9 @@ private:
     const std::string more =
         cut.size() > 1 ? fmt::format(", and {} more like it", cut.size() - 1) : "";
     rewrite.notes.push_back(
-        {.rule = "fused-formats-differ",
-         .severity = Severity::Warning,
-         .file = "",
-         .tensor = "",
-         .what = cut.front() + more,
-         .why = "readers run these projections as one and refuse parts of different formats",
-         .fix = "have --only or --ignore name all of them"});
+        finding("fused-formats-differ", "", "",
+                fmt::format("{}{}: --only and --ignore must name all of them, or none", cut.front(),
+                            more)));
   }
 
   Error nothingToQuantize() const {

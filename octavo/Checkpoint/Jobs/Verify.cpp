@@ -337,7 +337,7 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
   for (const Finding& finding : findings)
     if (finding.severity == Severity::Error)
       record.add(Configuration,
-                 fmt::format("{}{}{}: {}", finding.rule, finding.tensor.empty() ? "" : ": ",
+                 fmt::format("{}{}{}: {}", finding.rule.text(), finding.tensor.empty() ? "" : ": ",
                              finding.tensor, finding.what));
 
   if (!source.isSingleFile() && !output.isSingleFile())

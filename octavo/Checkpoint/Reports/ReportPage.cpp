@@ -201,7 +201,7 @@ std::string findingsList(const Report& report) {
       page += fmt::format(
           "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> {2}</p><p>{3}</p>"
           "<p class=\"soft\">{4}. {5}.</p></div>\n",
-          severityName(finding->severity), escaped(finding->rule), placeOf(*finding),
+          severityName(finding->severity), finding->rule.text(), placeOf(*finding),
           escaped(finding->what), escaped(finding->why), escaped(finding->fix));
     if (finding == end)
       continue;
@@ -209,7 +209,7 @@ std::string findingsList(const Report& report) {
         "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> {2} more, the last "
         "{3}</p><p class=\"soft\"><code>octavo checkpoint lint --all</code> lists them, "
         "<code>octavo checkpoint report --json</code> too.</p></div>\n",
-        severityName(finding->severity), escaped(finding->rule), end - finding,
+        severityName(finding->severity), finding->rule.text(), end - finding,
         placeOf(*std::prev(end)));
     finding = end;
   }

@@ -5,6 +5,8 @@
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -197,7 +199,7 @@ Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
   for (const checkpoint::LeftAlone& weight : rewrite.left)
     left.push_back({{"name", weight.name}, {"why", weight.why}});
   for (const checkpoint::Finding& note : rewrite.notes)
-    notes.push_back({{"rule", note.rule},
+    notes.push_back({{"rule", note.rule.text()},
                      {"tensor", note.tensor},
                      {"what", note.what},
                      {"why", note.why},
@@ -230,14 +232,9 @@ std::string interruptionText(const std::string& output) {
 void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& what) {
   const checkpoint::Folder& source = *rewrite.job.source;
   if (!source.isSingleFile() && source.config().is_null())
-    rewrite.notes.push_back(
-        {.rule = "no-configuration",
-         .severity = checkpoint::Severity::Warning,
-         .file = "",
-         .tensor = "",
-         .what = "the input has no config.json, so the output's does not describe the model",
-         .why = "readers build the model from it",
-         .fix = "put the model's config.json into the input and run again"});
+    rewrite.notes.push_back(checkpoint::finding(
+        "missing-model-configuration", "", "",
+        "the input has no config.json, so the output's does not describe the model"));
   if (flags.isDryRun) {
     if (flags.isJson)
       printText(jsonText(document(rewrite, flags)));
