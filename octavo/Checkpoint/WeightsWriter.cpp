@@ -62,7 +62,7 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
       planLayer(module, parameter, weight.shape, *weight.format, *spelling,
                 *findSafetensorsDtype("F32"), hasInput ? WithInputScale::Yes : WithInputScale::No);
   if (!plan)
-    return refuse(fmt::format("{} cannot say it", layout.name()), "", plan.error(),
+    return refuse(fmt::format("{} cannot express it", layout.name()), "", plan.error(),
                   "choose another layout or format");
   if (!(*plan->type.scale == *weight.format->scale))
     return refuse(fmt::format("{} stores its scales in another format", layout.name()),

@@ -18,13 +18,6 @@ namespace octavo::checkpoint {
 
 using format::ElementFormat;
 
-std::uint64_t LayerPlan::bytes() const {
-  std::uint64_t bytes = 0;
-  for (const PlannedTensor& tensor : tensors)
-    bytes += storedBytes(*tensor.dtype, tensor.shape);
-  return bytes;
-}
-
 numerics::ScaledType LayerPlan::pieceType(std::int64_t rows) const {
   return {
       type.element, type.scale, {std::min(blockRows(), rows), blockColumns()}, type.hasOuterScale};

@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/ModuleNames/Components.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
 #include "octavo/Checkpoint/ModuleNames/FusedModules.h"
 #include "octavo/Checkpoint/ModuleNames/RouterModules.h"
@@ -20,15 +21,6 @@
 #include <set>
 
 namespace octavo::checkpoint {
-
-std::shared_ptr<AmaxMeasurement> SharedAmax::join(const std::string& group,
-                                                  std::shared_ptr<const ValueRows> rows) {
-  std::shared_ptr<AmaxMeasurement>& measurement = groups[group];
-  if (!measurement)
-    measurement = std::make_shared<AmaxMeasurement>();
-  measurement->add(std::move(rows));
-  return measurement;
-}
 
 namespace {
 
@@ -158,7 +150,13 @@ private:
 
 std::unique_ptr<Step> quantizeStep(std::shared_ptr<const ValueRows> rows, LayerPlan plan,
                                    const numerics::QuantizeOptions& options,
-                                   std::shared_ptr<AmaxMeasurement> amax, ErrorReport report) {
+                                   const std::string& group, SharedAmaxes& amaxes,
+                                   ErrorReport report) {
+  std::shared_ptr<AmaxMeasurement> amax;
+  if (plan.outer || plan.hasOneScale()) {
+    amax = amaxes.try_emplace(group, std::make_shared<AmaxMeasurement>()).first->second;
+    amax->add(rows);
+  }
   return std::make_unique<QuantizeStep>(std::move(rows), std::move(plan), options, std::move(amax),
                                         report);
 }
@@ -239,11 +237,6 @@ constexpr auto kKeptByName = std::to_array<KeptByName>({
     {"norm", KeptByName::Where::Anywhere, "a normalization"},
 });
 
-std::string_view lastComponent(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? name : name.substr(dot + 1);
-}
-
 /// Why a module is left unless it is asked for, as far as its name tells; null if it is not.
 const KeptByName* keptByName(std::string_view module) {
   static constexpr KeptByName kRouter = {"", KeptByName::Where::Anywhere,
@@ -306,14 +299,13 @@ void settleIgnored(LayoutChoice& choice) {
 
 namespace {
 
-class QuantizationPlanner {
+class QuantizationPlanner : RewritePlanner {
 public:
   QuantizationPlanner(const Folder& folder, const QuantizationChoice& choice)
-      : folder(folder), choice(choice), spelling(*choice.layout->spelling(choice.format->name)),
+      : RewritePlanner(folder), choice(choice), options(choice.options),
         only(choice.weights.only, "--only"), ignore(choice.weights.ignore, "--ignore") {
     // A divisor is stored as it is computed, so that readers invert the very number that was used.
-    options = choice.options;
-    if (spelling.outer.meaning == Meaning::Divides &&
+    if (choice.layout->spelling(choice.format->name)->outer.meaning == Meaning::Divides &&
         options.outer == numerics::OuterForm::Quotient)
       options.outer = numerics::OuterForm::Inverse;
   }
@@ -322,30 +314,19 @@ public:
     for (const Selection* selection : {&only, &ignore})
       if (auto error = selection->error())
         return tl::unexpected(std::move(*error));
-    ShardBuilder shards(folder);
     LayoutChoice configured;
     for (const StoredTensor& tensor : folder.tensors()) {
       const std::optional<Candidate> candidate = candidateOf(tensor);
       if (!candidate)
         continue;
-      const std::string module(candidate->module);
-      std::string why = whyLeft(*candidate);
-      if (why.empty())
-        why = whyNever(*tensor.entry);
-      if (why.empty()) {
-        const std::vector<std::int64_t> shape = logicalShape(*candidate);
-        auto layer = planLayer(candidate->module, candidate->parameter, shape, *choice.format,
-                               *choice.layout->spelling(choice.format->name, shape.size()),
-                               *tensor.entry->dtype, WithInputScale::No);
-        why = layer ? refusedEdge(shape, *choice.format, choice.preset) : layer.error();
-        if (why.empty()) {
-          add(*candidate, std::move(*layer), shards);
-          configured.layers.push_back(
-              {module, choice.format, activationsFor(choice.format->name, choice.activations)});
-          continue;
-        }
+      auto layer = planFor(*candidate);
+      if (layer) {
+        quantize(*candidate, std::move(*layer));
+        configured.layers.push_back({std::string(candidate->module), choice.format,
+                                     activationsFor(choice.format->name, choice.activations)});
+        continue;
       }
-      rewrite.left.push_back({tensor.name(), why});
+      leave(tensor.name(), std::move(layer.error()));
       if (std::optional<std::string> module = quantizableModule(tensor))
         configured.ignored.push_back(std::move(*module));
     }
@@ -359,15 +340,10 @@ public:
           finding("activations-stay-wide", "", "",
                   fmt::format("activations of {} have an outer scale, which needs calibration",
                               choice.format->name)));
-    auto job = shards.build(std::move(jobOptions));
-    if (!job)
-      return tl::unexpected(std::move(job.error()));
-    rewrite.job = std::move(*job);
     settleIgnored(configured);
     noteCutGroups(configured);
     choice.layout->settleActivations(configured.layers);
-    choice.layout->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
-    return std::move(rewrite);
+    return finish(std::move(jobOptions), *choice.layout, configured);
   }
 
 private:
@@ -410,11 +386,17 @@ private:
                 "`octavo checkpoint inspect --tensors` lists the names; --only chooses among them"};
   }
 
-  static std::vector<std::int64_t> logicalShape(const Candidate& candidate) {
-    std::vector<std::int64_t> shape = candidate.tensor->entry->shape;
+  /// The plan of a layer, or why it is left.
+  tl::expected<LayerPlan, std::string> planFor(const Candidate& candidate) const {
+    const SafetensorsEntry& entry = *candidate.tensor->entry;
+    for (std::string why : {whyLeft(candidate), whyNever(entry)})
+      if (!why.empty())
+        return tl::unexpected(std::move(why));
+    std::vector<std::int64_t> shape = entry.shape;
     if (candidate.axes == PlainAxes::Swapped)
       std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-    return shape;
+    return planQuantized(candidate.module, candidate.parameter, shape, *choice.format,
+                         *choice.layout, *entry.dtype, choice.preset);
   }
 
   std::string whyLeft(const Candidate& candidate) const {
@@ -440,44 +422,43 @@ private:
     return numerics::elementCount(entry.shape) == 0 ? "it has no values" : "";
   }
 
-  void add(const Candidate& candidate, LayerPlan layer, ShardBuilder& shards) {
+  void quantize(const Candidate& candidate, LayerPlan layer) {
     const StoredTensor& tensor = *candidate.tensor;
-    auto rows = plainRows(tensor, candidate.axes);
-    std::shared_ptr<AmaxMeasurement> measurement;
-    if (layer.outer || layer.hasOneScale())
-      measurement = amaxes.join(amaxGroup(*choice.format, candidate.module, tensor.name()), rows);
-    rewrite.changes.push_back(
-        {.name = tensor.name(),
-         .from = std::string(tensor.entry->dtype->name),
-         .to = std::string(choice.format->name),
-         .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
-         .bytesBefore = tensor.size(),
-         .bytesAfter = layer.bytes()});
-    shards.replace(tensor, quantizeStep(std::move(rows), std::move(layer), options,
-                                        std::move(measurement), ErrorReport::None));
+    replace(tensor,
+            {.name = tensor.name(),
+             .from = std::string(tensor.entry->dtype->name),
+             .to = std::string(choice.format->name),
+             .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
+             .bytesBefore = tensor.size()},
+            quantizeStep(plainRows(tensor, candidate.axes), std::move(layer), options,
+                         amaxGroup(*choice.format, candidate.module, tensor.name()), amaxes,
+                         ErrorReport::None));
   }
 
-  const Folder& folder;
   const QuantizationChoice& choice;
-  const LayerSpelling& spelling;
   numerics::QuantizeOptions options;
-  Rewrite rewrite;
   Selection only, ignore;
-  SharedAmax amaxes;
+  SharedAmaxes amaxes;
 };
 
 } // namespace
 
-std::string refusedEdge(std::span<const std::int64_t> shape, const format::ScaledFormat& format,
-                        const numerics::Preset* preset) {
-  const auto refused =
-      preset ? numerics::refusedAxis(*preset, format, shape, static_cast<int>(shape.size()) - 1)
-             : std::nullopt;
-  return refused ? fmt::format("its {} {} are not whole blocks of {}, which {} refuses",
-                               shape[refused->axis],
-                               refused->axis + 1 == shape.size() ? "columns" : "rows",
-                               refused->block, preset->name)
-                 : "";
+tl::expected<LayerPlan, std::string>
+planQuantized(std::string_view module, std::string_view parameter,
+              std::span<const std::int64_t> shape, const format::ScaledFormat& format,
+              const Layout& layout, const SafetensorsDtype& scaleDtype,
+              const numerics::Preset* preset) {
+  auto plan =
+      planLayer(module, parameter, shape, format, *layout.spelling(format.name, shape.size()),
+                scaleDtype, WithInputScale::No);
+  const auto refused = preset && plan ? numerics::refusedAxis(*preset, format, shape,
+                                                              static_cast<int>(shape.size()) - 1)
+                                      : std::nullopt;
+  if (refused)
+    return tl::unexpected(fmt::format(
+        "its {} {} are not whole blocks of {}, which {} refuses", shape[refused->axis],
+        refused->axis + 1 == shape.size() ? "columns" : "rows", refused->block, preset->name));
+  return plan;
 }
 
 /// Scales of activations come from running the model on examples, which octavo does not.

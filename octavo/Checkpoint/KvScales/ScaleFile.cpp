@@ -5,6 +5,7 @@
 #include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/ModuleNames/Components.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
@@ -21,9 +22,7 @@ namespace {
 
 constexpr const char* kJsonDtype = "float8_e4m3fn";
 
-bool isScaleName(std::string_view name) {
-  return name.substr(name.rfind('.') + 1).find("scale") != name.npos;
-}
+bool isScaleName(std::string_view name) { return lastComponent(name).find("scale") != name.npos; }
 
 bool isUsable(float scale) { return std::isfinite(scale) && scale > 0; }
 

@@ -121,9 +121,8 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
                          : fmt::format("{} has a scale for values but none for keys", kv.module)));
     }
     // Of an old kv_scale, which is both, the same is found twice and told once.
-    for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
-      if (*part)
-        lintOne(**part, findings);
+    for (const auto& [role, part] : scalesOf(kv))
+      lintOne(*part, findings);
   }
 }
 

@@ -120,9 +120,7 @@ void convert(const ConvertFlags& flags) {
   const checkpoint::Folder folder = openFolder(flags.rewrite.input);
   const checkpoint::Layout& from = layoutOf(folder, flags.from);
   auto rewrite = to ? planLayout(folder, from, *to, flags) : planFnuz(folder, from, flags);
-  if (!rewrite)
-    throw CommandError(rewrite.error().message(), ExitCode::BadInput);
-  runRewrite(std::move(*rewrite), flags.rewrite, "converting");
+  runRewrite(std::move(rewrite), flags.rewrite, "converting");
 }
 
 void addFnuzFlags(CLI::App& command, ConvertFlags& flags) {

@@ -229,7 +229,11 @@ std::string interruptionText(const std::string& output) {
 
 } // namespace
 
-void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& what) {
+void runRewrite(tl::expected<Rewrite, checkpoint::Error> planned, const RewriteFlags& flags,
+                const std::string& what) {
+  if (!planned)
+    throw CommandError(planned.error().message(), ExitCode::BadInput);
+  Rewrite& rewrite = *planned;
   const checkpoint::Folder& source = *rewrite.job.source;
   if (!source.isSingleFile() && source.config().is_null())
     rewrite.notes.push_back(checkpoint::finding(
