@@ -21,7 +21,7 @@ Error doubtError(Doubt doubt, std::string file, std::string tensor, std::string 
           .tensor = std::move(tensor),
           .expected = std::move(expected),
           .found = std::move(found),
-          .fix = fmt::format("export it again; --allow {} goes on, and {}", row.name,
+          .fix = fmt::format("export it again, or go on with --allow {}: then {}", row.name,
                              rowOf(comesOf.value_or(doubt)).then)};
 }
 

@@ -26,10 +26,11 @@ inline constexpr auto kDoubts = std::to_array<DoubtRow>({
     {Doubt::InfScale, "inf-scale", "a scale that is infinite",
      "every value under it is infinite, or NaN where the code is 0"},
     {Doubt::NegativeScale, "negative-scale", "a scale that is negative",
-     "every value under it has the other sign than its code"},
+     "every value under it has the opposite sign of its code"},
     {Doubt::ZeroScale, "zero-scale", "a scale of 0", "every value under it is 0"},
-    {Doubt::BlockSize, "block-size", "another block size in its configuration than in its tensors",
-     "blocks are as large as the shape of the scales says"},
+    {Doubt::BlockSize, "block-size",
+     "a block size in its configuration that its tensors do not have",
+     "the shape of the scales decides the block size"},
 });
 
 const DoubtRow& rowOf(Doubt doubt);

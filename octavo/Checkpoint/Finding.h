@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace octavo::checkpoint {
@@ -13,8 +14,22 @@ enum class Severity {
   Error,   ///< values are wrong or missing, or the files are damaged
 };
 
+struct FindingRule;
+
+/// The name of a rule of FindingRules.h; an unknown one does not compile.
+class RuleName {
+public:
+  consteval RuleName(const char* name);
+  constexpr const FindingRule& rule() const { return *row; }
+  std::string_view text() const; ///< stable, kebab case: "missing-scale", "zero-scale", ...
+  bool operator==(const RuleName&) const = default;
+
+private:
+  const FindingRule* row;
+};
+
 struct Finding {
-  std::string rule; ///< stable name, kebab case: "missing-scale", "zero-scale", ...
+  RuleName rule;
   Severity severity;
   std::string file;   ///< relative to the checkpoint; may be empty
   std::string tensor; ///< may be empty

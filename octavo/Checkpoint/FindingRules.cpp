@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace octavo::checkpoint {
 
 std::string_view familyName(RuleFamily family) {
@@ -25,6 +23,8 @@ std::string_view familyName(RuleFamily family) {
     return "key-value cache";
   case Readers:
     return "readers";
+  case Writing:
+    return "writing";
   }
   return "";
 }
@@ -41,14 +41,11 @@ std::string_view severityName(Severity severity) {
   return "";
 }
 
-const FindingRule* findRule(std::string_view name) {
-  const auto found = std::ranges::find(rules::kAll, name, &FindingRule::name);
-  return found == rules::kAll.end() ? nullptr : &*found;
-}
+std::string_view RuleName::text() const { return row->name; }
 
 Finding finding(RuleName name, std::string file, std::string tensor, std::string what) {
   const FindingRule& rule = name.rule();
-  return {.rule = std::string(rule.name),
+  return {.rule = name,
           .severity = rule.severity,
           .file = std::move(file),
           .tensor = std::move(tensor),

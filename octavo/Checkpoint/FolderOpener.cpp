@@ -92,9 +92,10 @@ public:
     std::error_code failed;
     const fs::file_status status = fs::status(path, failed);
     if (status.type() == fs::file_type::none)
-      return tl::unexpected(Error{.file = path.string(),
-                                  .problem = "cannot be opened: " + failed.message(),
-                                  .fix = "see who may read it and the folders above it"});
+      return tl::unexpected(
+          Error{.file = path.string(),
+                .problem = "cannot be opened: " + failed.message(),
+                .fix = "check its permissions and those of the folders above it"});
     if (!fs::exists(status))
       return tl::unexpected(Error{.file = path.string(),
                                   .problem = "there is no such file or folder",
@@ -156,7 +157,7 @@ private:
     if (path.extension() == ".json") {
       error = Error{.file = path.string(),
                     .problem = "describes a checkpoint but is not one",
-                    .fix = "name the folder that it is in"};
+                    .fix = "name its folder instead"};
       return false;
     }
     folder.singleFile = true;
@@ -191,11 +192,11 @@ private:
     std::sort(names.begin(), names.end());
     if (std::binary_search(names.begin(), names.end(), kJobFile) &&
         unfinished == UnfinishedJob::Refused &&
-        !problem("unfinished-job",
-                 Error{.file = (path / kJobFile).string(),
-                       .problem = "the folder has the beginnings of a job of octavo, not a whole "
-                                  "checkpoint",
-                       .fix = "run the command that was writing here again, to its end"}))
+        !problem(
+            "unfinished-job",
+            Error{.file = (path / kJobFile).string(),
+                  .problem = "the folder holds an unfinished octavo job, not a whole checkpoint",
+                  .fix = "run the command that was writing here again, and let it finish"}))
       return false;
     return readConfiguration(names) && findShards(names) && openShards() && findOthers(names);
   }
@@ -209,7 +210,7 @@ private:
     if (failed)
       return problem(rule, Error{.file = path.string(),
                                  .problem = fs::is_symlink(fs::symlink_status(path))
-                                                ? "the link leads nowhere"
+                                                ? "the link is broken"
                                                 : "the file is missing",
                                  .fix = "copy or download it again"}) &&
              false;
@@ -219,7 +220,7 @@ private:
       return true;
     return problem("outside-folder",
                    Error{.file = path.string(),
-                         .problem = "the link leads out of the checkpoint",
+                         .problem = "the link points outside the checkpoint",
                          .expected = "a file in its folder",
                          .found = inQuotes(target.string()),
                          .fix = "copy the file into the folder if you trust it"}) &&
@@ -270,7 +271,7 @@ private:
                     .problem = "more than one index",
                     .expected = std::string(kModelIndex),
                     .found = fmt::format("{} and {}", indices[0], indices[1]),
-                    .fix = "keep the one that is meant, or name a single safetensors file"};
+                    .fix = "keep the right one, or name a single safetensors file"};
       return false;
     }
     if (!folder.index.empty() && !readIndex())
@@ -291,8 +292,8 @@ private:
                     .fix = foreign == names.end() ? "name the folder of a checkpoint"
                                                   : std::string(foreignWeights(*foreign)->fix)};
       if (std::binary_search(names.begin(), names.end(), kJobFile)) {
-        error->found = fmt::format("{}, the beginnings of a job of octavo", kJobFile);
-        error->fix = "run the command that was writing here again, to its end";
+        error->found = fmt::format("{}, an unfinished octavo job", kJobFile);
+        error->fix = "run the command that was writing here again, and let it finish";
       }
       return false;
     }
@@ -319,14 +320,14 @@ private:
         first += std::stoul(number) == first;
       const std::string name =
           fmt::format("{}{:0{}}-of-{}{}", prefix, first, total.size(), total, kShard);
-      if (!problem(
-              "missing-shard",
-              Error{.file = (folder.root / name).string(),
-                    .problem = "the file is missing",
-                    .expected = fmt::format("{} shards, as the names of the others say", count),
-                    .found = fmt::format("{}", numbers.size()),
-                    .fix = "copy or download it again; if octavo was writing here, run its "
-                           "command again"}))
+      if (!problem("missing-shard",
+                   Error{.file = (folder.root / name).string(),
+                         .problem = "the file is missing",
+                         .expected =
+                             fmt::format("{} shards, according to the names of the others", count),
+                         .found = fmt::format("{}", numbers.size()),
+                         .fix = "copy or download it again; if octavo was writing here, run its "
+                                "command again"}))
         return false;
     }
     return true;
@@ -376,7 +377,7 @@ private:
                            .tensor = tensor,
                            .expected = "a relative path without \"..\" that ends in .safetensors",
                            .found = inQuotes(name),
-                           .fix = "mend the index; do not use it if you do not trust its origin"}))
+                           .fix = "fix the index; do not use it if you do not trust its origin"}))
           return false;
         continue;
       }
@@ -489,13 +490,13 @@ private:
       const std::string index = (folder.root / folder.index).string();
       const bool shardIsOpen = std::binary_search(folder.shards.begin(), folder.shards.end(), name);
       if (found == folder.byName.end()) {
-        if (shardIsOpen &&
-            !problem("missing-tensor", Error{.file = index,
-                                             .problem = "the index names a tensor that is nowhere",
-                                             .tensor = tensor,
-                                             .expected = "it in " + name,
-                                             .found = "no tensor of that name",
-                                             .fix = "copy or download " + name + " again"}))
+        if (shardIsOpen && !problem("missing-tensor",
+                                    Error{.file = index,
+                                          .problem = "the index names a tensor that no shard has",
+                                          .tensor = tensor,
+                                          .expected = "it in " + name,
+                                          .found = "no tensor of that name",
+                                          .fix = "copy or download " + name + " again"}))
           return;
         continue;
       }
@@ -504,11 +505,11 @@ private:
       if (actual != name && shardIsOpen && !isIn(tensor, name) &&
           !problem("misplaced-tensor",
                    Error{.file = index,
-                         .problem = "the index has it in the wrong shard",
+                         .problem = "the index names the wrong shard for it",
                          .tensor = tensor,
                          .expected = name,
                          .found = actual,
-                         .fix = "mend the index, or write the checkpoint again"}))
+                         .fix = "fix the index, or write the checkpoint again"}))
         return;
     }
     for (std::size_t i = 0; i < listed.size(); ++i)

@@ -53,8 +53,8 @@ protected:
     const auto damaged = Folder::openDamaged(root, findings);
     ASSERT_TRUE(damaged) << damaged.error().message();
     EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-      return finding.rule == rule && finding.severity == Severity::Error && !finding.what.empty() &&
-             !finding.why.empty();
+      return finding.rule.text() == rule && finding.severity == Severity::Error &&
+             !finding.what.empty() && !finding.why.empty();
     })) << rule;
   }
   static void expectRefused(const fs::path& path, const std::vector<std::string>& words) {
@@ -175,11 +175,11 @@ TEST_F(FolderTest, RefusesLinksToElsewhere) {
   twoShards();
   fs::rename(root / "model-00002-of-00002.safetensors", base / "elsewhere.safetensors");
   fs::create_symlink(base / "elsewhere.safetensors", root / "model-00002-of-00002.safetensors");
-  expectRefused({"model-00002", "leads out of the checkpoint", "elsewhere"}, "outside-folder");
+  expectRefused({"model-00002", "points outside the checkpoint", "elsewhere"}, "outside-folder");
 
   fs::remove(root / "model-00002-of-00002.safetensors");
   fs::create_symlink("nowhere", root / "model-00002-of-00002.safetensors");
-  expectRefused({"model-00002", "leads nowhere"}, "missing-shard");
+  expectRefused({"model-00002", "link is broken"}, "missing-shard");
 }
 
 TEST_F(FolderTest, FollowsLinksWithinTheFolder) {
@@ -197,11 +197,11 @@ TEST_F(FolderTest, FollowsTheLinksOfAHuggingFaceCacheToItsBlobsAlone) {
   fs::create_symlink("../../blobs/0123", root / "snapshots/rev/model.safetensors");
   EXPECT_TRUE(Folder::open(root / "snapshots/rev"));
   fs::create_symlink("../../refs/main", root / "snapshots/rev/tokenizer.json");
-  expectRefused(root / "snapshots/rev", {"tokenizer.json", "leads out of the checkpoint"});
+  expectRefused(root / "snapshots/rev", {"tokenizer.json", "points outside the checkpoint"});
   // Only what lies in a cache: elsewhere a folder beside named blobs may be anybody's.
   fs::create_directories(root / "models/rev");
   fs::create_symlink("../../blobs/0123", root / "models/rev/model.safetensors");
-  expectRefused(root / "models/rev", {"model.safetensors", "leads out of the checkpoint"});
+  expectRefused(root / "models/rev", {"model.safetensors", "points outside the checkpoint"});
 }
 
 TEST_F(FolderTest, ShardsOfASubfolderAreReadAndFilesBesideThemTaken) {

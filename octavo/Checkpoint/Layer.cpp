@@ -34,11 +34,32 @@ std::string formatName(const Layer& layer) {
                      fmt::join(layer.type.block, ", "));
 }
 
+static std::vector<NamedPart>
+present(std::initializer_list<std::pair<std::string_view, const std::optional<Part>*>> parts) {
+  std::vector<NamedPart> those;
+  for (const auto& [role, part] : parts)
+    if (*part)
+      those.push_back({role, &**part});
+  return those;
+}
+
+std::vector<NamedPart> scalesOf(const Layer& layer) {
+  return present({{"scales", &layer.scales},
+                  {"outer scale", &layer.outer},
+                  {"input scale", &layer.inputScale}});
+}
+
+std::vector<NamedPart> scalesOf(const KvScales& kv) {
+  return present({{"key scale", &kv.key},
+                  {"value scale", &kv.value},
+                  {"query scale", &kv.query},
+                  {"probability scale", &kv.probability}});
+}
+
 std::uint64_t bytesOf(const Layer& layer) {
   std::uint64_t bytes = layer.elements.tensor.size();
-  for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
-    if (*part)
-      bytes += (*part)->tensor.size();
+  for (const auto& [role, part] : scalesOf(layer))
+    bytes += part->tensor.size();
   for (const StoredTensor& tensor : layer.idle)
     bytes += tensor.size();
   return bytes;

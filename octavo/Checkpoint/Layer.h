@@ -100,4 +100,13 @@ struct KvScales {
   std::vector<Part> rivals;
 };
 
+/// A part, and what it is: "outer scale", "key scale".
+struct NamedPart {
+  std::string_view role;
+  const Part* part;
+};
+/// The scales that are there, of a layer and of a cache under their first names.
+std::vector<NamedPart> scalesOf(const Layer& layer);
+std::vector<NamedPart> scalesOf(const KvScales& kv);
+
 } // namespace octavo::checkpoint

@@ -118,7 +118,7 @@ tl::expected<LayerReader, Error> LayerReader::open(const Layer& layer) {
     const auto count = static_cast<std::int64_t>(reader.outerScales.size());
     const std::int64_t experts = rank == 3 ? layer.shape[0] : 1;
     if (count != 1 && (count == 0 || count != experts || spansExperts))
-      return refuse(*layer.outer, "not one scale, nor one an expert",
+      return refuse(*layer.outer, "neither one scale nor one per expert",
                     fmt::format("1 or {} numbers", experts), storage(*layer.outer->tensor.entry));
     if (count == 1 && layer.outer->meaning == Meaning::Divides) {
       const auto stored = storedNumbers(*layer.outer);

@@ -278,7 +278,7 @@ TEST(LayerReader, refusesPartsThatDoNotFit) {
   expectRefused(layer, "outer scale of this layer is missing");
   layer = good.layer;
   layer.outer = layer.scales;
-  expectRefused(layer, "not one scale, nor one an expert");
+  expectRefused(layer, "neither one scale nor one per expert");
   layer = good.layer;
   layer.elements.packed = false;
   expectRefused(layer, "its size is not that of the layer's elements");

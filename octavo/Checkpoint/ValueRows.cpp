@@ -219,7 +219,7 @@ Error nonFiniteError(const ValueRows& rows, std::int64_t index, float value) {
           .expected = "finite numbers",
           .found = fmt::format("{} in row {}, column {}", value, index / rows.columns(),
                                index % rows.columns()),
-          .fix = "leave this tensor (--ignore), or repair it; block formats take --non-finite "
+          .fix = "exclude this tensor (--ignore), or repair it; block formats take --non-finite "
                  "saturate or propagate"};
 }
 

@@ -43,17 +43,17 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
   const LayerSpelling* spelling = layout.spelling(weight.format->name, weight.shape.size());
   if (!spelling || spelling->access != Access::ReadAndWrite) {
     const std::vector<std::string_view> formats = writtenFormats(layout, InputScale::Required);
-    return refuse(fmt::format("{} cannot say its format", layout.name()),
+    return refuse(fmt::format("{} cannot express its format", layout.name()),
                   fmt::format("one of {}", fmt::join(formats, ", ")),
                   std::string(weight.format->name), "choose another layout or format");
   }
   const std::string_view module = std::string_view(weight.name).substr(0, dot);
   const std::string_view parameter = std::string_view(weight.name).substr(dot + 1);
   if (const auto why = misfit(*spelling, module, parameter, weight.shape.size()))
-    return refuse(fmt::format("{} does not have weights like it", layout.name()),
+    return refuse(fmt::format("{} does not store weights like it", layout.name()),
                   spelling->holds == Holds::Stacks
                       ? "\"experts.gate_up_proj\" or \"experts.down_proj\", [E, N, K]"
-                      : "matrices [N, K], of experts one by one",
+                      : "matrices [N, K], with each expert separate",
                   std::string(*why), "choose another layout, or pass the values as a plain tensor");
   const std::string input = tensorName(module, parameter, spelling->input.name);
   const bool hasInput = !spelling->input.name.empty() &&
@@ -62,7 +62,7 @@ tl::expected<PlacedLayer, Error> place(const ScaledWeight& weight, const Layout&
       planLayer(module, parameter, weight.shape, *weight.format, *spelling,
                 *findSafetensorsDtype("F32"), hasInput ? WithInputScale::Yes : WithInputScale::No);
   if (!plan)
-    return refuse(fmt::format("{} cannot say it", layout.name()), "", plan.error(),
+    return refuse(fmt::format("{} cannot express it", layout.name()), "", plan.error(),
                   "choose another layout or format");
   if (!(*plan->type.scale == *weight.format->scale))
     return refuse(fmt::format("{} stores its scales in another format", layout.name()),
@@ -147,7 +147,7 @@ tl::expected<Findings, Error> writeCheckpoint(const fs::path& folder,
   for (const char* name : {"model.safetensors", "model.safetensors.index.json", "config.json"})
     if (fs::exists(folder / name, failed))
       return tl::unexpected(Error{.file = (folder / name).string(),
-                                  .problem = "there is a checkpoint in this folder",
+                                  .problem = "this folder already holds a checkpoint",
                                   .fix = "name a new folder"});
 
   std::vector<PlacedLayer> layers;

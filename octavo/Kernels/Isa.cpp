@@ -94,10 +94,10 @@ tl::expected<Isa, std::string> chooseIsa(std::string_view request) {
       auto why = whyNot(row.isa);
       if (!why)
         return row.isa;
-      return tl::unexpected(fmt::format("instruction set '{}' refused: {}; to be had here: {}",
+      return tl::unexpected(fmt::format("instruction set '{}' refused: {}; available here: {}",
                                         request, *why, fmt::join(usable, ", ")));
     }
-  return tl::unexpected(fmt::format("unknown instruction set '{}'; to be had here: {}", request,
+  return tl::unexpected(fmt::format("unknown instruction set '{}'; available here: {}", request,
                                     fmt::join(usable, ", ")));
 }
 

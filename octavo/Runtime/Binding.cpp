@@ -305,14 +305,13 @@ private:
         numerics::quantize(FloatValues(tensor).get(), argument.shape, scaled.type, settings);
     if (!result.refused)
       return TensorValue(std::move(result.tensor));
-    return failure(fmt::format("{}: cannot be quantized to {}: element [{}] is {}; mend the "
-                               "weight, or choose what becomes "
-                               "of it: --non-finite propagate makes its block NaN, --non-finite "
-                               "saturate takes an infinity "
-                               "for the largest value",
-                               origin.describe(), argument.describe(),
-                               fmt::join(indexOf(argument.shape, result.refused->index), ", "),
-                               result.refused->value));
+    return failure(fmt::format(
+        "{}: cannot be quantized to {}: element [{}] is {}; repair the weight, or choose what "
+        "becomes of it: --non-finite propagate makes its block NaN, --non-finite "
+        "saturate takes an infinity "
+        "for the largest value",
+        origin.describe(), argument.describe(),
+        fmt::join(indexOf(argument.shape, result.refused->index), ", "), result.refused->value));
   }
 
   std::span<const Argument> arguments;

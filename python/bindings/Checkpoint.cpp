@@ -92,8 +92,8 @@ Array scalesOf(const LayerReader& reader, const Shape& grid, const ElementFormat
   const std::int64_t count = reader.scaleCount(0, reader.rows());
   const Array scales = emptyArray(grid, wanted);
   if (static_cast<std::int64_t>(scales.size()) != count)
-    raise(ErrorClass::File, "{}: a grid of {} scales was expected, {} were found",
-          reader.layer().name, scales.size(), count);
+    raise(ErrorClass::File, "{}: expected a grid of {} scales, found {}", reader.layer().name,
+          scales.size(), count);
   checkpoint::Fetched fetched;
   if (stored == wanted) {
     valueOf(reader.scales(0, reader.rows(), scales.data, fetched));
@@ -318,7 +318,9 @@ void bindCheckpoint(nb::module_& module) {
                      "list[Finding]"),
              "octavo.checkpoint.write, the configuration as JSON text.");
   nb::class_<Finding>(module, "Finding", "What a look at a checkpoint found.")
-      .def_ro("rule", &Finding::rule, "A stable name: missing-scale, zero-scale, ...")
+      .def_prop_ro(
+          "rule", [](const Finding& finding) { return finding.rule.text(); },
+          "A stable name: missing-scale, zero-scale, ...")
       .def_prop_ro(
           "severity",
           [](const Finding& finding) {
@@ -332,8 +334,8 @@ void bindCheckpoint(nb::module_& module) {
       .def_ro("fix", &Finding::fix, "What to do.")
       .def("__repr__", [](const Finding& finding) {
         return fmt::format("<octavo.checkpoint.Finding {} {}: {}{}{}>",
-                           checkpoint::severityName(finding.severity), finding.rule, finding.tensor,
-                           finding.tensor.empty() ? "" : ": ", finding.what);
+                           checkpoint::severityName(finding.severity), finding.rule.text(),
+                           finding.tensor, finding.tensor.empty() ? "" : ": ", finding.what);
       });
 
   nb::class_<Checkpoint>(

@@ -31,8 +31,8 @@ static const ElementFormat& packable(const ElementFormat& format) {
 static nb::object pack(nb::handle object, nb::handle named) {
   const Array codes = toArray(object, "codes");
   if (named.is_none() && !codes.format)
-    raise(ErrorClass::Dtype, "codes: {} says not what they are; say format=, such as \"e2m1fn\"",
-          codes.dtype);
+    raise(ErrorClass::Dtype,
+          "codes: {} does not say what they are; pass format=, such as \"e2m1fn\"", codes.dtype);
   const ElementFormat& format =
       packable(named.is_none() ? *codes.format : elementFormat(named, "format"));
   if (codes.format != &format && codes.dtype != "uint8")

@@ -59,11 +59,12 @@ static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
   const bool isAmbiguous = x.dtype == "uint8" || (x.format && x.format->isInteger());
   if (from.is_none() && isAmbiguous)
     raise(ErrorClass::Dtype,
-          "x: {} says not what its codes mean; say source=, a format such as \"e4m3fn\"", x.dtype);
+          "x: {} does not say what its codes mean; pass source=, a format such as \"e4m3fn\"",
+          x.dtype);
   const ElementFormat* source = from.is_none() ? x.format : &elementFormat(from, "source");
   if (!isAmbiguous && source != x.format)
-    raise(ErrorClass::Dtype, "x: its dtype is {}, which source={} is not; leave source away",
-          x.dtype, source->name);
+    raise(ErrorClass::Dtype, "x: its dtype is {}, not that of source={}; leave source out", x.dtype,
+          source->name);
   if (!source || !(source->isNarrow() || isWide(*source)))
     wideType(x, "x");
   if (isAmbiguous && !source->isNarrow())

@@ -77,7 +77,7 @@ static const ElementFormat& sourceOf(const Array& codes, nb::handle source,
                                      format::Specials expected) {
   const ElementFormat* format = source.is_none() ? codes.format : &elementFormat(source, "source");
   if (codes.dtype != "uint8" && codes.format != format)
-    raise(ErrorClass::Dtype, "codes: their dtype is {}, which source={} is not; leave source away",
+    raise(ErrorClass::Dtype, "codes: their dtype is {}, not that of source={}; leave source out",
           codes.dtype, format->name);
   const ElementFormat* twin = format ? numerics::fnuzTwin(*format) : nullptr;
   if (!twin || (format->specials == format::Specials::UnsignedZero) !=

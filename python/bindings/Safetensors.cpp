@@ -102,10 +102,9 @@ static void save(const std::filesystem::path& path, const nb::dict& tensors,
 static Array readPart(const checkpoint::SafetensorsFile& file, const std::string& name) {
   if (const auto* entry = file.find(name))
     return readTensor(file, *entry);
-  raise(
-      ErrorClass::File,
-      "{}: no tensor \"{}\", which the metadata's entry \"{}\" speaks of; octavo.save writes both",
-      file.name(), name, kMetadataKey);
+  raise(ErrorClass::File,
+        "{}: no tensor \"{}\", which the metadata's entry \"{}\" mentions; octavo.save writes both",
+        file.name(), name, kMetadataKey);
 }
 
 /// The scaled tensor that an entry of the metadata describes.

@@ -38,7 +38,7 @@ def open(path: _Path, layout: str | None = None) -> Checkpoint:
         (`octavo checkpoint layouts` lists them).
 
     Names, shapes and scales' places are read and checked; values are not. Raises FileError, also
-    where it is quantized in a way that octavo does not read and no layout is named, and FormatError
+    where it is quantized in a way that octavo cannot read and no layout is named, and FormatError
     for a layout that does not exist.
     """
     return Checkpoint(path, layout)

@@ -118,7 +118,7 @@ def test_the_json_of_old_vllm(tmp_path):
     refused(lambda j: j.pop("kv_cache"), "no kv_cache")
     refused(lambda j: cache(j).update(dtype="float8_e5m2"), "float8_e4m3fn", "float8_e5m2")
     refused(lambda j: cache(j)["scaling_factor"]["0"].pop("0"), "rank 0", "every layer")
-    refused(lambda j: cache(j)["scaling_factor"]["1"].update({"0": 0.5}), "rank 1", "other scales")
+    refused(lambda j: cache(j)["scaling_factor"]["1"].update({"0": 0.5}), "rank 1", "different scales")
     refused(lambda j: cache(j)["scaling_factor"].update({"3": {}}), "ranks")
     refused(lambda j: cache(j)["scaling_factor"]["0"].update({"1": -1.0}), "layer 1", "positive")
     refused(lambda j: j.update(model_type="mistral"), "mistral", "llama")
@@ -236,7 +236,7 @@ def test_two_values_for_one_scale_are_refused(tmp_path):
     side = scale_file(tmp_path / "side.safetensors", **{"k_scale": 0.5, "k_proj.k_scale": 0.25})
     for more in (["show"], ["apply", "--into-checkpoint"], ["apply", "-o", tmp_path / "out.safetensors"]):
         error = octavo("scales", more[0], folder, "--scales", side, *more[1:], code=3).stderr
-        assert all(words in error for words in ("0.5", "0.25", "k_proj.k_scale", "keep the one")), error
+        assert all(words in error for words in ("0.5", "0.25", "k_proj.k_scale", "keep the right one")), error
     assert bytes_of(folder) == files
     scale_file(side, **{"k_scale": 0.5, "k_proj.k_scale": 0.5})
     changes = as_json("scales", "apply", folder, "--scales", side, "--into-checkpoint")["changes"]

@@ -105,9 +105,9 @@ def gpt_oss(folder):
 def test_a_layout_of_single_experts_takes_no_stack(tmp_path, layout, anew):
     folder, out = gpt_oss(tmp_path / "experts"), tmp_path / "out"
     refused = octavo("convert", folder, "-o", out, "--layout", layout, *anew, code=3).stderr
-    for words in (f"2 of 2 layers are not as layout {layout} has them", "of experts one by one",
+    for words in (f"2 of 2 layers do not have the shape that layout {layout} stores", "with each expert separate",
                   "down_proj and 1 more: stacked experts, which this layout stores one by one",
-                  "--layout with one that has them in mxfp4: gpt-oss, native",
+                  "choose a --layout that stores them in mxfp4: gpt-oss, native",
                   "`octavo checkpoint dequantize` gives plain weights"):
         assert words in refused, refused
     assert not out.exists()

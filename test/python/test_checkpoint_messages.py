@@ -39,7 +39,7 @@ CASES = {
     ("inspect", "empty"): (3, "empty: holds no safetensors file; name the folder of a checkpoint"),
     ("inspect", "bf16/config.json"): (3, "bf16/config.json: describes a checkpoint but is not one; name the folder"),
     ("inspect", "model.bin"): (3, "a PyTorch pickle, not safetensors", "safetensors.torch.save_file"),
-    ("inspect", "badjson"): (3, "badjson/config.json: not valid JSON", "line 1, column 9", "mend it in an editor"),
+    ("inspect", "badjson"): (3, "badjson/config.json: not valid JSON", "line 1, column 9", "fix it in an editor"),
     ("inspect", "bf16", "--tensor", "model.layers.0.mlp.upproj"): (3, "did you mean model.layers.0.mlp.up_proj.weight?"),
     ("quantize", "fp8", "-o", "out", "--layout", "fp8", "--format", "fp8_tensor"): (
         3, "fp8: is quantized already", "octavo checkpoint convert", "octavo checkpoint dequantize"),
@@ -56,20 +56,20 @@ CASES = {
     (*QUANTIZE, "mxfp4", "--threads", "0"): (2, "--threads: Value 0 not in range", "4096"),
     (*QUANTIZE, "mxfp4", "--ony", "x"): (2, 'no option of quantize "--ony"; did you mean --only'),
     # where the output goes
-    (*QUANTIZE[:3], "bf16", *QUANTIZE[4:], "mxfp4"): (3, "the output would lie in the input", "choose a folder elsewhere"),
-    (*QUANTIZE[:3], "bf16/out", *QUANTIZE[4:], "mxfp4"): (3, "the output would lie in the input"),
+    (*QUANTIZE[:3], "bf16", *QUANTIZE[4:], "mxfp4"): (3, "the output would be inside the input", "choose a folder elsewhere"),
+    (*QUANTIZE[:3], "bf16/out", *QUANTIZE[4:], "mxfp4"): (3, "the output would be inside the input"),
     (*QUANTIZE[:3], "fp8", *QUANTIZE[4:], "mxfp4"): (3, "fp8: the folder is not empty", "remove it, or choose another"),
     (*QUANTIZE[:3], "/proc/x", *QUANTIZE[4:], "mxfp4"): (3, "/proc/x: the folder cannot be created", "choose another place"),
     ("report", "fp8", "-o", "nodir/r.html"): (3, "nodir/r.html: cannot be written", "create its folder first"),
     # patterns
     (*QUANTIZE, "mxfp4", "--only", "model.layers.9.*"): (
         3, "bf16: has no weight to quantize", "--only model.layers.9.* names no weight", "`octavo checkpoint inspect --tensors` lists the names"),
-    (*QUANTIZE, "mxfp4", "--only", "re:("): (3, '--only has "re:("', "missing closing parenthesis", "mend the expression"),
-    (*QUANTIZE, "mxfp4", "--ignore", "re:["): (3, '--ignore has "re:["', "mend the expression"),
+    (*QUANTIZE, "mxfp4", "--only", "re:("): (3, '--only has "re:("', "missing closing parenthesis", "fix the expression"),
+    (*QUANTIZE, "mxfp4", "--ignore", "re:["): (3, '--ignore has "re:["', "fix the expression"),
     # what a layout does not have
     ("quantize", "bf16", "-o", "out", "--layout", "gpt-oss", "--format", "mxfp4"): (
         3, "14 left (not one of the stacked experts that this layout quantizes)", "1 left (an embedding"),
-    # each format once, and none that needs a calibration
+    # each format once, and none that needs calibration
     ("quantize", "bf16", "-o", "out", "--layout", "modelopt", "--format", "mxfp4"): (
         2, "did you mean nvfp4?", "available: fp8_row, fp8_block, mxfp8_e4m3, nvfp4\n"),
     ("convert", "fp8", "-o", "out", "--layout", "deepseek"): (
@@ -77,7 +77,7 @@ CASES = {
         "model.layers.0.mlp.down_proj.weight and 13 more: layout deepseek has no spelling of fp8_tensor; --format fp8_block keeps all values; or --requantize --format F"),
     ("convert", "fp8", "-o", "out"): (2, "one of --layout, --fnuz and --ocp"),
     ("convert", "fp8", "-o", "out", "--layout", "quark", "--requantize"): (2, "--requantize needs --format"),
-    ("scales", "extract", "bf16", "-o", "out.safetensors"): (3, "no scale of a key-value cache", "nothing was written"),
+    ("scales", "extract", "bf16", "-o", "out.safetensors"): (3, "no scales of a key-value cache", "nothing was written"),
     ("scales", "apply", "fp8", "--scales", "none.json", "-o", "out.json"): (3, "none.json: cannot be opened", "check the path"),
     **{("diff", "bf16", "fp8", "--tolerance", text): (2, f"--tolerance: expected a number from 0 on, found {text}")
        for text in ("-1", "0.1x", "nan")},
@@ -133,6 +133,6 @@ def test_an_input_without_a_configuration_is_told(folder, tmp_path):
         assert done.returncode == 0
         assert "warning: the input has no config.json" in done.stdout, done.stdout
         again = run(folder, *arguments, "-o", str(tmp_path / "json"), "--json")
-        assert [note["rule"] for note in json.loads(again.stdout)["notes"]] == ["no-configuration"]
+        assert [note["rule"] for note in json.loads(again.stdout)["notes"]] == ["missing-model-configuration"]
     done = run(folder, "quantize", "bf16", *QUANTIZE[4:], "mxfp4", "-o", str(tmp_path / "with"))
     assert "config.json" not in done.stdout

@@ -251,10 +251,10 @@ def test_usage(plain, tmp_path):
     assert "nvfp4 has a scale that all values of a tensor share" in message
     message = quantize_error(plain, out, "mxfp4", "--memory", "1", code=2)
     assert "expected 1MB or more, found 1 bytes" in message
-    assert "in the input" in quantize_error(plain, plain / "sub", "mxfp4")
+    assert "inside the input" in quantize_error(plain, plain / "sub", "mxfp4")
     quantize(plain, out, "mxfp4")
     assert "not empty" in quantize_error(plain, out, "mxfp4")
-    assert "is quantized already" in quantize_error(out, tmp_path / "again", "mxfp4")
+    assert "is already quantized" in quantize_error(out, tmp_path / "again", "mxfp4")
 
 
 @pytest.mark.parametrize("layout, format_name", [("compressed-tensors", "nvfp4"), ("fp8", "fp8_tensor")])
@@ -315,7 +315,7 @@ def test_the_beginnings_of_a_job_are_no_checkpoint(tmp_path):
                         ["report", folder, "-o", tmp_path / "page.html"], ["scales", "show", folder],
                         ["diff", other, folder], ["verify", other, "--against", folder]):
             error = octavo(*command, code=3)
-            assert "beginnings of a job" in error and "again" in error, error
+            assert "unfinished octavo job" in error and "again" in error, error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
 
 

@@ -162,7 +162,7 @@ def test_what_is_left_on_a_full_disk_is_said(tmp_path, source):
         error = process.communicate(timeout=60)[1]
         assert process.returncode == 3, error
         assert "free some space" in error and "nothing was left" not in error
-        assert f"what is in {disk / 'out'} stays, and the same command goes on from it" in error
+        assert f"what is in {disk / 'out'} stays, and the same command continues from there" in error
         assert first.exists()
         (disk / "balloon").unlink()
         again = subprocess.run(command, capture_output=True, text=True, check=True)

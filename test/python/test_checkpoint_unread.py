@@ -369,7 +369,7 @@ def test_codes_that_fit_no_layout_and_no_configuration(tmp_path):
     for name, checkpoint in {"e5m2": e5m2, "bf16 scales": narrow, "one lacks its scale": lacking}.items():
         folder = write(tmp_path, name, checkpoint)
         assert "unsupported-layout" in rules(folder), name
-        refused(folder, tmp_path, "to the letter", "--from LAYOUT")
+        refused(folder, tmp_path, "fit no layout exactly", "--from LAYOUT")
         octavo("quantize", folder, "-o", tmp_path / "out", "--layout", "fp8", "--format", "fp8_tensor", code=3)
     octavo("dequantize", tmp_path / "bf16 scales", "-o", tmp_path / "out", "--from", "deepseek")
     assert not [t for t in tensors_of(tmp_path / "out").values() if t.dtype == E4M3]

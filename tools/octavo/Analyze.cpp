@@ -247,7 +247,7 @@ void addAnalyzeCommand(CLI::App& app) {
   for (CLI::Option* other : {format, distribution, samples, seed, weights, tensor, plot})
     rfc->excludes(other);
   command->add_flag("--json", options->isJson, "Print JSON");
-  command->add_option("--threads", options->threads, "At most so many threads")
+  command->add_option("--threads", options->threads, "Use at most this many threads")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   command->footer(R"(Examples:

@@ -181,7 +181,8 @@ void addFormatsCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand("formats", "Print the element formats and scaled formats");
   auto options = std::make_shared<FormatsOptions>();
   CLI::Option* json = command->add_flag("--json", options->json, "As JSON");
-  command->add_flag("--markdown", options->markdown, "As the page docs/formats.md")->excludes(json);
+  command->add_flag("--markdown", options->markdown, "Print as the page docs/formats.md")
+      ->excludes(json);
   command->footer("Examples:\n"
                   "  octavo formats\n"
                   "  octavo formats --json");

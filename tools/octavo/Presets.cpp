@@ -252,9 +252,9 @@ void addPresetsCommand(CLI::App& app) {
   command->add_option("name", options->name, "A preset: torchao-rceil, modelopt, ...");
   command->add_option(
       "--format", options->format,
-      fmt::format("Only the rows of a scaled format: {}", fmt::join(scaledFormatNames(), ", ")));
+      fmt::format("Only presets of this scaled format: {}", fmt::join(scaledFormatNames(), ", ")));
   CLI::Option* json = command->add_flag("--json", options->json, "As JSON");
-  command->add_flag("--markdown", options->markdown, "All rows, as docs/scale-rules.md shows them")
+  command->add_flag("--markdown", options->markdown, "Print all rows, as in docs/scale-rules.md")
       ->excludes(json);
   command->footer("Examples:\n"
                   "  octavo presets\n"

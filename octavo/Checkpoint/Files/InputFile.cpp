@@ -43,12 +43,12 @@ tl::expected<void, Error> InputFile::read(std::uint64_t offset, std::span<std::b
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)
-      return tl::unexpected(
-          Error{.file = path,
-                .problem = n < 0 ? std::string("cannot be read: ") + std::strerror(errno)
-                                 : "has become shorter while it was read",
-                .offset = offset,
-                .fix = n < 0 ? "check its disk" : "see what writes to it, and run this again"});
+      return tl::unexpected(Error{
+          .file = path,
+          .problem = n < 0 ? std::string("cannot be read: ") + std::strerror(errno)
+                           : "became shorter while it was being read",
+          .offset = offset,
+          .fix = n < 0 ? "check its disk" : "find out what writes to it, and run this again"});
     offset += static_cast<std::uint64_t>(n);
     to = to.subspan(static_cast<std::size_t>(n));
   }

@@ -62,7 +62,7 @@ public:
                   .offset = position > 0 ? position - 1 : 0, // counted from 1
                   .expected = "JSON in UTF-8",
                   .found = problemOf(exception),
-                  .fix = "copy or download it again, or mend it in an editor"};
+                  .fix = "copy or download it again, or fix it in an editor"};
     return false;
   }
 
@@ -91,7 +91,7 @@ private:
   bool open(Json value) {
     if (levels.size() == kDeepest) {
       error = Error{.file = file,
-                    .problem = "its values are nested too deep",
+                    .problem = "its values are nested too deeply",
                     .expected = fmt::format("at most {} levels", kDeepest),
                     .found = "more",
                     .fix = "no configuration needs that: the file is damaged"};

@@ -120,7 +120,7 @@ tl::expected<void, Error> OutputFile::reserve(std::uint64_t length) {
   if (errno != EOPNOTSUPP && errno != EINTR)
     return failure("its disk space cannot be reserved", errno);
   if (::ftruncate(descriptor, static_cast<off_t>(length)) != 0)
-    return failure("cannot be made as long as it must be", errno);
+    return failure("cannot be extended to its full size", errno);
   return {};
 }
 
@@ -280,7 +280,7 @@ tl::expected<void, Error> OutputFile::place() {
   if (::fsync(descriptor) != 0)
     return failure("cannot be synced to disk", errno);
   if (::rename(temporary.c_str(), path.c_str()) != 0)
-    return failure("cannot be renamed to its place", errno);
+    return failure("cannot be renamed into place", errno);
   ::close(std::exchange(descriptor, -1));
   return {};
 }

@@ -91,7 +91,7 @@ tl::expected<numerics::Tensor, Error> SafetensorsFile::read(const SafetensorsEnt
                                 .tensor = entry.name,
                                 .expected = "real numbers or integers",
                                 .found = std::string(entry.dtype->name),
-                                .fix = "store the real and the imaginary part apart"});
+                                .fix = "store the real and imaginary parts separately"});
   const numerics::ElementType type = *entry.dtype->type;
   auto stored = bytes(entry);
   if (!stored)
@@ -124,7 +124,7 @@ tl::expected<void, Error> writeSafetensors(const std::filesystem::path& path,
       return tl::unexpected(Error{.file = path.string(),
                                   .problem = "safetensors has no dtype for its elements",
                                   .tensor = tensor.name,
-                                  .expected = "a type that it has",
+                                  .expected = "a type that safetensors has",
                                   .found = tensor.tensor->type.name(),
                                   .fix = "convert it to one (a wider type, or its codes as u8)"});
     planned.push_back({tensor.name, dtype, tensor.tensor->shape});

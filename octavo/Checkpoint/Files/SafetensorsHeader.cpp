@@ -17,7 +17,7 @@ namespace octavo::checkpoint {
 namespace {
 
 constexpr std::string_view kMetadataKey = "__metadata__";
-constexpr const char* kWriteAgain = "the file was written wrongly: write it again";
+constexpr const char* kWriteAgain = "the file was written incorrectly: write it again";
 
 /// Builds the entries as the parser meets them, so that no key is lost that occurs twice and no
 /// number has gone through a double.
@@ -260,13 +260,12 @@ std::optional<Error> checkEntries(std::vector<SafetensorsEntry>& entries, std::u
                     "the file is cut short: copy or download it again");
     if (entry.begin < end)
       return refuse(previous.empty()
-                        ? "its data overlaps what is before it"
+                        ? "its data overlaps the data before it"
                         : fmt::format("its data overlaps that of {}", inQuotes(previous)),
-                    fmt::format("data from byte {} of the data on", end),
+                    fmt::format("data from byte {} on", end),
                     fmt::format("data_offsets [{}, {}]", entry.begin, entry.end));
     if (entry.begin > end)
-      return refuse("there is a hole before its data",
-                    fmt::format("data from byte {} of the data on", end),
+      return refuse("there is a gap before its data", fmt::format("data from byte {} on", end),
                     fmt::format("data_offsets [{}, {}]", entry.begin, entry.end));
     const std::optional<std::uint64_t> bits = bitsOf(entry);
     const std::string shape = fmt::format("{} {}", entry.dtype->name, entry.shape);

@@ -413,9 +413,8 @@ TEST_F(SafetensorsWriter, aFileThatHasBecomeShorterIsSaidNotToBeWhole) {
   const auto bytes = file->bytes(file->entries()[0]);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().message(),
-            (folder / "a").string() +
-                ": tensor \"t\": has become shorter while it was read (at byte 2000); see what "
-                "writes to it, and run this again");
+            (folder / "a").string() + ": tensor \"t\": became shorter while it was being read (at "
+                                      "byte 2000); find out what writes to it, and run this again");
 }
 
 TEST_F(SafetensorsWriter, aPipeIsRefusedWithoutWaiting) {

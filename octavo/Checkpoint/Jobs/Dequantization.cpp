@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/Dequantization.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/ScaleCheck.h"
@@ -48,7 +49,7 @@ public:
       if (*beyond > 0)
         return tl::unexpected(
             Error{.file = rows->tensor().shard->name(),
-                  .problem = "has values beyond the largest of the new dtype",
+                  .problem = "has values larger than the new dtype can hold",
                   .tensor = rows->tensor().name(),
                   .expected = fmt::format("values of {}", planned.dtype->name),
                   .found = fmt::format("larger ones in rows {} to {}", tile.begin, tile.end - 1),
@@ -80,73 +81,56 @@ private:
   std::int64_t tileRows;
 };
 
-} // namespace
+class DequantizationPlanner : RewritePlanner {
+public:
+  DequantizationPlanner(const Folder& folder, const DequantizationChoice& choice)
+      : RewritePlanner(folder), choice(choice) {}
 
-/// Models say the dtype of their weights under one of these keys.
-static void setDtype(Json& config, const SafetensorsDtype& dtype) {
-  const std::string_view name = dtype.type->format().torch;
-  for (const char* key : {"torch_dtype", "dtype"})
-    if (config.is_object() && config.contains(key))
-      config[key] = name;
-}
+  tl::expected<Rewrite, Error> plan(Json options) {
+    return read(*choice.layout, choice.allowed, UnreadParts::Refused)
+        .and_then([&] { return refuseCodesAlone(folder, *choice.layout, inventory()); })
+        .and_then([&] { return forLayers([&](const auto& reader) { return place(reader); }); })
+        .and_then([&] {
+          dropKvScales();
+          dropIdle();
+          return finish(std::move(options), *findLayout("plain"), {});
+        })
+        .map([&](Rewrite whole) {
+          if (!whole.changes.empty())
+            setModelDtype(whole.job.config, plainDtype(choice.dtype));
+          return whole;
+        });
+  }
+
+private:
+  tl::expected<void, Error> place(const LayerReader& reader) {
+    return checkOuterScale(reader.layer(), choice.allowed).map([&] {
+      replace(reader.layer(), plainDtype(choice.dtype).name,
+              std::make_unique<DequantizeStep>(reader, choice.dtype, choice.allowed));
+    });
+  }
+
+  void dropKvScales() {
+    std::size_t dropped = 0;
+    for (const KvScales& kv : inventory().kvScales)
+      for (const auto& [role, part] : scalesOf(kv)) {
+        drop(part->tensor);
+        ++dropped;
+      }
+    if (dropped > 0)
+      rewrite.notes.push_back(
+          finding("dropped-kv-scales", "", "",
+                  fmt::format("{} scales of the key-value cache are not in the output", dropped)));
+  }
+
+  const DequantizationChoice& choice;
+};
+
+} // namespace
 
 tl::expected<Rewrite, Error> planDequantization(const Folder& folder,
                                                 const DequantizationChoice& choice, Json options) {
-  const Layout& layout = *choice.layout;
-  Rewrite rewrite;
-  auto inventory = std::make_unique<Inventory>(layout.read(folder, rewrite.notes));
-  if (auto whole = refuseUnread(folder, *inventory); !whole)
-    return tl::unexpected(std::move(whole.error()));
-  if (auto sure = refuseDoubts(*inventory, choice.allowed); !sure)
-    return tl::unexpected(std::move(sure.error()));
-  if (auto done = refuseCodesAlone(folder, layout, *inventory); !done)
-    return tl::unexpected(std::move(done.error()));
-  ShardBuilder shards(folder);
-  for (const Layer& layer : inventory->layers) {
-    auto reader = LayerReader::open(layer);
-    if (!reader)
-      return tl::unexpected(std::move(reader.error()));
-    if (auto sure = checkOuterScale(layer, choice.allowed); !sure)
-      return tl::unexpected(std::move(sure.error()));
-    auto step = std::make_unique<DequantizeStep>(*reader, choice.dtype, choice.allowed);
-    const PlannedTensor& plain = step->outputs().front();
-    rewrite.changes.push_back(
-        {.name = plain.name,
-         .from = std::string(layer.format ? layer.format->name : layer.type.element->name),
-         .to = std::string(plain.dtype->name),
-         .elements = static_cast<std::uint64_t>(numerics::elementCount(plain.shape)),
-         .bytesBefore = bytesOf(layer),
-         .bytesAfter = storedBytes(*plain.dtype, plain.shape)});
-    dropScales(shards, layer);
-    shards.replace(layer.elements.tensor, std::move(step));
-  }
-  std::size_t dropped = 0;
-  for (const KvScales& kv : inventory->kvScales)
-    for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
-      if (*part) {
-        shards.drop((*part)->tensor);
-        ++dropped;
-      }
-  dropRepeated(shards, *inventory);
-  if (dropped > 0)
-    rewrite.notes.push_back(
-        {.rule = "dropped-kv-scales",
-         .severity = Severity::Note,
-         .file = "",
-         .tensor = "",
-         .what = fmt::format("{} scales of the key-value cache are not in the output", dropped),
-         .why = "a plain checkpoint has no place for them",
-         .fix = "octavo checkpoint scales extract keeps them in a file"});
-
-  auto job = shards.build(std::move(options));
-  if (!job)
-    return tl::unexpected(std::move(job.error()));
-  rewrite.job = std::move(*job);
-  findLayout("plain")->configure({}, rewrite.job.config, rewrite.job.quantConfig);
-  if (!inventory->layers.empty())
-    setDtype(rewrite.job.config, plainDtype(choice.dtype));
-  rewrite.inventory = std::move(inventory);
-  return rewrite;
+  return DequantizationPlanner(folder, choice).plan(std::move(options));
 }
 
 } // namespace octavo::checkpoint

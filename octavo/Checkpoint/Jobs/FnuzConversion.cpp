@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/FnuzConversion.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/ScaleCheck.h"
 #include "octavo/Checkpoint/ValueRows.h"
@@ -36,9 +37,10 @@ struct OddName {
 constexpr std::array<OddName, kOdds> kOddNames = {{
     {"negative_zeros", "", ""},
     {"nan_codes", "has a code of NaN or infinity",
-     "--nan-codes nan keeps it NaN, saturate makes it the largest value"},
-    {"beyond", "has a value that is beyond the other format's largest once its code is kept",
-     "--beyond saturate limits it, requantize keeps the scale and rounds the codes under it"},
+     "--nan-codes nan keeps it NaN; --nan-codes saturate makes it the largest value"},
+    {"beyond", "has a code whose value would exceed the other format's largest",
+     "--beyond saturate limits it; --beyond requantize keeps the scale and rounds the codes under "
+     "it"},
     {"capped", "", ""},
     {"inexact", "", ""},
 }};
@@ -148,14 +150,15 @@ Error scaleError(const Part& scales, std::int64_t index, int exponent) {
                                       std::as_writable_bytes(std::span(&code, 1)).first(width));
       !read)
     return std::move(read.error());
-  return {.file = scales.tensor.shard->name(),
-          .problem =
-              fmt::format("has a scale that cannot be {}", exponent > 0 ? "doubled" : "halved"),
-          .tensor = scales.tensor.name(),
-          .expected = fmt::format("2^{} times it in {}", exponent, scales.format->name),
-          .found = fmt::format("{} at index {}", numerics::decode(*scales.format, code), index),
-          .fix = "--scale-range saturate takes the nearest scale there is; `octavo checkpoint "
-                 "dequantize` and `quantize` make new ones"};
+  return {
+      .file = scales.tensor.shard->name(),
+      .problem = fmt::format("has a scale that cannot be {}", exponent > 0 ? "doubled" : "halved"),
+      .tensor = scales.tensor.name(),
+      .expected = fmt::format("2^{} times it in {}", exponent, scales.format->name),
+      .found = fmt::format("{} at index {}", numerics::decode(*scales.format, code), index),
+      .fix =
+          "--scale-range saturate takes the nearest scale that the format has; `octavo checkpoint "
+          "dequantize` and `quantize` make new ones"};
 }
 
 /// Finds the scales under which codes are beyond, where a scale counts for several pieces.
@@ -387,20 +390,18 @@ private:
   std::atomic<std::int64_t> scalesOutOfRange{0};
 };
 
-class FnuzPlanner {
+class FnuzPlanner : RewritePlanner {
 public:
   FnuzPlanner(const Folder& folder, const FnuzChoice& choice)
-      : folder(folder), choice(choice), shards(folder) {}
+      : RewritePlanner(folder), choice(choice) {}
 
   tl::expected<Rewrite, Error> plan(Json options) {
-    auto inventory = std::make_unique<Inventory>(choice.layout->read(folder, rewrite.notes));
-    if (auto sure = refuseDoubts(*inventory, choice.allowed); !sure)
-      return tl::unexpected(std::move(sure.error()));
-    for (Layer& layer : inventory->layers)
-      takeAsStored(layer);
-    for (const Layer& layer : inventory->layers)
-      if (auto placed = place(layer); !placed)
-        return tl::unexpected(std::move(placed.error()));
+    auto placed = read(*choice.layout, choice.allowed, UnreadParts::Copied).and_then([&] {
+      std::ranges::for_each(inventory().layers, takeAsStored);
+      return forLayers([&](const auto& reader) { return place(reader); });
+    });
+    if (!placed)
+      return tl::unexpected(std::move(placed.error()));
     if (rewrite.changes.empty())
       return tl::unexpected(Error{.file = folder.path().string(),
                                   .problem = isToFnuz() ? "has no FP8 weights of OCP's formats"
@@ -410,22 +411,10 @@ public:
                                   .found = fmt::format("layout {}, {} other quantized weights",
                                                        choice.layout->name(), rewrite.left.size()),
                                   .fix = "octavo checkpoint inspect shows the formats"});
-    if (!inventory->kvScales.empty() && isToFnuz())
+    if (!inventory().kvScales.empty() && isToFnuz())
       rewrite.notes.push_back(
-          {.rule = "kept-kv-scales",
-           .severity = Severity::Note,
-           .file = "",
-           .tensor = "",
-           .what = "scales of the key-value cache stay as they are",
-           .why = "the cache is filled as the model runs; readers on FNUZ hardware double its "
-                  "scales as they load",
-           .fix = ""});
-    auto job = shards.build(std::move(options));
-    if (!job)
-      return tl::unexpected(std::move(job.error()));
-    rewrite.job = std::move(*job);
-    rewrite.inventory = std::move(inventory);
-    return std::move(rewrite);
+          finding("kept-kv-scales", "", "", "scales of the key-value cache stay as they are"));
+    return finish(std::move(options));
   }
 
 private:
@@ -440,20 +429,18 @@ private:
 
   bool isToFnuz() const { return choice.direction == FnuzDirection::ToFnuz; }
 
-  tl::expected<void, Error> place(const Layer& layer) {
-    auto reader = LayerReader::open(layer);
-    if (!reader)
-      return tl::unexpected(std::move(reader.error()));
+  tl::expected<void, Error> place(const LayerReader& reader) {
+    const Layer& layer = reader.layer();
     const ElementFormat& from = *layer.type.element;
     const ElementFormat* twin = numerics::fnuzTwin(from);
     const bool isFnuz = from.specials == format::Specials::UnsignedZero;
     if (!twin) {
-      leave(layer, fmt::format("{} has no FNUZ twin", from.name));
+      leave(plainName(layer), fmt::format("{} has no FNUZ twin", from.name));
       return {};
     }
     const bool isCap = isFnuz && isToFnuz() && choice.largest == FnuzLargest::Ocp;
     if (isFnuz == isToFnuz() && !isCap) {
-      leave(layer, fmt::format("is {} already", from.name));
+      leave(plainName(layer), fmt::format("is {} already", from.name));
       return {};
     }
     const ElementFormat& to = isCap ? from : *twin;
@@ -463,27 +450,15 @@ private:
     std::optional<CodeMap> byValue;
     if (!isToFnuz() && choice.codes.noTwin == NoTwin::Requantize)
       byValue = toOcpByValue(from, choice.codes);
-    if (layer.inputScale)
-      if (auto done = checkNumbers(*layer.inputScale, choice.allowed); !done)
-        return done;
-    if (layer.inputScale)
-      if (auto done = placeInputScale(*layer.inputScale, map.exponent); !done)
-        return done;
-    rewrite.changes.push_back(
-        {.name = plainName(layer),
-         .from = std::string(from.name),
-         .to = std::string(to.name),
-         .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
-         .bytesBefore = bytesOf(layer),
-         .bytesAfter = bytesOf(layer)});
-    shards.drop(layer.scales->tensor);
-    shards.replace(layer.elements.tensor,
-                   std::make_unique<FnuzStep>(*reader, to, choice, map, std::move(byValue)));
-    return {};
-  }
-
-  void leave(const Layer& layer, std::string why) {
-    rewrite.left.push_back({plainName(layer), std::move(why)});
+    LayerChange& change = replace(
+        layer, to.name, std::make_unique<FnuzStep>(reader, to, choice, map, std::move(byValue)));
+    change.from = from.name;
+    change.bytesAfter = change.bytesBefore;
+    if (!layer.inputScale)
+      return {};
+    return checkNumbers(*layer.inputScale, choice.allowed).and_then([&] {
+      return placeInputScale(*layer.inputScale, map.exponent);
+    });
   }
 
   /// Activations are quantized to the weights' format: their scale goes with theirs.
@@ -496,15 +471,11 @@ private:
     if (report.refused)
       return tl::unexpected(scaleError(part, *report.refused, exponent));
     const SafetensorsEntry& entry = *part.tensor.entry;
-    shards.replace(part.tensor,
-                   bytesStep({entry.name, entry.dtype, entry.shape}, std::move(*bytes)));
+    replace(part.tensor, bytesStep({entry.name, entry.dtype, entry.shape}, std::move(*bytes)));
     return {};
   }
 
-  const Folder& folder;
   const FnuzChoice& choice;
-  ShardBuilder shards;
-  Rewrite rewrite;
 };
 
 } // namespace

@@ -64,6 +64,13 @@ std::unique_ptr<Step> bytesStep(PlannedTensor planned, std::vector<std::byte> by
   return std::make_unique<BytesStep>(std::move(planned), std::move(bytes));
 }
 
+std::uint64_t Step::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const PlannedTensor& tensor : outputs())
+    bytes += storedBytes(*tensor.dtype, tensor.shape);
+  return bytes;
+}
+
 std::vector<PlannedTensor> PlannedShard::tensors() const {
   std::vector<PlannedTensor> tensors;
   for (const std::unique_ptr<Step>& step : steps)
@@ -73,8 +80,8 @@ std::vector<PlannedTensor> PlannedShard::tensors() const {
 
 std::uint64_t PlannedShard::bytes() const {
   std::uint64_t bytes = 0;
-  for (const PlannedTensor& tensor : tensors())
-    bytes += storedBytes(*tensor.dtype, tensor.shape);
+  for (const std::unique_ptr<Step>& step : steps)
+    bytes += step->bytes();
   return bytes;
 }
 
@@ -192,9 +199,7 @@ private:
     std::vector<Task> tasks;
     std::size_t outputs = 0;
     for (const std::unique_ptr<Step>& step : shard.steps) {
-      std::uint64_t bytes = 0;
-      for (const PlannedTensor& tensor : step->outputs())
-        bytes += storedBytes(*tensor.dtype, tensor.shape);
+      const std::uint64_t bytes = step->bytes();
       const std::size_t pieces = step->pieces().size();
       for (std::size_t i = 0; i < pieces; ++i)
         tasks.push_back({step.get(), i, outputs, bytes * (i + 1) / pieces - bytes * i / pieces});
@@ -227,9 +232,10 @@ tl::expected<JobResult, Error> runJob(Job& job, const std::filesystem::path& fol
   if (!result)
     result.error().fix += fmt::format(
         "{}{}", result.error().fix.empty() ? "" : "; ",
-        output->giveUp() ? "nothing was left behind"
-                         : fmt::format("what is in {} stays, and the same command goes on from it",
-                                       folder.string()));
+        output->giveUp()
+            ? "nothing was left behind"
+            : fmt::format("what is in {} stays, and the same command continues from there",
+                          folder.string()));
   return result;
 }
 

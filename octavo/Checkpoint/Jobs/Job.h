@@ -57,6 +57,7 @@ class Step {
 public:
   virtual ~Step() = default;
   virtual std::span<const PlannedTensor> outputs() const = 0;
+  std::uint64_t bytes() const; ///< of the outputs
   /// What must be measured before; null where nothing must.
   virtual Measurement* needs() const { return nullptr; }
   /// Every piece is made once.

@@ -66,10 +66,10 @@ tl::expected<JobFolder, Error> JobFolder::open(const Job& job, const fs::path& p
   const fs::path input = fs::weakly_canonical(job.source->path(), error);
   const fs::path output = fs::weakly_canonical(path, error);
   if (isWithin(output, input) || isWithin(input, output))
-    return refuse(
-        path,
-        fmt::format("the output would lie in the input {}, or the input in it", input.string()),
-        "choose a folder elsewhere");
+    return refuse(path,
+                  fmt::format("the output would be inside the input {}, or the input inside it",
+                              input.string()),
+                  "choose a folder elsewhere");
   auto made = createFolders(path);
   if (!made)
     return tl::unexpected(std::move(made.error()));
@@ -101,8 +101,8 @@ tl::expected<void, Error> JobFolder::begin(const Job& job) {
       return tl::unexpected(std::move(found.error()));
     if (!found->is_object() || found->value("job", Json()) != identity)
       return refuse(folder,
-                    "this folder has the beginnings of another job: other options, another "
-                    "version of octavo, or an input that has changed",
+                    "this folder holds another unfinished job: other options, another version of "
+                    "octavo, or an input that has changed",
                     "finish that one, or remove the folder");
     for (const auto& [shard, reports] : found->at("reports").items())
       shardReports.emplace_back(shard, reports.get<std::vector<Json>>());
@@ -215,10 +215,11 @@ tl::expected<void, Error> JobFolder::finish(const Job& job) {
     if (const SafetensorsFile& shard = job.source->shard(i); !shard.isUnchanged())
       return refuse(
           shard.name(),
-          fmt::format("was written to while it was read: {} may have some of its bytes "
-                      "from before and some from after",
-                      folder.string()),
-          fmt::format("see what writes to it, remove {}, and run this again", folder.string()));
+          fmt::format(
+              "was written to while it was being read: {} may mix bytes from before and after",
+              folder.string()),
+          fmt::format("find out what writes to it, remove {}, and run this again",
+                      folder.string()));
   std::set<fs::path> folders = {folder};
   const auto addFoldersOf = [&](const std::string& name) {
     for (fs::path each = fs::path(name).parent_path(); !each.empty(); each = each.parent_path())

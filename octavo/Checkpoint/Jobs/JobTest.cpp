@@ -380,10 +380,11 @@ TEST_F(JobTest, refusesAnotherJobsFolder) {
   EXPECT_NE(refusal(flipJob({1, 0}), root / "out"), "");
   Job other = flipJob();
   other.options = {{"do", "something else"}};
-  EXPECT_NE(refusal(std::move(other), root / "out").find("another job"), std::string::npos);
+  EXPECT_NE(refusal(std::move(other), root / "out").find("another unfinished job"),
+            std::string::npos);
   // The input is another one when it was touched.
   fs::last_write_time(root / "in" / shardName(2), fs::file_time_type::clock::now());
-  EXPECT_NE(refusal(flipJob(), root / "out").find("another job"), std::string::npos);
+  EXPECT_NE(refusal(flipJob(), root / "out").find("another unfinished job"), std::string::npos);
 }
 
 TEST_F(JobTest, noticesAnInputThatIsWrittenToMeanwhile) {
@@ -419,7 +420,7 @@ TEST_F(JobTest, noticesAnInputThatIsWrittenToMeanwhile) {
       },
       root / "out");
   EXPECT_NE(said.find(shardName(2)), std::string::npos) << said;
-  EXPECT_NE(said.find("was written to while it was read"), std::string::npos) << said;
+  EXPECT_NE(said.find("was written to while it was being read"), std::string::npos) << said;
   EXPECT_FALSE(fs::exists(root / "out/config.json"));
 }
 
@@ -452,7 +453,7 @@ TEST_F(JobTest, refusesFoldersThatAreNotEmpty) {
 TEST_F(JobTest, refusesToWriteIntoTheInput) {
   fs::create_directory_symlink(root / "in", root / "link");
   for (const char* out : {"in", "in/", "in/sub", "link", "link/sub", "in/../in", "."})
-    EXPECT_NE(refusal(flipJob(), root / out).find("in the input"), std::string::npos) << out;
+    EXPECT_NE(refusal(flipJob(), root / out).find("inside the input"), std::string::npos) << out;
 }
 
 TEST_F(JobTest, refusesAFolderInWork) {

@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Jobs/LayerPlan.h"
 
 #include "octavo/Checkpoint/ByteMatrix.h"
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
 #include "octavo/Kernels/Pack.h"
 
@@ -16,13 +17,6 @@
 namespace octavo::checkpoint {
 
 using format::ElementFormat;
-
-std::uint64_t LayerPlan::bytes() const {
-  std::uint64_t bytes = 0;
-  for (const PlannedTensor& tensor : tensors)
-    bytes += storedBytes(*tensor.dtype, tensor.shape);
-  return bytes;
-}
 
 numerics::ScaledType LayerPlan::pieceType(std::int64_t rows) const {
   return {
@@ -115,15 +109,10 @@ bool isStoredExactly(float multiplier, Meaning meaning) {
 }
 
 Finding roundedDivisors(std::span<const std::string> layers) {
-  return {.rule = "rounded-divisor",
-          .severity = Severity::Warning,
-          .file = "",
-          .tensor = layers.front(),
-          .what = fmt::format("{} outer scales are the inverse of no f32: their divisors are the "
-                              "nearest ones",
-                              layers.size()),
-          .why = "values of these layers differ by at most 2.4e-7 of themselves",
-          .fix = ""};
+  return finding(
+      "rounded-divisor", "", layers.front(),
+      fmt::format("{} outer scales are not the inverse of any f32: the nearest divisors are stored",
+                  layers.size()));
 }
 
 /// The format that scales of a dtype are; U8 is what the scaled format says.
@@ -217,12 +206,12 @@ planLayer(std::string_view module, std::string_view parameter, std::span<const s
     break;
   case ScaleShape::Rows:
     if (grid.back() != 1)
-      return refuse("it has scales {} where this layout has one a row", text(grid));
+      return refuse("it has scales {} where this layout has one per row", text(grid));
     scaleShape.assign(grid.begin(), grid.end() - 1);
     break;
   case ScaleShape::Column:
     if (grid.back() != 1)
-      return refuse("it has scales {} where this layout has one a row", text(grid));
+      return refuse("it has scales {} where this layout has one per row", text(grid));
     scaleShape = grid;
     break;
   case ScaleShape::Grid:

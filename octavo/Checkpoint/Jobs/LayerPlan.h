@@ -38,7 +38,6 @@ struct LayerPlan {
   std::int64_t step() const {
     return axes == StoredAxes::Swapped ? 0 : hasOneScale() ? 1 : blockRows();
   }
-  std::uint64_t bytes() const;
 
   /// The type of a piece of `rows` rows as a matrix.
   numerics::ScaledType pieceType(std::int64_t rows) const;

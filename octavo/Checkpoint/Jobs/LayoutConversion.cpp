@@ -1,9 +1,11 @@
 #include "octavo/Checkpoint/Jobs/LayoutConversion.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Jobs/ExactRecast.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 #include "octavo/Checkpoint/Jobs/Respelling.h"
 #include "octavo/Checkpoint/LayerReader.h"
+#include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/ScaleCheck.h"
 
 #include <fmt/format.h>
@@ -17,55 +19,44 @@ namespace octavo::checkpoint {
 
 namespace {
 
-class ConversionPlanner {
+class ConversionPlanner : RewritePlanner {
 public:
   /// `wide`: layers whose input scales are not written, since the new configuration does not say
   /// that their activations are quantized by them.
   ConversionPlanner(const Folder& folder, const ConversionChoice& choice,
                     const std::set<std::string>& wide)
-      : folder(folder), choice(choice), wide(wide), shards(folder) {}
+      : RewritePlanner(folder), choice(choice), wide(wide) {}
 
   tl::expected<Rewrite, Error> plan(Json options) {
-    auto inventory = std::make_unique<Inventory>(choice.from->read(folder, rewrite.notes));
-    if (auto whole = refuseUnread(folder, *inventory); !whole)
-      return tl::unexpected(std::move(whole.error()));
-    if (auto sure = checkDoubts(*inventory); !sure)
-      return tl::unexpected(std::move(sure.error()));
-    if (auto measured = measureGroups(*inventory); !measured)
-      return tl::unexpected(std::move(measured.error()));
-    for (const Layer& layer : inventory->layers)
-      if (auto placed = place(layer); !placed)
-        return tl::unexpected(std::move(placed.error()));
+    auto placed =
+        read(*choice.from, choice.allowed, UnreadParts::Refused)
+            .and_then([&] { return checkScales(); })
+            .and_then([&] { return measureGroups(inventory()); })
+            .and_then([&] { return forLayers([&](const auto& reader) { return place(reader); }); });
+    if (!placed)
+      return tl::unexpected(std::move(placed.error()));
     if (!refused.empty())
-      return tl::unexpected(refusal(*inventory));
-    if (inventory->layers.empty())
+      return tl::unexpected(refusal());
+    if (inventory().layers.empty())
       return tl::unexpected(
           Error{.file = folder.path().string(),
                 .problem = fmt::format("has no quantized layers in layout {}", choice.from->name()),
                 .fix = "octavo checkpoint quantize quantizes plain weights"});
-    dropRepeated(shards, *inventory);
-    for (const KvScales& kv : inventory->kvScales)
-      if (auto placed = placeKvScales(kv); !placed)
-        return tl::unexpected(std::move(placed.error()));
-    for (const StoredTensor& tensor : inventory->plain)
+    dropIdle();
+    for (const KvScales& kv : inventory().kvScales)
+      if (auto kvPlaced = placeKvScales(kv); !kvPlaced)
+        return tl::unexpected(std::move(kvPlaced.error()));
+    for (const StoredTensor& tensor : inventory().plain)
       if (std::optional<std::string> module = quantizableModule(tensor))
         configured.ignored.push_back(std::move(*module));
-    configured.kvScales = !inventory->kvScales.empty();
+    configured.kvScales = !inventory().kvScales.empty();
     if (!roundedDivisors.empty())
       rewrite.notes.push_back(checkpoint::roundedDivisors(roundedDivisors));
-
-    auto job = shards.build(std::move(options));
-    if (!job)
-      return tl::unexpected(std::move(job.error()));
-    rewrite.job = std::move(*job);
     settleIgnored(configured);
     noteDroppedInputs();
     settleActivations();
-    if (!misplaced.empty())
-      return std::move(rewrite);
-    choice.to->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
-    rewrite.inventory = std::move(inventory);
-    return std::move(rewrite);
+    return misplaced.empty() ? finish(std::move(options), *choice.to, configured)
+                             : finish(std::move(options));
   }
 
   /// Layers of a plan that writes input scales which its configuration does not speak of: it has to
@@ -73,35 +64,30 @@ public:
   const std::set<std::string>& misplacedInputs() const { return misplaced; }
 
 private:
-  /// All that is known before scales of blocks are read.
-  tl::expected<void, Error> checkDoubts(const Inventory& inventory) const {
-    if (auto sure = refuseDoubts(inventory, choice.allowed); !sure)
-      return sure;
-    for (const Layer& layer : inventory.layers) {
+  /// All scales but those of blocks, which are held to be sound as they are read.
+  tl::expected<void, Error> checkScales() {
+    for (const Layer& layer : inventory().layers) {
       if (auto sure = checkOuterScale(layer, choice.allowed); !sure)
         return sure;
       if (layer.inputScale)
         if (auto sure = checkNumbers(*layer.inputScale, choice.allowed); !sure)
           return sure;
     }
-    for (const KvScales& kv : inventory.kvScales)
-      for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
-        if (*part)
-          if (auto sure = checkNumbers(**part, choice.allowed); !sure)
-            return sure;
+    for (const KvScales& kv : inventory().kvScales)
+      for (const auto& [role, part] : scalesOf(kv))
+        if (auto sure = checkNumbers(*part, choice.allowed); !sure)
+          return sure;
     return {};
   }
 
-  tl::expected<void, Error> place(const Layer& layer) {
-    auto reader = LayerReader::open(layer);
-    if (!reader)
-      return tl::unexpected(std::move(reader.error()));
+  tl::expected<void, Error> place(const LayerReader& reader) {
+    const Layer& layer = reader.layer();
     const auto rowFound = rowOf(layer);
     if (!rowFound)
       return tl::unexpected(rowFound.error());
     const format::ScaledFormat* row = *rowFound;
     const format::ScaledFormat* wanted = choice.format ? choice.format : row;
-    auto plan = wanted == row ? respelling(layer, row) : recast(*reader, row);
+    auto plan = wanted == row ? respelling(layer, row) : recast(reader, row);
     if (plan) {
       if (layer.inputScale && !plan->input)
         droppedInputs.push_back(&layer);
@@ -110,35 +96,34 @@ private:
         return tl::unexpected(isRounded.error());
       configureLayer(layer, wanted, plan->input.has_value(),
                      wanted == row ? Values::Kept : Values::Recast);
-      record(layer, wanted->name, plan->bytes(),
-             *isRounded ? Accuracy::RoundedDivisor : Accuracy::Exact);
       if (*isRounded)
         roundedDivisors.push_back(layer.name);
-      auto step = wanted == row ? respellStep(*reader, std::move(*plan), choice.allowed)
-                                : recastStep(layer, *reader, std::move(*plan));
+      auto step = wanted == row ? respellStep(reader, std::move(*plan), choice.allowed)
+                                : recastStep(reader, std::move(*plan));
       if (!step)
         return tl::unexpected(std::move(step.error()));
-      shards.replace(layer.elements.tensor, std::move(*step));
+      replace(layer, wanted->name, std::move(*step)).accuracy =
+          *isRounded ? Accuracy::RoundedDivisor : Accuracy::Exact;
     } else if (choice.requantization) {
       const format::ScaledFormat& format = *choice.format;
-      auto anew = planLayer(layer.name, layer.parameter, layer.shape, format,
-                            *choice.to->spelling(format.name, layer.shape.size()),
-                            scaleDtype(layer), WithInputScale::No);
-      const std::string why =
-          anew ? refusedEdge(layer.shape, format, choice.requantization->preset) : anew.error();
-      if (!why.empty()) {
-        refuse(layer, why, anew ? nullptr : &format);
+      auto anew = planQuantized(layer.name, layer.parameter, layer.shape, format, *choice.to,
+                                scaleDtype(layer), choice.requantization->preset);
+      if (!anew) {
+        refuse(layer, anew.error(), &format);
         return {};
       }
       if (layer.inputScale)
         droppedInputs.push_back(&layer);
       configureLayer(layer, &format, false, Values::Anew);
-      record(layer, format.name, anew->bytes(), Accuracy::Requantized);
-      shards.replace(layer.elements.tensor, requantizeStep(layer, *reader, std::move(*anew)));
+      replace(layer, format.name,
+              quantizeStep(checkedRows(reader, choice.allowed), std::move(*anew),
+                           choice.requantization->options,
+                           amaxGroup(format, layer.name, plainName(layer)), amaxes,
+                           ErrorReport::Measured))
+          .accuracy = Accuracy::Requantized;
     } else {
       refuse(layer, plan.error(), wanted);
     }
-    dropScales(shards, layer);
     return {};
   }
 
@@ -169,7 +154,7 @@ private:
         format ? choice.to->spelling(format->name, layer.shape.size()) : nullptr;
     if (!spelling)
       return tl::unexpected(
-          fmt::format("layout {} has no spelling of {}", choice.to->name(), formatName(layer)));
+          fmt::format("layout {} cannot store {}", choice.to->name(), formatName(layer)));
     auto plan = planLayer(
         layer.name, layer.parameter, layer.shape, *format, *spelling, scaleDtype(layer),
         layer.inputScale && !wide.contains(layer.name) ? WithInputScale::Yes : WithInputScale::No);
@@ -208,7 +193,8 @@ private:
         layer.inputScale && keepsInputs(row, format) && !wide.contains(layer.name);
     std::string why;
     // Where the layout leaves the scales' dtype open: the model's if that has them, else F32.
-    for (const SafetensorsDtype* dtype : {&modelDtype(), &plainDtype(kernels::WideType::F32)}) {
+    for (const SafetensorsDtype* dtype :
+         {&modelDtype(folder.config()), &plainDtype(kernels::WideType::F32)}) {
       auto plan = planLayer(layer.name, layer.parameter, layer.shape, format, spelling, *dtype,
                             withInput ? WithInputScale::Yes : WithInputScale::No);
       if (!plan)
@@ -270,8 +256,9 @@ private:
     return {};
   }
 
-  tl::expected<std::unique_ptr<Step>, Error>
-  recastStep(const Layer& layer, const LayerReader& reader, LayerPlan plan) const {
+  tl::expected<std::unique_ptr<Step>, Error> recastStep(const LayerReader& reader,
+                                                        LayerPlan plan) const {
+    const Layer& layer = reader.layer();
     const float outer = outerOf(plan, amaxGroup(*choice.format, layer.name, plainName(layer)));
     std::vector<float> input;
     if (plan.input) {
@@ -293,19 +280,10 @@ private:
   /// Where the layout leaves the scales' dtype open it is the model's, if that has all of them.
   const SafetensorsDtype& scaleDtype(const Layer& layer) const {
     const SafetensorsDtype& stored = *layer.scales->tensor.entry->dtype;
-    const SafetensorsDtype& model = modelDtype();
+    const SafetensorsDtype& model = modelDtype(folder.config());
     // Scales that cannot be read are an error to the step that copies them.
     const auto exact = exactly(*layer.scales, model.type->format());
     return wideType(stored) && !(exact && *exact) ? stored : model;
-  }
-
-  const SafetensorsDtype& modelDtype() const {
-    for (const char* key : {"torch_dtype", "dtype"})
-      for (kernels::WideType type : {kernels::WideType::F16, kernels::WideType::F32})
-        if (folder.config().is_object() &&
-            folder.config().value(key, Json()) == Json(plainDtype(type).type->format().torch))
-          return plainDtype(type);
-    return plainDtype(kernels::WideType::Bf16);
   }
 
   /// Whether the outer scale of a plan in another spelling is not quite the layer's. Errors: of
@@ -321,16 +299,6 @@ private:
       for (float& number : *after)
         number = 1.0f / number;
     return *before != *after;
-  }
-
-  std::unique_ptr<Step> requantizeStep(const Layer& layer, const LayerReader& reader,
-                                       LayerPlan plan) {
-    auto rows = checkedRows(reader, choice.allowed);
-    std::shared_ptr<AmaxMeasurement> measurement;
-    if (plan.outer || plan.hasOneScale())
-      measurement = amaxes.join(amaxGroup(*choice.format, layer.name, plainName(layer)), rows);
-    return quantizeStep(std::move(rows), std::move(plan), choice.requantization->options,
-                        std::move(measurement), ErrorReport::Measured);
   }
 
   /// Of a layer: kept in its format, and with them its activations; in another format, recast or
@@ -377,46 +345,23 @@ private:
     }
     for (const auto& [change, layers] : changes)
       rewrite.notes.push_back(
-          {.rule = "activations-change",
-           .severity = Severity::Warning,
-           .file = "config.json",
-           .tensor = "",
-           .what = fmt::format("activations of {} layers: {}; the first is {}", layers.size(),
-                               change, layers.front()),
-           .why = fmt::format("layout {} cannot say the former of such weights, and the model "
-                              "computes with the latter",
-                              choice.to->name()),
-           .fix = "another --layout, where one says both"});
-  }
-
-  void record(const Layer& layer, std::string_view to, std::uint64_t bytes, Accuracy accuracy) {
-    rewrite.changes.push_back(
-        {.name = plainName(layer),
-         .from = std::string(layer.format ? layer.format->name : layer.type.element->name),
-         .to = std::string(to),
-         .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
-         .bytesBefore = bytesOf(layer),
-         .bytesAfter = bytes,
-         .accuracy = accuracy});
+          finding("activations-change", "config.json", "",
+                  fmt::format("activations of {} layers change in layout {}: {}; the first is {}",
+                              layers.size(), choice.to->name(), change, layers.front())));
   }
 
   void noteDroppedInputs() {
     if (droppedInputs.empty())
       return;
     const Part& first = *droppedInputs.front()->inputScale;
-    rewrite.notes.push_back(
-        {.rule = "dropped-input-scale",
-         .severity = Severity::Warning,
-         .file = first.tensor.shard->name(),
-         .tensor = first.tensor.name(),
-         .what = fmt::format(
-             "this activation scale{} not in the output: layout {} has no place for "
-             "it beside such weights",
-             droppedInputs.size() == 1 ? " is"
-                                       : fmt::format(" and {} more are", droppedInputs.size() - 1),
-             choice.to->name()),
-         .why = "activations are quantized with scales found as the model runs, or stay wide",
-         .fix = ""});
+    rewrite.notes.push_back(finding(
+        "dropped-input-scale", first.tensor.shard->name(), first.tensor.name(),
+        fmt::format("this activation scale{} not in the output: layout {} has no place for it "
+                    "beside such weights",
+                    droppedInputs.size() == 1
+                        ? " is"
+                        : fmt::format(" and {} more are", droppedInputs.size() - 1),
+                    choice.to->name())));
   }
 
   tl::expected<void, Error> placeKvScales(const KvScales& kv) {
@@ -426,9 +371,8 @@ private:
         {&kv.value, spelling.value},
         {&kv.query, spelling.query},
         {&kv.probability, spelling.probability}};
-    for (const auto& [part, name] : parts)
-      if (*part)
-        shards.drop((*part)->tensor);
+    for (const auto& [role, part] : scalesOf(kv))
+      drop(part->tensor);
     for (const auto& [part, name] : parts) {
       if (!*part)
         continue;
@@ -453,9 +397,9 @@ private:
       if (numerics::elementCount(shape) == 1)
         shape = spelling.shape == ScaleShape::Scalar ? std::vector<std::int64_t>{}
                                                      : std::vector<std::int64_t>{1};
-      shards.add(tensor, // of keys and of values it may be one
-                 bytesStep({fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
-                           std::move(*bytes)));
+      add(tensor, // of keys and of values it may be one
+          bytesStep({fmt::format("{}.{}", kv.module, name), dtype, std::move(shape)},
+                    std::move(*bytes)));
     }
     return {};
   }
@@ -479,8 +423,8 @@ private:
     misfitFormat = wanted->name;
   }
 
-  Error refusal(const Inventory& inventory) const {
-    const std::size_t layers = inventory.layers.size();
+  Error refusal() {
+    const std::size_t layers = inventory().layers.size();
     struct Reason {
       std::string_view first; ///< of the layers
       std::size_t others = 0;
@@ -495,27 +439,29 @@ private:
                            reason.others ? fmt::format(" and {} more", reason.others) : "", why);
     if (misfits)
       return {.file = folder.path().string(),
-              .problem = fmt::format("{} of {} layers are not as layout {} has them",
+              .problem = fmt::format("{} of {} layers do not have the shape that layout {} stores",
                                      refused.size(), layers, choice.to->name()),
               .expected = choice.to->spelling(misfitFormat)->holds == Holds::Stacks
                               ? "the experts of a layer in one tensor [E, N, K]"
-                              : "matrices [N, K], of experts one by one",
+                              : "matrices [N, K], with each expert separate",
               .found = named,
-              .fix = fmt::format("{}`octavo checkpoint dequantize` gives plain weights",
-                                 misfits->empty()
-                                     ? ""
-                                     : fmt::format("--layout with one that has them in {}: {}; or ",
-                                                   misfitFormat, fmt::join(*misfits, ", ")))};
+              .fix =
+                  fmt::format("{}`octavo checkpoint dequantize` gives plain weights",
+                              misfits->empty()
+                                  ? ""
+                                  : fmt::format("choose a --layout that stores them in {}: {}; or ",
+                                                misfitFormat, fmt::join(*misfits, ", ")))};
     return {.file = folder.path().string(),
-            .problem = fmt::format("{} of {} layers cannot be said in layout {}{} without loss",
-                                   refused.size(), layers, choice.to->name(),
-                                   choice.format ? fmt::format(" as {}", choice.format->name) : ""),
+            .problem =
+                fmt::format("{} of {} layers cannot be expressed in layout {}{} without loss",
+                            refused.size(), layers, choice.to->name(),
+                            choice.format ? fmt::format(" as {}", choice.format->name) : ""),
             .expected = "the same values under the same scales",
             .found = named,
             .fix = choice.format
-                       ? std::string("--requantize quantizes them anew and reports the error")
-                       : exactFormatsText(inventory) +
-                             "--requantize --format F quantizes layers anew and reports the error"};
+                       ? std::string("--requantize requantizes them and reports the error")
+                       : exactFormatsText() +
+                             "--requantize --format F requantizes layers and reports the error"};
   }
 
   /// Whether all layers can be said in the wanted format, or in their own, without loss.
@@ -532,14 +478,14 @@ private:
   }
 
   /// The formats of the new layout that keep all values, as a part of a fix.
-  std::string exactFormatsText(const Inventory& inventory) const {
+  std::string exactFormatsText() {
     std::vector<std::string_view> exact;
     for (std::string_view name : writtenFormats(*choice.to, InputScale::Optional)) {
       const ConversionChoice other = {.from = choice.from,
                                       .to = choice.to,
                                       .format = format::findScaledFormat(name),
                                       .allowed = choice.allowed};
-      if (ConversionPlanner(folder, other, wide).keepsAll(inventory))
+      if (ConversionPlanner(folder, other, wide).keepsAll(inventory()))
         exact.push_back(name);
     }
     return exact.empty() ? ""
@@ -553,16 +499,13 @@ private:
     bool hasInput;
   };
 
-  const Folder& folder;
   const ConversionChoice& choice;
   const std::set<std::string>& wide;
   std::vector<ConfiguredFrom> configuredFrom; ///< of each layer of `configured`
   std::set<std::string> misplaced;
   std::vector<const Layer*> droppedInputs;
-  ShardBuilder shards;
-  Rewrite rewrite;
   LayoutChoice configured;
-  SharedAmax amaxes;
+  SharedAmaxes amaxes;
   std::map<std::string, int> mostExponents; ///< of scales, by group
   std::map<std::string, std::string> inexactGroups;
   std::vector<std::pair<std::string, std::string>> refused; ///< layer and reason

@@ -1,6 +1,8 @@
 #include "octavo/Checkpoint/Jobs/Quantization.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/ModuleNames/Components.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
 #include "octavo/Checkpoint/ModuleNames/FusedModules.h"
 #include "octavo/Checkpoint/ModuleNames/RouterModules.h"
@@ -19,15 +21,6 @@
 #include <set>
 
 namespace octavo::checkpoint {
-
-std::shared_ptr<AmaxMeasurement> SharedAmax::join(const std::string& group,
-                                                  std::shared_ptr<const ValueRows> rows) {
-  std::shared_ptr<AmaxMeasurement>& measurement = groups[group];
-  if (!measurement)
-    measurement = std::make_shared<AmaxMeasurement>();
-  measurement->add(std::move(rows));
-  return measurement;
-}
 
 namespace {
 
@@ -157,7 +150,13 @@ private:
 
 std::unique_ptr<Step> quantizeStep(std::shared_ptr<const ValueRows> rows, LayerPlan plan,
                                    const numerics::QuantizeOptions& options,
-                                   std::shared_ptr<AmaxMeasurement> amax, ErrorReport report) {
+                                   const std::string& group, SharedAmaxes& amaxes,
+                                   ErrorReport report) {
+  std::shared_ptr<AmaxMeasurement> amax;
+  if (plan.outer || plan.hasOneScale()) {
+    amax = amaxes.try_emplace(group, std::make_shared<AmaxMeasurement>()).first->second;
+    amax->add(rows);
+  }
   return std::make_unique<QuantizeStep>(std::move(rows), std::move(plan), options, std::move(amax),
                                         report);
 }
@@ -182,7 +181,8 @@ public:
     return Error{
         .file = option,
         .problem = broken.front().what,
-        .fix = "mend the expression (Python's syntax); without re: it is a name with * and ?"};
+        .fix =
+            "fix the expression (Python's syntax); without re: a pattern is a name with * and ?"};
   }
   bool names(std::string_view module, std::string_view tensor) const {
     bool found = false; // all are asked, so that each knows whether it was of use
@@ -200,7 +200,7 @@ public:
         all.push_back(fmt::format("{} {} names no weight", option, (*patterns)[entry]));
     for (const NamePatterns* patterns : {&wildcards, &expressions})
       for (const std::size_t entry : patterns->unfinished())
-        all.push_back(fmt::format("{} {} takes too many steps to match, and was given up", option,
+        all.push_back(fmt::format("{} {} takes too many steps to match, and was abandoned", option,
                                   (*patterns)[entry]));
     return all;
   }
@@ -236,11 +236,6 @@ constexpr auto kKeptByName = std::to_array<KeptByName>({
     {"wpe", KeptByName::Where::LastComponent, "an embedding is looked up, not multiplied"},
     {"norm", KeptByName::Where::Anywhere, "a normalization"},
 });
-
-std::string_view lastComponent(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? name : name.substr(dot + 1);
-}
 
 /// Why a module is left unless it is asked for, as far as its name tells; null if it is not.
 const KeptByName* keptByName(std::string_view module) {
@@ -304,14 +299,13 @@ void settleIgnored(LayoutChoice& choice) {
 
 namespace {
 
-class QuantizationPlanner {
+class QuantizationPlanner : RewritePlanner {
 public:
   QuantizationPlanner(const Folder& folder, const QuantizationChoice& choice)
-      : folder(folder), choice(choice), spelling(*choice.layout->spelling(choice.format->name)),
+      : RewritePlanner(folder), choice(choice), options(choice.options),
         only(choice.weights.only, "--only"), ignore(choice.weights.ignore, "--ignore") {
     // A divisor is stored as it is computed, so that readers invert the very number that was used.
-    options = choice.options;
-    if (spelling.outer.meaning == Meaning::Divides &&
+    if (choice.layout->spelling(choice.format->name)->outer.meaning == Meaning::Divides &&
         options.outer == numerics::OuterForm::Quotient)
       options.outer = numerics::OuterForm::Inverse;
   }
@@ -320,30 +314,19 @@ public:
     for (const Selection* selection : {&only, &ignore})
       if (auto error = selection->error())
         return tl::unexpected(std::move(*error));
-    ShardBuilder shards(folder);
     LayoutChoice configured;
     for (const StoredTensor& tensor : folder.tensors()) {
       const std::optional<Candidate> candidate = candidateOf(tensor);
       if (!candidate)
         continue;
-      const std::string module(candidate->module);
-      std::string why = whyLeft(*candidate);
-      if (why.empty())
-        why = whyNever(*tensor.entry);
-      if (why.empty()) {
-        const std::vector<std::int64_t> shape = logicalShape(*candidate);
-        auto layer = planLayer(candidate->module, candidate->parameter, shape, *choice.format,
-                               *choice.layout->spelling(choice.format->name, shape.size()),
-                               *tensor.entry->dtype, WithInputScale::No);
-        why = layer ? refusedEdge(shape, *choice.format, choice.preset) : layer.error();
-        if (why.empty()) {
-          add(*candidate, std::move(*layer), shards);
-          configured.layers.push_back(
-              {module, choice.format, activationsFor(choice.format->name, choice.activations)});
-          continue;
-        }
+      auto layer = planFor(*candidate);
+      if (layer) {
+        quantize(*candidate, std::move(*layer));
+        configured.layers.push_back({std::string(candidate->module), choice.format,
+                                     activationsFor(choice.format->name, choice.activations)});
+        continue;
       }
-      rewrite.left.push_back({tensor.name(), why});
+      leave(tensor.name(), std::move(layer.error()));
       if (std::optional<std::string> module = quantizableModule(tensor))
         configured.ignored.push_back(std::move(*module));
     }
@@ -351,33 +334,16 @@ public:
       return tl::unexpected(nothingToQuantize());
     for (const Selection* selection : {&only, &ignore})
       for (std::string& what : selection->unused())
-        rewrite.notes.push_back({.rule = "unused-pattern",
-                                 .severity = Severity::Warning,
-                                 .file = "",
-                                 .tensor = "",
-                                 .what = std::move(what),
-                                 .why = "the pattern may be misspelled",
-                                 .fix = "octavo checkpoint inspect lists the names"});
+        rewrite.notes.push_back(finding("unused-pattern", "", "", std::move(what)));
     if (choice.format->hasOuterScale && choice.activations != Activations::Kind::None)
-      rewrite.notes.push_back({.rule = "activations-stay-wide",
-                               .severity = Severity::Note,
-                               .file = "",
-                               .tensor = "",
-                               .what = fmt::format("activations of {} have an outer scale, which "
-                                                   "comes from a calibration",
-                                                   choice.format->name),
-                               .why = "the configuration says that they are not quantized",
-                               .fix = "calibrate in the model's own tool for quantized "
-                                      "activations, or say --weight-only"});
-    auto job = shards.build(std::move(jobOptions));
-    if (!job)
-      return tl::unexpected(std::move(job.error()));
-    rewrite.job = std::move(*job);
+      rewrite.notes.push_back(
+          finding("activations-stay-wide", "", "",
+                  fmt::format("activations of {} have an outer scale, which needs calibration",
+                              choice.format->name)));
     settleIgnored(configured);
     noteCutGroups(configured);
     choice.layout->settleActivations(configured.layers);
-    choice.layout->configure(configured, rewrite.job.config, rewrite.job.quantConfig);
-    return std::move(rewrite);
+    return finish(std::move(jobOptions), *choice.layout, configured);
   }
 
 private:
@@ -400,13 +366,9 @@ private:
     const std::string more =
         cut.size() > 1 ? fmt::format(", and {} more like it", cut.size() - 1) : "";
     rewrite.notes.push_back(
-        {.rule = "fused-formats-differ",
-         .severity = Severity::Warning,
-         .file = "",
-         .tensor = "",
-         .what = cut.front() + more,
-         .why = "readers run these projections as one and refuse parts of different formats",
-         .fix = "have --only or --ignore name all of them"});
+        finding("fused-formats-differ", "", "",
+                fmt::format("{}{}: --only and --ignore must name all of them, or none", cut.front(),
+                            more)));
   }
 
   Error nothingToQuantize() const {
@@ -421,14 +383,20 @@ private:
             .expected = "a weight of BF16, F16 or F32 with two axes, or a stack of experts",
             .found = found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", ")),
             .fix =
-                "`octavo checkpoint inspect --tensors` lists the names, --only says which to take"};
+                "`octavo checkpoint inspect --tensors` lists the names; --only chooses among them"};
   }
 
-  static std::vector<std::int64_t> logicalShape(const Candidate& candidate) {
-    std::vector<std::int64_t> shape = candidate.tensor->entry->shape;
+  /// The plan of a layer, or why it is left.
+  tl::expected<LayerPlan, std::string> planFor(const Candidate& candidate) const {
+    const SafetensorsEntry& entry = *candidate.tensor->entry;
+    for (std::string why : {whyLeft(candidate), whyNever(entry)})
+      if (!why.empty())
+        return tl::unexpected(std::move(why));
+    std::vector<std::int64_t> shape = entry.shape;
     if (candidate.axes == PlainAxes::Swapped)
       std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-    return shape;
+    return planQuantized(candidate.module, candidate.parameter, shape, *choice.format,
+                         *choice.layout, *entry.dtype, choice.preset);
   }
 
   std::string whyLeft(const Candidate& candidate) const {
@@ -443,7 +411,7 @@ private:
       return kept ? std::string(kept->why) : "";
     // Readers of other tools' layouts build quantized Linear modules and no others.
     return kept && !kept->isLinear && choice.layout->name() != "native"
-               ? fmt::format("{}: readers of layout {} look for no codes there", kept->why,
+               ? fmt::format("{}: readers of layout {} do not look for codes there", kept->why,
                              choice.layout->name())
                : "";
   }
@@ -454,44 +422,43 @@ private:
     return numerics::elementCount(entry.shape) == 0 ? "it has no values" : "";
   }
 
-  void add(const Candidate& candidate, LayerPlan layer, ShardBuilder& shards) {
+  void quantize(const Candidate& candidate, LayerPlan layer) {
     const StoredTensor& tensor = *candidate.tensor;
-    auto rows = plainRows(tensor, candidate.axes);
-    std::shared_ptr<AmaxMeasurement> measurement;
-    if (layer.outer || layer.hasOneScale())
-      measurement = amaxes.join(amaxGroup(*choice.format, candidate.module, tensor.name()), rows);
-    rewrite.changes.push_back(
-        {.name = tensor.name(),
-         .from = std::string(tensor.entry->dtype->name),
-         .to = std::string(choice.format->name),
-         .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
-         .bytesBefore = tensor.size(),
-         .bytesAfter = layer.bytes()});
-    shards.replace(tensor, quantizeStep(std::move(rows), std::move(layer), options,
-                                        std::move(measurement), ErrorReport::None));
+    replace(tensor,
+            {.name = tensor.name(),
+             .from = std::string(tensor.entry->dtype->name),
+             .to = std::string(choice.format->name),
+             .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
+             .bytesBefore = tensor.size()},
+            quantizeStep(plainRows(tensor, candidate.axes), std::move(layer), options,
+                         amaxGroup(*choice.format, candidate.module, tensor.name()), amaxes,
+                         ErrorReport::None));
   }
 
-  const Folder& folder;
   const QuantizationChoice& choice;
-  const LayerSpelling& spelling;
   numerics::QuantizeOptions options;
-  Rewrite rewrite;
   Selection only, ignore;
-  SharedAmax amaxes;
+  SharedAmaxes amaxes;
 };
 
 } // namespace
 
-std::string refusedEdge(std::span<const std::int64_t> shape, const format::ScaledFormat& format,
-                        const numerics::Preset* preset) {
-  const auto refused =
-      preset ? numerics::refusedAxis(*preset, format, shape, static_cast<int>(shape.size()) - 1)
-             : std::nullopt;
-  return refused ? fmt::format("its {} {} are not whole blocks of {}, which {} refuses",
-                               shape[refused->axis],
-                               refused->axis + 1 == shape.size() ? "columns" : "rows",
-                               refused->block, preset->name)
-                 : "";
+tl::expected<LayerPlan, std::string>
+planQuantized(std::string_view module, std::string_view parameter,
+              std::span<const std::int64_t> shape, const format::ScaledFormat& format,
+              const Layout& layout, const SafetensorsDtype& scaleDtype,
+              const numerics::Preset* preset) {
+  auto plan =
+      planLayer(module, parameter, shape, format, *layout.spelling(format.name, shape.size()),
+                scaleDtype, WithInputScale::No);
+  const auto refused = preset && plan ? numerics::refusedAxis(*preset, format, shape,
+                                                              static_cast<int>(shape.size()) - 1)
+                                      : std::nullopt;
+  if (refused)
+    return tl::unexpected(fmt::format(
+        "its {} {} are not whole blocks of {}, which {} refuses", shape[refused->axis],
+        refused->axis + 1 == shape.size() ? "columns" : "rows", refused->block, preset->name));
+  return plan;
 }
 
 /// Scales of activations come from running the model on examples, which octavo does not.
@@ -499,9 +466,9 @@ static Error needsCalibration(const QuantizationChoice& choice) {
   const std::vector<std::string_view> others = writtenFormats(*choice.layout, InputScale::Optional);
   return {.file = fmt::format("layout {}", choice.layout->name()),
           .problem =
-              fmt::format("has {} with a stored scale of the activations", choice.format->name),
-          .expected = "a format whose activations are quantized as the model runs, or stay wide",
-          .found = "one that needs a calibration",
+              fmt::format("stores {} only with a scale of the activations", choice.format->name),
+          .expected = "a format whose activations are quantized at run time, or stay wide",
+          .found = "one that needs calibration",
           .fix = fmt::format("--format {}; or `octavo checkpoint convert` a calibrated checkpoint",
                              fmt::join(others, ", "))};
 }
@@ -516,7 +483,7 @@ tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
     return tl::unexpected(foreignLayout(folder, found));
   if (found.layout->name() != "plain")
     return tl::unexpected(Error{.file = folder.path().string(),
-                                .problem = "is quantized already",
+                                .problem = "is already quantized",
                                 .expected = "weights of BF16, F16 or F32",
                                 .found = fmt::format("{} ({})", found.layout->name(), found.reason),
                                 .fix = "octavo checkpoint convert changes its layout; octavo "

@@ -10,6 +10,7 @@
 
 #include <tl/expected.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,10 +42,14 @@ struct QuantizationChoice {
 tl::expected<Rewrite, Error> planQuantization(const Folder& folder,
                                               const QuantizationChoice& choice, Json options);
 
-/// Why the owner of a preset does not quantize a layer of this logical shape, as a clause; empty if
-/// it does, or if there is no preset.
-std::string refusedEdge(std::span<const std::int64_t> shape, const format::ScaledFormat& format,
-                        const numerics::Preset* preset);
+/// The plan of a layer of this logical shape that is quantized to a format that `layout` spells; or
+/// why there is none, as a clause: the layout cannot say it, or the owner of the preset (null:
+/// none) does not quantize it. `scaleDtype` is as planLayer has it.
+tl::expected<LayerPlan, std::string>
+planQuantized(std::string_view module, std::string_view parameter,
+              std::span<const std::int64_t> shape, const format::ScaledFormat& format,
+              const Layout& layout, const SafetensorsDtype& scaleDtype,
+              const numerics::Preset* preset);
 
 /// The module of a plain tensor that readers take for a Linear's weight or for stacked experts, so
 /// that configurations must say it is not quantized; nothing for other tensors, and for embeddings.
@@ -59,23 +64,17 @@ void settleIgnored(LayoutChoice& choice);
 std::string amaxGroup(const format::ScaledFormat& format, std::string_view module,
                       std::string_view tensor);
 
-/// A measurement of a scale that `members` tensors share, made by the first who asks for it.
-class SharedAmax {
-public:
-  /// The measurement of a group, with `rows` added to what it measures.
-  std::shared_ptr<AmaxMeasurement> join(const std::string& group,
-                                        std::shared_ptr<const ValueRows> rows);
-
-private:
-  std::map<std::string, std::shared_ptr<AmaxMeasurement>> groups;
-};
+/// What is measured for scales that tensors share, by amaxGroup.
+using SharedAmaxes = std::map<std::string, std::shared_ptr<AmaxMeasurement>>;
 
 /// Whether steps that quantize measure what their values lose: that costs dequantizing them.
 enum class ErrorReport : std::uint8_t { None, Measured };
 
-/// A step that quantizes rows. `amax` is null unless the plan has an outer scale or one scale.
+/// A step that quantizes rows. Where the plan has an outer scale or one scale, they are added to
+/// what is measured for their `group`.
 std::unique_ptr<Step> quantizeStep(std::shared_ptr<const ValueRows> rows, LayerPlan plan,
                                    const numerics::QuantizeOptions& options,
-                                   std::shared_ptr<AmaxMeasurement> amax, ErrorReport report);
+                                   const std::string& group, SharedAmaxes& amaxes,
+                                   ErrorReport report);
 
 } // namespace octavo::checkpoint

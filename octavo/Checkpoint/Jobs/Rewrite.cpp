@@ -7,23 +7,85 @@
 
 namespace octavo::checkpoint {
 
-void ShardBuilder::replace(const StoredTensor& tensor, std::unique_ptr<Step> step) {
+tl::expected<void, Error> RewritePlanner::read(const Layout& layout, Doubts allowed,
+                                               UnreadParts parts) {
+  rewrite.inventory = std::make_unique<Inventory>(layout.read(folder, rewrite.notes));
+  const std::vector<Unread>& unread = inventory().unread;
+  if (parts == UnreadParts::Refused && !unread.empty())
+    return tl::unexpected(Error{
+        .file = folder.path().string(),
+        .problem = "has parts that octavo cannot read or does not apply, without which the rest is "
+                   "a different model",
+        .found =
+            fmt::format("{}: {}{}", unread.front().name, unread.front().why,
+                        unread.size() > 1 ? fmt::format("; and {} more", unread.size() - 1) : ""),
+        .fix = unread.front().fix + "; `octavo checkpoint lint` lists them all"});
+  for (const Doubtful& each : inventory().doubts)
+    if (!allowed.has(each.doubt))
+      return tl::unexpected(
+          doubtError(each.doubt, each.file, each.tensor, each.expected, each.found));
+  return {};
+}
+
+tl::expected<void, Error> RewritePlanner::forLayers(
+    const std::function<tl::expected<void, Error>(const LayerReader&)>& place) const {
+  for (const Layer& layer : rewrite.inventory->layers)
+    if (auto placed = LayerReader::open(layer).and_then(place); !placed)
+      return placed;
+  return {};
+}
+
+LayerChange& RewritePlanner::replace(const StoredTensor& weight, LayerChange change,
+                                     std::unique_ptr<Step> step) {
+  change.bytesAfter = step->bytes();
+  replace(weight, std::move(step));
+  return rewrite.changes.emplace_back(std::move(change));
+}
+
+LayerChange& RewritePlanner::replace(const Layer& layer, std::string_view to,
+                                     std::unique_ptr<Step> step) {
+  for (const auto& [role, part] : scalesOf(layer))
+    drop(part->tensor);
+  return replace(layer.elements.tensor,
+                 {.name = plainName(layer),
+                  .from = std::string(layer.format ? layer.format->name : layer.type.element->name),
+                  .to = std::string(to),
+                  .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
+                  .bytesBefore = bytesOf(layer)},
+                 std::move(step));
+}
+
+void RewritePlanner::replace(const StoredTensor& tensor, std::unique_ptr<Step> step) {
   drop(tensor);
   add(tensor, std::move(step));
 }
 
-void ShardBuilder::add(const StoredTensor& tensor, std::unique_ptr<Step> step) {
+void RewritePlanner::add(const StoredTensor& tensor, std::unique_ptr<Step> step) {
   places[tensor.entry].push_back(std::move(step));
 }
 
-void ShardBuilder::drop(const StoredTensor& tensor) { places[tensor.entry].clear(); }
+void RewritePlanner::drop(const StoredTensor& tensor) { places[tensor.entry].clear(); }
 
-tl::expected<Job, Error> ShardBuilder::build(Json options) {
-  Job job{.source = &folder,
-          .options = std::move(options),
-          .shards = {},
-          .config = folder.config(),
-          .quantConfig = folder.quantConfig()};
+void RewritePlanner::dropIdle() {
+  for (const Layer& layer : inventory().layers)
+    for (const StoredTensor& tensor : layer.idle)
+      drop(tensor);
+  for (const KvScales& kv : inventory().kvScales)
+    for (const Part& part : kv.repeated)
+      drop(part.tensor);
+}
+
+void RewritePlanner::leave(std::string name, std::string why) {
+  rewrite.left.push_back({std::move(name), std::move(why)});
+}
+
+tl::expected<Rewrite, Error> RewritePlanner::finish(Json options) {
+  Job& job = rewrite.job;
+  job = {.source = &folder,
+         .options = std::move(options),
+         .shards = {},
+         .config = folder.config(),
+         .quantConfig = folder.quantConfig()};
   std::map<std::string, const SafetensorsEntry*, std::less<>> madeFrom; // by the output's name
   for (std::size_t i = 0; i < folder.shardNames().size(); ++i) {
     const SafetensorsFile& file = folder.shard(i);
@@ -46,48 +108,20 @@ tl::expected<Job, Error> ShardBuilder::build(Json options) {
                       .found = fmt::format("one from {} and one from {}",
                                            inQuotes(first->second->name), inQuotes(entry.name)),
                       .fix = "rename or remove the one in the input that is not part of the layer, "
-                             "or choose a --layout that names parts otherwise"});
+                             "or choose a --layout that names parts differently"});
     }
     if (!shard.steps.empty() || file.entries().empty())
       job.shards.push_back(std::move(shard));
   }
-  return job;
+  return std::move(rewrite);
 }
 
-tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& inventory) {
-  if (inventory.unread.empty())
-    return {};
-  const std::size_t count = inventory.unread.size();
-  const Unread& first = inventory.unread.front();
-  return tl::unexpected(
-      Error{.file = folder.path().string(),
-            .problem = "has parts that octavo cannot read or does not apply, without which the "
-                       "rest is another model's",
-            .found = fmt::format("{}: {}{}", first.name, first.why,
-                                 count > 1 ? fmt::format("; and {} more", count - 1) : ""),
-            .fix = first.fix + "; `octavo checkpoint lint` names all"});
-}
-
-tl::expected<void, Error> refuseDoubts(const Inventory& inventory, Doubts allowed) {
-  for (const Doubtful& each : inventory.doubts)
-    if (!allowed.has(each.doubt))
-      return tl::unexpected(
-          doubtError(each.doubt, each.file, each.tensor, each.expected, each.found));
-  return {};
-}
-
-void dropScales(ShardBuilder& shards, const Layer& layer) {
-  for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
-    if (*part)
-      shards.drop((*part)->tensor);
-  for (const StoredTensor& tensor : layer.idle)
-    shards.drop(tensor);
-}
-
-void dropRepeated(ShardBuilder& shards, const Inventory& inventory) {
-  for (const KvScales& kv : inventory.kvScales)
-    for (const Part& part : kv.repeated)
-      shards.drop(part.tensor);
+tl::expected<Rewrite, Error> RewritePlanner::finish(Json options, const Layout& layout,
+                                                    const LayoutChoice& choice) {
+  return finish(std::move(options)).map([&](Rewrite whole) {
+    layout.configure(choice, whole.job.config, whole.job.quantConfig);
+    return whole;
+  });
 }
 
 } // namespace octavo::checkpoint

@@ -1,11 +1,13 @@
-// A checkpoint rewritten: what the planners of dequantize, quantize and convert give.
+// A checkpoint rewritten: what the planners of quantize, dequantize and convert share and give.
 #pragma once
 
 #include "octavo/Checkpoint/Jobs/Job.h"
+#include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
 
 #include <tl/expected.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,7 +30,7 @@ struct LayerChange {
   std::string to;
   std::uint64_t elements;
   std::uint64_t bytesBefore; ///< with its scales
-  std::uint64_t bytesAfter;
+  std::uint64_t bytesAfter = 0;
   Accuracy accuracy = Accuracy::Unsaid;
 };
 
@@ -40,47 +42,60 @@ struct LeftAlone {
 
 /// A plan with what is to be said of it. The folder must outlive it.
 struct Rewrite {
-  std::unique_ptr<const Inventory> inventory; ///< that the steps point into; null for plain ones
+  std::unique_ptr<Inventory> inventory; ///< that the steps point into; null for plain ones
   Job job;
   std::vector<LayerChange> changes;
   std::vector<LeftAlone> left;
   Findings notes; ///< what is lost, or differs from what one might expect
 };
 
-/// Builds shards of the source's names and sharding: what is put in the place of a tensor goes to
-/// the shard that had it.
-class ShardBuilder {
-public:
-  explicit ShardBuilder(const Folder& folder) : folder(folder) {}
+/// What becomes of parts that octavo cannot read or does not apply, without which the rest is
+/// another model's: the same layout goes on saying them, another cannot.
+enum class UnreadParts : std::uint8_t { Refused, Copied };
 
-  /// This step makes what takes the tensor's place.
+/// What the planners share: the layers that are read, and the shards of the output. They have the
+/// source's names and sharding: what is put in the place of a tensor goes to the shard that had it.
+class RewritePlanner {
+protected:
+  explicit RewritePlanner(const Folder& folder) : folder(folder) {}
+
+  /// Reads the layers into `inventory()`. Errors: parts that are unread, if they are refused; a
+  /// doubt of reading the layout that is not allowed.
+  tl::expected<void, Error> read(const Layout& layout, Doubts allowed, UnreadParts unread);
+  Inventory& inventory() { return *rewrite.inventory; }
+  /// Opens one layer after the other, until `place` fails.
+  tl::expected<void, Error>
+  forLayers(const std::function<tl::expected<void, Error>(const LayerReader&)>& place) const;
+
+  /// `step` makes what takes the place of a layer, all parts of it that the output has. The change
+  /// that is recorded: of the bytes that the step makes, its accuracy unsaid.
+  LayerChange& replace(const Layer& layer, std::string_view to, std::unique_ptr<Step> step);
+  /// The same of a plain weight; `change` without the bytes after it.
+  LayerChange& replace(const StoredTensor& weight, LayerChange change, std::unique_ptr<Step> step);
+  /// `step` makes what takes the place of a tensor that is not a weight.
   void replace(const StoredTensor& tensor, std::unique_ptr<Step> step);
   /// This one makes something in its place, too. Precondition: it was replaced or dropped.
   void add(const StoredTensor& tensor, std::unique_ptr<Step> step);
   /// Nothing takes its place: it is dropped, or part of what a step makes elsewhere.
   void drop(const StoredTensor& tensor);
+  /// Drops what changes nothing: zero points of 0, and scales of caches that are there a second
+  /// time under another name.
+  void dropIdle();
+  void leave(std::string name, std::string why);
 
-  /// The job of all shards, the tensors that were not mentioned copied, with the source's
+  /// The rewrite of all shards, the tensors that were not mentioned copied, with the source's
   /// configuration. Shards of nothing are left out. Error: two tensors of one name, since the
   /// source has one that is named like a part of a layer.
-  tl::expected<Job, Error> build(Json options);
+  tl::expected<Rewrite, Error> finish(Json options);
+  /// The same with the configuration of `layout`.
+  tl::expected<Rewrite, Error> finish(Json options, const Layout& layout,
+                                      const LayoutChoice& choice);
+
+  const Folder& folder;
+  Rewrite rewrite; ///< without its job
 
 private:
-  const Folder& folder;
   std::map<const SafetensorsEntry*, std::vector<std::unique_ptr<Step>>> places;
 };
-
-/// Error: the checkpoint has what octavo cannot read, or says that it computes with more than the
-/// weights; what is written of it under another layout's configuration would be another model's.
-tl::expected<void, Error> refuseUnread(const Folder& folder, const Inventory& inventory);
-
-/// Error: a doubt of reading the layout that is not allowed.
-tl::expected<void, Error> refuseDoubts(const Inventory& inventory, Doubts allowed);
-
-/// Drops all parts of a layer but the elements, which a step replaces.
-void dropScales(ShardBuilder& shards, const Layer& layer);
-
-/// Drops the scales of caches that are there a second time under another name.
-void dropRepeated(ShardBuilder& shards, const Inventory& inventory);
 
 } // namespace octavo::checkpoint

@@ -48,28 +48,28 @@ std::vector<Promise> emptyPromises(ExpectedRounding rounding) {
     promises[kind].statement = statement;
   };
   set(Complete, "weights-complete",
-      "every weight of the source is in the output, and every scale of caches, unless that is "
-      "plain, and of activations that it says are static");
+      "every weight of the source is in the output, and so is every scale of caches, unless the "
+      "output is plain, and of activations that it declares static");
   set(Nothing, "nothing-extra",
-      "the output has no weight that the source does not have, and, unless that is plain, no "
-      "scale of activations and caches");
+      "the output has no weight that the source lacks and, unless the source is plain, no extra "
+      "scale of activations or caches");
   set(Shapes, "shapes", "every weight has the source's logical shape");
   set(Bytes, "plain-identical",
-      "tensors that are plain in both, of one dtype, are equal byte for byte");
+      "tensors that are plain in both, with the same dtype, are equal byte for byte");
   set(Rounded, "dequantized-exactly",
       "plain values are the source's values, rounded once, to nearest, to their dtype");
   set(Equal, "values-equal",
       "weights that are quantized in both have equal values, or keep the next promise");
   set(Quantized, "quantized-within-format",
       rounding == ExpectedRounding::Nearest
-          ? "each quantized value lies within half a step of its element format under its scale, "
-            "or at its end, and no block's scale is larger than a rule gives"
-          : "each quantized value lies within a step of its element format under its scale, or at "
-            "its end, and no block's scale is larger than a rule gives");
+          ? "each quantized value is within half a step of its element format under its scale, or "
+            "at the format's end, and no block's scale is larger than any rule gives"
+          : "each quantized value is within a step of its element format under its scale, or at "
+            "the format's end, and no block's scale is larger than any rule gives");
   set(Scales, "scales-kept", "scales of caches and activations have the source's values");
   set(Inputs, "activations-kept",
-      "layers that are quantized in both have their inputs quantized as in the source, or as near "
-      "to it as the output's layout can say");
+      "layers that are quantized in both have their inputs quantized as in the source, or as close "
+      "to it as the output's layout can express");
   set(Index, "index-consistent", "the index lists every tensor in its shard, and their total size");
   set(Configuration, "configuration-consistent",
       "the configuration names the layout that the tensors have, and reading it finds no error");
@@ -242,7 +242,7 @@ private:
 
   void addBytes(const NamedWeight& out, const NamedWeight& in) {
     if (!haveSameParts(out, in))
-      return record.add(Bytes, out.name + " has other bytes, or another dtype or shape");
+      return record.add(Bytes, out.name + " has different bytes, or another dtype or shape");
     held.push_back({Bytes, &out, nullptr});
     searches.push_back(byteSearch(out, in, bytesOf(out)));
   }
@@ -280,7 +280,7 @@ private:
       Held& each = held[i];
       if (each.kind == Bytes)
         record.add(Bytes, found[i] == kBytesDiffer
-                              ? each.out->name + " has other bytes, or another dtype or shape"
+                              ? each.out->name + " has different bytes, or another dtype or shape"
                               : found[i]);
       else if (each.kind == Equal && !found[i].empty())
         unequal.push_back(std::move(each.values));
@@ -331,20 +331,20 @@ void checkFolder(const Folder& output, const Folder& source, const WeightList& w
   const bool isQuantized = !weights.inventory().layers.empty();
   if (isQuantized && !output.isSingleFile() && output.quantizationConfig().is_null() &&
       output.quantConfig().is_null())
-    record.add(Configuration, "the tensors are quantized and no configuration says so");
+    record.add(Configuration, "the tensors are quantized, but no configuration says so");
   else
     record.add(Configuration);
   for (const Finding& finding : findings)
     if (finding.severity == Severity::Error)
       record.add(Configuration,
-                 fmt::format("{}{}{}: {}", finding.rule, finding.tensor.empty() ? "" : ": ",
+                 fmt::format("{}{}{}: {}", finding.rule.text(), finding.tensor.empty() ? "" : ": ",
                              finding.tensor, finding.what));
 
   if (!source.isSingleFile() && !output.isSingleFile())
     for (const std::string& name : source.otherFiles())
       record.add(Files, haveEqualBytes(output.path() / name, source.path() / name)
                             ? ""
-                            : name + " is not there, or differs");
+                            : name + " is missing or differs");
   std::error_code ignored;
   record.add(Finished, fs::exists(output.path() / kJobFile, ignored)
                            ? fmt::format("{} is there: run the same command again", kJobFile)

@@ -5,6 +5,7 @@
 #include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
+#include "octavo/Checkpoint/ModuleNames/Components.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
@@ -21,9 +22,7 @@ namespace {
 
 constexpr const char* kJsonDtype = "float8_e4m3fn";
 
-bool isScaleName(std::string_view name) {
-  return name.substr(name.rfind('.') + 1).find("scale") != name.npos;
-}
+bool isScaleName(std::string_view name) { return lastComponent(name).find("scale") != name.npos; }
 
 bool isUsable(float scale) { return std::isfinite(scale) && scale > 0; }
 
@@ -98,9 +97,8 @@ tl::expected<std::vector<StoredScale>, Error> readScaleFile(const std::filesyste
   for (const SafetensorsEntry& entry : file->entries()) {
     if (!isScaleName(entry.name))
       return refuse(path, "is not a scale file: it has a tensor that is not a scale",
-                    "names that end in a component with \"scale\" in it", "",
-                    "keep the scales alone, under the names that they have in the model",
-                    entry.name);
+                    "names with \"scale\" in their last component", "",
+                    "keep only the scales, under their names in the model", entry.name);
     auto bytes = file->bytes(entry);
     if (!bytes)
       return tl::unexpected(std::move(bytes.error()));
@@ -142,8 +140,8 @@ tl::expected<KvScaleJson, Error> readKvScaleJson(const std::filesystem::path& pa
   if (type.is_string())
     result.modelType = type.get<std::string>();
   if (!modelType.empty() && !result.modelType.empty() && modelType != result.modelType)
-    return refuse(path, "is of another model", "model_type " + inQuotes(modelType),
-                  inQuotes(result.modelType), "use the file of this model");
+    return refuse(path, "belongs to another model", "model_type " + inQuotes(modelType),
+                  inQuotes(result.modelType), "use this model's file");
   const Json& cache = memberAt(*json, {"kv_cache"});
   if (!cache.is_object())
     return refuse(
@@ -165,7 +163,7 @@ tl::expected<KvScaleJson, Error> readKvScaleJson(const std::filesystem::path& pa
                     layers ? fmt::format("{} layers, the last {}", layers->size(),
                                          layers->empty() ? -1 : layers->rbegin()->first)
                            : "other keys",
-                    "calibrate the layers that are missing");
+                    "calibrate the missing layers");
     std::vector<float> scales;
     for (const auto& [layer, factor] : *layers) {
       const float scale = factor->is_number() ? factor->get<float>() : 0;
@@ -176,8 +174,8 @@ tl::expected<KvScaleJson, Error> readKvScaleJson(const std::filesystem::path& pa
       scales.push_back(scale);
     }
     if (rank > 0 && scales != result.layers)
-      return refuse(path, fmt::format("rank {} has other scales than rank 0", rank),
-                    "one scale a layer, as a checkpoint has", "several",
+      return refuse(path, fmt::format("rank {} and rank 0 have different scales", rank),
+                    "one scale per layer, as in a checkpoint", "several",
                     "calibrate with one rank, or keep the larger of the two for each layer");
     result.layers = std::move(scales);
   }

@@ -91,10 +91,10 @@ tl::expected<std::vector<StoredScale>, Error> scalesFromJson(const Folder& folde
   const std::vector<std::string> modules = modulesOf(folder, inventory);
   if (modules.size() != json->layers.size())
     return tl::unexpected(Error{.file = path.string(),
-                                .problem = "is of a model with another number of layers",
+                                .problem = "belongs to a model with a different number of layers",
                                 .expected = fmt::format("{}", modules.size()),
                                 .found = fmt::format("{}", json->layers.size()),
-                                .fix = "use the file of this model"});
+                                .fix = "use this model's file"});
   std::vector<StoredScale> scales;
   for (std::size_t i = 0; i < modules.size(); ++i)
     for (const char* name : {".k_scale", ".v_scale"})
@@ -130,12 +130,12 @@ tl::expected<std::vector<StoredScale>, Error> eachOnce(const std::filesystem::pa
     else if (first->second->values() != scale.values())
       return tl::unexpected(
           Error{.file = path.string(),
-                .problem = "the file has another value for the same scale",
+                .problem = "the file has two values for the same scale",
                 .tensor = scale.name,
                 .expected = fmt::format("{}, as {} says", fmt::join(first->second->values(), ", "),
                                         inQuotes(first->second->name)),
                 .found = fmt::format("{}", fmt::join(scale.values(), ", ")),
-                .fix = "keep the one that is meant"});
+                .fix = "keep the right one"});
   }
   for (const StoredScale& pair : scales) {
     std::vector<std::string> names = canonicalScaleNames(pair.name);
@@ -262,7 +262,7 @@ readScalesFor(const Folder& folder, const Inventory& inventory, const std::files
               .problem = match ? "the model has no attention module of that name"
                                : "the model has no module of that name",
               .tensor = scale.name,
-              .fix = near.empty() ? "give scales the names that they have in the model"
+              .fix = near.empty() ? "give the scales their names in the model"
                                   : fmt::format("did you mean {}?", fmt::join(near, ", "))});
   }
   return eachOnce(path, *scales);

@@ -148,7 +148,7 @@ private:
         (!isFloat(*entry.dtype) && scale.dtype != entry.dtype))
       return tl::unexpected(
           Error{.file = there->shard->name(),
-                .problem = "the scale of the file does not fit",
+                .problem = "the scale in the file does not fit",
                 .tensor = name,
                 .expected = fmt::format("{} [{}]", entry.dtype->name, fmt::join(entry.shape, ", ")),
                 .found = fmt::format("{} [{}]", scale.dtype->name, fmt::join(scale.shape, ", ")),

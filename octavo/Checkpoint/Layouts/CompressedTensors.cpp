@@ -248,7 +248,7 @@ std::vector<Group> readGroups(const Json& block, Findings& findings) {
           finding("unsupported-format", "config.json", "",
                   fmt::format("{} is {}", where,
                               value.is_array()
-                                  ? "no preset that octavo knows"
+                                  ? "not a preset that octavo knows"
                                   : memberAt(value, {"weights"})
                                         .dump(-1, ' ', false, Json::error_handler_t::replace))));
     else
@@ -339,7 +339,7 @@ class CompressedTensors : public Layout {
 public:
   std::string_view name() const override { return "compressed-tensors"; }
   std::string_view description() const override {
-    return "llm-compressor's checkpoints: groups of targets, each of its own format.";
+    return "llm-compressor's checkpoints: groups of targets, each with its own format.";
   }
   std::string_view source() const override {
     return "compressed-tensors 0.20 quantization/quant_scheme.py, config/base.py";

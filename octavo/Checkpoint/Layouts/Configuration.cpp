@@ -2,11 +2,13 @@
 
 #include "octavo/Checkpoint/Files/Error.h"
 #include "octavo/Checkpoint/FindingRules.h"
+#include "octavo/Checkpoint/ValueRows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace octavo::checkpoint {
 
@@ -108,6 +110,23 @@ void setQuantization(Json& config, Json block) {
     config = Json::object();
   removeQuantization(config);
   config["quantization_config"] = std::move(block);
+}
+
+/// Models say the dtype of their weights under one of these keys.
+static constexpr std::array kDtypeKeys = {"torch_dtype", "dtype"};
+
+const SafetensorsDtype& modelDtype(const Json& config) {
+  for (const char* key : kDtypeKeys)
+    for (const kernels::WideType type : {kernels::WideType::F16, kernels::WideType::F32})
+      if (stringAt(config, key) == plainDtype(type).type->format().torch)
+        return plainDtype(type);
+  return plainDtype(kernels::WideType::Bf16);
+}
+
+void setModelDtype(Json& config, const SafetensorsDtype& dtype) {
+  for (const char* key : kDtypeKeys)
+    if (config.is_object() && config.contains(key))
+      config[key] = std::string_view(dtype.type->format().torch);
 }
 
 Json objectOf(std::vector<std::pair<std::string, Json>> members) {

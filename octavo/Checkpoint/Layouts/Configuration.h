@@ -45,6 +45,12 @@ void removeQuantization(Json& config);
 /// Puts `block` in as quantization_config, in place of any other.
 void setQuantization(Json& config, Json block);
 
+/// The dtype that a model's configuration says its weights have; BF16 where it says none that is
+/// a WideType.
+const SafetensorsDtype& modelDtype(const Json& config);
+/// Has it say that dtype, where it says one.
+void setModelDtype(Json& config, const SafetensorsDtype& dtype);
+
 /// The object of these members, whose keys are distinct. Assigned one by one each key would be
 /// searched for among all: a second for ten thousand layers.
 Json objectOf(std::vector<std::pair<std::string, Json>> members);

@@ -89,9 +89,9 @@ public:
                                                "expected",
                                                badSize)));
       if (stringAt(block, "activation_scheme") == "static")
-        findings.push_back(finding("bad-configuration", "config.json", "",
-                                   "activation_scheme is static; with weight_block_size readers "
-                                   "take dynamic only"));
+        findings.push_back(finding(
+            "bad-configuration", "config.json", "",
+            "activation_scheme is static; with weight_block_size readers accept only dynamic"));
       // [1, 32] of MXFP8 is spelled with this key too; DeepSeek-V4's experts are FP4 beside it.
       const bool mixed = stringAt(block, "expert_dtype") == "fp4" ||
                          stringAt(folder.config(), "expert_dtype") == "fp4";

@@ -29,7 +29,7 @@ class Fp8 : public Layout {
 public:
   std::string_view name() const override { return "fp8"; }
   std::string_view description() const override {
-    return "FP8 weights with one F32 scale a tensor, activations static or dynamic.";
+    return "FP8 weights with one F32 scale per tensor, activations static or dynamic.";
   }
   std::string_view source() const override {
     return "AutoFP8 auto_fp8/quantize.py; vLLM quantization/fp8.py";

@@ -40,7 +40,7 @@ class GptOss : public Layout {
 public:
   std::string_view name() const override { return "gpt-oss"; }
   std::string_view description() const override {
-    return "MXFP4 experts as blocks of 16 bytes and their exponents; all else plain.";
+    return "MXFP4 experts as blocks of 16 bytes with their exponents; everything else plain.";
   }
   std::string_view source() const override {
     return "gpt-oss gpt_oss/torch/weights.py; transformers integrations/mxfp4.py";

@@ -81,11 +81,10 @@ void KvScaleList::take(Inventory& inventory, Findings& findings) {
     }
     for (const Part& rival : scales.rivals) {
       const Part& first = *placeOf(scales, matchKvName(rival.tensor.name())->role);
-      std::string what = fmt::format("{}, and {} says {} of the same scale", valuesText(rival),
+      std::string what = fmt::format("{}, but {} says {} for the same scale", valuesText(rival),
                                      first.tensor.name(), valuesText(first));
       inventory.unread.push_back(
-          {rival.tensor.name(), what,
-           "put the one that is meant in with `octavo checkpoint scales apply`"});
+          {rival.tensor.name(), what, "store the right one with `octavo checkpoint scales apply`"});
       findings.push_back(finding("kv-scales-disagree", rival.tensor.shard->name(),
                                  rival.tensor.name(), std::move(what)));
     }

@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/Layouts/KvScaleList.h"
 #include "octavo/Checkpoint/Layouts/ModifierTensors.h"
 #include "octavo/Checkpoint/Layouts/PartFit.h"
+#include "octavo/Checkpoint/ModuleNames/Components.h"
 
 #include <fmt/format.h>
 
@@ -39,12 +40,6 @@ std::optional<NameParts> matchName(std::string_view name, std::string_view spell
                               ? NameParts{"", rest}
                               : NameParts{rest.substr(0, dot), rest.substr(dot + 1)};
   return parts.parameter.empty() ? std::nullopt : std::optional(parts);
-}
-
-/// The module of a tensor: all but the last component of its name.
-std::string_view moduleOf(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
 }
 
 bool isNarrowFloat(const SafetensorsDtype& dtype) {
@@ -312,9 +307,8 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
     for (const StoredTensor& tensor : layer.idle)
       placed.insert(tensor.entry);
     placed.insert(layer.elements.tensor.entry);
-    for (const std::optional<Part>* part : {&layer.scales, &layer.outer, &layer.inputScale})
-      if (*part)
-        placed.insert((*part)->tensor.entry);
+    for (const auto& [role, part] : scalesOf(layer))
+      placed.insert(part->tensor.entry);
     inventory.layers.push_back(std::move(layer));
   }
 
@@ -322,7 +316,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
     const std::string_view name = orphan.name();
     const std::string weight = tensorName(moduleOf(name), "weight", "*");
     const StoredTensor* stored = folder.find(weight);
-    if (!stored && name.substr(name.rfind('.') + 1).starts_with("weight"))
+    if (!stored && lastComponent(name).starts_with("weight"))
       inventory.unread.push_back({orphan.name(), fmt::format("there is no {}", inQuotes(weight)),
                                   "copy or download the shard of the weight again"});
     report("orphan-scale", orphan,
@@ -337,8 +331,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
     if (isNarrowFloat(*tensor.entry->dtype) && beside != roles.candidates.end() &&
         beside->first.first == module)
       report("unscaled-codes", tensor,
-             fmt::format("{} beside a quantized weight, and no scale is its own",
-                         describe(*tensor.entry)));
+             fmt::format("{} beside a quantized weight, without a scale", describe(*tensor.entry)));
     if (!isPlainFloat(*tensor.entry->dtype) || !tensor.name().ends_with(".weight"))
       continue;
     const Claim claim = claims(moduleOf(tensor.name()));
@@ -351,7 +344,7 @@ Inventory scanLayers(const Folder& folder, std::span<const LayerSpelling> spelli
                          describe(*tensor.entry)));
     else if (claim.reach == Claim::Reach::Class && mayBeLinear(tensor))
       report("unquantized-layer", tensor,
-             fmt::format("{} quantizes every Linear and leaves none of this name out; stored is {}",
+             fmt::format("{} quantizes every Linear and does not exclude this one; stored is {}",
                          claim.source, describe(*tensor.entry)));
   }
 

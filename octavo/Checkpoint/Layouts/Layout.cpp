@@ -113,7 +113,7 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
     unknown = method == block.end() ? "quantization_config has no quant_method"
               : method->is_string()
                   ? fmt::format("quant_method is {}", inQuotes(method->get<std::string>()))
-                  : fmt::format("quant_method is {}, no text",
+                  : fmt::format("quant_method is {}, not a string",
                                 method->is_structured() ? method->type_name() : method->dump());
     findings.push_back(finding("unsupported-layout", "config.json", "", unknown));
   }
@@ -143,12 +143,12 @@ DetectedLayout detectLayout(const Folder& folder, Findings& findings) {
         "config.json: {}, which octavo does not read; the tensors fit no layout", unknown);
   } else if (const StoredTensor* scaled = scaledCodes(folder)) {
     found.isForeign = true;
-    found.reason = fmt::format("config.json says nothing of quantization, and {}, {} beside its "
-                               "scales, and the others fit no layout to the letter",
+    found.reason = fmt::format("config.json does not mention quantization, but {} is {} with "
+                               "scales, and the tensors fit no layout exactly",
                                inQuotes(scaled->name()), scaled->entry->dtype->name);
     findings.push_back(finding("unsupported-layout", scaled->shard->name(), scaled->name(),
-                               fmt::format("{} codes beside scales: the tensors fit no layout to "
-                                           "the letter, and no configuration names one",
+                               fmt::format("{} codes beside scales: the tensors fit no layout "
+                                           "exactly, and no configuration names one",
                                            scaled->entry->dtype->name)));
   }
   return found;
@@ -170,7 +170,7 @@ DetectedLayout layoutOf(const Folder& folder, const Layout* named, Findings& fin
 
 Error foreignLayout(const Folder& folder, const DetectedLayout& detected) {
   return {.file = folder.path().string(),
-          .problem = "is quantized in a way that octavo does not read",
+          .problem = "is quantized in a way that octavo cannot read",
           .expected = "one of the layouts " + knownMethods(),
           .found = detected.reason,
           .fix =
@@ -188,16 +188,15 @@ tl::expected<void, Error> refuseCodesAlone(const Folder& folder, const Layout& l
     const bool isWide = entry.dtype->bits > 8 && entry.dtype->type && entry.dtype->type->isFloat();
     const bool isIndex = entry.dtype->name == "I64" || entry.dtype->name == "BOOL";
     if (entry.shape.size() >= 2 && !isWide && !isIndex)
-      return tl::unexpected(
-          Error{.file = folder.path().string(),
-                .problem = fmt::format("has no quantized layers in layout {}, and says that it is "
-                                       "quantized",
-                                       layout.name()),
-                .tensor = tensor.name(),
-                .found = fmt::format("{} [{}], which would be left as it is", entry.dtype->name,
-                                     fmt::join(entry.shape, ", ")),
-                .fix = "leave out --from (layout= in Python), or dequantize it with the tool that "
-                       "wrote it; if it is plain, remove quantization_config from config.json"});
+      return tl::unexpected(Error{
+          .file = folder.path().string(),
+          .problem = fmt::format(
+              "has no quantized layers in layout {}, but says that it is quantized", layout.name()),
+          .tensor = tensor.name(),
+          .found = fmt::format("{} [{}], which would be left as it is", entry.dtype->name,
+                               fmt::join(entry.shape, ", ")),
+          .fix = "leave out --from (layout= in Python), or dequantize it with the tool that "
+                 "wrote it; if it is plain, remove quantization_config from config.json"});
   }
   return {};
 }

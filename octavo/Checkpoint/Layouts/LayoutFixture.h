@@ -84,7 +84,8 @@ protected:
   void expectFindings(const std::vector<std::string>& expected) {
     std::vector<std::string> found;
     for (const Finding& finding : findings) {
-      found.push_back(finding.rule + (finding.tensor.empty() ? "" : " " + finding.tensor));
+      found.push_back(std::string(finding.rule.text()) +
+                      (finding.tensor.empty() ? "" : " " + finding.tensor));
       EXPECT_EQ(finding.file == "model.safetensors", !finding.tensor.empty()) << finding.file;
       EXPECT_FALSE(finding.what.empty());
       EXPECT_FALSE(finding.why.empty());

@@ -3,6 +3,7 @@
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Layouts/Layouts.h"
 #include "octavo/Checkpoint/Layouts/NamePatterns.h"
+#include "octavo/Checkpoint/ModuleNames/Components.h"
 
 #include <fmt/format.h>
 
@@ -250,7 +251,7 @@ public:
         if (claim.kind == Claim::Kind::Unsupported)
           findings.push_back(
               finding("unsupported-format", settings.file, "",
-                      fmt::format("quantized_layers says {} of {}",
+                      fmt::format("quantized_layers says {} for {}",
                                   inQuotes(stringAt(value, "quant_algo")), inQuotes(layer))));
         layers.emplace(layer, std::move(claim));
       }
@@ -276,12 +277,9 @@ public:
             return claim;
           }
           // A fused or stacked module is named by its parent.
-          for (std::string_view name = module; mixed && !name.empty();) {
+          for (std::string_view name = module; mixed && !name.empty(); name = moduleOf(name))
             if (const auto found = layers.find(std::string(name)); found != layers.end())
               return found->second;
-            const std::size_t dot = name.rfind('.');
-            name = dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
-          }
           return common;
         },
         findings);

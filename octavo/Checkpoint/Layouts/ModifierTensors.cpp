@@ -78,7 +78,7 @@ struct Modifier {
 };
 constexpr auto kModifiers = std::to_array<Modifier>({
     // compressed-tensors compressors/base.py, quark: value = (code - zero point) * scale
-    {"*_zero_point", areZeros, "is taken off its codes"},
+    {"*_zero_point", areZeros, "is subtracted from its codes"},
     // compressed-tensors, actorder "group": column k has the scale of block g_idx[k]
     {"*_g_idx", areBlocksInOrder, "gives its columns the scales of other blocks"},
     // ModelOpt, NVFP4_AWQ: the input is multiplied by it, the weight was divided

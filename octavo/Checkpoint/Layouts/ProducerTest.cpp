@@ -78,7 +78,8 @@ TEST_P(ProducerTest, IsReadWithItsValues) {
   const Inventory inventory = detected.layout->read(*folder, findings);
   for (const Finding& finding : findings)
     // The files are parts of a model: lists in their configuration name modules of the rest.
-    EXPECT_EQ(finding.rule, "ignore-matches-nothing") << finding.tensor << " " << finding.what;
+    EXPECT_EQ(finding.rule.text(), "ignore-matches-nothing")
+        << finding.tensor << " " << finding.what;
   EXPECT_EQ(inventory.kvCacheFormat, c.kvCache);
   EXPECT_EQ(inventory.kvScales.size(), *c.kvCache ? 1u : 0u);
   for (const KvScales& scales : inventory.kvScales)

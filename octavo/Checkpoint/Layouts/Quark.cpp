@@ -86,7 +86,7 @@ Claim readLayer(const Json& layer, const std::string& where) {
     return claim;
   };
   if (!weight.is_object())
-    return refuse("weights of two levels of quantization");
+    return refuse("weights with two levels of quantization");
   const std::string dtype = stringAt(weight, "dtype"), scheme = stringAt(weight, "qscheme");
   if (dtype == "mx" || dtype == "mx6" || dtype == "mx9")
     return refuse(fmt::format("dtype {} interleaves a signed exponent with the elements of each "

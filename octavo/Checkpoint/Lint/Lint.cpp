@@ -20,8 +20,8 @@ constexpr auto kReaders = std::to_array<ReaderRow>({{Reader::Vllm, "vllm"},
                                                     {Reader::Sglang, "sglang"},
                                                     {Reader::TensorRtLlm, "trtllm"}});
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
+bool contains(const std::vector<std::string>& names, RuleName rule) {
+  return std::ranges::find(names, rule.text()) != names.end();
 }
 
 void keepWanted(const LintOptions& options, Findings& findings) {
@@ -41,7 +41,7 @@ void makeRelative(const std::filesystem::path& root, Findings& findings) {
 
 void sort(Findings& findings) {
   const auto key = [](const Finding& finding) {
-    return std::tuple(-static_cast<int>(finding.severity), std::string_view(finding.rule),
+    return std::tuple(-static_cast<int>(finding.severity), finding.rule.text(),
                       std::string_view(finding.file), std::string_view(finding.tensor),
                       std::string_view(finding.what));
   };

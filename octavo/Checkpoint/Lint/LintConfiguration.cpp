@@ -124,8 +124,8 @@ void lintConfiguration(const LintSubject& subject, Findings& findings) {
                             subject.layout.name(), withoutQuantization(folder, findings))));
   if (!isQuantized && saysQuantized(folder) && !folder.tensors().empty())
     findings.push_back(finding("nothing-quantized", "config.json", "",
-                               "the configuration says that the model is quantized, and no "
-                               "tensor is the weight of a quantized layer"));
+                               "the configuration says that the model is quantized, but no tensor "
+                               "is the weight of a quantized layer"));
   lintCompressedTensors(folder.quantizationConfig(), findings);
 }
 

@@ -98,8 +98,8 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
         findings.push_back(finding(
             "kv-scale-missing", "", module + ".k_scale",
             subject.inventory.kvCacheFormat.empty()
-                ? fmt::format("{} has no scales, and other attention modules have", module)
-                : fmt::format("the configuration asks for an {} cache, and {} has no scales",
+                ? fmt::format("{} has no scales, but other attention modules do", module)
+                : fmt::format("the configuration asks for an {} cache, but {} has no scales",
                               subject.inventory.kvCacheFormat, module)));
 
   if (const auto& all = subject.inventory.kvScales;
@@ -107,7 +107,7 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
       !subject.isForeign && saysCaches(subject.layout))
     findings.push_back(finding(
         "kv-scheme-missing", "config.json", "",
-        fmt::format("it says nothing of the cache, and {} attention modules have scales of it",
+        fmt::format("it does not mention the cache, but {} attention modules have scales for it",
                     all.size())));
   lintSideFile(subject.folder, findings);
 
@@ -117,13 +117,12 @@ void lintKvScales(const LintSubject& subject, Findings& findings) {
       const Part& part = kv.key ? *kv.key : *kv.value;
       findings.push_back(
           finding("kv-scale-partial", part.tensor.shard->name(), part.tensor.name(),
-                  kv.key ? fmt::format("{} has a scale for keys and none for values", kv.module)
-                         : fmt::format("{} has a scale for values and none for keys", kv.module)));
+                  kv.key ? fmt::format("{} has a scale for keys but none for values", kv.module)
+                         : fmt::format("{} has a scale for values but none for keys", kv.module)));
     }
     // Of an old kv_scale, which is both, the same is found twice and told once.
-    for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
-      if (*part)
-        lintOne(**part, findings);
+    for (const auto& [role, part] : scalesOf(kv))
+      lintOne(*part, findings);
   }
 }
 

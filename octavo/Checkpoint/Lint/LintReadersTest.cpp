@@ -27,9 +27,15 @@ TEST(FindingRules, EachNameStandsOnceAndSaysWhatToDo) {
     EXPECT_GE(rule.family, family) << rule.name << ": families lie together";
     family = rule.family;
     EXPECT_EQ(rule.family == RuleFamily::Readers, !rule.source.empty()) << rule.name;
-    EXPECT_EQ(findRule(rule.name), &rule);
   }
-  EXPECT_EQ(findRule("zero-scael"), nullptr);
+}
+
+TEST(FindingRules, LintLooksForAllButThoseOfWriting) {
+  EXPECT_EQ(rules::kLint.data(), rules::kAll.data());
+  for (const FindingRule& rule : rules::kAll)
+    EXPECT_EQ(std::ranges::find(rules::kLint, rule.name, &FindingRule::name) == rules::kLint.end(),
+              rule.family == RuleFamily::Writing)
+        << rule.name;
 }
 
 TEST(FindingRules, EachRuleOfReadersHasOneCondition) {

@@ -158,13 +158,11 @@ void lintScales(const LintSubject& subject, Findings& findings) {
     lintSize(census, findings);
   }
   for (const KvScales& kv : subject.inventory.kvScales)
-    for (const std::optional<Part>* part : {&kv.key, &kv.value, &kv.query, &kv.probability})
-      if (*part) {
-        if (const auto census = takeScaleCensus(**part))
-          addFaults(**part, *census, findings);
-        else
-          reportUnread(census.error(), findings);
-      }
+    for (const auto& [role, part] : scalesOf(kv))
+      if (const auto census = takeScaleCensus(*part))
+        addFaults(*part, *census, findings);
+      else
+        reportUnread(census.error(), findings);
 }
 
 } // namespace octavo::checkpoint

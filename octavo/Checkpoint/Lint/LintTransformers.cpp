@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/Lint/ReaderConditions.h"
+#include "octavo/Checkpoint/ModuleNames/Components.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
 
 #include <fmt/format.h>
@@ -185,12 +186,9 @@ void expertsInQuark(const LintSubject& subject, RuleName rule, Findings& finding
 void stacksOfLlama4(const LintSubject& subject, RuleName rule, Findings& findings) {
   if (quantMethod(subject.folder) != "compressed-tensors" || !isLlama4(subject.folder))
     return;
-  for (const StoredTensor& tensor : subject.inventory.plain) {
-    const std::size_t dot = tensor.name().rfind('.');
-    if (dot != std::string::npos &&
-        isExpertStack(tensor.name().substr(0, dot), tensor.name().substr(dot + 1)))
+  for (const StoredTensor& tensor : subject.inventory.plain)
+    if (isExpertStack(moduleOf(tensor.name()), lastComponent(tensor.name())))
       return report(rule, findings, &tensor, fmt::format("{} is a stack", tensor.name()));
-  }
 }
 
 constexpr auto kChecks = std::to_array<ReaderCheck>({

@@ -1,5 +1,7 @@
 #include "octavo/Checkpoint/ModuleNames/KvNames.h"
 
+#include "octavo/Checkpoint/ModuleNames/Components.h"
+
 #include <array>
 
 namespace octavo::checkpoint {
@@ -30,7 +32,7 @@ constexpr auto kKvNames = std::to_array<KvName>({
 
 /// Whether the last component of a module's name says attention: "self_attn", "attention".
 bool isAttention(std::string_view module) {
-  const std::string_view last = module.substr(module.rfind('.') + 1); // all where there is no dot
+  const std::string_view last = lastComponent(module);
   return last.find("attn") != last.npos || last.find("attention") != last.npos;
 }
 

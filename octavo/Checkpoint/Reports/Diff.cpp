@@ -30,8 +30,8 @@ void setFigures(std::span<const kernels::Comparison> pieces, std::uint64_t eleme
   result.sameness = all.differing() == 0 ? Sameness::EqualValues : Sameness::Different;
   result.differing = all.differing();
   if (all.notFinite() > 0)
-    result.why = fmt::format("NaN or infinite in one of them, where the other has another value: "
-                             "{} of the values that differ",
+    result.why = fmt::format("NaN or infinite in one of them and another value in the other: {} of "
+                             "the values that differ",
                              all.notFinite());
   result.maxAbsolute = all.largestError();
   result.maxRelative = all.largestRatio();

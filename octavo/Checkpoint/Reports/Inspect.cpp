@@ -18,36 +18,18 @@ namespace octavo::checkpoint {
 
 namespace {
 
-struct NamedPart {
-  std::string_view role;
-  const Part* part;
-};
-
 std::vector<NamedPart> partsOf(const Layer& layer) {
-  std::vector<NamedPart> parts = {{"elements", &layer.elements}};
-  if (layer.scales)
-    parts.push_back({"scales", &*layer.scales});
-  if (layer.outer)
-    parts.push_back({"outer scale", &*layer.outer});
-  if (layer.inputScale)
-    parts.push_back({"input scale", &*layer.inputScale});
+  std::vector<NamedPart> parts = scalesOf(layer);
+  parts.insert(parts.begin(), {"elements", &layer.elements});
   return parts;
 }
 
 std::vector<NamedPart> partsOf(const KvScales& kv) {
-  std::vector<NamedPart> parts;
-  const auto add = [&](std::string_view role, const std::optional<Part>& part) {
-    if (part)
-      parts.push_back({role, &*part});
-  };
-  add("key scale", kv.key);
-  add("value scale", kv.value);
-  add("query scale", kv.query);
-  add("probability scale", kv.probability);
+  std::vector<NamedPart> parts = scalesOf(kv);
   for (const Part& part : kv.repeated)
-    parts.push_back({"the same again", &part});
+    parts.push_back({"the same value again", &part});
   for (const Part& part : kv.rivals)
-    parts.push_back({"another value of one above", &part});
+    parts.push_back({"a different value for one above", &part});
   return parts;
 }
 

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Reports/LayerRows.h"
 
+#include "octavo/Checkpoint/ModuleNames/Components.h"
 #include "octavo/Checkpoint/ModuleNames/Experts.h"
 
 #include <fmt/format.h>
@@ -39,14 +40,13 @@ std::string expertText(const ReportLayer& layer) {
   return fmt::format("expert {}", expertNumber(layer.name));
 }
 
-std::string_view moduleOf(std::string_view name) { return name.substr(0, name.rfind('.')); }
-
 /// Names that errors and warnings are about, and the modules that those are parts of.
 std::set<std::string_view> suspectModules(const Findings& findings) {
   std::set<std::string_view> modules;
   for (const Finding& finding : findings)
     if (finding.severity != Severity::Note)
       modules.insert({finding.tensor, moduleOf(finding.tensor)});
+  modules.erase(""); // of findings about no tensor
   return modules;
 }
 

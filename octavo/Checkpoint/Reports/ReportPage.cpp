@@ -201,7 +201,7 @@ std::string findingsList(const Report& report) {
       page += fmt::format(
           "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> {2}</p><p>{3}</p>"
           "<p class=\"soft\">{4}. {5}.</p></div>\n",
-          severityName(finding->severity), escaped(finding->rule), placeOf(*finding),
+          severityName(finding->severity), finding->rule.text(), placeOf(*finding),
           escaped(finding->what), escaped(finding->why), escaped(finding->fix));
     if (finding == end)
       continue;
@@ -209,7 +209,7 @@ std::string findingsList(const Report& report) {
         "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> {2} more, the last "
         "{3}</p><p class=\"soft\"><code>octavo checkpoint lint --all</code> lists them, "
         "<code>octavo checkpoint report --json</code> too.</p></div>\n",
-        severityName(finding->severity), escaped(finding->rule), end - finding,
+        severityName(finding->severity), finding->rule.text(), end - finding,
         placeOf(*std::prev(end)));
     finding = end;
   }
@@ -299,8 +299,8 @@ std::string layersTable(const Report& report) {
   if (std::ranges::any_of(rows, [](const LayerRow& row) { return !row.ofAtMax.empty(); }))
     page += fmt::format("<p class=\"soft\">{} layers in {} rows: experts of a layer that are the "
                         "same projection share a row, with bytes and scales of all and the other "
-                        "figures of the worst. One that has findings, or is the worst of the "
-                        "model, follows by itself. <code>octavo checkpoint report --json</code> "
+                        "figures of the worst. An expert with findings, or the worst of the model, "
+                        "has its own row below. <code>octavo checkpoint report --json</code> "
                         "has every layer.</p>\n",
                         report.layers.size(), rows.size());
   if (kept < rows.size())

@@ -35,7 +35,7 @@ static bool isMultiplied(const OperandFormat& operand) {
 }
 
 static constexpr std::string_view kMultiplied =
-    "multiplied are the narrow formats that have a zero, under scales e8m0fnu, e4m3fn or f32, and "
+    "products take narrow formats that have a zero, under scales e8m0fnu, e4m3fn or f32, and "
     "f32 activations";
 
 static bool isPowerOfTwo(const OperandFormat& operand) { return operand.scale->name == "e8m0fnu"; }
@@ -127,10 +127,10 @@ productPlan(const OperandFormat& left, const OperandFormat& right, std::int64_t 
   const bool whole = least == depth;
   if (!whole &&
       (least % 16 != 0 || (least > 16 && least % 32 != 0) || (most < depth && most % least != 0)))
-    return tl::unexpected(fmt::format("blocks of {} and {} along an axis of {}: multiplied are "
-                                      "blocks of 16, of multiples of 32 that divide one another, "
-                                      "or of the whole axis",
-                                      a, b, depth));
+    return tl::unexpected(
+        fmt::format("blocks of {} and {} along an axis of {}: products take blocks of 16, of "
+                    "multiples of 32 that divide one another, or of the whole axis",
+                    a, b, depth));
   plan.piece = least <= 16 ? 16 : 32;
   plan.pieces = (depth + 31) / 32 * (32 / plan.piece);
   plan.piecesInSum = whole ? (least + plan.piece - 1) / plan.piece : least / plan.piece;

@@ -30,7 +30,7 @@ def modelopt_configuration_is_cut(folder):
     (folder / "hf_quant_config.json").write_text('{"quantization": {"quant_algo": "FP8"')
 
 
-@breaks(cp.autofp8, "kv-scheme-missing", "says nothing of the cache", "2 attention modules")
+@breaks(cp.autofp8, "kv-scheme-missing", "does not mention the cache", "2 attention modules")
 def the_cache_has_scales_and_no_scheme(checkpoint):
     del checkpoint.quantization["kv_cache_scheme"]
 
@@ -212,7 +212,7 @@ def inputs_are_rotated_at_run_time(checkpoint):
         "config_groups": {"u": {"type": "hadamard", "apply": [{"targets": ["Linear"], "location": "input"}]}}}
 
 
-@breaks(cp.compressed_fp8, "unapplied-tensor", UP + ".weight_zero_point", "taken off its codes")
+@breaks(cp.compressed_fp8, "unapplied-tensor", UP + ".weight_zero_point", "subtracted from its codes")
 def codes_have_a_zero_point(checkpoint):
     scale = checkpoint.tensors[UP + ".weight_scale"]
     checkpoint.tensors[UP + ".weight_zero_point"] = np.full(scale.shape, 3, cp.E4M3)

@@ -146,7 +146,7 @@ def shard_is_a_link_to_nowhere(shard, header, data):
     shard.symlink_to("nowhere.safetensors")
 
 
-@damages("outside-folder", "leads out of the checkpoint")
+@damages("outside-folder", "points outside the checkpoint")
 def shard_is_a_link_to_elsewhere(shard, header, data):
     elsewhere = shard.parent.parent / "elsewhere.safetensors"
     shard.rename(elsewhere)
@@ -178,7 +178,7 @@ def the_only_shard_is_empty(shard):
     shard.write_bytes(b"")
 
 
-@only_shard("outside-folder", "leads out of the checkpoint")
+@only_shard("outside-folder", "points outside the checkpoint")
 def the_only_shard_is_a_link_to_elsewhere(shard):
     elsewhere = shard.parent.parent / "the-only.safetensors"
     shard.rename(elsewhere)
@@ -266,13 +266,13 @@ def total_size_is_wrong(index):
     return index | {"metadata": {"total_size": 17}}
 
 
-@case("unfinished-job", ".octavo-job.json", "not be there yet")
+@case("unfinished-job", ".octavo-job.json", "still be missing")
 def a_job_of_octavo_was_interrupted(folder):
     cp.autofp8().write(folder)
     (folder / ".octavo-job.json").write_text("{}")
 
 
-@case(None, "holds no safetensors file", "beginnings of a job", "again")
+@case(None, "holds no safetensors file", "unfinished octavo job", "again")
 def a_job_of_octavo_was_interrupted_at_once(folder):
     folder.mkdir()
     (folder / ".octavo-job.json").write_text("{}")

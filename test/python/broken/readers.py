@@ -62,19 +62,19 @@ def transformers_and_ragged_blocks(checkpoint):
 
 
 @reads(lambda: cp.compressed_blocks({name: (200, 130) for name in cp.SHAPES}), "transformers",
-       "ragged-activations-stop", "200 x 130", "the first product stops")
+       "ragged-activations-stop", "200 x 130", "the first product fails")
 def transformers_and_ragged_compressed_blocks(checkpoint):
     pass
 
 
 @reads(cp.compressed_groups, "transformers", "ragged-groups-refused", "128 x 480", "not a multiple of 128",
-       "the load stops")
+       "loading fails")
 def transformers_and_ragged_groups(checkpoint):
     pass
 
 
 @reads(lambda: cp.deepseek({name: (576, 128) for name in cp.SHAPES}), "transformers", "ragged-blocks-refused",
-       "the load stops", "576 x 128")
+       "loading fails", "576 x 128")
 def transformers_and_rows_that_their_scales_do_not_divide(checkpoint):
     """DeepSeek-V3's kv_a_proj_with_mqa: 5 rows of scales."""
 
@@ -237,13 +237,13 @@ def transformers_and_outer_scales_of_experts(checkpoint):
     one_expert(checkpoint)
 
 
-@reads(cp.compressed_mxfp8, "transformers", "experts-blocks-stop", "the load stops", "mxfp8_e4m3")
+@reads(cp.compressed_mxfp8, "transformers", "experts-blocks-stop", "loading fails", "mxfp8_e4m3")
 def transformers_and_blocks_of_experts(checkpoint):
     one_expert(checkpoint, 12)
 
 
 @reads(lambda: cp.compressed_blocks({name: (256, 128) for name in cp.SHAPES}), "transformers",
-       "experts-blocks-stop", "the load stops", "fp8_block")
+       "experts-blocks-stop", "loading fails", "fp8_block")
 def transformers_and_large_blocks_of_experts(checkpoint):
     one_expert(checkpoint)
 

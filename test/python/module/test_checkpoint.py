@@ -95,9 +95,9 @@ def test_plain_tensors_are_copies_that_outlive_the_checkpoint_and_its_files(deep
     assert opened["flags"].dtype == np.bool_ and opened["ids"].tolist() == [0, 1, 2]
     for file in path.glob("*.safetensors"):
         os.truncate(file, 0)
-    with pytest.raises(octavo.FileError, match=r"has become shorter while it was read \(at byte \d+\)"):
+    with pytest.raises(octavo.FileError, match=r"became shorter while it was being read \(at byte \d+\)"):
         opened["model.norm.weight"]
-    with pytest.raises(octavo.FileError, match=r"has become shorter while it was read \(at byte \d+\)"):
+    with pytest.raises(octavo.FileError, match=r"became shorter while it was being read \(at byte \d+\)"):
         opened.dequantize("model.layers.0.mlp.down_proj")
     del opened
     np.testing.assert_array_equal(norm, draw(300).astype(ml_dtypes.bfloat16))
@@ -285,13 +285,13 @@ def test_writing_refuses_what_it_cannot_say(tmp_path):
     tensor = octavo.quantize(draw(64, 64), "mxfp4")
     with pytest.raises(octavo.FormatError, match="unknown layout \"quarks\"; available: .*compressed-tensors"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "quarks")
-    with pytest.raises(octavo.FileError, match="deepseek cannot say its format: expected one of fp8_block"):
+    with pytest.raises(octavo.FileError, match="deepseek cannot express its format: expected one of fp8_block"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "deepseek")
     with pytest.raises(octavo.FileError, match="one of fp8_tensor, fp8_row, fp8_block, mxfp8_e4m3, nvfp4, found mxfp4"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor}, "modelopt")
     with pytest.raises(octavo.ShapeError, match="axis=-1"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": octavo.quantize(draw(64, 64), "mxfp4", axis=0)})
-    with pytest.raises(octavo.FileError, match="cannot say its format"):
+    with pytest.raises(octavo.FileError, match="cannot express its format"):
         octavo.checkpoint.write(tmp_path / "deep/er", {"m.weight": tensor}, "deepseek")
     with pytest.raises(octavo.FileError, match="two tensors would have this name"):
         octavo.checkpoint.write(tmp_path / "deep/er", {"m.weight": tensor, "m.weight_packed": draw(2)})
@@ -308,7 +308,7 @@ def test_writing_refuses_what_it_cannot_say(tmp_path):
     octavo.checkpoint.write(tmp_path / "stack", {"m.experts.down_proj": stack}, "gpt-oss")
     assert octavo.checkpoint.open(tmp_path / "stack").layers == ["m.experts.down_proj"]
     octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})
-    with pytest.raises(octavo.FileError, match="there is a checkpoint in this folder"):
+    with pytest.raises(octavo.FileError, match="this folder already holds a checkpoint"):
         octavo.checkpoint.write(tmp_path / "a", {"m.weight": tensor})
 
 
@@ -355,7 +355,7 @@ def test_a_file_that_becomes_shorter_while_it_is_open_is_an_error(tmp_path):
             opened[name]
         except octavo.FileError as error:
             failed += 1
-            assert "a.safetensors" in str(error) and "has become shorter while it was read (at byte " in str(error)
+            assert "a.safetensors" in str(error) and "became shorter while it was being read (at byte " in str(error)
     assert failed > 0
 
 
@@ -375,7 +375,7 @@ def test_an_unknown_method_is_refused_until_the_layout_is_named(deepseek):
         (path / "config.json").write_text(json.dumps({"quantization_config": {"quant_method": method}}))
         with pytest.raises(octavo.FileError, match="quant_method is " + said) as refused:
             octavo.checkpoint.open(path)
-        for words in ("does not read", "deepseek (quant_method fp8, mxfp8)", "layout= in Python"):
+        for words in ("cannot read", "deepseek (quant_method fp8, mxfp8)", "layout= in Python"):
             assert words in str(refused.value)
         opened = octavo.checkpoint.open(path, layout="deepseek")
         assert opened.layout == "deepseek" and opened[name] == before[name]

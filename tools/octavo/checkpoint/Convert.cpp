@@ -114,23 +114,23 @@ void convert(const ConvertFlags& flags) {
   refuseWithoutUse(flags);
   const checkpoint::Layout* to = isRespelled ? nullptr : &layoutNamed(flags.to);
   if (to && to->spellings().empty())
-    throw CommandError("a plain checkpoint has no scales: octavo checkpoint dequantize writes one",
-                       ExitCode::BadUsage);
+    throw CommandError(
+        "a plain checkpoint has no scales; `octavo checkpoint dequantize` writes one",
+        ExitCode::BadUsage);
   const checkpoint::Folder folder = openFolder(flags.rewrite.input);
   const checkpoint::Layout& from = layoutOf(folder, flags.from);
   auto rewrite = to ? planLayout(folder, from, *to, flags) : planFnuz(folder, from, flags);
-  if (!rewrite)
-    throw CommandError(rewrite.error().message(), ExitCode::BadInput);
-  runRewrite(std::move(*rewrite), flags.rewrite, "converting");
+  runRewrite(std::move(rewrite), flags.rewrite, "converting");
 }
 
 void addFnuzFlags(CLI::App& command, ConvertFlags& flags) {
   const auto group = [](CLI::Option* option) { option->group("FNUZ, the FP8 formats of MI300"); };
   CLI::Option* fnuz = command.add_flag(
-      "--fnuz", flags.toFnuz, "FP8 weights of OCP's formats become FNUZ ones, in the same layout");
-  CLI::Option* ocp =
-      command.add_flag("--ocp", flags.toOcp, "FNUZ weights become those of OCP's formats")
-          ->excludes(fnuz);
+      "--fnuz", flags.toFnuz, "Convert FP8 weights from OCP's formats to FNUZ, in the same layout");
+  CLI::Option* ocp = command
+                         .add_flag("--ocp", flags.toOcp,
+                                   "Convert FNUZ weights to OCP's formats, in the same layout")
+                         ->excludes(fnuz);
   group(fnuz);
   group(ocp);
   group(command
@@ -167,9 +167,10 @@ void addConvertCommand(CLI::App& group) {
   addLayoutOption(*command, "--layout", flags->to, "Layout to write");
   addFromOption(*command, flags->from);
   addFormatOption(*command, flags->format,
-                  "Scaled format to write all layers in; it must have their values exactly");
-  command->add_flag("--requantize", flags->requantizes,
-                    "Requantize what --format does not have exactly, and report the error");
+                  "Scaled format to write all layers in; it must represent their values exactly");
+  command->add_flag(
+      "--requantize", flags->requantizes,
+      "Requantize layers that --format cannot represent exactly, and report the error");
   addQuantizeFlags(*command, flags->quantize);
   addAllowFlag(*command, flags->allowed);
   addFnuzFlags(*command, *flags);

@@ -42,14 +42,12 @@ void dequantize(const DequantizeFlags& flags) {
   auto rewrite = checkpoint::planDequantization(
       folder, {.layout = &layout, .dtype = dtype, .allowed = doubtsNamed(flags.allowed)},
       jobOptions("dequantize", {{"from", layout.name()}, {"dtype", flags.dtype}}));
-  if (!rewrite)
-    throw CommandError(rewrite.error().message(), ExitCode::BadInput);
-  if (!flags.layout.empty() && rewrite->changes.empty())
+  if (!flags.layout.empty() && rewrite && rewrite->changes.empty())
     throw CommandError(fmt::format("{}: has no quantized layers in layout {}: leave out --from, or "
                                    "see `octavo checkpoint inspect`",
                                    printable(flags.rewrite.input), flags.layout),
                        ExitCode::BadInput);
-  runRewrite(std::move(*rewrite), flags.rewrite, "dequantizing");
+  runRewrite(std::move(rewrite), flags.rewrite, "dequantizing");
 }
 
 } // namespace

@@ -126,7 +126,7 @@ void addDiffCommand(CLI::App& group) {
   CLI::App* command = group.add_subcommand("diff", "Compare the weights of two checkpoints");
   auto flags = std::make_shared<DiffFlags>();
   command->add_option("A", flags->first, "Folder, or one safetensors file")->required();
-  command->add_option("B", flags->second, "The same; in any layout")->required();
+  command->add_option("B", flags->second, "Another one; the layouts may differ")->required();
   command
       ->add_option("--tolerance", flags->tolerance,
                    "Exit with 1 only if a weight differs by more than this fraction of its amax")

@@ -43,7 +43,7 @@ Json differenceJson(const checkpoint::WeightDifference& difference) {
 Json findingsJson(const checkpoint::Findings& findings) {
   Json json = Json::array();
   for (const checkpoint::Finding& finding : findings)
-    json.push_back({{"rule", finding.rule},
+    json.push_back({{"rule", finding.rule.text()},
                     {"severity", checkpoint::severityName(finding.severity)},
                     {"file", finding.file},
                     {"tensor", finding.tensor},

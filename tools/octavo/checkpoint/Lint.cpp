@@ -46,10 +46,10 @@ std::optional<Severity> findSeverity(const std::string& name) {
 
 void requireRules(const std::vector<std::string>& names) {
   std::vector<std::string> known;
-  for (const checkpoint::FindingRule& rule : checkpoint::rules::kAll)
+  for (const checkpoint::FindingRule& rule : checkpoint::rules::kLint)
     known.emplace_back(rule.name);
   for (const std::string& name : names)
-    if (!checkpoint::findRule(name))
+    if (std::ranges::find(known, name) == known.end())
       throw CommandError(unknownName("rule", name, known) +
                              "\n  `octavo checkpoint lint --rules` says what each finds",
                          ExitCode::BadUsage);
@@ -72,7 +72,7 @@ std::vector<checkpoint::Reader> findReaders(const std::vector<std::string>& name
 std::string rulesText(const LintFlags& flags) {
   if (flags.isJson) {
     Json rules = Json::array();
-    for (const checkpoint::FindingRule& rule : checkpoint::rules::kAll)
+    for (const checkpoint::FindingRule& rule : checkpoint::rules::kLint)
       rules.push_back({{"rule", rule.name},
                        {"family", checkpoint::familyName(rule.family)},
                        {"severity", checkpoint::severityName(rule.severity)},
@@ -88,7 +88,7 @@ std::string rulesText(const LintFlags& flags) {
            "[`octavo/Checkpoint/FindingRules.h`](../octavo/Checkpoint/FindingRules.h); a test "
            "holds that it is current. "
            "[commands/checkpoint-lint.md](commands/checkpoint-lint.md) says how to use them.\n";
-  for (const checkpoint::FindingRule& rule : checkpoint::rules::kAll) {
+  for (const checkpoint::FindingRule& rule : checkpoint::rules::kLint) {
     if (checkpoint::familyName(rule.family) != family) {
       family = checkpoint::familyName(rule.family);
       text += flags.asMarkdown
@@ -131,8 +131,8 @@ std::string reportText(const LintReport& report, const LintFlags& flags) {
       return finding.rule != first->rule || finding.why != first->why || finding.fix != first->fix;
     });
     const std::ptrdiff_t n = last - first;
-    text += fmt::format("\n{} {}{}\n", checkpoint::severityName(first->severity), first->rule,
-                        n == 1 ? "" : fmt::format(", {} findings", n));
+    text += fmt::format("\n{} {}{}\n", checkpoint::severityName(first->severity),
+                        first->rule.text(), n == 1 ? "" : fmt::format(", {} findings", n));
     for (auto finding = first; finding != last; ++finding) {
       if (!flags.showsAll && finding - first == kShown && n > kShown + 1) {
         text += fmt::format("  and {} more (--all shows them)\n", n - kShown);
@@ -208,7 +208,7 @@ void addLintCommand(CLI::App& group) {
       ->add_option("--for", flags->readers,
                    "Also report what these readers do with it: vllm, transformers, sglang, trtllm")
       ->delimiter(',');
-  command->add_option("--only", flags->only, "Report these rules alone")->delimiter(',');
+  command->add_option("--only", flags->only, "Report only these rules")->delimiter(',');
   command->add_option("--ignore", flags->ignore, "Do not report these rules")->delimiter(',');
   command->add_option(
       "--fail-on", flags->failOn,

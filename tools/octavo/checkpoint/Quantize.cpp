@@ -41,9 +41,7 @@ void quantize(const QuantizeWeightsFlags& flags) {
                                                            {"only", flags.weights.only},
                                                            {"ignore", flags.weights.ignore},
                                                            {"quantize", toJson(flags.quantize)}}));
-  if (!rewrite)
-    throw CommandError(rewrite.error().message(), ExitCode::BadInput);
-  runRewrite(std::move(*rewrite), flags.rewrite, "quantizing");
+  runRewrite(std::move(rewrite), flags.rewrite, "quantizing");
 }
 
 } // namespace

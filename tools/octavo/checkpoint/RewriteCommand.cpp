@@ -5,6 +5,8 @@
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/checkpoint/Wording.h"
 
+#include "octavo/Checkpoint/FindingRules.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +46,7 @@ static std::vector<std::string> doubtNames() {
 void addAllowFlag(CLI::App& command, std::vector<std::string>& names) {
   command
       .add_option("--allow", names,
-                  fmt::format("Go on in spite of what stops the command otherwise: {}",
+                  fmt::format("Go on despite problems that would stop the command: {}",
                               fmt::join(doubtNames(), ", ")))
       ->delimiter(',')
       ->type_name("DOUBTS");
@@ -197,7 +199,7 @@ Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
   for (const checkpoint::LeftAlone& weight : rewrite.left)
     left.push_back({{"name", weight.name}, {"why", weight.why}});
   for (const checkpoint::Finding& note : rewrite.notes)
-    notes.push_back({{"rule", note.rule},
+    notes.push_back({{"rule", note.rule.text()},
                      {"tensor", note.tensor},
                      {"what", note.what},
                      {"why", note.why},
@@ -220,24 +222,23 @@ Json document(const Rewrite& rewrite, const RewriteFlags& flags) {
 std::string interruptionText(const std::string& output) {
   std::error_code ignored;
   return std::filesystem::exists(std::filesystem::path(output) / checkpoint::kJobFile, ignored)
-             ? fmt::format("interrupted; the same command goes on from what is in {}",
+             ? fmt::format("interrupted; the same command continues from what is in {}",
                            printable(output))
              : "interrupted before the first shard was written; nothing was left behind";
 }
 
 } // namespace
 
-void runRewrite(Rewrite rewrite, const RewriteFlags& flags, const std::string& what) {
+void runRewrite(tl::expected<Rewrite, checkpoint::Error> planned, const RewriteFlags& flags,
+                const std::string& what) {
+  if (!planned)
+    throw CommandError(planned.error().message(), ExitCode::BadInput);
+  Rewrite& rewrite = *planned;
   const checkpoint::Folder& source = *rewrite.job.source;
   if (!source.isSingleFile() && source.config().is_null())
-    rewrite.notes.push_back(
-        {.rule = "no-configuration",
-         .severity = checkpoint::Severity::Warning,
-         .file = "",
-         .tensor = "",
-         .what = "the input has no config.json, so the output's says nothing about the model",
-         .why = "readers build the model from it",
-         .fix = "put the model's config.json into the input and run again"});
+    rewrite.notes.push_back(checkpoint::finding(
+        "missing-model-configuration", "", "",
+        "the input has no config.json, so the output's does not describe the model"));
   if (flags.isDryRun) {
     if (flags.isJson)
       printText(jsonText(document(rewrite, flags)));

@@ -33,7 +33,8 @@ checkpoint::Doubts doubtsNamed(const std::vector<std::string>& names);
 checkpoint::Json jobOptions(const std::string& subcommand, checkpoint::Json options);
 
 /// Does the rewrite, or prints its plan; then prints the summary. `what` is shown while it runs:
-/// "quantizing".
-void runRewrite(checkpoint::Rewrite rewrite, const RewriteFlags& flags, const std::string& what);
+/// "quantizing". Throws CommandError, of what could not be planned, too.
+void runRewrite(tl::expected<checkpoint::Rewrite, checkpoint::Error> planned,
+                const RewriteFlags& flags, const std::string& what);
 
 } // namespace octavo::tools

@@ -93,8 +93,8 @@ void reportRivals(const std::vector<TieredScale>& scales) {
   for (const TieredScale& scale : scales)
     if (!scale.rival.empty())
       fmt::print(stderr,
-                 "octavo: warning: {} has another value than {}: which one counts depends on the "
-                 "reader\n",
+                 "octavo: warning: {} and {} have different values: which one counts depends on "
+                 "the reader\n",
                  printable(scale.rival), printable(scale.source));
 }
 
@@ -166,18 +166,18 @@ std::vector<StoredScale> known(const Opened& opened) {
     if (!scale.rival.empty())
       throw CommandError(
           checkpoint::Error{.file = opened.folder.path().string(),
-                            .problem = "has another value for the same scale",
+                            .problem = "has two values for the same scale",
                             .tensor = scale.rival,
                             .expected = fmt::format("{}, as {} says", valuesText(scale.values),
                                                     checkpoint::inQuotes(scale.source)),
-                            .fix = "find out which one is meant, and put it in with `octavo "
+                            .fix = "find out which one is right, and store it with `octavo "
                                    "checkpoint scales apply --into-checkpoint`"}
               .message(),
           ExitCode::BadInput);
     // A scale file's are checked when it is read; this one is the checkpoint's.
     if (auto usable = checkpoint::checkScale(opened.folder.path(), scale.source, scale.values);
         !usable) {
-      usable.error().fix = "calibrate again, and put it in with `octavo checkpoint scales apply`";
+      usable.error().fix = "calibrate again, and store it with `octavo checkpoint scales apply`";
       throw CommandError(usable.error().message(), ExitCode::BadInput);
     }
     StoredScale stored = checkpoint::scalarScale(scale.name, scale.values.front());
@@ -207,8 +207,8 @@ checkpoint::KvScaleJson jsonOf(const Opened& opened, const ScalesFlags& flags) {
     if (scale.tier == ScaleTier::Default)
       throw CommandError(
           fmt::format(
-              "{}: {} is in no tier, and the JSON form has to list every layer; write the "
-              "safetensors form (-o {}), which has the scales that are there",
+              "{}: {} has no value, but the JSON form must list every layer; write the safetensors "
+              "form (-o {}), which lists only the scales that exist",
               flags.path, scale.name,
               std::filesystem::path(flags.output).replace_extension("safetensors").string()),
           ExitCode::BadInput);
@@ -223,8 +223,8 @@ checkpoint::KvScaleJson jsonOf(const Opened& opened, const ScalesFlags& flags) {
   }
   if (unequal > 0)
     fmt::print(stderr,
-               "octavo: the JSON form has one scale a layer; in {} the larger of key's and value's "
-               "stands for both\n",
+               "octavo: the JSON form has one scale per layer; in {} the larger of the key's and "
+               "the value's is used for both\n",
                countText(unequal, "layer"));
   return json;
 }
@@ -248,8 +248,8 @@ void writeSideFile(const Opened& opened, const ScalesFlags& flags) {
   });
   const std::vector<StoredScale> scales = known(opened);
   if (scales.empty())
-    throw CommandError(flags.path + ": no scale of a key-value cache or of static activations is "
-                                    "in the checkpoint; nothing was written",
+    throw CommandError(flags.path + ": the checkpoint has no scales of a key-value cache or of "
+                                    "static activations; nothing was written",
                        ExitCode::BadInput);
   const std::filesystem::path file = fileBehind(flags.output);
   const auto written = asJson
@@ -307,8 +307,8 @@ void applyIntoCheckpoint(const Opened& opened, const ScalesFlags& flags) {
   }
   if (const auto n = std::ranges::count(*changes, true, &ScaleChange::changesWeight); n > 0)
     fmt::print(stderr,
-               "octavo: warning: {} replaced {} a weight's, not one of run time: the values of the "
-               "weight have changed\n",
+               "octavo: warning: {} replaced {} of a weight, not of run time: the weight's values "
+               "have changed\n",
                countText(n, "scale"), n == 1 ? "is" : "are");
   if (opened.inventory.kvCacheFormat.empty())
     fmt::print(stderr, "octavo: the configuration does not ask for an FP8 key-value cache: readers "
@@ -355,7 +355,7 @@ void addScalesCommand(CLI::App& group) {
     return command;
   };
   constexpr const char* kScaleFile =
-      "Scale file: safetensors with scales alone, or old vLLM's kv_cache_scales.json";
+      "Scale file: safetensors with only scales, or old vLLM's kv_cache_scales.json";
   CLI::App* showing = add("show", "Show which tier each scale comes from");
   showing->add_option("--scales", flags->scales, kScaleFile);
   showing->callback([flags] { show(*flags); });
@@ -363,7 +363,7 @@ void addScalesCommand(CLI::App& group) {
   CLI::App* extracting = add("extract", "Write the checkpoint's scales to a file");
   extracting->add_option("-o,--output", flags->output, "FILE.safetensors, or FILE.json")
       ->required();
-  extracting->add_option("--ranks", flags->ranks, "JSON: ranks of tensor parallelism")
+  extracting->add_option("--ranks", flags->ranks, "Ranks of tensor parallelism in JSON")
       ->check(CLI::Range(1, 1024));
   extracting->callback([flags] {
     checkEnding(*flags);
@@ -375,7 +375,7 @@ void addScalesCommand(CLI::App& group) {
   applying->add_option("-o,--output", flags->output, "Write all known scales to a side file");
   applying->add_flag("--into-checkpoint", flags->intoCheckpoint,
                      "Change the checkpoint; rewrites only the shards concerned");
-  applying->add_option("--ranks", flags->ranks, "JSON: ranks of tensor parallelism")
+  applying->add_option("--ranks", flags->ranks, "Ranks of tensor parallelism in JSON")
       ->check(CLI::Range(1, 1024));
   applying->callback([flags] { apply(*flags); });
 }

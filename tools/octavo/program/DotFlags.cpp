@@ -52,7 +52,7 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
             ->type_name("RULE"));
   group(command
             .add_option("--non-finite", flags.nonFinite,
-                        fmt::format("What NaN and infinities become: {}; without it, error",
+                        fmt::format("What NaN and infinities become: {}; default: error",
                                     fmt::join(numerics::nonFiniteNames(), ", ")))
             ->type_name("POLICY"));
   group(command
@@ -78,7 +78,7 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
                         "Only dots whose weight has at least this many elements")
             ->type_name("N"));
   group(command.add_flag("--both-activations", flags.takesActivationPairs,
-                         "Dots of two activations too"));
+                         "Also dots of two activations"));
 }
 
 transforms::DotOptions dotOptions(const DotFlags& flags) {

@@ -260,7 +260,8 @@ void addRunCommand(CLI::App& app) {
       ->type_name("NAME")
       ->capture_default_str();
   command->add_flag("--json", options->isJson, "Print JSON");
-  command->add_option("--threads", options->threads, "At most so many threads")->type_name("N");
+  command->add_option("--threads", options->threads, "Use at most this many threads")
+      ->type_name("N");
   const std::vector<CLI::Option*> before = command->get_options();
   addDotFlags(*command, options->dots);
   for (CLI::Option* option : command->get_options())
