@@ -141,6 +141,29 @@ def measure(what, source, command, out, options, weights, copies, form=None, wor
           flush=True)
 
 
+def measure_readers(form, source, out, quantize, options):
+    """verify, diff and report of what `quantize` writes, against its source; the last output stays."""
+    page = out.with_name("page.html")
+    readers = {"verify": [out, "--against", source], "diff": [out, source, "--tolerance", "1"],
+               "report": [out, "--against", source, "-o", page]}
+    times = {name: [] for name in ("quantize", *readers)}
+    for _ in range(options.rounds):
+        shutil.rmtree(out, ignore_errors=True)
+        times["quantize"].append(run(*quantize, source, "-o", out))
+        for name, arguments in readers.items():
+            page.unlink(missing_ok=True)
+            times[name].append(run(options.octavo, "checkpoint", name, *arguments, "--memory", options.memory))
+    page.unlink()
+    best = {name: [min(column) for column in zip(*rounds)] for name, rounds in times.items()}
+    for name in readers:
+        seconds, processor, _ = best[name]
+        row = {"work": f"{name} bf16 and {form}", "s": seconds, "processor_s": processor,
+               "peak_mb": max(peak for *_, peak in times[name]), "quantize_s": best["quantize"][0],
+               "quantize_processor_s": best["quantize"][1], "quantize_ratio": seconds / best["quantize"][0],
+               "quantize_processor_ratio": processor / best["quantize"][1], "load": os.getloadavg()[0]}
+        print(json.dumps({k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()}), flush=True)
+
+
 def main():
     flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     flags.add_argument("--octavo", required=True, type=Path)
@@ -180,6 +203,9 @@ def main():
         for form in options.formats:
             step(f"quantize bf16 to {form}", plain, "quantize",
                  ["--layout", "compressed-tensors", "--format", form], form, form, ("f32", "bf16"))
+            measure_readers(form, plain, work / form,
+                            [options.octavo, "checkpoint", "quantize", "--layout", "compressed-tensors",
+                             "--format", form, *tail], options)
             shutil.rmtree(work / form)
     finally:
         shutil.rmtree(work, ignore_errors=True)
