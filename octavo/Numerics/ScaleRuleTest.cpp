@@ -235,6 +235,28 @@ TEST(ScaleRuleTest, E4m3ScaleRoundsAndStaysPositive) {
   EXPECT_EQ(scale(0, 0.01f), 1);
 }
 
+// S17: d of round-up beyond f16's range is Inf there and above every scale; max / amax, whose
+// exponent is negated, is then 0, and Inf below f16's 1 / 65504.
+TEST(ScaleRuleTest, RatiosBeyondTheInputsTypeTakeTheLastScales) {
+  const ScaledType type{&element("e2m1fn"), &element("e8m0fnu"), {32}};
+  const auto code = [&](BlockRatio ratio, ExponentForm exponent, float amax) {
+    const QuantizeOptions options = {.rule = ScaleRule::RoundUp,
+                                     .ratio = ratio,
+                                     .exponent = exponent,
+                                     .inInputType = {.ratio = true},
+                                     .input = &element("f16")};
+    return blockScale(type, options, {.amax = amax}, {}).code;
+  };
+  for (const ExponentForm exponent : {ExponentForm::Bits, ExponentForm::Log2}) {
+    EXPECT_EQ(code(BlockRatio::Standard, exponent, 6 * 4.0f), 129u);
+    EXPECT_EQ(code(BlockRatio::Standard, exponent, kMax), 254u);
+    EXPECT_EQ(code(BlockRatio::Quotient, exponent, 0x1p20f), 254u);
+  }
+  EXPECT_EQ(code(BlockRatio::Inverted, ExponentForm::Bits, 6 * 4.0f), 129u);
+  EXPECT_EQ(code(BlockRatio::Inverted, ExponentForm::Bits, 0x1p60f), 254u);
+  EXPECT_EQ(code(BlockRatio::Inverted, ExponentForm::Bits, 0x1p-60f), 0u);
+}
+
 // S6: the outer scale.
 TEST(ScaleRuleTest, OuterScaleOfNvfp4) {
   const auto outer = [](float amax) {

@@ -66,13 +66,18 @@ static int scaleExponent(const ElementFormat& element, const QuantizeOptions& op
   }
   case ScaleRule::RoundUp: {
     const auto max = static_cast<float>(maxValue(element));
-    if (options.ratio == BlockRatio::Inverted) // 2^-e is max / amax rounded down
-      return -exponentAndSignificand(
-                  inInputType(options, options.inInputType.ratio, std::min(max / amax, kLargest)))
-                  .first;
+    // Ratios that the input's type takes for 0 or Inf are beyond every scale.
+    constexpr int kLeast = std::numeric_limits<int>::min(), kMost = std::numeric_limits<int>::max();
+    if (options.ratio == BlockRatio::Inverted) { // 2^-e is max / amax rounded down
+      const float inverse =
+          inInputType(options, options.inInputType.ratio, std::min(max / amax, kLargest));
+      if (inverse == 0 || std::isinf(inverse))
+        return inverse == 0 ? kMost : kLeast;
+      return -exponentAndSignificand(inverse).first;
+    }
     const float ratio = roundUpRatio(element, options, amax);
-    if (ratio == 0) // below every scale
-      return std::numeric_limits<int>::min();
+    if (ratio == 0 || std::isinf(ratio))
+      return ratio == 0 ? kLeast : kMost;
     if (isLog2)
       return static_cast<int>(std::ceil(roundedLog2(options, ratio)));
     const auto [e, significand] = exponentAndSignificand(ratio);
