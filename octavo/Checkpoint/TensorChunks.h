@@ -13,9 +13,9 @@
 
 namespace octavo::checkpoint {
 
-/// Divisible by 3 and by 8: packed 6-bit codes and numbers of any dtype are cut nowhere. What is
+/// Divisible by 1 to 8: packed codes of any width and numbers of any dtype are cut nowhere. What is
 /// read stays in the second-level cache until it has been looked at.
-inline constexpr std::uint64_t kChunkBytes = std::uint64_t{3} << 16;
+inline constexpr std::uint64_t kChunkBytes = 840 * 256;
 
 /// Calls `visit(offset, bytes)` for the bytes of a tensor from `begin` to `end`, in order, until it
 /// returns false. Errors: of reading the file.

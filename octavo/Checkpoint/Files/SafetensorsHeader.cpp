@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <unordered_set>
 
@@ -273,7 +274,7 @@ std::optional<Error> checkEntries(std::vector<SafetensorsEntry>& entries, std::u
       return refuse("its size in bits exceeds 2^63 - 1", "a shape that fits in memory", shape);
     if (*bits % 8 != 0)
       return refuse("its codes do not fill whole bytes",
-                    fmt::format("a multiple of {} elements", entry.dtype->bits == 4 ? 2 : 4),
+                    fmt::format("a multiple of {} elements", 8 / std::gcd(8, entry.dtype->bits)),
                     shape);
     if (entry.end - entry.begin != *bits / 8)
       return refuse("its data has the wrong length",

@@ -40,7 +40,7 @@ tl::expected<ShardHeader, Error> shardHeader(const std::string& file,
     const auto count = static_cast<std::uint64_t>(numerics::elementCount(tensor.shape));
     if (tensor.dtype->bits < 8 && count * tensor.dtype->bits % 8 != 0)
       return refuse("safetensors stores whole bytes only",
-                    fmt::format("a multiple of {} elements", tensor.dtype->bits == 4 ? 2 : 4),
+                    fmt::format("a multiple of {} elements", 8 / std::gcd(8, tensor.dtype->bits)),
                     fmt::format("{}", count), "pad it, or store its codes as u8");
   }
 

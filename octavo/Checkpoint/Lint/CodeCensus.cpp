@@ -170,9 +170,9 @@ CodeCensus takePackedCodeCensus(const ElementFormat& format, std::span<const std
                                 std::uint64_t count) {
   const int width = format.width();
   assert(packed.size() >= packedBytes(count, width));
-  if (width != 4 && width != 6)
+  if (width == 8)
     return takeCodeCensus(format, packed.first(count));
-  constexpr std::size_t kPiece = 1 << 15; // codes; a multiple of 4, so that pieces begin at bytes
+  constexpr std::size_t kPiece = 1 << 15; // codes; a multiple of 8, so that pieces begin at bytes
   std::array<uint8_t, kPiece> codes;
   CodeCensus census;
   for (std::uint64_t begin = 0; begin < count; begin += kPiece) {

@@ -1,12 +1,15 @@
 #include "octavo/Checkpoint/Lint/CodeCensus.h"
 
 #include "octavo/Checkpoint/Files/PackedCodes.h"
+#include "octavo/Checkpoint/TensorChunks.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace octavo::checkpoint {
@@ -75,6 +78,34 @@ TEST(CodeCensus, EveryLength) {
       expectEqual(takePackedCodeCensus(format, packCodes(codes, format.width()), n), expected,
                   format);
     }
+}
+
+/// A file's codes are read in chunks, which must cut none of them.
+TEST(CodeCensus, PackedCodesOfManyChunks) {
+  std::mt19937 random(2);
+  for (const ElementFormat& format : format::kElementFormats) {
+    const int width = format.width();
+    if (width >= 8)
+      continue;
+    std::vector<std::byte> codes(kChunkBytes * 8 / width * 2 + 800);
+    for (std::byte& code : codes)
+      code = static_cast<std::byte>(random());
+    const std::vector<std::byte> packed = packCodes(codes, width);
+    const std::string size = std::to_string(packed.size());
+    std::string image =
+        R"({"w":{"dtype":"U8","shape":[)" + size + R"(],"data_offsets":[0,)" + size + "]}}";
+    image.insert(0, 8, '\0');
+    for (int i = 0; i < 8; ++i)
+      image[i] = static_cast<char>((image.size() - 8) >> (8 * i) & 0xff);
+    image.append(reinterpret_cast<const char*>(packed.data()), packed.size());
+    const auto file = SafetensorsFile::open(
+        InputFile::ofMemory(std::as_bytes(std::span(image)), "model.safetensors"));
+    ASSERT_TRUE(file) << file.error().message();
+    const Part part{.tensor = {&*file, &file->entries()[0]}, .format = &format, .packed = true};
+    const auto census = takeCodeCensus(part, 0, packed.size());
+    ASSERT_TRUE(census);
+    expectEqual(*census, fromValues(format, codes), format);
+  }
 }
 
 TEST(CodeCensus, CountersOfBytesDoNotWrap) {
