@@ -50,6 +50,7 @@ CASES = {
         2, 'no layout "compresed"; did you mean compressed-tensors?', "available: fp8, deepseek"),
     (*QUANTIZE, "fp8"): (2, 'layout compressed-tensors: no format "fp8"; did you mean fp8_row', "available: fp8_tensor"),
     (*QUANTIZE, "mxint8"): (2, 'layout compressed-tensors: no format "mxint8"', "layouts with mxint8: native"),
+    (*QUANTIZE, "mxfp4:64"): (2, 'no format "mxfp4:64"; did you mean mxfp4', "no layout has mxfp4:64"),
     (*QUANTIZE, "mxfp4", "--rule", "flor"): (2, "did you mean floor?"),
     ("quantize", "bf16", "-o", "out", "--layout", "plain", "--format", "mxfp4"): (
         2, "layout plain has no quantized formats: octavo checkpoint layouts"),

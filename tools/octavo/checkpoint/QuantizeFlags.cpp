@@ -117,8 +117,9 @@ const format::ScaledFormat& formatNamed(const std::string& name, const checkpoin
       others.push_back(other->name());
   throw CommandError(
       fmt::format("layout {}: {}{}", layout.name(), unknownName("format", name, known),
-                  others.empty()
-                      ? ""
+                  !format ? ""
+                  : others.empty()
+                      ? fmt::format("\n  no layout has {}", name)
                       : fmt::format("\n  layouts with {}: {}", name, fmt::join(others, ", "))),
       ExitCode::BadUsage);
 }
