@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -28,6 +29,7 @@ struct Numpy {
   nb::object module = nb::module_::import_("numpy");
   nb::object arrayType = module.attr("ndarray");
   nb::object empty = module.attr("empty");
+  nb::object byte = module.attr("dtype")("uint8");
   std::vector<nb::object> dtypes; ///< by row of kElementFormats; null where it has none
 
   Numpy() {
@@ -43,11 +45,22 @@ static const Numpy& numpy() {
   return found;
 }
 
+/// The dtype of arrays of a format: that of bytes for narrow codes that ml_dtypes does not have.
 static nb::object dtypeOf(const ElementFormat& format) {
   const nb::object dtype = numpy().dtypes[&format - format::kElementFormats.data()];
-  if (!dtype)
-    raise(ErrorClass::Format, "format {} has no dtype in NumPy or ml_dtypes", format.name);
-  return dtype;
+  assert(dtype.is_valid() || format.isNarrow());
+  return dtype.is_valid() ? dtype : numpy().byte;
+}
+
+std::string_view dtypeName(const ElementFormat& format) {
+  return format.numpy.empty() ? "uint8" : format.numpy;
+}
+
+std::string codesText(const ElementFormat& format) {
+  if (format.numpy.empty())
+    return fmt::format("codes of {} in uint8", format.name);
+  return format.isNarrow() ? fmt::format("{} or its codes in uint8", format.numpy)
+                           : std::string(format.numpy);
 }
 
 static nb::tuple tupleOf(const Shape& shape) { return nb::tuple(nb::cast(shape)); }

@@ -38,8 +38,8 @@ Array toArray(nanobind::handle object, std::string_view name);
 /// The array itself, or a row-major copy.
 Array contiguous(const Array& array);
 
-/// A new array whose elements are not set, of the format's NumPy dtype. Raises FormatError if the
-/// format has none.
+/// A new array whose elements are not set, of the format's NumPy dtype; of uint8 for narrow codes
+/// that have none.
 Array emptyArray(const Shape& shape, const ElementFormat& format);
 /// The same of any dtype, by NumPy's name of it.
 Array emptyOf(const Shape& shape, const std::string& dtype);
@@ -52,6 +52,12 @@ kernels::WideType wideType(const Array& array, std::string_view name);
 
 /// The values as f32, row-major: exact from bf16 and f16. Raises as wideType.
 Array asFloats(const Array& array, std::string_view name);
+
+/// NumPy's name of the dtype of arrays of a narrow format: uint8 where NumPy and ml_dtypes lack it.
+std::string_view dtypeName(const ElementFormat& format);
+
+/// What arrays of a format are, for messages: "float4_e2m1fn or its codes in uint8".
+std::string codesText(const ElementFormat& format);
 
 /// The format that a name, a dtype of NumPy or torch or a scalar type names. Raises FormatError,
 /// also for a name that NumPy reads otherwise, and DtypeError.

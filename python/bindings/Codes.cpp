@@ -36,7 +36,7 @@ static nb::object pack(nb::handle object, nb::handle named) {
   const ElementFormat& format =
       packable(named.is_none() ? *codes.format : elementFormat(named, "format"));
   if (codes.format != &format && codes.dtype != "uint8")
-    raise(ErrorClass::Dtype, "codes: expected {} or uint8, found {}", format.numpy, codes.dtype);
+    raise(ErrorClass::Dtype, "codes: expected {}, found {}", codesText(format), codes.dtype);
   if (codes.shape.empty())
     raise(ErrorClass::Shape, "codes: expected one axis or more, found shape ()");
   const std::int64_t bits = codes.shape.back() * format.width();

@@ -64,6 +64,11 @@ static void save(const std::filesystem::path& path, const nb::dict& tensors,
       continue;
     }
     const auto& tensor = nb::cast<const ScaledTensor&>(value);
+    if (const ElementFormat& element = *tensor.type.element; element.safetensors.empty())
+      raise(ErrorClass::Dtype,
+            "tensors[\"{}\"]: safetensors has no dtype for {}, the element format of {}; save its "
+            "codes and scales as arrays",
+            name, element.name, tensor.format->name);
     planned.add(name, rowMajorElements(tensor));
     planned.add(scaleName(name), tensor.scales);
     if (tensor.type.hasOuterScale) {

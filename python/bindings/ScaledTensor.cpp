@@ -103,8 +103,7 @@ static Array codesOf(nb::handle object, const ElementFormat& format, std::string
       checkCodes(contiguous(array), format, name);
     return array.format == &format ? array : viewed(array, format);
   }
-  raise(ErrorClass::Dtype, "{}: expected {}{}, found {}", name, format.numpy,
-        format.isNarrow() ? " or its codes in uint8" : "", array.dtype);
+  raise(ErrorClass::Dtype, "{}: expected {}, found {}", name, codesText(format), array.dtype);
 }
 
 ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
@@ -115,7 +114,7 @@ ScaledTensor scaledTensorOf(nb::handle elementsObject, nb::handle scalesObject,
   const Buffer given = {"elements", elements.dtype, elements.shape};
   checkParts(
       scaledBatch(format, given, 0, static_cast<std::int64_t>(elements.shape.size()) - contracted),
-      format.element->numpy, given, {"scales", scales.dtype, scales.shape},
+      dtypeName(*format.element), given, {"scales", scales.dtype, scales.shape},
       {"outer", "float32", {}});
   if (!format.hasOuterScale && outer != 1.0f)
     raise(ErrorClass::Format, "outer: {} has no outer scale, found {}", format.name, outer);

@@ -68,9 +68,14 @@ def _element_format(format: str | _core.ElementFormat | DTypeLike,
     return row
 
 
+def _is_in_bytes(format: _core.ElementFormat) -> bool:
+    """Whether JAX has the codes in uint8: XLA has no six-bit floats, nor formats that ml_dtypes lacks."""
+    return format.bits == 6 or format.numpy is None
+
+
 def _dtype(format: _core.ElementFormat):
-    """The dtype of codes in JAX. XLA has no six-bit floats: their codes are uint8."""
-    return np.dtype(jnp.uint8) if format.bits == 6 else jnp.dtype(format.numpy)
+    """The dtype of codes in JAX."""
+    return np.dtype(jnp.uint8) if _is_in_bytes(format) else jnp.dtype(format.numpy)
 
 
 def _array(x: ArrayLike, name: str) -> Array:
@@ -372,7 +377,7 @@ def amax(x: ArrayLike) -> Array:
 
 
 def pack(codes: ArrayLike, format: str | _core.ElementFormat | DTypeLike | None = None) -> Array:
-    """Codes of 4 or 6 bits along the last axis as bytes, as octavo.pack lays them.
+    """Codes of fewer than 8 bits along the last axis as bytes, as octavo.pack lays them.
 
     codes: [..., n] of whole bytes: float4_e2m1fn, or codes in uint8 with `format`, whose bits above
         the format's are dropped.
@@ -380,26 +385,39 @@ def pack(codes: ArrayLike, format: str | _core.ElementFormat | DTypeLike | None 
     Returns uint8 [..., n * bits / 8]. Raises FormatError, DtypeError, ShapeError.
     """
     codes = _array(codes, "codes")
-    row = _element_format(codes.dtype if format is None else format, (4, 6))
-    if codes.dtype == jnp.dtype(row.numpy) and row.bits == 4:
+    row = _element_format(codes.dtype if format is None else format, range(1, 8))
+    if codes.dtype != jnp.uint8:
+        if codes.dtype != _dtype(row):
+            raise DtypeError(f"codes: {'' if _is_in_bytes(row) else f'{row.numpy} or '}uint8 was "
+                             f"expected, {codes.dtype} was found")
         codes = lax.bitcast_convert_type(codes, jnp.uint4)
-    elif codes.dtype != jnp.uint8:
-        raise DtypeError(f"codes: {row.numpy} or uint8 was expected, {codes.dtype} was found")
     group = 8 // math.gcd(8, row.bits)  # codes that fill whole bytes
     if codes.ndim == 0 or codes.shape[-1] % group:
         raise ShapeError(f"codes: a multiple of {group} on the last axis was expected, shape "
                          f"{codes.shape} was found; pad it")
-    parts = codes.astype(jnp.uint32).reshape(*codes.shape[:-1], codes.shape[-1] // group, group) & ((1 << row.bits) - 1)
-    words = sum(parts[..., i] << (row.bits * i) for i in range(group))
-    octets = jnp.stack([words >> (8 * i) for i in range(row.bits * group // 8)], -1)
-    return octets.astype(jnp.uint8).reshape(*codes.shape[:-1], codes.shape[-1] * row.bits // 8)
+    parts = codes.astype(jnp.uint8).reshape(*codes.shape[:-1], codes.shape[-1] // group, group)
+    return _regrouped(parts, row.bits, 8).reshape(*codes.shape[:-1], codes.shape[-1] * row.bits // 8)
+
+
+def _regrouped(parts: Array, bits: int, new_bits: int) -> Array:
+    """The bit stream of [..., n] parts of `bits` bits, in parts of `new_bits`, the first in the low
+    bits; what a part has above its bits is dropped."""
+    n = parts.shape[-1]
+    parts = parts.astype(jnp.uint32) & ((1 << bits) - 1)
+
+    def part(at):  # the bits [at, at + new_bits)
+        places = [(i, i * bits - at) for i in range(n) if -bits < i * bits - at < new_bits]
+        return sum(parts[..., i] << place if place >= 0 else parts[..., i] >> -place
+                   for i, place in places) & ((1 << new_bits) - 1)
+
+    return jnp.stack([part(at) for at in range(0, n * bits, new_bits)], -1).astype(jnp.uint8)
 
 
 def unpack(packed: ArrayLike, format: str | _core.ElementFormat | DTypeLike) -> Array:
     """The codes that pack packed: [..., bytes * 8 / bits] in the format's dtype, uint8 for six-bit
     floats. Raises FormatError, DtypeError, ShapeError."""
     packed = _array(packed, "packed")
-    row = _element_format(format, (4, 6))
+    row = _element_format(format, range(1, 8))
     if packed.dtype != jnp.uint8:
         raise DtypeError(f"packed: uint8 was expected, {packed.dtype} was found")
     group = 8 // math.gcd(8, row.bits)
@@ -407,12 +425,10 @@ def unpack(packed: ArrayLike, format: str | _core.ElementFormat | DTypeLike) -> 
     if packed.ndim == 0 or packed.shape[-1] % size:
         raise ShapeError(f"packed: a multiple of {size} bytes on the last axis was expected, shape "
                          f"{packed.shape} was found")
-    parts = packed.astype(jnp.uint32).reshape(*packed.shape[:-1], packed.shape[-1] // size, size)
-    words = sum(parts[..., i] << (8 * i) for i in range(size))
-    codes = jnp.stack([words >> (row.bits * i) for i in range(group)], -1) & ((1 << row.bits) - 1)
+    codes = _regrouped(packed.reshape(*packed.shape[:-1], packed.shape[-1] // size, size), 8, row.bits)
     codes = codes.reshape(*packed.shape[:-1], packed.shape[-1] * 8 // row.bits)
-    if row.bits == 6:
-        return codes.astype(jnp.uint8)
+    if _is_in_bytes(row):
+        return codes
     return lax.bitcast_convert_type(codes.astype(jnp.uint4), _dtype(row))
 
 
@@ -437,7 +453,7 @@ class _Side:
         if not self.scale:
             return self.elements
         element = _core.ElementFormat(self.element)
-        values = (_decode(self.elements, element) if element.bits == 6
+        values = (_decode(self.elements, element) if _is_in_bytes(element)
                   else self.elements.astype(jnp.float32) / (64 if element.name == "int8" else 1))
         rows, depth = self.elements.shape[-2:]
         scales = jnp.repeat(jnp.repeat(self.scales.astype(jnp.float32), self.across, -2)

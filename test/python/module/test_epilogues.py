@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import elements
 import octavo
 
 ELEMENTS = {name: row for name, row in octavo.formats().items()
@@ -136,15 +137,15 @@ def test_to_narrow(to, scale):
     addend = np.repeat(np.float32([0, 1e7, -1e7, 1e-3]), 5)  # of 20 columns, ten overflow
     c = octavo.matmul(a, b, addend=addend)
     found = octavo.matmul(a, b, addend=addend, to=to, scale=scale)
-    dtype = np.dtype(ELEMENTS[to].numpy)
+    row = ELEMENTS[to]
     limit = np.float32(ELEMENTS[to].max)
     quotient = c / np.float32(scale)
     with np.errstate(all="ignore"):
         # saturation by clipping: between the largest value and infinity nothing else is nearest
-        expected = np.minimum(np.maximum(quotient, -limit), limit).astype(dtype)
-    assert found.dtype == dtype
+        expected = elements.rounded(np.minimum(np.maximum(quotient, -limit), limit), row)
+    assert found.dtype == elements.dtype(row)
     np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
-    by_dtype = octavo.matmul(a, b, addend=addend, to=dtype, scale=np.float32(scale))
+    by_dtype = octavo.matmul(a, b, addend=addend, to=found.dtype if row.numpy else row, scale=np.float32(scale))
     np.testing.assert_array_equal(by_dtype.view(np.uint8), found.view(np.uint8))
 
 
