@@ -3,6 +3,9 @@
 include(Precompile)
 
 add_library(octavo_options INTERFACE)
+if(OCTAVO_TRIAL_FORMATS) # before the source, whose files of the same names have no rows
+  target_include_directories(octavo_options INTERFACE "${PROJECT_SOURCE_DIR}/test/trial")
+endif()
 target_include_directories(octavo_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 # Contraction is off: each operation of a scalar specification rounds once, as written.
 target_compile_options(octavo_options INTERFACE

@@ -32,9 +32,12 @@ struct ElementFormat {
   std::string_view numpy;  ///< NumPy and ml_dtypes
   std::string_view torch;
   std::string_view safetensors;
-  int dlpack;  ///< DLDataTypeCode of DLPack 1.1; the width tells floats apart
+  int dlpack; ///< DLDataTypeCode of DLPack 1.1, where the width tells floats apart; -1 for none
   std::string_view ocp;
   std::string_view source;  ///< the document that defines the format
+
+  /// How IR spells it: as MLIR does, or by octavo's name where MLIR has no such type.
+  constexpr std::string_view irName() const { return mlir.empty() ? name : mlir; }
 
   constexpr bool isSigned() const { return specials != Specials::Scale; }
   constexpr bool isInteger() const { return specials == Specials::TwosComplement; }
@@ -175,7 +178,8 @@ inline constexpr auto kElementFormats = std::to_array<ElementFormat>({
     {"f16",           5, 10,   15, Specials::Ieee,           "f16",           "float16",            "float16",         "F16",          2, "",     "IEEE 754 binary16"},
     {"f32",           8, 23,  127, Specials::Ieee,           "f32",           "float32",            "float32",         "F32",          2, "FP32", "IEEE 754 binary32"},
     {"f64",          11, 52, 1023, Specials::Ieee,           "f64",           "float64",            "float64",         "F64",          2, "",     "IEEE 754 binary64"},
-    // clang-format on
+// clang-format on
+#include "octavo/Format/MoreElementFormats.inc"
 });
 
 /// The row named `name` (octavo's own spelling). An unknown name does not compile.

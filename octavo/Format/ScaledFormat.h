@@ -80,7 +80,8 @@ inline constexpr auto kScaledFormats = std::to_array<ScaledFormat>({
     {"fp8_e5m2_row", &element("e5m2"),  &element("f32"),              1, kWholeAxis, false, ScaleRule::Nearest, "fp8_e5m2_row", "cuBLAS, OUTER_VEC_32F"},
     {"fp8_block",   &element("e4m3fn"), &element("f32"),            128,        128, false, ScaleRule::Nearest, "fp8_group",  "DeepSeek-V3, weights"},
     {"fp8_group",   &element("e4m3fn"), &element("f32"),              1,        128, false, ScaleRule::Nearest, "fp8_group",  "DeepSeek-V3, activations"},
-    // clang-format on
+// clang-format on
+#include "octavo/Format/MoreScaledFormats.inc"
 });
 
 /// Block sizes that a name may ask for.

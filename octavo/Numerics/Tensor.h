@@ -39,10 +39,10 @@ public:
   int bytes() const {
     return isFloat() ? format().bytes() : integer().width <= 8 ? 1 : integer().width / 8;
   }
-  /// MLIR's spelling: f8E4M3FN, i32, ui8, i1.
+  /// As IR spells it: f8E4M3FN, i32, ui8, i1.
   std::string name() const {
     if (isFloat())
-      return std::string(format().mlir);
+      return std::string(format().irName());
     return (integer().isUnsigned ? "ui" : "i") + std::to_string(integer().width);
   }
   friend bool operator==(const ElementType& a, const ElementType& b) { return a.type == b.type; }

@@ -47,7 +47,7 @@ std::string describe(const Value& value) {
     return "tensor<" + shapeText(value.tensor().shape) + value.tensor().type.name() + ">";
   if (value.isScaled())
     return "a scaled tensor of " + shapeText(value.scaled().shape) +
-           std::string(value.scaled().type.element->mlir);
+           std::string(value.scaled().type.element->irName());
   std::string text;
   for (const Value& element : value.elements())
     text += (text.empty() ? "" : ", ") + describe(element);

@@ -118,8 +118,10 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
     return "its dots need different blocks";
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root))
     return reasonOfArgument(argument, takers);
-  if (!valuesOf(root) || !type.getElementsType() || !type.getScalesType())
+  if (!valuesOf(root))
     return "its values are not in the text of the program";
+  if (!type.getElementsType() || !type.getScalesType())
+    return "its elements or scales have no MLIR type, so their tensors cannot be expressed";
   return {};
 }
 

@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import safetensors.numpy
+from trial_formats import RELEASED, TRIAL
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples/minilm"))
@@ -79,11 +80,14 @@ ELEMENTS = {
     "e3m2": (ml_dtypes.float6_e3m2fn, 28, 4, 2),
     "e2m3": (ml_dtypes.float6_e2m3fn, 7.5, 2, 3),
     "e2m1": (ml_dtypes.float4_e2m1fn, 6, 2, 1),
+    "e3m4": (ml_dtypes.float8_e3m4, 15.5, 3, 4),
+    "e2m2": (None, 7, 2, 2),
     "int8": (None, 127 / 64, 0, 6),
 }
 MX = {
     "mxfp8_e4m3": "e4m3", "mxfp8_e5m2": "e5m2", "mxfp6_e3m2": "e3m2", "mxfp6_e2m3": "e2m3",
     "mxfp4": "e2m1", "mxint8": "int8",
+    **{name: name.split("_")[1] for name in ("mxfp8_e3m4", "mxfp5_e2m2") if name in TRIAL},
 }  # fmt: skip
 
 
@@ -91,8 +95,11 @@ def rounded(element, x):
     """x to the nearest value of the element format, saturating."""
     dtype, largest, _, _ = ELEMENTS[element]
     x = np.clip(x, -largest, largest)
-    if dtype is None:
+    if element == "int8":
         return np.clip(np.rint(x * 64), -127, 127) / 64
+    if dtype is None:  # e2m2: values are a quarter apart below 2, then as many in each octave
+        step = 2.0 ** (np.frexp(np.maximum(np.abs(x), 1))[1] - 3)
+        return np.rint(x / step) * step
     return x.astype(np.float32).astype(dtype).astype(np.float64)
 
 
@@ -302,12 +309,15 @@ def test_the_page_shows_what_the_command_prints(tmp_path):
     page = (DOCS / "commands/analyze.md").read_text()
     blocks = [part.split("```")[0] for part in page.split("```text\n")[1:]]
     assert len(blocks) >= 2
+    released = [word for name in RELEASED for word in ("--format", name)] if TRIAL else []
     for block in blocks:
         command, output = block.split("\n", 1)
         assert command.startswith("$ octavo analyze"), command
         arguments = command.split()[3:]
+        if not {"--format", "--rfc"} & set(arguments):
+            arguments += released
         assert octavo(*arguments, cwd=encoder_inputs.model_folder()) == output, command
-    octavo("--plot", tmp_path / "analyze.svg")
+    octavo("--plot", tmp_path / "analyze.svg", *released)
     assert (tmp_path / "analyze.svg").read_text() == (DOCS / "images/analyze.svg").read_text()
 
 

@@ -7,6 +7,7 @@ import subprocess
 import ml_dtypes
 import numpy as np
 import pytest
+from trial_formats import TRIAL
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
 PAGE = pathlib.Path(__file__).parents[2] / "docs/formats.md"
@@ -28,7 +29,9 @@ def numpy_type(row):
 
 
 def test_the_page_is_current():
-    assert octavo("formats", "--markdown").stdout == PAGE.read_text(), (
+    lines = octavo("formats", "--markdown").stdout.splitlines(keepends=True)
+    page = "".join(line for line in lines if line.removeprefix("| ").split(" ")[0] not in TRIAL)
+    assert page == PAGE.read_text(), (
         "docs/formats.md is old; write it anew: octavo formats --markdown > docs/formats.md")
 
 

@@ -319,10 +319,10 @@ QuantizationAttr::verifyFor(llvm::function_ref<mlir::InFlightDiagnostic()> emitE
   const bool isLimited = options.scaleValues == numerics::ScaleValues::PowersOfTwo;
   if (isLimited && type.getScale() != &format::element("f32"))
     return emitError() << "(Q6) scale_values = powers-of-two limits scales of f32, found "
-                       << llvm::StringRef(type.getScale()->mlir);
+                       << llvm::StringRef(type.getScale()->irName());
   const bool isPowerOfTwo = type.getScale()->specials == format::Specials::Scale;
   if (!isPowerOfTwo && !isLimited && options.rule != format::ScaleRule::Nearest)
-    return emitError() << "(Q2) scales of " << llvm::StringRef(type.getScale()->mlir)
+    return emitError() << "(Q2) scales of " << llvm::StringRef(type.getScale()->irName())
                        << " have the rule nearest only, found "
                        << llvm::StringRef(format::scaleRuleName(options.rule));
   const numerics::ScaleCorners& corners = options.corners;
@@ -335,7 +335,7 @@ QuantizationAttr::verifyFor(llvm::function_ref<mlir::InFlightDiagnostic()> emitE
     if (scale && !std::isnan(scale->value) &&
         numerics::round(*type.getScale(), scale->value) != scale->value)
       return emitError() << "(Q7) " << key << " is not a value of "
-                         << llvm::StringRef(type.getScale()->mlir);
+                         << llvm::StringRef(type.getScale()->irName());
   return mlir::success();
 }
 

@@ -41,6 +41,16 @@ protected:
   mlir::MLIRContext context;
 };
 
+TEST_F(Quantization, TheTypeOfEveryScaledFormatReturnsFromText) {
+  for (const format::ScaledFormat& format : format::kScaledFormats) {
+    const ScaledType type = typeOf(format);
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    EXPECT_EQ(mlir::parseType(text, &context), type) << text;
+    EXPECT_NE(text.find(format.element->irName()), std::string::npos) << text;
+  }
+}
+
 TEST_F(Quantization, SettingsOfEveryPresetReturnFromText) {
   for (const numerics::Preset& preset : numerics::presets())
     expectReturns(preset.options);

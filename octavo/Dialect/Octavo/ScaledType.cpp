@@ -13,10 +13,7 @@ namespace octavo::ir {
 
 using format::ElementFormat;
 
-/// A format as it is written in the IR: its MLIR type, or octavo's name where it has none.
-static llvm::StringRef spelling(const ElementFormat& format) {
-  return format.mlir.empty() ? format.name : format.mlir;
-}
+static llvm::StringRef spelling(const ElementFormat& format) { return format.irName(); }
 
 static bool canBeElement(const ElementFormat& format) {
   return format.isNarrow() && format.hasZero();
