@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import octavo
+import octavo.checkpoint
 import octavo.jax as oj
 import pytest
 
