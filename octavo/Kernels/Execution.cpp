@@ -1,15 +1,25 @@
 #include "octavo/Kernels/Execution.h"
 
+#include <algorithm>
 #include <memory>
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
 namespace octavo::kernels {
 
+/// Not more than the machine has: TBB would not start them, and would say so on stderr.
+static int allowed(int threads) {
+  using tbb::global_control;
+  const std::size_t most = global_control::active_value(global_control::max_allowed_parallelism);
+  return static_cast<int>(std::min(static_cast<std::size_t>(threads), most));
+}
+
 int threadsOf(const Execution& execution) {
-  return execution.threads == 0 ? tbb::this_task_arena::max_concurrency() : execution.threads;
+  return execution.threads == 0 ? tbb::this_task_arena::max_concurrency()
+                                : allowed(execution.threads);
 }
 
 Stores storesFor(std::size_t bytes) {
@@ -31,6 +41,7 @@ void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
                         body(range.begin() * grain, std::min(range.end() * grain, n));
                       });
   };
+  threads = allowed(threads);
   // To make an arena and get threads to it takes some 50 us: it is kept for the calling thread's
   // next call, or the arena that the call is in does. A body calls nothing with other threads.
   if (threads == 0 || threads == tbb::this_task_arena::max_concurrency())

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <functional>
 #include <memory>
@@ -346,20 +347,23 @@ std::size_t firstNoCode(const std::byte* bytes, std::size_t n, const ElementForm
   if (format.width() >= 8)
     return n;
   const auto above = static_cast<std::byte>(0xFF << format.width());
-  // By chunks, whose loop has no exit: that one the compiler makes a vector's.
-  constexpr std::size_t kChunk = 4096;
-  for (std::size_t begin = 0; begin < n; begin += kChunk) {
-    const std::size_t end = std::min(n, begin + kChunk);
+  constexpr std::size_t kChunk = 1 << 16;
+  std::atomic<std::size_t> first = n;
+  kernels::forRanges(n, kChunk, execution(), [&](std::size_t begin, std::size_t end) {
+    // A loop without an exit, which the compiler makes a vector's.
     std::byte all{};
     for (std::size_t i = begin; i < end; ++i)
       all |= bytes[i];
-    if ((all & above) != std::byte{})
-      return static_cast<std::size_t>(
-          std::find_if(bytes + begin, bytes + end,
-                       [&](std::byte each) { return (each & above) != std::byte{}; }) -
-          bytes);
-  }
-  return n;
+    if ((all & above) == std::byte{})
+      return;
+    const std::byte* found = std::find_if(
+        bytes + begin, bytes + end, [&](std::byte each) { return (each & above) != std::byte{}; });
+    const auto at = static_cast<std::size_t>(found - bytes);
+    std::size_t least = first;
+    while (at < least && !first.compare_exchange_weak(least, at)) {
+    }
+  });
+  return first;
 }
 
 void checkCodes(const std::byte* bytes, std::size_t n, const ElementFormat& format,
@@ -373,7 +377,7 @@ void checkCodes(const std::byte* bytes, std::size_t n, const ElementFormat& form
 }
 
 void checkCodes(const Array& codes, const ElementFormat& format, std::string_view name) {
-  checkCodes(codes.data, codes.size(), format, name);
+  withoutLock([&] { checkCodes(codes.data, codes.size(), format, name); });
 }
 
 std::string text(const Shape& shape) {

@@ -63,14 +63,14 @@ std::string codesText(const ElementFormat& format);
 /// also for a name that NumPy reads otherwise, and DtypeError.
 const ElementFormat& elementFormat(nanobind::handle named, std::string_view name);
 
-/// The first of n bytes that is not a code of the format, or n.
+/// The first of n bytes that is not a code of the format, or n. Touches no Python object.
 std::size_t firstNoCode(const std::byte* bytes, std::size_t n, const ElementFormat& format);
 
 /// Raises FormatError where one of n bytes is not a code of the format: kernels take the bits above
-/// its width for granted.
+/// its width for granted. Touches no Python object.
 void checkCodes(const std::byte* bytes, std::size_t n, const ElementFormat& format,
                 std::string_view name);
-/// The same of a row-major array.
+/// The same of a row-major array, without the interpreter's lock.
 void checkCodes(const Array& codes, const ElementFormat& format, std::string_view name);
 
 /// "(2, 3)"

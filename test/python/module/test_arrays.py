@@ -1,6 +1,7 @@
 """Which arrays the module takes, and that it does not copy them."""
 import ctypes
 import pathlib
+import subprocess
 import sys
 import threading
 import time
@@ -170,8 +171,31 @@ def test_kernels_run_without_the_interpreters_lock():
     for call in (lambda: octavo.amax(x), lambda: octavo.convert(x, "e4m3fn"),
                  lambda: octavo.quantize(x, "nvfp4"), lambda: q.dequantize(),
                  lambda: octavo.matmul(x, w.T, bias=x[0, :64], to="bf16"),
-                 lambda: octavo.pack(w.elements)):
+                 lambda: octavo.pack(w.elements),
+                 lambda: octavo.ScaledTensor(w.codes, w.scales, "mxfp4")):  # its codes are checked
         assert lets_others_run(call, 1000)
+
+
+def test_the_first_byte_that_is_not_a_code_is_named():
+    """Whatever thread finds which: codes are checked in pieces of 64 KiB."""
+    codes = np.zeros(1 << 20, np.uint8)
+    for first in (0, 65535, 65536, 777777, (1 << 20) - 1):
+        codes[first] = codes[-1] = 0x40
+        for threads in (1, 2, 0):
+            octavo.set_threads(threads)
+            with pytest.raises(octavo.FormatError, match=f"0x40 at index {first} "):
+                octavo.convert(codes, "f32", source="e2m3fn")
+        codes[first] = 0
+    codes[:] = 0x3F
+    assert (octavo.convert(codes, "f32", source="e2m3fn") == -7.5).all()
+
+
+def test_more_threads_than_the_machine_has_say_nothing():
+    """TBB wrote a warning to stderr, once a process."""
+    script = ("import numpy as np, octavo; octavo.set_threads(1000); x = np.ones((1024, 1024), np.float32); "
+              "octavo.matmul(x, octavo.quantize(x, 'mxfp4'))")
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("", "")
 
 
 def test_zero_dimensional_and_numpy_scalars():
