@@ -4,6 +4,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
+#include "python/bindings/OutputArray.h"
 #include "python/bindings/Random.h"
 
 #include "octavo/Kernels/Convert.h"
@@ -23,18 +24,17 @@ static const std::uint8_t* codes(const Array& array) {
   return reinterpret_cast<const std::uint8_t*>(array.data);
 }
 
-static Array decoded(const Array& x, const ElementFormat& source, const ElementFormat& target) {
-  const Array in = contiguous(x), out = emptyArray(x.shape, target);
+static void decode(const Array& x, const ElementFormat& source, const Array& out) {
+  const Array in = contiguous(x);
   checkCodes(in, source, "x");
   const kernels::WideType type = wideType(out, "to");
   withoutLock([&] { kernels::decode(source, codes(in), type, out.data, in.size(), execution()); });
-  return out;
 }
 
-static Array encoded(const Array& x, const ElementFormat& target,
-                     const numerics::Conversion& conversion, nb::handle key) {
+static void encode(const Array& x, const ElementFormat& target,
+                   const numerics::Conversion& conversion, nb::handle key, const Array& out) {
   const kernels::WideType type = wideType(x, "x");
-  const Array in = contiguous(x), out = emptyArray(x.shape, target);
+  const Array in = contiguous(x);
   const auto stream = randomStream(key, conversion.rounding);
   auto* codes = reinterpret_cast<std::uint8_t*>(out.data);
   withoutLock([&] {
@@ -44,12 +44,11 @@ static Array encoded(const Array& x, const ElementFormat& target,
     else
       kernels::convert(target, conversion, type, in.data, codes, in.size(), {}, execution());
   });
-  return out;
 }
 
 static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
                           const std::string& roundingName, const std::string& overflowName,
-                          const std::string& nanName, nb::handle key) {
+                          const std::string& nanName, nb::handle key, nb::handle out) {
   const ElementFormat& target = elementFormat(to, "to");
   const numerics::Conversion conversion = {.rounding = rounding(roundingName),
                                            .overflow = overflow(overflowName),
@@ -71,27 +70,35 @@ static nb::object convert(nb::handle object, nb::handle to, nb::handle from,
     raise(ErrorClass::Dtype, "source: codes of {} are not of at most 8 bits, as those in {} are",
           source->name, x.dtype);
   if (target.isNarrow()) {
-    // Every narrow value is exact in f32, so this still rounds once.
-    const Array wide = source->isNarrow() ? decoded(x, *source, format::element("f32")) : x;
-    return encoded(wide, target, conversion, key).numpy;
+    Array wide = x;
+    if (source->isNarrow()) { // every narrow value is exact in f32, so this still rounds once
+      wide = emptyArray(x.shape, format::element("f32"));
+      decode(x, *source, wide);
+    }
+    const OutputArray output(out, x.shape, target, "out", std::span(&x, 1));
+    encode(wide, target, conversion, key, output.array());
+    return output.toPython();
   }
   if (!source->isNarrow() || !isWide(target))
     raise(ErrorClass::Format,
           "convert goes to or from a format of at most 8 bits, and f32, bf16 or f16 on the other "
           "side; found {} to {}, for which there is x.astype",
           source->name, target.name);
-  return decoded(x, *source, target).numpy;
+  const OutputArray output(out, x.shape, target, "out", std::span(&x, 1));
+  decode(x, *source, output.array());
+  return output.toPython();
 }
 
 void bindConversions(nb::module_& module) {
   module.def("convert", &convert, nb::arg("x").none(), nb::arg("to"), nb::kw_only(),
              nb::arg("source") = nb::none(), nb::arg("rounding") = "ties-to-even",
              nb::arg("overflow") = "special", nb::arg("nan") = "negative-zero",
-             nb::arg("key") = nb::none(),
+             nb::arg("key") = nb::none(), nb::arg("out") = nb::none(),
              nb::sig("def convert(x: numpy.typing.ArrayLike, to: str | numpy.typing.DTypeLike, *, "
                      "source: str | numpy.typing.DTypeLike | None = None, rounding: str = "
                      "'ties-to-even', overflow: str = 'special', nan: str = 'negative-zero', "
-                     "key: int | tuple[int, int] | None = None) -> "
+                     "key: int | tuple[int, int] | None = None, out: "
+                     "numpy.typing.NDArray[typing.Any] | None = None) -> "
                      "numpy.typing.NDArray[typing.Any]"),
              R"(Converts every element, rounding once (docs/semantics.md, N1 to N8).
 
@@ -104,8 +111,10 @@ overflow: "special" gives Inf where the format has it, else NaN, else the larges
     gives the largest value.
 nan: what NaN becomes in a format without one: "negative-zero" or "maximum".
 key: a seed, or seed and stream, of the random numbers: element i takes number i (N11).
+out: a NumPy array for the result, of x's shape and of `to`'s dtype, or uint8 for its codes. It is
+    filled in place where it is row-major and shares no memory with x, else by a copy.
 
-Returns an array of x's shape and of `to`'s dtype.
+Returns an array of x's shape and of `to`'s dtype; `out` if it is given.
 Raises DtypeError (float64 too: it would be rounded twice), FormatError.)");
 }
 

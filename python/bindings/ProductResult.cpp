@@ -81,7 +81,12 @@ ProductResult::ProductResult(const EpilogueArguments& arguments, const Shape& sh
   whole.bias = floats(bias);
   whole.residual = floats(residual);
   whole.amax = returnsAmax ? &amax : nullptr;
-  output = emptyArray(shape, *whole.format);
+  std::vector<Array> inputs = arguments.operands;
+  for (const std::optional<Array>& each : {addend, bias, residual})
+    if (each)
+      inputs.push_back(*each);
+  destination.emplace(arguments.out, shape, *whole.format, "out", inputs);
+  output = destination->array();
 }
 
 std::int64_t ProductResult::products() const {
@@ -128,9 +133,10 @@ void ProductResult::fill(const Array& sums) {
 }
 
 nb::object ProductResult::toPython() const {
+  const nb::object array = destination->toPython(output);
   if (!returnsAmax)
-    return output.numpy;
-  return nb::make_tuple(output.numpy, nb::module_::import_("numpy").attr("float32")(amax));
+    return array;
+  return nb::make_tuple(array, nb::module_::import_("numpy").attr("float32")(amax));
 }
 
 } // namespace octavo::python

@@ -1,12 +1,13 @@
 // The result of octavo.matmul: the array that a product fills, and its epilogue.
 #pragma once
 
-#include "python/bindings/Array.h"
+#include "python/bindings/OutputArray.h"
 
 #include "octavo/Kernels/Product/Epilogue.h"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace octavo::python {
 
@@ -17,6 +18,8 @@ struct EpilogueArguments {
   nanobind::object to;
   float scale = 1.0f;
   bool returnsAmax = false;
+  nanobind::object out = nanobind::none();
+  std::vector<Array> operands = {}; ///< of the product, which `out` may share memory with
 };
 
 /// The array of a product [..., M, N] and the steps on the way into it (docs/semantics.md, P).
@@ -32,7 +35,7 @@ public:
   std::int64_t columns() const { return shape.back(); }
   std::int64_t products() const;
   bool isEmpty() const { return output.size() == 0; }
-  /// Whether the products are the result as they are.
+  /// Whether the products are the result as they are, wherever it goes.
   bool isPlain() const;
 
   /// Where the products go, all of them or `item` alone, and their epilogue. A product of one item
@@ -48,10 +51,13 @@ public:
 
   /// What octavo.matmul returns.
   nanobind::object toPython() const;
+  /// The same of sums that are the result, in any strides.
+  nanobind::object toPython(const Array& sums) const { return destination->toPython(sums); }
 
 private:
   Shape shape;
-  Array output;
+  std::optional<OutputArray> destination;
+  Array output; ///< where it is computed
   std::optional<Array> addend, bias, residual;
   kernels::Epilogue whole;
   bool returnsAmax;

@@ -211,7 +211,7 @@ static nb::object finished(const nb::object& sums, const EpilogueArguments& argu
   const Array array = toArray(sums, "matmul");
   ProductResult result(arguments, array.shape);
   if (result.isPlain())
-    return sums;
+    return result.toPython(array);
   result.fill(contiguous(array));
   return result.toPython();
 }
@@ -267,6 +267,16 @@ static nb::object matmulArray(const Array& a, const ScaledTensor& b,
   return result.toPython();
 }
 
+/// The memory that an operand reads.
+static void addOperand(std::vector<Array>& operands, nb::handle operand, std::string_view name) {
+  if (nb::isinstance<ScaledTensor>(operand)) {
+    const auto& tensor = nb::cast<const ScaledTensor&>(operand);
+    operands.insert(operands.end(), {tensor.elements, tensor.scales});
+  } else {
+    operands.push_back(toArray(operand, name));
+  }
+}
+
 static nb::object product(nb::handle a, nb::handle b, const EpilogueArguments& arguments) {
   const bool left = nb::isinstance<ScaledTensor>(a), right = nb::isinstance<ScaledTensor>(b);
   if (!left && !right)
@@ -299,19 +309,26 @@ void bindProducts(nb::module_& module) {
       "matmul",
       [](nb::handle a, nb::handle b, nb::object addend, nb::object bias,
          const std::optional<std::string>& activation, nb::object residual, nb::object to,
-         float scale, bool returnsAmax) {
-        return product(a, b, {addend, bias, residual, activation, to, scale, returnsAmax});
+         float scale, bool returnsAmax, nb::object out) {
+        EpilogueArguments arguments = {addend, bias,  residual,    activation,
+                                       to,     scale, returnsAmax, out};
+        if (!out.is_none()) {
+          addOperand(arguments.operands, a, "a");
+          addOperand(arguments.operands, b, "b");
+        }
+        return product(a, b, arguments);
       },
       nb::arg("a").none(), nb::arg("b").none(), nb::kw_only(), nb::arg("addend") = nb::none(),
       nb::arg("bias") = nb::none(), nb::arg("activation") = nb::none(),
       nb::arg("residual") = nb::none(), nb::arg("to") = "f32", nb::arg("scale") = 1.0f,
-      nb::arg("return_amax") = false,
+      nb::arg("return_amax") = false, nb::arg("out") = nb::none(),
       // Type checkers see the overloads of Stub.pattern.
       nb::sig("def matmul(a: ScaledTensor | numpy.typing.ArrayLike, b: ScaledTensor | "
               "numpy.typing.ArrayLike, *, addend: numpy.typing.ArrayLike | None = None, bias: "
               "numpy.typing.ArrayLike | None = None, activation: str | None = None, residual: "
               "numpy.typing.ArrayLike | None = None, to: str | numpy.typing.DTypeLike = 'f32', "
-              "scale: float = 1.0, return_amax: bool = False) -> "
+              "scale: float = 1.0, return_amax: bool = False, out: "
+              "numpy.typing.NDArray[typing.Any] | None = None) -> "
               "numpy.typing.NDArray[typing.Any]"),
       R"(The product of [..., M, K] and [..., K, N], one side or both scaled, and the steps that follow it.
 
@@ -334,9 +351,12 @@ to: "f32", "bf16", "f16" or a narrow format ("e4m3fn", ...), to which values are
 scale: a positive number, by which values are divided on their way to a narrow format: the result
     stands for codes * scale.
 return_amax: True also returns the largest magnitude before that rounding, NaN if a value is NaN.
+out: a NumPy array for the result, of its shape and of `to`'s dtype, or uint8 for codes. It is filled
+    in place where it is row-major, shares no memory with an operand and the kernels multiply; else
+    by a copy.
 
 The packed form of b is kept with it for the next product.
-Returns an array [..., M, N] of `to`'s dtype; with return_amax, that and a numpy.float32.
+Returns an array [..., M, N] of `to`'s dtype, `out` if it is given; with return_amax, that and a numpy.float32.
 Raises ShapeError, DtypeError, FormatError (formats that are not multiplied with one another).)");
 }
 

@@ -5,6 +5,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
+#include "python/bindings/OutputArray.h"
 #include "python/bindings/PiecewiseQuantization.h"
 #include "python/bindings/Random.h"
 #include "python/bindings/ScaledTensor.h"
@@ -129,13 +130,37 @@ static ScaledTensor quantizedTensor(const Array& elements, const Array& scales,
   return tensor;
 }
 
+/// Where a scaled tensor goes: out=(elements, scales), or nothing.
+struct OutputParts {
+  OutputArray elements, scales;
+
+  OutputParts(nb::handle out, const numerics::ScaledType& type, const Shape& shape, const Array& x)
+      : elements(part(out, 0), shape, *type.element, "out[0]", std::span(&x, 1)),
+        scales(part(out, 1), format::scaleShape(shape, type.block), *type.scale, "out[1]",
+               std::span(&x, 1)) {
+    if (!out.is_none() && nb::cast<bool>(nb::module_::import_("numpy").attr("may_share_memory")(
+                              part(out, 0), part(out, 1))))
+      raise(ErrorClass::Dtype, "out: elements and scales share memory");
+  }
+
+private:
+  static nb::object part(nb::handle out, int index) {
+    if (out.is_none())
+      return nb::none();
+    if (!nb::isinstance<nb::tuple>(out) || nb::len(out) != 2)
+      raise(ErrorClass::Dtype, "out: expected two arrays, (elements, scales), found {}",
+            nb::type_name(out.type()).c_str());
+    return out[index];
+  }
+};
+
 static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handle axis,
                              const std::optional<std::string>& rule,
                              const std::optional<std::string>& preset,
                              const std::optional<std::string>& roundingName,
                              const std::optional<std::string>& overflowName,
                              const std::optional<std::string>& nanName, nb::handle key,
-                             nb::handle outer) {
+                             nb::handle outer, nb::handle out) {
   const format::ScaledFormat& format = scaledFormat(formatName);
   numerics::QuantizeOptions options =
       quantizeOptions(format, {rule, preset, roundingName, overflowName, nanName});
@@ -149,17 +174,17 @@ static ScaledTensor quantize(nb::handle object, nb::handle formatName, nb::handl
   options.input = x.format;
   const Array values = contiguous(x);
   const auto stream = randomStream(key, options.rounding);
-  const Array elements = emptyArray(x.shape, *type.element);
-  const Array scales = emptyArray(format::scaleShape(x.shape, type.block), *type.scale);
+  const OutputParts parts(out, type, x.shape, x);
   const kernels::QuantizeReport report = withoutLock([&] {
     return quantizePiecewise(wide, values.data, x.shape, type, options, stream, given,
-                             reinterpret_cast<std::uint8_t*>(elements.data), scales.data,
-                             execution());
+                             reinterpret_cast<std::uint8_t*>(parts.elements.array().data),
+                             parts.scales.array().data, execution());
   });
   if (report.refused)
     refuse(*report.refused, x.shape);
   const numerics::OuterScale own = {report.outer, report.outerInverse};
-  return quantizedTensor(elements, scales, given.value_or(own), options, format, contracted);
+  return quantizedTensor(parts.elements.stored(), parts.scales.stored(), given.value_or(own),
+                         options, format, contracted);
 }
 
 /// An array whose last two axes are exchanged.
@@ -188,7 +213,7 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
       checkEdge(format, *preset, x.shape, contracted);
   if (rowwise.block == columnwise.block) { // squares, or one scale: a copy serves both ways
     const ScaledTensor both = quantize(x.numpy, formatName, nb::int_(-1), rule, preset,
-                                       roundingName, overflowName, nanName, key, outer);
+                                       roundingName, overflowName, nanName, key, outer, nb::none());
     ScaledTensor down = makeScaledTensor(both.elements, both.scales, both.outer, format, rank - 2);
     down.divisor = both.divisor;
     return nb::make_tuple(both, down);
@@ -223,15 +248,26 @@ static nb::tuple quantizeBoth(nb::handle object, nb::handle formatName,
                                  format, rank - 1)));
 }
 
-Array dequantize(const ScaledTensor& tensor) {
+static void dequantize(const ScaledTensor& tensor, const Array& values) {
   const Array elements = rowMajorElements(tensor), scales = contiguous(tensor.scales);
-  const Array values = emptyArray(tensor.shape(), format::element("f32"));
   withoutLock([&] {
     kernels::dequantize(reinterpret_cast<const std::uint8_t*>(elements.data), scales.data,
                         tensor.outer, tensor.shape(), tensor.type,
                         reinterpret_cast<float*>(values.data), execution());
   });
+}
+
+Array dequantize(const ScaledTensor& tensor) {
+  const Array values = emptyArray(tensor.shape(), format::element("f32"));
+  dequantize(tensor, values);
   return values;
+}
+
+nb::object dequantizeTo(const ScaledTensor& tensor, nb::handle out) {
+  const Array inputs[] = {tensor.elements, tensor.scales};
+  const OutputArray output(out, tensor.shape(), format::element("f32"), "out", inputs);
+  dequantize(tensor, output.array());
+  return output.toPython();
 }
 
 void bindQuantization(nb::module_& module) {
@@ -240,12 +276,14 @@ void bindQuantization(nb::module_& module) {
       nb::arg("axis").none() = -1, nb::arg("rule") = nb::none(), nb::arg("preset") = nb::none(),
       nb::arg("rounding") = nb::none(), nb::arg("overflow") = nb::none(),
       nb::arg("nan") = nb::none(), nb::arg("key") = nb::none(), nb::arg("outer") = nb::none(),
+      nb::arg("out") = nb::none(),
       nb::sig(
           "def quantize(x: numpy.typing.ArrayLike, format: str | ScaledFormat, *, axis: int = -1, "
           "rule: str | "
           "None = None, preset: str | None = None, rounding: str | None = None, overflow: str | "
           "None = None, nan: str | None = None, key: int | tuple[int, int] | None = None, outer: "
-          "float | None = None) -> ScaledTensor"),
+          "float | None = None, out: tuple[numpy.typing.NDArray[typing.Any], "
+          "numpy.typing.NDArray[typing.Any]] | None = None) -> ScaledTensor"),
       R"(Quantizes an array: elements of a narrow format on a grid of scales (docs/semantics.md, S2 to S16).
 
 x: any shape; float32, bfloat16 or float16.
@@ -269,6 +307,9 @@ outer: for NVFP4, a scale of the whole tensor that was calibrated, or that tenso
     it from the tensor's largest magnitude. It multiplies, as ScaledTensor.outer does: ModelOpt's
     weight_scale_2, or 1 / weight_global_scale of compressed-tensors. Values beyond 2688 * outer
     saturate.
+out: two NumPy arrays for elements and scales, of their shapes and dtypes, or uint8 for codes; the
+    result is made of them, so that writing to them changes it. They are filled in place where they
+    are row-major and share no memory with x, else by copies; after an error they hold anything.
 
 Raises DtypeError (float64 too: it would be rounded twice), FormatError, ShapeError, NonFiniteError.)");
   module.def(
@@ -321,17 +362,20 @@ Raises DtypeError, FormatError, ShapeError, NonFiniteError.)");
       "Raises ShapeError where quantize does: octavo.jax knows shapes before it has values.");
   module.def(
       "dequantize",
-      [](nb::handle tensor) {
+      [](nb::handle tensor, nb::handle out) {
         if (!nb::isinstance<ScaledTensor>(tensor))
           raise(ErrorClass::Dtype,
                 "tensor: expected a ScaledTensor, found {}; codes without scales "
                 "are values by octavo.convert(codes, \"f32\")",
                 nb::type_name(tensor.type()).c_str());
-        return dequantize(nb::cast<const ScaledTensor&>(tensor)).numpy;
+        return dequantizeTo(nb::cast<const ScaledTensor&>(tensor), out);
       },
-      nb::arg("tensor").none(),
-      nb::sig("def dequantize(tensor: ScaledTensor) -> numpy.typing.NDArray[numpy.float32]"),
-      "The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1).");
+      nb::arg("tensor").none(), nb::kw_only(), nb::arg("out") = nb::none(),
+      nb::sig("def dequantize(tensor: ScaledTensor, *, out: numpy.typing.NDArray[numpy.float32] | "
+              "None = None) -> numpy.typing.NDArray[numpy.float32]"),
+      "The values, element * scale * outer, each rounded once to float32 (docs/semantics.md, S1).\n"
+      "They go to `out`, a NumPy array of their shape, if it is given, which is returned.\n"
+      "Raises DtypeError, ShapeError.");
 }
 
 } // namespace octavo::python

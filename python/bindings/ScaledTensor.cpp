@@ -271,9 +271,11 @@ void bindScaledTensor(nb::module_& module) {
           "Bits that a value takes in a file, where elements are packed, with its share of "
           "the scales.")
       .def(
-          "dequantize", [](const ScaledTensor& tensor) { return dequantize(tensor).numpy; },
-          nb::sig("def dequantize(self) -> numpy.typing.NDArray[numpy.float32]"),
-          "The values, each rounded once to float32 (docs/semantics.md, S1).")
+          "dequantize", &dequantizeTo, nb::kw_only(), nb::arg("out") = nb::none(),
+          nb::sig("def dequantize(self, *, out: numpy.typing.NDArray[numpy.float32] | None = None) "
+                  "-> numpy.typing.NDArray[numpy.float32]"),
+          "The values, each rounded once to float32 (docs/semantics.md, S1), in `out` if it is\n"
+          "given. Raises DtypeError, ShapeError.")
       .def_prop_ro(
           "T",
           [](const ScaledTensor& tensor) {

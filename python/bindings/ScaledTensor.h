@@ -56,6 +56,9 @@ int axisOf(std::int64_t axis, const Shape& shape, std::string_view name);
 
 /// The values as f32, row-major.
 Array dequantize(const ScaledTensor& tensor);
+/// The same in the memory of `out`, a NumPy array, or in a new one where it is None. Raises
+/// DtypeError, ShapeError.
+nanobind::object dequantizeTo(const ScaledTensor& tensor, nanobind::handle out);
 
 /// The row that a name or an octavo.ScaledFormat names; raises FormatError, DtypeError.
 const format::ScaledFormat& scaledFormat(const std::string& name);

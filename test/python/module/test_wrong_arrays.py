@@ -69,6 +69,10 @@ class Draw:
     def floats(self, *shapes):
         return self.array(*shapes, dtypes=[np.dtype(np.float32)])
 
+    def out(self):
+        """Mostly none; else an array for a result, which seldom fits."""
+        return self.array((4, 64), (33, 17), (4, 4), (4, 2)) if self.of(False, False, True) else None
+
     def axis(self):
         return self.of(-1, -1, 0, 1, -2, 5)
 
@@ -113,21 +117,21 @@ NUMPY = {
     "amax": lambda d: octavo.amax(d.array()),
     "analyze": lambda d: octavo.analyze(d.floats((4, 64)), d.of(*FORMATS)),
     "cap_fnuz": lambda d: octavo.cap_fnuz(d.array(), source=d.of(None, "e4m3fnuz", "e5m2fnuz", "e4m3fn")),
-    "convert": lambda d: octavo.convert(d.array(), d.of(*ELEMENTS), source=d.of(None, None, *ELEMENTS)),
+    "convert": lambda d: octavo.convert(d.array(), d.of(*ELEMENTS), source=d.of(None, None, *ELEMENTS), out=d.out()),
     "current_scale": lambda d: octavo.current_scale(d.floats(), d.of(*ELEMENTS)),
-    "dequantize": lambda d: octavo.dequantize(d.tensor()),
+    "dequantize": lambda d: octavo.dequantize(d.tensor(), out=d.out()),
     "formats": lambda d: octavo.formats(),
     "get_threads": lambda d: octavo.get_threads(),
     "isa": lambda d: octavo.isa(),
     "load": lambda d: octavo.load(saved(d)),
     "matmul": lambda d: octavo.matmul(d.of(d.tensor, lambda: d.floats((4, 64), (3, 4, 33)))(),
                                       d.of(d.tensor, lambda: d.floats((64, 4), (33, 5)))(),
-                                      **matmul_arguments(d), to=d.of("f32", "bf16", "e4m3fn", "e2m1fn")),
+                                      **matmul_arguments(d), to=d.of("f32", "bf16", "e4m3fn", "e2m1fn"), out=d.out()),
     "pack": lambda d: octavo.pack(d.array(dtypes=[DTYPES[8], DTYPES[9], DTYPES[10]]), d.of(None, *ELEMENTS)),
     "presets": lambda d: octavo.presets(d.of(*FORMATS)),
     "quantize": lambda d: octavo.quantize(
         d.floats(), d.of(*FORMATS), axis=d.axis(), nan="propagate", outer=d.of(None, None, 0.5, 1e-30),
-        preset=d.of(None, None, "jax", "torchao-rceil")),
+        preset=d.of(None, None, "jax", "torchao-rceil"), out=d.of(None, None, (d.out(), d.out()))),
     "quantize_both": lambda d: octavo.quantize_both(d.floats(), d.of(*FORMATS), nan="propagate", outer=d.of(None, 2)),
     "samples": lambda d: octavo.samples("normal", d.of(0, 7, -1, 1 << 60)),
     "save": lambda d: saved(d),
@@ -142,7 +146,7 @@ NUMPY = {
     "ScaledFormat": lambda d: octavo.ScaledFormat(d.of(*DTYPES, *FORMATS)),
     "ScaledTensor": lambda d: octavo.ScaledTensor(
         d.array((4, 64), (2, 3, 40)), d.array((4, 2), (4, 4), (1, 1), (4, 1)), d.of(*FORMATS), axis=d.axis()),
-    "ScaledTensor.dequantize": lambda d: d.tensor().dequantize(),
+    "ScaledTensor.dequantize": lambda d: d.tensor().dequantize(out=d.out()),
     "ScaledTensor.__array__": lambda d: np.asarray(d.tensor()),
     "ScaledTensor.__eq__": lambda d: d.tensor() == d.of(d.tensor, d.array)(),
     "ScaledTensor.__getitem__": lambda d: d.tensor()[d.of(0, -1, slice(32), slice(16, None), (..., slice(0, 32)),
