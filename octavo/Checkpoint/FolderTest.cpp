@@ -109,7 +109,7 @@ TEST_F(FolderTest, OpensAFolderWithoutIndexAndASingleFile) {
   ASSERT_TRUE(folder);
   EXPECT_EQ(folder->tensors().size(), 1u);
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].rule, "extra-shard");
+  EXPECT_EQ(findings[0].rule.text(), "extra-shard");
   EXPECT_EQ(findings[0].file, "adapter.safetensors");
 
   const auto file = Folder::open(root / "adapter.safetensors");
@@ -267,7 +267,7 @@ TEST_F(FolderTest, NotesTensorsThatTheIndexLeavesOut) {
   Findings findings;
   ASSERT_TRUE(Folder::openDamaged(root, findings));
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].rule, "unlisted-tensor");
+  EXPECT_EQ(findings[0].rule.text(), "unlisted-tensor");
   EXPECT_EQ(findings[0].tensor, "e");
   EXPECT_TRUE(Folder::open(root));
 }

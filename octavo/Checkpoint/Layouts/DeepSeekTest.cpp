@@ -124,7 +124,7 @@ TEST_F(DeepSeekTest, BlockSizesThatAreNone) {
     tensor("a.weight_scale_inv", "F32", {2, 1});
     read();
     ASSERT_FALSE(findings.empty()) << size;
-    EXPECT_EQ(findings[0].rule, "bad-configuration") << size;
+    EXPECT_EQ(findings[0].rule.text(), "bad-configuration") << size;
   }
 }
 

@@ -115,7 +115,7 @@ TEST(NamePatternsTest, PatternsThatDoNotCompileAreReported) {
     const std::vector<std::string> entries = {bad};
     const NamePatterns patterns(entries, PatternStyle::NameClassOrRegex, "ignore", findings);
     ASSERT_EQ(findings.size(), 1u) << bad;
-    EXPECT_EQ(findings[0].rule, "bad-pattern");
+    EXPECT_EQ(findings[0].rule.text(), "bad-pattern");
     EXPECT_FALSE(patterns.match("a"));
     EXPECT_TRUE(patterns.unused().empty());
   }
