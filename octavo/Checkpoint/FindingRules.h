@@ -329,7 +329,7 @@ inline constexpr auto kAll = std::to_array<FindingRule>({
      {Vllm}, "vLLM, quantization/modelopt.py:ModelOptFp8PbWoLinearMethod"},
     {"quantized-router", Readers, Warning,
      "most models build routers and gates of shared experts without quantization: their scales make loading fail, or are left out and the codes become the weights",
-     "quantize the plain model again: `octavo checkpoint quantize` leaves routers plain",
+     "quantize the plain model again; octavo leaves routers plain",
      {Vllm}, "vLLM, models/qwen2_moe.py, models/mixtral.py"},
     {"no-scheme-for-format", Readers, Error,
      "loading fails: there is no scheme for weights of this format in this layout",

@@ -49,7 +49,7 @@ TEST(Isa, WhatTheBuildLacksIsRefused) {
 TEST(Isa, UnknownNamesListTheKnown) {
   auto refused = chooseIsa("avx1024");
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().find("unknown instruction set 'avx1024'; to be had here: portable"),
+  EXPECT_NE(refused.error().find("unknown instruction set 'avx1024'; available here: portable"),
             std::string::npos)
       << refused.error();
 }

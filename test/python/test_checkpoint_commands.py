@@ -332,7 +332,7 @@ def test_a_scale_of_a_weight_is_said_to_change_it(tmp_path, make, scale):
         assert "1 scale of the scale file is not used at run time" in error
     apply = ["scales", "apply", folder, "--scales", side, "--into-checkpoint", "--json"]
     result = octavo(*apply)
-    assert "warning: 1 scale replaced is a weight's" in result.stderr
+    assert "warning: 1 scale replaced is of a weight" in result.stderr
     changes = {c["tensor"]: c["changes_weight"] for c in json.loads(result.stdout)["changes"]}
     assert changes == {UP + scale: True, UP + ".input_scale": False}
     result = octavo(*apply)  # the same again changes nothing

@@ -258,7 +258,7 @@ def test_the_format_asked_for_is_what_is_written(tmp_path):
 def test_a_refusal_names_the_formats_that_keep_all_values(tmp_path):
     folder = write(tmp_path, "model", powers("F32"))
     said = octavo("convert", folder, "-o", tmp_path / "out", "--layout", "quark", code=3).stderr
-    assert "layout quark has no spelling of fp8_block" in said
+    assert "layout quark cannot store fp8_block" in said
     assert "--format fp8_group or --format mxfp8_e4m3 keeps all values; or --requantize --format F" in said, said
 
 

@@ -158,7 +158,7 @@ def test_gpt_oss_takes_no_matrix(tmp_path, source):
     folder, out = cp.plain_checkpoint().write(tmp_path / "plain"), tmp_path / "out"
     octavo("quantize", folder, "-o", tmp_path / "from", "--layout", source, "--format", "mxfp4")
     refused = octavo("convert", tmp_path / "from", "-o", out, "--layout", "gpt-oss", code=3).stderr
-    for words in ("14 of 14 layers are not as layout gpt-oss has them", "in one tensor [E, N, K]",
+    for words in ("14 of 14 layers do not have the shape that layout gpt-oss stores", "in one tensor [E, N, K]",
                   "not one of the stacked experts that this layout quantizes",
                   "in mxfp4: compressed-tensors, quark, native"):
         assert words in refused, refused

@@ -37,12 +37,12 @@ CASES = {
     # the wrong thing named
     ("inspect", "nowhere"): (3, "nowhere: there is no such file or folder; check the path"),
     ("inspect", "empty"): (3, "empty: holds no safetensors file; name the folder of a checkpoint"),
-    ("inspect", "bf16/config.json"): (3, "bf16/config.json: describes a checkpoint but is not one; name the folder"),
+    ("inspect", "bf16/config.json"): (3, "bf16/config.json: describes a checkpoint but is not one; name its folder"),
     ("inspect", "model.bin"): (3, "a PyTorch pickle, not safetensors", "safetensors.torch.save_file"),
     ("inspect", "badjson"): (3, "badjson/config.json: not valid JSON", "line 1, column 9", "fix it in an editor"),
     ("inspect", "bf16", "--tensor", "model.layers.0.mlp.upproj"): (3, "did you mean model.layers.0.mlp.up_proj.weight?"),
     ("quantize", "fp8", "-o", "out", "--layout", "fp8", "--format", "fp8_tensor"): (
-        3, "fp8: is quantized already", "octavo checkpoint convert", "octavo checkpoint dequantize"),
+        3, "fp8: is already quantized", "octavo checkpoint convert", "octavo checkpoint dequantize"),
     ("convert", "bf16", "-o", "out", "--layout", "fp8"): (3, "bf16: has no quantized layers", "octavo checkpoint quantize"),
     ("dequantize", "fp8", "-o", "out", "--dtype", "fp32"): (2, 'no dtype "fp32"; did you mean f32?'),
     # misspelled
@@ -74,7 +74,7 @@ CASES = {
     ("quantize", "bf16", "-o", "out", "--layout", "modelopt", "--format", "mxfp4"): (
         2, "did you mean nvfp4?", "available: fp8_row, fp8_block, mxfp8_e4m3, nvfp4\n"),
     ("convert", "fp8", "-o", "out", "--layout", "deepseek"): (
-        3, "14 of 14 layers cannot be said in layout deepseek without loss",
+        3, "14 of 14 layers cannot be expressed in layout deepseek without loss",
         "model.layers.0.mlp.down_proj.weight and 13 more: layout deepseek has no spelling of fp8_tensor; --format fp8_block keeps all values; or --requantize --format F"),
     ("convert", "fp8", "-o", "out"): (2, "one of --layout, --fnuz and --ocp"),
     ("convert", "fp8", "-o", "out", "--layout", "quark", "--requantize"): (2, "--requantize needs --format"),

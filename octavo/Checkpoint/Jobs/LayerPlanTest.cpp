@@ -95,7 +95,7 @@ TEST(LayerPlan, oneScaleWhereTheLayoutHasOne) {
   const auto grouped = planLayer("m", "weight", std::vector<std::int64_t>{4, 256},
                                  *format::findScaledFormat("fp8_group"), spelling,
                                  *findSafetensorsDtype("F32"), WithInputScale::No);
-  EXPECT_EQ(reason(grouped), "it has scales [4, 2] where this layout has one a row");
+  EXPECT_EQ(reason(grouped), "it has scales [4, 2] where this layout has one per row");
 }
 
 TEST(LayerPlan, inputScalesHaveAPlaceOrNot) {

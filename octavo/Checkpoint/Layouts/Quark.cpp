@@ -221,7 +221,7 @@ public:
       Claim claim = readLayer(layer, "config.json: " + where);
       if (claim.kind == Claim::Kind::Unsupported)
         findings.push_back(
-            finding("unsupported-format", "config.json", "", where + " is of " + claim.source));
+            finding("unsupported-format", "config.json", "", where + ": " + claim.source));
       return claim;
     };
     Claim common;

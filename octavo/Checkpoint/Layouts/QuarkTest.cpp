@@ -101,8 +101,8 @@ TEST_F(QuarkTest, FormatsThatAreNotRead) {
   read();
   expectLayers("quark", {});
   expectFindings({"unsupported-format", "unsupported-format", "unsupported-format"});
-  EXPECT_TRUE(findingSays("global_quant_config is of dtype \"mx\" interleaves"));
-  EXPECT_TRUE(findingSays("layer_quant_config.m.c is of weights of two levels"));
+  EXPECT_TRUE(findingSays("global_quant_config: dtype \"mx\" interleaves"));
+  EXPECT_TRUE(findingSays("layer_quant_config.m.c: weights with two levels of quantization"));
 }
 
 TEST_F(QuarkTest, ConfigureIsReadBack) {

@@ -78,12 +78,12 @@ def format_of_the_group_is_another(checkpoint):
     checkpoint.quantization["config_groups"]["group_0"]["format"] = "nvfp4-pack-quantized"
 
 
-@breaks(cp.autofp8, "unsupported-layout", "quant_method is 5, no text")
+@breaks(cp.autofp8, "unsupported-layout", "quant_method is 5, not a string")
 def method_is_a_number(checkpoint):
     checkpoint.quantization["quant_method"] = 5
 
 
-@breaks(cp.autofp8, "unsupported-layout", "quant_method is null, no text")
+@breaks(cp.autofp8, "unsupported-layout", "quant_method is null, not a string")
 def method_is_null(checkpoint):
     checkpoint.quantization["quant_method"] = None
 

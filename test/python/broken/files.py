@@ -72,8 +72,8 @@ def offsets_run_backwards(shard, header, data):
     cp.write_raw(shard, header, data)
 
 
-@damages("torn-shard", "hole")
-def data_has_a_hole(shard, header, data):
+@damages("torn-shard", "gap")
+def data_has_a_gap(shard, header, data):
     for entry in header.values():
         entry["data_offsets"] = [offset + 8 for offset in entry["data_offsets"]]
     cp.write_raw(shard, header, b"\0" * 8 + data)
@@ -245,7 +245,7 @@ def place_is_no_safetensors(index):
     return with_place(index, UP + ".weight", "passwd")
 
 
-@breaks_index("missing-tensor", "nowhere")
+@breaks_index("missing-tensor", "that no shard has")
 def index_names_a_tensor_that_is_nowhere(index):
     return with_place(index, L0 + "extra.weight", cp.Checkpoint.shard_name(0, 2))
 
@@ -314,7 +314,7 @@ def rows_of_four_bits_end_within_a_byte(folder):
     checkpoint.write(folder)
 
 
-@case("kv-side-file-unusable", "rank 1 has other scales than rank 0")
+@case("kv-side-file-unusable", "rank 1 and rank 0 have different scales")
 def the_side_file_has_two_ranks(folder):
     cp.autofp8().write(folder)
     factors = {str(rank): {str(layer): 0.02 + rank for layer in range(2)} for rank in range(2)}
