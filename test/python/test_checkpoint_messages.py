@@ -75,7 +75,7 @@ CASES = {
         2, "did you mean nvfp4?", "available: fp8_row, fp8_block, mxfp8_e4m3, nvfp4\n"),
     ("convert", "fp8", "-o", "out", "--layout", "deepseek"): (
         3, "14 of 14 layers cannot be expressed in layout deepseek without loss",
-        "model.layers.0.mlp.down_proj.weight and 13 more: layout deepseek has no spelling of fp8_tensor; --format fp8_block keeps all values; or --requantize --format F"),
+        "model.layers.0.mlp.down_proj.weight and 13 more: layout deepseek cannot store fp8_tensor; --format fp8_block keeps all values; or --requantize --format F"),
     ("convert", "fp8", "-o", "out"): (2, "one of --layout, --fnuz and --ocp"),
     ("convert", "fp8", "-o", "out", "--layout", "quark", "--requantize"): (2, "--requantize needs --format"),
     ("scales", "extract", "bf16", "-o", "out.safetensors"): (3, "no scales of a key-value cache", "nothing was written"),

@@ -45,7 +45,7 @@ def documented(begin, end):
 
 
 DOCUMENTED = documented("## Who loads it", "Mixtures of experts")
-OF_EXPERTS = documented("Mixtures of experts", "What both vLLM")
+OF_EXPERTS = documented("Mixtures of experts", "Both vLLM")
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_groups_that_columns_cut_short(tmp_path, columns, rules):
     model.write(tmp_path / "in", {"model.layers.0.self_attn.k_proj.weight": np.full((64, columns), 0.5, np.float32)})
     found = rules_of(tmp_path / "in", tmp_path / "out", "compressed-tensors", "fp8_group", True)
     assert {rule for reader, rule in found if reader == "transformers"} == rules
-    text = PAGE.read_text().split("Rows that are no whole groups")[1].split("`modelopt` with")[0]
+    text = PAGE.read_text().split("Rows that are not whole groups")[1].split("`modelopt` with")[0]
     assert "| `compressed-tensors` | `fp8_group` | transformers | `ragged-groups-refused` |" in text
 
 
@@ -138,7 +138,7 @@ def test_what_needs_a_calibration_is_refused_with_what_does_not(tmp_path, plain)
     done = run("quantize", plain / "dense", "-o", tmp_path / "out", "--layout", "modelopt", "--format",
                "fp8_tensor")
     assert done.returncode == 3 and not (tmp_path / "out").exists()
-    for words in ("layout modelopt", "fp8_tensor with a stored scale", "calibration",
+    for words in ("layout modelopt", "stores fp8_tensor only with a scale of the activations", "calibration",
                   "--format fp8_row, fp8_block, mxfp8_e4m3, nvfp4", "octavo checkpoint convert"):
         assert words in done.stderr, done.stderr
 

@@ -92,7 +92,7 @@ def test_an_interrupted_job_says_that_the_same_command_goes_on(tmp_path, source,
     first, second = (f"model-{i:05}-of-00003.safetensors" for i in (1, 2))
     stopped_at(process, tmp_path / "out" / first)
     error = interrupted(process, name)
-    assert error.startswith("octavo: error: interrupted; the same command goes on from what is in"), error
+    assert error.startswith("octavo: error: interrupted; the same command continues from what is in"), error
     names = set(os.listdir(tmp_path / "out"))
     assert {".octavo-job.json", first} <= names <= {".octavo-job.json", first, second}, "nothing half written"
     again = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -203,7 +203,7 @@ def test_whole_numbers_are_not_rounded_to_another_dtype(tmp_path):
     output.tensors["position_ids"] = np.arange(8, dtype=np.int32)
     promises = verified(tmp_path, output, source, code=1)
     (broken,) = promises["plain-identical"]["broken"]
-    assert "position_ids has other bytes, or another dtype" in broken
+    assert "position_ids has different bytes, or another dtype" in broken
 
 
 def test_equal_values_under_other_blocks_are_equal(tmp_path):

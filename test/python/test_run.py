@@ -447,7 +447,7 @@ GOOD = entry("layer.weight", "F32", "[4,40]", 0, 640)
     ("{" + GOOD + "," + entry("b", "F32", "[1]", 636, 640) + "}", bytes(640), None,
      ['"b"', "overlaps"]),
     ("{" + GOOD + "," + entry("b", "F32", "[1]", 644, 648) + "}", bytes(648), None,
-     ['"b"', "a hole"]),
+     ['"b"', "a gap"]),
     ("{" + GOOD + "," + GOOD + "}", bytes(640), None, ["occurs twice"]),
     ("{" + GOOD.replace("F32", "F33") + "}", bytes(640), None, ['"F33"', "BF16"]),
     (b"{\"\xff\"", b"", None, ["not valid JSON", "UTF-8"]),
