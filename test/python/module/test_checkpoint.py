@@ -371,7 +371,7 @@ def test_an_unknown_method_is_refused_until_the_layout_is_named(deepseek):
     path, codes, _ = deepseek
     before = octavo.checkpoint.open(path)
     name = before.layers[0]
-    for method, said in (("fp9", '"fp9"'), (5, "5, no text")):
+    for method, said in (("fp9", '"fp9"'), (5, "5, not a string")):
         (path / "config.json").write_text(json.dumps({"quantization_config": {"quant_method": method}}))
         with pytest.raises(octavo.FileError, match="quant_method is " + said) as refused:
             octavo.checkpoint.open(path)
