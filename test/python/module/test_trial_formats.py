@@ -77,7 +77,7 @@ def test_quantize_and_multiply(name):
     np.testing.assert_array_equal(q.dequantize(), mx_values(x, name))
     exact = mx_values(x, name).astype(np.float64) @ mx_values(w, name).T.astype(np.float64)
     magnitudes = np.abs(mx_values(x, name)).astype(np.float64) @ np.abs(mx_values(w, name)).T
-    for found in (octavo.matmul(q, r.T), oj.matmul(oj.quantize(x, name), oj.quantize(w, name).swapaxes())):
+    for found in (octavo.matmul(q, r.T), oj.matmul(oj.quantize(x, name), oj.quantize(w, name).mT)):
         assert (np.abs(found - exact) <= 200 * 2.0 ** -24 * magnitudes).all()
     assert pickle.loads(pickle.dumps(q)) == q == octavo.ScaledTensor(q.codes, q.scales, name)
     np.testing.assert_array_equal(octavo.convert(q.codes, "f32", source=row(name).element.name),
