@@ -52,8 +52,8 @@ ScaledBatch scaledBatch(const format::ScaledFormat& format, const Buffer& elemen
     return batch;
   }
   if (axisFromEnd < 1 || axisFromEnd > axes)
-    raise(ErrorClass::Shape, "axis: expected -{} to -1 for {} of shape {}, found {}", axes,
-          elements.name, text(batch.shape), -axisFromEnd);
+    raise(ErrorClass::Shape, "axis: expected -{} to -1 for {} of shape {}, found {} from the end",
+          axes, elements.name, text(batch.shape), axisFromEnd);
   batch.type = scaledType(format, batch.shape, static_cast<int>(axes - axisFromEnd));
   return batch;
 }
