@@ -29,8 +29,8 @@ OutputArray::OutputArray(nb::handle out, const Shape& shape, const ElementFormat
   const bool isNative = nb::cast<bool>(dtype.attr("isnative"));
   const bool isBytes = format.isNarrow() && array.dtype == "uint8";
   if ((array.format != &format && !isBytes) || !isNative)
-    raise(ErrorClass::Dtype, "{}: expected {}{}, found {}", name, format.numpy,
-          format.isNarrow() ? " or uint8" : "", nb::cast<std::string>(nb::str(nb::handle(dtype))));
+    raise(ErrorClass::Dtype, "{}: expected {}, found {}", name, codesText(format),
+          nb::cast<std::string>(nb::str(nb::handle(dtype))));
   if (array.shape != shape)
     raise(ErrorClass::Shape, "{}: expected shape {}, found {}", name, text(shape),
           text(array.shape));

@@ -136,7 +136,7 @@ def test_what_no_result_fits_into(out, error, words):
     ((np.zeros((40, 64), np.uint8),), octavo.DtypeError, "two arrays"),
     ((np.zeros((40, 64), np.uint8), np.zeros((40, 3), np.uint8)), octavo.ShapeError, r"out\[1\]: expected shape \(40, 2\)"),
     ((np.zeros((40, 64), np.int8), np.zeros((40, 2), np.uint8)), octavo.DtypeError,
-     r"out\[0\]: expected float4_e2m1fn or uint8, found int8"),
+     r"out\[0\]: expected float4_e2m1fn or its codes in uint8, found int8"),
     ((MX.codes, np.zeros((40, 2), np.uint8)), octavo.DtypeError, r"out\[0\]: .*read-only"),
     ((lambda whole: (whole[:, :64], whole[:, 63:65]))(np.zeros((40, 66), np.uint8)), octavo.DtypeError, "share memory"),
 ])
