@@ -424,12 +424,13 @@ private:
 
   void quantize(const Candidate& candidate, LayerPlan layer) {
     const StoredTensor& tensor = *candidate.tensor;
-    replace(tensor,
-            {.name = tensor.name(),
-             .from = std::string(tensor.entry->dtype->name),
-             .to = std::string(choice.format->name),
-             .elements = static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
-             .bytesBefore = tensor.size()},
+    LayerChange change = {.name = tensor.name(),
+                          .from = std::string(tensor.entry->dtype->name),
+                          .to = std::string(choice.format->name),
+                          .elements =
+                              static_cast<std::uint64_t>(numerics::elementCount(layer.shape)),
+                          .bytesBefore = tensor.size()};
+    replace(tensor, std::move(change),
             quantizeStep(plainRows(tensor, candidate.axes), std::move(layer), options,
                          amaxGroup(*choice.format, candidate.module, tensor.name()), amaxes,
                          ErrorReport::None));
