@@ -1,9 +1,9 @@
 #include "octavo/Checkpoint/BlocksWithValues.h"
 
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -26,9 +26,7 @@ tl::expected<void, Error> forBlocksWithValues(const LayerReader& reader, Piece p
     return read;
   std::vector<std::uint8_t> codes;
   for (std::int64_t block = 0; block < reader.scalesInRow(); ++block) {
-    std::uint64_t code = 0;
-    std::memcpy(&code, scales.data() + block * scale.bytes(), scale.bytes());
-    if (!isMeant(numerics::decode(scale, code)))
+    if (!isMeant(numerics::decode(scale, codeAt(scale, scales.data() + block * scale.bytes()))))
       continue;
     if (codes.empty()) {
       codes.resize(static_cast<std::size_t>((piece.end - piece.begin) * columns));

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/LayerReader.h"
 
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Pack.h"
 
@@ -40,11 +41,9 @@ static tl::expected<std::vector<float>, Error> storedNumbers(const Part& part) {
     return tl::unexpected(bytes.error());
   const auto width = static_cast<std::size_t>(part.format->bytes());
   std::vector<float> numbers;
-  for (std::size_t at = 0; at + width <= bytes->size(); at += width) {
-    std::uint64_t code = 0;
-    std::memcpy(&code, bytes->data() + at, width);
-    numbers.push_back(static_cast<float>(numerics::decode(*part.format, code)));
-  }
+  for (std::size_t at = 0; at + width <= bytes->size(); at += width)
+    numbers.push_back(static_cast<float>(
+        numerics::decode(*part.format, codeAt(*part.format, bytes->data() + at))));
   return numbers;
 }
 
@@ -250,9 +249,8 @@ tl::expected<void, Error> LayerReader::matrixScales(std::int64_t begin, std::int
     return {};
   }
   for (std::size_t at = 0; at < bytes.size(); at += stored.bytes(), scales += wanted.bytes()) {
-    std::uint64_t code = 0;
-    std::memcpy(&code, bytes.data() + at, stored.bytes());
-    const std::uint64_t widened = numerics::convert(wanted, numerics::decode(stored, code));
+    const std::uint64_t widened =
+        numerics::convert(wanted, numerics::decode(stored, codeAt(stored, bytes.data() + at)));
     std::memcpy(scales, &widened, wanted.bytes());
   }
   return {};

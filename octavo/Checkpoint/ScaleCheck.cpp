@@ -1,13 +1,13 @@
 #include "octavo/Checkpoint/ScaleCheck.h"
 
 #include "octavo/Checkpoint/BlocksWithValues.h"
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -27,9 +27,7 @@ std::optional<Doubt> doubtOf(double scale) {
 }
 
 static double decoded(const format::ElementFormat& format, const std::byte* code) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, code, static_cast<std::size_t>(format.bytes()));
-  return numerics::decode(format, bits);
+  return numerics::decode(format, codeAt(format, code));
 }
 
 ScaleCheck::ScaleCheck(const LayerReader& reader, Doubts allowed)

@@ -10,6 +10,7 @@
 #include "octavo/Checkpoint/LayerReader.h"
 #include "octavo/Checkpoint/Layouts/Layout.h"
 #include "octavo/Checkpoint/Lint/Lint.h"
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Checkpoint/WeightsWriter.h"
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/Pack.h"
@@ -102,9 +103,8 @@ Array scalesOf(const LayerReader& reader, const Shape& grid, const ElementFormat
   std::vector<std::byte> codes(static_cast<std::size_t>(count) * stored.bytes());
   valueOf(reader.scales(0, reader.rows(), codes.data(), fetched));
   for (std::int64_t i = 0; i < count; ++i) {
-    std::uint64_t code = 0;
-    std::memcpy(&code, codes.data() + i * stored.bytes(), stored.bytes());
-    const auto value = static_cast<float>(numerics::decode(stored, code));
+    const auto value = static_cast<float>(
+        numerics::decode(stored, checkpoint::codeAt(stored, codes.data() + i * stored.bytes())));
     std::memcpy(scales.data + i * sizeof(float), &value, sizeof(float));
   }
   return scales;

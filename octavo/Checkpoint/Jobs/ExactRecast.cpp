@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/BlocksWithValues.h"
 #include "octavo/Checkpoint/ScaleCheck.h"
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Checkpoint/ValueRows.h"
 #include "octavo/Numerics/Conversion.h"
 
@@ -55,11 +56,8 @@ public:
       return tl::unexpected(std::move(done.error()));
     scales.values.resize(count);
     const double outer = reader.outer(piece.begin); // of a piece's one matrix
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint64_t code = 0;
-      std::memcpy(&code, codes.data() + i * width, width);
-      scales.values[i] = numerics::decode(scale, code) * outer;
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      scales.values[i] = numerics::decode(scale, codeAt(scale, codes.data() + i * width)) * outer;
     return scales;
   }
   std::span<const double> all() const { return values; }

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Jobs/QuantizationPromise.h"
 
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Kernels/RoundedRun.h"
 #include "octavo/Numerics/Conversion.h"
 
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace octavo::checkpoint {
 
@@ -77,18 +77,14 @@ public:
         byCode.push_back(ofLayer.of(numerics::decode(format, code), outer));
   }
 
-  double scale(const std::byte* stored) const { return numerics::decode(format, codeAt(stored)); }
+  double scale(const std::byte* stored) const {
+    return numerics::decode(format, codeAt(format, stored));
+  }
   Bounds of(const std::byte* stored) const {
-    return format.isNarrow() ? byCode[codeAt(stored)] : ofLayer.of(scale(stored), outer);
+    return format.isNarrow() ? byCode[codeAt(format, stored)] : ofLayer.of(scale(stored), outer);
   }
 
 private:
-  std::uint64_t codeAt(const std::byte* stored) const {
-    std::uint64_t code = 0;
-    std::memcpy(&code, stored, static_cast<std::size_t>(format.bytes()));
-    return code;
-  }
-
   const ElementFormat& format;
   BoundsOfLayer ofLayer;
   double outer;

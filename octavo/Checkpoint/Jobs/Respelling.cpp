@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Jobs/Respelling.h"
 
 #include "octavo/Checkpoint/ScaleCheck.h"
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Checkpoint/ValueRows.h"
 #include "octavo/Numerics/Conversion.h"
 
@@ -32,9 +33,8 @@ tl::expected<std::optional<std::vector<std::byte>>, Error> exactly(const Part& p
   const auto newWidth = static_cast<std::size_t>(to.bytes());
   std::vector<std::byte> bytes(from.size() / width * newWidth);
   for (std::size_t i = 0; i < from.size() / width; ++i) {
-    std::uint64_t code = 0;
-    std::memcpy(&code, from.data() + i * width, width);
-    const double value = numerics::decode(*part.format, code);
+    const double value =
+        numerics::decode(*part.format, codeAt(*part.format, from.data() + i * width));
     const std::uint64_t converted = numerics::convert(to, value);
     if (const double back = numerics::decode(to, converted); back != value && value == value)
       return std::optional<std::vector<std::byte>>();

@@ -6,6 +6,7 @@
 #include "octavo/Checkpoint/Files/ShardWriter.h"
 #include "octavo/Checkpoint/Layouts/Configuration.h"
 #include "octavo/Checkpoint/ModuleNames/Components.h"
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <fmt/format.h>
@@ -65,11 +66,9 @@ std::vector<float> StoredScale::values() const {
   if (!dtype->type || !dtype->type->isFloat() || dtype->bits < 8)
     return values;
   const format::ElementFormat& format = dtype->type->format();
-  for (std::size_t i = 0; i < bytes.size(); i += format.bytes()) {
-    std::uint64_t code = 0;
-    std::memcpy(&code, bytes.data() + i, format.bytes());
-    values.push_back(static_cast<float>(numerics::decode(format, code)));
-  }
+  for (std::size_t i = 0; i < bytes.size(); i += format.bytes())
+    values.push_back(
+        static_cast<float>(numerics::decode(format, codeAt(format, bytes.data() + i))));
   return values;
 }
 

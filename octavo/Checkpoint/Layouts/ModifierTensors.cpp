@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Layouts/ModifierTensors.h"
 
 #include "octavo/Checkpoint/Layouts/Layout.h"
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Checkpoint/TensorChunks.h"
 #include "octavo/Numerics/Conversion.h"
 
@@ -37,14 +38,12 @@ Answer areOnes(const StoredTensor& tensor, const Layer&) {
   const SafetensorsDtype& dtype = *tensor.entry->dtype;
   if (!dtype.type || !dtype.type->isFloat())
     return false;
-  const auto width = static_cast<std::size_t>(dtype.type->format().bytes());
+  const format::ElementFormat& format = dtype.type->format();
+  const auto width = static_cast<std::size_t>(format.bytes());
   return all(tensor, [&](std::uint64_t, std::span<const std::byte> bytes) {
-    for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
-      std::uint64_t code = 0;
-      std::memcpy(&code, bytes.data() + at, width);
-      if (numerics::decode(dtype.type->format(), code) != 1)
+    for (std::size_t at = 0; at + width <= bytes.size(); at += width)
+      if (numerics::decode(format, codeAt(format, bytes.data() + at)) != 1)
         return false;
-    }
     return true;
   });
 }

@@ -1,11 +1,11 @@
 #include "octavo/Checkpoint/Lint/ScaleCensus.h"
 
+#include "octavo/Checkpoint/StoredCode.h"
 #include "octavo/Checkpoint/TensorChunks.h"
 #include "octavo/Numerics/Conversion.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace octavo::checkpoint {
 
@@ -13,10 +13,9 @@ namespace {
 
 using format::ElementFormat;
 
-std::uint64_t codeAt(std::span<const std::byte> bytes, std::size_t i, int width) {
-  std::uint64_t code = 0;
-  std::memcpy(&code, bytes.data() + i * static_cast<std::size_t>(width), width);
-  return code;
+/// The code of the i-th number.
+std::uint64_t codeOf(const ElementFormat& format, std::span<const std::byte> bytes, std::size_t i) {
+  return codeAt(format, bytes.data() + i * static_cast<std::size_t>(format.bytes()));
 }
 
 std::size_t scaleCount(const Part& part) {
@@ -99,7 +98,7 @@ static void count(const ElementFormat& format, std::span<const std::byte> bytes,
   }
   const auto width = static_cast<std::size_t>(format.bytes());
   for (std::size_t i = 0; i < bytes.size() / width; ++i)
-    add(format, codeAt(bytes, i, format.bytes()), 1, census, histogram);
+    add(format, codeOf(format, bytes, i), 1, census, histogram);
 }
 
 tl::expected<ScaleCensus, Error> takeScaleCensus(const Part& part, ScaleHistogram* histogram) {
@@ -117,8 +116,8 @@ tl::expected<std::vector<float>, Error> readScales(const Part& part, std::size_t
   std::vector<std::byte> bytes(scales.size() * width);
   return part.tensor.fetch(0, bytes).map([&] {
     for (std::size_t i = 0; i < scales.size(); ++i)
-      scales[i] = static_cast<float>(
-          numerics::decode(*part.format, codeAt(bytes, i, part.format->bytes())));
+      scales[i] =
+          static_cast<float>(numerics::decode(*part.format, codeOf(*part.format, bytes, i)));
     return std::move(scales);
   });
 }
@@ -128,8 +127,7 @@ tl::expected<std::optional<std::uint64_t>, Error> firstScale(const Part& part, S
   std::optional<std::uint64_t> found;
   const auto search = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size() / width && !found; ++i)
-      if (has(*part.format, numerics::decode(*part.format, codeAt(bytes, i, part.format->bytes())),
-              fault))
+      if (has(*part.format, numerics::decode(*part.format, codeOf(*part.format, bytes, i)), fault))
         found = offset / width + i;
     return !found;
   };
