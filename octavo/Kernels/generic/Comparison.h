@@ -48,8 +48,9 @@ static ComparisonFlags compare(const float* values, const float* others, std::si
     errors += counted * counted;
     squares += size * size;
     differing -= (PairsI64)(counted > 0);
-    // A product in place of a division, which is left to the few runs that have a larger ratio.
-    isLarger |= (PairsI64)(counted > largestRatio * size);
+    // A product in place of a division, which is left to the few runs that have a larger ratio; a
+    // value of 0, of which quantized weights have many, has none.
+    isLarger |= (PairsI64)(counted > largestRatio * size) & (PairsI64)(size > 0);
   });
   store(lanes.errorSquares, errors);
   store(lanes.valueSquares, squares);
