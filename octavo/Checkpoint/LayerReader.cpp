@@ -233,7 +233,7 @@ tl::expected<void, Error> LayerReader::matrixCodes(std::int64_t begin, std::int6
     if (unpacks())
       unpackRows(fetched.elements.data(), end - begin, codes, execution);
     else
-      std::memcpy(codes, fetched.elements.data(), fetched.elements.size());
+      std::ranges::copy(fetched.elements, reinterpret_cast<std::byte*>(codes));
   });
 }
 
@@ -245,7 +245,7 @@ tl::expected<void, Error> LayerReader::matrixScales(std::int64_t begin, std::int
   const ElementFormat& stored = *source->scales->format;
   const ElementFormat& wanted = *source->type.scale;
   if (stored.width() == wanted.width()) {
-    std::memcpy(scales, bytes.data(), bytes.size());
+    std::ranges::copy(bytes, scales);
     return {};
   }
   for (std::size_t at = 0; at < bytes.size(); at += stored.bytes(), scales += wanted.bytes()) {

@@ -28,7 +28,7 @@ std::string differenceOf(const BytePair& pair, Scratch& scratch) {
   });
   if (!done)
     return done.error().message();
-  return std::memcmp(scratch.codes.data(), scratch.scales.data(), n) == 0
+  return n == 0 || std::memcmp(scratch.codes.data(), scratch.scales.data(), n) == 0
              ? ""
              : std::string(kBytesDiffer);
 }

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cassert>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace octavo::checkpoint {
@@ -128,9 +127,9 @@ numerics::ScaleShiftReport shift(const ElementFormat& format, std::span<std::byt
   // Parts lie at any address in the file: as numbers they are copied.
   const auto shifted = [&]<typename Code>(Code) {
     std::vector<Code> codes(scales.size() / sizeof(Code));
-    std::memcpy(codes.data(), scales.data(), scales.size());
+    std::ranges::copy(scales, std::as_writable_bytes(std::span(codes)).begin());
     const auto report = numerics::shiftScales(format, std::span(codes), exponent, range);
-    std::memcpy(scales.data(), codes.data(), scales.size());
+    std::ranges::copy(std::as_bytes(std::span(codes)), scales.begin());
     return report;
   };
   switch (format.bytes()) {

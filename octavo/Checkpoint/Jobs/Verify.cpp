@@ -116,7 +116,7 @@ std::string firstDifference(const PairedRows& rows, Piece piece,
     const auto n = static_cast<std::size_t>((tile.end - tile.begin) * columns);
     if (type)
       roundTo(*type, x, n, scratch.codes);
-    if (std::memcmp(x, y, n * sizeof(float)) == 0)
+    if (n == 0 || std::memcmp(x, y, n * sizeof(float)) == 0)
       return true;
     for (std::size_t i = 0; i < n; ++i)
       if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]))) {

@@ -208,6 +208,17 @@ def test_what_is_written_is_spelled_by_the_layout_and_read_back(tmp_path, layout
         np.testing.assert_array_equal(read[name].view(np.uint8), np.asarray(weights[name]).view(np.uint8))
 
 
+@pytest.mark.parametrize("layout, format", [
+    ("compressed-tensors", "mxfp4"), ("compressed-tensors", "nvfp4"), ("compressed-tensors", "mxfp8_e4m3"),
+    ("deepseek", "fp8_block"), ("quark", "mxfp6_e2m3"), ("modelopt", "nvfp4")])
+@pytest.mark.parametrize("shape", [(0, 64), (4, 0)])
+def test_layers_without_elements_are_read_back(tmp_path, layout, format, shape):
+    octavo.checkpoint.write(tmp_path / "new", {"a.up_proj.weight": octavo.quantize(np.ones(shape, np.float32), format)},
+                            layout)
+    layer = octavo.checkpoint.open(tmp_path / "new")["a.up_proj.weight"]
+    assert layer.format == octavo.ScaledFormat(format) and layer.dequantize().shape == shape
+
+
 @pytest.mark.parametrize("type", ["float32", "bfloat16"])
 def test_the_owners_divisor_is_stored(tmp_path, type):
     """compressed-tensors stores (1 / amax) * 2688, each step in the weight's type. The inverse of that

@@ -1,9 +1,11 @@
 """Every public function with arrays of wrong shapes, dtypes, ranks and layouts: an answer or an error
 that says what is wrong, and no access beyond a buffer, which the sanitizers' build sees.
 
-Functions, classes and methods are found by introspection: a new one without a case fails.
+Functions, classes and methods are found by introspection: a new one without a case fails. The same
+arrays in every run; OCTAVO_EXAMPLES is how many others to draw for each function instead.
 """
 import inspect
+import os
 import pickle
 
 import hypothesis
@@ -34,6 +36,7 @@ LAYOUTS = {
     if x.size else x,
     "broadcast": lambda x: np.broadcast_to(x, (2, *x.shape)),
 }
+EXAMPLES = int(os.environ.get("OCTAVO_EXAMPLES", 0))
 HUGE = (1 << 20, 1 << 36)  # beyond any memory, without overcommitting what there is
 
 
@@ -285,15 +288,20 @@ def check(case, data, folder, answers):
     octavo.set_threads(0)
 
 
+def settings(examples):
+    return hypothesis.settings(max_examples=EXAMPLES or examples, derandomize=not EXAMPLES,
+                               suppress_health_check=list(hypothesis.HealthCheck))
+
+
 @pytest.mark.parametrize("name", NUMPY)
-@hypothesis.settings(max_examples=40, suppress_health_check=list(hypothesis.HealthCheck))
+@settings(40)
 @hypothesis.given(data=st.data())
 def test_arrays_of_numpy(name, tmp_path_factory, data):
     check(NUMPY[name], data, tmp_path_factory.mktemp("wrong"), ANSWERS)
 
 
 @pytest.mark.parametrize("name", JAX)
-@hypothesis.settings(max_examples=20, suppress_health_check=list(hypothesis.HealthCheck))
+@settings(20)
 @hypothesis.given(data=st.data())
 def test_arrays_of_jax(name, tmp_path_factory, data):
     check(JAX[name], data, None, ANSWERS)
