@@ -15,11 +15,13 @@ namespace octavo {
 /// own and has no MLIR float type: i8 gives null.
 const format::ElementFormat* elementFormat(mlir::Type type);
 
-/// The MLIR type of a row: its float type, or i8 for INT8; null where MLIR does not have the format.
+/// The MLIR type of a row: its float type, or i8 for INT8; null where MLIR does not have the
+/// format.
 mlir::Type mlirType(mlir::MLIRContext* context, const format::ElementFormat& format);
 
-/// The element type that a float or integer type stands for: the float rows, i1, and signless (that
-/// is, signed) and unsigned integers of 2, 4, 8, 16, 32 and 64 bits. Nothing for any other type.
+/// The element type that a type stands for: the float rows, i1, signless (that is, signed) and
+/// unsigned integers of 2, 4, 8, 16, 32 and 64 bits, complex of f32 or f64, and !quant.uniform, of
+/// the tensor or of an axis, whose storage has 2 to 32 bits. Nothing for any other type.
 std::optional<numerics::ElementType> elementType(mlir::Type type);
 
 /// The inverse of elementType.

@@ -4,16 +4,20 @@
 #include "octavo/Dialect/Check/Check.h"
 #include "octavo/Dialect/ForeignAttributes/ForeignAttributes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Dialect.h"
 
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
 
 namespace octavo {
 
 void registerDialects(mlir::DialectRegistry& registry) {
-  registry.insert<mlir::func::FuncDialect, stablehlo::StableHLODialect, chlo::CHLODialect,
-                  check::CheckDialect, ir::OctavoDialect>();
+  registry.insert<mlir::func::FuncDialect, mlir::quant::QuantDialect, stablehlo::StableHLODialect,
+                  chlo::CHLODialect, check::CheckDialect, ir::OctavoDialect>();
   registerForeignAttributes(registry);
+  // Calls are inlined into whatever dialect calls.
+  mlir::func::registerInlinerExtension(registry);
 }
 
 } // namespace octavo

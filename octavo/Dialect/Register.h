@@ -5,7 +5,8 @@
 
 namespace octavo {
 
-/// Registers builtin's companions that programs use (func), StableHLO, CHLO, check and octavo.
+/// Registers builtin's companions that programs use (func, quant), StableHLO, CHLO, check and
+/// octavo.
 void registerDialects(mlir::DialectRegistry& registry);
 
 } // namespace octavo

@@ -1,6 +1,6 @@
-// The scalar operations of the elementwise family: what each computes on doubles and on integers.
-// Integers come extended to 64 bits and are truncated to their type afterwards (Map.h), which is
-// wrapping. Rules are those of docs/semantics.md, section Interpreter.
+// The scalar operations of the elementwise family: what each computes on doubles, on integers and
+// on complex numbers. Integers come extended to 64 bits and are truncated to their type afterwards
+// (Map.h), which is wrapping. Rules are those of docs/semantics.md, section Interpreter.
 #pragma once
 
 #include "octavo/Reference/Elements.h"
@@ -10,19 +10,27 @@
 
 namespace octavo::reference {
 
+using Complex = std::complex<double>;
+
 struct Add {
   static double real(double x, double y) { return x + y; }
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     return type.width == 1 ? x | y : x + y;
   }
+  static Complex complex(Complex x, Complex y) { return x + y; }
 };
 struct Subtract {
   static double real(double x, double y) { return x - y; }
   static std::uint64_t integer(IntegerType, std::uint64_t x, std::uint64_t y) { return x - y; }
+  static Complex complex(Complex x, Complex y) { return x - y; }
 };
 struct Multiply {
   static double real(double x, double y) { return x * y; }
   static std::uint64_t integer(IntegerType, std::uint64_t x, std::uint64_t y) { return x * y; }
+  /// By the formula, without the recovery of infinities that C's operator does.
+  static Complex complex(Complex x, Complex y) {
+    return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+  }
 };
 
 /// Rule I6: x / 0 has all bits set, x rem 0 is x, and lowest / -1 wraps.
@@ -110,6 +118,7 @@ struct Not {
 
 struct Negate {
   static double real(double x) { return -x; }
+  static Complex complex(Complex x) { return -x; }
   static std::uint64_t integer(IntegerType, std::uint64_t x) { return -x; }
 };
 struct Abs {

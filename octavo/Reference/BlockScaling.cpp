@@ -46,14 +46,14 @@ ElementsAndScales quantizeBlocks(const Tensor& x, const ElementFormat& element,
   }
   Tensor scales = convertElements(encodeElements(x.type.format(), scaleShape, quotients), scale);
   const Tensor divisor = spreadScales(convertElements(scales, x.type), x.shape, blockSize);
-  Tensor elements = convertElements(map<Divide>(x, divisor), element);
+  Tensor elements = convertElements(map<Divide>(x, divisor).value(), element);
   return {std::move(elements), std::move(scales)};
 }
 
 Tensor dequantizeBlocks(const Tensor& elements, const Tensor& scales, std::int64_t blockSize,
                         const ElementFormat& result) {
   const Tensor factor = spreadScales(scales, elements.shape, blockSize);
-  return map<Multiply>(convertElements(elements, result), convertElements(factor, result));
+  return map<Multiply>(convertElements(elements, result), convertElements(factor, result)).value();
 }
 
 std::string scalesMisfit(const Tensor& elements, const Tensor& scales, std::int64_t blockSize) {

@@ -2,11 +2,12 @@
 #include "octavo/Dialect/Check/Check.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Elements.h"
-#include "octavo/Reference/Evaluator.h"
+#include "octavo/Reference/Evaluation.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -15,24 +16,35 @@ namespace octavo::reference {
 
 namespace {
 
-std::string elementText(const Tensor& tensor, std::int64_t i) {
-  const std::uint64_t code = tensor.code(i);
-  if (tensor.type.isBoolean())
-    return code != 0 ? "true" : "false";
-  if (tensor.type.isInteger()) {
-    const IntegerType type = tensor.type.integer();
-    const std::uint64_t value = extend(type, code);
-    return type.isUnsigned ? std::to_string(value)
-                           : std::to_string(static_cast<std::int64_t>(value));
-  }
-  const ElementFormat& format = tensor.type.format();
+std::string floatText(const ElementFormat& format, std::uint64_t code) {
   char text[64];
   const double value = numerics::decode(format, code);
   // The shortest text of an f32 names it; as a double it would have 17 digits.
   const std::to_chars_result end =
-      tensor.type == kF64 ? std::to_chars(text, std::end(text), value)
-                          : std::to_chars(text, std::end(text), static_cast<float>(value));
+      format == kF64.format() ? std::to_chars(text, std::end(text), value)
+                              : std::to_chars(text, std::end(text), static_cast<float>(value));
   return std::string(text, end.ptr) + " (0x" + llvm::utohexstr(code) + ")";
+}
+
+std::string integerText(IntegerType type, std::uint64_t code) {
+  const std::uint64_t value = extend(type, code);
+  return type.isUnsigned ? std::to_string(value) : std::to_string(static_cast<std::int64_t>(value));
+}
+
+std::string elementText(const Tensor& tensor, std::int64_t i) {
+  const ElementType& type = tensor.type;
+  if (type.isBoolean())
+    return tensor.code(i) != 0 ? "true" : "false";
+  if (type.isInteger())
+    return integerText(type.integer(), tensor.code(i));
+  if (type.isQuantized())
+    return "storage " + integerText(type.quantized().storage, tensor.code(i));
+  if (type.isFloat())
+    return floatText(type.format(), tensor.code(i));
+  // The parts of a complex number are a float tensor of twice as many elements.
+  const Tensor parts{type.part(), {2 * tensor.size()}, tensor.bytes};
+  return "(" + floatText(type.part(), parts.code(2 * i)) + ", " +
+         floatText(type.part(), parts.code(2 * i + 1)) + ")";
 }
 
 std::vector<std::int64_t> indexOf(const Tensor& tensor, std::int64_t i) {
@@ -71,8 +83,9 @@ llvm::Expected<Results> compare(mlir::Operation* op, const Tensor& found, const 
 
 llvm::Expected<Results> expectEqual(mlir::Operation* op, const Tensor& found,
                                     const Tensor& expected, Evaluation& evaluation) {
-  return compare(op, found, expected, evaluation, "",
-                 [&](std::int64_t i) { return found.code(i) == expected.code(i); });
+  return compare(op, found, expected, evaluation, "", [&](std::int64_t i) {
+    return std::ranges::equal(found.element(i), expected.element(i));
+  });
 }
 
 llvm::Expected<Results> expectAlmostEqual(mlir::Operation* op, const Tensor& found,

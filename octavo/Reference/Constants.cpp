@@ -1,5 +1,8 @@
 #include "octavo/Reference/Constants.h"
 
+#include "octavo/Dialect/ElementTypes.h"
+
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 #include <cstring>
@@ -26,9 +29,10 @@ llvm::Error copyCodes(mlir::Operation* op, llvm::ArrayRef<char> raw, Storage sto
   if (static_cast<std::int64_t>(raw.size()) < needed)
     return failure(op, "the constant holds " + llvm::Twine(raw.size()) + " bytes; " +
                            llvm::Twine(needed) + " are needed");
-  if (!isPacked && !isSplat && tensor.type.width() == tensor.type.bytes() * 8) {
-    if (needed != 0)
-      std::memcpy(tensor.bytes.data(), raw.data(), static_cast<std::size_t>(needed));
+  if (!isPacked && tensor.type.width() == tensor.type.bytes() * 8) {
+    const auto step = static_cast<std::size_t>(needed);
+    for (std::size_t at = 0; at < tensor.bytes.size(); at += step)
+      std::memcpy(tensor.bytes.data() + at, raw.data(), step);
     return llvm::Error::success();
   }
   const int width = tensor.type.width();
@@ -70,6 +74,22 @@ llvm::Expected<Tensor> constantTensor(mlir::Operation* op, mlir::ElementsAttr at
     return tensor;
   }
   return failure(op, "the constant is neither dense nor a dense resource");
+}
+
+mlir::DenseElementsAttr constantAttribute(mlir::MLIRContext* context, const Tensor& tensor) {
+  const auto type = mlir::RankedTensorType::get(tensor.shape, mlirType(context, tensor.type));
+  if (tensor.type.isBoolean()) {
+    llvm::SmallVector<bool> values;
+    for (const std::uint8_t code : tensor.as<std::uint8_t>())
+      values.push_back(code != 0);
+    return mlir::DenseElementsAttr::get(type, values);
+  }
+  const auto step = static_cast<std::size_t>(tensor.type.bytes());
+  const auto* data = reinterpret_cast<const char*>(tensor.bytes.data());
+  llvm::ArrayRef<char> bytes(data, tensor.bytes.size());
+  // Elements that are all alike are kept once.
+  const bool isSplat = bytes.size() > step && bytes.drop_front(step) == bytes.drop_back(step);
+  return mlir::DenseElementsAttr::getFromRawBuffer(type, isSplat ? bytes.take_front(step) : bytes);
 }
 
 } // namespace octavo::reference

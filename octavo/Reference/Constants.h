@@ -12,4 +12,8 @@ namespace octavo::reference {
 /// not the bytes that its type needs.
 llvm::Expected<Tensor> constantTensor(mlir::Operation* op, mlir::ElementsAttr attribute);
 
+/// The dense attribute that holds a tensor, which may not be quantized: constantTensor gives the
+/// tensor back.
+mlir::DenseElementsAttr constantAttribute(mlir::MLIRContext* context, const Tensor& tensor);
+
 } // namespace octavo::reference

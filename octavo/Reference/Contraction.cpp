@@ -1,9 +1,11 @@
 // StableHLO, contraction family.
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/DimensionNumbers.h"
 #include "octavo/Reference/DotGeneral.h"
 #include "octavo/Reference/Evaluator.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 namespace octavo::reference {
 
@@ -50,20 +52,33 @@ llvm::Error applyAlgorithm(stablehlo::DotGeneralOp op, Tensor& lhs, Tensor& rhs,
 
 llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Operands& operands,
                                          Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
-  Tensor lhs = operands[0].tensor();
-  Tensor rhs = operands[1].tensor();
-  if (lhs.type.isFloat() != result->type.isFloat() || rhs.type.isFloat() != result->type.isFloat())
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
+  Tensor lhs = operands[0].takeTensor();
+  Tensor rhs = operands[1].takeTensor();
+  const bool areFloats = lhs.type.isFloat() && rhs.type.isFloat() && type->isFloat();
+  const bool areIntegers = lhs.type.isInteger() && rhs.type.isInteger() && type->isInteger();
+  if (!areFloats && !areIntegers)
     return failure(op, "operands of " + lhs.type.name() + " and " + rhs.type.name() +
-                           " have no product in " + result->type.name());
-  ElementType accumulation = defaultAccumulation(lhs.type, rhs.type, result->type);
-  if (result->type.isFloat())
+                           " have no product in " + type->name());
+  const DotDimensions dimensions = dotDimensions(op.getDotDimensionNumbers());
+  const auto agree = [&](const std::vector<std::int64_t>& ours,
+                         const std::vector<std::int64_t>& theirs) {
+    return llvm::all_of_zip(
+        ours, theirs, [&](std::int64_t l, std::int64_t r) { return lhs.shape[l] == rhs.shape[r]; });
+  };
+  if (!agree(dimensions.lhsBatch, dimensions.rhsBatch) ||
+      !agree(dimensions.lhsContracting, dimensions.rhsContracting))
+    return failure(op, "pairs axes of different extents; found " + describe(Value(std::move(lhs))) +
+                           " and " + describe(Value(std::move(rhs))));
+  if (llvm::Error error = checkSize(op, dotShape(lhs.shape, rhs.shape, dimensions)))
+    return std::move(error);
+  ElementType accumulation = defaultAccumulation(lhs.type, rhs.type, *type);
+  if (areFloats)
     if (llvm::Error error = applyAlgorithm(op, lhs, rhs, accumulation))
       return std::move(error);
-  return Value(
-      dotGeneral(lhs, rhs, dotDimensions(op.getDotDimensionNumbers()), result->type, accumulation));
+  return Value(dotGeneral(lhs, rhs, dimensions, *type, accumulation));
 }
 
 } // namespace

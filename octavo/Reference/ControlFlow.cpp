@@ -1,10 +1,10 @@
 // Calls, returns, composites, custom calls, tuples.
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Reference/Arithmetic.h"
 #include "octavo/Reference/BlockScaling.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/DotGeneral.h"
-#include "octavo/Reference/Evaluator.h"
+#include "octavo/Reference/Evaluation.h"
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/Movement.h"
 
@@ -17,26 +17,26 @@ namespace octavo::reference {
 namespace {
 
 llvm::Expected<Results> evaluateReturn(mlir::Operation*, const Operands& operands, Evaluation&) {
-  return operands.vec();
+  return taken(operands);
 }
 
 llvm::Expected<Results> evaluateCall(mlir::func::CallOp op, const Operands& operands,
                                      Evaluation& evaluation) {
-  return evaluation.call(op, op.getCallee(), operands.vec());
+  return evaluation.call(op, op.getCallee(), taken(operands));
 }
 
 llvm::Expected<Results> evaluateComposite(stablehlo::CompositeOp op, const Operands& operands,
                                           Evaluation& evaluation) {
-  return evaluation.call(op, op.getDecomposition(), operands.vec());
+  return evaluation.call(op, op.getDecomposition(), taken(operands));
 }
 
 llvm::Expected<Results> evaluateOptimizationBarrier(stablehlo::OptimizationBarrierOp,
                                                     const Operands& operands, Evaluation&) {
-  return operands.vec();
+  return taken(operands);
 }
 
 llvm::Expected<Value> evaluateTuple(stablehlo::TupleOp, const Operands& operands, Evaluation&) {
-  return Value::tuple(operands.vec());
+  return Value::tuple(taken(operands));
 }
 
 llvm::Expected<Value> evaluateGetTupleElement(stablehlo::GetTupleElementOp op,
@@ -191,7 +191,7 @@ llvm::Expected<Results> blockScaledDotCall(mlir::Operation* op, const Operands& 
     if (global.size() != 1)
       return failure(op, "the global scale must be one number; found " + describe(operands[4]));
     const Tensor scalar = reshape(convertElements(global, format), {});
-    product = map<Multiply>(product, broadcastScalar(scalar, product.shape));
+    product = map<Multiply>(product, broadcastScalar(scalar, product.shape)).value();
   }
   return Results{Value(std::move(product))};
 }

@@ -8,6 +8,14 @@ namespace octavo::reference {
 
 namespace {
 
+/// The elements of a tensor as the containers of its codec.
+template <typename Codec> auto containersOf(const Codec&, const Tensor& tensor) {
+  return tensor.as<typename Codec::Container>();
+}
+template <typename Codec> auto containersOf(const Codec&, Tensor& tensor) {
+  return tensor.as<typename Codec::Container>();
+}
+
 std::uint64_t toInteger(IntegerType type, double value) {
   if (type.width == 1)
     return value != 0.0;
@@ -30,10 +38,102 @@ std::uint64_t toInteger(IntegerType type, double value) {
 
 Tensor floatToInteger(const Tensor& tensor, IntegerType type) {
   Tensor result = Tensor::zeros(type, tensor.shape);
-  const std::vector<double> values = decodeElements(tensor);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.setCode(static_cast<std::int64_t>(i), truncate(type, toInteger(type, values[i])));
+  withCodec(tensor.type.format(), [&](const auto& from) {
+    withCodec(type, [&](const auto& to) {
+      const auto source = containersOf(from, tensor);
+      const auto target = containersOf(to, result);
+      for (std::size_t i = 0; i < source.size(); ++i)
+        target[i] = to.encode(toInteger(type, from.decode(source[i])));
+    });
+  });
   return result;
+}
+
+Tensor floatToFloat(const Tensor& tensor, const ElementFormat& format,
+                    const numerics::Conversion& conversion,
+                    std::span<const std::uint32_t> randomBits) {
+  Tensor result = Tensor::zeros(format, tensor.shape);
+  if (conversion.rounding == numerics::Rounding::TiesToEven &&
+      conversion.overflow == numerics::Overflow::Special &&
+      conversion.nan == numerics::NanCode::NegativeZero) {
+    withCodec(tensor.type.format(), [&](const auto& from) {
+      withCodec(format, [&](const auto& to) {
+        const auto source = containersOf(from, tensor);
+        const auto target = containersOf(to, result);
+        forEachIndex(tensor.size(), [&](std::int64_t i) {
+          const double value = from.decode(source[i]);
+          // A NaN keeps its sign here (rule N3), which codecs do not.
+          if (value == value)
+            target[i] = to.encode(value);
+          else
+            result.setCode(i, numerics::convert(format, value));
+        });
+      });
+    });
+    return result;
+  }
+  const std::vector<double> values = decodeElements(tensor);
+  forEachIndex(tensor.size(), [&](std::int64_t i) {
+    numerics::Conversion each = conversion;
+    if (!randomBits.empty())
+      each.randomBits = randomBits[i];
+    result.setCode(i, numerics::convert(format, values[i], each));
+  });
+  return result;
+}
+
+Tensor fromInteger(const Tensor& tensor, const ElementType& type,
+                   const numerics::Conversion& conversion) {
+  const IntegerType source = tensor.type.integer();
+  const std::vector<std::uint64_t> values = decodeIntegers(tensor);
+  if (type.isInteger() && !type.isBoolean())
+    return encodeIntegers(type.integer(), tensor.shape, values);
+  Tensor result = Tensor::zeros(type, tensor.shape);
+  for (std::int64_t i = 0; i < tensor.size(); ++i) {
+    const std::uint64_t value = values[i];
+    const bool negative = isNegative(source, value);
+    result.setCode(i, type.isBoolean()
+                          ? value != 0
+                          : numerics::convertInteger(type.format(), negative,
+                                                     negative ? -value : value, conversion));
+  }
+  return result;
+}
+
+/// The real parts of a complex tensor.
+Tensor realParts(const Tensor& tensor) {
+  Tensor result = Tensor::zeros(tensor.type.part(), tensor.shape);
+  withContainer(result.type, [&]<typename Container>(Container) {
+    const auto source = tensor.as<Container>();
+    const auto target = result.as<Container>();
+    for (std::size_t i = 0; i < target.size(); ++i)
+      target[i] = source[2 * i];
+  });
+  return result;
+}
+
+/// Complex numbers of these real parts and imaginary parts of +0.
+Tensor withZeroImaginary(const Tensor& real) {
+  Tensor result = Tensor::zeros(ComplexType{&real.type.format()}, real.shape);
+  withContainer(real.type, [&]<typename Container>(Container) {
+    const auto source = real.as<Container>();
+    const auto target = result.as<Container>();
+    for (std::size_t i = 0; i < source.size(); ++i)
+      target[2 * i] = source[i];
+  });
+  return result;
+}
+
+/// A complex tensor as its parts, and back: the same bytes.
+Tensor asParts(Tensor tensor) {
+  std::vector<std::int64_t> shape = tensor.shape;
+  shape.push_back(2);
+  return {tensor.type.part(), std::move(shape), std::move(tensor.bytes)};
+}
+Tensor asComplex(Tensor parts) {
+  std::vector<std::int64_t> shape = parts.shape;
+  shape.pop_back();
+  return {ComplexType{&parts.type.format()}, std::move(shape), std::move(parts.bytes)};
 }
 
 } // namespace
@@ -43,32 +143,17 @@ Tensor convertElements(const Tensor& tensor, const ElementType& type,
                        std::span<const std::uint32_t> randomBits) {
   if (tensor.type == type)
     return tensor;
-  if (tensor.type.isFloat() && type.isInteger())
+  if (tensor.type.isComplex() && type.isComplex())
+    return asComplex(convertElements(asParts(tensor), type.part(), conversion));
+  if (tensor.type.isComplex())
+    return convertElements(realParts(tensor), type, conversion, randomBits);
+  if (type.isComplex())
+    return withZeroImaginary(convertElements(tensor, type.part(), conversion, randomBits));
+  if (tensor.type.isInteger())
+    return fromInteger(tensor, type, conversion);
+  if (type.isInteger())
     return floatToInteger(tensor, type.integer());
-  if (tensor.type.isFloat()) {
-    const std::vector<double> values = decodeElements(tensor);
-    Tensor result = Tensor::zeros(type, tensor.shape);
-    forEachIndex(tensor.size(), [&](std::int64_t i) {
-      numerics::Conversion each = conversion;
-      if (!randomBits.empty())
-        each.randomBits = randomBits[i];
-      result.setCode(i, numerics::convert(type.format(), values[i], each));
-    });
-    return result;
-  }
-  const IntegerType source = tensor.type.integer();
-  Tensor result = Tensor::zeros(type, tensor.shape);
-  for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    const std::uint64_t value = extend(source, tensor.code(i));
-    if (type.isFloat()) {
-      const bool negative = isNegative(source, value);
-      result.setCode(i, numerics::convertInteger(type.format(), negative, negative ? -value : value,
-                                                 conversion));
-    } else {
-      result.setCode(i, type.isBoolean() ? value != 0 : truncate(type.integer(), value));
-    }
-  }
-  return result;
+  return floatToFloat(tensor, type.format(), conversion, randomBits);
 }
 
 Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSignificandBits) {
@@ -82,9 +167,12 @@ Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSigni
 
 Tensor bitcastElements(const Tensor& tensor, const ElementType& type,
                        std::vector<std::int64_t> shape) {
-  Tensor result = Tensor::zeros(type, std::move(shape));
   const int from = tensor.type.width();
   const int to = type.width();
+  // Little-endian containers without unused bits are the bits themselves.
+  if (from == 8 * tensor.type.bytes() && to == 8 * type.bytes())
+    return {type, std::move(shape), tensor.bytes};
+  Tensor result = Tensor::zeros(type, std::move(shape));
   const auto lowBits = [](std::uint64_t value, int width) {
     return width == 64 ? value : value & ((std::uint64_t{1} << width) - 1);
   };

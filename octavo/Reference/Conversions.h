@@ -7,7 +7,9 @@ namespace octavo::reference {
 
 /// stablehlo.convert (rule I7). Float to float: one rounding as `conversion` says; a format to
 /// itself keeps its codes. Integer to float: one rounding. Float to integer: toward zero,
-/// saturated, NaN to 0. Integer to integer wraps. To boolean: whether it differs from zero.
+/// saturated, NaN to 0. Integer to integer wraps. To boolean: whether it differs from zero. Complex
+/// to complex: each part; complex to another: the real part; another to complex: with +0. Neither
+/// type may be quantized.
 /// Stochastic rounding of floats takes one number an element from `randomBits`, which is otherwise
 /// empty.
 Tensor convertElements(const Tensor& tensor, const ElementType& type,

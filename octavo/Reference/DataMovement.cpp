@@ -1,17 +1,24 @@
 // StableHLO, data movement family, and the operations that make tensors from nothing.
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/Movement.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 namespace octavo::reference {
 
 namespace {
 
 llvm::Expected<Value> evaluateConstant(stablehlo::ConstantOp op, const Operands&, Evaluation&) {
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
   llvm::Expected<Tensor> tensor = constantTensor(op, op.getValue());
   if (!tensor)
     return tensor.takeError();
+  // A quantized constant is written as its storage.
+  tensor->type = *type;
   return Value(std::move(*tensor));
 }
 
@@ -24,18 +31,40 @@ llvm::Expected<Value> evaluateIota(stablehlo::IotaOp op, const Operands&, Evalua
 
 llvm::Expected<Value> evaluateBroadcastInDim(stablehlo::BroadcastInDimOp op,
                                              const Operands& operands, Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
-  return Value(broadcastInDim(operands[0].tensor(), result->shape, op.getBroadcastDimensions()));
+  const Tensor& x = operands[0].tensor();
+  std::vector<std::int64_t> shape = op.getType().getShape().vec();
+  // An extent that the type leaves open is the operand's, and 1 is not stretched to it.
+  for (auto [axis, target] : llvm::enumerate(op.getBroadcastDimensions()))
+    if (mlir::ShapedType::isDynamic(shape[target]))
+      shape[target] = x.shape[axis];
+  if (llvm::is_contained(shape, mlir::ShapedType::kDynamic))
+    return failure(op, "broadcasts to an extent that neither its type nor its operand gives");
+  for (auto [axis, target] : llvm::enumerate(op.getBroadcastDimensions()))
+    if (x.shape[axis] != 1 && x.shape[axis] != shape[target])
+      return failure(op, "cannot broadcast axis " + llvm::Twine(axis) + " of " +
+                             describe(operands[0]) + " to " + llvm::Twine(shape[target]));
+  if (llvm::Error error = checkSize(op, shape))
+    return std::move(error);
+  return Value(broadcastInDim(x, std::move(shape), op.getBroadcastDimensions()));
 }
 
 llvm::Expected<Value> evaluateReshape(stablehlo::ReshapeOp op, const Operands& operands,
                                       Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
-  return Value(reshape(operands[0].tensor(), result->shape));
+  std::vector<std::int64_t> shape = op.getType().getShape().vec();
+  const std::int64_t size = operands[0].tensor().size();
+  // The one extent that a type may leave open follows from the number of elements.
+  const auto open = llvm::find(shape, mlir::ShapedType::kDynamic);
+  if (open != shape.end()) {
+    *open = 1;
+    const std::int64_t rest = numerics::elementCount(shape);
+    if (rest == 0 || size % rest != 0)
+      return failure(op, describe(operands[0]) + " has no reshape to the extents that are known");
+    *open = size / rest;
+  }
+  if (numerics::elementCount(shape) != size)
+    return failure(op, describe(operands[0]) + " has " + llvm::Twine(size) +
+                           " elements, its result " + llvm::Twine(numerics::elementCount(shape)));
+  return Value(reshape(operands[0].takeTensor(), std::move(shape)));
 }
 
 llvm::Expected<Value> evaluateTranspose(stablehlo::TransposeOp op, const Operands& operands,
@@ -49,27 +78,40 @@ llvm::Expected<Value> evaluateReverse(stablehlo::ReverseOp op, const Operands& o
 }
 
 llvm::Expected<Value> evaluateSlice(stablehlo::SliceOp op, const Operands& operands, Evaluation&) {
-  return Value(
-      slice(operands[0].tensor(), op.getStartIndices(), op.getLimitIndices(), op.getStrides()));
+  const Tensor& x = operands[0].tensor();
+  for (auto [extent, limit] : llvm::zip(x.shape, op.getLimitIndices()))
+    if (limit > extent)
+      return failure(op,
+                     "takes up to index " + llvm::Twine(limit) + " of " + describe(operands[0]));
+  return Value(slice(x, op.getStartIndices(), op.getLimitIndices(), op.getStrides()));
 }
 
 llvm::Expected<Value> evaluatePad(stablehlo::PadOp op, const Operands& operands, Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
-  return Value(pad(operands[0].tensor(), operands[1].tensor(), result->shape,
-                   op.getEdgePaddingLow(), op.getInteriorPadding()));
+  const Tensor& x = operands[0].tensor();
+  const std::vector<std::int64_t> shape = paddedShape(
+      x.shape, op.getEdgePaddingLow(), op.getEdgePaddingHigh(), op.getInteriorPadding());
+  if (llvm::any_of(shape, [](std::int64_t extent) { return extent < 0; }))
+    return failure(op, "pads " + describe(operands[0]) + " to a negative extent");
+  if (llvm::Error error = checkSize(op, shape))
+    return std::move(error);
+  return Value(pad(x, operands[1].tensor(), op.getEdgePaddingLow(), op.getEdgePaddingHigh(),
+                   op.getInteriorPadding()));
 }
 
 llvm::Expected<Value> evaluateConcatenate(stablehlo::ConcatenateOp op, const Operands& operands,
                                           Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
   std::vector<const Tensor*> inputs;
-  for (const Value& operand : operands)
+  const auto dimension = static_cast<std::int64_t>(op.getDimension());
+  for (const Value& operand : operands) {
     inputs.push_back(&operand.tensor());
-  return Value(concatenate(inputs, result->shape, static_cast<std::int64_t>(op.getDimension())));
+    std::vector<std::int64_t> shape = operand.tensor().shape;
+    shape[dimension] = inputs.front()->shape[dimension];
+    if (shape != inputs.front()->shape)
+      return failure(op, "takes inputs that differ on axis " + llvm::Twine(dimension) +
+                             " alone; found " + describe(operands[0]) + " and " +
+                             describe(operand));
+  }
+  return Value(concatenate(inputs, dimension));
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // Dimension numbers of the IR in the kernels' terms.
 #pragma once
 
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Reference/OperandLayout.h"
 
 namespace octavo::reference {

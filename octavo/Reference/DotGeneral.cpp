@@ -96,9 +96,8 @@ Tensor dotGeneral(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dim
   if (accumulation == kF64)
     return encodeElements(result.format(), std::move(shape),
                           multiply(decodeElements(lhs), decodeElements(rhs), at));
-  const std::vector<float> products = multiply(decodeToF32(lhs), decodeToF32(rhs), at);
   return encodeElements(result.format(), std::move(shape),
-                        std::vector<double>(products.begin(), products.end()));
+                        multiply(decodeToF32(lhs), decodeToF32(rhs), at));
 }
 
 } // namespace octavo::reference

@@ -1,80 +1,99 @@
 #include "octavo/Reference/Elements.h"
 
-#include <array>
+#include <algorithm>
+#include <utility>
 
 namespace octavo::reference {
 
-using format::element;
-
 namespace {
 
-std::array<double, 256> decodeTable(const ElementFormat& format) {
-  std::array<double, 256> table{};
-  for (std::uint32_t code = 0; code < 256; ++code)
-    table[code] = numerics::decode(format, code);
-  return table;
+/// Each element of `tensor`, of `format`, as a T.
+template <typename T> std::vector<T> decodeAs(const Tensor& tensor, const ElementFormat& format) {
+  return withCodec(format, [&](const auto& codec) {
+    using Container = typename std::remove_cvref_t<decltype(codec)>::Container;
+    const auto source = tensor.as<Container>();
+    std::vector<T> values(source.size());
+    for (std::size_t i = 0; i < source.size(); ++i)
+      values[i] = static_cast<T>(codec.decode(source[i]));
+    return values;
+  });
 }
 
-template <typename Real> std::vector<Real> decodeAs(const Tensor& tensor) {
-  const ElementFormat& format = tensor.type.format();
-  const std::int64_t n = tensor.size();
-  std::vector<Real> values(static_cast<std::size_t>(n));
-  if (format == element("f32")) {
-    const auto source = tensor.as<float>();
-    for (std::int64_t i = 0; i < n; ++i)
-      values[i] = source[i];
-  } else if (format == element("f64")) {
-    const auto source = tensor.as<double>();
-    for (std::int64_t i = 0; i < n; ++i)
-      values[i] = static_cast<Real>(source[i]);
-  } else if (format.isNarrow()) {
-    const std::array<double, 256> table = decodeTable(format);
-    const auto source = tensor.as<std::uint8_t>();
-    for (std::int64_t i = 0; i < n; ++i)
-      values[i] = static_cast<Real>(table[source[i]]);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i)
-      values[i] = static_cast<Real>(numerics::decode(format, tensor.code(i)));
-  }
-  return values;
+template <typename T>
+void encodeInto(Tensor& result, const ElementFormat& format, std::span<const T> values) {
+  withCodec(format, [&](const auto& codec) {
+    using Container = typename std::remove_cvref_t<decltype(codec)>::Container;
+    const auto target = result.as<Container>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      target[i] = codec.encode(static_cast<double>(values[i]));
+  });
+}
+
+template <typename T>
+Tensor encoded(const ElementFormat& format, std::vector<std::int64_t> shape,
+               std::span<const T> values) {
+  Tensor result = Tensor::zeros(format, std::move(shape));
+  encodeInto(result, format, values);
+  return result;
 }
 
 } // namespace
 
-std::vector<double> decodeElements(const Tensor& tensor) { return decodeAs<double>(tensor); }
-std::vector<float> decodeToF32(const Tensor& tensor) { return decodeAs<float>(tensor); }
+std::vector<double> decodeElements(const Tensor& tensor) {
+  return decodeAs<double>(tensor, tensor.type.format());
+}
+
+std::vector<float> decodeToF32(const Tensor& tensor) {
+  return decodeAs<float>(tensor, tensor.type.format());
+}
+
+std::vector<std::complex<double>> decodeComplex(const Tensor& tensor) {
+  const std::vector<double> parts = decodeAs<double>(tensor, tensor.type.part());
+  std::vector<std::complex<double>> values(parts.size() / 2);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = {parts[2 * i], parts[2 * i + 1]};
+  return values;
+}
 
 Tensor encodeElements(const ElementFormat& format, std::vector<std::int64_t> shape,
                       std::span<const double> values) {
-  Tensor result = Tensor::zeros(format, std::move(shape));
-  const auto n = static_cast<std::int64_t>(values.size());
-  if (format == element("f32")) {
-    const auto target = result.as<float>();
-    for (std::int64_t i = 0; i < n; ++i)
-      target[i] = canonicalNan(static_cast<float>(values[i]));
-  } else if (format == element("f64")) {
-    const auto target = result.as<double>();
-    for (std::int64_t i = 0; i < n; ++i)
-      target[i] = canonicalNan(values[i]);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i)
-      result.setCode(i, numerics::convert(format, canonicalNan(values[i])));
-  }
+  return encoded(format, std::move(shape), values);
+}
+
+Tensor encodeElements(const ElementFormat& format, std::vector<std::int64_t> shape,
+                      std::span<const float> values) {
+  return encoded(format, std::move(shape), values);
+}
+
+Tensor encodeComplex(const ElementFormat& part, std::vector<std::int64_t> shape,
+                     std::span<const std::complex<double>> values) {
+  Tensor result = Tensor::zeros(ComplexType{&part}, std::move(shape));
+  // std::complex is laid out as an array of two (C++20, 26.4).
+  encodeInto(result, part,
+             std::span(reinterpret_cast<const double*>(values.data()), 2 * values.size()));
   return result;
 }
 
 std::vector<std::uint64_t> decodeIntegers(const Tensor& tensor) {
-  std::vector<std::uint64_t> values(static_cast<std::size_t>(tensor.size()));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = extend(tensor.type.integer(), tensor.code(static_cast<std::int64_t>(i)));
-  return values;
+  return withCodec(tensor.type.integer(), [&](const auto& codec) {
+    using Container = typename std::remove_cvref_t<decltype(codec)>::Container;
+    const auto source = tensor.as<Container>();
+    std::vector<std::uint64_t> values(source.size());
+    for (std::size_t i = 0; i < source.size(); ++i)
+      values[i] = codec.decode(source[i]);
+    return values;
+  });
 }
 
 Tensor encodeIntegers(IntegerType type, std::vector<std::int64_t> shape,
                       std::span<const std::uint64_t> values) {
   Tensor result = Tensor::zeros(type, std::move(shape));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.setCode(static_cast<std::int64_t>(i), truncate(type, values[i]));
+  withCodec(type, [&](const auto& codec) {
+    using Container = typename std::remove_cvref_t<decltype(codec)>::Container;
+    const auto target = result.as<Container>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      target[i] = codec.encode(values[i]);
+  });
   return result;
 }
 

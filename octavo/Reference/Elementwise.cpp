@@ -1,5 +1,5 @@
 // StableHLO, elementwise family: each element of the result from the elements at the same place.
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Reference/Arithmetic.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/ElementwiseEvaluator.h"
@@ -45,11 +45,18 @@ llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& o
                                       Evaluation&) {
   const Tensor& lhs = operands[0].tensor();
   const Tensor& rhs = operands[1].tensor();
+  if (!lhs.type.isFloat() && !lhs.type.isInteger())
+    return failure(op, Undefined{lhs.type}.message());
+  if (llvm::Error error = requireOneShape(op, operands))
+    return std::move(error);
   const stablehlo::ComparisonDirection direction = op.getComparisonDirection();
   Tensor result = Tensor::zeros(kBoolean, lhs.shape);
-  const auto fill = [&](const auto& x, const auto& y) {
+  const auto target = result.as<std::uint8_t>();
+  const auto fill = [&](const auto& codec, auto order) {
+    using Container = typename std::remove_cvref_t<decltype(codec)>::Container;
+    const auto x = lhs.as<Container>(), y = rhs.as<Container>();
     for (std::size_t i = 0; i < x.size(); ++i)
-      result.setCode(static_cast<std::int64_t>(i), holds(direction, x[i], y[i]));
+      target[i] = holds(direction, order(codec.decode(x[i])), order(codec.decode(y[i])));
   };
   if (lhs.type.isFloat() && op.getCompareType() == stablehlo::ComparisonType::TOTALORDER) {
     const ElementFormat& format = lhs.type.format();
@@ -57,14 +64,15 @@ llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& o
       result.setCode(
           i, holds(direction, totalOrder(format, lhs.code(i)), totalOrder(format, rhs.code(i))));
   } else if (lhs.type.isFloat()) {
-    fill(decodeElements(lhs), decodeElements(rhs));
+    withCodec(lhs.type.format(),
+              [&](const auto& codec) { fill(codec, [](double value) { return value; }); });
   } else {
     // With the sign bit flipped, signed order is unsigned order.
     const IntegerType type = lhs.type.integer();
     const std::uint64_t flip = type.isUnsigned || type.width == 1 ? 0 : std::uint64_t{1} << 63;
-    std::vector<std::uint64_t> x = decodeIntegers(lhs), y = decodeIntegers(rhs);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      result.setCode(static_cast<std::int64_t>(i), holds(direction, x[i] ^ flip, y[i] ^ flip));
+    withCodec(type, [&](const auto& codec) {
+      fill(codec, [&](std::uint64_t value) { return value ^ flip; });
+    });
   }
   return Value(std::move(result));
 }
@@ -76,56 +84,70 @@ Tensor spread(const Tensor& tensor, const std::vector<std::int64_t>& shape) {
 
 llvm::Expected<Value> evaluateSelect(stablehlo::SelectOp op, const Operands& operands,
                                      Evaluation&) {
-  const Tensor& onTrue = operands[1].tensor();
-  const Tensor& onFalse = operands[2].tensor();
-  const Tensor predicate = spread(operands[0].tensor(), onTrue.shape);
-  Tensor result = onFalse;
-  for (std::int64_t i = 0; i < result.size(); ++i)
-    if (predicate.code(i) != 0)
-      result.setCode(i, onTrue.code(i));
-  return Value(std::move(result));
+  const Tensor& predicate = operands[0].tensor();
+  if (llvm::Error error = requireOneShape(op, operands.drop_front(predicate.shape.empty() ? 1 : 0)))
+    return std::move(error);
+  if (predicate.shape.empty())
+    return std::move(operands[predicate.code(0) != 0 ? 1 : 2]);
+  return Value(select(predicate, operands[1].tensor(), operands[2].takeTensor()));
 }
 
-llvm::Expected<Value> evaluateClamp(stablehlo::ClampOp op, const Operands& operands, Evaluation&) {
+llvm::Expected<Results> evaluateClamp(stablehlo::ClampOp op, const Operands& operands,
+                                      Evaluation&) {
   const Tensor& x = operands[1].tensor();
   const Tensor low = spread(operands[0].tensor(), x.shape);
   const Tensor high = spread(operands[2].tensor(), x.shape);
-  return Value(map<Minimum>(map<Maximum>(x, low), high));
+  if (low.shape != x.shape || high.shape != x.shape)
+    return failure(op, "takes bounds that are scalars or of one shape with the operand; found " +
+                           describe(operands[0]) + ", " + describe(operands[1]) + " and " +
+                           describe(operands[2]));
+  return orFailure(op, map<Maximum>(x, low).and_then(
+                           [&](const Tensor& raised) { return map<Minimum>(raised, high); }));
 }
 
 llvm::Expected<Value> evaluateConvert(stablehlo::ConvertOp op, const Operands& operands,
                                       Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
-  return Value(convertElements(operands[0].tensor(), result->type));
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
+  if (operands[0].tensor().type == *type)
+    return std::move(operands[0]);
+  return Value(convertElements(operands[0].tensor(), *type));
 }
 
 llvm::Expected<Value> evaluateReducePrecision(stablehlo::ReducePrecisionOp op,
                                               const Operands& operands, Evaluation&) {
+  if (!operands[0].tensor().type.isFloat())
+    return failure(op, Undefined{operands[0].tensor().type}.message());
   return Value(reducePrecision(operands[0].tensor(), static_cast<int>(op.getExponentBits()),
                                static_cast<int>(op.getMantissaBits())));
 }
 
 llvm::Expected<Value> evaluateBitcastConvert(stablehlo::BitcastConvertOp op,
                                              const Operands& operands, Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
   const Tensor& x = operands[0].tensor();
-  const std::int64_t from = x.size() * x.type.width();
-  const std::int64_t to = numerics::elementCount(result->shape) * result->type.width();
-  const int narrow = std::min(x.type.width(), result->type.width());
-  const int wide = std::max(x.type.width(), result->type.width());
-  if (from != to || wide % narrow != 0)
+  const int from = x.type.width(), to = type->width();
+  std::vector<std::int64_t> shape = x.shape;
+  if (to < from)
+    shape.push_back(from / to);
+  const bool isWhole = std::max(from, to) % std::min(from, to) == 0 &&
+                       (to <= from || (!shape.empty() && shape.back() == to / from));
+  if (!isWhole)
     return failure(op, "cannot take " + x.type.name() + " apart, or put it together, as " +
-                           result->type.name() + " of these shapes");
-  return Value(bitcastElements(x, result->type, std::move(result->shape)));
+                           type->name() + " of these shapes");
+  if (to > from)
+    shape.pop_back();
+  return Value(bitcastElements(x, *type, std::move(shape)));
 }
 
 llvm::Expected<Value> evaluateIsFinite(stablehlo::IsFiniteOp op, const Operands& operands,
                                        Evaluation&) {
   const Tensor& x = operands[0].tensor();
+  if (!x.type.isFloat())
+    return failure(op, Undefined{x.type}.message());
   Tensor result = Tensor::zeros(kBoolean, x.shape);
   const std::vector<double> values = decodeElements(x);
   for (std::size_t i = 0; i < values.size(); ++i)

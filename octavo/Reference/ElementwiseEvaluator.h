@@ -6,15 +6,31 @@
 
 namespace octavo::reference {
 
+/// The tensor as the one result, or the error for `op`.
+inline llvm::Expected<Results> orFailure(mlir::Operation* op, Defined<Tensor> tensor) {
+  if (!tensor)
+    return failure(op, tensor.error().message());
+  return Results{Value(std::move(*tensor))};
+}
+
+/// An error for `op` where operands, tensors all, have several shapes: types may leave extents
+/// open, so that only here it is seen.
+inline llvm::Error requireOneShape(mlir::Operation* op, const Operands& operands) {
+  for (const Value& operand : operands)
+    if (operand.tensor().shape != operands[0].tensor().shape)
+      return failure(op, "takes operands of one shape; found " + describe(operands[0]) + " and " +
+                             describe(operand));
+  return llvm::Error::success();
+}
+
 template <typename Op, std::size_t Arity, std::size_t... I>
 llvm::Expected<Results> evaluateMap(mlir::Operation* op, const Operands& operands,
                                     std::index_sequence<I...>) {
   if (operands.size() != Arity)
     return failure(op, "takes " + llvm::Twine(Arity) + " operands");
-  const Tensor& first = operands[0].tensor();
-  if (!isDefinedOn<Op>(first.type))
-    return failure(op, "is not defined on elements of " + first.type.name());
-  return Results{Value(map<Op>(operands[I].tensor()...))};
+  if (llvm::Error error = requireOneShape(op, operands))
+    return std::move(error);
+  return orFailure(op, map<Op>(operands[I].tensor()...));
 }
 
 template <typename Op>

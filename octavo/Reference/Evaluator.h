@@ -6,11 +6,9 @@
 #pragma once
 
 #include "octavo/Reference/Interpreter.h"
-#include "octavo/Reference/Value.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
-#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -21,8 +19,14 @@
 
 namespace octavo::reference {
 
+using numerics::ElementType;
+using numerics::ScaledTensor;
+using numerics::Tensor;
+
 class Evaluation;
-using Operands = llvm::ArrayRef<Value>;
+/// The operands are the evaluator's own. A value that the program does not use again is held by
+/// nobody else, so that takeTensor gives it without a copy.
+using Operands = llvm::MutableArrayRef<Value>;
 using Results = std::vector<Value>;
 using Evaluator = llvm::Expected<Results> (*)(mlir::Operation*, const Operands&, Evaluation&);
 
@@ -31,6 +35,11 @@ llvm::Error failure(mlir::Operation* op, const llvm::Twine& message);
 
 /// FILE:LINE:COLUMN, or what else a location says.
 std::string locationText(mlir::Location location);
+
+/// All operands, handed on.
+inline Results taken(const Operands& operands) {
+  return {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())};
+}
 
 class EvaluatorTable {
 public:
@@ -63,42 +72,11 @@ private:
   llvm::StringMap<Evaluator> table;
 };
 
-/// One evaluation of a program: what evaluators need of their surroundings.
-class Evaluation {
-public:
-  Evaluation(mlir::ModuleOp module, CheckReport* report);
+/// The evaluators of every family.
+const EvaluatorTable& evaluators();
 
-  /// Evaluates a function by symbol name for `caller`, which errors name.
-  llvm::Expected<Results> call(mlir::Operation* caller, llvm::StringRef function,
-                               std::vector<Value> arguments);
-
-  /// Evaluates a region of the operation that is being evaluated. The results are the operands of
-  /// the region's terminator. Values defined above the region are visible in it.
-  llvm::Expected<Results> region(mlir::Region& region, std::vector<Value> arguments);
-
-  /// Adds the outcome of a check; without a report, a failure is an error.
-  void hold();
-  llvm::Error fail(CheckFailure failure);
-
-  /// Name of the function that is being evaluated.
-  llvm::StringRef function() const { return currentFunction; }
-
-private:
-  struct Frame;
-
-  llvm::Expected<Results> block(mlir::Block& block, std::vector<Value> arguments,
-                                const Frame* parent);
-  llvm::Expected<Results> operation(mlir::Operation& op, Frame& frame);
-
-  mlir::ModuleOp module;
-  mlir::SymbolTable symbols;
-  CheckReport* report;
-  llvm::StringRef currentFunction;
-  const Frame* currentFrame = nullptr;
-  int depth = 0;
-};
-
-/// Whether `value` is what `type` describes; the text of what is wrong otherwise, empty if nothing.
+/// Whether `value` is what `type` describes, up to what the type leaves open (`?` in a shape); the
+/// text of what is wrong otherwise, empty if nothing.
 std::string mismatch(const Value& value, mlir::Type type);
 
 /// "tensor<2x3xf32>" for a value, as MLIR writes its type.
@@ -111,17 +89,37 @@ struct TensorShape {
 };
 llvm::Expected<TensorShape> tensorShape(mlir::Operation* op, mlir::Type type);
 
-/// Shape and element type of the first result of `op`.
+/// The element type of a ranked tensor type; an error for `op` where octavo does not have it.
+llvm::Expected<ElementType> elementTypeOf(mlir::Operation* op, mlir::Type type);
+
+/// Element type and static shape of the first result of `op`: for the operations whose result's
+/// shape is said by its type alone. Every other evaluator takes it from the operands.
 llvm::Expected<TensorShape> resultShape(mlir::Operation* op);
 
-void registerCHLO(EvaluatorTable& table);
+/// Element type of the first result of `op`.
+llvm::Expected<ElementType> resultElementType(mlir::Operation* op);
+
+/// An error for `op` where a tensor of this shape is larger than the interpreter holds: asked
+/// before a shape that came from operands is allocated.
+llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape);
+
+// One a family, in the family's file.
 void registerCheck(EvaluatorTable& table);
+void registerCHLO(EvaluatorTable& table);
+void registerCollectives(EvaluatorTable& table);
+void registerComplex(EvaluatorTable& table);
 void registerContraction(EvaluatorTable& table);
 void registerControlFlow(EvaluatorTable& table);
 void registerDataMovement(EvaluatorTable& table);
+void registerDynamic(EvaluatorTable& table);
 void registerElementwise(EvaluatorTable& table);
 void registerIndexing(EvaluatorTable& table);
+void registerLinearAlgebra(EvaluatorTable& table);
 void registerOctavo(EvaluatorTable& table);
+void registerQuantized(EvaluatorTable& table);
+void registerRandom(EvaluatorTable& table);
 void registerReduction(EvaluatorTable& table);
+void registerSort(EvaluatorTable& table);
+void registerWindows(EvaluatorTable& table);
 
 } // namespace octavo::reference

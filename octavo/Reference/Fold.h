@@ -10,78 +10,98 @@
 
 namespace octavo::reference {
 
-namespace fold_detail {
-
 /// Calls f(i, j) for each element i of the input, in row-major order, with the element j of the
 /// result that it goes to.
 template <typename F>
 void forEachPair(std::span<const std::int64_t> shape, std::span<const std::int64_t> reduced, F f) {
-  std::vector<std::int64_t> kept;
-  std::vector<bool> isReduced(shape.size(), false);
-  for (std::int64_t axis : reduced)
-    isReduced[axis] = true;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis)
-    if (!isReduced[axis])
-      kept.push_back(shape[axis]);
-  const std::vector<std::int64_t> keptStrides = rowMajorStrides(kept);
-  std::vector<std::int64_t> strides;
-  for (std::size_t axis = 0, next = 0; axis < shape.size(); ++axis)
-    strides.push_back(isReduced[axis] ? 0 : keptStrides[next++]);
-
   if (numerics::elementCount(shape) == 0)
     return;
-  std::vector<std::int64_t> index(shape.size(), 0);
+  if (shape.empty())
+    return f(0, 0);
+  const std::vector<std::int64_t> strides = keptStrides(shape, reduced);
+  const std::span<const std::int64_t> outer = shape.first(shape.size() - 1);
+  const std::int64_t step = strides.back();
+  std::vector<std::int64_t> index(outer.size(), 0);
   std::int64_t i = 0;
   do {
     std::int64_t j = 0;
     for (std::size_t axis = 0; axis < index.size(); ++axis)
       j += index[axis] * strides[axis];
-    f(i++, j);
-  } while (nextIndex(index, shape));
+    for (std::int64_t last = 0; last < shape.back(); ++last, j += step)
+      f(i++, j);
+  } while (nextIndex(index, outer));
+}
+
+namespace fold_detail {
+
+/// Sums that start from `init`; each step is `step(sum, element)`.
+template <typename Sum, typename Codec, typename F>
+std::vector<Sum> foldContainers(const Codec& codec, const Tensor& input, Sum init,
+                                std::span<const std::int64_t> reduced, F step) {
+  const auto source = input.as<typename Codec::Container>();
+  std::vector<Sum> sums(
+      static_cast<std::size_t>(numerics::elementCount(keptShape(input.shape, reduced))), init);
+  forEachPair(input.shape, reduced, [&](std::int64_t i, std::int64_t j) {
+    sums[j] = static_cast<Sum>(step(sums[j], codec.decode(source[i])));
+  });
+  return sums;
 }
 
 template <typename Op, typename Real>
-Tensor foldReal(std::span<const Real> input, std::span<const std::int64_t> inputShape, Real init,
-                std::span<const std::int64_t> reduced, const ElementFormat& format,
-                std::vector<std::int64_t> shape) {
-  std::vector<Real> sums(static_cast<std::size_t>(numerics::elementCount(shape)), init);
-  forEachPair(inputShape, reduced, [&](std::int64_t i, std::int64_t j) {
-    sums[j] =
-        static_cast<Real>(Op::real(static_cast<double>(sums[j]), static_cast<double>(input[i])));
+Tensor foldReal(const Tensor& input, Real init, std::span<const std::int64_t> reduced,
+                const ElementFormat& format) {
+  const std::vector<Real> sums = withCodec(input.type.format(), [&](const auto& codec) {
+    return foldContainers(codec, input, init, reduced, [](Real sum, double x) {
+      // An f64 element of an f32 sum is rounded to f32 first.
+      return Op::real(static_cast<double>(sum), static_cast<double>(static_cast<Real>(x)));
+    });
   });
-  return encodeElements(format, std::move(shape), std::vector<double>(sums.begin(), sums.end()));
+  return encodeElements(format, keptShape(input.shape, reduced), sums);
 }
 
 } // namespace fold_detail
 
 /// Reduces the axes `reduced` of `input` by `Op`, from `init` (rank 0), in row-major order of the
-/// input. Floats: in f64 if the result, the input or the body is f64, else in f32, each step
-/// rounded; one rounding to `type` at the end. Integers wrap in `type` at each step. `shape` is the
-/// result's. Requires isDefinedOn<Op>(type).
+/// input. Floats: in f64 if the result or the input is f64, else in f32, each step rounded; one
+/// rounding to `type` at the end. Integers wrap in `type` at each step. Complex numbers: each part
+/// in the format of `type` at each step. An error where !isDefinedOn<Op>(type).
 template <typename Op>
-Tensor fold(const Tensor& input, const Tensor& init, std::span<const std::int64_t> reduced,
-            const ElementType& type, std::vector<std::int64_t> shape) {
-  if (type.isFloat()) {
-    if constexpr (RealOperation<Op>) {
+Defined<Tensor> fold(const Tensor& input, const Tensor& init, std::span<const std::int64_t> reduced,
+                     const ElementType& type) {
+  if constexpr (RealOperation<Op>)
+    if (type.isFloat()) {
       if (type == kF64 || input.type == kF64)
-        return fold_detail::foldReal<Op, double>(decodeElements(input), input.shape,
-                                                 decodeElements(init).front(), reduced,
-                                                 type.format(), std::move(shape));
-      return fold_detail::foldReal<Op, float>(decodeToF32(input), input.shape,
-                                              decodeToF32(init).front(), reduced, type.format(),
-                                              std::move(shape));
+        return fold_detail::foldReal<Op, double>(input, decodeElements(init).front(), reduced,
+                                                 type.format());
+      return fold_detail::foldReal<Op, float>(input, decodeToF32(init).front(), reduced,
+                                              type.format());
     }
-  } else if constexpr (IntegerOperation<Op>) {
-    const IntegerType integer = type.integer();
-    const std::vector<std::uint64_t> values = decodeIntegers(input);
-    std::vector<std::uint64_t> sums(static_cast<std::size_t>(numerics::elementCount(shape)),
-                                    decodeIntegers(init).front());
-    fold_detail::forEachPair(input.shape, reduced, [&](std::int64_t i, std::int64_t j) {
-      sums[j] = extend(integer, Op::integer(integer, sums[j], values[i]));
-    });
-    return encodeIntegers(integer, std::move(shape), sums);
-  }
-  return Tensor::zeros(type, std::move(shape));
+  if constexpr (IntegerOperation<Op>)
+    if (type.isInteger()) {
+      const IntegerType integer = type.integer();
+      const std::vector<std::uint64_t> sums =
+          withCodec(input.type.integer(), [&](const auto& codec) {
+            return fold_detail::foldContainers(codec, input, decodeIntegers(init).front(), reduced,
+                                               [&](std::uint64_t sum, std::uint64_t x) {
+                                                 return extend(integer,
+                                                               Op::integer(integer, sum, x));
+                                               });
+          });
+      return encodeIntegers(integer, keptShape(input.shape, reduced), sums);
+    }
+  if constexpr (ComplexOperation<Op>)
+    if (type.isComplex())
+      return withComplexCodec(type.part(), [&](const auto& target) {
+        const auto sums = withComplexCodec(input.type.part(), [&](const auto& codec) {
+          return fold_detail::foldContainers(codec, input, decodeComplex(init).front(), reduced,
+                                             [&](std::complex<double> sum, std::complex<double> x) {
+                                               return target.decode(
+                                                   target.encode(Op::complex(sum, x)));
+                                             });
+        });
+        return encodeComplex(type.part(), keptShape(input.shape, reduced), sums);
+      });
+  return tl::unexpected(Undefined{type});
 }
 
 } // namespace octavo::reference

@@ -1,9 +1,8 @@
 #include "octavo/Reference/Interpreter.h"
 
-#include "octavo/Reference/Evaluator.h"
+#include "octavo/Reference/Evaluation.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,64 +17,49 @@ namespace {
 /// Calls and regions nest on the C++ stack; a recursive program ends in an error before it does.
 constexpr int kMaxDepth = 256;
 
-const EvaluatorTable& evaluators() {
-  static const EvaluatorTable table = [] {
-    EvaluatorTable t;
-    registerCHLO(t);
-    registerCheck(t);
-    registerContraction(t);
-    registerControlFlow(t);
-    registerDataMovement(t);
-    registerElementwise(t);
-    registerIndexing(t);
-    registerOctavo(t);
-    registerReduction(t);
-    return t;
-  }();
-  return table;
+/// Whether a value is a tensor of this type and shape.
+bool isTensorOf(const Value& value, const TensorShape& expected) {
+  return value.isTensor() && value.tensor().shape == expected.shape &&
+         value.tensor().type == expected.type;
+}
+
+class InterpretedFunction : public execution::Executable {
+public:
+  InterpretedFunction(mlir::ModuleOp program, llvm::StringRef function)
+      : program(program), function(function.str()) {}
+
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments,
+                                         CheckReport* checks) override {
+    return evaluate(program, function, std::move(arguments), checks);
+  }
+
+private:
+  mlir::ModuleOp program;
+  std::string function;
+};
+
+llvm::Expected<std::unique_ptr<execution::Executable>> prepare(mlir::ModuleOp program,
+                                                               llvm::StringRef function) {
+  return std::make_unique<InterpretedFunction>(program, function);
 }
 
 } // namespace
 
-/// The values of one block while it is evaluated, and the block around it.
-struct Evaluation::Frame {
-  explicit Frame(const Frame* parent) : parent(parent) {}
+const execution::Backend kBackend{"reference", prepare};
 
-  const Frame* parent;
-  llvm::DenseMap<mlir::Value, Value> values;
-  /// Uses that are still to come, for values used in this block alone: a value goes after its last.
-  llvm::DenseMap<mlir::Value, unsigned> usesLeft;
-
-  const Value* find(mlir::Value value) const {
-    for (const Frame* frame = this; frame != nullptr; frame = frame->parent)
-      if (auto it = frame->values.find(value); it != frame->values.end())
-        return &it->second;
-    return nullptr;
-  }
-
-  void define(mlir::Value name, Value value) {
-    mlir::Block* block = name.getParentBlock();
-    unsigned uses = 0;
-    for (mlir::OpOperand& use : name.getUses()) {
-      if (use.getOwner()->getBlock() != block) {
-        uses = 0;
-        break;
-      }
-      ++uses;
-    }
-    if (uses != 0)
-      usesLeft[name] = uses;
-    values.insert_or_assign(name, std::move(value));
-  }
-
-  void release(mlir::Operation& op) {
-    for (mlir::Value operand : op.getOperands())
-      if (auto it = usesLeft.find(operand); it != usesLeft.end() && --it->second == 0) {
-        values.erase(operand);
-        usesLeft.erase(it);
-      }
-  }
-};
+const EvaluatorTable& evaluators() {
+  static const EvaluatorTable table = [] {
+    EvaluatorTable t;
+    for (auto* addFamily :
+         {registerCheck, registerCHLO, registerCollectives, registerComplex, registerContraction,
+          registerControlFlow, registerDataMovement, registerDynamic, registerElementwise,
+          registerIndexing, registerLinearAlgebra, registerOctavo, registerQuantized,
+          registerRandom, registerReduction, registerSort, registerWindows})
+      addFamily(t);
+    return t;
+  }();
+  return table;
+}
 
 Evaluation::Evaluation(mlir::ModuleOp module, CheckReport* report)
     : module(module), symbols(module), report(report) {}
@@ -118,56 +102,46 @@ llvm::Expected<Results> Evaluation::region(mlir::Region& region, std::vector<Val
 }
 
 llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value> arguments,
-                                          const Frame* parent) {
+                                          Frame* parent) {
   if (depth == kMaxDepth)
     return failure(block.getParentOp(), "calls and regions nest deeper than " +
                                             llvm::Twine(kMaxDepth) + "; is the program recursive?");
   llvm::SaveAndRestore deeper(depth, depth + 1);
-  Frame frame(parent);
-  llvm::SaveAndRestore inFrame(currentFrame, static_cast<const Frame*>(&frame));
-  for (auto [name, value] : llvm::zip_equal(block.getArguments(), arguments))
-    frame.define(name, std::move(value));
-  arguments.clear();
+  llvm::Expected<const EvaluationPlan*> plan = plans.of(block);
+  if (!plan)
+    return plan.takeError();
+  Frame frame{parent, std::move(arguments)};
+  frame.slots.resize((*plan)->slots);
+  llvm::SaveAndRestore inFrame(currentFrame, &frame);
 
-  for (mlir::Operation& op : block) {
-    llvm::Expected<Results> results = operation(op, frame);
-    if (!results || op.hasTrait<mlir::OpTrait::IsTerminator>())
+  for (const Step& step : (*plan)->steps) {
+    llvm::SmallVector<Value, 4> operands;
+    for (const ValuePlace& place : step.operands) {
+      Frame* from = &frame;
+      for (unsigned out = 0; out < place.framesOut; ++out)
+        from = from->parent;
+      Value& value = from->slots[place.slot];
+      operands.push_back(place.isLastUse ? std::move(value) : value);
+    }
+    llvm::Expected<Results> results = step.evaluator(step.op, operands, *this);
+    if (!results || step.op->hasTrait<mlir::OpTrait::IsTerminator>())
       return results;
-    for (auto [name, value] : llvm::zip_equal(op.getResults(), *results))
-      frame.define(name, std::move(value));
-    frame.release(op);
+    if (results->size() != step.results.size())
+      return failure(step.op, "evaluated to " + llvm::Twine(results->size()) +
+                                  " results; the type has " + llvm::Twine(step.results.size()));
+    for (std::size_t i = 0; i < results->size(); ++i) {
+      Value& value = (*results)[i];
+      if (!step.results[i] || !isTensorOf(value, *step.results[i]))
+        if (std::string wrong =
+                mismatch(value, step.op->getResult(static_cast<unsigned>(i)).getType());
+            !wrong.empty())
+          return failure(step.op, "result: " + wrong);
+      frame.slots[step.firstResult + i] = std::move(value);
+    }
+    for (unsigned slot : step.released)
+      frame.slots[slot] = Value();
   }
   return failure(block.getParentOp(), "a block has no terminator");
-}
-
-llvm::Expected<Results> Evaluation::operation(mlir::Operation& op, Frame& frame) {
-  std::vector<Value> operands;
-  operands.reserve(op.getNumOperands());
-  for (mlir::Value operand : op.getOperands()) {
-    const Value* value = frame.find(operand);
-    if (value == nullptr)
-      return failure(&op, "an operand has no value; the program is not in order");
-    operands.push_back(*value);
-  }
-  const Evaluator evaluator = evaluators().find(op.getName().getStringRef());
-  if (evaluator == nullptr)
-    return failure(&op, "the interpreter has no evaluator for this operation");
-  // Shapes that no memory holds are refused here, before an evaluator allocates its result.
-  for (mlir::Value result : op.getResults())
-    if (auto type = llvm::dyn_cast<mlir::RankedTensorType>(result.getType()))
-      if (llvm::Expected<TensorShape> shape = tensorShape(&op, type); !shape)
-        return shape.takeError();
-
-  llvm::Expected<Results> results = evaluator(&op, operands, *this);
-  if (!results || op.hasTrait<mlir::OpTrait::IsTerminator>())
-    return results;
-  if (results->size() != op.getNumResults())
-    return failure(&op, "evaluated to " + llvm::Twine(results->size()) + " results; the type has " +
-                            llvm::Twine(op.getNumResults()));
-  for (auto [value, result] : llvm::zip(*results, op.getResults()))
-    if (std::string wrong = mismatch(value, result.getType()); !wrong.empty())
-      return failure(&op, "result: " + wrong);
-  return results;
 }
 
 void Evaluation::hold() {
@@ -188,6 +162,19 @@ llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringR
     return Evaluation(module, report).call(module, function, std::move(arguments));
   } catch (const std::bad_alloc&) {
     return failure(module, "there is not enough memory for the values of '" + function + "'");
+  }
+}
+
+llvm::Expected<std::vector<Value>> evaluateOperation(mlir::Operation* op,
+                                                     std::vector<Value> operands) {
+  const Evaluator evaluator = evaluators().find(op->getName().getStringRef());
+  if (evaluator == nullptr)
+    return failure(op, "the interpreter has no evaluator for this operation");
+  try {
+    Evaluation evaluation(op->getParentOfType<mlir::ModuleOp>(), nullptr);
+    return evaluator(op, operands, evaluation);
+  } catch (const std::bad_alloc&) {
+    return failure(op, "there is not enough memory for its results");
   }
 }
 
@@ -220,17 +207,6 @@ std::string locationText(mlir::Location location) {
 llvm::Error failure(mlir::Operation* op, const llvm::Twine& message) {
   return llvm::createStringError(locationText(op->getLoc()) + ": '" + op->getName().getStringRef() +
                                  "': " + message);
-}
-
-std::string CheckFailure::message() const {
-  std::string at;
-  for (std::int64_t i : index)
-    at += (at.empty() ? "" : ", ") + std::to_string(i);
-  std::string text = location + ": " + operation + " in @" + function + " at [" + at +
-                     "]: expected " + expected + ", found " + found;
-  if (count > 1)
-    text += " (" + std::to_string(count) + " elements differ)";
-  return text;
 }
 
 } // namespace octavo::reference

@@ -3,37 +3,20 @@
 // here.
 #pragma once
 
-#include "octavo/Reference/Value.h"
+#include "octavo/Execution/Executable.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace octavo::reference {
 
-/// One check.expect_* that did not hold, at the first element where it did not.
-struct CheckFailure {
-  std::string function;
-  std::string operation;           ///< name: check.expect_eq, ...
-  std::string location;            ///< file:line:column where the program has one
-  std::vector<std::int64_t> index; ///< of the first element that differs; empty for a scalar
-  std::string expected;
-  std::string found;
-  std::int64_t count = 1; ///< number of elements that differ
-
-  /// One line of text that says all of it.
-  std::string message() const;
-};
-
-/// What the check.expect_* operations met while a function was evaluated.
-struct CheckReport {
-  std::int64_t held = 0;
-  std::vector<CheckFailure> failures;
-};
+using execution::CheckFailure;
+using execution::CheckReport;
+using execution::Value;
 
 /// Evaluates the function named `function` on `arguments`, one value an argument of its type, and
 /// gives its results. Fails, naming the operation and its location, on a function or an operation
@@ -44,6 +27,14 @@ struct CheckReport {
 llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringRef function,
                                             std::vector<Value> arguments,
                                             CheckReport* report = nullptr);
+
+/// Evaluates one operation of a verified module on its operands. Regions of it may use nothing that
+/// is defined around them. Fails as evaluate does.
+llvm::Expected<std::vector<Value>> evaluateOperation(mlir::Operation* op,
+                                                     std::vector<Value> operands);
+
+/// The interpreter as a backend: `reference`.
+extern const execution::Backend kBackend;
 
 /// Names of all operations that have an evaluator, sorted.
 std::vector<std::string> evaluatedOperations();

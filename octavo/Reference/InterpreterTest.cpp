@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
 #include <set>
 
 namespace octavo::reference {
@@ -219,13 +220,140 @@ TEST_F(Interpreter, RefusesTensorsThatNoMemoryHolds) {
   expectError({"program.mlir:2:10", "more elements"});
 }
 
-TEST_F(Interpreter, RefusesComplexNumbers) {
-  load(R"(func.func @main() -> tensor<complex<f32>> {
-    %y = stablehlo.constant dense<(1.0, 2.0)> : tensor<complex<f32>>
-    return %y : tensor<complex<f32>>
+TEST_F(Interpreter, ReadsComplexAndQuantizedConstants) {
+  load(
+      R"(func.func @main() -> (tensor<2xcomplex<f32>>, tensor<2xcomplex<f64>>, tensor<2x!quant.uniform<i8:f32, 0.5:3>>) {
+    %a = stablehlo.constant dense<[(1.0, 2.0), (3.0, -4.0)]> : tensor<2xcomplex<f32>>
+    %b = stablehlo.constant dense<(0.5, 8.0)> : tensor<2xcomplex<f64>>
+    %c = stablehlo.constant() <{value = dense<[7, -1]> : tensor<2xi8>}> : () -> tensor<2x!quant.uniform<i8:f32, 0.5:3>>
+    check.expect_eq_const %b, dense<[(0.5, 8.0), (0.5, 9.0)]> : tensor<2xcomplex<f64>>
+    return %a, %b, %c : tensor<2xcomplex<f32>>, tensor<2xcomplex<f64>>, tensor<2x!quant.uniform<i8:f32, 0.5:3>>
   })");
-  run("main");
-  expectError({"stablehlo.constant", "complex<f32>"});
+  const std::vector<Value> results = run("main");
+  ASSERT_EQ(results.size(), 3u) << error;
+  using Complex = std::complex<double>;
+  EXPECT_EQ(decodeComplex(results[0].tensor()), (std::vector<Complex>{{1, 2}, {3, -4}}));
+  EXPECT_EQ(decodeComplex(results[1].tensor()), (std::vector<Complex>{{0.5, 8}, {0.5, 8}}));
+  EXPECT_EQ(results[2].tensor().type.name(), "!quant.uniform<i8:f32, 0.5:3>");
+  EXPECT_EQ(results[2].tensor().code(0), 7u);
+  EXPECT_EQ(results[2].tensor().code(1), 0xFFu);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].expected, "(0.5 (0x3FE0000000000000), 9 (0x4022000000000000))");
+}
+
+// The same program on two extents: shapes come from the operands, not from the types.
+TEST_F(Interpreter, TakesShapesFromTheOperands) {
+  load(
+      R"(func.func @main(%x: tensor<?x2xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?x?xf32>, tensor<?x2xf32>, tensor<2x?xf32>, tensor<?x2xi1>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<?x2xf32>, tensor<f32>) -> tensor<?xf32>
+    %gram = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1] : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x?xf32>
+    %padded = stablehlo.pad %gram, %zero, low = [1, 0], high = [0, 0], interior = [0, 0] : (tensor<?x?xf32>, tensor<f32>) -> tensor<?x?xf32>
+    %twice = stablehlo.concatenate %x, %x, dim = 0 : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+    %turned = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x2xf32>) -> tensor<2x?xf32>
+    %wide = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<?xf32>) -> tensor<?x2xf32, #stablehlo.bounds<8, ?>>
+    %less = stablehlo.compare LT, %x, %wide : (tensor<?x2xf32>, tensor<?x2xf32, #stablehlo.bounds<8, ?>>) -> tensor<?x2xi1>
+    return %padded, %sum, %gram, %twice, %turned, %less : tensor<?x?xf32>, tensor<?xf32>, tensor<?x?xf32>, tensor<?x2xf32>, tensor<2x?xf32>, tensor<?x2xi1>
+  })");
+  using Shape = std::vector<std::int64_t>;
+  for (const std::int64_t n : {1, 3}) {
+    Tensor x = Tensor::zeros(element("f32"), {n, 2});
+    for (std::int64_t i = 0; i < 2 * n; ++i)
+      x.as<float>()[i] = static_cast<float>(i);
+    const std::vector<Value> results = run("main", {x});
+    ASSERT_EQ(results.size(), 6u) << error;
+    EXPECT_EQ(results[0].tensor().shape, (Shape{n + 1, n}));
+    EXPECT_EQ(results[3].tensor().shape, (Shape{2 * n, 2}));
+    EXPECT_EQ(results[4].tensor().shape, (Shape{2, n}));
+    EXPECT_EQ(results[5].tensor().shape, (Shape{n, 2}));
+    for (std::int64_t i = 0; i < n; ++i) {
+      // Row i is (2i, 2i + 1).
+      EXPECT_EQ(results[1].tensor().as<float>()[i], static_cast<float>(4 * i + 1));
+      for (std::int64_t j = 0; j < n; ++j)
+        EXPECT_EQ(results[2].tensor().as<float>()[i * n + j],
+                  static_cast<float>(2 * i * 2 * j + (2 * i + 1) * (2 * j + 1)));
+    }
+  }
+  // What the type does say is held to.
+  run("main", {Tensor::zeros(element("f32"), {2, 3})});
+  expectError({"argument 0", "expected tensor<?x2xf32>, found tensor<2x3xf32>"});
+}
+
+TEST_F(Interpreter, RefusesShapesThatDoNotFitWhenTheyAreMet) {
+  load(R"(func.func @slice(%x: tensor<?xf32>) -> tensor<4xf32> {
+    %y = stablehlo.slice %x [0:4] : (tensor<?xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+  func.func @add(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+    %z = stablehlo.add %x, %y : tensor<?xf32>
+    return %z : tensor<?xf32>
+  }
+  func.func @pad(%x: tensor<?xf32>) -> tensor<?xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %y = stablehlo.pad %x, %zero, low = [-3], high = [0], interior = [0] : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+    return %y : tensor<?xf32>
+  }
+  func.func @bounded(%x: tensor<?xf32, #stablehlo.bounds<2>>) { return })");
+  run("slice", {floats({1, 2, 3})});
+  expectError({"program.mlir:2:10", "stablehlo.slice", "up to index 4 of tensor<3xf32>"});
+  run("add", {floats({1, 2, 3}), floats({1, 2})});
+  expectError({"stablehlo.add", "tensor<3xf32>", "tensor<2xf32>"});
+  run("pad", {floats({1, 2})});
+  expectError({"stablehlo.pad", "negative extent"});
+  run("bounded", {floats({1, 2, 3})});
+  expectError({"argument 0", "bounds<2>", "found tensor<3xf32>"});
+}
+
+// A value that the program does not use again is the evaluator's to take: no byte is copied.
+TEST_F(Interpreter, TheLastUseOfAValueMovesIt) {
+  load(R"(func.func private @same(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+  func.func @main(%x: tensor<4xf32>) -> tensor<2x2xf32> {
+    %z = call @same(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %y = stablehlo.reshape %z : (tensor<4xf32>) -> tensor<2x2xf32>
+    return %y : tensor<2x2xf32>
+  }
+  func.func @again(%x: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<4xf32>) {
+    %y = stablehlo.reshape %x : (tensor<4xf32>) -> tensor<2x2xf32>
+    return %y, %x : tensor<2x2xf32>, tensor<4xf32>
+  }
+  func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %y = stablehlo.add %x, %x : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+  func.func @region(%x: tensor<4xf32>, %w: tensor<f32>) -> tensor<f32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %y = stablehlo.reduce(%x init: %zero) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+      reducer(%a: tensor<f32>, %b: tensor<f32>) {
+        %p = stablehlo.multiply %b, %w : tensor<f32>
+        %s = stablehlo.add %a, %p : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }
+    %r = stablehlo.add %y, %w : tensor<f32>
+    return %r : tensor<f32>
+  })");
+  const auto given = [] { return Value(floats({1, 2, 3, 4})); };
+  const auto place = [](const Value& value) { return value.tensor().bytes.data(); };
+  Value x = given();
+  const std::byte* at = place(x);
+  std::vector<Value> arguments;
+  arguments.push_back(std::move(x));
+  std::vector<Value> results = run("main", std::move(arguments));
+  ASSERT_EQ(results.size(), 1u) << error;
+  EXPECT_EQ(place(results[0]), at);
+  // Whoever else holds it keeps it as it was.
+  Value held = given();
+  results = run("main", {held});
+  EXPECT_NE(place(results.at(0)), place(held));
+  results = run("again", {given()});
+  EXPECT_EQ(results.at(1).tensor(), floats({1, 2, 3, 4}));
+  EXPECT_NE(place(results[0]), place(results[1]));
+  results = run("twice", {given()});
+  EXPECT_EQ(results.at(0).tensor(), floats({2, 4, 6, 8}));
+  Tensor weight = Tensor::zeros(element("f32"), {});
+  weight.as<float>()[0] = 10;
+  results = run("region", {given(), weight});
+  ASSERT_EQ(results.size(), 1u) << error;
+  EXPECT_EQ(results[0].tensor().as<float>()[0], 110.0f);
 }
 
 TEST_F(Interpreter, RegionsSeeTheValuesAroundThem) {

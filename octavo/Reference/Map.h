@@ -1,9 +1,9 @@
-// Applies a scalar operation to every element of tensors of one shape.
+// Applies a scalar operation to every element of tensors of one shape and type.
 //
-// An operation is a struct with static functions: `real`, on doubles, and `integer`, on extended
-// 64-bit integers and their type. It has those that have a meaning. Floats of every format are
-// decoded, computed in f64 and rounded once (rule I1); the loop on f32 is the same thing without
-// the intermediate arrays.
+// An operation is a struct with static functions: `real`, on doubles, `integer`, on extended 64-bit
+// integers and their type, and `complex`, on complex numbers of doubles. It has those that have a
+// meaning. Floats of every format are decoded, computed in f64 and rounded once (rule I1), each
+// part of a complex number by itself.
 #pragma once
 
 #include "octavo/Reference/Elements.h"
@@ -11,25 +11,38 @@
 #include "oneapi/tbb/blocked_range.h"
 #include "oneapi/tbb/parallel_for.h"
 
+#include <tl/expected.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace octavo::reference {
 
 template <typename Op>
-concept RealOperation = requires {
-  &Op::real;
-};
+concept RealOperation = requires { &Op::real; };
 template <typename Op>
-concept IntegerOperation = requires {
-  &Op::integer;
-};
+concept IntegerOperation = requires { &Op::integer; };
+template <typename Op>
+concept ComplexOperation = requires { &Op::complex; };
 
 /// Whether `Op` is defined on elements of `type`.
-template <typename Op> constexpr bool isDefinedOn(const ElementType& type) {
-  return type.isFloat() ? RealOperation<Op> : IntegerOperation<Op>;
+template <typename Op> bool isDefinedOn(const ElementType& type) {
+  return type.isFloat()     ? RealOperation<Op>
+         : type.isInteger() ? IntegerOperation<Op>
+         : type.isComplex() ? ComplexOperation<Op>
+                            : false;
 }
+
+/// What an operation says of an element type that it is not defined on.
+struct Undefined {
+  ElementType type;
+  std::string message() const { return "is not defined on elements of " + type.name(); }
+};
+
+template <typename T> using Defined = tl::expected<T, Undefined>;
 
 /// Calls f(i) for 0 <= i < n, in parallel; f(i) must depend on nothing that another call writes.
 template <typename F> void forEachIndex(std::int64_t n, F f) {
@@ -40,53 +53,63 @@ template <typename F> void forEachIndex(std::int64_t n, F f) {
   });
 }
 
-/// The result of `real` on doubles, rounded to the format of `result` for each index.
-/// `inputs` are float tensors of the shape and type of the result.
-template <typename F, std::same_as<Tensor>... Inputs>
-Tensor mapReal(F real, const Tensor& first, const Inputs&... rest) {
-  const ElementType& type = first.type;
-  const std::int64_t n = first.size();
-  if (type == kF32 || type == kF64) {
-    Tensor result = Tensor::zeros(type, first.shape);
-    const auto loop = [&]<typename Real>(Real) {
-      Real* target = result.as<Real>().data();
-      [&](auto... source) {
-        forEachIndex(n, [&](std::int64_t i) {
-          target[i] = canonicalNan(static_cast<Real>(real(static_cast<double>(source[i])...)));
-        });
-      }(first.template as<Real>().data(), rest.template as<Real>().data()...);
-    };
-    if (type == kF32)
-      loop(float{});
-    else
-      loop(double{});
-    return result;
-  }
-  std::vector<double> values(static_cast<std::size_t>(n));
-  [&](const auto&... source) {
-    forEachIndex(n, [&](std::int64_t i) { values[i] = real(source[i]...); });
-  }(decodeElements(first), decodeElements(rest)...);
-  return encodeElements(type.format(), first.shape, values);
+/// result[i] = encode(f(decode(inputs[i])...)) for every container of tensors of one shape; the
+/// result has the type of the first.
+template <typename Codec, typename F, std::same_as<Tensor>... Inputs>
+Tensor mapContainers(const Codec& codec, F f, const Tensor& first, const Inputs&... rest) {
+  using Container = typename Codec::Container;
+  Tensor result = Tensor::zeros(first.type, first.shape);
+  Container* target = result.as<Container>().data();
+  [&](const auto*... source) {
+    forEachIndex(static_cast<std::int64_t>(result.bytes.size() / sizeof(Container)),
+                 [&](std::int64_t i) { target[i] = codec.encode(f(codec.decode(source[i])...)); });
+  }(first.template as<Container>().data(), rest.template as<Container>().data()...);
+  return result;
 }
 
-/// `Op` on each element of tensors of one shape and type. Requires isDefinedOn<Op>(type).
-template <typename Op, std::same_as<Tensor>... Inputs>
-Tensor map(const Tensor& first, const Inputs&... rest) {
-  if (first.type.isFloat()) {
-    if constexpr (RealOperation<Op>)
-      return mapReal([](auto... x) { return Op::real(x...); }, first, rest...);
-  } else {
-    if constexpr (IntegerOperation<Op>) {
-      const IntegerType type = first.type.integer();
-      Tensor result = Tensor::zeros(type, first.shape);
-      forEachIndex(first.size(), [&](std::int64_t i) {
-        result.setCode(i, truncate(type, Op::integer(type, extend(type, first.code(i)),
-                                                     extend(type, rest.code(i))...)));
-      });
-      return result;
-    }
+/// `real` on the values of float tensors of one shape and type, rounded to it.
+template <typename F, std::same_as<Tensor>... Inputs>
+Tensor mapReal(F real, const Tensor& first, const Inputs&... rest) {
+  return withCodec(first.type.format(),
+                   [&](const auto& codec) { return mapContainers(codec, real, first, rest...); });
+}
+
+/// Complex numbers of parts that `Part` encodes.
+template <typename Part> struct ComplexCodec {
+  using Container = std::complex<typename Part::Container>;
+  static std::complex<double> decode(Container code) {
+    return {Part::decode(code.real()), Part::decode(code.imag())};
   }
-  return Tensor::zeros(first.type, first.shape);
+  static Container encode(std::complex<double> value) {
+    return {Part::encode(value.real()), Part::encode(value.imag())};
+  }
+};
+
+/// Calls `f` with the codec of complex numbers with parts of a format, f32 or f64.
+template <typename F> decltype(auto) withComplexCodec(const ElementFormat& part, F f) {
+  if (part == format::element("f32"))
+    return f(ComplexCodec<MachineCodec<float>>());
+  return f(ComplexCodec<MachineCodec<double>>());
+}
+
+/// `Op` on each element of tensors of one shape and type; an error where !isDefinedOn<Op>(type).
+template <typename Op, std::same_as<Tensor>... Inputs>
+Defined<Tensor> map(const Tensor& first, const Inputs&... rest) {
+  if constexpr (RealOperation<Op>)
+    if (first.type.isFloat())
+      return mapReal([](auto... x) { return Op::real(x...); }, first, rest...);
+  if constexpr (IntegerOperation<Op>)
+    if (first.type.isInteger())
+      return withCodec(first.type.integer(), [&](const auto& codec) {
+        return mapContainers(
+            codec, [&](auto... x) { return Op::integer(codec.type, x...); }, first, rest...);
+      });
+  if constexpr (ComplexOperation<Op>)
+    if (first.type.isComplex())
+      return withComplexCodec(first.type.part(), [&](const auto& codec) {
+        return mapContainers(codec, [](auto... x) { return Op::complex(x...); }, first, rest...);
+      });
+  return tl::unexpected(Undefined{first.type});
 }
 
 } // namespace octavo::reference

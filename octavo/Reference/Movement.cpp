@@ -50,25 +50,32 @@ bool nextIndex(std::vector<std::int64_t>& index, std::span<const std::int64_t> s
   return false;
 }
 
+std::vector<std::int64_t> keptShape(std::span<const std::int64_t> shape,
+                                    std::span<const std::int64_t> reduced) {
+  std::vector<std::int64_t> kept;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (!contains(reduced, static_cast<std::int64_t>(axis)))
+      kept.push_back(shape[axis]);
+  return kept;
+}
+
+std::vector<std::int64_t> keptStrides(std::span<const std::int64_t> shape,
+                                      std::span<const std::int64_t> reduced) {
+  const std::vector<std::int64_t> kept = rowMajorStrides(keptShape(shape, reduced));
+  std::vector<std::int64_t> strides;
+  for (std::size_t axis = 0, next = 0; axis < shape.size(); ++axis)
+    strides.push_back(contains(reduced, static_cast<std::int64_t>(axis)) ? 0 : kept[next++]);
+  return strides;
+}
+
 Tensor pick(const Tensor& tensor, std::vector<std::int64_t> shape, std::int64_t base,
             std::span<const std::int64_t> strides) {
   Tensor result = Tensor::zeros(tensor.type, std::move(shape));
   if (result.size() == 0)
     return result;
-  switch (tensor.type.bytes()) {
-  case 1:
-    pickElements<std::uint8_t>(tensor, result, base, strides);
-    break;
-  case 2:
-    pickElements<std::uint16_t>(tensor, result, base, strides);
-    break;
-  case 4:
-    pickElements<std::uint32_t>(tensor, result, base, strides);
-    break;
-  default:
-    pickElements<std::uint64_t>(tensor, result, base, strides);
-    break;
-  }
+  withContainer(tensor.type, [&]<typename Container>(Container) {
+    pickElements<Container>(tensor, result, base, strides);
+  });
   return result;
 }
 
@@ -96,8 +103,8 @@ Tensor broadcastScalar(const Tensor& scalar, std::vector<std::int64_t> shape) {
   return broadcastInDim(scalar, std::move(shape), {});
 }
 
-Tensor reshape(const Tensor& tensor, std::vector<std::int64_t> shape) {
-  return {tensor.type, std::move(shape), tensor.bytes};
+Tensor reshape(Tensor tensor, std::vector<std::int64_t> shape) {
+  return {std::move(tensor.type), std::move(shape), std::move(tensor.bytes)};
 }
 
 Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
@@ -123,31 +130,49 @@ Tensor reverse(const Tensor& tensor, std::span<const std::int64_t> dimensions) {
   return pick(tensor, tensor.shape, base, strides);
 }
 
-Tensor pad(const Tensor& tensor, const Tensor& value, std::vector<std::int64_t> shape,
-           std::span<const std::int64_t> low, std::span<const std::int64_t> interior) {
-  Tensor result = broadcastScalar(value, std::move(shape));
+std::vector<std::int64_t> paddedShape(std::span<const std::int64_t> shape,
+                                      std::span<const std::int64_t> low,
+                                      std::span<const std::int64_t> high,
+                                      std::span<const std::int64_t> interior) {
+  std::vector<std::int64_t> padded;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    padded.push_back(low[axis] + shape[axis] + high[axis] +
+                     std::max<std::int64_t>(shape[axis] - 1, 0) * interior[axis]);
+  return padded;
+}
+
+Tensor pad(const Tensor& tensor, const Tensor& value, std::span<const std::int64_t> low,
+           std::span<const std::int64_t> high, std::span<const std::int64_t> interior) {
+  Tensor result = broadcastScalar(value, paddedShape(tensor.shape, low, high, interior));
   if (tensor.size() == 0)
     return result;
   const std::vector<std::int64_t> to = rowMajorStrides(result.shape);
-  std::vector<std::int64_t> index(tensor.shape.size(), 0);
-  std::int64_t read = 0;
-  do {
-    std::int64_t offset = 0;
-    bool isInside = true;
-    for (std::size_t axis = 0; axis < index.size(); ++axis) {
-      const std::int64_t at = low[axis] + index[axis] * (interior[axis] + 1);
-      isInside &= at >= 0 && at < result.shape[axis];
-      offset += at * to[axis];
-    }
-    if (isInside)
-      result.setCode(offset, tensor.code(read));
-    ++read;
-  } while (nextIndex(index, tensor.shape));
+  withContainer(tensor.type, [&]<typename Container>(Container) {
+    const auto source = tensor.as<Container>();
+    const auto target = result.as<Container>();
+    std::vector<std::int64_t> index(tensor.shape.size(), 0);
+    std::int64_t read = 0;
+    do {
+      std::int64_t offset = 0;
+      bool isInside = true;
+      for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        const std::int64_t at = low[axis] + index[axis] * (interior[axis] + 1);
+        isInside &= at >= 0 && at < result.shape[axis];
+        offset += at * to[axis];
+      }
+      if (isInside)
+        target[offset] = source[read];
+      ++read;
+    } while (nextIndex(index, tensor.shape));
+  });
   return result;
 }
 
-Tensor concatenate(std::span<const Tensor* const> inputs, std::vector<std::int64_t> shape,
-                   std::int64_t dimension) {
+Tensor concatenate(std::span<const Tensor* const> inputs, std::int64_t dimension) {
+  std::vector<std::int64_t> shape = inputs.front()->shape;
+  shape[dimension] = 0;
+  for (const Tensor* input : inputs)
+    shape[dimension] += input->shape[dimension];
   Tensor result = Tensor::zeros(inputs.front()->type, std::move(shape));
   std::int64_t outer = 1, inner = result.type.bytes();
   for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(result.shape.size()); ++axis)
@@ -162,6 +187,17 @@ Tensor concatenate(std::span<const Tensor* const> inputs, std::vector<std::int64
   return result;
 }
 
+Tensor select(const Tensor& predicate, const Tensor& onTrue, Tensor onFalse) {
+  const auto chosen = predicate.as<std::uint8_t>();
+  withContainer(onTrue.type, [&]<typename Container>(Container) {
+    const auto source = onTrue.as<Container>();
+    const auto target = onFalse.as<Container>();
+    for (std::size_t i = 0; i < target.size(); ++i)
+      target[i] = chosen[i] != 0 ? source[i] : target[i];
+  });
+  return onFalse;
+}
+
 Tensor iota(const ElementType& type, std::vector<std::int64_t> shape, std::int64_t dimension) {
   const std::vector<std::int64_t> line{shape[dimension]};
   std::vector<std::uint64_t> indices(static_cast<std::size_t>(line.front()));
@@ -173,9 +209,30 @@ Tensor iota(const ElementType& type, std::vector<std::int64_t> shape, std::int64
   return broadcastInDim(counted, std::move(shape), axes);
 }
 
+std::vector<std::int64_t> gatheredShape(std::span<const std::int64_t> startIndices,
+                                        const GatherDimensions& dimensions,
+                                        std::span<const std::int64_t> sliceSizes) {
+  std::vector<std::int64_t> batch, offset;
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(startIndices.size()); ++axis)
+    if (axis != dimensions.indexVectorDim)
+      batch.push_back(startIndices[axis]);
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(sliceSizes.size()); ++axis)
+    if (!contains(dimensions.collapsedSliceDims, axis) &&
+        !contains(dimensions.operandBatchingDims, axis))
+      offset.push_back(sliceSizes[axis]);
+  std::vector<std::int64_t> shape;
+  auto nextBatch = batch.begin(), nextOffset = offset.begin();
+  for (std::size_t axis = 0; axis < batch.size() + offset.size(); ++axis)
+    shape.push_back(contains(dimensions.offsetDims, static_cast<std::int64_t>(axis))
+                        ? *nextOffset++
+                        : *nextBatch++);
+  return shape;
+}
+
 Tensor gather(const Tensor& operand, const Tensor& startIndices, const GatherDimensions& dimensions,
-              std::span<const std::int64_t> sliceSizes, std::vector<std::int64_t> shape) {
-  Tensor result = Tensor::zeros(operand.type, std::move(shape));
+              std::span<const std::int64_t> sliceSizes) {
+  Tensor result =
+      Tensor::zeros(operand.type, gatheredShape(startIndices.shape, dimensions, sliceSizes));
   if (result.size() == 0)
     return result;
   const std::vector<std::uint64_t> starts = decodeIntegers(startIndices);
@@ -200,34 +257,42 @@ Tensor gather(const Tensor& operand, const Tensor& startIndices, const GatherDim
     if (axis != dimensions.indexVectorDim)
       startAxes.push_back(axis);
 
-  std::vector<std::int64_t> index(result.shape.size(), 0);
-  std::vector<std::int64_t> at(operand.shape.size());
-  std::int64_t written = 0;
-  do {
-    std::int64_t start = 0;
-    for (std::size_t i = 0; i < batchDims.size(); ++i)
-      start += index[batchDims[i]] * startStrides[startAxes[i]];
-    std::fill(at.begin(), at.end(), 0);
-    for (std::size_t i = 0; i < dimensions.startIndexMap.size(); ++i) {
-      const std::int64_t axis = dimensions.startIndexMap[i];
-      const std::uint64_t raw = starts[start + static_cast<std::int64_t>(i) * vectorStride];
-      const std::int64_t last = operand.shape[axis] - sliceSizes[axis];
-      at[axis] = isNegative(startIndices.type.integer(), raw) ? 0
-                 : raw > static_cast<std::uint64_t>(last)     ? last
-                                                              : static_cast<std::int64_t>(raw);
-    }
-    for (std::size_t i = 0; i < dimensions.operandBatchingDims.size(); ++i) {
-      const std::int64_t startAxis = dimensions.startIndicesBatchingDims[i];
-      const std::int64_t position = startAxis - (dimensions.indexVectorDim < startAxis ? 1 : 0);
-      at[dimensions.operandBatchingDims[i]] = index[batchDims[position]];
-    }
-    for (std::size_t i = 0; i < offsetOperandDims.size(); ++i)
-      at[offsetOperandDims[i]] += index[dimensions.offsetDims[i]];
-    std::int64_t offset = 0;
-    for (std::size_t axis = 0; axis < at.size(); ++axis)
-      offset += at[axis] * operandStrides[axis];
-    result.setCode(written++, operand.code(offset));
-  } while (nextIndex(index, result.shape));
+  // Calls visit(i, offset) for element i of the result and its place in the operand.
+  const auto forEachElement = [&](auto visit) {
+    std::vector<std::int64_t> index(result.shape.size(), 0);
+    std::vector<std::int64_t> at(operand.shape.size());
+    std::int64_t written = 0;
+    do {
+      std::int64_t start = 0;
+      for (std::size_t i = 0; i < batchDims.size(); ++i)
+        start += index[batchDims[i]] * startStrides[startAxes[i]];
+      std::fill(at.begin(), at.end(), 0);
+      for (std::size_t i = 0; i < dimensions.startIndexMap.size(); ++i) {
+        const std::int64_t axis = dimensions.startIndexMap[i];
+        const std::uint64_t raw = starts[start + static_cast<std::int64_t>(i) * vectorStride];
+        const std::int64_t last = operand.shape[axis] - sliceSizes[axis];
+        at[axis] = isNegative(startIndices.type.integer(), raw) ? 0
+                   : raw > static_cast<std::uint64_t>(last)     ? last
+                                                                : static_cast<std::int64_t>(raw);
+      }
+      for (std::size_t i = 0; i < dimensions.operandBatchingDims.size(); ++i) {
+        const std::int64_t startAxis = dimensions.startIndicesBatchingDims[i];
+        const std::int64_t position = startAxis - (dimensions.indexVectorDim < startAxis ? 1 : 0);
+        at[dimensions.operandBatchingDims[i]] = index[batchDims[position]];
+      }
+      for (std::size_t i = 0; i < offsetOperandDims.size(); ++i)
+        at[offsetOperandDims[i]] += index[dimensions.offsetDims[i]];
+      std::int64_t offset = 0;
+      for (std::size_t axis = 0; axis < at.size(); ++axis)
+        offset += at[axis] * operandStrides[axis];
+      visit(written++, offset);
+    } while (nextIndex(index, result.shape));
+  };
+  withContainer(operand.type, [&]<typename Container>(Container) {
+    const auto source = operand.as<Container>();
+    const auto target = result.as<Container>();
+    forEachElement([&](std::int64_t i, std::int64_t offset) { target[i] = source[offset]; });
+  });
   return result;
 }
 

@@ -15,6 +15,14 @@ std::vector<std::int64_t> rowMajorStrides(std::span<const std::int64_t> shape);
 /// Steps a row-major index on by one; false when it wraps around to zero.
 bool nextIndex(std::vector<std::int64_t>& index, std::span<const std::int64_t> shape);
 
+/// The extents of `shape` on the axes that are not in `reduced`.
+std::vector<std::int64_t> keptShape(std::span<const std::int64_t> shape,
+                                    std::span<const std::int64_t> reduced);
+
+/// Strides by which the elements of `shape` go to those of keptShape: 0 on the axes `reduced`.
+std::vector<std::int64_t> keptStrides(std::span<const std::int64_t> shape,
+                                      std::span<const std::int64_t> reduced);
+
 /// result[i] = tensor element number base + sum over axes of i[axis] * strides[axis]. Every such
 /// number must lie in the tensor.
 Tensor pick(const Tensor& tensor, std::vector<std::int64_t> shape, std::int64_t base,
@@ -29,7 +37,7 @@ Tensor broadcastInDim(const Tensor& tensor, std::vector<std::int64_t> shape,
 /// A rank 0 tensor at every place of `shape`.
 Tensor broadcastScalar(const Tensor& scalar, std::vector<std::int64_t> shape);
 
-Tensor reshape(const Tensor& tensor, std::vector<std::int64_t> shape);
+Tensor reshape(Tensor tensor, std::vector<std::int64_t> shape);
 
 Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
              std::span<const std::int64_t> limit, std::span<const std::int64_t> strides);
@@ -37,12 +45,22 @@ Tensor slice(const Tensor& tensor, std::span<const std::int64_t> start,
 /// The axes `dimensions` run backwards.
 Tensor reverse(const Tensor& tensor, std::span<const std::int64_t> dimensions);
 
-/// `shape` is the result's. Negative edges cut elements off.
-Tensor pad(const Tensor& tensor, const Tensor& value, std::vector<std::int64_t> shape,
-           std::span<const std::int64_t> low, std::span<const std::int64_t> interior);
+/// The shape of a padded tensor: on each axis low + extent + high, and `interior` between each two.
+std::vector<std::int64_t> paddedShape(std::span<const std::int64_t> shape,
+                                      std::span<const std::int64_t> low,
+                                      std::span<const std::int64_t> high,
+                                      std::span<const std::int64_t> interior);
 
-Tensor concatenate(std::span<const Tensor* const> inputs, std::vector<std::int64_t> shape,
-                   std::int64_t dimension);
+/// Negative edges cut elements off.
+Tensor pad(const Tensor& tensor, const Tensor& value, std::span<const std::int64_t> low,
+           std::span<const std::int64_t> high, std::span<const std::int64_t> interior);
+
+/// One input at least; their extents differ on `dimension` alone.
+Tensor concatenate(std::span<const Tensor* const> inputs, std::int64_t dimension);
+
+/// onTrue[i] where predicate[i], else onFalse[i]: three tensors of one shape, the predicate
+/// boolean.
+Tensor select(const Tensor& predicate, const Tensor& onTrue, Tensor onFalse);
 
 /// Index along `dimension`, converted to `type` (rounded once, or wrapped).
 Tensor iota(const ElementType& type, std::vector<std::int64_t> shape, std::int64_t dimension);
@@ -55,8 +73,13 @@ struct GatherDimensions {
   std::int64_t indexVectorDim = 0;
 };
 
+/// Shape of the result: slice sizes on the offset axes, extents of the start indices on the others.
+std::vector<std::int64_t> gatheredShape(std::span<const std::int64_t> startIndices,
+                                        const GatherDimensions& dimensions,
+                                        std::span<const std::int64_t> sliceSizes);
+
 /// stablehlo.gather: start indices are clamped so that each slice lies in the operand.
 Tensor gather(const Tensor& operand, const Tensor& startIndices, const GatherDimensions& dimensions,
-              std::span<const std::int64_t> sliceSizes, std::vector<std::int64_t> shape);
+              std::span<const std::int64_t> sliceSizes);
 
 } // namespace octavo::reference

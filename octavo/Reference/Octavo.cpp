@@ -29,9 +29,9 @@ std::string indexText(std::int64_t i, const std::vector<std::int64_t>& shape) {
 llvm::Expected<Value> evaluateQuantize(ir::QuantizeOp op, const Operands& operands, Evaluation&) {
   const Tensor& x = operands[0].tensor();
   const auto type = llvm::cast<ir::ScaledType>(op.getResult().getType());
-  numerics::QuantizeResult result =
-      numerics::quantize(decodeToF32(x), x.shape, type.getKind(), op.getQuantization().getOptions(type, x.type.format()),
-                         randomBits(operands));
+  numerics::QuantizeResult result = numerics::quantize(
+      decodeToF32(x), x.shape, type.getKind(),
+      op.getQuantization().getOptions(type, x.type.format()), randomBits(operands));
   if (result.refused) {
     const float value = result.refused->value;
     return failure(op, "the input has " +
@@ -111,8 +111,7 @@ llvm::Expected<Value> evaluateDotGeneral(ir::DotGeneralOp op, const Operands& op
         dotGeneral(plain(operands[0]), plain(operands[1]), dimensions, result->type, kF32));
   const std::vector<float> products =
       scaledDotGeneral(operands[0].scaled(), operands[1].scaled(), dimensions);
-  return Value(encodeElements(result->type.format(), result->shape,
-                              std::vector<double>(products.begin(), products.end())));
+  return Value(encodeElements(result->type.format(), result->shape, products));
 }
 
 llvm::Expected<Value> evaluateConvert(ir::ConvertOp op, const Operands& operands, Evaluation&) {

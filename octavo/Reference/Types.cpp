@@ -1,14 +1,18 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Dialect.h"
 #include "octavo/Reference/Evaluator.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace octavo::reference {
 
 namespace {
+
+using octavo::elementType;
 
 /// Elements of the largest tensor that is evaluated: 16 GiB of f32. A program that asks for more is
 /// wrong, or at least not for this interpreter.
@@ -45,6 +49,8 @@ bool isTooLarge(llvm::ArrayRef<std::int64_t> shape) {
 std::string describe(const Value& value) {
   if (value.isTensor())
     return "tensor<" + shapeText(value.tensor().shape) + value.tensor().type.name() + ">";
+  if (value.isToken())
+    return "a token";
   if (value.isScaled())
     return "a scaled tensor of " + shapeText(value.scaled().shape) +
            std::string(value.scaled().type.element->irName());
@@ -59,9 +65,12 @@ std::string mismatch(const Value& value, mlir::Type type) {
   if (auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(type)) {
     const auto element = elementType(ranked.getElementType());
     const bool fits = value.isTensor() && element && value.tensor().type == *element &&
-                      ranked.getShape() == llvm::ArrayRef<std::int64_t>(value.tensor().shape);
+                      stablehlo::areCompatible(stablehlo::knownExtents(value.tensor().shape),
+                                               stablehlo::extentsOf(ranked));
     return fits ? "" : expected();
   }
+  if (llvm::isa<stablehlo::TokenType>(type))
+    return value.isToken() ? "" : expected();
   if (auto tuple = llvm::dyn_cast<mlir::TupleType>(type)) {
     if (!value.isTuple() || value.elements().size() != tuple.size())
       return expected();
@@ -90,17 +99,41 @@ llvm::Expected<TensorShape> tensorShape(mlir::Operation* op, mlir::Type type) {
   if (!ranked)
     return failure(op, typeText(type) + " is not a tensor of known rank");
   if (!ranked.hasStaticShape())
-    return failure(op, typeText(type) + " has a dynamic shape, which is not evaluated");
-  const auto element = elementType(ranked.getElementType());
+    return failure(op, "the shape of its result is known neither from " + typeText(type) +
+                           " nor from its operands");
+  llvm::Expected<ElementType> element = elementTypeOf(op, type);
   if (!element)
-    return failure(op, "elements of " + typeText(ranked.getElementType()) + " are not evaluated");
-  if (isTooLarge(ranked.getShape()))
-    return failure(op, typeText(type) + " has more elements than the interpreter holds");
+    return element.takeError();
+  if (llvm::Error error = checkSize(op, ranked.getShape()))
+    return std::move(error);
   return TensorShape{*element, ranked.getShape().vec()};
+}
+
+llvm::Expected<ElementType> elementTypeOf(mlir::Operation* op, mlir::Type type) {
+  const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  if (!tensor)
+    return failure(op, typeText(type) + " is not a tensor of known rank");
+  if (const auto element = elementType(tensor.getElementType()))
+    return *element;
+  return failure(op, "elements of " + typeText(tensor.getElementType()) + " are not evaluated");
+}
+
+llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape) {
+  if (!isTooLarge(shape))
+    return llvm::Error::success();
+  return failure(
+      op, "a tensor of shape [" +
+              llvm::join(llvm::map_range(shape, [](std::int64_t n) { return std::to_string(n); }),
+                         ", ") +
+              "] has more elements than the interpreter holds");
 }
 
 llvm::Expected<TensorShape> resultShape(mlir::Operation* op) {
   return tensorShape(op, op->getResult(0).getType());
+}
+
+llvm::Expected<ElementType> resultElementType(mlir::Operation* op) {
+  return elementTypeOf(op, op->getResult(0).getType());
 }
 
 } // namespace octavo::reference

@@ -18,12 +18,13 @@ std::string Argument::describe() const {
                      scaled.hasOuterScale ? " and one f32" : "");
 }
 
-std::uint64_t storedBits(const TensorValue& value) {
-  if (const auto* tensor = std::get_if<numerics::Tensor>(&value)) {
-    const int width = tensor->type.isBoolean() ? 8 : tensor->type.width();
-    return static_cast<std::uint64_t>(tensor->size()) * width;
+std::uint64_t storedBits(const execution::Value& value) {
+  if (value.isTensor()) {
+    const numerics::Tensor& tensor = value.tensor();
+    const int width = tensor.type.isBoolean() ? 8 : tensor.type.width();
+    return static_cast<std::uint64_t>(tensor.size()) * width;
   }
-  const auto& scaled = std::get<numerics::ScaledTensor>(value);
+  const numerics::ScaledTensor& scaled = value.scaled();
   return scaled.elements.size() * scaled.type.element->width() +
          scaled.scales.size() * scaled.type.scale->width() + (scaled.type.hasOuterScale ? 32 : 0);
 }

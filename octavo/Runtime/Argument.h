@@ -1,6 +1,7 @@
 // What a program takes: its arguments by name and type, without MLIR.
 #pragma once
 
+#include "octavo/Execution/Value.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Numerics/Tensor.h"
 
@@ -28,14 +29,11 @@ struct Argument {
   std::string describe() const;
 };
 
-/// What an argument is bound to, or a result is.
-using TensorValue = std::variant<numerics::Tensor, numerics::ScaledTensor>;
-
 /// `f32[384, 384]`.
 std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape);
 
-/// Bits that a value takes when codes are packed: elements, scales, and the outer scale. A boolean
-/// takes a byte.
-std::uint64_t storedBits(const TensorValue& value);
+/// Bits that a tensor or scaled tensor takes when codes are packed: elements, scales, and the outer
+/// scale. A boolean takes a byte.
+std::uint64_t storedBits(const execution::Value& value);
 
 } // namespace octavo::runtime

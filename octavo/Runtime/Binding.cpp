@@ -75,7 +75,7 @@ public:
     }
   }
 
-  llvm::Expected<std::vector<TensorValue>> bind() {
+  llvm::Expected<std::vector<Value>> bind() {
     for (const std::filesystem::path& path : sources.weights) {
       if (path.extension() != ".safetensors")
         return failure(fmt::format("{}: weights are read from .safetensors files; give a single "
@@ -211,15 +211,15 @@ private:
   }
 
   /// Single arrays are read and types compared before the weights, which take time.
-  llvm::Expected<std::vector<TensorValue>> readAll() {
-    std::vector<std::optional<TensorValue>> values(arguments.size());
+  llvm::Expected<std::vector<Value>> readAll() {
+    std::vector<std::optional<Value>> values(arguments.size());
     std::vector<std::size_t> inFiles;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (origins[i]->file) {
         inFiles.push_back(i);
         continue;
       }
-      llvm::Expected<TensorValue> value = read(arguments[i], *origins[i]);
+      llvm::Expected<Value> value = read(arguments[i], *origins[i]);
       if (!value)
         return value.takeError();
       values[i] = std::move(*value);
@@ -231,13 +231,13 @@ private:
     std::vector<std::string> errors(arguments.size());
     tbb::parallel_for(std::size_t{0}, inFiles.size(), [&](std::size_t at) {
       const std::size_t i = inFiles[at];
-      llvm::Expected<TensorValue> value = read(arguments[i], *origins[i]);
+      llvm::Expected<Value> value = read(arguments[i], *origins[i]);
       if (value)
         values[i] = std::move(*value);
       else
         errors[i] = llvm::toString(value.takeError());
     });
-    std::vector<TensorValue> result;
+    std::vector<Value> result;
     result.reserve(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!values[i])
@@ -247,7 +247,7 @@ private:
     return result;
   }
 
-  llvm::Expected<TensorValue> read(const Argument& argument, const Origin& origin) const {
+  llvm::Expected<Value> read(const Argument& argument, const Origin& origin) const {
     if (!origin.file) {
       auto tensor = checkpoint::readNpy(origin.npy);
       if (!tensor)
@@ -255,14 +255,14 @@ private:
       if (llvm::Error error = checkType(argument, origin, tensor->type, tensor->shape))
         return error;
       if (!argument.isScaled())
-        return TensorValue(std::move(*tensor));
+        return Value(std::move(*tensor));
       return quantize(argument, origin, *tensor);
     }
     auto tensor = origin.file->read(*origin.entry);
     if (!tensor)
       return failure(tensor.error().message());
     if (!argument.isScaled())
-      return TensorValue(std::move(*tensor));
+      return Value(std::move(*tensor));
     return quantize(argument, origin, *tensor);
   }
 
@@ -296,15 +296,15 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Expected<TensorValue> quantize(const Argument& argument, const Origin& origin,
-                                       const Tensor& tensor) const {
+  llvm::Expected<Value> quantize(const Argument& argument, const Origin& origin,
+                                 const Tensor& tensor) const {
     const auto& scaled = std::get<ScaledArgument>(argument.type);
     numerics::QuantizeOptions settings = scaled.options;
     settings.input = &tensor.type.format();
     numerics::QuantizeResult result =
         numerics::quantize(FloatValues(tensor).get(), argument.shape, scaled.type, settings);
     if (!result.refused)
-      return TensorValue(std::move(result.tensor));
+      return Value(std::move(result.tensor));
     return failure(fmt::format(
         "{}: cannot be quantized to {}: element [{}] is {}; repair the weight, or choose what "
         "becomes of it: --non-finite propagate makes its block NaN, --non-finite "
@@ -327,9 +327,9 @@ private:
 
 } // namespace
 
-llvm::Expected<std::vector<TensorValue>> bindArguments(std::span<const Argument> arguments,
-                                                       const Sources& sources,
-                                                       const std::string& program) {
+llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> arguments,
+                                                 const Sources& sources,
+                                                 const std::string& program) {
   return Binder(arguments, sources, program).bind();
 }
 

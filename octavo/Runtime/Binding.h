@@ -13,6 +13,8 @@
 
 namespace octavo::runtime {
 
+using execution::Value;
+
 /// A file given for one argument (.npy), or for those that it names (.safetensors).
 struct InputFile {
   std::filesystem::path path;
@@ -39,8 +41,8 @@ struct Sources {
 /// argument without a value, a tensor without an argument (each with the names near it), two values
 /// for one argument, a wrong shape or element type, NaN or Inf where the quantization refuses them,
 /// or what is wrong with a file. `program` stands for the function in messages.
-llvm::Expected<std::vector<TensorValue>> bindArguments(std::span<const Argument> arguments,
-                                                       const Sources& sources,
-                                                       const std::string& program);
+llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> arguments,
+                                                 const Sources& sources,
+                                                 const std::string& program);
 
 } // namespace octavo::runtime

@@ -78,10 +78,10 @@ TEST_F(Binding, byNameAndByPosition) {
     auto bound = bindArguments(arguments, sources, "@main");
     ASSERT_TRUE(static_cast<bool>(bound)) << llvm::toString(bound.takeError());
     ASSERT_EQ(bound->size(), 4u);
-    EXPECT_EQ(std::get<Tensor>((*bound)[0]).as<float>()[5], 6);
-    EXPECT_EQ(std::get<Tensor>((*bound)[1]).as<float>()[1], 8);
-    EXPECT_EQ(std::get<Tensor>((*bound)[2]), x);
-    EXPECT_EQ(std::get<Tensor>((*bound)[3]), ids);
+    EXPECT_EQ((*bound)[0].tensor().as<float>()[5], 6);
+    EXPECT_EQ((*bound)[1].tensor().as<float>()[1], 8);
+    EXPECT_EQ((*bound)[2].tensor(), x);
+    EXPECT_EQ((*bound)[3].tensor(), ids);
   };
   const auto xFile = npy("x.npy", x), idsFile = npy("ids.npy", ids);
   check({.weights = {weights()}, .inputs = {{xFile}, {idsFile}}});
@@ -163,7 +163,7 @@ TEST_F(Binding, aScaledArgumentIsQuantized) {
       arguments, {.weights = {safetensors("w.safetensors", {{"w", f32({1, 2}, {3, 0})}})}},
       "@main");
   ASSERT_TRUE(static_cast<bool>(bound)) << llvm::toString(bound.takeError());
-  const auto& scaled = std::get<numerics::ScaledTensor>((*bound)[0]);
+  const auto& scaled = (*bound)[0].scaled();
   EXPECT_EQ(scaled.scales, (std::vector<std::uint32_t>{120}));
   EXPECT_EQ(scaled.elements, (std::vector<std::uint8_t>{0x7c, 0}));
   EXPECT_EQ(storedBits((*bound)[0]), 2u * 8 + 8);
@@ -174,7 +174,7 @@ TEST_F(Binding, aScaledArgumentIsQuantized) {
   auto again =
       bindArguments(arguments, {.weights = {safetensors("w.safetensors", {{"w", bf16}})}}, "@main");
   ASSERT_TRUE(static_cast<bool>(again)) << llvm::toString(again.takeError());
-  EXPECT_EQ(std::get<numerics::ScaledTensor>((*again)[0]).elements, scaled.elements);
+  EXPECT_EQ((*again)[0].scaled().elements, scaled.elements);
 
   EXPECT_HAS(message({.weights = {safetensors("w.safetensors",
                                               {{"w", Tensor::zeros(element("e5m2"), {1, 2})}})}}),

@@ -20,19 +20,52 @@ std::vector<std::int64_t> indexOf(std::span<const std::int64_t> shape, std::int6
   return index;
 }
 
-double valueOf(const Tensor& tensor, std::int64_t i) {
-  const std::uint64_t code = tensor.code(i);
-  if (tensor.type.isFloat())
-    return numerics::decode(tensor.type.format(), code);
-  const numerics::IntegerType type = tensor.type.integer();
+namespace {
+
+double integerValue(numerics::IntegerType type, std::uint64_t code) {
   if (type.isUnsigned || type.width == 1)
     return static_cast<double>(code);
   const int unused = 64 - type.width;
   return static_cast<double>(static_cast<std::int64_t>(code << unused) >> unused);
 }
 
+Comparison compareReal(const Tensor& reference, const Tensor& value);
+
+} // namespace
+
+Tensor realNumbers(const Tensor& tensor) {
+  if (!tensor.type.isComplex())
+    return tensor;
+  std::vector<std::int64_t> shape = tensor.shape;
+  shape.push_back(2);
+  return {tensor.type.part(), std::move(shape), tensor.bytes};
+}
+
+double valueOf(const Tensor& tensor, std::int64_t i) {
+  const std::uint64_t code = tensor.code(i);
+  if (tensor.type.isFloat())
+    return numerics::decode(tensor.type.format(), code);
+  if (tensor.type.isInteger())
+    return integerValue(tensor.type.integer(), code);
+  const numerics::QuantizedType& type = tensor.type.quantized();
+  const std::size_t at =
+      type.axis
+          ? static_cast<std::size_t>(indexOf(tensor.shape, i)[static_cast<std::size_t>(*type.axis)])
+          : 0;
+  return (integerValue(type.storage, code) - static_cast<double>(type.zeroPoints[at])) *
+         type.scales[at];
+}
+
 Comparison compare(const Tensor& reference, const Tensor& value) {
-  assert(reference.shape == value.shape);
+  assert(reference.shape == value.shape && reference.type.isComplex() == value.type.isComplex());
+  if (reference.type.isComplex())
+    return compareReal(realNumbers(reference), realNumbers(value));
+  return compareReal(reference, value);
+}
+
+namespace {
+
+Comparison compareReal(const Tensor& reference, const Tensor& value) {
   const std::int64_t n = reference.size();
   Comparison result{.cosine = 1, .relative = 0, .maximum = 0, .where = {}};
   // Squares of large f64 overflow: everything is taken relative to the largest magnitude.
@@ -69,5 +102,7 @@ Comparison compare(const Tensor& reference, const Tensor& value) {
     result.where = indexOf(reference.shape, where);
   return result;
 }
+
+} // namespace
 
 } // namespace octavo::runtime

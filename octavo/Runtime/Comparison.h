@@ -19,13 +19,18 @@ struct Comparison {
   std::int64_t nonFinite = 0;
 };
 
-/// Requires that the shapes are equal. Integers and booleans count as their values.
+/// Requires that shapes are equal and that both tensors are complex or neither. Integers and
+/// booleans count as their values, complex numbers as two.
 Comparison compare(const numerics::Tensor& reference, const numerics::Tensor& value);
 
 /// The index of row-major element `i`.
 std::vector<std::int64_t> indexOf(std::span<const std::int64_t> shape, std::int64_t i);
 
-/// The value of element `i`; integers beyond 2^53 are rounded.
+/// The tensor as one of real numbers: a complex one with its parts along a new last axis, any other
+/// as it is.
+numerics::Tensor realNumbers(const numerics::Tensor& tensor);
+
+/// The value of element `i` of a tensor that is not complex; integers beyond 2^53 are rounded.
 double valueOf(const numerics::Tensor& tensor, std::int64_t i);
 
 } // namespace octavo::runtime

@@ -1,6 +1,6 @@
 #include "octavo/Transforms/ConstantQuantization.h"
 
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"

@@ -42,10 +42,12 @@ std::string text(mlir::Type type) {
 
 bool isWide(mlir::Type type) { return type.isF32() || type.isBF16() || type.isF16(); }
 
+/// 0 where one of the extents is unknown.
 std::int64_t product(const DotSide& side, llvm::ArrayRef<std::int64_t> axes) {
   std::int64_t result = 1;
   for (std::int64_t axis : axes)
-    result *= side.type().getShape()[axis];
+    result *=
+        side.type().isDynamicDim(static_cast<unsigned>(axis)) ? 0 : side.type().getShape()[axis];
   return result;
 }
 
@@ -57,6 +59,8 @@ std::string reasonByKind(const Dot& dot) {
       return "operands of " + text(element) + " are narrow already";
     if (!isWide(element))
       return "operands of " + text(element) + "; scaled formats are made of f32, bf16 and f16";
+    if (!side.type().hasStaticShape())
+      return "an operand has extents that are not known before it runs";
     if (side.type().getNumElements() > ir::ScaledType::kMostElements)
       return "an operand has more elements than a scaled tensor can have";
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Transforms/QuantizeDots.h"
 #include "octavo/Transforms/WeightTrace.h"
 

@@ -43,4 +43,30 @@ def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
   ];
 }
 
+def FoldConstants : Pass<"octavo-fold-constants", "::mlir::ModuleOp"> {
+  let summary = "Evaluates operations whose operands are constants";
+  let description = [{
+    Each operation of StableHLO and CHLO that has no side effects, whose operands are all constants and
+    whose results are plain tensors of known extents, becomes the constants that the interpreter gives:
+    the values of a run stay the same, bit for bit. Tensors of more than `max-elements` elements,
+    operands and results alike, are left alone, and so is an operation that the interpreter refuses.
+  }];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+  let options = [
+    Option<"maxElements", "max-elements", "int64_t", "65536", "The largest tensor that is read or made">,
+  ];
+}
+
+// Legalizations: a dialect's operations as other operations that mean the same. One file each in
+// Legalizations/.
+
+def LegalizeComposites : Pass<"octavo-legalize-composites", "::mlir::ModuleOp"> {
+  let summary = "Makes composites calls of their decompositions";
+  let description = [{
+    A `stablehlo.composite` means what the function means that it names as its decomposition. Each
+    becomes a call of it, which `--inline` then opens.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 #endif // OCTAVO_TRANSFORMS_PASSES

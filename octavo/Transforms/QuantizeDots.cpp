@@ -1,7 +1,7 @@
 #include "octavo/Transforms/QuantizeDots.h"
 
 #include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Transforms/DotChoice.h"
 #include "octavo/Transforms/WeightPlan.h"
 
@@ -150,8 +150,10 @@ std::vector<WeightRecord> weightsOf(llvm::ArrayRef<Dot> dots, const WeightPlan& 
       if (!isNew)
         continue;
       const auto type = llvm::cast<mlir::RankedTensorType>(side.trace.root.getType());
+      if (!type.hasStaticShape())
+        continue;
       const std::int64_t bits =
-          saturatingProduct(type.getNumElements(), type.getElementTypeBitWidth());
+          saturatingProduct(type.getNumElements(), stablehlo::bitWidth(type.getElementType()));
       const auto ahead = plan.roots().find(side.trace.root);
       records.push_back({side.trace.name, type.getNumElements(), bits,
                          ahead == plan.roots().end() ? bits : ahead->second.type.getStoredBits()});

@@ -46,7 +46,7 @@ struct DotRecord {
   std::string name; ///< from its location: "jit(encode)/layer0/attention/query/dot_general"
   std::string function;
   mlir::Location location;
-  std::int64_t batch = 0, m = 0, n = 0, k = 0;
+  std::int64_t batch = 0, m = 0, n = 0, k = 0; ///< 0 where an extent is unknown
   bool isQuantized = false;
   std::string reason = {}; ///< why it was left, or where its weight is quantized and why there
   std::string weight = {}; ///< name of the argument, or "constant"; empty if it has none

@@ -2,7 +2,8 @@
 
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

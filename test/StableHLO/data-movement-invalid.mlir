@@ -9,8 +9,8 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{(C1) the value must be a statically shaped tensor; found 'vector<2xf32>'}}
-  %0 = stablehlo.constant dense<1.0> : vector<2xf32>
+  // expected-error @+1 {{(C1) the value must be a tensor of known extents; found 'vector<2xf32>'}}
+  %0 = "stablehlo.constant"() {value = dense<1.0> : vector<2xf32>} : () -> tensor<2xf32>
   return
 }
 

@@ -225,7 +225,7 @@ func.func @f(%x: tensor<10x4xf32>, %i: tensor<5x1xi32>) {
 // -----
 
 func.func @f(%x: tensor<10x4xf32>, %i: tensor<5x1xf32>) {
-  // expected-error @+1 {{'stablehlo.gather' op operand #1 must be statically shaped tensor of integer type, but got 'tensor<5x1xf32>'}}
+  // expected-error @+1 {{'stablehlo.gather' op operand #1 must be ranked tensor of integer type, but got 'tensor<5x1xf32>'}}
   %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], operand_batching_dims = [], start_indices_batching_dims = [], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<10x4xf32>, tensor<5x1xf32>) -> tensor<5x4xf32>
   return
 }

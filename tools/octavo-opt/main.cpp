@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   octavo::transforms::registerOctavoPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
+  mlir::registerInlinerPass();
   mlir::registerSymbolDCEPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "octavo's passes\n", registry));
 }

@@ -1,5 +1,7 @@
 #include "octavo/Dialect/CHLO/CHLO.h"
 
+#include "octavo/Dialect/Inlining.h"
+
 #include "octavo/Dialect/CHLO/CHLODialect.cpp.inc"
 
 #define GET_OP_CLASSES
@@ -8,6 +10,7 @@
 namespace octavo::chlo {
 
 void CHLODialect::initialize() {
+  addInterfaces<InlineEverything>();
   addOperations<
 #define GET_OP_LIST
 #include "octavo/Dialect/CHLO/CHLO.cpp.inc"

@@ -1,5 +1,7 @@
 #include "octavo/Dialect/Check/Check.h"
 
+#include "octavo/Dialect/Inlining.h"
+
 #include "octavo/Dialect/Check/CheckDialect.cpp.inc"
 
 #define GET_OP_CLASSES
@@ -8,6 +10,7 @@
 namespace octavo::check {
 
 void CheckDialect::initialize() {
+  addInterfaces<InlineEverything>();
   addOperations<
 #define GET_OP_LIST
 #include "octavo/Dialect/Check/Check.cpp.inc"

@@ -1,4 +1,5 @@
 // What the dialect consists of, and its attributes on arguments and results.
+#include "octavo/Dialect/Inlining.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -16,6 +17,7 @@
 namespace octavo::ir {
 
 void OctavoDialect::initialize() {
+  addInterfaces<InlineEverything>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "octavo/Dialect/Octavo/OctavoAttributes.cpp.inc"
@@ -66,7 +68,8 @@ mlir::LogicalResult OctavoDialect::verifyRegionArgAttribute(mlir::Operation* op,
                              << " needs an argument of type !octavo.scaled, found " << type;
   if (failed(quantization.verifyFor([&] { return op->emitOpError(); }, scaled)))
     return mlir::failure();
-  if (quantization.getOptions(scaled, format::element("f32")).rounding == numerics::Rounding::Stochastic)
+  if (quantization.getOptions(scaled, format::element("f32")).rounding ==
+      numerics::Rounding::Stochastic)
     return op->emitOpError() << "attribute " << name << " of argument " << argument
                              << " cannot round stochastically: binding has no random bits";
   return mlir::success();

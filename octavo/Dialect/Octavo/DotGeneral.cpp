@@ -2,6 +2,7 @@
 // Octavo.td.
 #include "octavo/Dialect/Octavo/Assembly.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -144,12 +145,13 @@ mlir::LogicalResult DotGeneralOp::verify() {
       failed(verifyPairs(*this, "contracting", lhsContracting, rhsContracting)))
     return mlir::failure();
 
-  const auto expected = stablehlo::DotGeneralOp::resultShape(lhs, rhs, dimensions);
-  if (getResult().getType().getShape() != llvm::ArrayRef<std::int64_t>(expected))
-    return emitOpError() << "(G3) the result must have shape "
-                         << mlir::RankedTensorType::get(expected,
-                                                        getResult().getType().getElementType())
-                         << ", found " << getResult().getType();
+  const mlir::Type expected = stablehlo::tensorOf(
+      stablehlo::DotGeneralOp::resultExtents(stablehlo::knownExtents(lhs),
+                                             stablehlo::knownExtents(rhs), dimensions),
+      getResult().getType().getElementType());
+  if (getResult().getType() != expected)
+    return emitOpError() << "(G3) the result must have shape " << expected << ", found "
+                         << getResult().getType();
   if (const std::optional<mlir::Type> type = getAccumulation(); type && !type->isF32())
     return emitOpError() << "(G4) accumulates in f32, the one type that OCP MX 6.2 gives; found "
                          << *type;

@@ -1,7 +1,7 @@
 // The octavo dialect: the type of scaled tensors, their attributes and operations.
 #pragma once
 
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Dialect.h"
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Conversion.h"
 #include "octavo/Numerics/Scaled.h"

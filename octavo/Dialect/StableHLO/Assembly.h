@@ -2,7 +2,7 @@
 // of each `custom<...>`.
 #pragma once
 
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Dialect.h"
 
 #include <array>
 

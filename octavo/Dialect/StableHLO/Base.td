@@ -7,27 +7,40 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
 
 def StableHLO_Dialect : Dialect {
   let name = "stablehlo";
   let cppNamespace = "::octavo::stablehlo";
   let summary = "StableHLO, as its specification publishes it";
-  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::quant::QuantDialect"];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef name) const override;
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser& parser,
+                                     ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute,
+                        ::mlir::DialectAsmPrinter& printer) const override;
 
   private:
     void registerAttributes();
     void registerTypes();
     // One a family of operations, in the family's file.
+    void registerCollectives();
+    void registerComplex();
     void registerContraction();
     void registerControlFlow();
     void registerDataMovement();
+    void registerDynamic();
     void registerElementwise();
     void registerIndexing();
+    void registerLinearAlgebra();
+    void registerQuantized();
+    void registerRandom();
     void registerReduction();
+    void registerSort();
+    void registerWindows();
   }];
 }
 
@@ -41,32 +54,63 @@ def StableHLO_IsInteger : StableHLO_ElementPredicate<"isInteger">;
 def StableHLO_IsSignedInteger : StableHLO_ElementPredicate<"isSignedInteger">;
 def StableHLO_IsFloat : StableHLO_ElementPredicate<"isFloat">;
 def StableHLO_IsComplex : StableHLO_ElementPredicate<"isComplex">;
+def StableHLO_IsQuantized : StableHLO_ElementPredicate<"isQuantizedPerTensor">;
+def StableHLO_IsQuantizedPerAxis : StableHLO_ElementPredicate<"isQuantizedPerAxis">;
 
 //===-- Tensors -----------------------------------------------------------------------------------===//
 
-// A ranked tensor whose extents are all known. C++ sees a RankedTensorType.
-class StableHLO_TensorOf<list<Pred> predicates, string summary>
-    : Type<And<[CPred<"::octavo::stablehlo::isStaticTensor($_self)">,
+// A ranked tensor; extents may be unknown or bounded. C++ sees a RankedTensorType.
+class StableHLO_TensorOf<list<Pred> predicates, string summary, string function = "isTensor">
+    : Type<And<[CPred<"::octavo::stablehlo::" # function # "($_self)">,
                 SubstLeaves<"$_self", "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()",
                             Or<predicates>>]>,
-           "statically shaped tensor of " # summary, "::mlir::RankedTensorType">;
+           "ranked tensor of " # summary, "::mlir::RankedTensorType">;
 
+// Names say what elements are taken; a tensor that is quantized has one scale unless PerAxis is said.
 def StableHLO_Tensor
+    : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex,
+                          StableHLO_IsQuantized],
+                         "boolean, integer, float, complex or quantized type">;
+def StableHLO_TensorOrPerAxis
+    : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex,
+                          StableHLO_IsQuantized, StableHLO_IsQuantizedPerAxis],
+                         "boolean, integer, float, complex, quantized or per-axis quantized type">;
+def StableHLO_PlainTensor
     : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex],
                          "boolean, integer, float or complex type">;
-def StableHLO_IntFloatOrComplexTensor
-    : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex],
-                         "integer, float or complex type">;
-def StableHLO_SignedIntFloatOrComplexTensor
-    : StableHLO_TensorOf<[StableHLO_IsSignedInteger, StableHLO_IsFloat, StableHLO_IsComplex],
-                         "signed integer, float or complex type">;
+def StableHLO_NumberTensor
+    : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex, StableHLO_IsQuantized],
+                         "integer, float, complex or quantized type">;
+def StableHLO_SignedNumberTensor
+    : StableHLO_TensorOf<[StableHLO_IsSignedInteger, StableHLO_IsFloat, StableHLO_IsComplex,
+                          StableHLO_IsQuantized],
+                         "signed integer, float, complex or quantized type">;
 def StableHLO_FloatOrComplexTensor
     : StableHLO_TensorOf<[StableHLO_IsFloat, StableHLO_IsComplex], "float or complex type">;
+def StableHLO_FloatComplexOrQuantizedTensor
+    : StableHLO_TensorOf<[StableHLO_IsFloat, StableHLO_IsComplex, StableHLO_IsQuantized],
+                         "float, complex or quantized type">;
 def StableHLO_FloatTensor : StableHLO_TensorOf<[StableHLO_IsFloat], "float type">;
+def StableHLO_FloatOrQuantizedTensor
+    : StableHLO_TensorOf<[StableHLO_IsFloat, StableHLO_IsQuantized], "float or quantized type">;
+def StableHLO_QuantizedTensor
+    : StableHLO_TensorOf<[StableHLO_IsQuantized, StableHLO_IsQuantizedPerAxis],
+                         "quantized or per-axis quantized type">;
 def StableHLO_BooleanOrIntTensor
     : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger], "boolean or integer type">;
 def StableHLO_IntTensor : StableHLO_TensorOf<[StableHLO_IsInteger], "integer type">;
 def StableHLO_BooleanTensor : StableHLO_TensorOf<[StableHLO_IsBoolean], "boolean type">;
+
+// Results whose extents nothing else says must know them.
+def StableHLO_StaticNumberTensor
+    : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex, StableHLO_IsQuantized],
+                         "integer, float, complex or quantized type and of known extents",
+                         "isStaticTensor">;
+def StableHLO_StaticTensorOrPerAxis
+    : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex,
+                          StableHLO_IsQuantized, StableHLO_IsQuantizedPerAxis],
+                         "boolean, integer, float, complex or quantized type and of known extents",
+                         "isStaticTensor">;
 
 def StableHLO_Tuple : Type<CPred<"::llvm::isa<::mlir::TupleType>($_self)">, "tuple", "::mlir::TupleType">;
 def StableHLO_Token : Type<CPred<"::llvm::isa<::octavo::stablehlo::TokenType>($_self)">, "token">;
@@ -76,7 +120,8 @@ def StableHLO_Token : Type<CPred<"::llvm::isa<::octavo::stablehlo::TokenType>($_
 // A list of axes or indices.
 def StableHLO_Indices : OptionalArrayRefParameter<"int64_t">;
 
-class StableHLO_Attr<string name, string mnemonic_> : AttrDef<StableHLO_Dialect, name> {
+class StableHLO_Attr<string name, string mnemonic_, list<Trait> traits = []>
+    : AttrDef<StableHLO_Dialect, name, traits> {
   let mnemonic = mnemonic_;
 }
 
@@ -90,31 +135,45 @@ class StableHLO_EnumAttr<string name, list<I32EnumAttrCase> cases> : I32EnumAttr
 
 class StableHLO_Op<string mnemonic, list<Trait> traits = []> : Op<StableHLO_Dialect, mnemonic, traits>;
 
-// Operands and result have one type; `rule` is the specification's constraint that says so.
+// Types that are inferred and types that are given must be compatible.
+defvar StableHLO_CompatibleReturnTypes = [{
+    bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange given) {
+      return ::octavo::stablehlo::areCompatible(inferred, given);
+    }
+  }];
+
+// Operands and result have compatible types; `rule` is the specification's constraint that says so.
 def StableHLO_SameType : NativeOpTrait<"SameType"> {
   let cppNamespace = "::octavo::stablehlo";
 }
 class StableHLO_SameTypeOp<string mnemonic, string rule, list<Trait> traits = []>
-    : StableHLO_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor, StableHLO_SameType]> {
+    : StableHLO_Op<mnemonic, traits # [Pure, InferTypeOpAdaptorWithIsCompatible, StableHLO_SameType]> {
   let extraClassDeclaration = "static constexpr ::llvm::StringLiteral kResultRule = \"" # rule # "\";";
-  let extraClassDefinition = [{
-    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext*, ::std::optional<::mlir::Location>,
+  let extraClassDefinition = StableHLO_CompatibleReturnTypes # [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext*,
+                                                      ::std::optional<::mlir::Location> location,
                                                       Adaptor adaptor,
                                                       ::llvm::SmallVectorImpl<::mlir::Type>& types) {
-      types.push_back(adaptor.getOperands().front().getType());
-      return ::mlir::success();
+      if (::mlir::succeeded(::octavo::stablehlo::inferSameType(adaptor.getOperands(), types)))
+        return ::mlir::success();
+      return ::octavo::stablehlo::violates<$cppClass>(
+          location, kResultRule, "operands and result must have one type; found ",
+          ::mlir::ValueRange(adaptor.getOperands()).getTypes());
     }
   }];
 }
 
 // The types of the results follow from operands and attributes: inferReturnTypes checks those, and
-// the results that are given must be those inferred, which is what constraint `rule` says.
+// the results that are given must be compatible with those inferred, which is what constraint
+// `rule` says.
 def StableHLO_InfersResults : NativeOpTrait<"InfersResults"> {
   let cppNamespace = "::octavo::stablehlo";
 }
 class StableHLO_InferredOp<string mnemonic, string rule, list<Trait> traits = []>
-    : StableHLO_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor, StableHLO_InfersResults]> {
+    : StableHLO_Op<mnemonic,
+                   traits # [Pure, InferTypeOpAdaptorWithIsCompatible, StableHLO_InfersResults]> {
   let extraClassDeclaration = "static constexpr ::llvm::StringLiteral kResultRule = \"" # rule # "\";";
+  let extraClassDefinition = StableHLO_CompatibleReturnTypes;
 }
 
 #endif // OCTAVO_DIALECT_STABLEHLO_BASE_TD

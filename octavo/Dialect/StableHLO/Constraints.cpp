@@ -35,4 +35,16 @@ mlir::RankedTensorType withElement(mlir::RankedTensorType type, mlir::Type eleme
   return mlir::RankedTensorType::get(type.getShape(), element, type.getEncoding());
 }
 
+llvm::LogicalResult inferSameType(mlir::ValueRange operands,
+                                  llvm::SmallVectorImpl<mlir::Type>& types) {
+  mlir::Type type = operands.front().getType();
+  for (const mlir::Type other : operands.drop_front().getTypes()) {
+    if (!isCompatible(type, other))
+      return mlir::failure();
+    type = mostSpecific(type, other);
+  }
+  types.push_back(type);
+  return mlir::success();
+}
+
 } // namespace octavo::stablehlo

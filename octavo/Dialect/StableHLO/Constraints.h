@@ -2,6 +2,8 @@
 // that check one. Every error names the constraint's number in the operation's section.
 #pragma once
 
+#include "octavo/Dialect/StableHLO/Types.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OpDefinition.h"
@@ -31,12 +33,17 @@ std::optional<std::int64_t> firstOutside(llvm::ArrayRef<std::int64_t> values, st
 /// The same shape with another element type.
 mlir::RankedTensorType withElement(mlir::RankedTensorType type, mlir::Type element);
 
+/// The type of operands that must all have one: what they say of it together. Fails, silently,
+/// where they are not compatible; the trait SameType says what is wrong.
+llvm::LogicalResult inferSameType(mlir::ValueRange operands,
+                                  llvm::SmallVectorImpl<mlir::Type>& types);
+
 template <typename Concrete> class SameType : public mlir::OpTrait::TraitBase<Concrete, SameType> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation* op) {
     const mlir::Type type = op->getResult(0).getType();
     for (const mlir::Type operand : op->getOperandTypes())
-      if (operand != type)
+      if (!isCompatible(operand, type))
         return violates<Concrete>(op->getLoc(), Concrete::kResultRule,
                                   "operands and result must have one type; found ", operand,
                                   " and ", type);
@@ -57,7 +64,7 @@ public:
       return violates<Concrete>(op->getLoc(), Concrete::kResultRule, "there must be ", types.size(),
                                 " results; found ", op->getNumResults());
     for (auto [inferred, found] : llvm::zip(types, op->getResultTypes()))
-      if (inferred != found)
+      if (!isCompatible(inferred, found))
         return violates<Concrete>(op->getLoc(), Concrete::kResultRule, "the result must have type ",
                                   inferred, "; found ", found);
     return mlir::success();

@@ -1,6 +1,8 @@
 // Contraction family: verifiers.
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Assembly.h"
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/AttributeFields.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,12 +23,81 @@ void StableHLODialect::registerContraction() {
       >();
 }
 
-llvm::SmallVector<std::int64_t> DotGeneralOp::resultShape(Axes lhs, Axes rhs,
-                                                          DotDimensionNumbersAttr dimensions) {
-  llvm::SmallVector<std::int64_t> shape;
-  for (std::int64_t axis : dimensions.getLhsBatchingDimensions())
-    shape.push_back(lhs[axis]);
-  const auto appendFree = [&](Axes extents, Axes batching, Axes contracting) {
+mlir::Attribute DotDimensionNumbersAttr::parse(mlir::AsmParser& parser, mlir::Type) {
+  IndexList lhsBatching, rhsBatching, lhsContracting, rhsContracting;
+  if (parseFields(parser, Presence::Optional,
+                  {{"lhs_batching_dimensions", lhsBatching},
+                   {"rhs_batching_dimensions", rhsBatching},
+                   {"lhs_contracting_dimensions", lhsContracting},
+                   {"rhs_contracting_dimensions", rhsContracting}}))
+    return {};
+  return get(parser.getContext(), lhsBatching, rhsBatching, lhsContracting, rhsContracting);
+}
+
+void DotDimensionNumbersAttr::print(mlir::AsmPrinter& printer) const {
+  FieldPrinter(printer)
+      .optional("lhs_batching_dimensions", getLhsBatchingDimensions())
+      .optional("rhs_batching_dimensions", getRhsBatchingDimensions())
+      .optional("lhs_contracting_dimensions", getLhsContractingDimensions())
+      .optional("rhs_contracting_dimensions", getRhsContractingDimensions());
+}
+
+mlir::Attribute DotAlgorithmAttr::parse(mlir::AsmParser& parser, mlir::Type) {
+  const llvm::SMLoc at = parser.getCurrentLocation();
+  mlir::Type lhs, rhs, accumulation;
+  std::int64_t lhsComponents = 0, rhsComponents = 0, operations = 0;
+  bool allowImprecise = false;
+  if (parseFields(parser, Presence::Required,
+                  {{"lhs_precision_type", lhs},
+                   {"rhs_precision_type", rhs},
+                   {"accumulation_type", accumulation},
+                   {"lhs_component_count", lhsComponents},
+                   {"rhs_component_count", rhsComponents},
+                   {"num_primitive_operations", operations},
+                   {"allow_imprecise_accumulation", allowImprecise}}))
+    return {};
+  return getChecked([&] { return parser.emitError(at); }, parser.getContext(), lhs, rhs,
+                    accumulation, lhsComponents, rhsComponents, operations, allowImprecise);
+}
+
+void DotAlgorithmAttr::print(mlir::AsmPrinter& printer) const {
+  FieldPrinter(printer)
+      .field("lhs_precision_type", getLhsPrecisionType())
+      .field("rhs_precision_type", getRhsPrecisionType())
+      .field("accumulation_type", getAccumulationType())
+      .field("lhs_component_count", getLhsComponentCount())
+      .field("rhs_component_count", getRhsComponentCount())
+      .field("num_primitive_operations", getNumPrimitiveOperations())
+      .field("allow_imprecise_accumulation", getAllowImpreciseAccumulation() ? "true" : "false");
+}
+
+llvm::LogicalResult
+DotAlgorithmAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::Type lhs,
+                         mlir::Type rhs, mlir::Type accumulation, std::int64_t lhsComponents,
+                         std::int64_t rhsComponents, std::int64_t operations, bool) {
+  for (mlir::Type type : {lhs, rhs, accumulation})
+    if (!isFloat(type) && !llvm::isa<mlir::FloatTF32Type>(type))
+      return emitError() << "dot algorithm: a precision or accumulation type must be a float type "
+                            "or tf32; found "
+                         << type;
+  const std::tuple<llvm::StringRef, llvm::StringRef, std::int64_t> counts[] = {
+      {"C22", "lhs_component_count", lhsComponents},
+      {"C23", "rhs_component_count", rhsComponents},
+      {"C24", "num_primitive_operations", operations}};
+  for (const auto& [rule, name, count] : counts)
+    if (count < 1)
+      return emitError() << "dot algorithm: (" << rule << ") " << name
+                         << " must be positive; found " << count;
+  return mlir::success();
+}
+
+Extents DotGeneralOp::resultExtents(llvm::ArrayRef<Extent> lhs, llvm::ArrayRef<Extent> rhs,
+                                    DotDimensionNumbersAttr dimensions) {
+  Extents shape;
+  for (auto [l, r] :
+       llvm::zip(dimensions.getLhsBatchingDimensions(), dimensions.getRhsBatchingDimensions()))
+    shape.push_back(lhs[l].mostSpecific(rhs[r]));
+  const auto appendFree = [&](llvm::ArrayRef<Extent> extents, Axes batching, Axes contracting) {
     for (auto [axis, extent] : llvm::enumerate(extents))
       if (!llvm::is_contained(batching, static_cast<std::int64_t>(axis)) &&
           !llvm::is_contained(contracting, static_cast<std::int64_t>(axis)))
@@ -64,11 +135,43 @@ LogicalResult verifyAxes(mlir::Location location, llvm::StringRef side, RankedTe
 /// Axes that are paired have one extent.
 LogicalResult verifyExtents(mlir::Location location, llvm::StringRef rule, llvm::StringRef kind,
                             RankedTensorType lhs, RankedTensorType rhs, Axes left, Axes right) {
+  const Extents ours = extentsOf(lhs), theirs = extentsOf(rhs);
   for (auto [l, r] : llvm::zip(left, right))
-    if (lhs.getShape()[l] != rhs.getShape()[r])
+    if (!ours[l].isCompatible(theirs[r]))
       return violates<DotGeneralOp>(location, rule, kind, " axes must have one extent: axis ", l,
-                                    " of lhs has ", lhs.getShape()[l], ", axis ", r, " of rhs has ",
-                                    rhs.getShape()[r]);
+                                    " of lhs has ", ours[l].spell(), ", axis ", r, " of rhs has ",
+                                    theirs[r].spell());
+  return mlir::success();
+}
+
+/// C14 to C20: a product of which any of the three is quantized.
+LogicalResult verifyQuantizedDot(DotGeneralOp op, mlir::Type lhs, mlir::Type rhs,
+                                 mlir::Type result) {
+  const auto violated = [&](llvm::StringRef rule, llvm::StringRef what) {
+    return violates<DotGeneralOp>(op.getLoc(), rule, what, "; found ", lhs, ", ", rhs, " and ",
+                                  result);
+  };
+  if (!isQuantized(rhs) || isQuantized(lhs) != isQuantized(result))
+    return violated("C14", "rhs must be quantized, and lhs and result both or neither");
+  const numerics::QuantizedType right = elementType(rhs)->quantized();
+  if (llvm::any_of(right.zeroPoints, [](std::int64_t zero) { return zero != 0; }))
+    return violated("C15", "the zero points of rhs must be 0");
+  if (right.axis &&
+      llvm::is_contained(op.getDotDimensionNumbers().getRhsContractingDimensions(), *right.axis))
+    return violated("C16", "the quantization dimension of rhs must not be contracted");
+  if (!isQuantized(lhs)) {
+    if (elementFormat(lhs) != right.expressed || elementFormat(result) != right.expressed)
+      return violated("C20", "lhs and result must have the expressed type of rhs");
+    return mlir::success();
+  }
+  const numerics::QuantizedType left = elementType(lhs)->quantized();
+  const numerics::QuantizedType product = elementType(result)->quantized();
+  if (left.storage != right.storage)
+    return violated("C17", "lhs and rhs must have one storage type");
+  if (left.expressed != right.expressed || left.expressed != product.expressed)
+    return violated("C18", "operands and result must have one expressed type");
+  if (!right.axis && product.axis)
+    return violated("C19", "the result must be quantized per tensor where rhs is");
   return mlir::success();
 }
 
@@ -106,11 +209,10 @@ LogicalResult DotGeneralOp::verify() {
                                   "precision_config must have an entry for lhs and "
                                   "one for rhs; found ",
                                   precision->size());
-  const llvm::SmallVector<std::int64_t> shape =
-      resultShape(lhs.getShape(), rhs.getShape(), dimensions);
-  if (getType().getShape() != llvm::ArrayRef(shape))
+  const Extents shape = resultExtents(extentsOf(lhs), extentsOf(rhs), dimensions);
+  if (!areCompatible(extentsOf(getType()), shape))
     return violates<DotGeneralOp>(location, "C12", "the result must have the shape ", spell(shape),
-                                  "; found ", spell(getType().getShape()));
+                                  "; found ", spell(extentsOf(getType())));
   const auto isDefault = [](PrecisionAttr entry) { return entry.getValue() == Precision::DEFAULT; };
   if (getAlgorithm() && getPrecisionConfig() &&
       !llvm::all_of(getPrecisionConfig()->getAsRange<PrecisionAttr>(), isDefault))
@@ -121,6 +223,8 @@ LogicalResult DotGeneralOp::verify() {
   // JAX multiplies float types of two kinds, as XLA does; only the kinds must agree.
   const mlir::Type left = lhs.getElementType();
   const mlir::Type right = rhs.getElementType();
+  if (isQuantized(left) || isQuantized(right) || isQuantized(getType().getElementType()))
+    return verifyQuantizedDot(*this, left, right, getType().getElementType());
   if (left != right && !(isFloat(left) && isFloat(right)) && !(isInteger(left) && isInteger(right)))
     return violates<DotGeneralOp>(location, "C13",
                                   "lhs and rhs must have one element type, or both "

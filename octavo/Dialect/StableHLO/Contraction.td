@@ -4,26 +4,49 @@
 
 include "octavo/Dialect/StableHLO/Attributes.td"
 
+def StableHLO_DotDimensionNumbersAttr : StableHLO_Attr<"DotDimensionNumbers", "dot"> {
+  let parameters = (ins
+    StableHLO_Indices:$lhsBatchingDimensions,
+    StableHLO_Indices:$rhsBatchingDimensions,
+    StableHLO_Indices:$lhsContractingDimensions,
+    StableHLO_Indices:$rhsContractingDimensions
+  );
+  let hasCustomAssemblyFormat = 1;
+}
+
+def StableHLO_DotAlgorithmAttr : StableHLO_Attr<"DotAlgorithm", "dot_algorithm"> {
+  let parameters = (ins
+    "::mlir::Type":$lhsPrecisionType,
+    "::mlir::Type":$rhsPrecisionType,
+    "::mlir::Type":$accumulationType,
+    "int64_t":$lhsComponentCount,
+    "int64_t":$rhsComponentCount,
+    "int64_t":$numPrimitiveOperations,
+    "bool":$allowImpreciseAccumulation
+  );
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general", [Pure]> {
   let arguments = (ins
     StableHLO_Tensor:$lhs,
-    StableHLO_Tensor:$rhs,
+    StableHLO_TensorOrPerAxis:$rhs,
     StableHLO_DotDimensionNumbersAttr:$dot_dimension_numbers,
     OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config,
     OptionalAttr<StableHLO_DotAlgorithmAttr>:$algorithm
   );
-  let results = (outs StableHLO_Tensor:$result);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` custom<DotAttributes>($dot_dimension_numbers, $precision_config, $algorithm)
     attr-dict
     `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
-    /// Shape of the product: batching axes, then the axes of `lhs` and of `rhs` that are neither
+    /// Extents of the product: batching axes, then the axes of `lhs` and of `rhs` that are neither
     /// batching nor contracting. Axes must be in range.
-    static ::llvm::SmallVector<int64_t> resultShape(::llvm::ArrayRef<int64_t> lhs,
-                                                    ::llvm::ArrayRef<int64_t> rhs,
-                                                    DotDimensionNumbersAttr dimensions);
+    static Extents resultExtents(::llvm::ArrayRef<Extent> lhs, ::llvm::ArrayRef<Extent> rhs,
+                                 DotDimensionNumbersAttr dimensions);
   }];
   let hasVerifier = 1;
 }

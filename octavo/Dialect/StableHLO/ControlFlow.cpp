@@ -1,6 +1,7 @@
 // Control flow family: type inference, verifiers, effects.
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Assembly.h"
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/AttributeFields.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -21,6 +22,24 @@ void StableHLODialect::registerControlFlow() {
 #define GET_OP_LIST
 #include "octavo/Dialect/StableHLO/ControlFlow.cpp.inc"
       >();
+}
+
+mlir::Attribute OutputOperandAliasAttr::parse(mlir::AsmParser& parser, mlir::Type) {
+  IndexList output, operandTuple;
+  std::int64_t operand = 0;
+  if (parseFields(parser, Presence::Required,
+                  {{"output_tuple_indices", output},
+                   {"operand_index", operand},
+                   {"operand_tuple_indices", operandTuple}}))
+    return {};
+  return get(parser.getContext(), output, operand, operandTuple);
+}
+
+void OutputOperandAliasAttr::print(mlir::AsmPrinter& printer) const {
+  FieldPrinter(printer)
+      .field("output_tuple_indices", spell(getOutputTupleIndices()))
+      .field("operand_index", getOperandIndex())
+      .field("operand_tuple_indices", spell(getOperandTupleIndices()));
 }
 
 namespace {
@@ -145,7 +164,7 @@ LogicalResult verifyAlias(CustomCallOp op, OutputOperandAliasAttr alias) {
   const mlir::Type result = typeAt(all, alias.getOutputTupleIndices());
   if (!operand || !result)
     return op.emitOpError() << "output_operand_aliases lead to no value: " << alias;
-  if (operand != result)
+  if (!isCompatible(operand, result))
     return op.emitOpError() << "output_operand_aliases must join values of one type; found "
                             << operand << " and " << result;
   return mlir::success();
@@ -197,6 +216,14 @@ LogicalResult GetTupleElementOp::inferReturnTypes(mlir::MLIRContext*, Location l
                                        "), the elements of the tuple; found ", index);
   types.push_back(tuple.getType(static_cast<std::size_t>(index)));
   return mlir::success();
+}
+
+mlir::OpFoldResult GetTupleElementOp::fold(FoldAdaptor) {
+  auto tuple = getOperand().getDefiningOp<TupleOp>();
+  if (!tuple)
+    return {};
+  const mlir::Value element = tuple.getVal()[getIndex()];
+  return element.getType() == getType() ? element : mlir::Value();
 }
 
 LogicalResult OptimizationBarrierOp::inferReturnTypes(mlir::MLIRContext*, Location, Adaptor adaptor,

@@ -6,7 +6,26 @@ include "octavo/Dialect/StableHLO/Attributes.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-def StableHLO_CallValue : AnyTypeOf<[StableHLO_Tensor, StableHLO_Token, StableHLO_Tuple]>;
+def StableHLO_OutputOperandAliasAttr : StableHLO_Attr<"OutputOperandAlias", "output_operand_alias"> {
+  let summary = "a result of a custom call that shares the memory of an operand";
+  let parameters = (ins
+    StableHLO_Indices:$outputTupleIndices,
+    "int64_t":$operandIndex,
+    StableHLO_Indices:$operandTupleIndices
+  );
+  let hasCustomAssemblyFormat = 1;
+}
+
+def StableHLO_CustomCallApiVersion : I32EnumAttr<"CustomCallApiVersion", "", [
+  I32EnumAttrCase<"API_VERSION_UNSPECIFIED", 0>,
+  I32EnumAttrCase<"API_VERSION_ORIGINAL", 1>,
+  I32EnumAttrCase<"API_VERSION_STATUS_RETURNING", 2>,
+  I32EnumAttrCase<"API_VERSION_STATUS_RETURNING_UNIFIED", 3>,
+  I32EnumAttrCase<"API_VERSION_TYPED_FFI", 4>]> {
+  let cppNamespace = "::octavo::stablehlo";
+}
+
+def StableHLO_CallValue : AnyTypeOf<[StableHLO_TensorOrPerAxis, StableHLO_Token, StableHLO_Tuple]>;
 def StableHLO_BarrierValue : AnyTypeOf<[StableHLO_Tensor, StableHLO_Token]>;
 
 def StableHLO_CompositeOp
@@ -52,6 +71,7 @@ def StableHLO_GetTupleElementOp : StableHLO_InferredOp<"get_tuple_element", "C2"
   let arguments = (ins StableHLO_Tuple:$operand, I32Attr:$index);
   let results = (outs StableHLO_CallValue:$result);
   let assemblyFormat = "$operand `[` $index `]` attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
 }
 
 def StableHLO_OptimizationBarrierOp : StableHLO_InferredOp<"optimization_barrier", "C1"> {

@@ -1,11 +1,13 @@
 // Data movement family: type inference and verifiers.
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Assembly.h"
-#include "octavo/Dialect/StableHLO/StableHLO.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 #include <algorithm>
+#include <iterator>
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/StableHLO/DataMovement.cpp.inc"
@@ -36,15 +38,65 @@ RankedTensorType tensorType(mlir::Value value) {
 
 LogicalResult ConstantOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,
                                            Types& types) {
-  if (!isStaticTensor(adaptor.getValue().getType()))
-    return violates<ConstantOp>(location, "C1",
-                                "the value must be a statically shaped tensor; found ",
-                                adaptor.getValue().getType());
   types.push_back(adaptor.getValue().getType());
   return mlir::success();
 }
 
-mlir::OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+bool ConstantOp::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange given) {
+  const auto value = llvm::dyn_cast<RankedTensorType>(inferred.front());
+  const auto result = llvm::dyn_cast<RankedTensorType>(given.front());
+  if (!value || !result || !isQuantized(result.getElementType()))
+    return inferred == given;
+  // A quantized constant is written as its storage.
+  const auto storage = elementType(value.getElementType());
+  return value.getShape() == result.getShape() && storage && storage->isInteger() &&
+         storage->width() == elementType(result.getElementType())->width();
+}
+
+LogicalResult ConstantOp::verify() {
+  const mlir::Type value = getValue().getType();
+  if (!isStaticTensor(value))
+    return violates<ConstantOp>(getLoc(), "C1",
+                                "the value must be a tensor of known extents; found ", value);
+  if (!isCompatibleReturnTypes(value, getType()))
+    return violates<ConstantOp>(getLoc(), "C1", "the result must have type ", value, "; found ",
+                                getType());
+  return mlir::success();
+}
+
+mlir::ParseResult ConstantOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
+  mlir::Type type;
+  if (succeeded(parser.parseOptionalLParen())) {
+    // `() <{value = dense<7> : tensor<2xi8>}> : () -> TYPE`, where the value has another type.
+    if (parser.parseRParen() ||
+        (succeeded(parser.parseOptionalLess()) &&
+         (parser.parseAttribute(state.propertiesAttr) || parser.parseGreater())) ||
+        parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
+        parser.parseLParen() || parser.parseRParen() || parser.parseArrow() ||
+        parser.parseType(type))
+      return mlir::failure();
+    state.addTypes(type);
+    return mlir::success();
+  }
+  mlir::ElementsAttr value;
+  if (parser.parseOptionalAttrDict(state.attributes) || parser.parseAttribute(value))
+    return mlir::failure();
+  state.getOrAddProperties<Properties>().value = value;
+  state.addTypes(value.getType());
+  return mlir::success();
+}
+
+void ConstantOp::print(mlir::OpAsmPrinter& printer) {
+  if (getValue().getType() != getType())
+    return printer.printGenericOp(*this, /*printOpName=*/false);
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getValueAttrName().getValue()});
+  printer << ' ' << getValue();
+}
+
+mlir::OpFoldResult ConstantOp::fold(FoldAdaptor) {
+  // An attribute has no type for a quantized constant, so that one stays where it is.
+  return getValue().getType() == getType() ? mlir::OpFoldResult(getValue()) : mlir::OpFoldResult();
+}
 
 void ConstantOp::getAsmResultNames(mlir::OpAsmSetValueNameFn setName) {
   setName(getOutput(), llvm::isa<mlir::IntegerType>(getType().getElementType()) ? "c" : "cst");
@@ -58,11 +110,74 @@ LogicalResult IotaOp::verify() {
   return mlir::success();
 }
 
+namespace {
+
+/// C1 of the operations that move axes: element types are equal, but that the quantization
+/// dimension (and, where axes are stretched, its scales) may differ.
+bool isSameButForAxis(mlir::Type a, mlir::Type b) {
+  if (!isQuantizedPerAxis(a) || !isQuantizedPerAxis(b))
+    return a == b;
+  numerics::QuantizedType x = elementType(a)->quantized(), y = elementType(b)->quantized();
+  x.axis = y.axis = std::nullopt;
+  x.scales = y.scales = {};
+  x.zeroPoints = y.zeroPoints = {};
+  return x == y;
+}
+
+/// C6: the quantization dimension goes where its axis goes; a stretched axis repeats its one scale.
+LogicalResult verifyBroadcastQuantization(BroadcastInDimOp op, RankedTensorType operand,
+                                          RankedTensorType result) {
+  if (!isQuantizedPerAxis(result.getElementType()))
+    return mlir::success();
+  const numerics::QuantizedType from = elementType(operand.getElementType())->quantized();
+  const numerics::QuantizedType to = elementType(result.getElementType())->quantized();
+  const std::int64_t target = op.getBroadcastDimensions()[static_cast<std::size_t>(*from.axis)];
+  if (*to.axis != target)
+    return violates<BroadcastInDimOp>(op.getLoc(), "C6",
+                                      "the quantization dimension of the result must be ", target,
+                                      ", where that of the operand goes; found ", *to.axis);
+  if (operand.getDimSize(static_cast<unsigned>(*from.axis)) != 1)
+    return mlir::success();
+  for (std::size_t i = 0; i < to.scales.size(); ++i)
+    if (to.scales[i] != from.scales[0] || to.zeroPoints[i] != from.zeroPoints[0])
+      return violates<BroadcastInDimOp>(
+          op.getLoc(), "C6",
+          "a stretched axis must repeat the operand's one scale and zero point; "
+          "entry ",
+          i, " of the result differs");
+  return mlir::success();
+}
+
+/// C3 of reshape: elements before, at and behind the quantization dimension are as many.
+LogicalResult verifyReshapedQuantization(ReshapeOp op, RankedTensorType operand,
+                                         RankedTensorType result) {
+  if (!isQuantizedPerAxis(result.getElementType()))
+    return mlir::success();
+  const numerics::QuantizedType from = elementType(operand.getElementType())->quantized();
+  const numerics::QuantizedType to = elementType(result.getElementType())->quantized();
+  const auto elementsBefore = [](RankedTensorType type, std::int64_t axis) {
+    return knownElements(
+        llvm::ArrayRef(extentsOf(type)).take_front(static_cast<std::size_t>(axis)));
+  };
+  const Extent extent = extentsOf(operand)[static_cast<std::size_t>(*from.axis)];
+  const Extent target = extentsOf(result)[static_cast<std::size_t>(*to.axis)];
+  const auto before = elementsBefore(operand, *from.axis), after = elementsBefore(result, *to.axis);
+  if (!extent.isCompatible(target) || (before && after && *before != *after) ||
+      from.scales != to.scales || from.zeroPoints != to.zeroPoints)
+    return violates<ReshapeOp>(op.getLoc(), "C3",
+                               "the quantized axis must keep its extent, its scales and the number "
+                               "of elements before it; found ",
+                               operand, " and ", result);
+  return mlir::success();
+}
+
+} // namespace
+
 LogicalResult BroadcastInDimOp::verify() {
   const RankedTensorType operand = getOperand().getType();
   const RankedTensorType result = getType();
   const llvm::ArrayRef<std::int64_t> dimensions = getBroadcastDimensions();
-  if (operand.getElementType() != result.getElementType())
+  if (!isSameButForAxis(operand.getElementType(), result.getElementType()))
     return violates<BroadcastInDimOp>(getLoc(), "C1",
                                       "operand and result must have one element type; found ",
                                       operand.getElementType(), " and ", result.getElementType());
@@ -78,14 +193,16 @@ LogicalResult BroadcastInDimOp::verify() {
   if (const auto repeated = firstRepeated(dimensions))
     return violates<BroadcastInDimOp>(getLoc(), "C4", "broadcast_dimensions must be unique; found ",
                                       *repeated, " twice in ", spell(dimensions));
-  for (auto [axis, extent] : llvm::enumerate(operand.getShape())) {
-    const std::int64_t target = result.getDimSize(static_cast<unsigned>(dimensions[axis]));
-    if (extent != 1 && extent != target)
-      return violates<BroadcastInDimOp>(
-          getLoc(), "C5", "axis ", axis, " of the operand has extent ", extent,
-          ", which must be 1 or that of axis ", dimensions[axis], " of the result, ", target);
+  const Extents targets = extentsOf(result);
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(operand))) {
+    const Extent target = targets[static_cast<std::size_t>(dimensions[axis])];
+    if (!extent.is(1) && !extent.isCompatible(target))
+      return violates<BroadcastInDimOp>(getLoc(), "C5", "axis ", axis,
+                                        " of the operand has extent ", extent.spell(),
+                                        ", which must be 1 or that of axis ", dimensions[axis],
+                                        " of the result, ", target.spell());
   }
-  return mlir::success();
+  return verifyBroadcastQuantization(*this, operand, result);
 }
 
 LogicalResult ConcatenateOp::inferReturnTypes(mlir::MLIRContext*, Location location,
@@ -97,28 +214,31 @@ LogicalResult ConcatenateOp::inferReturnTypes(mlir::MLIRContext*, Location locat
   if (dimension < 0 || dimension >= first.getRank())
     return violates<ConcatenateOp>(location, "C4", "dimension must be in [0, ", first.getRank(),
                                    "), the axes of the inputs; found ", dimension);
-  Shape shape(first.getShape());
-  shape[dimension] = 0;
+  Extents shape = extentsOf(first);
+  Extent sum = Extent::known(0);
   for (auto [i, input] : llvm::enumerate(adaptor.getInputs())) {
     const RankedTensorType type = tensorType(input);
     if (type.getElementType() != first.getElementType())
       return violates<ConcatenateOp>(location, "C1", "inputs must have one element type; input ", i,
                                      " has ", type.getElementType(), ", input 0 has ",
                                      first.getElementType());
-    Shape expected(first.getShape());
-    if (type.getRank() == first.getRank())
-      expected[dimension] = type.getDimSize(static_cast<unsigned>(dimension));
-    if (type.getShape() != llvm::ArrayRef(expected))
+    const Extents extents = extentsOf(type);
+    if (extents.size() == shape.size())
+      shape[dimension] = extents[dimension];
+    if (!areCompatible(extents, shape))
       return violates<ConcatenateOp>(location, "C2", "inputs must have one shape except on axis ",
-                                     dimension, "; input ", i, " has ", spell(type.getShape()),
-                                     ", input 0 has ", spell(first.getShape()));
-    const std::optional<std::int64_t> sum = llvm::checkedAdd(shape[dimension], expected[dimension]);
-    if (!sum)
+                                     dimension, "; input ", i, " has ", spell(extents),
+                                     ", input 0 has ", spell(extentsOf(first)));
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      shape[axis] = shape[axis].mostSpecific(extents[axis]);
+    const std::optional<Extent> next = sum.plus(extents[dimension]);
+    if (!next)
       return violates<ConcatenateOp>(location, "C6", "the extent of the result on axis ", dimension,
                                      " does not fit 63 bits");
-    shape[dimension] = *sum;
+    sum = *next;
   }
-  types.push_back(RankedTensorType::get(shape, first.getElementType()));
+  shape[dimension] = sum;
+  types.push_back(tensorOf(shape, first.getElementType()));
   return mlir::success();
 }
 
@@ -141,42 +261,46 @@ LogicalResult PadOp::inferReturnTypes(mlir::MLIRContext*, Location location, Ada
                            "interior_padding must have one entry for each of the operand's ",
                            rank, " axes; found ", low.size(), ", ", high.size(), " and ",
                            interior.size());
-  Shape shape;
+  Extents shape = extentsOf(operand);
   for (std::size_t axis = 0; axis < rank; ++axis) {
     if (interior[axis] < 0)
       return violates<PadOp>(location, "C3", "interior_padding must not be negative; found ",
                              interior[axis], " on axis ", axis);
-    const std::int64_t extent = operand.getShape()[axis];
-    const std::int64_t gaps = std::max<std::int64_t>(extent - 1, 0);
-    std::optional<std::int64_t> sum = llvm::checkedMulAdd(gaps, interior[axis], extent);
-    if (sum)
-      sum = llvm::checkedAdd(*sum, low[axis]);
-    if (sum)
-      sum = llvm::checkedAdd(*sum, high[axis]);
-    if (!sum || *sum < 0)
+    const std::optional<Extent> padded =
+        shape[axis].map([&](std::int64_t extent) -> std::optional<std::int64_t> {
+          const std::int64_t gaps = std::max<std::int64_t>(extent - 1, 0);
+          std::optional<std::int64_t> sum = llvm::checkedMulAdd(gaps, interior[axis], extent);
+          if (sum)
+            sum = llvm::checkedAdd(*sum, low[axis]);
+          if (sum)
+            sum = llvm::checkedAdd(*sum, high[axis]);
+          return sum && *sum >= 0 ? sum : std::nullopt;
+        });
+    if (!padded)
       return violates<PadOp>(location, "C4", "padding gives axis ", axis,
                              " an extent that is negative or does not fit 63 bits");
-    shape.push_back(*sum);
+    shape[axis] = *padded;
   }
-  types.push_back(RankedTensorType::get(shape, operand.getElementType()));
+  types.push_back(tensorOf(shape, operand.getElementType()));
   return mlir::success();
 }
 
 LogicalResult ReshapeOp::verify() {
   const RankedTensorType operand = getOperand().getType();
   const RankedTensorType result = getType();
-  if (operand.getElementType() != result.getElementType())
+  if (!isSameButForAxis(operand.getElementType(), result.getElementType()))
     return violates<ReshapeOp>(getLoc(), "C1",
                                "operand and result must have one element type; "
                                "found ",
                                operand.getElementType(), " and ", result.getElementType());
-  if (operand.getNumElements() != result.getNumElements())
+  if (operand.hasStaticShape() && result.hasStaticShape() &&
+      operand.getNumElements() != result.getNumElements())
     return violates<ReshapeOp>(getLoc(), "C2",
                                "operand and result must have as many elements; "
                                "found ",
                                operand.getNumElements(), " in ", operand, " and ",
                                result.getNumElements(), " in ", result);
-  return mlir::success();
+  return verifyReshapedQuantization(*this, operand, result);
 }
 
 LogicalResult ReverseOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,
@@ -207,11 +331,13 @@ LogicalResult SliceOp::inferReturnTypes(mlir::MLIRContext*, Location location, A
                              rank, " axes; found ", starts.size(), ", ", limits.size(), " and ",
                              strides.size());
   Shape shape;
+  const Extents extents = extentsOf(operand);
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    const std::int64_t extent = operand.getShape()[axis];
-    if (starts[axis] < 0 || starts[axis] > limits[axis] || limits[axis] > extent)
+    const std::optional<std::int64_t> largest = extents[axis].largest();
+    if (starts[axis] < 0 || starts[axis] > limits[axis] || (largest && limits[axis] > *largest))
       return violates<SliceOp>(location, "C3", "on axis ", axis, " the range ", starts[axis], ":",
-                               limits[axis], " must lie within 0:", extent);
+                               limits[axis],
+                               " must lie within 0:", largest ? std::to_string(*largest) : "?");
     if (strides[axis] <= 0)
       return violates<SliceOp>(location, "C4", "strides must be positive; found ", strides[axis],
                                " on axis ", axis);
@@ -222,6 +348,45 @@ LogicalResult SliceOp::inferReturnTypes(mlir::MLIRContext*, Location location, A
   return mlir::success();
 }
 
+// An operation that leaves every element where it is, is its operand, if the type is known as well.
+
+namespace {
+
+mlir::OpFoldResult operandIf(bool isIdentity, mlir::Value operand, mlir::Type result) {
+  return isIdentity && operand.getType() == result ? mlir::OpFoldResult(operand)
+                                                   : mlir::OpFoldResult();
+}
+
+bool isIdentity(llvm::ArrayRef<std::int64_t> axes) {
+  return llvm::all_of(llvm::enumerate(axes), [](const auto& entry) {
+    return static_cast<std::int64_t>(entry.index()) == entry.value();
+  });
+}
+
+} // namespace
+
+mlir::OpFoldResult BroadcastInDimOp::fold(FoldAdaptor) {
+  return operandIf(isIdentity(getBroadcastDimensions()) && getType().hasStaticShape(), getOperand(),
+                   getType());
+}
+
+mlir::OpFoldResult ConcatenateOp::fold(FoldAdaptor) {
+  return operandIf(getInputs().size() == 1, getInputs().front(), getType());
+}
+
+mlir::OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  return operandIf(getType().hasStaticShape(), getOperand(), getType());
+}
+
+mlir::OpFoldResult SliceOp::fold(FoldAdaptor) {
+  // Of an axis of extent n, only 0:n has n elements.
+  return operandIf(getOperand().getType().hasStaticShape(), getOperand(), getType());
+}
+
+mlir::OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  return operandIf(isIdentity(getPermutation()), getOperand(), getType());
+}
+
 LogicalResult TransposeOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,
                                             Types& types) {
   const RankedTensorType operand = tensorType(adaptor.getOperand());
@@ -230,10 +395,18 @@ LogicalResult TransposeOp::inferReturnTypes(mlir::MLIRContext*, Location locatio
       firstOutside(permutation, operand.getRank()) || firstRepeated(permutation))
     return violates<TransposeOp>(location, "C2", "permutation must have each of the operand's ",
                                  operand.getRank(), " axes once; found ", spell(permutation));
-  Shape shape;
+  const Extents extents = extentsOf(operand);
+  Extents shape;
   for (std::int64_t axis : permutation)
-    shape.push_back(operand.getDimSize(static_cast<unsigned>(axis)));
-  types.push_back(RankedTensorType::get(shape, operand.getElementType()));
+    shape.push_back(extents[static_cast<std::size_t>(axis)]);
+  mlir::Type element = operand.getElementType();
+  if (isQuantizedPerAxis(element)) {
+    // The quantization dimension goes where its axis goes (C4).
+    numerics::QuantizedType quantized = elementType(element)->quantized();
+    quantized.axis = std::distance(permutation.begin(), llvm::find(permutation, *quantized.axis));
+    element = mlirType(element.getContext(), quantized);
+  }
+  types.push_back(tensorOf(shape, element));
   return mlir::success();
 }
 

@@ -6,29 +6,30 @@ include "octavo/Dialect/StableHLO/Attributes.td"
 include "mlir/IR/OpAsmInterface.td"
 
 def StableHLO_ConstantOp
-    : StableHLO_InferredOp<"constant", "C1",
-                           [ConstantLike, DeclareOpInterfaceMethods<OpAsmOpInterface,
-                                                                    ["getAsmResultNames"]>]> {
+    : StableHLO_Op<"constant", [Pure, ConstantLike, InferTypeOpAdaptorWithIsCompatible,
+                                DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let arguments = (ins ElementsAttr:$value);
-  let results = (outs StableHLO_Tensor:$output);
-  let assemblyFormat = "attr-dict $value";
+  let results = (outs StableHLO_StaticTensorOrPerAxis:$output);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
 def StableHLO_IotaOp : StableHLO_Op<"iota", [Pure]> {
   let arguments = (ins I64Attr:$iota_dimension);
-  let results = (outs StableHLO_IntFloatOrComplexTensor:$output);
+  let results = (outs StableHLO_StaticNumberTensor:$output);
   let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($output)";
   let hasVerifier = 1;
 }
 
 def StableHLO_BroadcastInDimOp : StableHLO_Op<"broadcast_in_dim", [Pure]> {
-  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = [{
     $operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def StableHLO_ConcatenateOp : StableHLO_InferredOp<"concatenate", "C5, C6"> {
@@ -37,6 +38,7 @@ def StableHLO_ConcatenateOp : StableHLO_InferredOp<"concatenate", "C5, C6"> {
   let assemblyFormat = [{
     custom<CommaOperands>($inputs) `dim` `=` $dimension attr-dict `:` functional-type(operands, results)
   }];
+  let hasFolder = 1;
 }
 
 def StableHLO_PadOp : StableHLO_InferredOp<"pad", "C1, C4"> {
@@ -55,10 +57,11 @@ def StableHLO_PadOp : StableHLO_InferredOp<"pad", "C1, C4"> {
 }
 
 def StableHLO_ReshapeOp : StableHLO_Op<"reshape", [Pure]> {
-  let arguments = (ins StableHLO_Tensor:$operand);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def StableHLO_ReverseOp : StableHLO_InferredOp<"reverse", "C1"> {
@@ -82,14 +85,16 @@ def StableHLO_SliceOp : StableHLO_InferredOp<"slice", "C1, C5"> {
     $operand custom<SliceRanges>($start_indices, $limit_indices, $strides) attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasFolder = 1;
 }
 
 def StableHLO_TransposeOp : StableHLO_InferredOp<"transpose", "C1, C3"> {
-  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$permutation);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = [{
     $operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)
   }];
+  let hasFolder = 1;
 }
 
 #endif // OCTAVO_DIALECT_STABLEHLO_DATAMOVEMENT_TD

@@ -1,18 +1,28 @@
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/Inlining.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 
 #include "octavo/Dialect/StableHLO/Dialect.cpp.inc"
 
 namespace octavo::stablehlo {
 
 void StableHLODialect::initialize() {
+  addInterfaces<InlineEverything>();
   registerAttributes();
   registerTypes();
+  registerCollectives();
+  registerComplex();
   registerContraction();
   registerControlFlow();
   registerDataMovement();
+  registerDynamic();
   registerElementwise();
   registerIndexing();
+  registerLinearAlgebra();
+  registerQuantized();
+  registerRandom();
   registerReduction();
+  registerSort();
+  registerWindows();
 }
 
 mlir::Operation* StableHLODialect::materializeConstant(mlir::OpBuilder& builder,
@@ -29,9 +39,10 @@ namespace {
 /// Names of the operations, without the dialect's, sorted.
 llvm::SmallVector<llvm::StringRef> operationNames(mlir::MLIRContext* context) {
   llvm::SmallVector<llvm::StringRef> names;
-  for (mlir::RegisteredOperationName op :
-       context->getRegisteredOperationsByDialect(StableHLODialect::getDialectNamespace()))
-    names.push_back(op.stripDialect());
+  // MLIR 22's own search of one dialect's operations misses them, depending on what else there is.
+  for (mlir::RegisteredOperationName op : context->getRegisteredOperations())
+    if (op.getDialectNamespace() == StableHLODialect::getDialectNamespace())
+      names.push_back(op.stripDialect());
   llvm::sort(names);
   return names;
 }

@@ -1,6 +1,7 @@
 // Elementwise family: type inference and verifiers.
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Assembly.h"
-#include "octavo/Dialect/StableHLO/StableHLO.h"
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/StableHLO/Elementwise.cpp.inc"
@@ -32,6 +33,64 @@ RankedTensorType booleans(RankedTensorType type) {
 
 } // namespace
 
+LogicalResult AddOp::inferReturnTypes(mlir::MLIRContext*, Location, Adaptor adaptor, Types& types) {
+  const RankedTensorType lhs = tensorType(adaptor.getLhs());
+  const RankedTensorType rhs = tensorType(adaptor.getRhs());
+  if (!isCompatibleShape(lhs, rhs))
+    return mlir::failure();
+  // A sum is quantized per axis where either side is (C5).
+  const bool isRight = isQuantizedPerAxis(rhs.getElementType());
+  const mlir::Type element = isRight ? rhs.getElementType() : lhs.getElementType();
+  types.push_back(mostSpecific(withElement(lhs, element), withElement(rhs, element)));
+  return mlir::success();
+}
+
+bool AddOp::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange given) {
+  return areCompatible(inferred, given);
+}
+
+namespace {
+
+/// C2 to C7: a sum of which any of the three is quantized.
+LogicalResult verifyQuantizedSum(AddOp op, mlir::Type lhs, mlir::Type rhs, mlir::Type result) {
+  const auto violated = [&](llvm::StringRef rule, llvm::StringRef what) {
+    return violates<AddOp>(op.getLoc(), rule, what, "; found ", lhs, ", ", rhs, " and ", result);
+  };
+  if (!isQuantized(lhs) || !isQuantized(rhs) || !isQuantized(result))
+    return violated("C2", "operands and result must all be quantized or none");
+  const numerics::QuantizedType l = elementType(lhs)->quantized();
+  const numerics::QuantizedType r = elementType(rhs)->quantized();
+  const numerics::QuantizedType s = elementType(result)->quantized();
+  if (l.storage != r.storage || l.storage != s.storage)
+    return violated("C3", "operands and result must have one storage type");
+  if (l.expressed != r.expressed || l.expressed != s.expressed)
+    return violated("C4", "operands and result must have one expressed type");
+  if ((l.axis || r.axis) != s.axis.has_value())
+    return violated("C5", "the result must be quantized per axis if and only if an operand is");
+  if (l.axis && l.axis != s.axis)
+    return violated("C6", "lhs and result must have one quantization dimension");
+  if (r.axis && r.axis != s.axis)
+    return violated("C7", "rhs and result must have one quantization dimension");
+  return mlir::success();
+}
+
+} // namespace
+
+LogicalResult AddOp::verify() {
+  const RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), result = getType();
+  const mlir::Type left = lhs.getElementType(), right = rhs.getElementType();
+  const bool isAnyQuantized =
+      isQuantized(left) || isQuantized(right) || isQuantized(result.getElementType());
+  if (isAnyQuantized && failed(verifyQuantizedSum(*this, left, right, result.getElementType())))
+    return mlir::failure();
+  const bool isOneElement = left == right && left == result.getElementType();
+  if (!isCompatibleShape(lhs, result) || !isCompatibleShape(rhs, result) ||
+      !isCompatibleShape(lhs, rhs) || (!isAnyQuantized && !isOneElement))
+    return violates<AddOp>(getLoc(), "C1", "operands and result must have one type; found ",
+                           isCompatible(lhs, result) ? rhs : lhs, " and ", result);
+  return mlir::success();
+}
+
 LogicalResult AbsOp::inferReturnTypes(mlir::MLIRContext*, Location, Adaptor adaptor, Types& types) {
   const RankedTensorType operand = tensorType(adaptor.getOperand());
   const auto complex = llvm::dyn_cast<mlir::ComplexType>(operand.getElementType());
@@ -44,11 +103,11 @@ LogicalResult ClampOp::inferReturnTypes(mlir::MLIRContext*, Location location, A
   const RankedTensorType operand = tensorType(adaptor.getOperand());
   const auto fits = [&](mlir::Value bound, llvm::StringRef name, llvm::StringRef rule) {
     const RankedTensorType type = tensorType(bound);
-    if (type.getRank() != 0 && type.getShape() != operand.getShape())
+    if (type.getRank() != 0 && !isCompatibleShape(type, operand))
       return violates<ClampOp>(location, rule, name, " must be a scalar or have the shape ",
-                               spell(operand.getShape()), " of the operand; found ",
-                               spell(type.getShape()));
-    if (type.getElementType() != operand.getElementType())
+                               spell(extentsOf(operand)), " of the operand; found ",
+                               spell(extentsOf(type)));
+    if (!isCompatibleElement(type.getElementType(), operand.getElementType()))
       return violates<ClampOp>(location, "C3", name, " must have the operand's element type ",
                                operand.getElementType(), "; found ", type.getElementType());
     return mlir::success();
@@ -64,12 +123,12 @@ LogicalResult CompareOp::inferReturnTypes(mlir::MLIRContext*, Location location,
   const RankedTensorType lhs = tensorType(adaptor.getLhs());
   const RankedTensorType rhs = tensorType(adaptor.getRhs());
   const mlir::Type element = lhs.getElementType();
-  if (element != rhs.getElementType())
+  if (!isCompatibleElement(element, rhs.getElementType()))
     return violates<CompareOp>(location, "C1", "operands must have one element type; found ",
                                element, " and ", rhs.getElementType());
-  if (lhs.getShape() != rhs.getShape())
+  if (!isCompatibleShape(lhs, rhs))
     return violates<CompareOp>(location, "C2", "operands must have one shape; found ",
-                               spell(lhs.getShape()), " and ", spell(rhs.getShape()));
+                               spell(extentsOf(lhs)), " and ", spell(extentsOf(rhs)));
   const std::optional<ComparisonType> type = adaptor.getCompareType();
   if (type && *type != ComparisonType::NOTYPE) {
     const ComparisonType natural = isSignedInteger(element) ? ComparisonType::SIGNED
@@ -83,16 +142,20 @@ LogicalResult CompareOp::inferReturnTypes(mlir::MLIRContext*, Location location,
                                  isFloat(element) ? " or TOTALORDER" : "", "; found ",
                                  stringifyComparisonType(*type));
   }
-  types.push_back(booleans(lhs));
+  types.push_back(mostSpecific(booleans(lhs), booleans(rhs)));
   return mlir::success();
 }
 
 LogicalResult ConvertOp::verify() {
   const RankedTensorType operand = getOperand().getType();
-  if (operand.getShape() != getType().getShape())
+  if (!isCompatibleShape(operand, getType()))
     return violates<ConvertOp>(getLoc(), "C1", "operand and result must have one shape; found ",
-                               spell(operand.getShape()), " and ", spell(getType().getShape()));
+                               spell(extentsOf(operand)), " and ", spell(extentsOf(getType())));
   return mlir::success();
+}
+
+mlir::OpFoldResult ConvertOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getType() ? getOperand() : mlir::Value();
 }
 
 LogicalResult BitcastConvertOp::verify() {
@@ -108,15 +171,15 @@ LogicalResult BitcastConvertOp::verify() {
   const bool narrows = to < from;
   const RankedTensorType wide = narrows || from == to ? operand : result;
   const RankedTensorType narrow = narrows || from == to ? result : operand;
-  llvm::SmallVector<std::int64_t> shape(wide.getShape());
+  Extents shape = extentsOf(wide);
   if (from != to) {
     if (std::max(from, to) % std::min(from, to) != 0)
       return violates<BitcastConvertOp>(getLoc(), "C1", "an element of ", std::max(from, to),
                                         " bits is not a whole number of elements of ",
                                         std::min(from, to));
-    shape.push_back(std::max(from, to) / std::min(from, to));
+    shape.push_back(Extent::known(std::max(from, to) / std::min(from, to)));
   }
-  if (narrow.getShape() != llvm::ArrayRef(shape))
+  if (!areCompatible(extentsOf(narrow), shape))
     return violates<BitcastConvertOp>(
         getLoc(), "C1", "the shape of ", narrow, " must be ", spell(shape),
         from == to ? ", that of " : ", that of the wider elements and an axis of their parts: ",
@@ -148,14 +211,14 @@ LogicalResult SelectOp::inferReturnTypes(mlir::MLIRContext*, Location location, 
                                          Types& types) {
   const RankedTensorType predicate = tensorType(adaptor.getPred());
   const RankedTensorType onTrue = tensorType(adaptor.getOnTrue());
-  if (onTrue != adaptor.getOnFalse().getType())
+  if (!isCompatible(onTrue, adaptor.getOnFalse().getType()))
     return violates<SelectOp>(location, "C2", "on_true and on_false must have one type; found ",
                               onTrue, " and ", adaptor.getOnFalse().getType());
-  if (predicate.getRank() != 0 && predicate.getShape() != onTrue.getShape())
+  if (predicate.getRank() != 0 && !isCompatibleShape(predicate, onTrue))
     return violates<SelectOp>(location, "C1", "pred must be a scalar or have the shape ",
-                              spell(onTrue.getShape()), " of on_true; found ",
-                              spell(predicate.getShape()));
-  types.push_back(onTrue);
+                              spell(extentsOf(onTrue)), " of on_true; found ",
+                              spell(extentsOf(predicate)));
+  types.push_back(mostSpecific(onTrue, adaptor.getOnFalse().getType()));
   return mlir::success();
 }
 

@@ -1,5 +1,6 @@
 // Indexing family: type inference and verifiers.
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Dialect/StableHLO/AttributeFields.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -19,6 +20,31 @@ void StableHLODialect::registerIndexing() {
 #define GET_OP_LIST
 #include "octavo/Dialect/StableHLO/Indexing.cpp.inc"
       >();
+}
+
+mlir::Attribute GatherDimensionNumbersAttr::parse(mlir::AsmParser& parser, mlir::Type) {
+  IndexList offset, collapsed, operandBatching, startBatching, startMap;
+  std::int64_t indexVectorDim = 0;
+  if (parseFields(parser, Presence::Optional,
+                  {{"offset_dims", offset},
+                   {"collapsed_slice_dims", collapsed},
+                   {"operand_batching_dims", operandBatching},
+                   {"start_indices_batching_dims", startBatching},
+                   {"start_index_map", startMap},
+                   {"index_vector_dim", indexVectorDim}}))
+    return {};
+  return get(parser.getContext(), offset, collapsed, operandBatching, startBatching, startMap,
+             indexVectorDim);
+}
+
+void GatherDimensionNumbersAttr::print(mlir::AsmPrinter& printer) const {
+  FieldPrinter(printer)
+      .optional("offset_dims", getOffsetDims())
+      .optional("collapsed_slice_dims", getCollapsedSliceDims())
+      .optional("operand_batching_dims", getOperandBatchingDims())
+      .optional("start_indices_batching_dims", getStartIndicesBatchingDims())
+      .optional("start_index_map", getStartIndexMap())
+      .optional("index_vector_dim", getIndexVectorDim());
 }
 
 namespace {
@@ -71,10 +97,12 @@ LogicalResult verifyStartIndices(Location location, GatherDimensionNumbersAttr n
   if (vectorDim < 0 || vectorDim > starts.getRank())
     return violates<GatherOp>(location, "C2", "index_vector_dim must be in [0, ", starts.getRank(),
                               "], the rank of start_indices included; found ", vectorDim);
-  const std::int64_t length = vectorDim < starts.getRank() ? starts.getShape()[vectorDim] : 1;
-  if (static_cast<std::int64_t>(numbers.getStartIndexMap().size()) != length)
+  const Extents startExtents = extentsOf(starts), operandExtents = extentsOf(operand);
+  const Extent length = vectorDim < starts.getRank() ? startExtents[vectorDim] : Extent::known(1);
+  const auto mapped = static_cast<std::int64_t>(numbers.getStartIndexMap().size());
+  if (!length.isCompatible(Extent::known(mapped)))
     return violates<GatherOp>(
-        location, "C3", "start_index_map must have one entry for each of the ", length,
+        location, "C3", "start_index_map must have one entry for each of the ", length.spell(),
         " numbers of an index vector; found ", spell(numbers.getStartIndexMap()));
   if (failed(verifyUnique(location, "C13", "start_indices_batching_dims", startBatching)) ||
       failed(verifyInside(location, "C14", "start_indices_batching_dims", startBatching,
@@ -89,10 +117,10 @@ LogicalResult verifyStartIndices(Location location, GatherDimensionNumbersAttr n
                               "start_indices_batching_dims must be as many; found ",
                               spell(operandBatching), " and ", spell(startBatching));
   for (auto [ours, theirs] : llvm::zip(operandBatching, startBatching))
-    if (operand.getShape()[ours] != starts.getShape()[theirs])
+    if (!operandExtents[ours].isCompatible(startExtents[theirs]))
       return violates<GatherOp>(location, "C17", "batching axes must have one extent: axis ", ours,
-                                " of the operand has ", operand.getShape()[ours], ", axis ", theirs,
-                                " of start_indices has ", starts.getShape()[theirs]);
+                                " of the operand has ", operandExtents[ours].spell(), ", axis ",
+                                theirs, " of start_indices has ", startExtents[theirs].spell());
   return mlir::success();
 }
 
@@ -136,32 +164,33 @@ LogicalResult GatherOp::inferReturnTypes(mlir::MLIRContext*, Location location, 
                               "slice_sizes must have one entry for each of the "
                               "operand's ",
                               rank, " axes; found ", spell(sliceSizes));
-  for (auto [axis, size] : llvm::enumerate(sliceSizes))
-    if (size < 0 || size > operand.getShape()[axis])
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(operand)))
+    if (sliceSizes[axis] < 0 || (extent.largest() && sliceSizes[axis] > *extent.largest()))
       return violates<GatherOp>(location, "C21", "slice_sizes must be in [0, ",
-                                operand.getShape()[axis], "] on axis ", axis, "; found ", size);
+                                extent.largest() ? std::to_string(*extent.largest()) : "?",
+                                "] on axis ", axis, "; found ", sliceSizes[axis]);
   if (failed(verifyDropped(location, "C9", "collapsed_slice_dims", collapsed, sliceSizes)) ||
       failed(verifyDropped(location, "C12", "operand_batching_dims", batching, sliceSizes)))
     return mlir::failure();
 
-  llvm::SmallVector<std::int64_t> batchSizes(starts.getShape());
+  Extents batchSizes = extentsOf(starts);
   if (numbers.getIndexVectorDim() < starts.getRank())
     batchSizes.erase(batchSizes.begin() + numbers.getIndexVectorDim());
-  llvm::SmallVector<std::int64_t> offsetSizes;
+  Extents offsetSizes;
   for (auto [axis, size] : llvm::enumerate(sliceSizes))
     if (!llvm::is_contained(collapsed, static_cast<std::int64_t>(axis)) &&
         !llvm::is_contained(batching, static_cast<std::int64_t>(axis)))
-      offsetSizes.push_back(size);
+      offsetSizes.push_back(Extent::known(size));
 
   const auto resultRank = static_cast<std::int64_t>(batchSizes.size() + offsetSizes.size());
   if (failed(verifyInside(location, "C5", "offset_dims", offset, resultRank, "the result")))
     return mlir::failure();
-  llvm::SmallVector<std::int64_t> shape;
-  const std::int64_t* nextBatch = batchSizes.begin();
-  const std::int64_t* nextOffset = offsetSizes.begin();
+  Extents shape;
+  const Extent* nextBatch = batchSizes.begin();
+  const Extent* nextOffset = offsetSizes.begin();
   for (std::int64_t axis = 0; axis < resultRank; ++axis)
     shape.push_back(llvm::is_contained(offset, axis) ? *nextOffset++ : *nextBatch++);
-  types.push_back(RankedTensorType::get(shape, operand.getElementType()));
+  types.push_back(tensorOf(shape, operand.getElementType()));
   return mlir::success();
 }
 

@@ -5,6 +5,18 @@
 include "octavo/Dialect/StableHLO/Attributes.td"
 
 // StableHLO gives gather no form of its own: it is always written in MLIR's generic form.
+def StableHLO_GatherDimensionNumbersAttr : StableHLO_Attr<"GatherDimensionNumbers", "gather"> {
+  let parameters = (ins
+    StableHLO_Indices:$offsetDims,
+    StableHLO_Indices:$collapsedSliceDims,
+    StableHLO_Indices:$operandBatchingDims,
+    StableHLO_Indices:$startIndicesBatchingDims,
+    StableHLO_Indices:$startIndexMap,
+    "int64_t":$indexVectorDim
+  );
+  let hasCustomAssemblyFormat = 1;
+}
+
 def StableHLO_GatherOp : StableHLO_InferredOp<"gather", "C22, C23"> {
   let arguments = (ins
     StableHLO_Tensor:$operand,

@@ -1,5 +1,6 @@
 // Reduction family: text and verifiers.
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Reduction.h"
+#include "octavo/Dialect/ElementTypes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,6 +26,12 @@ void StableHLODialect::registerReduction() {
 
 namespace {
 
+/// Whether NAME may stand in `... applies NAME`: an operation on two tensors of one type.
+bool appliesTwo(mlir::OperationName name) {
+  return name.hasTrait<mlir::OpTrait::NOperands<2>::Impl>() &&
+         (name.hasTrait<SameType>() || name.hasTrait<mlir::OpTrait::IsCommutative>());
+}
+
 /// The one operation that `... applies NAME` may stand for: NAME of the body's two scalar arguments
 /// in order, without attributes, returned. Null if the body is anything else.
 mlir::Operation* appliedOperation(ReduceOp op) {
@@ -36,7 +43,7 @@ mlir::Operation* appliedOperation(ReduceOp op) {
   mlir::Operation& inner = block.front();
   mlir::Operation& last = block.back();
   const mlir::Type type = block.getArgument(0).getType();
-  const bool isPlain = inner.hasTrait<SameType>() && inner.getNumOperands() == 2 &&
+  const bool isPlain = appliesTwo(inner.getName()) && inner.getNumOperands() == 2 &&
                        inner.getNumRegions() == 0 && inner.getNumSuccessors() == 0 &&
                        inner.getAttrDictionary().empty();
   const auto tensor = llvm::dyn_cast<RankedTensorType>(op.getInputs().front().getType());
@@ -86,8 +93,7 @@ ParseResult buildAppliedBody(OpAsmParser& parser, llvm::SMLoc at, llvm::StringRe
                              mlir::Location location, mlir::TypeRange inputs, mlir::Region& body) {
   const std::optional<mlir::RegisteredOperationName> registered =
       mlir::RegisteredOperationName::lookup(name, parser.getContext());
-  if (!registered || !registered->hasTrait<mlir::OpTrait::NOperands<2>::Impl>() ||
-      !registered->hasTrait<SameType>())
+  if (!registered || !appliesTwo(*registered))
     return parser.emitError(at)
            << "'" << name << "' is not an operation on two tensors that a reduction can apply";
   const auto tensor =
@@ -201,26 +207,26 @@ LogicalResult ReduceOp::verify() {
   if (const auto repeated = firstRepeated(dimensions))
     return violates<ReduceOp>(location, "C5", "dimensions must be unique; found ", *repeated,
                               " twice in ", spell(dimensions));
-  llvm::SmallVector<std::int64_t> shape;
-  for (auto [axis, extent] : llvm::enumerate(first.getShape()))
+  Extents shape;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(first)))
     if (!llvm::is_contained(dimensions, static_cast<std::int64_t>(axis)))
       shape.push_back(extent);
   for (std::size_t k = 0; k < count; ++k) {
     const auto input = llvm::cast<RankedTensorType>(getInputs()[k].getType());
     const auto init = llvm::cast<RankedTensorType>(getInitValues()[k].getType());
     const auto result = llvm::cast<RankedTensorType>(getResult(k).getType());
-    if (input.getShape() != first.getShape())
+    if (!isCompatibleShape(input, first))
       return violates<ReduceOp>(location, "C1", "inputs must have one shape; input ", k, " has ",
-                                spell(input.getShape()), ", input 0 has ", spell(first.getShape()));
+                                spell(extentsOf(input)), ", input 0 has ", spell(extentsOf(first)));
     if (init.getRank() != 0)
       return violates<ReduceOp>(location, "I2", "init_values must be scalars; found ", init);
-    if (init.getElementType() != input.getElementType())
+    if (!isCompatibleElement(init.getElementType(), input.getElementType()))
       return violates<ReduceOp>(location, "C2", "init value ", k,
                                 " must have the input's element type ", input.getElementType(),
                                 "; found ", init.getElementType());
-    if (result.getShape() != llvm::ArrayRef(shape))
+    if (!areCompatible(extentsOf(result), shape))
       return violates<ReduceOp>(location, "C7", "result ", k, " must have the shape ", spell(shape),
-                                "; found ", spell(result.getShape()));
+                                "; found ", spell(extentsOf(result)));
   }
   return success();
 }
@@ -229,8 +235,11 @@ namespace {
 
 /// Whether a sum may be formed in `wide` of elements of `narrow`: the same kind, no narrower.
 bool isPromotable(mlir::Type narrow, mlir::Type wide) {
-  if (narrow == wide)
+  if (isCompatibleElement(narrow, wide))
     return true;
+  if (isQuantized(narrow) && isQuantized(wide))
+    return elementType(narrow)->quantized().expressed == elementType(wide)->quantized().expressed &&
+           bitWidth(narrow) <= bitWidth(wide);
   const bool isOneKind =
       (isFloat(narrow) && isFloat(wide)) || (isComplex(narrow) && isComplex(wide)) ||
       (isInteger(narrow) && isInteger(wide) && isSignedInteger(narrow) == isSignedInteger(wide));
@@ -267,7 +276,7 @@ LogicalResult ReduceOp::verifyRegions() {
                                 " must hold the elements of input ", k, ", ",
                                 input.getElementType());
     const auto result = llvm::cast<RankedTensorType>(getResult(k).getType());
-    if (result.getElementType() != scalar.getElementType())
+    if (!isCompatibleElement(result.getElementType(), scalar.getElementType()))
       return violates<ReduceOp>(location, "C8", "result ", k, " must have the body's element type ",
                                 scalar.getElementType(), "; found ", result.getElementType());
   }

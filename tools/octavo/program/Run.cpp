@@ -6,8 +6,8 @@
 #include "tools/octavo/program/RunChecks.h"
 #include "tools/octavo/program/RunReport.h"
 
+#include "octavo/Backends/Backends.h"
 #include "octavo/Numerics/Scaled.h"
-#include "octavo/Reference/Interpreter.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/Outputs.h"
 #include "octavo/Runtime/Program.h"
@@ -25,6 +25,7 @@ namespace octavo::tools {
 
 namespace {
 
+using execution::Value;
 using numerics::Tensor;
 
 struct RunOptions {
@@ -64,12 +65,19 @@ runtime::Sources sourcesOf(const RunOptions& options) {
   return sources;
 }
 
+const execution::Backend& backendOf(const RunOptions& options) {
+  if (const execution::Backend* backend = backends::find(options.backend))
+    return *backend;
+  throw CommandError(unknownName("backend", options.backend, backends::names()),
+                     ExitCode::BadUsage);
+}
+
 /// The outputs of one run of a function, each a plain tensor.
 struct Outputs {
   std::vector<std::string> names;
-  std::vector<reference::Value> values;
+  std::vector<Value> values;
 
-  void add(const std::string& name, const reference::Value& value) {
+  void add(const std::string& name, const Value& value) {
     if (value.isTuple()) {
       for (std::size_t i = 0; i < value.elements().size(); ++i)
         add(fmt::format("{}.{}", name, i), value.elements()[i]);
@@ -91,7 +99,7 @@ struct Run {
   Outputs outputs;
   WeightSizes weights;
   RunTimes times;
-  reference::CheckReport checks;
+  execution::CheckReport checks;
 };
 
 Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
@@ -99,20 +107,17 @@ Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
   const std::string name = function.getName().str();
   const std::vector<runtime::Argument> arguments =
       orThrow(runtime::argumentsOf(function), options.program);
-  std::vector<reference::Value> values;
+  std::vector<Value> values;
   {
     const ElapsedTime time("binding weights and inputs");
-    std::vector<runtime::TensorValue> bound =
-        orThrow(runtime::bindArguments(arguments, sourcesOf(options), "@" + name));
-    run.weights = weightSizes(arguments, bound);
-    for (runtime::TensorValue& value : bound)
-      values.push_back(
-          std::visit([](auto& each) { return reference::Value(std::move(each)); }, value));
+    values = orThrow(runtime::bindArguments(arguments, sourcesOf(options), "@" + name));
+    run.weights = weightSizes(arguments, values);
     run.times.bind = time.seconds();
   }
   const ElapsedTime time(fmt::format("evaluating @{}", name));
-  const std::vector<reference::Value> results = orThrow(reference::evaluate(
-      function->getParentOfType<mlir::ModuleOp>(), name, std::move(values), &run.checks));
+  const auto executable =
+      orThrow(backendOf(options).prepare(function->getParentOfType<mlir::ModuleOp>(), name));
+  const std::vector<Value> results = orThrow(executable->run(std::move(values), &run.checks));
   run.times.evaluate = time.seconds();
   const std::vector<std::string> names = runtime::resultNames(function);
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -121,12 +126,12 @@ Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
 }
 
 /// Checks that a function with arguments met.
-void reportFailures(const reference::CheckReport& checks) {
+void reportFailures(const execution::CheckReport& checks) {
   if (checks.failures.empty())
     return;
   std::string message = fmt::format("{} of {} checks failed:", checks.failures.size(),
                                     checks.failures.size() + checks.held);
-  for (const reference::CheckFailure& failure : checks.failures)
+  for (const execution::CheckFailure& failure : checks.failures)
     message += "\n  " + failure.message();
   throw CommandError(message, ExitCode::CheckFailed);
 }
@@ -159,8 +164,7 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
 }
 
 void checkUsage(const RunOptions& options) {
-  if (options.backend != "reference")
-    throw CommandError(unknownName("backend", options.backend, {"reference"}), ExitCode::BadUsage);
+  backendOf(options);
   if (!options.compare.empty() && options.compare != "f32")
     throw CommandError(unknownName("program to compare with", options.compare, {"f32"}),
                        ExitCode::BadUsage);
@@ -188,7 +192,8 @@ void runProgram(const RunOptions& options) {
     quantization = quantizeProgram(*program, options);
 
   if (options.function.empty() && !runtime::selfChecks(*program).empty()) {
-    runChecks(*program, options.program, options.isJson ? ReportFormat::Json : ReportFormat::Text);
+    runChecks(*program, options.program, backendOf(options),
+              options.isJson ? ReportFormat::Json : ReportFormat::Text);
     return;
   }
   auto function = orThrow(runtime::findFunction(*program, options.function), options.program);

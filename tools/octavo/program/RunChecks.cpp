@@ -3,7 +3,6 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
 
-#include "octavo/Reference/Interpreter.h"
 #include "octavo/Runtime/Program.h"
 
 #include <fmt/format.h>
@@ -17,9 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json failuresJson(const reference::CheckReport& report) {
+Json failuresJson(const execution::CheckReport& report) {
   Json failures = Json::array();
-  for (const reference::CheckFailure& failure : report.failures)
+  for (const execution::CheckFailure& failure : report.failures)
     failures.push_back({{"operation", failure.operation},
                         {"location", failure.location},
                         {"index", failure.index},
@@ -31,17 +30,23 @@ Json failuresJson(const reference::CheckReport& report) {
 
 } // namespace
 
-void runChecks(mlir::ModuleOp program, const std::string& path, ReportFormat format) {
+void runChecks(mlir::ModuleOp program, const std::string& path, const execution::Backend& backend,
+               ReportFormat format) {
   Json functions = Json::array();
   std::int64_t held = 0, failed = 0;
   for (mlir::func::FuncOp function : runtime::selfChecks(program)) {
     const std::string name = function.getName().str();
     const ElapsedTime time(fmt::format("checking @{}", name));
-    reference::CheckReport report;
-    auto results = reference::evaluate(program, name, {}, &report);
-    if (!results)
+    execution::CheckReport report;
+    const auto run = [&]() -> llvm::Error {
+      auto executable = backend.prepare(program, name);
+      if (!executable)
+        return executable.takeError();
+      return (*executable)->run({}, &report).takeError();
+    };
+    if (llvm::Error error = run())
       throw CommandError(fmt::format("{}: @{} could not be evaluated: {}", path, name,
-                                     llvm::toString(results.takeError())),
+                                     llvm::toString(std::move(error))),
                          ExitCode::BadInput);
     held += report.held;
     failed += static_cast<std::int64_t>(report.failures.size());
@@ -53,12 +58,12 @@ void runChecks(mlir::ModuleOp program, const std::string& path, ReportFormat for
       continue;
     }
     printText(fmt::format("@{}: {} held, {} failed\n", name, report.held, report.failures.size()));
-    for (const reference::CheckFailure& failure : report.failures)
+    for (const execution::CheckFailure& failure : report.failures)
       printText(fmt::format("  {}\n", failure.message()));
   }
   if (format == ReportFormat::Json)
     printText(fmt::format(
-        "{}\n", Json{{"program", path}, {"backend", "reference"}, {"functions", functions}}.dump(
+        "{}\n", Json{{"program", path}, {"backend", backend.name}, {"functions", functions}}.dump(
                     2, ' ', false, Json::error_handler_t::replace)));
   if (failed > 0)
     throw CommandError(fmt::format("{}: {} of {} checks failed", path, failed, held + failed),

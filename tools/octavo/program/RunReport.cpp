@@ -23,7 +23,8 @@ struct Summary {
   std::int64_t nonFinite = 0;
 };
 
-Summary summarize(const Tensor& tensor) {
+Summary summarize(const Tensor& output) {
+  const Tensor tensor = runtime::realNumbers(output);
   Summary summary;
   double sum = 0;
   std::int64_t count = 0;
@@ -43,8 +44,10 @@ Summary summarize(const Tensor& tensor) {
   return summary;
 }
 
-/// The first values, row-major: `[1, 2.5, nan]`, with "..." where there are more.
-std::string firstValues(const Tensor& tensor) {
+/// The first values, row-major, complex ones as their parts: `[1, 2.5, nan]`, with "..." where
+/// there are more.
+std::string firstValues(const Tensor& output) {
+  const Tensor tensor = runtime::realNumbers(output);
   constexpr std::int64_t kMost = 8;
   std::vector<std::string> values;
   for (std::int64_t i = 0; i < std::min(tensor.size(), kMost); ++i)
@@ -89,9 +92,9 @@ Json timesJson(const RunTimes& times) {
 
 } // namespace
 
-void StoredSize::add(const runtime::TensorValue& value) {
+void StoredSize::add(const execution::Value& value) {
   ++tensors;
-  values += std::visit([](const auto& each) { return numerics::elementCount(each.shape); }, value);
+  values += numerics::elementCount(value.isTensor() ? value.tensor().shape : value.scaled().shape);
   bits += runtime::storedBits(value);
 }
 
@@ -100,7 +103,7 @@ double StoredSize::bitsPerValue() const {
 }
 
 WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
-                        std::span<const runtime::TensorValue> values) {
+                        std::span<const execution::Value> values) {
   WeightSizes sizes;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].isParameter)

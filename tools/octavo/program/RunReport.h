@@ -19,7 +19,7 @@ struct StoredSize {
   std::int64_t values = 0;
   std::uint64_t bits = 0;
 
-  void add(const runtime::TensorValue& value);
+  void add(const execution::Value& value);
   std::uint64_t bytesAsF32() const { return static_cast<std::uint64_t>(values) * 4; }
   std::uint64_t bytes() const { return (bits + 7) / 8; }
   /// 0 where there are no values.
@@ -33,7 +33,7 @@ struct WeightSizes {
 
 /// The sizes of the arguments that are parameters.
 WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
-                        std::span<const runtime::TensorValue> values);
+                        std::span<const execution::Value> values);
 
 /// Seconds of the parts of one run.
 struct RunTimes {

@@ -1,10 +1,12 @@
-// The StableHLO dialect: attributes, types and operations.
+// The StableHLO dialect: its attributes and types. The operations of a family are in its header.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Constraints.h"
+#include "octavo/Dialect/StableHLO/Extents.h"
 #include "octavo/Dialect/StableHLO/Types.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -12,6 +14,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -25,21 +28,3 @@
 
 #define GET_ATTRDEF_CLASSES
 #include "octavo/Dialect/StableHLO/Attributes.h.inc"
-
-#define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/Elementwise.h.inc"
-
-#define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/DataMovement.h.inc"
-
-#define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/Contraction.h.inc"
-
-#define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/ControlFlow.h.inc"
-
-#define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/Reduction.h.inc"
-
-#define GET_OP_CLASSES
-#include "octavo/Dialect/StableHLO/Indexing.h.inc"

@@ -1,0 +1,26 @@
+#include "octavo/Backends/Backends.h"
+
+#include "octavo/Reference/Interpreter.h"
+
+namespace octavo::backends {
+
+std::span<const execution::Backend* const> all() {
+  static constexpr const execution::Backend* kTable[] = {&reference::kBackend};
+  return kTable;
+}
+
+const execution::Backend* find(std::string_view name) {
+  for (const execution::Backend* backend : all())
+    if (backend->name == name)
+      return backend;
+  return nullptr;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> list;
+  for (const execution::Backend* backend : all())
+    list.emplace_back(backend->name);
+  return list;
+}
+
+} // namespace octavo::backends

@@ -1,0 +1,85 @@
+// Every backend behind the one interface: what it is found by, what it runs, how it fails.
+#include "octavo/Backends/Backends.h"
+
+#include "octavo/Runtime/Program.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+namespace octavo::backends {
+namespace {
+
+using execution::CheckReport;
+using execution::Value;
+using numerics::Tensor;
+
+Tensor scalar(float value) {
+  Tensor tensor = Tensor::zeros(format::element("f32"), {});
+  tensor.as<float>()[0] = value;
+  return tensor;
+}
+
+class Backends : public testing::TestWithParam<const execution::Backend*> {
+protected:
+  std::unique_ptr<execution::Executable> prepared(llvm::StringRef text) {
+    program = mlir::parseSourceString<mlir::ModuleOp>(text, context.get(), "program.mlir");
+    EXPECT_TRUE(program);
+    auto executable = GetParam()->prepare(*program, "main");
+    EXPECT_TRUE(static_cast<bool>(executable)) << llvm::toString(executable.takeError());
+    return std::move(*executable);
+  }
+
+  std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
+  mlir::OwningOpRef<mlir::ModuleOp> program;
+};
+
+TEST_P(Backends, isFoundByItsName) {
+  EXPECT_EQ(find(GetParam()->name), GetParam());
+  EXPECT_EQ(find("no such backend"), nullptr);
+}
+
+TEST_P(Backends, runsAFunctionAnyNumberOfTimes) {
+  const auto executable = prepared(R"(
+    func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+      %z = stablehlo.subtract %x, %y : tensor<f32>
+      return %z, %x : tensor<f32>, tensor<f32>
+    })");
+  const Value five(scalar(5));
+  for (const float y : {1.0f, 7.0f}) {
+    auto results = executable->run({five, Value(scalar(y))}, nullptr);
+    ASSERT_TRUE(static_cast<bool>(results)) << llvm::toString(results.takeError());
+    ASSERT_EQ(results->size(), 2u);
+    EXPECT_EQ((*results)[0].tensor(), scalar(5 - y));
+    EXPECT_EQ((*results)[1].tensor(), scalar(5));
+  }
+}
+
+TEST_P(Backends, reportsChecks) {
+  const auto executable = prepared(R"(
+    func.func @main(%x: tensor<f32>) {
+      check.expect_eq_const %x, dense<1.0> : tensor<f32>
+      return
+    })");
+  CheckReport report;
+  for (const float x : {1.0f, 2.0f})
+    EXPECT_TRUE(static_cast<bool>(executable->run({Value(scalar(x))}, &report)));
+  EXPECT_EQ(report.held, 1);
+  EXPECT_EQ(report.failures.size(), 1u);
+  auto results = executable->run({Value(scalar(2))}, nullptr);
+  ASSERT_FALSE(static_cast<bool>(results));
+  EXPECT_NE(llvm::toString(results.takeError()).find("check.expect_eq_const"), std::string::npos);
+}
+
+TEST_P(Backends, namesAnArgumentThatDoesNotFit) {
+  const auto executable = prepared("func.func @main(%x: tensor<2xf32>) { return }");
+  auto results = executable->run({Value(scalar(1))}, nullptr);
+  ASSERT_FALSE(static_cast<bool>(results));
+  EXPECT_NE(llvm::toString(results.takeError()).find("argument 0"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Backends, testing::ValuesIn(all().begin(), all().end()),
+                         [](const auto& each) { return std::string(each.param->name); });
+
+} // namespace
+} // namespace octavo::backends

@@ -1,0 +1,7 @@
+// Collectives family: collectives, channels, and who a process is in its grid.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Collectives.h.inc"

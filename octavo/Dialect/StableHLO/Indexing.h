@@ -1,0 +1,7 @@
+// Indexing family: operations whose places come from data.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Indexing.h.inc"

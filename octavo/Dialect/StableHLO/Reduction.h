@@ -1,0 +1,7 @@
+// Reduction family: many elements into one by a function of the program.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Reduction.h.inc"

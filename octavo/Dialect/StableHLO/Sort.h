@@ -1,0 +1,7 @@
+// Sort family: orders, and searches that follow from them.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Sort.h.inc"

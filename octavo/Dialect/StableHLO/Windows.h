@@ -1,0 +1,7 @@
+// Windows family: convolutions, and reductions over windows that move.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+
+#define GET_OP_CLASSES
+#include "octavo/Dialect/StableHLO/Windows.h.inc"

@@ -1,0 +1,41 @@
+// What runs programs, seen from outside. A backend makes an executable of a function; whoever runs
+// it, a command or Python, needs to know no more, and can hold one backend against another.
+#pragma once
+
+#include "octavo/Execution/Checks.h"
+#include "octavo/Execution/Value.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace octavo::execution {
+
+/// A function of a program, ready to be run any number of times.
+class Executable {
+public:
+  virtual ~Executable() = default;
+
+  /// Runs it on one value an argument, in their order, and gives its results. The error names the
+  /// operation and where it stands: an argument that does not fit its type, or an operation whose
+  /// result is an error by its own rules. A check that does not hold is added to `checks` and the
+  /// run goes on; without a report it is an error.
+  virtual llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments,
+                                                 CheckReport* checks) = 0;
+};
+
+/// A way to run programs: a row of the table in octavo/Backends.
+struct Backend {
+  std::string_view name; ///< of `octavo run --backend`
+
+  /// Makes an executable of a function of a verified module, which must outlive it. The error names
+  /// what the backend cannot run, and where it stands.
+  llvm::Expected<std::unique_ptr<Executable>> (*prepare)(mlir::ModuleOp program,
+                                                         llvm::StringRef function);
+};
+
+} // namespace octavo::execution
