@@ -5,6 +5,8 @@
 
 #include "octavo/Reference/Elements.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -36,6 +38,7 @@ struct Multiply {
 /// Rule I6: x / 0 has all bits set, x rem 0 is x, and lowest / -1 wraps.
 struct Divide {
   static double real(double x, double y) { return x / y; }
+  static Complex complex(Complex x, Complex y) { return x / y; }
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     if (y == 0)
       return ~std::uint64_t{0};
@@ -63,6 +66,7 @@ struct Remainder {
 /// quotient 1 / x^-y, and 0 where x is 0.
 struct Power {
   static double real(double x, double y) { return std::pow(x, y); }
+  static Complex complex(Complex x, Complex y) { return std::pow(x, y); }
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     if (isNegative(type, y)) {
       const bool isOdd = (y & 1) != 0;
@@ -76,6 +80,11 @@ struct Power {
   }
 };
 
+/// Rule I5 for complex numbers: by the real part, then by the imaginary part.
+inline bool isBefore(Complex x, Complex y) {
+  return x.real() != y.real() ? x.real() < y.real() : x.imag() < y.imag();
+}
+
 /// Rule I5: NaN if either is NaN; -0 is less than +0.
 struct Maximum {
   static double real(double x, double y) {
@@ -86,6 +95,7 @@ struct Maximum {
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     return isLess(type, x, y) ? y : x;
   }
+  static Complex complex(Complex x, Complex y) { return isBefore(y, x) ? x : y; }
   static bool isLess(IntegerType type, std::uint64_t x, std::uint64_t y) {
     return type.isUnsigned || type.width == 1
                ? x < y
@@ -100,6 +110,39 @@ struct Minimum {
   }
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     return Maximum::isLess(type, x, y) ? x : y;
+  }
+  static Complex complex(Complex x, Complex y) { return isBefore(x, y) ? x : y; }
+};
+
+/// Shifts of a type's width or more: zeros, or copies of the highest bit.
+struct ShiftLeft {
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    const std::uint64_t amount = truncate(type, y);
+    return amount >= static_cast<std::uint64_t>(type.width) ? 0 : x << amount;
+  }
+};
+struct ShiftRightLogical {
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    const std::uint64_t amount = truncate(type, y);
+    return amount >= static_cast<std::uint64_t>(type.width) ? 0 : truncate(type, x) >> amount;
+  }
+};
+struct ShiftRightArithmetic {
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    const std::uint64_t amount = truncate(type, y);
+    const auto extended = static_cast<std::int64_t>(extend({type.width, false}, x));
+    return static_cast<std::uint64_t>(
+        extended >> std::min<std::uint64_t>(amount, static_cast<std::uint64_t>(type.width) - 1));
+  }
+};
+struct PopulationCount {
+  static std::uint64_t integer(IntegerType type, std::uint64_t x) {
+    return static_cast<std::uint64_t>(std::popcount(truncate(type, x)));
+  }
+};
+struct CountLeadingZeros {
+  static std::uint64_t integer(IntegerType type, std::uint64_t x) {
+    return static_cast<std::uint64_t>(std::countl_zero(truncate(type, x)) - (64 - type.width));
   }
 };
 
@@ -129,6 +172,10 @@ struct Abs {
 };
 struct Sign {
   static double real(double x) { return x == 0.0 || x != x ? x : std::copysign(1.0, x); }
+  static Complex complex(Complex x) {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return x != x ? Complex(kNaN, kNaN) : x == 0.0 ? Complex(0.0, 0.0) : x / std::abs(x);
+  }
   static std::uint64_t integer(IntegerType type, std::uint64_t x) {
     return isNegative(type, x) ? ~std::uint64_t{0} : x != 0;
   }
@@ -136,36 +183,74 @@ struct Sign {
 
 struct Exponential {
   static double real(double x) { return std::exp(x); }
+  static Complex complex(Complex x) { return std::exp(x); }
 };
 struct ExponentialMinusOne {
   static double real(double x) { return std::expm1(x); }
+  /// Without the cancellation near 0: e^a cos b - 1 is expm1(a) cos b - 2 sin^2(b / 2).
+  static Complex complex(Complex x) {
+    const double half = std::sin(x.imag() / 2.0);
+    return {std::expm1(x.real()) * std::cos(x.imag()) - 2.0 * half * half,
+            std::exp(x.real()) * std::sin(x.imag())};
+  }
 };
 struct Log {
   static double real(double x) { return std::log(x); }
+  static Complex complex(Complex x) { return std::log(x); }
 };
 struct LogPlusOne {
   static double real(double x) { return std::log1p(x); }
+  /// log |1 + z| is log1p(a (a + 2) + b^2) / 2, which cancels nothing where z is small.
+  static Complex complex(Complex x) {
+    const double a = x.real(), b = x.imag();
+    const double modulus = std::abs(a) < 0.5 && std::abs(b) < 0.5
+                               ? 0.5 * std::log1p(a * (a + 2.0) + b * b)
+                               : std::log(std::hypot(a + 1.0, b));
+    return {modulus, std::atan2(b, a + 1.0)};
+  }
 };
 struct Logistic {
   static double real(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+  static Complex complex(Complex x) { return 1.0 / (1.0 + std::exp(-x)); }
 };
 struct Tanh {
   static double real(double x) { return std::tanh(x); }
+  static Complex complex(Complex x) { return std::tanh(x); }
 };
 struct Sine {
   static double real(double x) { return std::sin(x); }
+  static Complex complex(Complex x) { return std::sin(x); }
 };
 struct Cosine {
   static double real(double x) { return std::cos(x); }
+  static Complex complex(Complex x) { return std::cos(x); }
+};
+struct Tan {
+  static double real(double x) { return std::tan(x); }
+  static Complex complex(Complex x) { return std::tan(x); }
+};
+/// y above x: the angle of the point (x, y); of complex numbers -i log((x + i y) / sqrt(x^2 +
+/// y^2)).
+struct Atan2 {
+  static double real(double y, double x) { return std::atan2(y, x); }
+  static Complex complex(Complex y, Complex x) {
+    const Complex i(0.0, 1.0);
+    return -i * std::log((x + i * y) / std::sqrt(x * x + y * y));
+  }
 };
 struct Sqrt {
   static double real(double x) { return std::sqrt(x); }
+  static Complex complex(Complex x) { return std::sqrt(x); }
 };
 struct Rsqrt {
   static double real(double x) { return 1.0 / std::sqrt(x); }
+  static Complex complex(Complex x) { return 1.0 / std::sqrt(x); }
 };
 struct Cbrt {
   static double real(double x) { return std::cbrt(x); }
+  static Complex complex(Complex x) {
+    return std::polar(std::cbrt(std::abs(x)), std::arg(x) / 3.0);
+  }
 };
 struct Floor {
   static double real(double x) { return std::floor(x); }

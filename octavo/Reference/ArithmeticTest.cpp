@@ -125,7 +125,7 @@ TEST(Arithmetic, WhatIsNotDefinedIsAnError) {
   const Tensor complex = Tensor::zeros(ComplexType{&element("f32")}, {2});
   EXPECT_EQ(message(map<Floor>(complex)), "is not defined on elements of complex<f32>");
   EXPECT_EQ(message(map<Negate>(complex)), "a tensor");
-  EXPECT_FALSE(isDefinedOn<Maximum>(complex.type));
+  EXPECT_FALSE(isDefinedOn<Floor>(complex.type));
 }
 
 // (a + bi)(c + di) = (ac - bd) + (ad + bc)i, each part rounded once to f32: 1/3 in f32 is

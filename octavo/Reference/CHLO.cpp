@@ -1,13 +1,158 @@
 // CHLO: higher operations that JAX emits next to StableHLO.
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Reference/Arithmetic.h"
 #include "octavo/Reference/ElementwiseEvaluator.h"
+#include "octavo/Reference/Permutation.h"
+#include "octavo/Reference/SortKeys.h"
+#include "octavo/Reference/SpecialFunctions.h"
+
+#include <cmath>
 
 namespace octavo::reference {
 
+namespace {
+
+struct Acos {
+  static double real(double x) { return std::acos(x); }
+  static Complex complex(Complex x) { return std::acos(x); }
+};
+struct Acosh {
+  static double real(double x) { return std::acosh(x); }
+  static Complex complex(Complex x) { return std::acosh(x); }
+};
+struct Asin {
+  static double real(double x) { return std::asin(x); }
+  static Complex complex(Complex x) { return std::asin(x); }
+};
+struct Asinh {
+  static double real(double x) { return std::asinh(x); }
+  static Complex complex(Complex x) { return std::asinh(x); }
+};
+struct Atan {
+  static double real(double x) { return std::atan(x); }
+  static Complex complex(Complex x) { return std::atan(x); }
+};
+struct Atanh {
+  static double real(double x) { return std::atanh(x); }
+  static Complex complex(Complex x) { return std::atanh(x); }
+};
+struct Conjugate {
+  static double real(double x) { return x; }
+  static Complex complex(Complex x) { return std::conj(x); }
+};
+struct Cosh {
+  static double real(double x) { return std::cosh(x); }
+  static Complex complex(Complex x) { return std::cosh(x); }
+};
+struct Sinh {
+  static double real(double x) { return std::sinh(x); }
+  static Complex complex(Complex x) { return std::sinh(x); }
+};
+struct Digamma {
+  static double real(double x) { return digamma(x); }
+};
+struct InverseErf {
+  static double real(double x) { return inverseErf(x); }
+};
+struct LogGamma {
+  static double real(double x) { return logGamma(x); }
+};
+struct HighProduct {
+  static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
+    if (type.isUnsigned)
+      return static_cast<std::uint64_t>(
+          static_cast<unsigned __int128>(x) * y >> type.width);
+    return static_cast<std::uint64_t>(static_cast<__int128>(static_cast<std::int64_t>(x)) *
+                                          static_cast<std::int64_t>(y) >>
+                                      type.width);
+  }
+};
+
+/// Whether an element is infinite: of the sign, or of either where it is 0.
+template <int Sign>
+llvm::Expected<Results> evaluateIsInfinite(mlir::Operation*, const Operands& operands,
+                                           Evaluation&) {
+  const Tensor& x = operands[0].tensor();
+  Tensor result = Tensor::zeros(kBoolean, x.shape);
+  const std::vector<double> values = decodeElements(x);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    result.setCode(static_cast<std::int64_t>(i),
+                   std::isinf(values[i]) && (Sign == 0 || (values[i] > 0.0) == (Sign > 0)));
+  return Results{Value(std::move(result))};
+}
+
+/// By the codes, whose order is that of the magnitudes.
+llvm::Expected<Value> evaluateNextAfter(chlo::NextAfterOp op, const Operands& operands,
+                                        Evaluation&) {
+  if (llvm::Error error = requireOneShape(op, operands))
+    return std::move(error);
+  const Tensor& from = operands[0].tensor();
+  const Tensor& to = operands[1].tensor();
+  const ElementFormat& format = from.type.format();
+  if (!format.hasInf())
+    return failure(op, Undefined{from.type}.message());
+  const std::vector<double> x = decodeElements(from), y = decodeElements(to);
+  std::vector<double> nan{std::numeric_limits<double>::quiet_NaN()};
+  const std::uint64_t nanCode =
+      encodeElements(format, {}, std::span<const double>(nan)).code(0);
+  Tensor result = Tensor::zeros(from.type, from.shape);
+  for (std::size_t n = 0; n < x.size(); ++n) {
+    const auto i = static_cast<std::int64_t>(n);
+    const std::uint64_t code = from.code(i);
+    if (x[n] != x[n] || y[n] != y[n])
+      result.setCode(i, nanCode);
+    else if (x[n] == y[n])
+      result.setCode(i, to.code(i));
+    else if (x[n] == 0.0)
+      result.setCode(i, y[n] < 0.0 ? format.signMask() | 1 : 1);
+    else
+      result.setCode(i, (x[n] < y[n]) == (x[n] > 0.0) ? code + 1 : code - 1);
+  }
+  return Value(std::move(result));
+}
+
+llvm::Expected<Results> evaluateTopK(chlo::TopKOp op, const Operands& operands, Evaluation&) {
+  const Tensor& x = operands[0].tensor();
+  const auto k = static_cast<std::int64_t>(op.getK());
+  if (k > x.shape.back())
+    return failure(op, "takes " + llvm::Twine(k) + " of each line of " + describe(operands[0]));
+  if (!x.type.isFloat() && !x.type.isInteger())
+    return failure(op, Undefined{x.type}.message());
+  const auto axis = static_cast<std::int64_t>(x.shape.size()) - 1;
+  Permutation permutation(x.shape, axis);
+  const std::vector<std::int64_t> keys[] = {totalOrderKeys(x, /*isDescending=*/true)};
+  permutation.sort(keys);
+  Tensor indices = Tensor::zeros(IntegerType{32, false}, x.shape);
+  for (std::int64_t i = 0; i < indices.size(); ++i)
+    indices.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % x.shape.back());
+  return Results{Value(permutation.apply(x, k)), Value(permutation.apply(indices, k))};
+}
+
+} // namespace
+
 void registerCHLO(EvaluatorTable& table) {
+  table.add("chlo.acos", evaluateUnary<Acos>);
+  table.add("chlo.acosh", evaluateUnary<Acosh>);
+  table.add("chlo.asin", evaluateUnary<Asin>);
+  table.add("chlo.asinh", evaluateUnary<Asinh>);
+  table.add("chlo.atan", evaluateUnary<Atan>);
+  table.add("chlo.atanh", evaluateUnary<Atanh>);
+  table.add("chlo.conj", evaluateUnary<Conjugate>);
+  table.add("chlo.cosh", evaluateUnary<Cosh>);
+  table.add("chlo.digamma", evaluateUnary<Digamma>);
   table.add("chlo.erf", evaluateUnary<Erf>);
+  table.add("chlo.erf_inv", evaluateUnary<InverseErf>);
   table.add("chlo.erfc", evaluateUnary<Erfc>);
+  table.add("chlo.is_inf", evaluateIsInfinite<0>);
+  table.add("chlo.is_neg_inf", evaluateIsInfinite<-1>);
+  table.add("chlo.is_pos_inf", evaluateIsInfinite<1>);
+  table.add("chlo.lgamma", evaluateUnary<LogGamma>);
+  table.add("chlo.mulhi", evaluateBinary<HighProduct>);
+  table.add("chlo.sinh", evaluateUnary<Sinh>);
   table.add("chlo.square", evaluateUnary<Square>);
+  table.add("chlo.tan", evaluateUnary<Tan>);
+  table.add<evaluateNextAfter>();
+  table.add<evaluateTopK>();
 }
 
 } // namespace octavo::reference

@@ -49,6 +49,42 @@ llvm::Expected<Value> evaluateGetTupleElement(stablehlo::GetTupleElementOp op,
   return elements[index];
 }
 
+llvm::Expected<Results> evaluateToken(mlir::Operation*, const Operands&, Evaluation&) {
+  return Results{Value()};
+}
+
+llvm::Expected<Results> evaluateIf(stablehlo::IfOp op, const Operands& operands,
+                                   Evaluation& evaluation) {
+  return evaluation.region(
+      operands[0].tensor().code(0) != 0 ? op.getTrueBranch() : op.getFalseBranch(), {});
+}
+
+llvm::Expected<Results> evaluateCase(stablehlo::CaseOp op, const Operands& operands,
+                                     Evaluation& evaluation) {
+  const auto last = static_cast<std::int64_t>(op.getBranches().size()) - 1;
+  const auto index = static_cast<std::int32_t>(operands[0].tensor().code(0));
+  // Anything out of range, negative numbers too, is the last branch.
+  const std::int64_t branch = index < 0 || index > last ? last : index;
+  return evaluation.region((*op).getRegion(static_cast<unsigned>(branch)), {});
+}
+
+/// Values are handed from turn to turn, so that the body may write to what nobody else holds.
+llvm::Expected<Results> evaluateWhile(stablehlo::WhileOp op, const Operands& operands,
+                                      Evaluation& evaluation) {
+  Results state = taken(operands);
+  while (true) {
+    llvm::Expected<Results> goesOn = evaluation.region(op.getCond(), state);
+    if (!goesOn)
+      return goesOn.takeError();
+    if (goesOn->front().tensor().code(0) == 0)
+      return state;
+    llvm::Expected<Results> next = evaluation.region(op.getBody(), std::move(state));
+    if (!next)
+      return next.takeError();
+    state = std::move(*next);
+  }
+}
+
 /// Types of the results of a custom call, where a single tuple stands for its elements.
 std::vector<mlir::Type> flatResults(mlir::Operation* op) {
   if (op->getNumResults() == 1)
@@ -218,12 +254,17 @@ llvm::Expected<Results> evaluateCustomCall(stablehlo::CustomCallOp op, const Ope
 void registerControlFlow(EvaluatorTable& table) {
   table.add("func.return", evaluateReturn);
   table.add("stablehlo.return", evaluateReturn);
+  table.add("stablehlo.after_all", evaluateToken);
+  table.add("stablehlo.create_token", evaluateToken);
   table.add<evaluateCall>();
+  table.add<evaluateCase>();
   table.add<evaluateComposite>();
   table.add<evaluateCustomCall>();
   table.add<evaluateGetTupleElement>();
+  table.add<evaluateIf>();
   table.add<evaluateOptimizationBarrier>();
   table.add<evaluateTuple>();
+  table.add<evaluateWhile>();
 }
 
 } // namespace octavo::reference

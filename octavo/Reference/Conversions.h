@@ -16,6 +16,11 @@ Tensor convertElements(const Tensor& tensor, const ElementType& type,
                        const numerics::Conversion& conversion = {},
                        std::span<const std::uint32_t> randomBits = {});
 
+/// The tensor itself where it has that type already.
+inline Tensor converted(Tensor tensor, const ElementType& type) {
+  return tensor.type == type ? std::move(tensor) : convertElements(tensor, type);
+}
+
 /// stablehlo.reduce_precision: a float tensor rounded to the given field widths, in its own type.
 Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSignificandBits);
 

@@ -48,6 +48,19 @@ llvm::Expected<Value> evaluateBroadcastInDim(stablehlo::BroadcastInDimOp op,
   return Value(broadcastInDim(x, std::move(shape), op.getBroadcastDimensions()));
 }
 
+llvm::Expected<Value> evaluateBroadcast(stablehlo::BroadcastOp op, const Operands& operands,
+                                        Evaluation&) {
+  const Tensor& x = operands[0].tensor();
+  std::vector<std::int64_t> shape = op.getBroadcastSizes().vec(), axes;
+  for (std::size_t axis = 0; axis < x.shape.size(); ++axis) {
+    axes.push_back(static_cast<std::int64_t>(shape.size()));
+    shape.push_back(x.shape[axis]);
+  }
+  if (llvm::Error error = checkSize(op, shape))
+    return std::move(error);
+  return Value(broadcastInDim(x, std::move(shape), axes));
+}
+
 llvm::Expected<Value> evaluateReshape(stablehlo::ReshapeOp op, const Operands& operands,
                                       Evaluation&) {
   std::vector<std::int64_t> shape = op.getType().getShape().vec();
@@ -117,6 +130,7 @@ llvm::Expected<Value> evaluateConcatenate(stablehlo::ConcatenateOp op, const Ope
 } // namespace
 
 void registerDataMovement(EvaluatorTable& table) {
+  table.add<evaluateBroadcast>();
   table.add<evaluateBroadcastInDim>();
   table.add<evaluateConcatenate>();
   table.add<evaluateConstant>();

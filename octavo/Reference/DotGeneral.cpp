@@ -1,5 +1,6 @@
 #include "octavo/Reference/DotGeneral.h"
 
+#include "octavo/Reference/Map.h"
 #include "octavo/Reference/MatrixProduct.h"
 
 #include "oneapi/tbb/parallel_for.h"
@@ -80,6 +81,33 @@ Tensor integerDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
   return encodeIntegers(type, std::move(shape), sums);
 }
 
+/// Each product by the formula and each sum, each part rounded to its format.
+Tensor complexDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
+                  std::vector<std::int64_t> shape, const ElementFormat& part) {
+  const std::vector<std::complex<double>> left = decodeComplex(lhs), right = decodeComplex(rhs);
+  std::vector<std::complex<double>> sums;
+  sums.reserve(at.lhs.batch.size() * at.lhs.free.size() * at.rhs.free.size());
+  withComplexCodec(part, [&](const auto& codec) {
+    const auto rounded = [&](double re, double im) {
+      return codec.decode(codec.encode(std::complex<double>(re, im)));
+    };
+    for (std::size_t batch = 0; batch < at.lhs.batch.size(); ++batch)
+      for (std::int64_t row : at.lhs.free)
+        for (std::int64_t column : at.rhs.free) {
+          std::complex<double> sum = 0.0;
+          for (std::size_t k = 0; k < at.lhs.contracted.size(); ++k) {
+            const auto x = left[at.lhs.batch[batch] + row + at.lhs.contracted[k]];
+            const auto y = right[at.rhs.batch[batch] + column + at.rhs.contracted[k]];
+            const auto product = rounded(x.real() * y.real() - x.imag() * y.imag(),
+                                         x.real() * y.imag() + x.imag() * y.real());
+            sum = rounded(sum.real() + product.real(), sum.imag() + product.imag());
+          }
+          sums.push_back(sum);
+        }
+  });
+  return encodeComplex(part, std::move(shape), sums);
+}
+
 } // namespace
 
 ElementType defaultAccumulation(const ElementType& lhs, const ElementType& rhs,
@@ -93,6 +121,8 @@ Tensor dotGeneral(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dim
   std::vector<std::int64_t> shape = dotShape(lhs.shape, rhs.shape, dimensions);
   if (result.isInteger())
     return integerDot(lhs, rhs, at, std::move(shape), result.integer());
+  if (result.isComplex())
+    return complexDot(lhs, rhs, at, std::move(shape), result.part());
   if (accumulation == kF64)
     return encodeElements(result.format(), std::move(shape),
                           multiply(decodeElements(lhs), decodeElements(rhs), at));

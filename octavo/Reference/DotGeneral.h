@@ -6,11 +6,12 @@
 
 namespace octavo::reference {
 
-/// The product of two float tensors, or of two integer tensors. Floats: operands decoded to the
-/// accumulation type, products and sums rounded in it, in increasing row-major order of the
-/// contracted index from +0, one rounding to `result` at the end. Integers wrap in `result`; on
-/// booleans the product is `and`, the sum `or`. `accumulation` is f32 or f64; defaultAccumulation
-/// gives the one that applies where a program names none.
+/// The product of two float tensors, of two integer tensors or of two complex ones. Floats:
+/// operands decoded to the accumulation type, products and sums rounded in it, in increasing
+/// row-major order of the contracted index from +0, one rounding to `result` at the end. Integers
+/// wrap in `result`; on booleans the product is `and`, the sum `or`. Complex numbers: each part of
+/// each product, by the formula, and of each sum rounded to the format of `result`. `accumulation`
+/// is f32 or f64; defaultAccumulation gives the one that applies where a program names none.
 Tensor dotGeneral(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
                   const ElementType& result, const ElementType& accumulation);
 

@@ -4,7 +4,9 @@
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/ElementwiseEvaluator.h"
 #include "octavo/Reference/Map.h"
+#include "octavo/Reference/MappedRegion.h"
 #include "octavo/Reference/Movement.h"
+#include "octavo/Reference/TotalOrder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,16 +14,6 @@
 namespace octavo::reference {
 
 namespace {
-
-/// Position of a code in the total order of IEEE 754, 5.10: -NaN, -Inf, ..., -0, +0, ..., Inf, NaN.
-/// A NaN whose format gives it no sign is positive.
-std::int64_t totalOrder(const ElementFormat& format, std::uint64_t code) {
-  if (format.specials == format::Specials::UnsignedZero && format.isNan(code))
-    return std::numeric_limits<std::int64_t>::max();
-  const std::uint64_t magnitude = code & ~format.signMask() & format.codeMask();
-  const bool negative = (code & format.signMask()) != 0;
-  return negative ? ~static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
-}
 
 template <typename T> bool holds(stablehlo::ComparisonDirection direction, T x, T y) {
   switch (direction) {
@@ -41,12 +33,25 @@ template <typename T> bool holds(stablehlo::ComparisonDirection direction, T x, 
   return false;
 }
 
+/// Complex numbers by the real part, then by the imaginary part.
+bool holds(stablehlo::ComparisonDirection direction, Complex x, Complex y) {
+  if (direction == stablehlo::ComparisonDirection::EQ)
+    return x == y;
+  if (direction == stablehlo::ComparisonDirection::NE)
+    return x != y;
+  return x.real() == y.real() ? holds(direction, x.imag(), y.imag())
+                              : holds(direction, x.real(), y.real());
+}
+
 llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& operands,
-                                      Evaluation&) {
+                                      Evaluation& evaluation) {
   const Tensor& lhs = operands[0].tensor();
   const Tensor& rhs = operands[1].tensor();
-  if (!lhs.type.isFloat() && !lhs.type.isInteger())
-    return failure(op, Undefined{lhs.type}.message());
+  if (lhs.type.isQuantized()) {
+    // By the numbers that they stand for.
+    Value numbers[] = {Value(dequantizeUniform(lhs)), Value(dequantizeUniform(rhs))};
+    return evaluateCompare(op, numbers, evaluation);
+  }
   if (llvm::Error error = requireOneShape(op, operands))
     return std::move(error);
   const stablehlo::ComparisonDirection direction = op.getComparisonDirection();
@@ -63,6 +68,10 @@ llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& o
     for (std::int64_t i = 0; i < lhs.size(); ++i)
       result.setCode(
           i, holds(direction, totalOrder(format, lhs.code(i)), totalOrder(format, rhs.code(i))));
+  } else if (lhs.type.isComplex()) {
+    const std::vector<Complex> x = decodeComplex(lhs), y = decodeComplex(rhs);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      target[i] = holds(direction, x[i], y[i]);
   } else if (lhs.type.isFloat()) {
     withCodec(lhs.type.format(),
               [&](const auto& codec) { fill(codec, [](double value) { return value; }); });
@@ -155,12 +164,36 @@ llvm::Expected<Value> evaluateIsFinite(stablehlo::IsFiniteOp op, const Operands&
   return Value(std::move(result));
 }
 
+/// The modulus of complex numbers; of others the elementwise Abs.
+llvm::Expected<Results> evaluateAbs(mlir::Operation* op, const Operands& operands,
+                                    Evaluation& evaluation) {
+  const Tensor& x = operands[0].tensor();
+  if (!x.type.isComplex())
+    return evaluateUnary<Abs>(op, operands, evaluation);
+  std::vector<double> moduli;
+  for (const Complex& value : decodeComplex(x))
+    moduli.push_back(std::hypot(value.real(), value.imag()));
+  return Results{Value(encodeElements(x.type.part(), x.shape, std::span<const double>(moduli)))};
+}
+
+llvm::Expected<Results> evaluateMapOp(stablehlo::MapOp op, const Operands& operands,
+                                      Evaluation& evaluation) {
+  if (llvm::Error error = requireOneShape(op, operands))
+    return std::move(error);
+  llvm::Expected<MappedRegion> computation =
+      MappedRegion::prepare(op.getComputation(), operands[0].tensor().shape, evaluation);
+  if (!computation)
+    return computation.takeError();
+  return computation->apply(taken(operands), evaluation);
+}
+
 } // namespace
 
 void registerElementwise(EvaluatorTable& table) {
-  table.add("stablehlo.abs", evaluateUnary<Abs>);
+  table.add("stablehlo.abs", evaluateAbs);
   table.add("stablehlo.cbrt", evaluateUnary<Cbrt>);
   table.add("stablehlo.ceil", evaluateUnary<Ceil>);
+  table.add("stablehlo.count_leading_zeros", evaluateUnary<CountLeadingZeros>);
   table.add("stablehlo.cosine", evaluateUnary<Cosine>);
   table.add("stablehlo.exponential", evaluateUnary<Exponential>);
   table.add("stablehlo.exponential_minus_one", evaluateUnary<ExponentialMinusOne>);
@@ -170,16 +203,19 @@ void registerElementwise(EvaluatorTable& table) {
   table.add("stablehlo.logistic", evaluateUnary<Logistic>);
   table.add("stablehlo.negate", evaluateUnary<Negate>);
   table.add("stablehlo.not", evaluateUnary<Not>);
+  table.add("stablehlo.popcnt", evaluateUnary<PopulationCount>);
   table.add("stablehlo.round_nearest_afz", evaluateUnary<RoundAwayFromZero>);
   table.add("stablehlo.round_nearest_even", evaluateUnary<RoundToEven>);
   table.add("stablehlo.rsqrt", evaluateUnary<Rsqrt>);
   table.add("stablehlo.sign", evaluateUnary<Sign>);
   table.add("stablehlo.sine", evaluateUnary<Sine>);
   table.add("stablehlo.sqrt", evaluateUnary<Sqrt>);
+  table.add("stablehlo.tan", evaluateUnary<Tan>);
   table.add("stablehlo.tanh", evaluateUnary<Tanh>);
 
   table.add("stablehlo.add", evaluateBinary<Add>);
   table.add("stablehlo.and", evaluateBinary<And>);
+  table.add("stablehlo.atan2", evaluateBinary<Atan2>);
   table.add("stablehlo.divide", evaluateBinary<Divide>);
   table.add("stablehlo.maximum", evaluateBinary<Maximum>);
   table.add("stablehlo.minimum", evaluateBinary<Minimum>);
@@ -187,6 +223,9 @@ void registerElementwise(EvaluatorTable& table) {
   table.add("stablehlo.or", evaluateBinary<Or>);
   table.add("stablehlo.power", evaluateBinary<Power>);
   table.add("stablehlo.remainder", evaluateBinary<Remainder>);
+  table.add("stablehlo.shift_left", evaluateBinary<ShiftLeft>);
+  table.add("stablehlo.shift_right_arithmetic", evaluateBinary<ShiftRightArithmetic>);
+  table.add("stablehlo.shift_right_logical", evaluateBinary<ShiftRightLogical>);
   table.add("stablehlo.subtract", evaluateBinary<Subtract>);
   table.add("stablehlo.xor", evaluateBinary<Xor>);
 
@@ -195,6 +234,7 @@ void registerElementwise(EvaluatorTable& table) {
   table.add<evaluateCompare>();
   table.add<evaluateConvert>();
   table.add<evaluateIsFinite>();
+  table.add<evaluateMapOp>();
   table.add<evaluateReducePrecision>();
   table.add<evaluateSelect>();
 }

@@ -3,6 +3,7 @@
 
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/Map.h"
+#include "octavo/Reference/UniformQuantization.h"
 
 namespace octavo::reference {
 
@@ -23,6 +24,24 @@ inline llvm::Error requireOneShape(mlir::Operation* op, const Operands& operands
   return llvm::Error::success();
 }
 
+/// An operation on quantized operands: `compute` on the numbers that they stand for, its result
+/// quantized where the type of the result is.
+template <typename F>
+llvm::Expected<Results> evaluateQuantized(mlir::Operation* op, const Operands& operands,
+                                          F compute) {
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
+  std::vector<Value> numbers;
+  for (const Value& operand : operands)
+    numbers.emplace_back(operand.tensor().type.isQuantized() ? dequantizeUniform(operand.tensor())
+                                                             : operand.tensor());
+  Defined<Tensor> result = compute(Operands(numbers));
+  if (!result)
+    return failure(op, result.error().message());
+  return Results{Value(type->isQuantized() ? quantizeUniform(*result, *type) : std::move(*result))};
+}
+
 template <typename Op, std::size_t Arity, std::size_t... I>
 llvm::Expected<Results> evaluateMap(mlir::Operation* op, const Operands& operands,
                                     std::index_sequence<I...>) {
@@ -30,6 +49,9 @@ llvm::Expected<Results> evaluateMap(mlir::Operation* op, const Operands& operand
     return failure(op, "takes " + llvm::Twine(Arity) + " operands");
   if (llvm::Error error = requireOneShape(op, operands))
     return std::move(error);
+  if (operands[0].tensor().type.isQuantized())
+    return evaluateQuantized(
+        op, operands, [](const Operands& numbers) { return map<Op>(numbers[I].tensor()...); });
   return orFailure(op, map<Op>(operands[I].tensor()...));
 }
 

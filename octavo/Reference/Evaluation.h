@@ -7,6 +7,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,9 @@ public:
   void hold();
   llvm::Error fail(CheckFailure failure);
 
+  /// A number that no other call of this evaluation is given.
+  std::uint64_t nextRandomStream() { return randomStreams++; }
+
   /// Name of the function that is being evaluated.
   llvm::StringRef function() const { return currentFunction; }
 
@@ -48,6 +52,7 @@ private:
   llvm::StringRef currentFunction;
   Frame* currentFrame = nullptr;
   int depth = 0;
+  std::uint64_t randomStreams = 0;
 };
 
 } // namespace octavo::reference

@@ -1,9 +1,103 @@
-// StableHLO, random family: random bits and numbers.
+// StableHLO, random family.
 #include "octavo/Dialect/StableHLO/Random.h"
-#include "octavo/Reference/Evaluator.h"
+#include "octavo/Reference/Elements.h"
+#include "octavo/Reference/Evaluation.h"
+#include "octavo/Reference/RandomBits.h"
+
+#include <cmath>
+#include <numbers>
 
 namespace octavo::reference {
 
-void registerRandom(EvaluatorTable&) {}
+namespace {
+
+llvm::Expected<Results> evaluateRngBitGenerator(stablehlo::RngBitGeneratorOp op,
+                                                const Operands& operands, Evaluation&) {
+  const std::vector<std::uint64_t> state = decodeIntegers(operands[0].tensor());
+  llvm::Expected<TensorShape> output = tensorShape(op, op.getOutput().getType());
+  if (!output)
+    return output.takeError();
+  const bool isThreefry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
+  if (state.size() != 2 && (isThreefry || state.size() != 3))
+    return failure(op, "takes a state of 2 numbers, or of 3 for PHILOX; found " +
+                           describe(operands[0]));
+  const int width = output->type.width();
+  // DEFAULT is XLA's choice on processors of every kind but the TPU.
+  const RandomBits random = isThreefry ? threefryBits(state, output->shape, width)
+                                       : philoxBits(state, output->shape, width);
+  Tensor bits = Tensor::zeros(output->type, output->shape);
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - width);
+  for (std::size_t i = 0; i < random.bits.size(); ++i)
+    bits.setCode(static_cast<std::int64_t>(i), random.bits[i] & mask);
+  const Tensor& given = operands[0].tensor();
+  return Results{Value(encodeIntegers(given.type.integer(), given.shape, random.state)),
+                 Value(std::move(bits))};
+}
+
+/// A number of [0, 1) from each 64 bits.
+double fraction(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+
+/// The standard prescribes neither algorithm nor state: Philox on a counter of the evaluation.
+llvm::Expected<Value> evaluateRng(stablehlo::RngOp op, const Operands& operands,
+                                  Evaluation& evaluation) {
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
+  std::vector<std::int64_t> shape;
+  for (std::uint64_t extent : decodeIntegers(operands[2].tensor()))
+    shape.push_back(static_cast<std::int64_t>(extent));
+  if (llvm::Error error = checkSize(op, shape))
+    return std::move(error);
+  const Tensor& a = operands[0].tensor();
+  const Tensor& b = operands[1].tensor();
+  const std::uint64_t state[] = {evaluation.nextRandomStream(), 0};
+  std::vector<std::int64_t> drawn = shape;
+  const bool isNormal = op.getRngDistribution() == stablehlo::RngDistribution::NORMAL;
+  if (isNormal)
+    drawn.push_back(2);
+  const std::vector<std::uint64_t> bits = philoxBits(state, drawn, 64).bits;
+  if (type->isInteger()) {
+    const IntegerType integer = type->integer();
+    const std::uint64_t low = decodeIntegers(a).front(), high = decodeIntegers(b).front();
+    const bool isEmpty = isNegative(integer, low) == isNegative(integer, high)
+                             ? high <= low
+                             : isNegative(integer, high);
+    if (isEmpty)
+      return failure(op, "draws from an empty range: a must be below b");
+    std::vector<std::uint64_t> values;
+    for (std::uint64_t x : bits)
+      values.push_back(low + x % (high - low));
+    return Value(encodeIntegers(integer, shape, values));
+  }
+  const double low = decodeElements(a).front(), high = decodeElements(b).front();
+  std::vector<double> values;
+  if (isNormal) {
+    // Box and Muller's transform: two uniform numbers a normal one.
+    for (std::size_t i = 0; i < bits.size(); i += 2)
+      values.push_back(low + high * std::sqrt(-2.0 * std::log(1.0 - fraction(bits[i]))) *
+                                 std::cos(2.0 * std::numbers::pi * fraction(bits[i + 1])));
+  } else {
+    if (!(low < high))
+      return failure(op, "draws from an empty range: a must be below b");
+    for (std::uint64_t x : bits)
+      values.push_back(low + (high - low) * fraction(x));
+  }
+  Tensor result = encodeElements(type->format(), shape, std::span<const double>(values));
+  if (!isNormal) {
+    // What rounds up to b is outside.
+    const std::vector<double> rounded = decodeElements(result);
+    for (std::size_t i = 0; i < rounded.size(); ++i)
+      if (!(rounded[i] < high))
+        result.setCode(static_cast<std::int64_t>(i), a.code(0));
+  }
+  return Value(std::move(result));
+}
+
+} // namespace
+
+void registerRandom(EvaluatorTable& table) {
+  table.add<evaluateRng>();
+  table.add<evaluateRngBitGenerator>();
+}
 
 } // namespace octavo::reference

@@ -76,3 +76,59 @@ func.func @block_scaled_dot() {
   check.expect_eq_const %e, dense<[[7.5, 13.0]]> : tensor<1x2xf32>
   return
 }
+
+func.func @branches() {
+  %t = stablehlo.constant dense<true> : tensor<i1>
+  %x = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  %y = "stablehlo.if"(%t) ({
+    stablehlo.return %x : tensor<2xi32>
+  }, {
+    %z = stablehlo.negate %x : tensor<2xi32>
+    stablehlo.return %z : tensor<2xi32>
+  }) : (tensor<i1>) -> tensor<2xi32>
+  check.expect_eq %y, %x : tensor<2xi32>
+  // Anything out of range is the last branch.
+  %minus = stablehlo.constant dense<-1> : tensor<i32>
+  %w = "stablehlo.case"(%minus) ({
+    stablehlo.return %x : tensor<2xi32>
+  }, {
+    %z = stablehlo.negate %x : tensor<2xi32>
+    stablehlo.return %z : tensor<2xi32>
+  }) : (tensor<i32>) -> tensor<2xi32>
+  check.expect_eq_const %w, dense<[-1, -2]> : tensor<2xi32>
+  return
+}
+
+// 5! and the turns; a loop that never turns gives its operands.
+func.func @loops() {
+  %n = stablehlo.constant dense<5> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %r:3 = stablehlo.while(%i = %n, %p = %one, %t = %zero) : tensor<i32>, tensor<i32>, tensor<i32>
+  cond {
+    %c = stablehlo.compare GT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %q = stablehlo.multiply %p, %i : tensor<i32>
+    %j = stablehlo.subtract %i, %one : tensor<i32>
+    %u = stablehlo.add %t, %one : tensor<i32>
+    stablehlo.return %j, %q, %u : tensor<i32>, tensor<i32>, tensor<i32>
+  }
+  check.expect_eq_const %r#1, dense<120> : tensor<i32>
+  check.expect_eq_const %r#2, dense<5> : tensor<i32>
+  %s = stablehlo.while(%i = %zero) : tensor<i32>
+  cond {
+    %c = stablehlo.compare GT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    stablehlo.return %one : tensor<i32>
+  }
+  check.expect_eq %s, %zero : tensor<i32>
+  return
+}
+
+func.func @tokens() {
+  %a = stablehlo.create_token : !stablehlo.token
+  %b = stablehlo.after_all %a, %a : !stablehlo.token
+  return
+}

@@ -189,3 +189,75 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
   %0 = "stablehlo.dot_general"(%x, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [2], lhs_contracting_dimensions = [2]>}> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x5xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>, %t: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot' op (I1) operands must be vectors or matrices}}
+  %0 = stablehlo.dot %t, %b : (tensor<2x3x4xf32>, tensor<4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>, %t: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot' op (I2) the last axis of lhs and the first of rhs must have one extent; found 3 and 4}}
+  %0 = stablehlo.dot %a, %b : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>, %t: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'stablehlo.dot' op (I2) the last axis of lhs and the first of rhs must have one extent; found 5 and 4}}
+  %0 = stablehlo.dot %b, %b : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x5xf32>) {
+  // expected-error @+1 {{'stablehlo.dot' op (O1) the result must have the shape [2, 5]; found [5, 2]}}
+  %0 = stablehlo.dot %a, %b : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<5x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>, %t: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'stablehlo.einsum' op (einsum_config) "ab,bc->ac": axes 'b' must have one extent; found 3 and 4}}
+  %0 = stablehlo.einsum %a, %b, config = "ab,bc->ac" : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>, %t: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'stablehlo.einsum' op (einsum_config) "ab->a": must have 2 operand(s), separated by commas}}
+  %0 = stablehlo.einsum %a, %b, config = "ab->a" : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>, %t: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'stablehlo.einsum' op (einsum_config) "ab,cd->xd": the result's axis 'x' must be one of an operand, once}}
+  %0 = stablehlo.einsum %a, %b, config = "ab,cd->xd" : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>, %t: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'stablehlo.unary_einsum' op (einsum_config) "abc->a": 'abc' must have a letter for each of 2 axes}}
+  %0 = stablehlo.unary_einsum %a, config = "abc->a" : (tensor<2x3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>, %t: tensor<2x3x4xf32>) {
+  // expected-error @+1 {{'stablehlo.unary_einsum' op (einsum_config) "ab->a" gives 1 axes; found 'tensor<2x3xf32>'}}
+  %0 = stablehlo.unary_einsum %a, config = "ab->a" : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}

@@ -28,3 +28,16 @@ func.func @narrow(%arg0: tensor<8xf8E4M3> {mhlo.sharding = ""}, %arg1: tensor<8x
   %1 = stablehlo.dot_general %arg0, %w, contracting_dims = [0] x [0] : (tensor<8xf8E4M3>, tensor<8xf8E5M2>) -> tensor<f32>
   return
 }
+
+// CHECK-LABEL: func.func @before_dot_general
+func.func @before_dot_general(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %v: tensor<3xf32>) {
+  // CHECK: stablehlo.dot %arg0, %arg1, precision = [HIGH, DEFAULT] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %0 = stablehlo.dot %a, %b, precision = [HIGH, DEFAULT] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  // CHECK: stablehlo.dot %arg2, %arg2 : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>
+  %1 = stablehlo.dot %v, %v : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>
+  // CHECK: stablehlo.einsum %arg0, %arg1, config = "ab,bc->ca" : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<4x2xf32>
+  %2 = stablehlo.einsum %a, %b, config = "ab,bc->ca" : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<4x2xf32>
+  // CHECK: stablehlo.unary_einsum %arg0, config = "ab->b" : (tensor<2x3xf32>) -> tensor<3xf32>
+  %3 = stablehlo.unary_einsum %a, config = "ab->b" : (tensor<2x3xf32>) -> tensor<3xf32>
+  return
+}

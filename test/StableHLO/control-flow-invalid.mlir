@@ -281,3 +281,155 @@ func.func @f(%x: tensor<2x3xf32>) {
   %0:2 = "stablehlo.optimization_barrier"(%x) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
   return
 }
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.if' op (C1) branches must take no arguments; branch 0 takes 1}}
+  %0 = "stablehlo.if"(%p) ({
+  ^bb0(%a: tensor<2xf32>):
+    stablehlo.return %x : tensor<2xf32>
+  }, {
+    stablehlo.return %x : tensor<2xf32>
+  }) : (tensor<i1>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.if' op (C2) branches must return values of the same types; branch 1 returns 'tensor<3xf32>', branch 0 'tensor<2xf32>'}}
+  %0 = "stablehlo.if"(%p) ({
+    stablehlo.return %x : tensor<2xf32>
+  }, {
+    stablehlo.return %y : tensor<3xf32>
+  }) : (tensor<i1>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.if' op (C3) the results must have the types that the branches return, 'tensor<2xf32>'; found 'tensor<3xf32>'}}
+  %0 = "stablehlo.if"(%p) ({
+    stablehlo.return %x : tensor<2xf32>
+  }, {
+    stablehlo.return %x : tensor<2xf32>
+  }) : (tensor<i1>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.case' op (C1) there must be at least one branch}}
+  "stablehlo.case"(%i) : (tensor<i32>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.case' op (C2) branches must take no arguments; branch 0 takes 1}}
+  %0 = "stablehlo.case"(%i) ({
+  ^bb0(%a: tensor<2xf32>):
+    stablehlo.return %x : tensor<2xf32>
+  }) : (tensor<i32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.case' op (C3) branches must return values of the same types; branch 1 returns 'tensor<3xf32>', branch 0 'tensor<2xf32>'}}
+  %0 = "stablehlo.case"(%i) ({
+    stablehlo.return %x : tensor<2xf32>
+  }, {
+    stablehlo.return %y : tensor<3xf32>
+  }) : (tensor<i32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.case' op (C4) the results must have the types that the branches return, 'tensor<2xf32>'; found 'tensor<3xf32>'}}
+  %0 = "stablehlo.case"(%i) ({
+    stablehlo.return %x : tensor<2xf32>
+  }) : (tensor<i32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.while' op (C1) cond must take the operands, 'tensor<i32>'; it takes 'tensor<i32>', 'tensor<i32>'}}
+  %0 = "stablehlo.while"(%i) ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %c = stablehlo.compare LT, %a, %a : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<i32>):
+    stablehlo.return %a : tensor<i32>
+  }) : (tensor<i32>) -> tensor<i32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.while' op (C1) cond must return tensor<i1>; found 'tensor<i32>'}}
+  %0 = "stablehlo.while"(%i) ({
+  ^bb0(%a: tensor<i32>):
+    stablehlo.return %a : tensor<i32>
+  }, {
+  ^bb0(%a: tensor<i32>):
+    stablehlo.return %a : tensor<i32>
+  }) : (tensor<i32>) -> tensor<i32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.while' op (C2) body must take the operands, 'tensor<i32>'; it takes 'tensor<i32>', 'tensor<i32>'}}
+  %0 = "stablehlo.while"(%i) ({
+  ^bb0(%a: tensor<i32>):
+    %c = stablehlo.compare LT, %a, %a : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    stablehlo.return %a : tensor<i32>
+  }) : (tensor<i32>) -> tensor<i32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.while' op (C2) body must return values of the operands' types, 'tensor<i32>'; found 'tensor<2xf32>'}}
+  %0 = "stablehlo.while"(%i) ({
+  ^bb0(%a: tensor<i32>):
+    %c = stablehlo.compare LT, %a, %a : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<i32>):
+    stablehlo.return %x : tensor<2xf32>
+  }) : (tensor<i32>) -> tensor<i32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{'stablehlo.while' op (C3) the results must have the operands' types, 'tensor<i32>'; found 'tensor<i64>'}}
+  %0 = "stablehlo.while"(%i) ({
+  ^bb0(%a: tensor<i32>):
+    %c = stablehlo.compare LT, %a, %a : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<i32>):
+    stablehlo.return %a : tensor<i32>
+  }) : (tensor<i32>) -> tensor<i64>
+  return
+}

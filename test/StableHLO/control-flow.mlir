@@ -53,3 +53,55 @@ func.func private @double(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = stablehlo.add %x, %x : tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+// CHECK-LABEL: func.func @branches
+func.func @branches(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<2xf32>, %y: tensor<?xf32>) {
+  // CHECK: "stablehlo.if"(%arg0) ({
+  // CHECK: }) : (tensor<i1>) -> tensor<?xf32>
+  %0 = "stablehlo.if"(%p) ({
+    stablehlo.return %x : tensor<2xf32>
+  }, {
+    stablehlo.return %y : tensor<?xf32>
+  }) : (tensor<i1>) -> tensor<?xf32>
+  // CHECK: "stablehlo.case"(%arg1) ({
+  %1:2 = "stablehlo.case"(%i) ({
+    stablehlo.return %x, %x : tensor<2xf32>, tensor<2xf32>
+  }, {
+    stablehlo.return %x, %x : tensor<2xf32>, tensor<2xf32>
+  }) : (tensor<i32>) -> (tensor<2xf32>, tensor<2xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @loops
+func.func @loops(%i: tensor<i32>, %x: tensor<2xf32>) {
+  // CHECK: %{{.*}}:2 = stablehlo.while(%iterArg = %arg0, %iterArg_0 = %arg1) : tensor<i32>, tensor<2xf32> attributes {foo.bar}
+  // CHECK-NEXT: cond {
+  // CHECK: } do {
+  %0:2 = stablehlo.while(%a = %i, %b = %x) : tensor<i32>, tensor<2xf32> attributes {foo.bar}
+  cond {
+    %1 = stablehlo.compare LT, %a, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    stablehlo.return %a, %b : tensor<i32>, tensor<2xf32>
+  }
+  // CHECK: stablehlo.while()
+  stablehlo.while()
+  cond {
+    %1 = stablehlo.constant dense<false> : tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    stablehlo.return
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @tokens
+func.func @tokens(%t: !stablehlo.token) {
+  // CHECK: stablehlo.after_all %arg0, %arg0 : !stablehlo.token
+  %0 = stablehlo.after_all %t, %t : !stablehlo.token
+  // CHECK: stablehlo.after_all : !stablehlo.token
+  %1 = "stablehlo.after_all"() : () -> !stablehlo.token
+  // CHECK: stablehlo.create_token : !stablehlo.token
+  %2 = stablehlo.create_token : !stablehlo.token
+  return
+}

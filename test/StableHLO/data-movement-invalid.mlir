@@ -365,3 +365,19 @@ func.func @f(%x: tensor<2x3xf32>) {
   %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2xi8>) {
+  // expected-error @+1 {{'stablehlo.broadcast' op (I2) broadcast_sizes must not be negative; found [-1]}}
+  %0 = stablehlo.broadcast %x, sizes = [-1] : (tensor<2xi8>) -> tensor<1x2xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xi8>) {
+  // expected-error @+1 {{'stablehlo.broadcast' op (I1) the result must have type 'tensor<3x2xi8>'; found 'tensor<2x3xi8>'}}
+  %0 = stablehlo.broadcast %x, sizes = [3] : (tensor<2xi8>) -> tensor<2x3xi8>
+  return
+}

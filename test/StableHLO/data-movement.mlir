@@ -61,3 +61,10 @@ func.func @places(%x: tensor<2x3xf32>, %s: tensor<f32>, %e: tensor<0x3xf32>) {
   %11 = "stablehlo.concatenate"(%x) <{dimension = 1 : i64}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
+
+// CHECK-LABEL: func.func @broadcasts
+func.func @broadcasts(%x: tensor<2x?xi8>) {
+  // CHECK: stablehlo.broadcast %arg0, sizes = [3, 4] : (tensor<2x?xi8>) -> tensor<3x4x2x?xi8>
+  %0 = stablehlo.broadcast %x, sizes = [3, 4] : (tensor<2x?xi8>) -> tensor<3x4x2x?xi8>
+  return
+}

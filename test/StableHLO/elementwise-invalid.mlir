@@ -153,7 +153,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
-  // expected-error @+1 {{'stablehlo.divide' op (C1) operands and result must have one type; found 'tensor<2x3xbf16>' and 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{'stablehlo.divide' op (C1) operands and result must have one type; found 'tensor<2x3xf32>' and 'tensor<2x3xbf16>'}}
   %0 = "stablehlo.divide"(%x, %y) : (tensor<2x3xf32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
   return
 }
@@ -161,7 +161,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
-  // expected-error @+1 {{'stablehlo.maximum' op (C1) operands and result must have one type; found 'tensor<2x3xbf16>' and 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{'stablehlo.maximum' op (C1) operands and result must have one type; found 'tensor<2x3xf32>' and 'tensor<2x3xbf16>'}}
   %0 = "stablehlo.maximum"(%x, %y) : (tensor<2x3xf32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
   return
 }
@@ -169,7 +169,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
-  // expected-error @+1 {{'stablehlo.minimum' op (C1) operands and result must have one type; found 'tensor<2x3xbf16>' and 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{'stablehlo.minimum' op (C1) operands and result must have one type; found 'tensor<2x3xf32>' and 'tensor<2x3xbf16>'}}
   %0 = "stablehlo.minimum"(%x, %y) : (tensor<2x3xf32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
   return
 }
@@ -177,7 +177,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
-  // expected-error @+1 {{'stablehlo.multiply' op (C1) operands and result must have one type; found 'tensor<2x3xbf16>' and 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{'stablehlo.multiply' op (C1) operands and result must have one type; found 'tensor<2x3xf32>' and 'tensor<2x3xbf16>'}}
   %0 = "stablehlo.multiply"(%x, %y) : (tensor<2x3xf32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
   return
 }
@@ -185,7 +185,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
-  // expected-error @+1 {{'stablehlo.power' op (C1) operands and result must have one type; found 'tensor<2x3xbf16>' and 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{'stablehlo.power' op (C1) operands and result must have one type; found 'tensor<2x3xf32>' and 'tensor<2x3xbf16>'}}
   %0 = "stablehlo.power"(%x, %y) : (tensor<2x3xf32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
   return
 }
@@ -193,7 +193,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
-  // expected-error @+1 {{'stablehlo.remainder' op (C1) operands and result must have one type; found 'tensor<2x3xbf16>' and 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{'stablehlo.remainder' op (C1) operands and result must have one type; found 'tensor<2x3xf32>' and 'tensor<2x3xbf16>'}}
   %0 = "stablehlo.remainder"(%x, %y) : (tensor<2x3xf32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
   return
 }
@@ -201,7 +201,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xbf16>) {
-  // expected-error @+1 {{'stablehlo.subtract' op (C1) operands and result must have one type; found 'tensor<2x3xbf16>' and 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{'stablehlo.subtract' op (C1) operands and result must have one type; found 'tensor<2x3xf32>' and 'tensor<2x3xbf16>'}}
   %0 = "stablehlo.subtract"(%x, %y) : (tensor<2x3xf32>, tensor<2x3xbf16>) -> tensor<2x3xf32>
   return
 }
@@ -507,5 +507,149 @@ func.func @f(%x: tensor<2x3xf32>, %p: tensor<i1>) {
 func.func @f(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{expected 2 operand type(s) and 1 result type(s); found 1 and 1}}
   %0 = stablehlo.add %x, %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.count_leading_zeros' op (C1) operands and result must have one type; found 'tensor<4xi8>' and 'tensor<5xi8>'}}
+  %0 = stablehlo.count_leading_zeros %i : (tensor<4xi8>) -> tensor<5xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor of integer type, but got 'tensor<4xi1>'}}
+  %0 = stablehlo.count_leading_zeros %p : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.popcnt' op (C1) operands and result must have one type; found 'tensor<4xi8>' and 'tensor<5xi8>'}}
+  %0 = stablehlo.popcnt %i : (tensor<4xi8>) -> tensor<5xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor of integer type, but got 'tensor<4xi1>'}}
+  %0 = stablehlo.popcnt %p : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.shift_left' op (C1) operands and result must have one type; found 'tensor<4xi8>' and 'tensor<5xi8>'}}
+  %0 = stablehlo.shift_left %i, %i : (tensor<4xi8>, tensor<4xi8>) -> tensor<5xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.shift_right_arithmetic' op (C1) operands and result must have one type; found 'tensor<4xi8>' and 'tensor<5xi8>'}}
+  %0 = stablehlo.shift_right_arithmetic %i, %i : (tensor<4xi8>, tensor<4xi8>) -> tensor<5xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.shift_right_logical' op (C1) operands and result must have one type; found 'tensor<4xi8>' and 'tensor<5xi8>'}}
+  %0 = stablehlo.shift_right_logical %i, %i : (tensor<4xi8>, tensor<4xi8>) -> tensor<5xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.atan2' op (C1) operands and result must have one type; found 'tensor<4xf32>' and 'tensor<5xf32>'}}
+  %0 = stablehlo.atan2 %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.tan' op (C1) operands and result must have one type; found 'tensor<4xf32>' and 'tensor<5xf32>'}}
+  %0 = stablehlo.tan %x : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{atol, rtol and ulps belong to the mode TOLERANCE; found them with HIGHEST}}
+  %0 = stablehlo.tan %x {result_accuracy = #stablehlo.result_accuracy<ulps = 2, mode = #stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{atol, rtol and ulps must not be negative}}
+  %0 = stablehlo.tan %x {result_accuracy = #stablehlo.result_accuracy<ulps = -2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.map' op (C1) inputs and result must have one shape; found 'tensor<4xf32>' and 'tensor<5xf32>'}}
+  %0 = "stablehlo.map"(%x) ({
+  ^bb0(%a: tensor<f32>):
+    stablehlo.return %a : tensor<f32>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.map' op (C2) there must be at least one input}}
+  %0 = "stablehlo.map"() ({
+  ^bb0:
+    %1 = stablehlo.constant dense<1.0> : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {dimensions = array<i64>} : () -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.map' op (C3) dimensions must be all axes of the inputs in order; found [1]}}
+  %0 = "stablehlo.map"(%x) ({
+  ^bb0(%a: tensor<f32>):
+    stablehlo.return %a : tensor<f32>
+  }) {dimensions = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.map' op (C4) the computation must take a scalar of each input, 'tensor<f32>'; it takes 'tensor<f64>'}}
+  %0 = "stablehlo.map"(%x) ({
+  ^bb0(%a: tensor<f64>):
+    stablehlo.return %a : tensor<f64>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xf32>, %i: tensor<4xi8>, %j: tensor<5xi8>, %p: tensor<4xi1>) {
+  // expected-error @+1 {{'stablehlo.map' op (C4) the computation must return 'tensor<f64>'; found 'tensor<f32>'}}
+  %0 = "stablehlo.map"(%x) ({
+  ^bb0(%a: tensor<f32>):
+    stablehlo.return %a : tensor<f32>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf64>
   return
 }

@@ -194,3 +194,32 @@ func.func @formats(%x: tensor<2xf32>) {
   %a14 = stablehlo.add %c14, %c14 : tensor<2xf64>
   return
 }
+
+// CHECK-LABEL: func.func @more_functions
+func.func @more_functions(%x: tensor<4xf32>, %i: tensor<4xi8>, %u: tensor<?xui64>) {
+  // CHECK: stablehlo.atan2 %arg0, %arg0 : tensor<4xf32>
+  %0 = stablehlo.atan2 %x, %x : tensor<4xf32>
+  // CHECK: stablehlo.tan %arg0 : tensor<4xf32>
+  %1 = stablehlo.tan %x : tensor<4xf32>
+  // CHECK: stablehlo.popcnt %arg1 : tensor<4xi8>
+  %2 = stablehlo.popcnt %i : tensor<4xi8>
+  // CHECK: stablehlo.count_leading_zeros %arg2 : tensor<?xui64>
+  %3 = stablehlo.count_leading_zeros %u : tensor<?xui64>
+  // CHECK: stablehlo.shift_left %arg1, %arg1 : tensor<4xi8>
+  %4 = stablehlo.shift_left %i, %i : tensor<4xi8>
+  // CHECK: stablehlo.shift_right_arithmetic %arg1, %arg1 : tensor<4xi8>
+  %5 = stablehlo.shift_right_arithmetic %i, %i : tensor<4xi8>
+  // CHECK: stablehlo.shift_right_logical %arg1, %arg1 : tensor<4xi8>
+  %6 = stablehlo.shift_right_logical %i, %i : tensor<4xi8>
+  // CHECK: stablehlo.sine %arg0 {result_accuracy = #stablehlo.result_accuracy<atol = 1.000000e-05, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4xf32>
+  %7 = stablehlo.sine %x {result_accuracy = #stablehlo.result_accuracy<atol = 1.000000e-05, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4xf32>
+  // CHECK: stablehlo.sqrt %arg0 : tensor<4xf32>
+  %8 = stablehlo.sqrt %x {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<DEFAULT>>} : tensor<4xf32>
+  // CHECK: "stablehlo.map"(%arg0, %arg0) <{dimensions = array<i64: 0>}> ({
+  %9 = "stablehlo.map"(%x, %x) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %c : tensor<f32>
+  }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}

@@ -17,4 +17,32 @@ void CHLODialect::initialize() {
       >();
 }
 
+void TopKOp::getAsmResultNames(mlir::OpAsmSetValueNameFn setName) {
+  setName(getValues(), "values");
+  setName(getIndices(), "indices");
+}
+
+llvm::LogicalResult TopKOp::inferReturnTypes(mlir::MLIRContext* context,
+                                             std::optional<mlir::Location> location,
+                                             mlir::ValueRange operands,
+                                             mlir::DictionaryAttr attributes,
+                                             mlir::OpaqueProperties properties,
+                                             mlir::RegionRange regions,
+                                             llvm::SmallVectorImpl<mlir::Type>& types) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  const auto operand = llvm::cast<mlir::RankedTensorType>(adaptor.getOperand().getType());
+  const auto k = static_cast<std::int64_t>(adaptor.getK());
+  if (operand.getRank() == 0)
+    return mlir::emitOptionalError(location, "'chlo.top_k' op operand must have an axis; found ",
+                                   operand);
+  llvm::SmallVector<std::int64_t> shape(operand.getShape());
+  if (k < 0 || (!mlir::ShapedType::isDynamic(shape.back()) && k > shape.back()))
+    return mlir::emitOptionalError(location, "'chlo.top_k' op k must be in [0, ", shape.back(),
+                                   "], the extent of the last axis; found ", k);
+  shape.back() = k;
+  types.push_back(mlir::RankedTensorType::get(shape, operand.getElementType()));
+  types.push_back(mlir::RankedTensorType::get(shape, mlir::IntegerType::get(context, 32)));
+  return mlir::success();
+}
+
 } // namespace octavo::chlo

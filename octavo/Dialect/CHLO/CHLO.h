@@ -1,4 +1,4 @@
-// The CHLO dialect: chlo.erf, chlo.erfc, chlo.square.
+// The CHLO dialect: functions, predicates and top_k.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -1,8 +1,9 @@
 // CHLO: operations of JAX's that StableHLO has not, in the text form that JAX prints. One record an
-// operation; elementwise functions of one float operand are records of CHLO_FloatFunction.
+// operation; elementwise functions of one operand are records of CHLO_FloatFunction or CHLO_Function.
 #ifndef OCTAVO_DIALECT_CHLO_CHLO
 #define OCTAVO_DIALECT_CHLO_CHLO
 
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -58,6 +59,74 @@ def CHLO_SquareOp : CHLO_Op<"square", [Pure, Elementwise, SameOperandsAndResultT
   let arguments = (ins RankedTensorOf<[AnyFloat, AnyComplex]>:$operand);
   let results = (outs RankedTensorOf<[AnyFloat, AnyComplex]>:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+}
+
+/// A function of each element, a float or a complex number.
+class CHLO_Function<string mnemonic>
+    : CHLO_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultType]> {
+  let arguments = (ins RankedTensorOf<[AnyFloat, AnyComplex]>:$operand);
+  let results = (outs RankedTensorOf<[AnyFloat, AnyComplex]>:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+}
+
+def CHLO_AcosOp : CHLO_Function<"acos">;
+def CHLO_AcoshOp : CHLO_Function<"acosh">;
+def CHLO_AsinOp : CHLO_Function<"asin">;
+def CHLO_AsinhOp : CHLO_Function<"asinh">;
+def CHLO_AtanOp : CHLO_Function<"atan">;
+def CHLO_AtanhOp : CHLO_Function<"atanh">;
+def CHLO_ConjOp : CHLO_Function<"conj">;
+def CHLO_CoshOp : CHLO_Function<"cosh">;
+def CHLO_DigammaOp : CHLO_FloatFunction<"digamma">;
+def CHLO_ErfInvOp : CHLO_FloatFunction<"erf_inv">;
+def CHLO_LgammaOp : CHLO_FloatFunction<"lgamma">;
+def CHLO_SinhOp : CHLO_Function<"sinh">;
+def CHLO_TanOp : CHLO_Function<"tan">;
+
+/// Whether each element is infinite, of either sign or of one.
+class CHLO_IsInfinite<string mnemonic>
+    : CHLO_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let arguments = (ins RankedTensorOf<[AnyFloat]>:$operand);
+  let results = (outs RankedTensorOf<[I1]>:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+}
+def CHLO_IsInfOp : CHLO_IsInfinite<"is_inf">;
+def CHLO_IsNegInfOp : CHLO_IsInfinite<"is_neg_inf">;
+def CHLO_IsPosInfOp : CHLO_IsInfinite<"is_pos_inf">;
+
+class CHLO_Binary<string mnemonic, Type element>
+    : CHLO_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultType]> {
+  let arguments = (ins RankedTensorOf<[element]>:$lhs, RankedTensorOf<[element]>:$rhs);
+  let results = (outs RankedTensorOf<[element]>:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+}
+
+def CHLO_MulhiOp : CHLO_Binary<"mulhi", AnyInteger> {
+  let summary = "The high half of the product of twice the width";
+}
+def CHLO_NextAfterOp : CHLO_Binary<"next_after", AnyFloat> {
+  let summary = "The number of the format that follows lhs in the direction of rhs";
+}
+
+def CHLO_TopKOp
+    : CHLO_Op<"top_k", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "The k largest elements of each line along the last axis, in descending order";
+  let description = [{
+    Floats are in the total order of IEEE 754; of equal elements the first comes first. The second
+    result are their indices.
+
+    ```mlir
+    %values, %indices = chlo.top_k(%x, k = 3) : tensor<4x9xf32> -> (tensor<4x3xf32>, tensor<4x3xi32>)
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$operand, I64Attr:$k, DefaultValuedOptionalAttr<BoolAttr, "true">:$is_stable);
+  let results = (outs AnyRankedTensor:$values, RankedTensorOf<[I32]>:$indices);
+  let assemblyFormat = [{
+    `(` $operand `,` `k` `=` $k (`,` `is_stable` `=` $is_stable^)? `)` attr-dict
+    `:` type($operand) `->` `(` type($values) `,` type($indices) `)`
+  }];
 }
 
 #endif // OCTAVO_DIALECT_CHLO_CHLO

@@ -253,7 +253,9 @@ ParseResult parseEnum(OpAsmParser& parser, EnumAttr& attribute, llvm::StringRef 
   return success();
 }
 
-ParseResult parsePrecisions(OpAsmParser& parser, mlir::ArrayAttr& precision) {
+} // namespace
+
+ParseResult parsePrecisionConfig(OpAsmParser& parser, mlir::ArrayAttr& precision) {
   llvm::SmallVector<mlir::Attribute> entries;
   const auto entry = [&]() -> ParseResult {
     PrecisionAttr value;
@@ -262,13 +264,19 @@ ParseResult parsePrecisions(OpAsmParser& parser, mlir::ArrayAttr& precision) {
     entries.push_back(value);
     return success();
   };
-  if (parser.parseEqual() || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, entry))
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, entry))
     return failure();
   precision = parser.getBuilder().getArrayAttr(entries);
   return success();
 }
 
-} // namespace
+void printPrecisionConfig(OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr precision) {
+  printer << '[';
+  llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer, [&](PrecisionAttr entry) {
+    printer << stringifyPrecision(entry.getValue());
+  });
+  printer << ']';
+}
 
 ParseResult parseDotAttributes(OpAsmParser& parser, DotDimensionNumbersAttr& dimensions,
                                mlir::ArrayAttr& precision, DotAlgorithmAttr& algorithm) {
@@ -284,7 +292,7 @@ ParseResult parseDotAttributes(OpAsmParser& parser, DotDimensionNumbersAttr& dim
   if (failed(parser.parseOptionalComma()))
     return success();
   if (succeeded(parser.parseOptionalKeyword("precision"))) {
-    if (parsePrecisions(parser, precision))
+    if (parser.parseEqual() || parsePrecisionConfig(parser, precision))
       return failure();
     if (failed(parser.parseOptionalComma()))
       return success();
@@ -296,8 +304,9 @@ ParseResult parseDotAttributes(OpAsmParser& parser, DotDimensionNumbersAttr& dim
   return mlir::success(static_cast<bool>(algorithm));
 }
 
-void printDotAttributes(OpAsmPrinter& printer, mlir::Operation*, DotDimensionNumbersAttr dimensions,
-                        mlir::ArrayAttr precision, DotAlgorithmAttr algorithm) {
+void printDotAttributes(OpAsmPrinter& printer, mlir::Operation* op,
+                        DotDimensionNumbersAttr dimensions, mlir::ArrayAttr precision,
+                        DotAlgorithmAttr algorithm) {
   if (!dimensions.getLhsBatchingDimensions().empty() ||
       !dimensions.getRhsBatchingDimensions().empty())
     printer << "batching_dims = " << spell(dimensions.getLhsBatchingDimensions()) << " x "
@@ -305,11 +314,8 @@ void printDotAttributes(OpAsmPrinter& printer, mlir::Operation*, DotDimensionNum
   printer << "contracting_dims = " << spell(dimensions.getLhsContractingDimensions()) << " x "
           << spell(dimensions.getRhsContractingDimensions());
   if (precision) {
-    printer << ", precision = [";
-    llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer, [&](PrecisionAttr entry) {
-      printer << stringifyPrecision(entry.getValue());
-    });
-    printer << ']';
+    printer << ", precision = ";
+    printPrecisionConfig(printer, op, precision);
   }
   if (algorithm) {
     printer << ", algorithm = ";
@@ -342,6 +348,90 @@ ParseResult parseCallTarget(OpAsmParser& parser, mlir::StringAttr& name) {
 
 void printCallTarget(OpAsmPrinter& printer, mlir::Operation*, mlir::StringAttr name) {
   printer.printSymbolName(name);
+}
+
+ParseResult parseFftType(OpAsmParser& parser, FftTypeAttr& type) {
+  return parseEnum(parser, type, "a transform: FFT, IFFT, RFFT or IRFFT", symbolizeFftType);
+}
+
+void printFftType(OpAsmPrinter& printer, mlir::Operation*, FftTypeAttr type) {
+  printer << stringifyFftType(type.getValue());
+}
+
+ParseResult parseRngAlgorithm(OpAsmParser& parser, RngAlgorithmAttr& algorithm) {
+  return parseEnum(parser, algorithm, "an algorithm: DEFAULT, THREE_FRY or PHILOX",
+                   symbolizeRngAlgorithm);
+}
+
+void printRngAlgorithm(OpAsmPrinter& printer, mlir::Operation*, RngAlgorithmAttr algorithm) {
+  printer << stringifyRngAlgorithm(algorithm.getValue());
+}
+
+ParseResult parseRngDistribution(OpAsmParser& parser, RngDistributionAttr& distribution) {
+  return parseEnum(parser, distribution, "a distribution: UNIFORM or NORMAL",
+                   symbolizeRngDistribution);
+}
+
+void printRngDistribution(OpAsmPrinter& printer, mlir::Operation*,
+                          RngDistributionAttr distribution) {
+  printer << stringifyRngDistribution(distribution.getValue());
+}
+
+ParseResult parseComplexTypes(OpAsmParser& parser, Type& lhs, Type& rhs, Type& result) {
+  const llvm::SMLoc at = parser.getCurrentLocation();
+  Type one;
+  mlir::FunctionType function;
+  if (parseTypeOrFunction(parser, one, function))
+    return failure();
+  if (function) {
+    if (expectCounts(parser, at, function, 2, 1))
+      return failure();
+    lhs = function.getInput(0);
+    rhs = function.getInput(1);
+    result = function.getResult(0);
+    return success();
+  }
+  const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(one);
+  const auto complex =
+      tensor ? llvm::dyn_cast<mlir::ComplexType>(tensor.getElementType()) : mlir::ComplexType();
+  if (!complex)
+    return parser.emitError(at) << "expected a tensor of complex numbers; found " << one;
+  lhs = rhs = withElement(tensor, complex.getElementType());
+  result = one;
+  return success();
+}
+
+void printComplexTypes(OpAsmPrinter& printer, mlir::Operation*, Type lhs, Type rhs, Type result) {
+  const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(result);
+  const auto complex =
+      tensor ? llvm::dyn_cast<mlir::ComplexType>(tensor.getElementType()) : mlir::ComplexType();
+  if (complex && lhs == rhs && lhs == withElement(tensor, complex.getElementType()))
+    printer << result;
+  else
+    printer.printFunctionalType(mlir::TypeRange{lhs, rhs}, mlir::TypeRange(result));
+}
+
+ParseResult parseTokenTypes(OpAsmParser& parser,
+                            llvm::ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                            llvm::SmallVectorImpl<Type>& types, Type& result) {
+  const llvm::SMLoc at = parser.getCurrentLocation();
+  mlir::FunctionType function;
+  if (parseTypeOrFunction(parser, result, function))
+    return failure();
+  if (!function) {
+    types.assign(operands.size(), result);
+    return success();
+  }
+  if (expectCounts(parser, at, function, operands.size(), 1))
+    return failure();
+  types.assign(function.getInputs().begin(), function.getInputs().end());
+  result = function.getResult(0);
+  return success();
+}
+
+void printTokenTypes(OpAsmPrinter& printer, mlir::Operation*, mlir::OperandRange, mlir::TypeRange,
+                     Type result) {
+  printer << result;
 }
 
 } // namespace octavo::stablehlo

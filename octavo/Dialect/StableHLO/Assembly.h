@@ -81,4 +81,53 @@ void printComparisonType(mlir::OpAsmPrinter& printer, mlir::Operation*, Comparis
 mlir::ParseResult parseCallTarget(mlir::OpAsmParser& parser, mlir::StringAttr& name);
 void printCallTarget(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::StringAttr name);
 
+/// `[HIGH, DEFAULT]`
+mlir::ParseResult parsePrecisionConfig(mlir::OpAsmParser& parser, mlir::ArrayAttr& precision);
+void printPrecisionConfig(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr precision);
+
+/// `RFFT`
+mlir::ParseResult parseFftType(mlir::OpAsmParser& parser, FftTypeAttr& type);
+void printFftType(mlir::OpAsmPrinter& printer, mlir::Operation*, FftTypeAttr type);
+
+/// `PHILOX`
+mlir::ParseResult parseRngAlgorithm(mlir::OpAsmParser& parser, RngAlgorithmAttr& algorithm);
+void printRngAlgorithm(mlir::OpAsmPrinter& printer, mlir::Operation*, RngAlgorithmAttr algorithm);
+
+/// `NORMAL`
+mlir::ParseResult parseRngDistribution(mlir::OpAsmParser& parser,
+                                       RngDistributionAttr& distribution);
+void printRngDistribution(mlir::OpAsmPrinter& printer, mlir::Operation*,
+                          RngDistributionAttr distribution);
+
+/// The type of complex numbers whose parts are the operands; or a function type.
+mlir::ParseResult parseComplexTypes(mlir::OpAsmParser& parser, mlir::Type& lhs, mlir::Type& rhs,
+                                    mlir::Type& result);
+void printComplexTypes(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::Type lhs,
+                       mlir::Type rhs, mlir::Type result);
+
+/// One type that all tokens have; or a function type.
+mlir::ParseResult parseTokenTypes(mlir::OpAsmParser& parser,
+                                  llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
+                                  llvm::SmallVectorImpl<mlir::Type>& types, mlir::Type& result);
+void printTokenTypes(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::OperandRange operands,
+                     mlir::TypeRange types, mlir::Type result);
+
+/// `[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]`
+mlir::ParseResult parseConvolutionDimensions(mlir::AsmParser& parser,
+                                             ConvDimensionNumbersAttr& dimensions);
+void printConvolutionDimensions(mlir::AsmPrinter& printer, mlir::Operation*,
+                                ConvDimensionNumbersAttr dimensions);
+
+/// `stride = [2], pad = [[1, 1]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]`: each at
+/// most once, in any order.
+mlir::ParseResult parseWindowAttributes(mlir::OpAsmParser& parser, mlir::DenseI64ArrayAttr& strides,
+                                        mlir::DenseIntElementsAttr& padding,
+                                        mlir::DenseI64ArrayAttr& lhsDilation,
+                                        mlir::DenseI64ArrayAttr& rhsDilation,
+                                        mlir::DenseBoolArrayAttr& reversal);
+void printWindowAttributes(mlir::OpAsmPrinter& printer, mlir::Operation*,
+                           mlir::DenseI64ArrayAttr strides, mlir::DenseIntElementsAttr padding,
+                           mlir::DenseI64ArrayAttr lhsDilation, mlir::DenseI64ArrayAttr rhsDilation,
+                           mlir::DenseBoolArrayAttr reversal);
+
 } // namespace octavo::stablehlo

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/OpImplementation.h"
 
+#include <concepts>
 #include <functional>
 #include <vector>
 
@@ -32,6 +33,18 @@ inline mlir::ParseResult parseValue(mlir::AsmParser& parser, bool& value) {
   if (!value && keyword != "false")
     return parser.emitError(at) << "expected true or false; found '" << keyword << "'";
   return mlir::success();
+}
+
+inline mlir::ParseResult parseValue(mlir::AsmParser& parser, llvm::APFloat& value) {
+  double number = 0.0;
+  if (parser.parseFloat(number))
+    return mlir::failure();
+  value = llvm::APFloat(number);
+  return mlir::success();
+}
+template <std::derived_from<mlir::Attribute> A>
+mlir::ParseResult parseValue(mlir::AsmParser& parser, A& attribute) {
+  return parser.parseAttribute(attribute);
 }
 
 /// A named field of `<name = value, ...>`; fields come in any order.
@@ -84,6 +97,12 @@ public:
 
   template <typename T> FieldPrinter& field(llvm::StringRef name, const T& value) {
     printer << separator << name << " = " << value;
+    separator = ", ";
+    return *this;
+  }
+  FieldPrinter& field(llvm::StringRef name, const llvm::APFloat& value) {
+    printer << separator << name << " = ";
+    printer.printFloat(value);
     separator = ", ";
     return *this;
   }

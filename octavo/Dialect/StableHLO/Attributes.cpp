@@ -1,3 +1,4 @@
+#include "octavo/Dialect/StableHLO/AttributeFields.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -98,6 +99,31 @@ BoundsAttr::verifyEncoding(llvm::ArrayRef<std::int64_t> shape, mlir::Type,
                          << ", so it has no bound; found " << bound;
   }
   return mlir::success();
+}
+
+Attribute GatherDimensionNumbersAttr::parse(AsmParser& parser, mlir::Type) {
+  IndexList offset, collapsed, operandBatching, startBatching, startMap;
+  std::int64_t indexVectorDim = 0;
+  if (parseFields(parser, Presence::Optional,
+                  {{"offset_dims", offset},
+                   {"collapsed_slice_dims", collapsed},
+                   {"operand_batching_dims", operandBatching},
+                   {"start_indices_batching_dims", startBatching},
+                   {"start_index_map", startMap},
+                   {"index_vector_dim", indexVectorDim}}))
+    return {};
+  return get(parser.getContext(), offset, collapsed, operandBatching, startBatching, startMap,
+             indexVectorDim);
+}
+
+void GatherDimensionNumbersAttr::print(AsmPrinter& printer) const {
+  FieldPrinter(printer)
+      .optional("offset_dims", getOffsetDims())
+      .optional("collapsed_slice_dims", getCollapsedSliceDims())
+      .optional("operand_batching_dims", getOperandBatchingDims())
+      .optional("start_indices_batching_dims", getStartIndicesBatchingDims())
+      .optional("start_index_map", getStartIndexMap())
+      .optional("index_vector_dim", getIndexVectorDim());
 }
 
 } // namespace octavo::stablehlo

@@ -30,4 +30,32 @@ def StableHLO_BoundsAttr
   }];
 }
 
+def StableHLO_GatherDimensionNumbersAttr : StableHLO_Attr<"GatherDimensionNumbers", "gather"> {
+  let parameters = (ins
+    StableHLO_Indices:$offsetDims,
+    StableHLO_Indices:$collapsedSliceDims,
+    StableHLO_Indices:$operandBatchingDims,
+    StableHLO_Indices:$startIndicesBatchingDims,
+    StableHLO_Indices:$startIndexMap,
+    "int64_t":$indexVectorDim
+  );
+  let hasCustomAssemblyFormat = 1;
+}
+
+// #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>: what each axis of input, kernel and output is.
+def StableHLO_ConvDimensionNumbersAttr : StableHLO_Attr<"ConvDimensionNumbers", "conv"> {
+  let parameters = (ins
+    "int64_t":$inputBatchDimension,
+    "int64_t":$inputFeatureDimension,
+    StableHLO_Indices:$inputSpatialDimensions,
+    "int64_t":$kernelInputFeatureDimension,
+    "int64_t":$kernelOutputFeatureDimension,
+    StableHLO_Indices:$kernelSpatialDimensions,
+    "int64_t":$outputBatchDimension,
+    "int64_t":$outputFeatureDimension,
+    StableHLO_Indices:$outputSpatialDimensions
+  );
+  let hasCustomAssemblyFormat = 1;
+}
+
 #endif // OCTAVO_DIALECT_STABLEHLO_ATTRIBUTES_TD

@@ -54,6 +54,8 @@ def StableHLO_IsInteger : StableHLO_ElementPredicate<"isInteger">;
 def StableHLO_IsSignedInteger : StableHLO_ElementPredicate<"isSignedInteger">;
 def StableHLO_IsFloat : StableHLO_ElementPredicate<"isFloat">;
 def StableHLO_IsComplex : StableHLO_ElementPredicate<"isComplex">;
+def StableHLO_IsPart : CPred<"($_self.isF32() || $_self.isF64())">;
+def StableHLO_IsIndex : CPred<"$_self.isIndex()">;
 def StableHLO_IsQuantized : StableHLO_ElementPredicate<"isQuantizedPerTensor">;
 def StableHLO_IsQuantizedPerAxis : StableHLO_ElementPredicate<"isQuantizedPerAxis">;
 
@@ -96,6 +98,9 @@ def StableHLO_FloatOrQuantizedTensor
 def StableHLO_QuantizedTensor
     : StableHLO_TensorOf<[StableHLO_IsQuantized, StableHLO_IsQuantizedPerAxis],
                          "quantized or per-axis quantized type">;
+def StableHLO_FloatOrAnyQuantizedTensor
+    : StableHLO_TensorOf<[StableHLO_IsFloat, StableHLO_IsQuantized, StableHLO_IsQuantizedPerAxis],
+                         "float, quantized or per-axis quantized type">;
 def StableHLO_BooleanOrIntTensor
     : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger], "boolean or integer type">;
 def StableHLO_IntTensor : StableHLO_TensorOf<[StableHLO_IsInteger], "integer type">;
@@ -106,11 +111,40 @@ def StableHLO_StaticNumberTensor
     : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex, StableHLO_IsQuantized],
                          "integer, float, complex or quantized type and of known extents",
                          "isStaticTensor">;
+def StableHLO_StaticIntOrFloatTensor
+    : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsFloat],
+                         "integer or float type and of known extents", "isStaticTensor">;
 def StableHLO_StaticTensorOrPerAxis
     : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex,
                           StableHLO_IsQuantized, StableHLO_IsQuantizedPerAxis],
                          "boolean, integer, float, complex or quantized type and of known extents",
                          "isStaticTensor">;
+
+// Elements that computations on parts, or random bits, are made of.
+def StableHLO_IntOrFloatTensor
+    : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsFloat], "integer or float type">;
+def StableHLO_BooleanIntOrFloatTensor
+    : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger, StableHLO_IsFloat],
+                         "boolean, integer or float type">;
+def StableHLO_PartTensor : StableHLO_TensorOf<[StableHLO_IsPart], "f32 or f64">;
+def StableHLO_ComplexTensor : StableHLO_TensorOf<[StableHLO_IsComplex], "complex type">;
+
+// Shapes, sizes and paddings that are operands.
+def StableHLO_ShapeTensor : StableHLO_TensorOf<[StableHLO_IsInteger, StableHLO_IsIndex],
+                                               "integers or indices, a list of known length",
+                                               "isShapeTensor">;
+
+def StableHLO_Scalar
+    : StableHLO_TensorOf<[StableHLO_IsBoolean, StableHLO_IsInteger, StableHLO_IsFloat, StableHLO_IsComplex,
+                          StableHLO_IsQuantized],
+                         "boolean, integer, float, complex or quantized type and of rank 0",
+                         "isScalarTensor">;
+def StableHLO_BooleanScalar
+    : StableHLO_TensorOf<[StableHLO_IsBoolean], "boolean type and of rank 0", "isScalarTensor">;
+def StableHLO_IntScalar
+    : StableHLO_TensorOf<[StableHLO_IsInteger], "integer type and of rank 0", "isScalarTensor">;
+def StableHLO_I32Scalar : StableHLO_TensorOf<[CPred<"$_self.isSignlessInteger(32)">],
+                                             "i32 and of rank 0", "isScalarTensor">;
 
 def StableHLO_Tuple : Type<CPred<"::llvm::isa<::mlir::TupleType>($_self)">, "tuple", "::mlir::TupleType">;
 def StableHLO_Token : Type<CPred<"::llvm::isa<::octavo::stablehlo::TokenType>($_self)">, "token">;
@@ -142,6 +176,11 @@ defvar StableHLO_CompatibleReturnTypes = [{
     }
   }];
 
+// Each element of the result follows from those at the same place alone.
+def StableHLO_Elementwise : NativeOpTrait<"Elementwise"> {
+  let cppNamespace = "::octavo::stablehlo";
+}
+
 // Operands and result have compatible types; `rule` is the specification's constraint that says so.
 def StableHLO_SameType : NativeOpTrait<"SameType"> {
   let cppNamespace = "::octavo::stablehlo";
@@ -150,15 +189,10 @@ class StableHLO_SameTypeOp<string mnemonic, string rule, list<Trait> traits = []
     : StableHLO_Op<mnemonic, traits # [Pure, InferTypeOpAdaptorWithIsCompatible, StableHLO_SameType]> {
   let extraClassDeclaration = "static constexpr ::llvm::StringLiteral kResultRule = \"" # rule # "\";";
   let extraClassDefinition = StableHLO_CompatibleReturnTypes # [{
-    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext*,
-                                                      ::std::optional<::mlir::Location> location,
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext*, ::std::optional<::mlir::Location>,
                                                       Adaptor adaptor,
                                                       ::llvm::SmallVectorImpl<::mlir::Type>& types) {
-      if (::mlir::succeeded(::octavo::stablehlo::inferSameType(adaptor.getOperands(), types)))
-        return ::mlir::success();
-      return ::octavo::stablehlo::violates<$cppClass>(
-          location, kResultRule, "operands and result must have one type; found ",
-          ::mlir::ValueRange(adaptor.getOperands()).getTypes());
+      return ::octavo::stablehlo::inferSameType(adaptor.getOperands(), types);
     }
   }];
 }

@@ -47,4 +47,44 @@ llvm::LogicalResult inferSameType(mlir::ValueRange operands,
   return mlir::success();
 }
 
+llvm::LogicalResult Checker::unique(llvm::StringRef rule, llvm::StringRef name,
+                                    llvm::ArrayRef<std::int64_t> indices) const {
+  if (const auto repeated = firstRepeated(indices))
+    return violated(rule, name, " must be unique; found ", *repeated, " twice in ", spell(indices));
+  return mlir::success();
+}
+
+llvm::LogicalResult Checker::sorted(llvm::StringRef rule, llvm::StringRef name,
+                                    llvm::ArrayRef<std::int64_t> indices) const {
+  if (!llvm::is_sorted(indices))
+    return violated(rule, name, " must be in ascending order; found ", spell(indices));
+  return mlir::success();
+}
+
+llvm::LogicalResult Checker::inside(llvm::StringRef rule, llvm::StringRef name,
+                                    llvm::ArrayRef<std::int64_t> indices, std::int64_t bound,
+                                    llvm::StringRef whose) const {
+  if (const auto outside = firstOutside(indices, bound))
+    return violated(rule, name, " must be in [0, ", bound, "), the axes of ", whose, "; found ",
+                    *outside);
+  return mlir::success();
+}
+
+llvm::LogicalResult Checker::oneEach(llvm::StringRef rule, llvm::StringRef name,
+                                     llvm::ArrayRef<std::int64_t> indices, std::int64_t count,
+                                     llvm::StringRef whose) const {
+  if (static_cast<std::int64_t>(indices.size()) != count)
+    return violated(rule, name, " must have one entry for each of ", count, " ", whose, "; found ",
+                    spell(indices));
+  return mlir::success();
+}
+
+llvm::LogicalResult Checker::positive(llvm::StringRef rule, llvm::StringRef name,
+                                      llvm::ArrayRef<std::int64_t> values) const {
+  for (std::int64_t value : values)
+    if (value <= 0)
+      return violated(rule, name, " must be positive; found ", spell(values));
+  return mlir::success();
+}
+
 } // namespace octavo::stablehlo

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/Operation.h"
 
 #include <optional>
 #include <string>
@@ -20,6 +21,42 @@ llvm::LogicalResult violates(std::optional<mlir::Location> location, llvm::Strin
   return mlir::emitOptionalError(location, "'", Op::getOperationName(), "' op (", rule, ") ",
                                  std::forward<Args>(args)...);
 }
+
+/// Where the constraints of one operation are checked, while its types are inferred or verified:
+/// reports like `violates`, for code that several operations share.
+class Checker {
+public:
+  Checker(std::optional<mlir::Location> location, llvm::StringRef operation)
+      : location(location), operation(operation) {}
+  Checker(mlir::Operation* op) : Checker(op->getLoc(), op->getName().getStringRef()) {}
+
+  template <typename... Args>
+  llvm::LogicalResult violated(llvm::StringRef rule, Args&&... args) const {
+    return mlir::emitOptionalError(location, "'", operation, "' op (", rule, ") ",
+                                   std::forward<Args>(args)...);
+  }
+
+  /// Fails unless the indices are what the name says; `name` is that of the attribute.
+  llvm::LogicalResult unique(llvm::StringRef rule, llvm::StringRef name,
+                             llvm::ArrayRef<std::int64_t> indices) const;
+  llvm::LogicalResult sorted(llvm::StringRef rule, llvm::StringRef name,
+                             llvm::ArrayRef<std::int64_t> indices) const;
+  /// In [0, bound), the axes of `whose`.
+  llvm::LogicalResult inside(llvm::StringRef rule, llvm::StringRef name,
+                             llvm::ArrayRef<std::int64_t> indices, std::int64_t bound,
+                             llvm::StringRef whose) const;
+  /// As many as the axes of `whose`.
+  llvm::LogicalResult oneEach(llvm::StringRef rule, llvm::StringRef name,
+                              llvm::ArrayRef<std::int64_t> indices, std::int64_t count,
+                              llvm::StringRef whose) const;
+  /// All above zero.
+  llvm::LogicalResult positive(llvm::StringRef rule, llvm::StringRef name,
+                               llvm::ArrayRef<std::int64_t> values) const;
+
+private:
+  std::optional<mlir::Location> location;
+  llvm::StringRef operation;
+};
 
 /// `[0, 1]`, for messages.
 std::string spell(llvm::ArrayRef<std::int64_t> values);
@@ -38,15 +75,23 @@ mlir::RankedTensorType withElement(mlir::RankedTensorType type, mlir::Type eleme
 llvm::LogicalResult inferSameType(mlir::ValueRange operands,
                                   llvm::SmallVectorImpl<mlir::Type>& types);
 
+/// Marks operations that compute each element of the result from those at the same place alone: on
+/// tensors they do at every place what they do on scalars.
+template <typename Concrete>
+class Elementwise : public mlir::OpTrait::TraitBase<Concrete, Elementwise> {};
+
 template <typename Concrete> class SameType : public mlir::OpTrait::TraitBase<Concrete, SameType> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation* op) {
-    const mlir::Type type = op->getResult(0).getType();
-    for (const mlir::Type operand : op->getOperandTypes())
-      if (!isCompatible(operand, type))
-        return violates<Concrete>(op->getLoc(), Concrete::kResultRule,
-                                  "operands and result must have one type; found ", operand,
-                                  " and ", type);
+    // Each with each: two types that fit the result need not fit one another.
+    llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
+    types.push_back(op->getResult(0).getType());
+    for (std::size_t i = 0; i < types.size(); ++i)
+      for (std::size_t j = i + 1; j < types.size(); ++j)
+        if (!isCompatible(types[i], types[j]))
+          return violates<Concrete>(op->getLoc(), Concrete::kResultRule,
+                                    "operands and result must have one type; found ", types[i],
+                                    " and ", types[j]);
     return mlir::success();
   }
 };

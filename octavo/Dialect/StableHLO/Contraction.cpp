@@ -3,8 +3,11 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Assembly.h"
 #include "octavo/Dialect/StableHLO/AttributeFields.h"
+#include "octavo/Dialect/StableHLO/Einsum.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <map>
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/StableHLO/Contraction.cpp.inc"
@@ -231,6 +234,73 @@ LogicalResult DotGeneralOp::verify() {
                                   "float types, or both integer types; found ",
                                   left, " and ", right);
   return mlir::success();
+}
+
+LogicalResult DotOp::verify() {
+  const Checker check(*this);
+  const RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType();
+  const auto isVectorOrMatrix = [](RankedTensorType type) {
+    return type.getRank() == 1 || type.getRank() == 2;
+  };
+  if (!isVectorOrMatrix(lhs) || !isVectorOrMatrix(rhs))
+    return check.violated("I1", "operands must be vectors or matrices; found ", lhs, " and ", rhs);
+  Extents ours = extentsOf(lhs), theirs = extentsOf(rhs);
+  if (!ours.back().isCompatible(theirs.front()))
+    return check.violated("I2",
+                          "the last axis of lhs and the first of rhs must have one extent; found ",
+                          ours.back().spell(), " and ", theirs.front().spell());
+  Extents shape(ours.begin(), ours.end() - 1);
+  shape.append(theirs.begin() + 1, theirs.end());
+  if (!areCompatible(extentsOf(getType()), shape))
+    return check.violated("O1", "the result must have the shape ", spell(shape), "; found ",
+                          spell(extentsOf(getType())));
+  if (const auto precision = getPrecisionConfig();
+      precision && !precision->empty() && precision->size() != 2)
+    return check.violated("I3",
+                          "precision_config must have an entry for lhs and one for rhs; found ",
+                          precision->size());
+  return mlir::success();
+}
+
+namespace {
+
+/// Operands and result have the axes that the notation says, each letter one extent.
+LogicalResult verifyEinsum(const Checker& check, llvm::StringRef config,
+                           llvm::ArrayRef<RankedTensorType> operands, RankedTensorType result) {
+  std::string error;
+  const auto ranks = llvm::map_to_vector(operands, [](auto type) { return type.getRank(); });
+  const std::optional<Einsum> einsum = parseEinsum(config, ranks, error);
+  if (!einsum)
+    return check.violated("einsum_config", "\"", config, "\": ", error);
+  if (result.getRank() != static_cast<std::int64_t>(einsum->result.size()))
+    return check.violated("einsum_config", "\"", config, "\" gives ", einsum->result.size(),
+                          " axes; found ", result);
+  llvm::SmallVector<std::pair<llvm::StringRef, RankedTensorType>> named;
+  for (auto [letters, type] : llvm::zip(einsum->operands, operands))
+    named.emplace_back(letters, type);
+  named.emplace_back(einsum->result, result);
+  std::map<char, Extent> extents;
+  for (const auto& [letters, type] : named)
+    for (auto [letter, extent] : llvm::zip(letters, extentsOf(type))) {
+      const auto known = extents.try_emplace(letter, extent).first;
+      if (!known->second.isCompatible(extent))
+        return check.violated("einsum_config", "\"", config, "\": axes '", std::string(1, letter),
+                              "' must have one extent; found ", known->second.spell(), " and ",
+                              extent.spell());
+      known->second = known->second.mostSpecific(extent);
+    }
+  return mlir::success();
+}
+
+} // namespace
+
+LogicalResult EinsumOp::verify() {
+  return verifyEinsum(Checker(*this), getEinsumConfig(), {getLhs().getType(), getRhs().getType()},
+                      getType());
+}
+
+LogicalResult UnaryEinsumOp::verify() {
+  return verifyEinsum(Checker(*this), getEinsumConfig(), {getOperand().getType()}, getType());
 }
 
 } // namespace octavo::stablehlo

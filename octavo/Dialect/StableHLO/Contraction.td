@@ -51,4 +51,37 @@ def StableHLO_DotGeneralOp : StableHLO_Op<"dot_general", [Pure]> {
   let hasVerifier = 1;
 }
 
+// The products of vectors and matrices, from before dot_general.
+def StableHLO_DotOp : StableHLO_Op<"dot", [Pure]> {
+  let arguments = (ins
+    StableHLO_Tensor:$lhs,
+    StableHLO_TensorOrPerAxis:$rhs,
+    OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config
+  );
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`,` `precision` `=` custom<PrecisionConfig>($precision_config)^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def StableHLO_EinsumOp : StableHLO_Op<"einsum", [Pure]> {
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs, StrAttr:$einsum_config);
+  let results = (outs StableHLO_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def StableHLO_UnaryEinsumOp : StableHLO_Op<"unary_einsum", [Pure]> {
+  let arguments = (ins StableHLO_Tensor:$operand, StrAttr:$einsum_config);
+  let results = (outs StableHLO_Tensor:$result);
+  let assemblyFormat = [{
+    $operand `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // OCTAVO_DIALECT_STABLEHLO_CONTRACTION_TD

@@ -238,4 +238,120 @@ LogicalResult TupleOp::inferReturnTypes(mlir::MLIRContext* context, Location, Ad
   return mlir::success();
 }
 
+namespace {
+
+/// The types of the values that a branch returns.
+mlir::TypeRange returnedTypes(mlir::Region& region) {
+  return region.front().getTerminator()->getOperandTypes();
+}
+
+/// Branches take no arguments, return values of types that fit, and the results fit them.
+LogicalResult verifyBranches(const Checker& check, mlir::MutableArrayRef<mlir::Region> branches,
+                             mlir::TypeRange results, llvm::StringRef argumentRule,
+                             llvm::StringRef oneTypeRule, llvm::StringRef resultRule) {
+  for (auto [i, branch] : llvm::enumerate(branches)) {
+    if (branch.getNumArguments() != 0)
+      return check.violated(argumentRule, "branches must take no arguments; branch ", i, " takes ",
+                            branch.getNumArguments());
+    if (!areCompatible(returnedTypes(branch), returnedTypes(branches.front())))
+      return check.violated(oneTypeRule, "branches must return values of the same types; branch ",
+                            i, " returns ", returnedTypes(branch), ", branch 0 ",
+                            returnedTypes(branches.front()));
+  }
+  for (mlir::Region& branch : branches)
+    if (!areCompatible(returnedTypes(branch), results))
+      return check.violated(resultRule,
+                            "the results must have the types that the branches return, ",
+                            returnedTypes(branch), "; found ", results);
+  return mlir::success();
+}
+
+} // namespace
+
+LogicalResult IfOp::verifyRegions() {
+  return verifyBranches(Checker(*this), (*this)->getRegions(), getResultTypes(), "C1", "C2", "C3");
+}
+
+LogicalResult CaseOp::verifyRegions() {
+  if (getBranches().empty())
+    return Checker(*this).violated("C1", "there must be at least one branch");
+  return verifyBranches(Checker(*this), (*this)->getRegions(), getResultTypes(), "C2", "C3", "C4");
+}
+
+mlir::ParseResult WhileOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {
+  llvm::SmallVector<mlir::OpAsmParser::Argument> arguments;
+  llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand> operands;
+  const llvm::SMLoc at = parser.getCurrentLocation();
+  const auto pair = [&]() -> mlir::ParseResult {
+    return mlir::failure(parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() ||
+                         parser.parseOperand(operands.emplace_back()));
+  };
+  if (parser.parseCommaSeparatedList(mlir::OpAsmParser::Delimiter::Paren, pair))
+    return mlir::failure();
+  llvm::SmallVector<mlir::Type> types;
+  if (!operands.empty() && parser.parseColonTypeList(types))
+    return mlir::failure();
+  if (types.size() != operands.size())
+    return parser.emitError(at) << "expected one type for each of " << operands.size()
+                                << " values; found " << types.size();
+  for (auto [argument, type] : llvm::zip(arguments, types))
+    argument.type = type;
+  state.addTypes(types);
+  if (parser.resolveOperands(operands, types, at, state.operands) ||
+      parser.parseOptionalAttrDictWithKeyword(state.attributes) || parser.parseKeyword("cond") ||
+      parser.parseRegion(*state.addRegion(), arguments) || parser.parseKeyword("do") ||
+      parser.parseRegion(*state.addRegion(), arguments))
+    return mlir::failure();
+  return mlir::success();
+}
+
+void WhileOp::print(mlir::OpAsmPrinter& printer) {
+  printer << '(';
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getOperands()), printer,
+                        [&](const auto& pair) {
+                          printer.printOperand(std::get<0>(pair));
+                          printer << " = ";
+                          printer.printOperand(std::get<1>(pair));
+                        });
+  printer << ')';
+  if (!getOperands().empty()) {
+    printer << " : ";
+    llvm::interleaveComma(getOperandTypes(), printer);
+  }
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer.printNewline();
+  printer << "cond ";
+  printer.printRegion(getCond(), /*printEntryBlockArgs=*/false);
+  printer << " do ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+void WhileOp::getAsmBlockArgumentNames(mlir::Region& region, mlir::OpAsmSetValueNameFn setName) {
+  for (mlir::BlockArgument argument : region.getArguments())
+    setName(argument, "iterArg");
+}
+
+LogicalResult WhileOp::verifyRegions() {
+  const Checker check(*this);
+  const auto isBoolean = [](mlir::TypeRange types) {
+    return types.size() == 1 && isScalarTensor(types.front()) &&
+           stablehlo::isBoolean(llvm::cast<mlir::RankedTensorType>(types.front()).getElementType());
+  };
+  if (!areCompatible(getCond().getArgumentTypes(), getOperandTypes()))
+    return check.violated("C1", "cond must take the operands, ", getOperandTypes(), "; it takes ",
+                          getCond().getArgumentTypes());
+  if (!isBoolean(returnedTypes(getCond())))
+    return check.violated("C1", "cond must return tensor<i1>; found ", returnedTypes(getCond()));
+  if (!areCompatible(getBody().getArgumentTypes(), getOperandTypes()))
+    return check.violated("C2", "body must take the operands, ", getOperandTypes(), "; it takes ",
+                          getBody().getArgumentTypes());
+  if (!areCompatible(returnedTypes(getBody()), getOperandTypes()))
+    return check.violated("C2", "body must return values of the operands' types, ",
+                          getOperandTypes(), "; found ", returnedTypes(getBody()));
+  if (!areCompatible(getResultTypes(), getOperandTypes()))
+    return check.violated("C3", "the results must have the operands' types, ", getOperandTypes(),
+                          "; found ", getResultTypes());
+  return mlir::success();
+}
+
 } // namespace octavo::stablehlo

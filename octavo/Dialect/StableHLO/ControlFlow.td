@@ -3,6 +3,7 @@
 #define OCTAVO_DIALECT_STABLEHLO_CONTROLFLOW_TD
 
 include "octavo/Dialect/StableHLO/Attributes.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
@@ -91,6 +92,43 @@ def StableHLO_TupleOp : StableHLO_InferredOp<"tuple", "C1"> {
   let arguments = (ins Variadic<StableHLO_CallValue>:$val);
   let results = (outs StableHLO_Tuple:$result);
   let assemblyFormat = "$val attr-dict `:` custom<TupleTypes>(type($val), type($result))";
+}
+
+def StableHLO_AfterAllOp : StableHLO_Op<"after_all", [Pure]> {
+  let arguments = (ins Variadic<StableHLO_Token>:$inputs);
+  let results = (outs StableHLO_Token:$result);
+  let assemblyFormat = "$inputs attr-dict `:` custom<TokenTypes>(ref($inputs), type($inputs), type($result))";
+}
+
+def StableHLO_CreateTokenOp : StableHLO_Op<"create_token", [Pure]> {
+  let results = (outs StableHLO_Token:$output);
+  let assemblyFormat = "attr-dict `:` type(results)";
+}
+
+def StableHLO_IfOp
+    : StableHLO_Op<"if", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins StableHLO_BooleanScalar:$pred);
+  let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
+  let results = (outs Variadic<StableHLO_CallValue>:$results);
+  let hasRegionVerifier = 1;
+}
+
+def StableHLO_CaseOp
+    : StableHLO_Op<"case", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins StableHLO_I32Scalar:$index);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let results = (outs Variadic<StableHLO_CallValue>:$results);
+  let hasRegionVerifier = 1;
+}
+
+def StableHLO_WhileOp
+    : StableHLO_Op<"while", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
+                             DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let arguments = (ins Variadic<StableHLO_CallValue>:$operand);
+  let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
+  let results = (outs Variadic<StableHLO_CallValue>:$results);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif // OCTAVO_DIALECT_STABLEHLO_CONTROLFLOW_TD

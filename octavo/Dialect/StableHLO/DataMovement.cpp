@@ -410,4 +410,19 @@ LogicalResult TransposeOp::inferReturnTypes(mlir::MLIRContext*, Location locatio
   return mlir::success();
 }
 
+LogicalResult BroadcastOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,
+                                            Types& types) {
+  const RankedTensorType operand = tensorType(adaptor.getOperand());
+  Extents shape;
+  for (std::int64_t size : adaptor.getBroadcastSizes()) {
+    if (size < 0)
+      return violates<BroadcastOp>(location, "I2", "broadcast_sizes must not be negative; found ",
+                                   spell(adaptor.getBroadcastSizes()));
+    shape.push_back(Extent::known(size));
+  }
+  llvm::append_range(shape, extentsOf(operand));
+  types.push_back(tensorOf(shape, operand.getElementType()));
+  return mlir::success();
+}
+
 } // namespace octavo::stablehlo

@@ -97,4 +97,12 @@ def StableHLO_TransposeOp : StableHLO_InferredOp<"transpose", "C1, C3"> {
   let hasFolder = 1;
 }
 
+def StableHLO_BroadcastOp : StableHLO_InferredOp<"broadcast", "I1"> {
+  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_sizes);
+  let results = (outs StableHLO_Tensor:$result);
+  let assemblyFormat = [{
+    $operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 #endif // OCTAVO_DIALECT_STABLEHLO_DATAMOVEMENT_TD

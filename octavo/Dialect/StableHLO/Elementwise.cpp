@@ -2,6 +2,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Assembly.h"
+#include "octavo/Dialect/StableHLO/AttributeFields.h"
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/StableHLO/Elementwise.cpp.inc"
@@ -219,6 +220,85 @@ LogicalResult SelectOp::inferReturnTypes(mlir::MLIRContext*, Location location, 
                               spell(extentsOf(onTrue)), " of on_true; found ",
                               spell(extentsOf(predicate)));
   types.push_back(mostSpecific(onTrue, adaptor.getOnFalse().getType()));
+  return mlir::success();
+}
+
+ResultAccuracyAttr ResultAccuracyAttr::ofMode(mlir::MLIRContext* context, ResultAccuracyMode mode) {
+  return get(context, llvm::APFloat(0.0), llvm::APFloat(0.0), 0,
+             ResultAccuracyModeAttr::get(context, mode));
+}
+
+LogicalResult ResultAccuracyAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                         llvm::APFloat atol, llvm::APFloat rtol, std::int64_t ulps,
+                                         ResultAccuracyModeAttr mode) {
+  if (atol.isNegative() || rtol.isNegative() || ulps < 0)
+    return emitError() << "atol, rtol and ulps must not be negative";
+  if (mode.getValue() != ResultAccuracyMode::TOLERANCE &&
+      (!atol.isZero() || !rtol.isZero() || ulps != 0))
+    return emitError() << "atol, rtol and ulps belong to the mode TOLERANCE; found them with "
+                       << stringifyResultAccuracyMode(mode.getValue());
+  return mlir::success();
+}
+
+mlir::Attribute ResultAccuracyAttr::parse(mlir::AsmParser& parser, mlir::Type) {
+  llvm::APFloat atol(0.0), rtol(0.0);
+  std::int64_t ulps = 0;
+  ResultAccuracyModeAttr mode;
+  const llvm::SMLoc at = parser.getCurrentLocation();
+  if (parseFields(parser, Presence::Optional,
+                  {{"atol", atol}, {"rtol", rtol}, {"ulps", ulps}, {"mode", mode}}))
+    return {};
+  if (!mode) {
+    parser.emitError(at) << "field 'mode' is missing";
+    return {};
+  }
+  return getChecked([&] { return parser.emitError(at); }, parser.getContext(), atol, rtol, ulps,
+                    mode);
+}
+
+void ResultAccuracyAttr::print(mlir::AsmPrinter& printer) const {
+  FieldPrinter fields(printer);
+  if (!getAtol().isZero())
+    fields.field("atol", getAtol());
+  if (!getRtol().isZero())
+    fields.field("rtol", getRtol());
+  fields.optional("ulps", getUlps());
+  fields.field("mode", mlir::Attribute(getMode()));
+}
+
+LogicalResult MapOp::verify() {
+  const Checker check(*this);
+  if (getInputs().empty())
+    return check.violated("C2", "there must be at least one input");
+  for (mlir::Value input : getInputs())
+    if (!isCompatibleShape(tensorType(input), getType()))
+      return check.violated("C1", "inputs and result must have one shape; found ", input.getType(),
+                            " and ", getType());
+  const llvm::ArrayRef<std::int64_t> dimensions = getDimensions();
+  const auto isInOrder = llvm::all_of(llvm::enumerate(dimensions), [](const auto& entry) {
+    return static_cast<std::int64_t>(entry.index()) == entry.value();
+  });
+  if (static_cast<std::int64_t>(dimensions.size()) != tensorType(getInputs().front()).getRank() ||
+      !isInOrder)
+    return check.violated("C3", "dimensions must be all axes of the inputs in order; found ",
+                          spell(dimensions));
+  return mlir::success();
+}
+
+LogicalResult MapOp::verifyRegions() {
+  const Checker check(*this);
+  mlir::Block& block = getComputation().front();
+  llvm::SmallVector<mlir::Type> expected;
+  for (mlir::Value input : getInputs())
+    expected.push_back(RankedTensorType::get({}, tensorType(input).getElementType()));
+  if (block.getArgumentTypes() != mlir::TypeRange(expected))
+    return check.violated("C4", "the computation must take a scalar of each input, ",
+                          mlir::TypeRange(expected), "; it takes ",
+                          mlir::TypeRange(block.getArgumentTypes()));
+  const mlir::TypeRange returned = block.getTerminator()->getOperandTypes();
+  const mlir::Type result = RankedTensorType::get({}, getType().getElementType());
+  if (returned.size() != 1 || returned.front() != result)
+    return check.violated("C4", "the computation must return ", result, "; found ", returned);
   return mlir::success();
 }
 

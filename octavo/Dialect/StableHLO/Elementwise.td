@@ -18,7 +18,8 @@ def StableHLO_ComparisonType : StableHLO_EnumAttr<"ComparisonType", [
 def StableHLO_ComparisonTypeAttr
     : EnumAttr<StableHLO_Dialect, StableHLO_ComparisonType, "comparison_type">;
 
-class StableHLO_UnaryOp<string mnemonic, Type tensor> : StableHLO_SameTypeOp<mnemonic, "C1"> {
+class StableHLO_UnaryOp<string mnemonic, Type tensor>
+    : StableHLO_SameTypeOp<mnemonic, "C1", [StableHLO_Elementwise]> {
   let arguments = (ins tensor:$operand);
   let results = (outs tensor:$result);
   let assemblyFormat = [{
@@ -27,7 +28,7 @@ class StableHLO_UnaryOp<string mnemonic, Type tensor> : StableHLO_SameTypeOp<mne
 }
 
 class StableHLO_BinaryOp<string mnemonic, Type tensor, list<Trait> traits = []>
-    : StableHLO_SameTypeOp<mnemonic, "C1", traits> {
+    : StableHLO_SameTypeOp<mnemonic, "C1", traits # [StableHLO_Elementwise]> {
   let arguments = (ins tensor:$lhs, tensor:$rhs);
   let results = (outs tensor:$result);
   let assemblyFormat = [{
@@ -35,28 +36,69 @@ class StableHLO_BinaryOp<string mnemonic, Type tensor, list<Trait> traits = []>
   }];
 }
 
-def StableHLO_CbrtOp : StableHLO_UnaryOp<"cbrt", StableHLO_FloatComplexOrQuantizedTensor>;
+// #stablehlo.result_accuracy<atol = 1.0e-03, ulps = 3, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>:
+// how exact a function is asked to be. It allows more error than octavo makes, so it changes nothing.
+def StableHLO_ResultAccuracyMode : StableHLO_EnumAttr<"ResultAccuracyMode", [
+  I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGHEST", 1>, I32EnumAttrCase<"TOLERANCE", 2>]>;
+def StableHLO_ResultAccuracyModeAttr
+    : EnumAttr<StableHLO_Dialect, StableHLO_ResultAccuracyMode, "result_accuracy_mode"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+def StableHLO_ResultAccuracyAttr : StableHLO_Attr<"ResultAccuracy", "result_accuracy"> {
+  let parameters = (ins
+    APFloatParameter<"">:$atol,
+    APFloatParameter<"">:$rtol,
+    "int64_t":$ulps,
+    "ResultAccuracyModeAttr":$mode
+  );
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let constBuilderCall = "::octavo::stablehlo::ResultAccuracyAttr::ofMode($_builder.getContext(), $0)";
+  let extraClassDeclaration = [{
+    /// Without tolerances.
+    static ResultAccuracyAttr ofMode(::mlir::MLIRContext* context, ResultAccuracyMode mode);
+  }];
+}
+
+// A function that only approximations are known of.
+class StableHLO_FunctionOp<string mnemonic>
+    : StableHLO_SameTypeOp<mnemonic, "C1", [StableHLO_Elementwise]> {
+  let arguments = (ins
+    StableHLO_FloatComplexOrQuantizedTensor:$operand,
+    DefaultValuedOptionalAttr<StableHLO_ResultAccuracyAttr,
+                              "::octavo::stablehlo::ResultAccuracyMode::DEFAULT">:$result_accuracy
+  );
+  let results = (outs StableHLO_FloatComplexOrQuantizedTensor:$result);
+  let assemblyFormat = [{
+    $operand attr-dict `:` custom<OneTypeOrFunction>(type($operand), type($result))
+  }];
+}
+
+def StableHLO_CbrtOp : StableHLO_FunctionOp<"cbrt">;
 def StableHLO_CeilOp : StableHLO_UnaryOp<"ceil", StableHLO_FloatOrQuantizedTensor>;
-def StableHLO_CosineOp : StableHLO_UnaryOp<"cosine", StableHLO_FloatComplexOrQuantizedTensor>;
-def StableHLO_ExpOp : StableHLO_UnaryOp<"exponential", StableHLO_FloatComplexOrQuantizedTensor>;
-def StableHLO_Expm1Op : StableHLO_UnaryOp<"exponential_minus_one", StableHLO_FloatComplexOrQuantizedTensor>;
+def StableHLO_CosineOp : StableHLO_FunctionOp<"cosine">;
+def StableHLO_ClzOp : StableHLO_UnaryOp<"count_leading_zeros", StableHLO_IntTensor>;
+def StableHLO_ExpOp : StableHLO_FunctionOp<"exponential">;
+def StableHLO_Expm1Op : StableHLO_FunctionOp<"exponential_minus_one">;
 def StableHLO_FloorOp : StableHLO_UnaryOp<"floor", StableHLO_FloatOrQuantizedTensor>;
-def StableHLO_LogOp : StableHLO_UnaryOp<"log", StableHLO_FloatComplexOrQuantizedTensor>;
-def StableHLO_Log1pOp : StableHLO_UnaryOp<"log_plus_one", StableHLO_FloatComplexOrQuantizedTensor>;
-def StableHLO_LogisticOp : StableHLO_UnaryOp<"logistic", StableHLO_FloatComplexOrQuantizedTensor>;
+def StableHLO_LogOp : StableHLO_FunctionOp<"log">;
+def StableHLO_Log1pOp : StableHLO_FunctionOp<"log_plus_one">;
+def StableHLO_LogisticOp : StableHLO_FunctionOp<"logistic">;
 def StableHLO_NegOp : StableHLO_UnaryOp<"negate", StableHLO_NumberTensor>;
 def StableHLO_NotOp : StableHLO_UnaryOp<"not", StableHLO_BooleanOrIntTensor>;
+def StableHLO_PopulationCountOp : StableHLO_UnaryOp<"popcnt", StableHLO_IntTensor>;
 def StableHLO_RoundOp : StableHLO_UnaryOp<"round_nearest_afz", StableHLO_FloatOrQuantizedTensor>;
 def StableHLO_RoundNearestEvenOp : StableHLO_UnaryOp<"round_nearest_even", StableHLO_FloatOrQuantizedTensor>;
-def StableHLO_RsqrtOp : StableHLO_UnaryOp<"rsqrt", StableHLO_FloatComplexOrQuantizedTensor>;
+def StableHLO_RsqrtOp : StableHLO_FunctionOp<"rsqrt">;
 def StableHLO_SignOp : StableHLO_UnaryOp<"sign", StableHLO_SignedNumberTensor>;
-def StableHLO_SineOp : StableHLO_UnaryOp<"sine", StableHLO_FloatComplexOrQuantizedTensor>;
-def StableHLO_SqrtOp : StableHLO_UnaryOp<"sqrt", StableHLO_FloatComplexOrQuantizedTensor>;
-def StableHLO_TanhOp : StableHLO_UnaryOp<"tanh", StableHLO_FloatComplexOrQuantizedTensor>;
+def StableHLO_SineOp : StableHLO_FunctionOp<"sine">;
+def StableHLO_SqrtOp : StableHLO_FunctionOp<"sqrt">;
+def StableHLO_TanOp : StableHLO_FunctionOp<"tan">;
+def StableHLO_TanhOp : StableHLO_FunctionOp<"tanh">;
 
 // Only the sum takes tensors that are quantized per axis, and mixes them with others (C2 to C7).
 def StableHLO_AddOp
-    : StableHLO_Op<"add", [Pure, Commutative, InferTypeOpAdaptorWithIsCompatible]> {
+    : StableHLO_Op<"add", [Pure, Commutative, StableHLO_Elementwise, InferTypeOpAdaptorWithIsCompatible]> {
   let arguments = (ins StableHLO_TensorOrPerAxis:$lhs, StableHLO_TensorOrPerAxis:$rhs);
   let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = [{
@@ -65,6 +107,7 @@ def StableHLO_AddOp
   let hasVerifier = 1;
 }
 def StableHLO_AndOp : StableHLO_BinaryOp<"and", StableHLO_BooleanOrIntTensor, [Commutative]>;
+def StableHLO_Atan2Op : StableHLO_BinaryOp<"atan2", StableHLO_FloatComplexOrQuantizedTensor>;
 def StableHLO_DivOp : StableHLO_BinaryOp<"divide", StableHLO_NumberTensor>;
 def StableHLO_MaxOp : StableHLO_BinaryOp<"maximum", StableHLO_Tensor, [Commutative]>;
 def StableHLO_MinOp : StableHLO_BinaryOp<"minimum", StableHLO_Tensor, [Commutative]>;
@@ -72,10 +115,13 @@ def StableHLO_MulOp : StableHLO_BinaryOp<"multiply", StableHLO_Tensor, [Commutat
 def StableHLO_OrOp : StableHLO_BinaryOp<"or", StableHLO_BooleanOrIntTensor, [Commutative]>;
 def StableHLO_PowOp : StableHLO_BinaryOp<"power", StableHLO_NumberTensor>;
 def StableHLO_RemOp : StableHLO_BinaryOp<"remainder", StableHLO_NumberTensor>;
+def StableHLO_ShiftLeftOp : StableHLO_BinaryOp<"shift_left", StableHLO_IntTensor>;
+def StableHLO_ShiftRightArithmeticOp : StableHLO_BinaryOp<"shift_right_arithmetic", StableHLO_IntTensor>;
+def StableHLO_ShiftRightLogicalOp : StableHLO_BinaryOp<"shift_right_logical", StableHLO_IntTensor>;
 def StableHLO_SubtractOp : StableHLO_BinaryOp<"subtract", StableHLO_NumberTensor>;
 def StableHLO_XorOp : StableHLO_BinaryOp<"xor", StableHLO_BooleanOrIntTensor, [Commutative]>;
 
-def StableHLO_AbsOp : StableHLO_InferredOp<"abs", "C1, C2"> {
+def StableHLO_AbsOp : StableHLO_InferredOp<"abs", "C1, C2", [StableHLO_Elementwise]> {
   let arguments = (ins StableHLO_SignedNumberTensor:$operand);
   let results = (outs StableHLO_Tensor:$result);
   let assemblyFormat = [{
@@ -83,7 +129,7 @@ def StableHLO_AbsOp : StableHLO_InferredOp<"abs", "C1, C2"> {
   }];
 }
 
-def StableHLO_ClampOp : StableHLO_InferredOp<"clamp", "C4"> {
+def StableHLO_ClampOp : StableHLO_InferredOp<"clamp", "C4", [StableHLO_Elementwise]> {
   let arguments = (ins StableHLO_Tensor:$min, StableHLO_Tensor:$operand, StableHLO_Tensor:$max);
   let results = (outs StableHLO_Tensor:$result);
   let assemblyFormat = [{
@@ -92,7 +138,7 @@ def StableHLO_ClampOp : StableHLO_InferredOp<"clamp", "C4"> {
   }];
 }
 
-def StableHLO_CompareOp : StableHLO_InferredOp<"compare", "C2"> {
+def StableHLO_CompareOp : StableHLO_InferredOp<"compare", "C2", [StableHLO_Elementwise]> {
   let arguments = (ins
     StableHLO_Tensor:$lhs,
     StableHLO_Tensor:$rhs,
@@ -107,7 +153,7 @@ def StableHLO_CompareOp : StableHLO_InferredOp<"compare", "C2"> {
   }];
 }
 
-def StableHLO_ConvertOp : StableHLO_Op<"convert", [Pure]> {
+def StableHLO_ConvertOp : StableHLO_Op<"convert", [Pure, StableHLO_Elementwise]> {
   let arguments = (ins StableHLO_PlainTensor:$operand);
   let results = (outs StableHLO_PlainTensor:$result);
   let assemblyFormat = [{
@@ -124,13 +170,13 @@ def StableHLO_BitcastConvertOp : StableHLO_Op<"bitcast_convert", [Pure]> {
   let hasVerifier = 1;
 }
 
-def StableHLO_IsFiniteOp : StableHLO_InferredOp<"is_finite", "C1"> {
+def StableHLO_IsFiniteOp : StableHLO_InferredOp<"is_finite", "C1", [StableHLO_Elementwise]> {
   let arguments = (ins StableHLO_FloatOrQuantizedTensor:$x);
   let results = (outs StableHLO_BooleanTensor:$y);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def StableHLO_ReducePrecisionOp : StableHLO_InferredOp<"reduce_precision", "C1"> {
+def StableHLO_ReducePrecisionOp : StableHLO_InferredOp<"reduce_precision", "C1", [StableHLO_Elementwise]> {
   let arguments = (ins
     StableHLO_FloatOrQuantizedTensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
   let results = (outs StableHLO_FloatOrQuantizedTensor:$output);
@@ -140,7 +186,7 @@ def StableHLO_ReducePrecisionOp : StableHLO_InferredOp<"reduce_precision", "C1">
   }];
 }
 
-def StableHLO_SelectOp : StableHLO_InferredOp<"select", "C2"> {
+def StableHLO_SelectOp : StableHLO_InferredOp<"select", "C2", [StableHLO_Elementwise]> {
   let arguments = (ins
     StableHLO_BooleanTensor:$pred, StableHLO_Tensor:$on_true, StableHLO_Tensor:$on_false);
   let results = (outs StableHLO_Tensor:$result);
@@ -148,6 +194,15 @@ def StableHLO_SelectOp : StableHLO_InferredOp<"select", "C2"> {
     operands attr-dict
     `:` custom<SelectTypes>(type($pred), type($on_true), type($on_false), type($result))
   }];
+}
+
+def StableHLO_MapOp
+    : StableHLO_Op<"map", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, DenseI64ArrayAttr:$dimensions);
+  let regions = (region SizedRegion<1>:$computation);
+  let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif // OCTAVO_DIALECT_STABLEHLO_ELEMENTWISE_TD

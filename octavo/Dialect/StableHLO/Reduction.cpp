@@ -1,6 +1,6 @@
 // Reduction family: text and verifiers.
 #include "octavo/Dialect/StableHLO/Reduction.h"
-#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/Reducer.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -231,56 +231,8 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
-namespace {
-
-/// Whether a sum may be formed in `wide` of elements of `narrow`: the same kind, no narrower.
-bool isPromotable(mlir::Type narrow, mlir::Type wide) {
-  if (isCompatibleElement(narrow, wide))
-    return true;
-  if (isQuantized(narrow) && isQuantized(wide))
-    return elementType(narrow)->quantized().expressed == elementType(wide)->quantized().expressed &&
-           bitWidth(narrow) <= bitWidth(wide);
-  const bool isOneKind =
-      (isFloat(narrow) && isFloat(wide)) || (isComplex(narrow) && isComplex(wide)) ||
-      (isInteger(narrow) && isInteger(wide) && isSignedInteger(narrow) == isSignedInteger(wide));
-  return isOneKind && bitWidth(narrow) <= bitWidth(wide);
-}
-
-} // namespace
-
 LogicalResult ReduceOp::verifyRegions() {
-  const mlir::Location location = getLoc();
-  mlir::Block& block = getBody().front();
-  const std::size_t count = getInputs().size();
-  if (block.getNumArguments() != 2 * count)
-    return violates<ReduceOp>(location, "C6", "the body must take ", 2 * count,
-                              " arguments, a running value and an element for each input; found ",
-                              block.getNumArguments());
-  const auto results = llvm::cast<ReturnOp>(block.getTerminator()).getResults();
-  if (results.size() != count)
-    return violates<ReduceOp>(location, "C6", "the body must return ", count, " values; found ",
-                              results.size());
-  for (std::size_t k = 0; k < count; ++k) {
-    const auto input = llvm::cast<RankedTensorType>(getInputs()[k].getType());
-    const mlir::Type type = block.getArgument(k).getType();
-    const auto scalar = llvm::dyn_cast<RankedTensorType>(type);
-    if (!scalar || scalar.getRank() != 0 || block.getArgument(count + k).getType() != type ||
-        results[k].getType() != type)
-      return violates<ReduceOp>(location, "C6", "for input ", k,
-                                " the body's two arguments and its result must have one scalar "
-                                "type; found ",
-                                type, ", ", block.getArgument(count + k).getType(), " and ",
-                                results[k].getType());
-    if (!isPromotable(input.getElementType(), scalar.getElementType()))
-      return violates<ReduceOp>(location, "C6", "the body's type ", scalar,
-                                " must hold the elements of input ", k, ", ",
-                                input.getElementType());
-    const auto result = llvm::cast<RankedTensorType>(getResult(k).getType());
-    if (!isCompatibleElement(result.getElementType(), scalar.getElementType()))
-      return violates<ReduceOp>(location, "C8", "result ", k, " must have the body's element type ",
-                                scalar.getElementType(), "; found ", result.getElementType());
-  }
-  return success();
+  return verifyReducer(*this, getBody(), getInputs().getTypes(), getResultTypes(), "C6", "C8");
 }
 
 } // namespace octavo::stablehlo

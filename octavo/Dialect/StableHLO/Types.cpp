@@ -33,6 +33,14 @@ bool isStaticTensor(mlir::Type type) {
   return isTensor(type) && llvm::cast<RankedTensorType>(type).hasStaticShape();
 }
 
+bool isScalarTensor(mlir::Type type) {
+  return isTensor(type) && llvm::cast<RankedTensorType>(type).getRank() == 0;
+}
+
+bool isShapeTensor(mlir::Type type) {
+  return isStaticTensor(type) && llvm::cast<RankedTensorType>(type).getRank() == 1;
+}
+
 bool isBoolean(mlir::Type type) { return type.isSignlessInteger(1); }
 
 bool isInteger(mlir::Type type) {
@@ -77,6 +85,18 @@ bool isCompatibleElement(mlir::Type a, mlir::Type b) {
   x.scales = y.scales = {};
   x.zeroPoints = y.zeroPoints = {};
   return x == y;
+}
+
+bool isPromotable(mlir::Type narrow, mlir::Type wide) {
+  if (isCompatibleElement(narrow, wide))
+    return true;
+  if (isQuantized(narrow) && isQuantized(wide))
+    return elementType(narrow)->quantized().expressed == elementType(wide)->quantized().expressed &&
+           bitWidth(narrow) <= bitWidth(wide);
+  const bool isOneKind =
+      (isFloat(narrow) && isFloat(wide)) || (isComplex(narrow) && isComplex(wide)) ||
+      (isInteger(narrow) && isInteger(wide) && isSignedInteger(narrow) == isSignedInteger(wide));
+  return isOneKind && bitWidth(narrow) <= bitWidth(wide);
 }
 
 bool isCompatibleShape(RankedTensorType a, RankedTensorType b) {

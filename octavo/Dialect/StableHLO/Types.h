@@ -14,6 +14,12 @@ bool isTensor(mlir::Type type);
 /// The same with all extents known.
 bool isStaticTensor(mlir::Type type);
 
+/// A tensor of rank 0.
+bool isScalarTensor(mlir::Type type);
+
+/// A list of numbers of known length.
+bool isShapeTensor(mlir::Type type);
+
 bool isBoolean(mlir::Type type);            ///< i1
 bool isInteger(mlir::Type type);            ///< signed or unsigned, not i1
 bool isSignedInteger(mlir::Type type);      ///< MLIR's signless, which StableHLO reads as signed
@@ -33,6 +39,10 @@ bool isCompatibleElement(mlir::Type a, mlir::Type b);
 /// Whether two shapes may be one: of one rank, and on each axis equal or one of them unknown,
 /// within the bound where one is bounded.
 bool isCompatibleShape(mlir::RankedTensorType a, mlir::RankedTensorType b);
+
+/// Whether a function on elements of `wide` may be given elements of `narrow`: the same kind, no
+/// narrower.
+bool isPromotable(mlir::Type narrow, mlir::Type wide);
 
 /// Tensors of compatible shapes and elements; tuples of compatible types; any other type equal.
 bool isCompatible(mlir::Type a, mlir::Type b);

@@ -1,0 +1,67 @@
+#include "octavo/Reference/ConvolutionOperands.h"
+
+#include "octavo/Reference/Convolve.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::reference {
+
+llvm::Expected<Value> convolveOperands(mlir::Operation* op, const Value& lhs, const Value& rhs,
+                                       const stablehlo::ConvolutionAttributes& attributes,
+                                       llvm::ArrayRef<std::int64_t> padding) {
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
+  const Tensor& x = lhs.tensor();
+  const Tensor& kernel = rhs.tensor();
+  const auto isAll = [&](auto isKind) {
+    return isKind(x.type) && isKind(kernel.type) && isKind(*type);
+  };
+  if (!isAll([](const ElementType& t) { return t.isFloat(); }) &&
+      !isAll([](const ElementType& t) { return t.isInteger(); }) &&
+      !isAll([](const ElementType& t) { return t.isComplex(); }))
+    return failure(op, "operands of " + x.type.name() + " and " + kernel.type.name() +
+                           " have no product in " + type->name());
+  const stablehlo::ConvDimensionNumbersAttr d = attributes.numbers;
+  ConvolutionShape shape{.inputBatch = d.getInputBatchDimension(),
+                         .inputFeature = d.getInputFeatureDimension(),
+                         .inputSpatial = d.getInputSpatialDimensions().vec(),
+                         .kernelInput = d.getKernelInputFeatureDimension(),
+                         .kernelOutput = d.getKernelOutputFeatureDimension(),
+                         .kernelSpatial = d.getKernelSpatialDimensions().vec(),
+                         .outputBatch = d.getOutputBatchDimension(),
+                         .outputFeature = d.getOutputFeatureDimension(),
+                         .outputSpatial = d.getOutputSpatialDimensions().vec(),
+                         .window = {},
+                         .featureGroups = attributes.featureGroups,
+                         .batchGroups = attributes.batchGroups};
+  const auto at = [](std::optional<llvm::ArrayRef<std::int64_t>> list, std::size_t axis) {
+    return list && !list->empty() ? (*list)[axis] : 1;
+  };
+  for (std::size_t axis = 0; axis < shape.inputSpatial.size(); ++axis)
+    shape.window.push_back({.stride = at(attributes.windowStrides, axis),
+                            .low = padding.empty() ? 0 : padding[2 * axis],
+                            .high = padding.empty() ? 0 : padding[2 * axis + 1],
+                            .lhsDilation = at(attributes.lhsDilation, axis),
+                            .rhsDilation = at(attributes.rhsDilation, axis),
+                            .isReversed = attributes.windowReversal &&
+                                          !attributes.windowReversal->empty() &&
+                                          (*attributes.windowReversal)[axis]});
+  // What types left open is known now.
+  const std::int64_t features = x.shape[shape.inputFeature];
+  const std::int64_t outputs = kernel.shape[shape.kernelOutput];
+  if (features % shape.featureGroups != 0 ||
+      kernel.shape[shape.kernelInput] != features / shape.featureGroups ||
+      x.shape[shape.inputBatch] % shape.batchGroups != 0 ||
+      outputs % (shape.featureGroups * shape.batchGroups) != 0)
+    return failure(op, "the features and groups of " + describe(lhs) + " and " + describe(rhs) +
+                           " do not fit together");
+  const std::vector<std::int64_t> result = convolvedShape(x.shape, kernel.shape, shape);
+  if (llvm::any_of(result, [](std::int64_t extent) { return extent < 0; }))
+    return failure(op, "pads " + describe(lhs) + " to a negative extent");
+  if (llvm::Error error = checkSize(op, result))
+    return std::move(error);
+  return Value(convolve(x, kernel, shape, *type));
+}
+
+} // namespace octavo::reference

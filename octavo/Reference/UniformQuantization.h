@@ -1,0 +1,17 @@
+// StableHLO's uniform quantization: integers that stand for (storage - zero point) * scale.
+#pragma once
+
+#include "octavo/Reference/Elements.h"
+
+namespace octavo::reference {
+
+/// The numbers that a quantized tensor stands for, in its expressed type: the difference in
+/// integers, converted, times the scale.
+Tensor dequantizeUniform(const Tensor& tensor);
+
+/// A float tensor of the expressed type of `type`, quantized: x / scale + zero point in that type,
+/// clamped to the storage's range, rounded to the nearest integer, ties to even. NaN gives the zero
+/// point.
+Tensor quantizeUniform(const Tensor& tensor, const ElementType& type);
+
+} // namespace octavo::reference
