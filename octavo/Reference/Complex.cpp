@@ -72,7 +72,7 @@ llvm::Expected<Value> evaluateFft(stablehlo::FftOp op, const Operands& operands,
   case stablehlo::FftType::IRFFT:
     return Value(inverseRealFft(x, axes, lengths.back()));
   }
-  return failure(op, "has a transform that is not known");
+  llvm_unreachable("every transform is computed above");
 }
 
 } // namespace

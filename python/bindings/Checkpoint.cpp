@@ -239,8 +239,8 @@ struct Weights {
     if (tensor.axis != static_cast<int>(tensor.shape().size()) - 1 || tensor.shape().size() < 2)
       raise(
           ErrorClass::Shape,
-          "weights[\"{}\"]: a matrix with blocks along its last axis was expected, shape {} along "
-          "axis {} was found; quantize it with axis=-1",
+          "weights[\"{}\"]: expected a matrix with blocks along its last axis, found shape {} along "
+          "axis {}; quantize it with axis=-1",
           name, text(tensor.shape()), tensor.axis);
     const Array elements = rowMajorElements(tensor), scales = contiguous(tensor.scales);
     scaled.push_back({name, tensor.shape(), tensor.format, keep(elements, elements.size()),

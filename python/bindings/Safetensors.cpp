@@ -143,7 +143,7 @@ static nb::dict load(const std::filesystem::path& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown))
     raise(ErrorClass::File,
-          "{}: a safetensors file was expected, a folder was found; octavo.checkpoint.open reads "
+          "{}: expected a safetensors file, found a folder; octavo.checkpoint.open reads "
           "checkpoints",
           path.string());
   const auto file = valueOf(checkpoint::SafetensorsFile::open(path));

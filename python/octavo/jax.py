@@ -84,7 +84,7 @@ def _array(x: ArrayLike, name: str) -> Array:
     try:
         return jnp.asarray(x)
     except (TypeError, ValueError) as error:
-        raise DtypeError(f"{name}: an array was expected, {type(x).__name__} was found: "
+        raise DtypeError(f"{name}: expected an array, found {type(x).__name__}: "
                          f"{error}") from error
     except jax.errors.JaxRuntimeError as error:
         if "Invalid XLA PrimitiveType" not in str(error):  # memory
@@ -96,7 +96,7 @@ def _array(x: ArrayLike, name: str) -> Array:
 def _floats(x: ArrayLike, name: str) -> Array:
     x = _array(x, name)
     if x.dtype.name not in _WIDE:
-        raise DtypeError(f"{name}: float32, bfloat16 or float16 was expected, {x.dtype} was found; "
+        raise DtypeError(f"{name}: expected float32, bfloat16 or float16, found {x.dtype}; "
                          "convert it with astype")
     return x.astype(jnp.float32)
 
@@ -106,13 +106,12 @@ def _axis_from_end(axis: int, x: Array) -> int:
     try:
         index = operator.index(axis)
     except TypeError:
-        raise DtypeError(f"axis: an integer was expected, {axis!r} was found: blocks lie along one "
+        raise DtypeError(f"axis: expected an integer, found {axis!r}: blocks lie along one "
                          "axis") from None
     if x.ndim == 0:
-        raise ShapeError("x: one axis or more was expected, none was found; reshape it to (1,)")
+        raise ShapeError("x: expected one axis or more, found none; reshape it to (1,)")
     if not -x.ndim <= index < x.ndim:
-        raise ShapeError(f"axis: {-x.ndim} to {x.ndim - 1} was expected for shape {x.shape}, "
-                         f"{index} was found")
+        raise ShapeError(f"axis: expected {-x.ndim} to {x.ndim - 1} for shape {x.shape}, found {index}")
     return x.ndim - index % x.ndim
 
 
@@ -122,7 +121,7 @@ def _outer_operand(outer: ArrayLike | None) -> Array:
         return jnp.zeros((0,), jnp.float32)
     given = _floats(np.float32(outer) if isinstance(outer, (int, float)) else outer, "outer")
     if given.ndim:
-        raise ShapeError(f"outer: one number was expected, shape {given.shape} was found; jax.vmap "
+        raise ShapeError(f"outer: expected one number, found shape {given.shape}; jax.vmap "
                          "goes over several")
     return _without_gradient(lambda given: given, "outer has no gradient")(given)
 
@@ -136,7 +135,7 @@ def _random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...]
         return jax.random.bits(key, shape, jnp.uint32)
     except (TypeError, ValueError) as error:  # of the three arguments only the key is the caller's
         found = f"{key.dtype} {list(key.shape)}" if hasattr(key, "dtype") else repr(key)
-        raise DtypeError(f"key: one key of jax.random.key(...) was expected, {found} was found; "
+        raise DtypeError(f"key: expected one key of jax.random.key(...), found {found}; "
                          "jax.vmap goes over several") from error
 
 
@@ -184,16 +183,15 @@ class ScaledArray:
     def T(self) -> "ScaledArray":
         """The matrix transposed."""
         if self.ndim != 2:
-            raise ShapeError(f"T is of matrices, shape {self.shape} was found; mT exchanges the "
-                             "last two axes")
+            raise ShapeError(f"T: expected a matrix, found shape {self.shape}; mT swaps the last two axes")
         return self.mT
 
     @property
     def mT(self) -> "ScaledArray":
         """The last two axes exchanged."""
         if self.ndim < 2 or self.axis not in (-1, -2):
-            raise ShapeError("mT exchanges the last two axes, of which blocks must lie along one; "
-                             f"shape {self.shape}, axis {self.axis} was found")
+            raise ShapeError("mT: expected blocks along one of the last two axes, which it swaps; "
+                             f"found shape {self.shape}, axis {self.axis}")
         return ScaledArray(self.elements.swapaxes(-1, -2), self.scales.swapaxes(-1, -2), self.outer,
                            self.format, -3 - self.axis)
 
@@ -208,8 +206,8 @@ class ScaledArray:
         return matmul(other, self)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise DtypeError("a ScaledArray is no array: dequantize() gives its values, elements and "
-                         "scales are its codes")
+        raise DtypeError("a ScaledArray is not an array: dequantize() gives its values, elements "
+                         "and scales are its codes")
 
     __array_ufunc__ = None  # array @ scaled is __rmatmul__, array + scaled a TypeError
 
@@ -218,13 +216,13 @@ def _parts(array: ScaledArray) -> tuple[ScaledArray, list[int], list[int]]:
     """The same of JAX's arrays, checked to be what the kernels read; the shapes of a member of the
     batch that vmap made and of a block."""
     if not isinstance(array, ScaledArray):
-        raise DtypeError(f"array: a ScaledArray was expected, {type(array).__name__} was found; "
+        raise DtypeError(f"array: expected a ScaledArray, found {type(array).__name__}; "
                          "quantize makes one")
     row = _core.ScaledFormat(array.format)
     parts = {name: _array(getattr(array, name), name) for name in ("elements", "scales", "outer")}
     if not isinstance(array.axis, int) or array.axis >= 0:
-        raise ShapeError("axis: a negative number was expected, counted from the end, "
-                         f"{array.axis!r} was found")
+        raise ShapeError("axis: expected a negative number, counted from the end, found "
+                         f"{array.axis!r}")
     member, block = _core.jax_parts(row.name, -array.axis, *(
         (str(part.dtype), part.shape) for part in parts.values()))
     return ScaledArray(**parts, format=row.name, axis=array.axis), member, block
@@ -388,13 +386,13 @@ def pack(codes: ArrayLike, format: str | _core.ElementFormat | DTypeLike | None 
     row = _element_format(codes.dtype if format is None else format, range(1, 8))
     if codes.dtype != jnp.uint8:
         if codes.dtype != _dtype(row):
-            raise DtypeError(f"codes: {'' if _is_in_bytes(row) else f'{row.numpy} or '}uint8 was "
-                             f"expected, {codes.dtype} was found")
+            raise DtypeError(f"codes: expected {'' if _is_in_bytes(row) else f'{row.numpy} or '}uint8, "
+                             f"found {codes.dtype}")
         codes = lax.bitcast_convert_type(codes, jnp.uint4)
     group = 8 // math.gcd(8, row.bits)  # codes that fill whole bytes
     if codes.ndim == 0 or codes.shape[-1] % group:
-        raise ShapeError(f"codes: a multiple of {group} on the last axis was expected, shape "
-                         f"{codes.shape} was found; pad it")
+        raise ShapeError(f"codes: expected a multiple of {group} on the last axis, found shape "
+                         f"{codes.shape}; pad it")
     parts = codes.astype(jnp.uint8).reshape(*codes.shape[:-1], codes.shape[-1] // group, group)
     return _regrouped(parts, row.bits, 8).reshape(*codes.shape[:-1], codes.shape[-1] * row.bits // 8)
 
@@ -419,12 +417,12 @@ def unpack(packed: ArrayLike, format: str | _core.ElementFormat | DTypeLike) -> 
     packed = _array(packed, "packed")
     row = _element_format(format, range(1, 8))
     if packed.dtype != jnp.uint8:
-        raise DtypeError(f"packed: uint8 was expected, {packed.dtype} was found")
+        raise DtypeError(f"packed: expected uint8, found {packed.dtype}")
     group = 8 // math.gcd(8, row.bits)
     size = row.bits * group // 8
     if packed.ndim == 0 or packed.shape[-1] % size:
-        raise ShapeError(f"packed: a multiple of {size} bytes on the last axis was expected, shape "
-                         f"{packed.shape} was found")
+        raise ShapeError(f"packed: expected a multiple of {size} bytes on the last axis, found shape "
+                         f"{packed.shape}")
     codes = _regrouped(packed.reshape(*packed.shape[:-1], packed.shape[-1] // size, size), 8, row.bits)
     codes = codes.reshape(*packed.shape[:-1], packed.shape[-1] * 8 // row.bits)
     if _is_in_bytes(row):
@@ -477,8 +475,8 @@ def _side_of_array(array: ScaledArray, name: str) -> _Side:
     """A side [..., rows, K] of an array that is quantized along its last axis."""
     array, member, block = _parts(array)
     if len(member) < 2:
-        raise ShapeError(f"{name}: two axes or more were expected of each member of a batch of "
-                         f"shape {array.outer.shape}, shape {array.shape} was found")
+        raise ShapeError(f"{name}: expected two axes or more in each member of a batch of shape "
+                         f"{array.outer.shape}, found shape {array.shape}")
     row = _core.ScaledFormat(array.format)
     lead = array.ndim - 2
     outer = array.outer.reshape(array.outer.shape + (1,) * (lead - array.outer.ndim))
@@ -534,21 +532,21 @@ def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
     def side(operand, name, axis):
         if isinstance(operand, ScaledArray):
             if operand.ndim < 2 or operand.axis != axis:
-                raise ShapeError(f"{name}: quantized along axis {axis} of two axes or more was "
-                                 f"expected, axis {operand.axis} of shape {operand.shape} was "
-                                 f"found; quantize it with axis={axis}")
+                raise ShapeError(f"{name}: expected two axes or more, quantized along axis {axis}, "
+                                 f"found axis {operand.axis} of shape {operand.shape}; quantize it "
+                                 f"with axis={axis}")
             return _side_of_array(operand if axis == -1 else operand.mT, name)
         x = _floats(operand, name)
         if x.ndim < 2:
-            raise ShapeError(f"{name}: two axes or more were expected, shape {x.shape} was found")
+            raise ShapeError(f"{name}: expected two axes or more, found shape {x.shape}")
         return _side_of_floats(x if axis == -1 else x.swapaxes(-1, -2))
 
     left, right = side(a, "a", -1), side(b, "b", -2)
     if left.elements.shape[-1] != right.elements.shape[-1]:
-        raise ShapeError(f"a and b: one K was expected, {left.elements.shape[-1]} and "
-                         f"{right.elements.shape[-1]} were found")
+        raise ShapeError(f"a and b: expected the same K, found {left.elements.shape[-1]} and "
+                         f"{right.elements.shape[-1]}")
     if not left.scale and not right.scale:
-        raise DtypeError("a or b: a ScaledArray was expected; use jnp.matmul for plain arrays")
+        raise DtypeError("a or b: expected a ScaledArray, found plain arrays; jnp.matmul multiplies those")
     return _product(left, right)
 
 
@@ -564,17 +562,16 @@ def scaled_matmul(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array,
     """
     operands = {"lhs": lhs, "rhs": rhs, "lhs_scales": lhs_scales, "rhs_scales": rhs_scales}
     if any(x.ndim != 3 for x in operands.values()):
-        raise ShapeError("scaled_matmul: [B, rows, K] was expected of all four operands, " +
-                         ", ".join(f"{name} {x.shape}" for name, x in operands.items()) + " found")
+        raise ShapeError("scaled_matmul: expected four operands [B, rows, K], found " +
+                         ", ".join(f"{name} {x.shape}" for name, x in operands.items()))
     if lhs.shape[0] != rhs.shape[0] or lhs.shape[2] != rhs.shape[2]:
-        raise ShapeError(f"lhs and rhs: one B and one K were expected, {lhs.shape} and {rhs.shape} "
-                         "were found")
+        raise ShapeError(f"lhs and rhs: expected the same B and K, found {lhs.shape} and {rhs.shape}")
     sides = []
     for name, x, scales in (("lhs", lhs, lhs_scales), ("rhs", rhs, rhs_scales)):
         blocks = scales.shape[2]
         if scales.shape[:2] != x.shape[:2] or blocks == 0 or x.shape[2] % blocks != 0:
-            raise ShapeError(f"{name}_scales: {(*x.shape[:2], 'K / block')} was expected for "
-                             f"{name} {x.shape}, {scales.shape} was found")
+            raise ShapeError(f"{name}_scales: expected {(*x.shape[:2], 'K / block')} for {name} "
+                             f"{x.shape}, found {scales.shape}")
         try:
             element, scale = (_core.ElementFormat(each.dtype) for each in (x, scales))
         except FormatError:
@@ -629,7 +626,7 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.Do
         return lax.dot_general(lhs, rhs, dimension_numbers,
                                preferred_element_type=preferred_element_type)
     if len(configs) != 3:
-        raise ShapeError(f"configs: three (lhs, rhs, gradients) were expected, {len(configs)} found")
+        raise ShapeError(f"configs: expected three (lhs, rhs, gradients), found {len(configs)}")
     configs = [config.name if isinstance(config, _core.ScaledFormat) else config
                for config in configs]
     if not all(isinstance(config, str) for config in configs):
@@ -643,9 +640,8 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.Do
     def matrices(x, contract, batch, name):
         axes = [*contract, *batch]
         if not set(axes) <= set(range(x.ndim)) or len(set(axes)) < len(axes):
-            raise ShapeError(f"dimension_numbers: axes of {name}, 0 to {x.ndim - 1}, each once, were "
-                             f"expected, contracted {tuple(contract)} and batch {tuple(batch)} were "
-                             "found")
+            raise ShapeError(f"dimension_numbers: expected axes of {name}, 0 to {x.ndim - 1}, each "
+                             f"once, found contracted {tuple(contract)} and batch {tuple(batch)}")
         kept = [axis for axis in range(x.ndim) if axis not in contract and axis not in batch]
         extents = [[x.shape[axis] for axis in axes] for axes in (batch, kept, contract)]
         return (x.transpose(*batch, *kept, *contract).reshape([math.prod(e) for e in extents]),
@@ -655,8 +651,8 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.Do
     a, (batch, rows, depth) = matrices(lhs, lhs_contract, lhs_batch, "lhs")
     b, (rhs_batch_extents, columns, rhs_depth) = matrices(rhs, rhs_contract, rhs_batch, "rhs")
     if batch != rhs_batch_extents or depth != rhs_depth:
-        raise ShapeError(f"dimension_numbers: extents that agree were expected, batch {batch} and "
-                         f"{rhs_batch_extents}, contracted {depth} and {rhs_depth} were found")
+        raise ShapeError(f"dimension_numbers: expected extents that agree, found batch {batch} and "
+                         f"{rhs_batch_extents}, contracted {depth} and {rhs_depth}")
     result = _dot(a, b, tuple(configs))
     return result.reshape(*batch, *rows, *columns).astype(preferred_element_type)
 

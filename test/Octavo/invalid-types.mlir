@@ -91,22 +91,22 @@ func.func private @twice() attributes {a = #octavo.quantization<rule = floor, ru
 
 // -----
 
-// expected-error @+1 {{a preset is the whole quantization}}
+// expected-error @+1 {{a preset says everything: expected no setting beside it}}
 func.func private @preset_and_more() attributes {a = #octavo.quantization<preset = "ocp", rule = ceil>}
 
 // -----
 
-// expected-error @+1 {{a preset has a name}}
+// expected-error @+1 {{expected the name of a preset}}
 func.func private @no_preset() attributes {a = #octavo.quantization<preset = "">}
 
 // -----
 
-// expected-error @+1 {{'least_amax' is a finite f32, 0 or more}}
+// expected-error @+1 {{'least_amax' must be a finite f32, 0 or more}}
 func.func private @negative_amax() attributes {a = #octavo.quantization<rule = floor, least_amax = -1.0>}
 
 // -----
 
-// expected-error @+1 {{'even_bits' is at most 22}}
+// expected-error @+1 {{'even_bits' must be at most 22}}
 func.func private @even_bits() attributes {a = #octavo.quantization<rule = even, even_bits = 23>}
 
 // -----

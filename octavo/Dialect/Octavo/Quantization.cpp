@@ -57,7 +57,7 @@ struct BitsText {
     if (parser.parseInteger(value))
       return mlir::failure();
     if (value > 22)
-      return parser.emitError(location) << "'" << key << "' is at most 22";
+      return parser.emitError(location) << "'" << key << "' must be at most 22";
     bits = static_cast<std::uint8_t>(value);
     return mlir::success();
   }
@@ -131,7 +131,7 @@ struct AmaxText {
     if (NumberText::parseNumber(parser, amax))
       return mlir::failure();
     if (!(amax >= 0) || std::isinf(amax))
-      return parser.emitError(location) << "'" << key << "' is a finite f32, 0 or more";
+      return parser.emitError(location) << "'" << key << "' must be a finite f32, 0 or more";
     return mlir::success();
   }
   static void print(llvm::raw_ostream& out, float amax) { NumberText::print(out, amax); }
@@ -183,7 +183,7 @@ mlir::ParseResult parsePreset(mlir::AsmParser& parser, bool& isThere, std::strin
   if (parser.parseString(&name))
     return mlir::failure();
   if (name.empty())
-    return parser.emitError(location, "a preset has a name");
+    return parser.emitError(location, "expected the name of a preset");
   return mlir::success();
 }
 
@@ -251,7 +251,8 @@ mlir::Attribute QuantizationAttr::parse(mlir::AsmParser& parser, mlir::Type) {
   unsigned seen = 0;
   const auto element = [&]() -> mlir::ParseResult {
     if (!preset.empty())
-      return parser.emitError(parser.getCurrentLocation(), "a preset is the whole quantization");
+      return parser.emitError(parser.getCurrentLocation(),
+                              "a preset says everything: expected no setting beside it");
     bool isPreset = false;
     if (seen == 0 && parsePreset(parser, isPreset, preset))
       return mlir::failure();

@@ -59,7 +59,7 @@ CASES = [
     (lambda: octavo.save("x", {"a": X}, metadata=None), octavo.DtypeError, "metadata: .*found None"),
     (lambda: octavo.samples("normal", -1), octavo.ShapeError, "n: expected 0 or more, found -1"),
     (lambda: octavo.samples("normal", 1.5), octavo.DtypeError, "n: expected an integer, found 1.5"),
-    (lambda: octavo.load("/"), octavo.FileError, "/: .*a folder was found; octavo.checkpoint.open"),
+    (lambda: octavo.load("/"), octavo.FileError, "/: .*found a folder; octavo.checkpoint.open"),
     (lambda: octavo.set_threads(-1), octavo.ShapeError, "found -1"),
 ]
 
