@@ -283,6 +283,20 @@ STRICTER = [
     "call_target_name must not be empty",  # it could not be read again
     "bounds must not be negative",
     "4294967296x4294967296",  # more elements than 63 bits count
+    "(einsum_config)",  # the specification does not list einsum; jaxlib reads its equation when it lowers it
+    "(C7) output_dimensions must have one number",  # dynamic_broadcast_in_dim
+    "(C2) output_shape must have one number",  # dynamic_iota
+    "(O1) the result must have the operand's element type and rank",  # real_dynamic_slice
+    "(I2) size must be in",  # set_dimension_size: a constant beyond the bound
+    "(C6) update 0 must have the input's element type",  # scatter
+    "(I3) dim must be in",  # torch_index_select
+    "(I2) operand and index must have one extent",  # torch_index_select
+    "(I1) the state must be a list of ui64",  # rng_bit_generator
+    "(C2) the state of",  # rng_bit_generator
+    "(C24) precision_config must have an entry",  # convolution
+    "(C3) init value 0 must have",  # reduce_window
+    "(C1) source must have the operand's element type",  # select_and_scatter
+    "(C3) init_value must have",  # select_and_scatter
 ]
 
 

@@ -350,7 +350,7 @@ def test_empty_arrays():
     (lambda x: oj.scaled_matmul(*[x[None]] * 2, *[jnp.ones((1, 4, 5))] * 2), octavo.ShapeError, "lhs_scales"),
     (lambda x: oj.scaled_dot_general(x, x, (((1,), (1,)), ((), ())), configs=["mxfp4"]), octavo.ShapeError, "three"),
     *((lambda x, numbers=numbers: oj.scaled_dot_general(x, x, numbers, configs=["mxfp4"] * 3), octavo.ShapeError,
-       "dimension_numbers: axes of .hs, 0 to 1, each once")
+       "dimension_numbers: expected axes of .hs, 0 to 1, each once")
       for numbers in ((((2,), (1,)), ((), ())), (((1,), (1,)), ((1,), (0,))), (((1,), (-1,)), ((), ())))),
 ])
 def test_bad_input(call, error, words):

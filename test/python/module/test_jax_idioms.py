@@ -32,7 +32,7 @@ def test_transposes():
     np.testing.assert_array_equal(X @ weight.T, oj.matmul(X, B))
     batch = oj.quantize(np.stack([X, X]), "nvfp4")
     np.testing.assert_array_equal(batch.mT.dequantize(), batch.dequantize().swapaxes(-1, -2))
-    with pytest.raises(octavo.ShapeError, match=r"T is of matrices, shape \(2, 4, 64\).*mT"):
+    with pytest.raises(octavo.ShapeError, match=r"T: expected a matrix, found shape \(2, 4, 64\).*mT"):
         batch.T
     with pytest.raises(octavo.ShapeError, match="mT: expected blocks along one of the last two axes"):
         oj.quantize(X[0], "mxfp4").mT

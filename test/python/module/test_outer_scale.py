@@ -147,7 +147,7 @@ def test_formats_without_one():
 
 @pytest.mark.parametrize("outer, error, words", [
     (jnp.ones(3), octavo.ShapeError, "outer: expected one number"),
-    (jnp.int32(1), octavo.DtypeError, "outer: float32"),
+    (jnp.int32(1), octavo.DtypeError, "outer: expected float32"),
     (jnp.float32(0), FAILURES, "outer: expected a positive"),
     (jnp.float32(np.nan), FAILURES, "found nan"),
 ])
