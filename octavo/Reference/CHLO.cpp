@@ -60,8 +60,7 @@ struct LogGamma {
 struct HighProduct {
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     if (type.isUnsigned)
-      return static_cast<std::uint64_t>(
-          static_cast<unsigned __int128>(x) * y >> type.width);
+      return static_cast<std::uint64_t>(static_cast<unsigned __int128>(x) * y >> type.width);
     return static_cast<std::uint64_t>(static_cast<__int128>(static_cast<std::int64_t>(x)) *
                                           static_cast<std::int64_t>(y) >>
                                       type.width);
@@ -93,8 +92,7 @@ llvm::Expected<Value> evaluateNextAfter(chlo::NextAfterOp op, const Operands& op
     return failure(op, Undefined{from.type}.message());
   const std::vector<double> x = decodeElements(from), y = decodeElements(to);
   std::vector<double> nan{std::numeric_limits<double>::quiet_NaN()};
-  const std::uint64_t nanCode =
-      encodeElements(format, {}, std::span<const double>(nan)).code(0);
+  const std::uint64_t nanCode = encodeElements(format, {}, std::span<const double>(nan)).code(0);
   Tensor result = Tensor::zeros(from.type, from.shape);
   for (std::size_t n = 0; n < x.size(); ++n) {
     const auto i = static_cast<std::int64_t>(n);

@@ -146,7 +146,8 @@ Lettered withoutRepeats(const Tensor& tensor, llvm::StringRef letters) {
 }
 
 /// Letters of both and of the result are batch axes, of both alone contracted. A letter of one
-/// operand alone that the result lacks is summed over: contracted with the other, repeated along it.
+/// operand alone that the result lacks is summed over: contracted with the other, repeated along
+/// it.
 llvm::Expected<Value> evaluateNotation(mlir::Operation* op, llvm::StringRef config,
                                        const Tensor& left, const Tensor& right) {
   llvm::Expected<ElementType> type = resultElementType(op);

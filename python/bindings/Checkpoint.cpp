@@ -238,11 +238,11 @@ struct Weights {
 
   void add(const std::string& name, const ScaledTensor& tensor) {
     if (tensor.axis != static_cast<int>(tensor.shape().size()) - 1 || tensor.shape().size() < 2)
-      raise(
-          ErrorClass::Shape,
-          "weights[\"{}\"]: expected a matrix with blocks along its last axis, found shape {} along "
-          "axis {}; quantize it with axis=-1",
-          name, text(tensor.shape()), tensor.axis);
+      raise(ErrorClass::Shape,
+            "weights[\"{}\"]: expected a matrix with blocks along its last axis, found shape {} "
+            "along "
+            "axis {}; quantize it with axis=-1",
+            name, text(tensor.shape()), tensor.axis);
     const Array elements = rowMajorElements(tensor), scales = contiguous(tensor.scales);
     scaled.push_back({name, tensor.shape(), tensor.format, keep(elements, elements.size()),
                       keep(scales, scales.size() * tensor.type.scale->bytes()), tensor.outer,

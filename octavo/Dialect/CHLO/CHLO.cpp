@@ -22,13 +22,11 @@ void TopKOp::getAsmResultNames(mlir::OpAsmSetValueNameFn setName) {
   setName(getIndices(), "indices");
 }
 
-llvm::LogicalResult TopKOp::inferReturnTypes(mlir::MLIRContext* context,
-                                             std::optional<mlir::Location> location,
-                                             mlir::ValueRange operands,
-                                             mlir::DictionaryAttr attributes,
-                                             mlir::OpaqueProperties properties,
-                                             mlir::RegionRange regions,
-                                             llvm::SmallVectorImpl<mlir::Type>& types) {
+llvm::LogicalResult
+TopKOp::inferReturnTypes(mlir::MLIRContext* context, std::optional<mlir::Location> location,
+                         mlir::ValueRange operands, mlir::DictionaryAttr attributes,
+                         mlir::OpaqueProperties properties, mlir::RegionRange regions,
+                         llvm::SmallVectorImpl<mlir::Type>& types) {
   Adaptor adaptor(operands, attributes, properties, regions);
   const auto operand = llvm::cast<mlir::RankedTensorType>(adaptor.getOperand().getType());
   const auto k = static_cast<std::int64_t>(adaptor.getK());
