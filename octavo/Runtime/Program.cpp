@@ -3,14 +3,11 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Register.h"
+#include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Text/NearNames.h"
 
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -82,25 +79,10 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> loadProgram(const std::filesystem::path& path,
                                                               mlir::MLIRContext& context) {
-  auto buffer = llvm::MemoryBuffer::getFile(path.string(), /*IsText=*/true);
-  if (!buffer)
-    return failure(
-        fmt::format("{}: cannot be read: {}", path.string(), buffer.getError().message()));
-  if ((*buffer)->getBuffer().starts_with("ML\xefR"))
-    return failure(fmt::format("{}: is MLIR bytecode, which is not read yet; write the program as "
-                               "text (mlir-opt, or jax's lowered.as_text())",
-                               path.string()));
-  std::string diagnostics;
-  llvm::raw_string_ostream stream(diagnostics);
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler diagnosticHandler(sources, &context, stream);
-  auto program = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-  if (!program)
-    return failure(fmt::format("{}: not a program that octavo can read; it reads StableHLO as MLIR "
-                               "text:\n{}",
-                               path.string(), llvm::StringRef(diagnostics).rtrim().str()));
-  return program;
+  llvm::Expected<ProgramFile> file = readProgramFile(path, context);
+  if (!file)
+    return file.takeError();
+  return std::move(file->program);
 }
 
 llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::StringRef name) {

@@ -20,8 +20,7 @@ namespace octavo::runtime {
 /// A context in which every dialect of the project can be read. It has no threads of its own.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
-/// Reads and verifies a program in MLIR's text form. The error names the file and says what the
-/// parser or the verifier found, and where.
+/// Reads and verifies a program in any form of ProgramFile.h.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> loadProgram(const std::filesystem::path& path,
                                                               mlir::MLIRContext& context);
 

@@ -5,13 +5,11 @@
 #include "tools/octavo/FormatNames.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/ProgramOutput.h"
 
-#include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/QuantizeDots.h"
-
-#include "mlir/IR/OperationSupport.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,6 +33,7 @@ struct QuantizeFlags {
   bool isJson = false;
   bool inProgram = false;
   DotFlags dots;
+  OutputFormFlags form;
 };
 
 std::int64_t toBytes(std::int64_t bits) { return bits / 8 + (bits % 8 != 0); }
@@ -105,37 +104,24 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
           {"weights", weights}};
 }
 
-/// The program as text, including the locations that name its operations.
-std::string programText(mlir::ModuleOp program) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  program.print(stream, mlir::OpPrintingFlags().enableDebugInfo());
-  return text + "\n";
-}
-
-void writeProgram(mlir::ModuleOp program, const std::string& path) {
-  const std::string text = programText(program);
-  auto written = checkpoint::OutputFile::create(path).and_then([&](auto&& file) {
-    return file.write(std::string_view(text)).and_then([&] { return file.commit(); });
-  });
-  if (!written)
-    throw CommandError(written.error().message(), ExitCode::BadInput);
-}
-
 void quantizeProgram(const QuantizeFlags& flags) {
   transforms::DotOptions options = dotOptions(flags.dots);
   if (flags.inProgram)
     options.weightTime = transforms::WeightTime::InProgram;
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  auto program = runtime::loadProgram(flags.program, *context);
-  if (!program)
-    throw CommandError(llvm::toString(program.takeError()), ExitCode::BadInput);
-  llvm::Expected<transforms::DotReport> report = transforms::quantizeDots(**program, options);
+  auto file = runtime::readProgramFile(flags.program, *context);
+  if (!file)
+    throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
+  llvm::Expected<transforms::DotReport> report =
+      transforms::quantizeDots(*file->program, options);
   if (!report)
     throw CommandError(fmt::format("{}: {}", flags.program, llvm::toString(report.takeError())),
                        ExitCode::BadInput);
-  if (!flags.output.empty())
-    writeProgram(**program, flags.output);
+  if (!flags.output.empty()) {
+    if (file->container)
+      file->container->dropDerivatives();
+    writeProgram(*file, flags.form, flags.output);
+  }
   if (flags.isJson) {
     printText(fmt::format("{}\n", document(flags, options, *report).dump(2)));
     return;
@@ -151,14 +137,18 @@ void addQuantizeCommand(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("quantize", "Quantize a program's dots and report what was done to each");
   auto flags = std::make_shared<QuantizeFlags>();
-  command->add_option("PROGRAM", flags->program, "StableHLO as MLIR text")->required();
+  command
+      ->add_option("PROGRAM", flags->program,
+                   "StableHLO: MLIR text, a portable artifact, or jax.export's container")
+      ->required();
   command
       ->add_option(
           "--format", flags->dots.format,
           fmt::format("Scaled format of the weights: {}", fmt::join(scaledFormatNames(), ", ")))
       ->type_name("FORMAT")
       ->required();
-  command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT.mlir");
+  command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT");
+  addOutputFormFlags(*command, flags->form);
   command->add_flag("--explain", flags->explains, "Print what happened to every dot, and why");
   command->add_flag("--json", flags->isJson, "Print that as JSON");
   command->add_flag("--in-program", flags->inProgram,

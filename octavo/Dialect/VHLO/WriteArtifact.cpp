@@ -1,0 +1,212 @@
+#include "octavo/Dialect/VHLO/Artifact.h"
+#include "octavo/Dialect/VHLO/Attributes.h"
+#include "octavo/Dialect/VHLO/Encoding.h"
+#include "octavo/Dialect/VHLO/Operations.h"
+#include "octavo/Dialect/VHLO/VHLO.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace octavo::vhlo {
+
+namespace {
+
+using mlir::failure;
+using mlir::LogicalResult;
+using mlir::success;
+
+/// The name in VHLO; empty for an operation that artifacts do not hold.
+llvm::StringRef stemOf(mlir::Operation* op) {
+  if (llvm::isa<mlir::func::FuncOp, mlir::func::CallOp, mlir::func::ReturnOp>(op) ||
+      op->getName().getDialectNamespace() == "stablehlo")
+    return op->getName().stripDialect();
+  return {};
+}
+
+/// Makes the operations of a program those of VHLO, in place.
+class Writing {
+public:
+  Writing(mlir::MLIRContext* context, const Version& target) : context(context), target(target) {}
+
+  LogicalResult module(mlir::ModuleOp module) {
+    const mlir::WalkResult walked =
+        module.walk<mlir::WalkOrder::PostOrder>([&](mlir::Operation* op) {
+          return op != module && failed(operation(op)) ? mlir::WalkResult::interrupt()
+                                                       : mlir::WalkResult::advance();
+        });
+    return failure(walked.wasInterrupted());
+  }
+
+private:
+  LogicalResult operation(mlir::Operation* op);
+  LogicalResult functionAttributes(mlir::func::FuncOp function, mlir::NamedAttrList& attributes);
+  /// What an older form of the operation cannot say, where no attribute says it.
+  LogicalResult checkForm(mlir::Operation* op, llvm::StringRef stem, const OperationRow& row);
+
+  LogicalResult type(mlir::Operation* op, mlir::Type type, mlir::Type& portable) {
+    const std::optional<Version> first = since(type);
+    if (!first)
+      return op->emitError() << "artifacts do not hold the type " << type;
+    if (target < *first)
+      return op->emitError() << "the type " << type << " came with VHLO " << first->text()
+                             << "; the target is " << target.text();
+    portable = PortableType::get(type);
+    return success();
+  }
+  LogicalResult attribute(mlir::Operation* op, llvm::StringRef name, mlir::Attribute value,
+                          mlir::NamedAttrList& portable) {
+    const std::optional<Version> first = since(value);
+    if (!first)
+      return op->emitError() << "artifacts do not hold the attribute " << name << " = " << value;
+    if (target < *first)
+      return op->emitError() << "the attribute " << name << " = " << value << " came with VHLO "
+                             << first->text() << "; the target is " << target.text();
+    portable.set(name, PortableAttribute::get(value));
+    return success();
+  }
+
+  mlir::MLIRContext* context;
+  Version target;
+};
+
+LogicalResult Writing::functionAttributes(mlir::func::FuncOp function,
+                                          mlir::NamedAttrList& attributes) {
+  mlir::Builder builder(context);
+  const auto lists = [&](mlir::ArrayAttr list) { return list ? list : builder.getArrayAttr({}); };
+  attributes.set("arg_attrs", lists(function.getArgAttrsAttr()));
+  attributes.set("res_attrs", lists(function.getResAttrsAttr()));
+  if (!attributes.get("sym_visibility"))
+    attributes.set("sym_visibility", builder.getStringAttr(""));
+  if (function.getNoInline())
+    return function.emitError() << "artifacts do not hold the attribute no_inline";
+  attributes.erase("no_inline");
+  return success();
+}
+
+LogicalResult Writing::checkForm(mlir::Operation* op, llvm::StringRef stem,
+                                 const OperationRow& row) {
+  const OperationRow& newest = *newestOperation(stem);
+  const bool takesOne = llvm::is_contained(
+      {"all_gather_v1", "all_reduce_v1", "all_to_all_v1", "collective_broadcast_v1"}, row.name);
+  if (takesOne && op->getNumOperands() != 1)
+    return op->emitError() << "several operands came with VHLO " << newest.since.text()
+                           << "; the target is " << target.text();
+  if (row.name == "composite_v1" && op->getNumRegions() != 0)
+    return op->emitError() << "regions came with VHLO " << newest.since.text() << "; the target is "
+                           << target.text();
+  const bool mayPromote = llvm::is_contained(
+      {"all_reduce", "reduce", "reduce_scatter", "reduce_window", "scatter", "select_and_scatter"},
+      stem);
+  if (mayPromote && target < Version{0, 17})
+    for (const auto& [operand, result] : llvm::zip(op->getOperandTypes(), op->getResultTypes()))
+      if (mlir::getElementTypeOrSelf(operand) != mlir::getElementTypeOrSelf(result))
+        return op->emitError() << "a result of another element type than its operand came with "
+                                  "VHLO 0.17.0; the target is "
+                               << target.text();
+  if (stem == "custom_call" && target < Version{1, 3}) {
+    const auto version = op->getAttrOfType<mlir::IntegerAttr>("api_version");
+    if (llvm::isa_and_nonnull<mlir::DictionaryAttr>(op->getAttr("backend_config")) ||
+        (version && version.getInt() == 4))
+      return op->emitError() << "a custom call with a dictionary for its configuration came with "
+                                "VHLO 1.3.0; the target is "
+                             << target.text();
+  }
+  return success();
+}
+
+LogicalResult Writing::operation(mlir::Operation* op) {
+  const llvm::StringRef stem = stemOf(op);
+  const OperationRow* newest = stem.empty() ? nullptr : newestOperation(stem);
+  if (!newest) {
+    auto diagnostic = op->emitError() << "artifacts hold StableHLO and func alone";
+    if (op->getName().getDialectNamespace() == "chlo")
+      diagnostic << "; make it StableHLO first: octavo-opt --octavo-legalize-chlo";
+    return diagnostic;
+  }
+  const OperationRow* row = findOperation(stem, target);
+  if (!row)
+    return op->emitError() << "came with VHLO " << newest->since.text() << "; the target is "
+                           << target.text();
+  if (failed(checkForm(op, stem, *row)))
+    return failure();
+
+  mlir::NamedAttrList attributes;
+  op->getName().populateInherentAttrs(op, attributes);
+  if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op);
+      function && failed(functionAttributes(function, attributes)))
+    return failure();
+  if (failed(toVHLO(stem, op, attributes, [&] { return op->emitError(); })))
+    return failure();
+  const llvm::SmallVector<llvm::StringRef> names = row->attributeNames();
+  if (row->name == "dynamic_conv_v1") { // had the padding of its operand as an attribute, unused
+    const auto type = llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
+    mlir::Builder builder(context);
+    attributes.set("padding",
+                   mlir::DenseElementsAttr::get(
+                       mlir::RankedTensorType::get({type.getRank() - 2, 2}, builder.getI64Type()),
+                       std::int64_t{0}));
+  }
+  mlir::NamedAttrList inherent, discardable;
+  for (const mlir::NamedAttribute named : attributes) {
+    if (llvm::is_contained(names, named.getName())) {
+      if (failed(attribute(op, named.getName(), named.getValue(), inherent)))
+        return failure();
+    } else if (!isDefault(stem, named.getName(), named.getValue())) {
+      return op->emitError() << "the attribute " << named.getName() << " = " << named.getValue()
+                             << " came with VHLO " << newest->since.text() << "; the target is "
+                             << target.text();
+    }
+  }
+  for (const mlir::NamedAttribute named : op->getDiscardableAttrs())
+    if (failed(attribute(op, named.getName(), named.getValue(), discardable)))
+      return failure();
+
+  mlir::OperationState state(op->getLoc(), ("vhlo." + row->name).str());
+  state.addOperands(op->getOperands());
+  for (const mlir::Type result : op->getResultTypes())
+    if (failed(type(op, result, state.types.emplace_back())))
+      return failure();
+  if (!names.empty())
+    state.propertiesAttr = inherent.getDictionary(context);
+  state.addAttributes(discardable);
+  for (mlir::Region& region : op->getRegions()) {
+    for (mlir::Block& block : region)
+      for (mlir::BlockArgument argument : block.getArguments()) {
+        mlir::Type portable;
+        if (failed(type(op, argument.getType(), portable)))
+          return failure();
+        argument.setType(portable);
+      }
+    state.addRegion()->takeBody(region);
+  }
+  mlir::OpBuilder builder(op);
+  mlir::Operation* portable = builder.create(state);
+  op->replaceAllUsesWith(portable);
+  op->erase();
+  return success();
+}
+
+} // namespace
+
+mlir::FailureOr<std::string> writeArtifact(mlir::ModuleOp program, const Version& target) {
+  const Version numbered{target.major, target.minor};
+  if (numbered < kOldest || Version{kNewest.major, kNewest.minor} < numbered)
+    return program.emitError() << "artifacts can be written for VHLO " << kOldest.text() << " to "
+                               << kNewest.text() << ", not for " << target.text();
+  mlir::MLIRContext* context = program.getContext();
+  context->getOrLoadDialect<VHLODialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> module(program.clone());
+  if (failed(Writing(context, numbered).module(*module)))
+    return failure();
+  mlir::BytecodeWriterConfig config("StableHLO_v" + target.text());
+  config.setDesiredBytecodeVersion(bytecodeVersion(target));
+  std::string bytes;
+  llvm::raw_string_ostream out(bytes);
+  if (failed(mlir::writeBytecodeToFile(*module, out, config)))
+    return program.emitError() << "cannot be written as bytecode of version "
+                               << bytecodeVersion(target);
+  return bytes;
+}
+
+} // namespace octavo::vhlo

@@ -1,0 +1,153 @@
+#include "octavo/Runtime/ProgramFile.h"
+
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/VHLO/Artifact.h"
+#include "octavo/Runtime/Program.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+
+namespace octavo::runtime {
+
+namespace {
+
+llvm::Error failure(const std::string& message) { return llvm::createStringError(message); }
+
+/// What the context reports while this stands, as text.
+class Diagnostics {
+public:
+  explicit Diagnostics(mlir::MLIRContext& context)
+      : handler(&context, [this](mlir::Diagnostic& diagnostic) {
+          if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+            return mlir::success();
+          if (!text.empty())
+            text += '\n';
+          llvm::raw_string_ostream out(text);
+          if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
+            out << diagnostic.getLocation() << ": ";
+          out << diagnostic;
+          return mlir::success();
+        }) {}
+  const std::string& found() const { return text; }
+
+private:
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm::MemoryBuffer> text,
+                                                           const std::string& name,
+                                                           mlir::MLIRContext& context) {
+  std::string diagnostics;
+  llvm::raw_string_ostream stream(diagnostics);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler diagnosticHandler(sources, &context, stream);
+  auto program = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!program)
+    return failure(fmt::format("{}: not a program that octavo can read; it reads StableHLO as MLIR "
+                               "text:\n{}",
+                               name, llvm::StringRef(diagnostics).rtrim().str()));
+  return program;
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readBinary(llvm::StringRef bytes,
+                                                             const std::string& name,
+                                                             mlir::MLIRContext& context) {
+  // MLIR reads numbers where they lie; within a container they lie anywhere.
+  const auto aligned = llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
+  const Diagnostics diagnostics(context);
+  mlir::OwningOpRef<mlir::ModuleOp> program =
+      vhlo::readBytecode(aligned->getMemBufferRef(), &context);
+  if (!program || failed(mlir::verify(*program)))
+    return failure(fmt::format("{}: not a program that octavo can read:\n{}", name,
+                               diagnostics.found()));
+  return program;
+}
+
+} // namespace
+
+llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
+                                            mlir::MLIRContext& context) {
+  const std::string name = path.string();
+  auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false);
+  if (!buffer)
+    return failure(fmt::format("{}: cannot be read: {}", name, buffer.getError().message()));
+  const llvm::StringRef bytes = (*buffer)->getBuffer();
+  ProgramFile file;
+  const auto take = [&](llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> program) -> llvm::Error {
+    if (!program)
+      return program.takeError();
+    file.program = std::move(*program);
+    return llvm::Error::success();
+  };
+  if (vhlo::isBytecode(bytes)) {
+    file.form = ProgramForm::Artifact;
+    file.version = vhlo::versionOf(bytes);
+    if (llvm::Error error = take(readBinary(bytes, name, context)))
+      return std::move(error);
+  } else if (JaxExport::holds(bytes)) {
+    llvm::Expected<JaxExport> container = JaxExport::read(bytes);
+    if (!container)
+      return failure(fmt::format("{}: {}", name, llvm::toString(container.takeError())));
+    file.form = ProgramForm::JaxExport;
+    file.version = vhlo::versionOf(container->artifact());
+    if (llvm::Error error = take(readBinary(container->artifact(), name, context)))
+      return std::move(error);
+    file.container = std::move(*container);
+  } else if (bytes.contains('\0')) {
+    return failure(fmt::format("{}: not a program that octavo can read: it is neither MLIR's text "
+                               "nor its bytecode, nor what jax.export serializes; the file may be "
+                               "damaged or cut short",
+                               name));
+  } else if (llvm::Error error = take(readText(std::move(*buffer), name, context))) {
+    return std::move(error);
+  }
+  return file;
+}
+
+std::string programText(mlir::ModuleOp program) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  program.print(stream, mlir::OpPrintingFlags().enableDebugInfo());
+  return text + "\n";
+}
+
+bool hasOwnOperations(mlir::ModuleOp program) {
+  const auto isOwn = [](mlir::Type type) { return llvm::isa<ir::ScaledType>(type); };
+  return program
+      .walk([&](mlir::Operation* op) {
+        bool own = op->getName().getDialectNamespace() == ir::OctavoDialect::getDialectNamespace() ||
+                   llvm::any_of(op->getResultTypes(), isOwn);
+        for (mlir::Region& region : op->getRegions())
+          for (mlir::Block& block : region)
+            own |= llvm::any_of(block.getArgumentTypes(), isOwn);
+        return own ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+llvm::Expected<std::string> programArtifact(mlir::ModuleOp program, const vhlo::Version& target) {
+  if (hasOwnOperations(program)) {
+    std::string bytes;
+    llvm::raw_string_ostream out(bytes);
+    if (failed(mlir::writeBytecodeToFile(program, out, mlir::BytecodeWriterConfig("octavo"))))
+      return failure("the program cannot be written as MLIR bytecode");
+    return bytes;
+  }
+  const Diagnostics diagnostics(*program.getContext());
+  mlir::FailureOr<std::string> bytes = vhlo::writeArtifact(program, target);
+  if (failed(bytes))
+    return failure("the program cannot be an artifact:\n" + diagnostics.found());
+  return *bytes;
+}
+
+} // namespace octavo::runtime
