@@ -1,6 +1,8 @@
 #include "octavo/Dialect/VHLO/VHLO.h"
 
-#include "octavo/Dialect/StableHLO/StableHLO.h"
+#include "octavo/Dialect/StableHLO/Dialect.h"
+#include "octavo/Dialect/VHLO/EntryReader.h"
+#include "octavo/Dialect/VHLO/EntryWriter.h"
 #include "octavo/Dialect/VHLO/Operations.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
@@ -48,7 +50,34 @@ PortableAttribute PortableAttribute::get(mlir::Attribute attribute) {
 }
 mlir::Attribute PortableAttribute::wrapped() const { return getImpl()->attribute; }
 
+ApiVersionAttribute ApiVersionAttribute::get(mlir::IntegerAttr number) {
+  return Base::get(number.getContext(), number);
+}
+std::uint32_t ApiVersionAttribute::number() const {
+  return static_cast<std::uint32_t>(llvm::cast<mlir::IntegerAttr>(getImpl()->attribute).getInt());
+}
+
 namespace {
+
+class BytecodeInterface : public mlir::BytecodeDialectInterface {
+public:
+  explicit BytecodeInterface(mlir::Dialect* dialect) : BytecodeDialectInterface(dialect) {}
+
+  mlir::Type readType(mlir::DialectBytecodeReader& reader) const override {
+    return vhlo::readType(getContext(), reader);
+  }
+  mlir::Attribute readAttribute(mlir::DialectBytecodeReader& reader) const override {
+    return vhlo::readAttribute(getContext(), reader);
+  }
+  mlir::LogicalResult writeType(mlir::Type type,
+                                mlir::DialectBytecodeWriter& writer) const override {
+    return vhlo::writeType(llvm::cast<PortableType>(type).wrapped(), writer);
+  }
+  mlir::LogicalResult writeAttribute(mlir::Attribute attribute,
+                                     mlir::DialectBytecodeWriter& writer) const override {
+    return vhlo::writeAttribute(llvm::cast<PortableAttribute>(attribute).wrapped(), writer);
+  }
+};
 
 /// The attributes of an operation, one after another in the order of their names.
 struct AttributesInBytecode : mlir::BytecodeOpInterface::FallbackModel<AttributesInBytecode> {
@@ -174,8 +203,8 @@ VHLODialect::VHLODialect(mlir::MLIRContext* context)
   context->getOrLoadDialect<mlir::quant::QuantDialect>();
   context->getOrLoadDialect<stablehlo::StableHLODialect>();
   addTypes<PortableType>();
-  addAttributes<PortableAttribute>();
-  addBytecodeInterface(*this);
+  addAttributes<PortableAttribute, ApiVersionAttribute>();
+  addInterfaces<BytecodeInterface>();
   registerOperations();
 }
 
@@ -191,7 +220,10 @@ void VHLODialect::printType(mlir::Type type, mlir::DialectAsmPrinter& printer) c
 
 void VHLODialect::printAttribute(mlir::Attribute attribute,
                                  mlir::DialectAsmPrinter& printer) const {
-  printer << "attribute<" << llvm::cast<PortableAttribute>(attribute).wrapped() << ">";
+  if (auto version = llvm::dyn_cast<ApiVersionAttribute>(attribute))
+    printer << "api_version<" << version.number() << ">";
+  else
+    printer << "attribute<" << llvm::cast<PortableAttribute>(attribute).wrapped() << ">";
 }
 
 } // namespace octavo::vhlo

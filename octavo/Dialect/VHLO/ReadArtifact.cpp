@@ -46,8 +46,7 @@ LogicalResult checkOperations(mlir::ModuleOp module) {
         row ? nameInProgram(row->stem(), op) : op->getName().getStringRef().str();
     if (!row || !mlir::RegisteredOperationName::lookup(name, op->getContext()))
       ++unknown
-            .try_emplace(mlir::StringAttr::get(op->getContext(), name),
-                         std::pair(op->getLoc(), 0u))
+            .try_emplace(mlir::StringAttr::get(op->getContext(), name), std::pair(op->getLoc(), 0u))
             .first->second.second;
   });
   for (const auto& [name, found] : unknown)
@@ -130,6 +129,9 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
   for (mlir::Region& region : op->getRegions())
     state.addRegion()->takeBody(region);
   if (const auto info = state.name.getRegisteredInfo()) {
+    for (const mlir::NamedAttribute named : inherent)
+      if (!llvm::is_contained(info->getAttributeNames(), named.getName()))
+        return emitError() << "octavo does not know the attribute " << named.getName();
     mlir::NamedAttrList checked(inherent);
     if (failed(info->verifyInherentAttrs(checked, emitError)))
       return failure();

@@ -4,8 +4,11 @@
 #pragma once
 
 #include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/Types.h"
+
+#include <cstdint>
 
 namespace octavo::vhlo {
 
@@ -46,7 +49,14 @@ public:
   mlir::Attribute wrapped() const;
 };
 
-/// Adds what reads and writes the types and attributes in bytecode.
-void addBytecodeInterface(VHLODialect& dialect);
+/// A custom call's API version, which StableHLO has as a number.
+class ApiVersionAttribute : public mlir::Attribute::AttrBase<ApiVersionAttribute, mlir::Attribute,
+                                                             detail::WrappedAttribute> {
+public:
+  using Base::Base;
+  static constexpr llvm::StringLiteral name = "vhlo.api_version";
+  static ApiVersionAttribute get(mlir::IntegerAttr number);
+  std::uint32_t number() const;
+};
 
 } // namespace octavo::vhlo

@@ -1,6 +1,7 @@
+#include "octavo/Dialect/StableHLO/Dialect.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Dialect/VHLO/Attributes.h"
-#include "octavo/Dialect/VHLO/Encoding.h"
+#include "octavo/Dialect/VHLO/Availability.h"
 #include "octavo/Dialect/VHLO/Operations.h"
 #include "octavo/Dialect/VHLO/VHLO.h"
 
@@ -107,7 +108,9 @@ LogicalResult Writing::checkForm(mlir::Operation* op, llvm::StringRef stem,
   if (stem == "custom_call" && target < Version{1, 3}) {
     const auto version = op->getAttrOfType<mlir::IntegerAttr>("api_version");
     if (llvm::isa_and_nonnull<mlir::DictionaryAttr>(op->getAttr("backend_config")) ||
-        (version && version.getInt() == 4))
+        (version &&
+         version.getInt() ==
+             static_cast<std::int64_t>(stablehlo::CustomCallApiVersion::API_VERSION_TYPED_FFI)))
       return op->emitError() << "a custom call with a dictionary for its configuration came with "
                                 "VHLO 1.3.0; the target is "
                              << target.text();
@@ -199,7 +202,8 @@ mlir::FailureOr<std::string> writeArtifact(mlir::ModuleOp program, const Version
   mlir::OwningOpRef<mlir::ModuleOp> module(program.clone());
   if (failed(Writing(context, numbered).module(*module)))
     return failure();
-  mlir::BytecodeWriterConfig config("StableHLO_v" + target.text());
+  const std::string producer = "StableHLO_v" + target.text(); // which the configuration refers to
+  mlir::BytecodeWriterConfig config(producer);
   config.setDesiredBytecodeVersion(bytecodeVersion(target));
   std::string bytes;
   llvm::raw_string_ostream out(bytes);
