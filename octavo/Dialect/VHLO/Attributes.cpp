@@ -327,7 +327,7 @@ LogicalResult toStableHLO(llvm::StringRef stem, mlir::NamedAttrList& attributes,
     const Attribute value =
         row ? fromPortable(row->form, named.getValue(), context) : named.getValue();
     if (!value)
-      return emitError() << named.getName() << " cannot be " << named.getValue();
+      return emitError() << named.getName().strref() << " cannot be " << named.getValue();
     result.append(named.getName(), value);
   }
   attributes = std::move(result);

@@ -191,6 +191,14 @@ const OperationRow* findOperation(llvm::StringRef stem, const Version& version) 
   return nullptr;
 }
 
+const OperationRow* oldestOperation(llvm::StringRef stem) {
+  const OperationRow* oldest = nullptr;
+  for (const OperationRow& row : kRows)
+    if (row.stem() == stem && (!oldest || row.since < oldest->since))
+      oldest = &row;
+  return oldest;
+}
+
 const OperationRow* newestOperation(llvm::StringRef stem) {
   const OperationRow* newest = nullptr;
   for (const OperationRow& row : kRows)

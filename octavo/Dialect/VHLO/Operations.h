@@ -26,6 +26,8 @@ llvm::ArrayRef<OperationRow> operationRows();
 const OperationRow* findOperation(llvm::StringRef name);
 /// The row of the operation that artifacts of a version have; null if they have none.
 const OperationRow* findOperation(llvm::StringRef stem, const Version& version);
+/// The row of the first version of an operation; null if VHLO does not have it.
+const OperationRow* oldestOperation(llvm::StringRef stem);
 /// The row of the newest version of an operation; null if VHLO does not have it.
 const OperationRow* newestOperation(llvm::StringRef stem);
 

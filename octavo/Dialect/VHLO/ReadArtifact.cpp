@@ -8,6 +8,9 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <utility>
+#include <vector>
+
 namespace octavo::vhlo {
 
 namespace {
@@ -131,7 +134,7 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
   if (const auto info = state.name.getRegisteredInfo()) {
     for (const mlir::NamedAttribute named : inherent)
       if (!llvm::is_contained(info->getAttributeNames(), named.getName()))
-        return emitError() << "octavo does not know the attribute " << named.getName();
+        return emitError() << "octavo does not know the attribute " << named.getName().strref();
     mlir::NamedAttrList checked(inherent);
     if (failed(info->verifyInherentAttrs(checked, emitError)))
       return failure();
@@ -140,6 +143,43 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
   op->replaceAllUsesWith(converted);
   op->erase();
   return success();
+}
+
+/// How deep operations may lie in one another. What follows, MLIR's verifier and printer among it,
+/// goes down by recursion.
+constexpr unsigned kDeepest = 2000;
+
+/// Every operation in the block with its depth, each after the one that it lies in.
+std::vector<std::pair<mlir::Operation*, unsigned>> operationsIn(mlir::Block& block) {
+  std::vector<std::pair<mlir::Operation*, unsigned>> operations;
+  for (mlir::Operation& op : block)
+    operations.emplace_back(&op, 0);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const auto [op, depth] = operations[i];
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& inner : region)
+        for (mlir::Operation& own : inner)
+          operations.emplace_back(&own, depth + 1);
+  }
+  return operations;
+}
+
+/// Refuses a program that is too deep, and empties the block then, since destroying what it holds
+/// goes down by recursion too.
+LogicalResult checkDepth(mlir::Block& block) {
+  const auto operations = operationsIn(block);
+  const auto deep =
+      llvm::find_if(operations, [](const auto& each) { return each.second > kDeepest; });
+  if (deep == operations.end())
+    return success();
+  mlir::emitError(deep->first->getLoc())
+      << "operations lie in one another deeper than " << kDeepest << " levels";
+  for (const auto& [op, depth] : llvm::reverse(operations)) {
+    op->dropAllReferences();
+    op->dropAllUses();
+    op->erase();
+  }
+  return failure();
 }
 
 } // namespace
@@ -170,6 +210,8 @@ mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
   mlir::Block block;
   if (failed(mlir::readBytecodeFile(bytes, &block,
                                     mlir::ParserConfig(context, /*verifyAfterParse=*/false))))
+    return {};
+  if (failed(checkDepth(block)))
     return {};
   if (!llvm::hasSingleElement(block) || !llvm::isa<mlir::ModuleOp>(block.front())) {
     mlir::emitError(start) << "is bytecode of something other than one module";

@@ -8,6 +8,7 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace octavo::vhlo {
 
@@ -25,44 +26,74 @@ llvm::StringRef stemOf(mlir::Operation* op) {
   return {};
 }
 
+mlir::InFlightDiagnostic error(mlir::Operation* op) {
+  return mlir::emitError(op->getLoc()) << "'" << op->getName() << "': ";
+}
+
 /// Makes the operations of a program those of VHLO, in place.
 class Writing {
 public:
   Writing(mlir::MLIRContext* context, const Version& target) : context(context), target(target) {}
 
   LogicalResult module(mlir::ModuleOp module) {
+    if (failed(checkOperations(module)))
+      return failure();
     const mlir::WalkResult walked =
         module.walk<mlir::WalkOrder::PostOrder>([&](mlir::Operation* op) {
-          return op != module && failed(operation(op)) ? mlir::WalkResult::interrupt()
-                                                       : mlir::WalkResult::advance();
+          return op != module && (failed(checkTypes(op)) || failed(operation(op)))
+                     ? mlir::WalkResult::interrupt()
+                     : mlir::WalkResult::advance();
         });
-    return failure(walked.wasInterrupted());
+    if (walked.wasInterrupted())
+      return failure();
+    // Last, so that until here every operand has the type that its operation asks about.
+    module.walk([](mlir::Operation* op) {
+      for (mlir::OpResult result : op->getResults())
+        result.setType(PortableType::get(result.getType()));
+      for (mlir::Region& region : op->getRegions())
+        for (mlir::Block& block : region)
+          for (mlir::BlockArgument argument : block.getArguments())
+            argument.setType(PortableType::get(argument.getType()));
+    });
+    return success();
   }
 
 private:
+  /// Names every operation that the target does not have, once, with how often it occurs.
+  LogicalResult checkOperations(mlir::ModuleOp module);
   LogicalResult operation(mlir::Operation* op);
   LogicalResult functionAttributes(mlir::func::FuncOp function, mlir::NamedAttrList& attributes);
   /// What an older form of the operation cannot say, where no attribute says it.
   LogicalResult checkForm(mlir::Operation* op, llvm::StringRef stem, const OperationRow& row);
 
-  LogicalResult type(mlir::Operation* op, mlir::Type type, mlir::Type& portable) {
+  LogicalResult checkType(mlir::Operation* op, mlir::Type type) {
     const std::optional<Version> first = since(type);
     if (!first)
-      return op->emitError() << "artifacts do not hold the type " << type;
+      return error(op) << "artifacts do not hold the type " << type;
     if (target < *first)
-      return op->emitError() << "the type " << type << " came with VHLO " << first->text()
-                             << "; the target is " << target.text();
-    portable = PortableType::get(type);
+      return error(op) << "the type " << type << " came with VHLO " << first->text()
+                       << "; the target is " << target.text();
+    return success();
+  }
+  LogicalResult checkTypes(mlir::Operation* op) {
+    for (const mlir::Type result : op->getResultTypes())
+      if (failed(checkType(op, result)))
+        return failure();
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region)
+        for (const mlir::Type argument : block.getArgumentTypes())
+          if (failed(checkType(op, argument)))
+            return failure();
     return success();
   }
   LogicalResult attribute(mlir::Operation* op, llvm::StringRef name, mlir::Attribute value,
                           mlir::NamedAttrList& portable) {
     const std::optional<Version> first = since(value);
     if (!first)
-      return op->emitError() << "artifacts do not hold the attribute " << name << " = " << value;
+      return error(op) << "artifacts do not hold the attribute " << name << " = " << value;
     if (target < *first)
-      return op->emitError() << "the attribute " << name << " = " << value << " came with VHLO "
-                             << first->text() << "; the target is " << target.text();
+      return error(op) << "the attribute " << name << " = " << value << " came with VHLO "
+                       << first->text() << "; the target is " << target.text();
     portable.set(name, PortableAttribute::get(value));
     return success();
   }
@@ -70,6 +101,29 @@ private:
   mlir::MLIRContext* context;
   Version target;
 };
+
+LogicalResult Writing::checkOperations(mlir::ModuleOp module) {
+  llvm::MapVector<mlir::OperationName, std::pair<mlir::Operation*, unsigned>> missing;
+  module.walk([&](mlir::Operation* op) {
+    const llvm::StringRef stem = stemOf(op);
+    if (op != module && (stem.empty() || !findOperation(stem, target)))
+      ++missing.try_emplace(op->getName(), std::pair(op, 0u)).first->second.second;
+  });
+  for (const auto& [name, found] : missing) {
+    const auto& [op, count] = found;
+    const llvm::StringRef stem = stemOf(op);
+    auto diagnostic = mlir::emitError(op->getLoc())
+                      << "'" << name << "' (" << count << " in the program) ";
+    if (const OperationRow* oldest = stem.empty() ? nullptr : oldestOperation(stem))
+      diagnostic << "came with VHLO " << oldest->since.text() << "; the target is "
+                 << target.text();
+    else
+      diagnostic << "has no place in an artifact, which holds StableHLO and func alone";
+    if (name.getDialectNamespace() == "chlo")
+      diagnostic << "; jax.export makes StableHLO of it";
+  }
+  return success(missing.empty());
+}
 
 LogicalResult Writing::functionAttributes(mlir::func::FuncOp function,
                                           mlir::NamedAttrList& attributes) {
@@ -80,7 +134,7 @@ LogicalResult Writing::functionAttributes(mlir::func::FuncOp function,
   if (!attributes.get("sym_visibility"))
     attributes.set("sym_visibility", builder.getStringAttr(""));
   if (function.getNoInline())
-    return function.emitError() << "artifacts do not hold the attribute no_inline";
+    return error(function) << "artifacts do not hold the attribute no_inline";
   attributes.erase("no_inline");
   return success();
 }
@@ -91,47 +145,37 @@ LogicalResult Writing::checkForm(mlir::Operation* op, llvm::StringRef stem,
   const bool takesOne = llvm::is_contained(
       {"all_gather_v1", "all_reduce_v1", "all_to_all_v1", "collective_broadcast_v1"}, row.name);
   if (takesOne && op->getNumOperands() != 1)
-    return op->emitError() << "several operands came with VHLO " << newest.since.text()
-                           << "; the target is " << target.text();
+    return error(op) << "several operands came with VHLO " << newest.since.text()
+                     << "; the target is " << target.text();
   if (row.name == "composite_v1" && op->getNumRegions() != 0)
-    return op->emitError() << "regions came with VHLO " << newest.since.text() << "; the target is "
-                           << target.text();
+    return error(op) << "regions came with VHLO " << newest.since.text() << "; the target is "
+                     << target.text();
   const bool mayPromote = llvm::is_contained(
       {"all_reduce", "reduce", "reduce_scatter", "reduce_window", "scatter", "select_and_scatter"},
       stem);
   if (mayPromote && target < Version{0, 17})
     for (const auto& [operand, result] : llvm::zip(op->getOperandTypes(), op->getResultTypes()))
       if (mlir::getElementTypeOrSelf(operand) != mlir::getElementTypeOrSelf(result))
-        return op->emitError() << "a result of another element type than its operand came with "
-                                  "VHLO 0.17.0; the target is "
-                               << target.text();
+        return error(op) << "a result of another element type than its operand came with "
+                            "VHLO 0.17.0; the target is "
+                         << target.text();
   if (stem == "custom_call" && target < Version{1, 3}) {
     const auto version = op->getAttrOfType<mlir::IntegerAttr>("api_version");
     if (llvm::isa_and_nonnull<mlir::DictionaryAttr>(op->getAttr("backend_config")) ||
         (version &&
          version.getInt() ==
              static_cast<std::int64_t>(stablehlo::CustomCallApiVersion::API_VERSION_TYPED_FFI)))
-      return op->emitError() << "a custom call with a dictionary for its configuration came with "
-                                "VHLO 1.3.0; the target is "
-                             << target.text();
+      return error(op) << "a custom call with a dictionary for its configuration came with "
+                          "VHLO 1.3.0; the target is "
+                       << target.text();
   }
   return success();
 }
 
 LogicalResult Writing::operation(mlir::Operation* op) {
   const llvm::StringRef stem = stemOf(op);
-  const OperationRow* newest = stem.empty() ? nullptr : newestOperation(stem);
-  if (!newest) {
-    auto diagnostic = op->emitError() << "artifacts hold StableHLO and func alone";
-    if (op->getName().getDialectNamespace() == "chlo")
-      diagnostic << "; make it StableHLO first: octavo-opt --octavo-legalize-chlo";
-    return diagnostic;
-  }
-  const OperationRow* row = findOperation(stem, target);
-  if (!row)
-    return op->emitError() << "came with VHLO " << newest->since.text() << "; the target is "
-                           << target.text();
-  if (failed(checkForm(op, stem, *row)))
+  const OperationRow& row = *findOperation(stem, target);
+  if (failed(checkForm(op, stem, row)))
     return failure();
 
   mlir::NamedAttrList attributes;
@@ -139,10 +183,10 @@ LogicalResult Writing::operation(mlir::Operation* op) {
   if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op);
       function && failed(functionAttributes(function, attributes)))
     return failure();
-  if (failed(toVHLO(stem, op, attributes, [&] { return op->emitError(); })))
+  if (failed(toVHLO(stem, op, attributes, [&] { return error(op); })))
     return failure();
-  const llvm::SmallVector<llvm::StringRef> names = row->attributeNames();
-  if (row->name == "dynamic_conv_v1") { // had the padding of its operand as an attribute, unused
+  const llvm::SmallVector<llvm::StringRef> names = row.attributeNames();
+  if (row.name == "dynamic_conv_v1") { // had the padding of its operand as an attribute, unused
     const auto type = llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
     mlir::Builder builder(context);
     attributes.set("padding",
@@ -156,33 +200,23 @@ LogicalResult Writing::operation(mlir::Operation* op) {
       if (failed(attribute(op, named.getName(), named.getValue(), inherent)))
         return failure();
     } else if (!isDefault(stem, named.getName(), named.getValue())) {
-      return op->emitError() << "the attribute " << named.getName() << " = " << named.getValue()
-                             << " came with VHLO " << newest->since.text() << "; the target is "
-                             << target.text();
+      return error(op) << "the attribute " << named.getName().strref() << " = " << named.getValue()
+                       << " came with VHLO " << newestOperation(stem)->since.text()
+                       << "; the target is " << target.text();
     }
   }
   for (const mlir::NamedAttribute named : op->getDiscardableAttrs())
     if (failed(attribute(op, named.getName(), named.getValue(), discardable)))
       return failure();
 
-  mlir::OperationState state(op->getLoc(), ("vhlo." + row->name).str());
+  mlir::OperationState state(op->getLoc(), ("vhlo." + row.name).str());
   state.addOperands(op->getOperands());
-  for (const mlir::Type result : op->getResultTypes())
-    if (failed(type(op, result, state.types.emplace_back())))
-      return failure();
+  state.addTypes(op->getResultTypes());
   if (!names.empty())
     state.propertiesAttr = inherent.getDictionary(context);
   state.addAttributes(discardable);
-  for (mlir::Region& region : op->getRegions()) {
-    for (mlir::Block& block : region)
-      for (mlir::BlockArgument argument : block.getArguments()) {
-        mlir::Type portable;
-        if (failed(type(op, argument.getType(), portable)))
-          return failure();
-        argument.setType(portable);
-      }
+  for (mlir::Region& region : op->getRegions())
     state.addRegion()->takeBody(region);
-  }
   mlir::OpBuilder builder(op);
   mlir::Operation* portable = builder.create(state);
   op->replaceAllUsesWith(portable);
