@@ -422,3 +422,19 @@ def test_damaged_files_end_in_an_error(tmp_path, kind):
         assert run.returncode in (0, 3), (run.returncode, run.stderr)
         if run.returncode == 3:
             assert run.stderr.startswith("octavo: error: ") and str(path) in run.stderr
+
+
+def test_operations_that_nest_too_deep(tmp_path):
+    depth = 2100
+    lines = ["func.func @main(%c: tensor<i32>) -> tensor<i32> {"]
+    lines += [f'%r{i} = "stablehlo.case"(%c) ({{' for i in range(depth)]
+    lines += ["stablehlo.return %c : tensor<i32>"]
+    for i in reversed(range(depth)):
+        lines += ["}) : (tensor<i32>) -> tensor<i32>",
+                  f"stablehlo.return %r{i} : tensor<i32>" if i else "return %r0 : tensor<i32>"]
+    (tmp_path / "deep.mlir").write_text("\n".join([*lines, "}"]))
+    # Neither jaxlib nor MLIR's parser of text gets this far on a stack of the usual size.
+    subprocess.run(f"ulimit -s {1 << 18} && '{BIN}/octavo' convert deep.mlir -o deep.mlirbc",
+                   shell=True, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    message = octavo("convert", tmp_path / "deep.mlirbc", "-o", tmp_path / "out.mlir", code=3)
+    assert "operations in one another deeper than 2000 levels at byte" in message

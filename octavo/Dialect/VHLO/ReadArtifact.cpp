@@ -1,5 +1,6 @@
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Dialect/VHLO/Attributes.h"
+#include "octavo/Dialect/VHLO/CheckBytecode.h"
 #include "octavo/Dialect/VHLO/Operations.h"
 #include "octavo/Dialect/VHLO/VHLO.h"
 
@@ -7,9 +8,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
-
-#include <utility>
-#include <vector>
 
 namespace octavo::vhlo {
 
@@ -145,43 +143,6 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
   return success();
 }
 
-/// How deep operations may lie in one another. What follows, MLIR's verifier and printer among it,
-/// goes down by recursion.
-constexpr unsigned kDeepest = 2000;
-
-/// Every operation in the block with its depth, each after the one that it lies in.
-std::vector<std::pair<mlir::Operation*, unsigned>> operationsIn(mlir::Block& block) {
-  std::vector<std::pair<mlir::Operation*, unsigned>> operations;
-  for (mlir::Operation& op : block)
-    operations.emplace_back(&op, 0);
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    const auto [op, depth] = operations[i];
-    for (mlir::Region& region : op->getRegions())
-      for (mlir::Block& inner : region)
-        for (mlir::Operation& own : inner)
-          operations.emplace_back(&own, depth + 1);
-  }
-  return operations;
-}
-
-/// Refuses a program that is too deep, and empties the block then, since destroying what it holds
-/// goes down by recursion too.
-LogicalResult checkDepth(mlir::Block& block) {
-  const auto operations = operationsIn(block);
-  const auto deep =
-      llvm::find_if(operations, [](const auto& each) { return each.second > kDeepest; });
-  if (deep == operations.end())
-    return success();
-  mlir::emitError(deep->first->getLoc())
-      << "operations lie in one another deeper than " << kDeepest << " levels";
-  for (const auto& [op, depth] : llvm::reverse(operations)) {
-    op->dropAllReferences();
-    op->dropAllUses();
-    op->erase();
-  }
-  return failure();
-}
-
 } // namespace
 
 bool isBytecode(llvm::StringRef bytes) { return bytes.starts_with("ML\xefR"); }
@@ -206,12 +167,14 @@ mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
                            << kNewest.text() << ": write it anew for one of these";
     return {};
   }
+  if (const std::optional<std::string> wrong = checkBytecode(bytes.getBuffer())) {
+    mlir::emitError(start) << "the file is damaged: " << *wrong;
+    return {};
+  }
   context->getOrLoadDialect<VHLODialect>();
   mlir::Block block;
   if (failed(mlir::readBytecodeFile(bytes, &block,
                                     mlir::ParserConfig(context, /*verifyAfterParse=*/false))))
-    return {};
-  if (failed(checkDepth(block)))
     return {};
   if (!llvm::hasSingleElement(block) || !llvm::isa<mlir::ModuleOp>(block.front())) {
     mlir::emitError(start) << "is bytecode of something other than one module";
