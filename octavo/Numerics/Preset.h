@@ -207,8 +207,10 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .ragged = RaggedEdge::Refused,
      .source = "compressed-tensors 0.20, quantization/utils/mxfp_utils.py",
      .inputs = "f32, bf16",
-     .differs = "of a block with NaN, NaN is code 0 or 8; of one with Inf, or with an amax rounded "
-                "to 2^128, elements are divided by Inf: 0 or 8"},
+     .differs =
+         "a block with NaN has scale byte 0, or 127 in small tensors, and NaN is code 0 or 8; "
+         "of one with Inf, or with an amax rounded to 2^128, elements are divided by Inf: "
+         "0 or 8"},
     {.name = "compressed-tensors",
      .formats = {"mxfp6_e2m3"},
      .options = {.rule = ScaleRule::Even,
@@ -219,8 +221,9 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .ragged = RaggedEdge::Refused,
      .source = "compressed-tensors 0.20, quantization/utils/mxfp_utils.py",
      .inputs = "f32, bf16",
-     .differs = "of a block with NaN, NaN is code 0 or 32; of one with Inf, or with an amax "
-                "rounded to 2^128, elements are divided by Inf: 0 or 32"},
+     .differs = "a block with NaN has scale byte 0, or 127 in small tensors, and NaN is code 0 or "
+                "32; of one with Inf, or with an amax rounded to 2^128, elements are divided by "
+                "Inf: 0 or 32"},
     {.name = "compressed-tensors",
      .formats = {"mxfp8_e4m3"},
      .options = {.rule = ScaleRule::Even,
@@ -233,8 +236,10 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .source = "compressed-tensors 0.20, quantization/utils/mxfp_utils.py",
      .inputs = "f32, bf16",
      .differs =
-         "of a block with NaN, NaN is code 127 or 255, as the processor signs it; of one with Inf, "
-         "or with an amax rounded to 2^128, elements are divided by Inf: 0 or 128, Inf 127 or 255"},
+         "a block with NaN has scale byte 0, or 127 in small tensors, and NaN is code 127 or 255, "
+         "as "
+         "the processor signs it; of one with Inf, or with an amax rounded to 2^128, elements are "
+         "divided by Inf: 0 or 128, Inf 127 or 255"},
     {.name = "compressed-tensors",
      .formats = {"nvfp4"},
      .options = {.rule = ScaleRule::Nearest,
@@ -464,8 +469,8 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .source = "JAX 0.10.2, jax/_src/cudnn/scaled_matmul_stablehlo.py",
      .inputs = "f32, bf16, f16",
      .differs =
-         "0 / 0 gives NaN in a block of scale 0; NaN and Inf are not refused there; as under jit: "
-         "without it XLA on CPUs rounds some ties of e2m1fn to the odd neighbour"},
+         "0 / 0 gives NaN in a block of scale 0; NaN and Inf are not refused there; XLA on CPUs "
+         "rounds some ties of e2m1fn to the odd neighbour, on some processors under jit, too"},
     {.name = "jax-single-level",
      .formats = {"nvfp4"},
      .options = {.rule = ScaleRule::Nearest,
@@ -477,8 +482,8 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .source = "JAX 0.10.2, jax/_src/cudnn/scaled_matmul_stablehlo.py, the default global scale",
      .inputs = "f32, bf16, f16",
      .differs =
-         "0 / 0 gives NaN in a block of scale 0; NaN and Inf are not refused there; as under jit: "
-         "without it XLA on CPUs rounds some ties of e2m1fn to the odd neighbour"},
+         "0 / 0 gives NaN in a block of scale 0; NaN and Inf are not refused there; XLA on CPUs "
+         "rounds some ties of e2m1fn to the odd neighbour, on some processors under jit, too"},
 });
 
 /// All rows, in the order of the table; the rows of one name follow one another by format.

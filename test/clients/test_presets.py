@@ -151,27 +151,28 @@ def test_blocks_of_other_sizes(block, type):
 @pytest.mark.parametrize("jit", [True, False])
 def test_jax(preset, format, type, extra, jit):
     for x in tensors(format, type):  # XLA takes subnormals for 0
+        x[x.abs() < 2.0 ** -126] = 0
         compare(preset, format, x, owners.jax_nn(x, format, jit=jit), lambda amax, scales: amax >= 2.0 ** -116)
 
 
 @pytest.mark.parametrize("preset, format, type, extra", rows(
     {"jax": {"levels": 2}, "jax-single-level": {"levels": 1}}, ["nvfp4"]))
-def test_jax_nvfp4(preset, format, type, extra):
-    """As under jit. Without it XLA rounds some ties of e2m1fn to the odd neighbour, and nothing else."""
-    differ = 0
+@pytest.mark.parametrize("jit", [True, False])
+def test_jax_nvfp4(preset, format, type, extra, jit):
+    """XLA rounds some ties of e2m1fn to the odd neighbour, and nothing else."""
     for x in tensors(format, type):
-        compare(preset, format, x, owners.jax_nn(x, format, **extra), lambda amax, scales: scales > 0)
         found = octavo.quantize(x, format, preset=preset)
-        _, scales, codes = owners.jax_nn(x, format, jit=False, **extra)
+        outer, scales, codes = owners.jax_nn(x, format, jit=jit, **extra)
+        assert np.float32(found.outer) == np.float32(outer)
         np.testing.assert_array_equal(found.scales.view(np.uint8), scales)
         kept = np.repeat(scales > 0, 16, 1)
-        outer = np.float32(found.outer)
+        assert kept.mean() > 0.6
         quotients = x.float().numpy() / outer / np.repeat(found.scales.astype(np.float32), 16, 1)
         with np.errstate(invalid="ignore"):
             ties = np.isin(np.abs(quotients), [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5])
-        assert (ties | (found.codes == codes))[kept].all()
-        differ += (found.codes != codes)[kept].sum()
-    assert differ > 0
+        same = found.codes == codes
+        assert (ties | same)[kept].all()
+        assert (np.abs((found.codes & 7).astype(int) - (codes & 7)) <= 1)[kept].all() and same[kept].mean() > 0.999
 
 
 @pytest.mark.parametrize("preset, format, type, extra", rows({"torch": {}}, ["mxfp8_e4m3", "mxfp8_e5m2"]))
@@ -182,7 +183,7 @@ def test_torch(preset, format, type, extra):
 
 def test_codes_of_nan_and_inf_that_are_listed():
     """What `differs` says of blocks that no rule decides."""
-    x = torch.ones(1, 128)
+    x = torch.ones(64, 128)  # few rows go other ways through torch: see `differs`
     x[0, :4] = torch.tensor([torch.nan, -2, 0.3, 0])
     x[0, 32:36] = torch.tensor([torch.inf, -torch.inf, 3, -3])
     for preset, owner, codes in (
