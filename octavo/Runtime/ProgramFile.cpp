@@ -1,5 +1,6 @@
 #include "octavo/Runtime/ProgramFile.h"
 
+#include "octavo/Dialect/MissingOperations.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Runtime/Program.h"
@@ -52,24 +53,28 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm:
   sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnosticHandler(sources, &context, stream);
   auto program = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-  if (!program)
+  if (!program) {
+    const llvm::StringRef source = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
+    if (const std::string unknown = operationsOfUnknownDialects(source, &context); !unknown.empty())
+      stream << "it uses operations of dialects that octavo does not have: " << unknown;
+  }
+  if (!program || failed(verifyHasOperations(*program)))
     return failure(fmt::format("{}: not a program that octavo can read; it reads StableHLO as MLIR "
                                "text:\n{}",
                                name, llvm::StringRef(diagnostics).rtrim().str()));
   return program;
 }
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readBinary(llvm::StringRef bytes,
-                                                             const std::string& name,
-                                                             mlir::MLIRContext& context) {
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+readBinary(llvm::StringRef bytes, const std::string& name, mlir::MLIRContext& context) {
   // MLIR reads numbers where they lie; within a container they lie anywhere.
   const auto aligned = llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
   const Diagnostics diagnostics(context);
   mlir::OwningOpRef<mlir::ModuleOp> program =
       vhlo::readBytecode(aligned->getMemBufferRef(), &context);
-  if (!program || failed(mlir::verify(*program)))
-    return failure(fmt::format("{}: not a program that octavo can read:\n{}", name,
-                               diagnostics.found()));
+  if (!program || failed(verifyHasOperations(*program)) || failed(mlir::verify(*program)))
+    return failure(
+        fmt::format("{}: not a program that octavo can read:\n{}", name, diagnostics.found()));
   return program;
 }
 
@@ -125,8 +130,9 @@ bool hasOwnOperations(mlir::ModuleOp program) {
   const auto isOwn = [](mlir::Type type) { return llvm::isa<ir::ScaledType>(type); };
   return program
       .walk([&](mlir::Operation* op) {
-        bool own = op->getName().getDialectNamespace() == ir::OctavoDialect::getDialectNamespace() ||
-                   llvm::any_of(op->getResultTypes(), isOwn);
+        bool own =
+            op->getName().getDialectNamespace() == ir::OctavoDialect::getDialectNamespace() ||
+            llvm::any_of(op->getResultTypes(), isOwn);
         for (mlir::Region& region : op->getRegions())
           for (mlir::Block& block : region)
             own |= llvm::any_of(block.getArgumentTypes(), isOwn);

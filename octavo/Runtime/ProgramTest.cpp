@@ -156,5 +156,24 @@ TEST_F(Program, whatCannotBeRead) {
   EXPECT_HAS(message(load("func.func @main() -> tensor<f32> { return }")), "p.mlir:1:");
 }
 
+TEST_F(Program, operationsThatOctavoDoesNotHave) {
+  const std::string generic = message(load(R"(func.func @main() {
+    "vhlo.call_v1"() : () -> ()
+    "sdy.x"() {a = #vhlo.b} : () -> ()
+    "vhlo.call_v1"() : () -> ()
+    return })"));
+  EXPECT_HAS(generic, "p.mlir:2:5");
+  EXPECT_HAS(generic, "operation 'vhlo.call_v1' is not among the operations that octavo has");
+  EXPECT_HAS(generic, "sdy.x (once), vhlo.call_v1 (2 times)");
+  const std::string custom = message(load(R"(func.func @main() {
+    vhlo.call_v1
+    "sdy.x"() : () -> ()
+    %0 = vhlo.call_v1
+    return })"));
+  EXPECT_HAS(custom, "operations of dialects that octavo does not have: vhlo.call_v1 (2 times)");
+  for (const std::string& text : {generic, custom})
+    EXPECT_EQ(text.find("allowUnregistered"), std::string::npos);
+}
+
 } // namespace
 } // namespace octavo::runtime

@@ -164,6 +164,12 @@ Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
   dot.record.k = product(lhs, lhs.contracting);
   if (const DotSide* weight = dot.weight())
     dot.record.weight = weight->trace.name;
+  else
+    for (const DotSide& side : dot.sides)
+      if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(side.trace.root))
+        if (auto owner = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+            owner && owner.isPublic())
+          dot.record.arguments.push_back(argumentName(owner, argument.getArgNumber()));
   return dot;
 }
 

@@ -50,6 +50,9 @@ struct DotRecord {
   bool isQuantized = false;
   std::string reason = {}; ///< why it was left, or where its weight is quantized and why there
   std::string weight = {}; ///< name of the argument, or "constant"; empty if it has none
+  /// Arguments of the program that it takes, moved about at most, where it has no weight:
+  /// DotOptions::parameters makes them weights.
+  std::vector<std::string> arguments = {};
   const format::ScaledFormat* lhs = nullptr; ///< null: not scaled
   const format::ScaledFormat* rhs = nullptr;
 };

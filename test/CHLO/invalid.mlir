@@ -16,14 +16,6 @@ func.func @types_differ(%x: tensor<4xf32>) -> tensor<4xbf16> {
 
 // -----
 
-func.func @not_there_yet(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{unregistered operation 'chlo.polygamma' found in dialect ('chlo')}}
-  %0 = "chlo.polygamma"(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
 func.func @square_of_integers(%x: tensor<4xi32>) -> tensor<4xi32> {
   // expected-error @+1 {{operand #0 must be ranked tensor of floating-point or complex-type values, but got 'tensor<4xi32>'}}
   %0 = "chlo.square"(%x) : (tensor<4xi32>) -> tensor<4xi32>

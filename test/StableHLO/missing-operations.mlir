@@ -1,42 +1,83 @@
-// RUN: octavo-opt %s -verify-diagnostics -split-input-file
+// RUN: split-file %s %t
+// RUN: octavo-opt %t/custom-form.mlir -verify-diagnostics
+// RUN: octavo-opt %t/generic-form.mlir -verify-diagnostics
+// RUN: octavo-opt %t/slip-in-custom-form.mlir -verify-diagnostics
+// RUN: octavo-opt %t/slip-in-generic-form.mlir -verify-diagnostics
+// RUN: octavo-opt %t/only-generic.mlir -verify-diagnostics
+// RUN: octavo-opt %t/shape.mlir -verify-diagnostics
+// RUN: octavo-opt %t/other-dialect.mlir -verify-diagnostics
 
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-note @+2 {{it has: abs, add, after_all, and, }}
-  // expected-error @+1 {{custom op 'stablehlo.reduce_scatter' is not among the StableHLO operations that octavo has; lower it to operations that octavo has before the program is written out}}
-  %0 = stablehlo.reduce_scatter %x : tensor<2x3xf32>
+//--- custom-form.mlir
+
+func.func @custom_form(%x: tensor<2x3xf32>) {
+  %0 = "chlo.first"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // expected-note @+2 {{what the program uses and octavo does not have: chlo.first (once), sdy.constrain (once), stablehlo.second (3 times)}}
+  // expected-error @+1 {{custom op 'stablehlo.second' is not among the operations that octavo has; lower it to operations that octavo has before the program is written out}}
+  %1 = stablehlo.second %x : tensor<2x3xf32>
+  %2:2 = stablehlo.second %x {stablehlo.third, stablehlo.fourth = "stablehlo.fifth"} : tensor<2x3xf32> // stablehlo.sixth
+  %3 = stablehlo.abs %x : tensor<2x3xf32>
+  func.call @stablehlo.f() : () -> ()
+  %4, %5 = sdy.constrain %x {x = #stablehlo.seventh, stablehlo.x = !stablehlo.y} : tensor<2x3xf32>
+  "stablehlo.if"() ({ stablehlo.second %x
+    "stablehlo.return"() : () -> ()
+  }) : () -> () loc("stablehlo.eighth"(#location))
   return
 }
 
-// -----
+//--- generic-form.mlir
 
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-note @+2 {{it has: }}
-  // expected-error @+1 {{custom op 'stablehlo.exponentiol' is not among the StableHLO operations that octavo has; did you mean 'stablehlo.exponential'?}}
+func.func @generic_form(%x: tensor<2x3xf32>) {
+  // expected-note @+2 {{what the program uses and octavo does not have: chlo.second (once), sdy.first (2 times), shape.third (once), vhlo.fourth (once)}}
+  // expected-error @+1 {{operation 'sdy.first' is not among the operations that octavo has; lower it}}
+  %0 = "sdy.first"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = "chlo.second"(%x) ({
+    "sdy.first"() : () -> ()
+  }) {a = #stable.b, c = #sdy.d} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = "shape.third"(%x) : (tensor<2x3xf32>) -> !shape.shape
+  %3 = "vhlo.fourth"(%2) : (!shape.shape) -> !vhlo.tensor_v1
+  return
+}
+
+//--- slip-in-custom-form.mlir
+
+func.func @slip_of_the_pen(%x: tensor<2x3xf32>) {
+  // expected-note @+2 {{what the program uses and octavo does not have: stablehlo.exponentiol (once)}}
+  // expected-error @+1 {{custom op 'stablehlo.exponentiol' is not among the operations that octavo has; did you mean 'stablehlo.exponential'?}}
   %0 = stablehlo.exponentiol %x : tensor<2x3xf32>
   return
 }
 
-// -----
+//--- slip-in-generic-form.mlir
 
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{unregistered operation 'stablehlo.reduce_scatter' found in dialect ('stablehlo') that does not allow unknown operations}}
-  %0 = "stablehlo.reduce_scatter"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func @slip_of_the_pen(%x: tensor<2x3xf32>) {
+  // expected-note @+2 {{what the program uses and octavo does not have: chlo.erf_imv (once)}}
+  // expected-error @+1 {{operation 'chlo.erf_imv' is not among the operations that octavo has; did you mean 'chlo.erf_inv'?}}
+  %0 = "chlo.erf_imv"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
 
-// -----
+//--- only-generic.mlir
 
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{unregistered dialect}}
+func.func @only_generic(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{custom op 'stablehlo.sort' has only the generic form; write "stablehlo.sort"(...)}}
+  %0 = stablehlo.sort %x : tensor<2x3xf32>
+  return
+}
+
+//--- shape.mlir
+
+func.func @shape(%x: tensor<2x3xf32>) {
+  // expected-note @+2 {{what the program uses and octavo does not have: shape.shape_of (once)}}
+  // expected-error @+1 {{custom op 'shape.shape_of' is not among the operations that octavo has}}
+  %0 = shape.shape_of %x : tensor<2x3xf32> -> tensor<2xindex>
+  return
+}
+
+//--- other-dialect.mlir
+
+func.func @other_dialect(%x: tensor<2x3xf32>) {
+  // expected-note @+2 {{what the program uses and octavo does not have: other.op (once)}}
+  // expected-error @+1 {{operation 'other.op' is not among the operations that octavo has}}
   %0 = "other.op"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<2x3xf32>) {
-  // expected-note @+2 {{Available dialects: }}
-  // expected-error @+1 {{Dialect `other' not found for custom op 'other.op'}}
-  %0 = other.op %x : tensor<2x3xf32>
   return
 }

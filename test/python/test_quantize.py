@@ -102,6 +102,20 @@ def test_weights_in_the_program_keep_their_size():
     assert report["dots_quantized"] == 6 * LAYERS
 
 
+def test_weights_that_are_plain_arguments_are_told_of(tmp_path):
+    program = tmp_path / "plain.mlir"
+    program.write_text("""func.func @main(%w: tensor<64x32xf32> loc("layer.w"), %x: tensor<4x64xf32> loc("x")) -> tensor<4x32xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32>
+  return %0 : tensor<4x32xf32>
+}
+""")
+    text = octavo(program, "--format", "mxfp8_e4m3")
+    assert "0 of 1 dots quantized" in text
+    assert "without a weight take: x, layer.w; --parameters REGEX makes" in text
+    text = octavo(program, "--format", "mxfp8_e4m3", "--parameters", r"\.w$")
+    assert "1 of 1 dots quantized" in text and "--parameters" not in text
+
+
 def test_explain_is_a_table_of_every_dot():
     lines = octavo(MINILM, "--format", "mxfp8_e4m3", "--explain").splitlines()
     assert re.fullmatch(r"dot +MxNxK +decision +why, and where +weight", lines[0])

@@ -1,13 +1,34 @@
 // octavo-opt: MLIR's driver with the dialects and passes of the project, for tests and for looking
 // at what a pass does.
+#include "octavo/Dialect/MissingOperations.h"
 #include "octavo/Dialect/Register.h"
 #include "octavo/Transforms/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+/// Runs before every other pass, where unknown operations are not asked to be let through.
+class RefuseMissingOperations
+    : public mlir::PassWrapper<RefuseMissingOperations, mlir::OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RefuseMissingOperations)
+
+  void runOnOperation() override {
+    if (mlir::failed(octavo::verifyHasOperations(getOperation())))
+      signalPassFailure();
+  }
+};
+
+mlir::LogicalResult drive(int argc, char** argv) {
   mlir::DialectRegistry registry;
   octavo::registerDialects(registry);
   octavo::transforms::registerOctavoPasses();
@@ -15,5 +36,35 @@ int main(int argc, char** argv) {
   mlir::registerCSEPass();
   mlir::registerInlinerPass();
   mlir::registerSymbolDCEPass();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "octavo's passes\n", registry));
+  const auto [inputName, outputName] =
+      mlir::registerAndParseCLIOptions(argc, argv, "octavo's passes\n", registry);
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::MlirOptMain(argc, argv, inputName, outputName, registry);
+  if (!config.shouldAllowUnregisteredDialects()) {
+    config.allowUnregisteredDialects(true);
+    config.setPassPipelineSetupFn([asked = config](mlir::PassManager& passes) {
+      passes.addPass(std::make_unique<RefuseMissingOperations>());
+      return asked.setupPassPipeline(passes);
+    });
+  }
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(inputName, &problem);
+  std::unique_ptr<llvm::ToolOutputFile> output =
+      input ? mlir::openOutputFile(outputName, &problem) : nullptr;
+  if (!output) {
+    llvm::errs() << problem << "\n";
+    return mlir::failure();
+  }
+  if (mlir::failed(mlir::MlirOptMain(output->os(), std::move(input), registry, config)))
+    return mlir::failure();
+  output->keep();
+  return mlir::success();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const llvm::InitLLVM initialization(argc, argv);
+  return mlir::asMainReturnCode(drive(argc, argv));
 }

@@ -1,6 +1,7 @@
 #include "octavo/Dialect/CHLO/CHLO.h"
 
 #include "octavo/Dialect/Inlining.h"
+#include "octavo/Dialect/MissingOperations.h"
 
 #include "octavo/Dialect/CHLO/CHLODialect.cpp.inc"
 
@@ -11,10 +12,16 @@ namespace octavo::chlo {
 
 void CHLODialect::initialize() {
   addInterfaces<InlineEverything>();
+  allowUnknownOperations(); // so that verifyHasOperations can name them
   addOperations<
 #define GET_OP_LIST
 #include "octavo/Dialect/CHLO/CHLO.cpp.inc"
       >();
+}
+
+std::optional<mlir::Dialect::ParseOpHook>
+CHLODialect::getParseOperationHook(llvm::StringRef) const {
+  return ParseOpHook(refuseCustomForm);
 }
 
 void TopKOp::getAsmResultNames(mlir::OpAsmSetValueNameFn setName) {

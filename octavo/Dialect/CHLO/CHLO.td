@@ -12,6 +12,9 @@ def CHLO_Dialect : Dialect {
   let name = "chlo";
   let cppNamespace = "::octavo::chlo";
   let summary = "Client HLO: functions that front ends emit next to StableHLO";
+  let extraClassDeclaration = [{
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef name) const override;
+  }];
 }
 
 class CHLO_Op<string mnemonic, list<Trait> traits = []> : Op<CHLO_Dialect, mnemonic, traits>;

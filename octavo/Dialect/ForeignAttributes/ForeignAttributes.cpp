@@ -1,5 +1,7 @@
 #include "octavo/Dialect/ForeignAttributes/ForeignAttributes.h"
 
+#include "octavo/Dialect/MissingOperations.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -9,16 +11,31 @@ namespace octavo {
 
 namespace {
 
-/// A dialect without operations or types, whose attributes are their own text.
+/// A dialect whose attributes and types are their own text, and whose operations octavo does not
+/// have.
 class OpaqueDialect : public mlir::Dialect {
 public:
-  using mlir::Dialect::Dialect;
+  OpaqueDialect(llvm::StringRef name, mlir::MLIRContext* context, mlir::TypeID id)
+      : mlir::Dialect(name, context, id) {
+    allowUnknownOperations(); // so that verifyHasOperations can name them
+  }
+
+  std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef) const override {
+    return ParseOpHook(refuseCustomForm);
+  }
 
   mlir::Attribute parseAttribute(mlir::DialectAsmParser& parser, mlir::Type) const override {
     const llvm::SMLoc at = parser.getNameLoc();
     return mlir::OpaqueAttr::getChecked(
         [&] { return parser.emitError(at); }, mlir::StringAttr::get(getContext(), getNamespace()),
         parser.getFullSymbolSpec(), mlir::NoneType::get(getContext()));
+  }
+
+  mlir::Type parseType(mlir::DialectAsmParser& parser) const override {
+    const llvm::SMLoc at = parser.getNameLoc();
+    return mlir::OpaqueType::getChecked([&] { return parser.emitError(at); },
+                                        mlir::StringAttr::get(getContext(), getNamespace()),
+                                        parser.getFullSymbolSpec());
   }
 };
 
@@ -28,6 +45,16 @@ public:
   static constexpr llvm::StringLiteral getDialectNamespace() { return llvm::StringLiteral("sdy"); }
   explicit ShardyDialect(mlir::MLIRContext* context)
       : OpaqueDialect(getDialectNamespace(), context, mlir::TypeID::get<ShardyDialect>()) {}
+};
+
+class ShapeDialect : public OpaqueDialect {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShapeDialect)
+  static constexpr llvm::StringLiteral getDialectNamespace() {
+    return llvm::StringLiteral("shape");
+  }
+  explicit ShapeDialect(mlir::MLIRContext* context)
+      : OpaqueDialect(getDialectNamespace(), context, mlir::TypeID::get<ShapeDialect>()) {}
 };
 
 class MhloDialect : public OpaqueDialect {
@@ -41,7 +68,7 @@ public:
 } // namespace
 
 void registerForeignAttributes(mlir::DialectRegistry& registry) {
-  registry.insert<MhloDialect, ShardyDialect>();
+  registry.insert<MhloDialect, ShapeDialect, ShardyDialect>();
 }
 
 } // namespace octavo

@@ -9,12 +9,14 @@
 
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/QuantizeDots.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -67,6 +69,15 @@ std::string summary(const transforms::DotReport& report) {
   if (!report.weights.empty())
     text += fmt::format("; weights of dots: {} bytes before, {} after",
                         toBytes(report.weightBitsBefore()), toBytes(report.weightBitsAfter()));
+  std::vector<std::string> arguments;
+  for (const transforms::DotRecord& dot : report.dots)
+    for (const std::string& name : dot.arguments)
+      if (std::find(arguments.begin(), arguments.end(), name) == arguments.end())
+        arguments.push_back(name);
+  if (!arguments.empty())
+    text += fmt::format("\nArguments that dots without a weight take: {}; --parameters REGEX makes "
+                        "those that it finds weights.",
+                        text::someOf(arguments));
   return text;
 }
 
@@ -112,8 +123,7 @@ void quantizeProgram(const QuantizeFlags& flags) {
   auto file = runtime::readProgramFile(flags.program, *context);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
-  llvm::Expected<transforms::DotReport> report =
-      transforms::quantizeDots(*file->program, options);
+  llvm::Expected<transforms::DotReport> report = transforms::quantizeDots(*file->program, options);
   if (!report)
     throw CommandError(fmt::format("{}: {}", flags.program, llvm::toString(report.takeError())),
                        ExitCode::BadInput);
