@@ -1,7 +1,9 @@
 // CHLO: higher operations that JAX emits next to StableHLO.
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Reference/Arithmetic.h"
+#include "octavo/Reference/Constants.h"
 #include "octavo/Reference/ElementwiseEvaluator.h"
+#include "octavo/Reference/Movement.h"
 #include "octavo/Reference/Permutation.h"
 #include "octavo/Reference/SortKeys.h"
 #include "octavo/Reference/SpecialFunctions.h"
@@ -48,6 +50,15 @@ struct Sinh {
   static double real(double x) { return std::sinh(x); }
   static Complex complex(Complex x) { return std::sinh(x); }
 };
+struct BesselI1e {
+  static double real(double x) { return besselI1e(x); }
+};
+struct Zeta {
+  static double real(double x, double q) { return zeta(x, q); }
+};
+struct Polygamma {
+  static double real(double n, double x) { return polygamma(n, x); }
+};
 struct Digamma {
   static double real(double x) { return digamma(x); }
 };
@@ -78,6 +89,24 @@ llvm::Expected<Results> evaluateIsInfinite(mlir::Operation*, const Operands& ope
     result.setCode(static_cast<std::int64_t>(i),
                    std::isinf(values[i]) && (Sign == 0 || (values[i] > 0.0) == (Sign > 0)));
   return Results{Value(std::move(result))};
+}
+
+llvm::Expected<Value> evaluateConstant(chlo::ConstantOp op, const Operands&, Evaluation&) {
+  llvm::Expected<Tensor> tensor = constantTensor(op, op.getValue());
+  if (!tensor)
+    return tensor.takeError();
+  return Value(std::move(*tensor));
+}
+
+llvm::Expected<Value> evaluateConstantLike(chlo::ConstantLikeOp op, const Operands& operands,
+                                           Evaluation&) {
+  llvm::Expected<Tensor> number = constantTensor(
+      op,
+      mlir::DenseElementsAttr::get(mlir::RankedTensorType::get({}, op.getType().getElementType()),
+                                   llvm::ArrayRef<mlir::Attribute>(op.getValue())));
+  if (!number)
+    return number.takeError();
+  return Value(broadcastScalar(*number, operands[0].tensor().shape));
 }
 
 /// By the codes, whose order is that of the magnitudes.
@@ -135,6 +164,7 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.asinh", evaluateUnary<Asinh>);
   table.add("chlo.atan", evaluateUnary<Atan>);
   table.add("chlo.atanh", evaluateUnary<Atanh>);
+  table.add("chlo.bessel_i1e", evaluateUnary<BesselI1e>);
   table.add("chlo.conj", evaluateUnary<Conjugate>);
   table.add("chlo.cosh", evaluateUnary<Cosh>);
   table.add("chlo.digamma", evaluateUnary<Digamma>);
@@ -146,9 +176,13 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.is_pos_inf", evaluateIsInfinite<1>);
   table.add("chlo.lgamma", evaluateUnary<LogGamma>);
   table.add("chlo.mulhi", evaluateBinary<HighProduct>);
+  table.add("chlo.polygamma", evaluateBinary<Polygamma>);
   table.add("chlo.sinh", evaluateUnary<Sinh>);
   table.add("chlo.square", evaluateUnary<Square>);
   table.add("chlo.tan", evaluateUnary<Tan>);
+  table.add("chlo.zeta", evaluateBinary<Zeta>);
+  table.add<evaluateConstant>();
+  table.add<evaluateConstantLike>();
   table.add<evaluateNextAfter>();
   table.add<evaluateTopK>();
 }

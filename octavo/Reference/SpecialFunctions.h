@@ -12,4 +12,15 @@ double digamma(double x);
 /// log |gamma|; +Inf at the poles and at either infinity.
 double logGamma(double x);
 
+/// Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: +Inf for x = 1, NaN for x < 1. For
+/// q <= 0: NaN where x is not an integer; at a pole +Inf for even x, else NaN.
+double zeta(double x, double q);
+
+/// The derivative of order n of digamma; NaN where n is not a non-negative integer. At the poles
+/// 0, -1, -2, ...: +Inf for odd n, else NaN.
+double polygamma(double n, double x);
+
+/// exp(-|x|) I1(x), with I1 the modified Bessel function of the first kind of order 1.
+double besselI1e(double x);
+
 } // namespace octavo::reference

@@ -30,3 +30,18 @@ func.func @square(%arg0: tensor<2xf32>, %arg1: tensor<2xcomplex<f32>>) -> tensor
   %1 = chlo.square %arg1 : tensor<2xcomplex<f32>> -> tensor<2xcomplex<f32>>
   return %0 : tensor<2xf32>
 }
+
+// CHECK-LABEL: func.func @functions
+func.func @functions(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>, %arg2: tensor<?xi64>) {
+  // CHECK: chlo.zeta %arg0, %arg1 : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>
+  %0 = chlo.zeta %arg0, %arg1 : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>
+  // CHECK: chlo.polygamma %arg0, %arg1 : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>
+  %1 = chlo.polygamma %arg0, %arg1 : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>
+  // CHECK: chlo.bessel_i1e %arg0 : tensor<2xf32> -> tensor<2xf32>
+  %2 = chlo.bessel_i1e %arg0 : tensor<2xf32> -> tensor<2xf32>
+  // CHECK: chlo.constant dense<1.000000e+00> : tensor<2xf32>
+  %3 = chlo.constant dense<1.0> : tensor<2xf32>
+  // CHECK: "chlo.constant_like"(%arg2) <{value = 2.500000e+00 : f32}> : (tensor<?xi64>) -> tensor<?xf32>
+  %4 = "chlo.constant_like"(%arg2) <{value = 2.5 : f32}> : (tensor<?xi64>) -> tensor<?xf32>
+  return
+}

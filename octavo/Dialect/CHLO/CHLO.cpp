@@ -24,6 +24,18 @@ CHLODialect::getParseOperationHook(llvm::StringRef) const {
   return ParseOpHook(refuseCustomForm);
 }
 
+mlir::OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+llvm::LogicalResult ConstantLikeOp::verify() {
+  const mlir::Type element = getType().getElementType();
+  if (getValue().getType() != element)
+    return emitOpError("value must have the element type of the result, ")
+           << element << "; found " << getValue().getType();
+  if (!llvm::isa<mlir::IntegerAttr, mlir::FloatAttr>(getValue()))
+    return emitOpError("value must be a number; found ") << getValue();
+  return mlir::success();
+}
+
 void TopKOp::getAsmResultNames(mlir::OpAsmSetValueNameFn setName) {
   setName(getValues(), "values");
   setName(getIndices(), "indices");

@@ -3,6 +3,7 @@
 #ifndef OCTAVO_DIALECT_CHLO_CHLO
 #define OCTAVO_DIALECT_CHLO_CHLO
 
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -79,6 +80,9 @@ def CHLO_AsinhOp : CHLO_Function<"asinh">;
 def CHLO_AtanOp : CHLO_Function<"atan">;
 def CHLO_AtanhOp : CHLO_Function<"atanh">;
 def CHLO_ConjOp : CHLO_Function<"conj">;
+def CHLO_BesselI1eOp : CHLO_FloatFunction<"bessel_i1e"> {
+  let summary = "exp(-|x|) times the modified Bessel function of the first kind of order 1";
+}
 def CHLO_CoshOp : CHLO_Function<"cosh">;
 def CHLO_DigammaOp : CHLO_FloatFunction<"digamma">;
 def CHLO_ErfInvOp : CHLO_FloatFunction<"erf_inv">;
@@ -109,6 +113,41 @@ def CHLO_MulhiOp : CHLO_Binary<"mulhi", AnyInteger> {
 }
 def CHLO_NextAfterOp : CHLO_Binary<"next_after", AnyFloat> {
   let summary = "The number of the format that follows lhs in the direction of rhs";
+}
+
+def CHLO_PolygammaOp : CHLO_Binary<"polygamma", AnyFloat> {
+  let summary = "The derivative of order lhs of digamma at rhs";
+}
+def CHLO_ZetaOp : CHLO_Binary<"zeta", AnyFloat> {
+  let summary = "Hurwitz's zeta function: the sum of (rhs + k)^-lhs over k >= 0";
+}
+
+def CHLO_ConstantOp
+    : CHLO_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "output"]>]> {
+  let summary = "A tensor that the program says";
+  let description = [{
+    ```mlir
+    %c = chlo.constant dense<1.0> : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs StaticShapeTensorOf<[AnyType]>:$output);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+}
+
+def CHLO_ConstantLikeOp : CHLO_Op<"constant_like", [Pure, SameOperandsAndResultShape]> {
+  let summary = "One number at every place of the operand's shape";
+  let description = [{
+    The element type is the number's; the operand's does not matter.
+
+    ```mlir
+    %c = "chlo.constant_like"(%x) <{value = 2.5 : f32}> : (tensor<?xi64>) -> tensor<?xf32>
+    ```
+  }];
+  let arguments = (ins TypedAttrInterface:$value, AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let hasVerifier = 1;
 }
 
 def CHLO_TopKOp
