@@ -2,8 +2,10 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Reference/Arithmetic.h"
 #include "octavo/Reference/BlockScaling.h"
+#include "octavo/Reference/CheckCalls.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/DotGeneral.h"
+#include "octavo/Reference/ElementwiseEvaluator.h"
 #include "octavo/Reference/Evaluation.h"
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/Movement.h"
@@ -232,18 +234,46 @@ llvm::Expected<Results> blockScaledDotCall(mlir::Operation* op, const Operands& 
   return Results{Value(std::move(product))};
 }
 
+/// A value that only its distribution over devices is said of: itself, on one device.
+llvm::Expected<Results> shardingCall(mlir::Operation* op, const Operands& operands) {
+  if (operands.size() != 1)
+    return failure(op, "a sharding takes one value");
+  return taken(operands);
+}
+
+/// "tensor<2xf32>, tensor<i32>", for messages.
+std::string operandTypes(mlir::Operation* op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(op->getOperandTypes(), stream);
+  return text;
+}
+
 llvm::Expected<Results> evaluateCustomCall(stablehlo::CustomCallOp op, const Operands& operands,
-                                           Evaluation&) {
+                                           Evaluation& evaluation) {
+  const llvm::StringRef name = op.getCallTargetName();
+  if (llvm::is_contained(llvm::ArrayRef<llvm::StringRef>{"check.eq", "check.expect_almost_eq",
+                                                         "check.expect_close", "check.expect_eq"},
+                         name))
+    return evaluateCheckCall(op, name, operands, evaluation);
+  if (name == "mhlo.erf")
+    return evaluateUnary<Erf>(op, operands, evaluation);
+  if (llvm::is_contained(llvm::ArrayRef<llvm::StringRef>{"SPMDFullToShardShape",
+                                                         "SPMDShardToFullShape", "Sharding"},
+                         name))
+    return shardingCall(op, operands);
   using Target = llvm::Expected<Results> (*)(mlir::Operation*, const Operands&);
-  const Target target = llvm::StringSwitch<Target>(op.getCallTargetName())
+  const Target target = llvm::StringSwitch<Target>(name)
                             .Case("__op$quantize", quantizeCall)
                             .Case("__op$dequantize", dequantizeCall)
                             .Case("__op$block_scaled_dot", blockScaledDotCall)
                             .Default(nullptr);
   if (target == nullptr)
-    return failure(op, "the interpreter does not know the target '" + op.getCallTargetName() +
-                           "'; it knows __op$quantize, __op$dequantize and "
-                           "__op$block_scaled_dot");
+    return failure(op, "the interpreter does not know the target '" + name + "', called on (" +
+                           operandTypes(op) +
+                           "); it knows __op$quantize, __op$dequantize, __op$block_scaled_dot, "
+                           "mhlo.erf, Sharding, SPMDFullToShardShape, SPMDShardToFullShape and "
+                           "check.*");
   if (llvm::Error error = requireFloats(op, operands))
     return std::move(error);
   return target(op, operands);

@@ -158,7 +158,8 @@ TEST_F(Interpreter, NamesTheCustomCallItDoesNotKnow) {
     return %y : tensor<2xf32>
   })");
   run("main", {floats({1, 2})});
-  expectError({"program.mlir:2:10", "stablehlo.custom_call", "'fancy'", "__op$quantize"});
+  expectError({"program.mlir:2:10", "stablehlo.custom_call", "'fancy', called on (tensor<2xf32>)",
+               "__op$quantize"});
 }
 
 TEST_F(Interpreter, RefusesCustomCallsThatDoNotFit) {

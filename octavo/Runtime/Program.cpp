@@ -3,6 +3,7 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Register.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Text/NearNames.h"
 
@@ -120,7 +121,9 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program) {
     if (function.getNumArguments() != 0 || function.isExternal())
       continue;
     const auto found = function.walk([](mlir::Operation* op) {
-      return op->getName().getStringRef().starts_with("check.expect_")
+      auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(op);
+      return op->getName().getStringRef().starts_with("check.expect_") ||
+                     (call && call.getCallTargetName().starts_with("check."))
                  ? mlir::WalkResult::interrupt()
                  : mlir::WalkResult::advance();
     });

@@ -28,8 +28,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> loadProgram(const std::filesys
 /// function. The error lists the functions that there are.
 llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::StringRef name = {});
 
-/// The functions that check themselves: those that have operations check.expect_* and take no
-/// arguments, in the order of the program.
+/// The functions that check themselves: those that have operations check.expect_*, or custom calls
+/// of check.*, and take no arguments, in the order of the program.
 std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program);
 
 /// The arguments of a function. Their names: the attribute `octavo.name`, else the name that the

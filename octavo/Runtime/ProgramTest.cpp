@@ -141,9 +141,15 @@ TEST_F(Program, functionsThatCheckThemselves) {
       return
     }
     func.func @b(%a: tensor<f32>) { check.expect_eq %a, %a : tensor<f32> return }
-    func.func @c() { return })"));
-  ASSERT_EQ(functions.size(), 1u);
+    func.func @c() { return }
+    func.func @d() {
+      %0 = stablehlo.constant dense<1.0> : tensor<f32>
+      stablehlo.custom_call @check.expect_eq(%0, %0) : (tensor<f32>, tensor<f32>) -> ()
+      return
+    })"));
+  ASSERT_EQ(functions.size(), 2u);
   EXPECT_EQ(functions[0].getName(), "a");
+  EXPECT_EQ(functions[1].getName(), "d");
 }
 
 TEST_F(Program, whatCannotBeRead) {
