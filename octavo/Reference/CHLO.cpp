@@ -110,8 +110,8 @@ llvm::Expected<Value> evaluateConstantLike(chlo::ConstantLikeOp op, const Operan
 }
 
 /// By the codes, whose order is that of the magnitudes.
-llvm::Expected<Value> evaluateNextAfter(chlo::NextAfterOp op, const Operands& operands,
-                                        Evaluation&) {
+llvm::Expected<Results> evaluateNextAfter(mlir::Operation* op, const Operands& operands,
+                                          Evaluation&) {
   if (llvm::Error error = requireOneShape(op, operands))
     return std::move(error);
   const Tensor& from = operands[0].tensor();
@@ -135,7 +135,24 @@ llvm::Expected<Value> evaluateNextAfter(chlo::NextAfterOp op, const Operands& op
     else
       result.setCode(i, (x[n] < y[n]) == (x[n] > 0.0) ? code + 1 : code - 1);
   }
-  return Value(std::move(result));
+  return Results{Value(std::move(result))};
+}
+
+/// `Evaluate`, the operands broadcast to one shape first.
+template <Evaluator Evaluate>
+llvm::Expected<Results> evaluateBroadcast(mlir::Operation* op, const Operands& operands,
+                                          Evaluation& evaluation) {
+  const Tensor& lhs = operands[0].tensor();
+  const Tensor& rhs = operands[1].tensor();
+  llvm::Expected<chlo::Broadcast> broadcast =
+      chlo::broadcastOf(lhs.shape, rhs.shape, chlo::broadcastDimensions(op));
+  if (!broadcast)
+    return failure(op, llvm::toString(broadcast.takeError()));
+  if (llvm::Error error = checkSize(op, broadcast->shape))
+    return std::move(error);
+  Value wide[] = {Value(broadcastInDim(lhs, broadcast->shape, broadcast->lhsAxes)),
+                  Value(broadcastInDim(rhs, broadcast->shape, broadcast->rhsAxes))};
+  return Evaluate(op, wide, evaluation);
 }
 
 llvm::Expected<Results> evaluateTopK(chlo::TopKOp op, const Operands& operands, Evaluation&) {
@@ -165,6 +182,26 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.atan", evaluateUnary<Atan>);
   table.add("chlo.atanh", evaluateUnary<Atanh>);
   table.add("chlo.bessel_i1e", evaluateUnary<BesselI1e>);
+  table.add("chlo.broadcast_add", evaluateBroadcast<evaluateBinary<Add>>);
+  table.add("chlo.broadcast_and", evaluateBroadcast<evaluateBinary<And>>);
+  table.add("chlo.broadcast_atan2", evaluateBroadcast<evaluateBinary<Atan2>>);
+  table.add("chlo.broadcast_divide", evaluateBroadcast<evaluateBinary<Divide>>);
+  table.add("chlo.broadcast_maximum", evaluateBroadcast<evaluateBinary<Maximum>>);
+  table.add("chlo.broadcast_minimum", evaluateBroadcast<evaluateBinary<Minimum>>);
+  table.add("chlo.broadcast_multiply", evaluateBroadcast<evaluateBinary<Multiply>>);
+  table.add("chlo.broadcast_next_after", evaluateBroadcast<evaluateNextAfter>);
+  table.add("chlo.broadcast_or", evaluateBroadcast<evaluateBinary<Or>>);
+  table.add("chlo.broadcast_polygamma", evaluateBroadcast<evaluateBinary<Polygamma>>);
+  table.add("chlo.broadcast_power", evaluateBroadcast<evaluateBinary<Power>>);
+  table.add("chlo.broadcast_remainder", evaluateBroadcast<evaluateBinary<Remainder>>);
+  table.add("chlo.broadcast_shift_left", evaluateBroadcast<evaluateBinary<ShiftLeft>>);
+  table.add("chlo.broadcast_shift_right_arithmetic",
+            evaluateBroadcast<evaluateBinary<ShiftRightArithmetic>>);
+  table.add("chlo.broadcast_shift_right_logical",
+            evaluateBroadcast<evaluateBinary<ShiftRightLogical>>);
+  table.add("chlo.broadcast_subtract", evaluateBroadcast<evaluateBinary<Subtract>>);
+  table.add("chlo.broadcast_xor", evaluateBroadcast<evaluateBinary<Xor>>);
+  table.add("chlo.broadcast_zeta", evaluateBroadcast<evaluateBinary<Zeta>>);
   table.add("chlo.conj", evaluateUnary<Conjugate>);
   table.add("chlo.cosh", evaluateUnary<Cosh>);
   table.add("chlo.digamma", evaluateUnary<Digamma>);
@@ -176,6 +213,7 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.is_pos_inf", evaluateIsInfinite<1>);
   table.add("chlo.lgamma", evaluateUnary<LogGamma>);
   table.add("chlo.mulhi", evaluateBinary<HighProduct>);
+  table.add("chlo.next_after", evaluateNextAfter);
   table.add("chlo.polygamma", evaluateBinary<Polygamma>);
   table.add("chlo.sinh", evaluateUnary<Sinh>);
   table.add("chlo.square", evaluateUnary<Square>);
@@ -183,7 +221,6 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.zeta", evaluateBinary<Zeta>);
   table.add<evaluateConstant>();
   table.add<evaluateConstantLike>();
-  table.add<evaluateNextAfter>();
   table.add<evaluateTopK>();
 }
 

@@ -45,3 +45,12 @@ func.func @functions(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>, %arg2: tensor<?
   %4 = "chlo.constant_like"(%arg2) <{value = 2.5 : f32}> : (tensor<?xi64>) -> tensor<?xf32>
   return
 }
+
+// CHECK-LABEL: func.func @broadcast
+func.func @broadcast(%arg0: tensor<2x3xf32>, %arg1: tensor<3xf32>, %arg2: tensor<?x1xf32>) {
+  // CHECK: chlo.broadcast_add %arg0, %arg1 {broadcast_dimensions = array<i64: 1>} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %0 = chlo.broadcast_add %arg0, %arg1 {broadcast_dimensions = array<i64: 1>} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  // CHECK: chlo.broadcast_zeta %arg1, %arg2 : (tensor<3xf32>, tensor<?x1xf32>) -> tensor<?x3xf32>
+  %1 = chlo.broadcast_zeta %arg1, %arg2 : (tensor<3xf32>, tensor<?x1xf32>) -> tensor<?x3xf32>
+  return
+}

@@ -53,3 +53,35 @@ func.func @zeta_of_integers(%x: tensor<4xi32>) -> tensor<4xi32> {
   %0 = chlo.zeta %x, %x : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
   return %0 : tensor<4xi32>
 }
+
+// -----
+
+func.func @extents(%x: tensor<2x3xf32>, %y: tensor<2xf32>) {
+  // expected-error @+1 {{extents must be equal or 1; axis 1 of the result has 3 and 2}}
+  %0 = chlo.broadcast_add %x, %y : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @dimensions(%x: tensor<2x3xf32>, %y: tensor<2xf32>) {
+  // expected-error @+1 {{broadcast_dimensions must ascend and lie in [0, 2), the axes of the operand of larger rank; found 2}}
+  %0 = chlo.broadcast_add %x, %y {broadcast_dimensions = array<i64: 2>} : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @count_of_dimensions(%x: tensor<2x3xf32>, %y: tensor<2xf32>) {
+  // expected-error @+1 {{must have an entry for each of the 1 axes of the operand of smaller rank; it has 2}}
+  %0 = chlo.broadcast_add %x, %y {broadcast_dimensions = array<i64: 0, 1>} : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @result(%x: tensor<2x3xf32>, %y: tensor<f32>) {
+  // expected-error @+1 {{the result must have type 'tensor<2x3xf32>'; found 'tensor<3x2xf32>'}}
+  %0 = chlo.broadcast_add %x, %y : (tensor<2x3xf32>, tensor<f32>) -> tensor<3x2xf32>
+  return
+}

@@ -1,6 +1,8 @@
 // The CHLO dialect: functions, predicates and top_k.
 #pragma once
 
+#include "octavo/Dialect/CHLO/Broadcast.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -108,6 +108,38 @@ class CHLO_Binary<string mnemonic, Type element>
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
 }
 
+// Operands of several shapes: what Broadcast.h says.
+def CHLO_Broadcasts : NativeOpTrait<"Broadcasts"> {
+  let cppNamespace = "::octavo::chlo";
+}
+class CHLO_BroadcastBinary<string mnemonic, Type element>
+    : CHLO_Op<"broadcast_" # mnemonic, [Pure, SameOperandsAndResultElementType, CHLO_Broadcasts]> {
+  let summary = mnemonic # ", the operands broadcast to one shape first";
+  let arguments = (ins RankedTensorOf<[element]>:$lhs, RankedTensorOf<[element]>:$rhs,
+                       OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions);
+  let results = (outs RankedTensorOf<[element]>:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+def CHLO_Number : AnyTypeOf<[AnyInteger, AnyFloat, AnyComplex]>;
+def CHLO_BroadcastAddOp : CHLO_BroadcastBinary<"add", CHLO_Number>;
+def CHLO_BroadcastAndOp : CHLO_BroadcastBinary<"and", AnyInteger>;
+def CHLO_BroadcastAtan2Op : CHLO_BroadcastBinary<"atan2", AnyTypeOf<[AnyFloat, AnyComplex]>>;
+def CHLO_BroadcastDivOp : CHLO_BroadcastBinary<"divide", CHLO_Number>;
+def CHLO_BroadcastMaxOp : CHLO_BroadcastBinary<"maximum", CHLO_Number>;
+def CHLO_BroadcastMinOp : CHLO_BroadcastBinary<"minimum", CHLO_Number>;
+def CHLO_BroadcastMulOp : CHLO_BroadcastBinary<"multiply", CHLO_Number>;
+def CHLO_BroadcastNextAfterOp : CHLO_BroadcastBinary<"next_after", AnyFloat>;
+def CHLO_BroadcastOrOp : CHLO_BroadcastBinary<"or", AnyInteger>;
+def CHLO_BroadcastPolygammaOp : CHLO_BroadcastBinary<"polygamma", AnyFloat>;
+def CHLO_BroadcastPowOp : CHLO_BroadcastBinary<"power", CHLO_Number>;
+def CHLO_BroadcastRemOp : CHLO_BroadcastBinary<"remainder", CHLO_Number>;
+def CHLO_BroadcastShiftLeftOp : CHLO_BroadcastBinary<"shift_left", AnyInteger>;
+def CHLO_BroadcastShiftRightArithmeticOp : CHLO_BroadcastBinary<"shift_right_arithmetic", AnyInteger>;
+def CHLO_BroadcastShiftRightLogicalOp : CHLO_BroadcastBinary<"shift_right_logical", AnyInteger>;
+def CHLO_BroadcastSubOp : CHLO_BroadcastBinary<"subtract", CHLO_Number>;
+def CHLO_BroadcastXorOp : CHLO_BroadcastBinary<"xor", AnyInteger>;
+def CHLO_BroadcastZetaOp : CHLO_BroadcastBinary<"zeta", AnyFloat>;
+
 def CHLO_MulhiOp : CHLO_Binary<"mulhi", AnyInteger> {
   let summary = "The high half of the product of twice the width";
 }

@@ -1,0 +1,72 @@
+#include "octavo/Dialect/CHLO/Broadcast.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
+#include <utility>
+
+namespace octavo::chlo {
+
+llvm::Expected<Broadcast> broadcastOf(llvm::ArrayRef<std::int64_t> lhs,
+                                      llvm::ArrayRef<std::int64_t> rhs,
+                                      std::optional<llvm::ArrayRef<std::int64_t>> dimensions) {
+  const bool isLeftSmall = lhs.size() <= rhs.size();
+  const auto small = isLeftSmall ? lhs : rhs, large = isLeftSmall ? rhs : lhs;
+  Axes axes(small.size());
+  std::iota(axes.begin(), axes.end(), static_cast<std::int64_t>(large.size() - small.size()));
+  if (dimensions) {
+    if (dimensions->size() != small.size())
+      return llvm::createStringError(
+          "broadcast_dimensions must have an entry for each of the " + llvm::Twine(small.size()) +
+          " axes of the operand of smaller rank; it has " + llvm::Twine(dimensions->size()));
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      axes[i] = (*dimensions)[i];
+      if (axes[i] < 0 || axes[i] >= static_cast<std::int64_t>(large.size()) ||
+          (i > 0 && axes[i] <= axes[i - 1]))
+        return llvm::createStringError(
+            "broadcast_dimensions must ascend and lie in [0, " + llvm::Twine(large.size()) +
+            "), the axes of the operand of larger rank; found " + llvm::Twine(axes[i]));
+    }
+  }
+  Broadcast result{axes, axes, large.vec()};
+  (isLeftSmall ? result.rhsAxes : result.lhsAxes).resize(large.size());
+  std::iota((isLeftSmall ? result.rhsAxes : result.lhsAxes).begin(),
+            (isLeftSmall ? result.rhsAxes : result.lhsAxes).end(), 0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t& extent = result.shape[axes[i]];
+    if (extent == 1 || (mlir::ShapedType::isDynamic(extent) && small[i] != 1))
+      extent = small[i];
+    else if (small[i] != 1 && small[i] != extent && !mlir::ShapedType::isDynamic(small[i]))
+      return llvm::createStringError("extents must be equal or 1; axis " + llvm::Twine(axes[i]) +
+                                     " of the result has " + llvm::Twine(extent) + " and " +
+                                     llvm::Twine(small[i]));
+  }
+  return result;
+}
+
+std::optional<llvm::ArrayRef<std::int64_t>> broadcastDimensions(mlir::Operation* op) {
+  const auto given = llvm::dyn_cast_or_null<mlir::DenseI64ArrayAttr>(
+      op->getInherentAttr("broadcast_dimensions").value_or(nullptr));
+  return given ? std::optional(given.asArrayRef()) : std::nullopt;
+}
+
+llvm::LogicalResult verifyBroadcast(mlir::Operation* op) {
+  const auto shape = [](mlir::Type type) {
+    return llvm::cast<mlir::RankedTensorType>(type).getShape();
+  };
+  llvm::Expected<Broadcast> broadcast =
+      broadcastOf(shape(op->getOperand(0).getType()), shape(op->getOperand(1).getType()),
+                  broadcastDimensions(op));
+  if (!broadcast)
+    return op->emitOpError(llvm::toString(broadcast.takeError()));
+  const mlir::Type result = op->getResult(0).getType();
+  if (mlir::failed(mlir::verifyCompatibleShape(broadcast->shape, shape(result))))
+    return op->emitOpError("the result must have type ")
+           << llvm::cast<mlir::RankedTensorType>(result).clone(broadcast->shape) << "; found "
+           << result;
+  return mlir::success();
+}
+
+} // namespace octavo::chlo
