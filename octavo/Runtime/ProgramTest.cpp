@@ -155,7 +155,7 @@ TEST_F(Program, functionsThatCheckThemselves) {
 TEST_F(Program, whatCannotBeRead) {
   EXPECT_HAS(message(loadProgram(folder / "none.mlir", *context)), "none.mlir: cannot be read: No");
   EXPECT_HAS(message(load("multiply, please")), "not a program that octavo can read");
-  EXPECT_HAS(message(load("ML\xefR")), "bytecode, which is not read yet");
+  EXPECT_HAS(message(load("ML\xefR")), "at the end of the bytecode");
   const std::string text = message(load("func.func @main() {\n  foo.bar\n}"));
   EXPECT_HAS(text, "p.mlir:2:3");
   EXPECT_HAS(text, "foo");
