@@ -3,6 +3,7 @@
 
 #include "octavo/Reference/EvaluationPlan.h"
 #include "octavo/Reference/Evaluator.h"
+#include "octavo/Reference/Grid.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
@@ -15,7 +16,11 @@ namespace octavo::reference {
 
 class Evaluation {
 public:
-  Evaluation(mlir::ModuleOp module, CheckReport* report);
+  /// What process number `process` of `grid` evaluates.
+  Evaluation(mlir::ModuleOp module, CheckReport* report, Grid& grid, std::int64_t process);
+
+  Grid& grid() { return processGrid; }
+  std::int64_t process() const { return processNumber; }
 
   /// Evaluates a function by symbol name for `caller`, which errors name.
   llvm::Expected<Results> call(mlir::Operation* caller, llvm::StringRef function,
@@ -48,6 +53,8 @@ private:
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   CheckReport* report;
+  Grid& processGrid;
+  std::int64_t processNumber;
   EvaluationPlans plans;
   llvm::StringRef currentFunction;
   Frame* currentFrame = nullptr;

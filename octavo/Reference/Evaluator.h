@@ -105,6 +105,7 @@ llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape);
 
 // One a family, in the family's file.
 void registerCheck(EvaluatorTable& table);
+void registerChannels(EvaluatorTable& table);
 void registerCHLO(EvaluatorTable& table);
 void registerCollectives(EvaluatorTable& table);
 void registerComplex(EvaluatorTable& table);

@@ -1,5 +1,7 @@
 #include "octavo/Reference/Interpreter.h"
 
+#include "octavo/Dialect/StableHLO/Channels.h"
+#include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Reference/Evaluation.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
 
 namespace octavo::reference {
 
@@ -51,18 +54,18 @@ const EvaluatorTable& evaluators() {
   static const EvaluatorTable table = [] {
     EvaluatorTable t;
     for (auto* addFamily :
-         {registerCheck, registerCHLO, registerCollectives, registerComplex, registerContraction,
-          registerControlFlow, registerDataMovement, registerDynamic, registerElementwise,
-          registerIndexing, registerLinearAlgebra, registerOctavo, registerQuantized,
-          registerRandom, registerReduction, registerSort, registerWindows})
+         {registerCheck, registerChannels, registerCHLO, registerCollectives, registerComplex,
+          registerContraction, registerControlFlow, registerDataMovement, registerDynamic,
+          registerElementwise, registerIndexing, registerLinearAlgebra, registerOctavo,
+          registerQuantized, registerRandom, registerReduction, registerSort, registerWindows})
       addFamily(t);
     return t;
   }();
   return table;
 }
 
-Evaluation::Evaluation(mlir::ModuleOp module, CheckReport* report)
-    : module(module), symbols(module), report(report) {}
+Evaluation::Evaluation(mlir::ModuleOp module, CheckReport* report, Grid& grid, std::int64_t process)
+    : module(module), symbols(module), report(report), processGrid(grid), processNumber(process) {}
 
 llvm::Expected<Results> Evaluation::call(mlir::Operation* caller, llvm::StringRef name,
                                          std::vector<Value> arguments) {
@@ -106,6 +109,8 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
   if (depth == kMaxDepth)
     return failure(block.getParentOp(), "calls and regions nest deeper than " +
                                             llvm::Twine(kMaxDepth) + "; is the program recursive?");
+  if (processGrid.isStopped())
+    return Grid::stop();
   llvm::SaveAndRestore deeper(depth, depth + 1);
   llvm::Expected<const EvaluationPlan*> plan = plans.of(block);
   if (!plan)
@@ -156,13 +161,91 @@ llvm::Error Evaluation::fail(CheckFailure failure) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringRef function,
-                                            std::vector<Value> arguments, CheckReport* report) {
+namespace {
+
+/// More processes than that are an error in the program, not threads.
+constexpr std::int64_t kMaxProcesses = 1024;
+
+std::int64_t gridExtent(mlir::ModuleOp module, llvm::StringRef name) {
+  const auto extent = module->getAttrOfType<mlir::IntegerAttr>(name);
+  return extent ? extent.getInt() : 1;
+}
+
+/// Whether any operation asks who its process is, or has to do with others. A program without one
+/// is written for the whole of its arrays, whatever the grid that it is to be spread over.
+bool isWrittenPerProcess(mlir::ModuleOp module) {
+  return module
+      ->walk([](mlir::Operation* op) {
+        const bool isPerProcess =
+            llvm::isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::AllToAllOp,
+                      stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,
+                      stablehlo::CollectiveReduceOp, stablehlo::CrossReplicaSumOp,
+                      stablehlo::PartitionIdOp, stablehlo::RecvOp, stablehlo::ReduceScatterOp,
+                      stablehlo::ReplicaIdOp, stablehlo::SendOp>(op);
+        return isPerProcess ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// What one process of the grid gives.
+llvm::Expected<std::vector<Value>> evaluateProcess(Grid& grid, std::int64_t process,
+                                                   mlir::ModuleOp module, llvm::StringRef function,
+                                                   std::vector<Value> arguments,
+                                                   CheckReport* report) {
   try {
-    return Evaluation(module, report).call(module, function, std::move(arguments));
+    return Evaluation(module, report, grid, process).call(module, function, std::move(arguments));
   } catch (const std::bad_alloc&) {
     return failure(module, "there is not enough memory for the values of '" + function + "'");
   }
+}
+
+/// Runs a function without arguments and results in every process, each in a thread.
+llvm::Error evaluateOnGrid(Grid& grid, mlir::ModuleOp module, llvm::StringRef function,
+                           CheckReport* report) {
+  std::vector<CheckReport> reports(static_cast<std::size_t>(grid.size()));
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t process = 0; process < grid.size(); ++process)
+      threads.emplace_back([&, process] {
+        CheckReport* own =
+            report == nullptr ? nullptr : &reports[static_cast<std::size_t>(process)];
+        grid.finish(process, evaluateProcess(grid, process, module, function, {}, own).takeError());
+      });
+  }
+  for (CheckReport& own : reports) {
+    if (report == nullptr)
+      break;
+    report->held += own.held;
+    llvm::append_range(report->failures, own.failures);
+  }
+  return grid.failure();
+}
+
+} // namespace
+
+llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringRef function,
+                                            std::vector<Value> arguments, CheckReport* report) {
+  const std::int64_t replicas = gridExtent(module, "mhlo.num_replicas");
+  const std::int64_t partitions = gridExtent(module, "mhlo.num_partitions");
+  if (!isWrittenPerProcess(module) || (replicas == 1 && partitions == 1)) {
+    Grid alone(1, 1);
+    return evaluateProcess(alone, 0, module, function, std::move(arguments), report);
+  }
+  if (replicas < 1 || partitions < 1 || replicas > kMaxProcesses / partitions)
+    return failure(module, "a grid of " + llvm::Twine(replicas) + " replicas and " +
+                               llvm::Twine(partitions) + " partitions; from 1 to " +
+                               llvm::Twine(kMaxProcesses) + " processes are run");
+  auto entry = mlir::SymbolTable(module).lookup<mlir::func::FuncOp>(function);
+  if (entry && (entry.getNumArguments() != 0 || entry.getNumResults() != 0))
+    return failure(entry, "'" + function + "' is written for each of " +
+                              llvm::Twine(replicas * partitions) +
+                              " processes, so its arguments and results differ from one to the "
+                              "other; only functions without any, that check themselves, are run "
+                              "on a grid");
+  Grid grid(replicas, partitions);
+  if (llvm::Error error = evaluateOnGrid(grid, module, function, report))
+    return std::move(error);
+  return std::vector<Value>();
 }
 
 llvm::Expected<std::vector<Value>> evaluateOperation(mlir::Operation* op,
@@ -171,7 +254,8 @@ llvm::Expected<std::vector<Value>> evaluateOperation(mlir::Operation* op,
   if (evaluator == nullptr)
     return failure(op, "the interpreter has no evaluator for this operation");
   try {
-    Evaluation evaluation(op->getParentOfType<mlir::ModuleOp>(), nullptr);
+    Grid alone(1, 1);
+    Evaluation evaluation(op->getParentOfType<mlir::ModuleOp>(), nullptr, alone, 0);
     return evaluator(op, operands, evaluation);
   } catch (const std::bad_alloc&) {
     return failure(op, "there is not enough memory for its results");

@@ -71,14 +71,18 @@ std::string mismatch(const Value& value, mlir::Type type) {
   }
   if (llvm::isa<stablehlo::TokenType>(type))
     return value.isToken() ? "" : expected();
-  if (auto tuple = llvm::dyn_cast<mlir::TupleType>(type)) {
-    if (!value.isTuple() || value.elements().size() != tuple.size())
+  const auto elementsFit = [&](llvm::ArrayRef<mlir::Type> types) -> std::string {
+    if (!value.isTuple() || value.elements().size() != types.size())
       return expected();
-    for (auto [element, elementType] : llvm::zip_equal(value.elements(), tuple.getTypes()))
+    for (auto [element, elementType] : llvm::zip_equal(value.elements(), types))
       if (std::string wrong = mismatch(element, elementType); !wrong.empty())
         return wrong;
     return {};
-  }
+  };
+  if (auto tuple = llvm::dyn_cast<mlir::TupleType>(type))
+    return elementsFit(tuple.getTypes());
+  if (auto future = llvm::dyn_cast<stablehlo::FutureType>(type))
+    return elementsFit(future.getTypes());
   if (auto scaled = llvm::dyn_cast<ir::ScaledType>(type)) {
     if (!value.isScaled())
       return expected();

@@ -58,4 +58,10 @@ def StableHLO_ConvDimensionNumbersAttr : StableHLO_Attr<"ConvDimensionNumbers", 
   let hasCustomAssemblyFormat = 1;
 }
 
+// #stablehlo.channel_handle<handle = 1, type = 1>: 0 where there is no channel, or its type is not said.
+def StableHLO_ChannelHandleAttr : StableHLO_Attr<"ChannelHandle", "channel_handle"> {
+  let parameters = (ins "int64_t":$handle, "int64_t":$type);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 #endif // OCTAVO_DIALECT_STABLEHLO_ATTRIBUTES_TD

@@ -27,6 +27,7 @@ def StableHLO_Dialect : Dialect {
     void registerAttributes();
     void registerTypes();
     // One a family of operations, in the family's file.
+    void registerChannels();
     void registerCollectives();
     void registerComplex();
     void registerContraction();
@@ -145,6 +146,9 @@ def StableHLO_IntScalar
     : StableHLO_TensorOf<[StableHLO_IsInteger], "integer type and of rank 0", "isScalarTensor">;
 def StableHLO_I32Scalar : StableHLO_TensorOf<[CPred<"$_self.isSignlessInteger(32)">],
                                              "i32 and of rank 0", "isScalarTensor">;
+
+def StableHLO_UI32Scalar : StableHLO_TensorOf<[CPred<"$_self.isUnsignedInteger(32)">],
+                                              "ui32 and of rank 0", "isScalarTensor">;
 
 def StableHLO_Tuple : Type<CPred<"::llvm::isa<::mlir::TupleType>($_self)">, "tuple", "::mlir::TupleType">;
 def StableHLO_Token : Type<CPred<"::llvm::isa<::octavo::stablehlo::TokenType>($_self)">, "token">;

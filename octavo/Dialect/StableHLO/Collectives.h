@@ -1,4 +1,5 @@
-// Collectives family: collectives, channels, and who a process is in its grid.
+// Collectives family: what the processes of a grid of replicas and partitions do together, and who
+// a process is in its grid.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"

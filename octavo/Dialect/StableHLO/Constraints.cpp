@@ -1,6 +1,7 @@
 #include "octavo/Dialect/StableHLO/Constraints.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace octavo::stablehlo {
@@ -15,12 +16,10 @@ std::string spell(llvm::ArrayRef<std::int64_t> values) {
 }
 
 std::optional<std::int64_t> firstRepeated(llvm::ArrayRef<std::int64_t> values) {
-  llvm::SmallVector<std::int64_t> seen;
-  for (std::int64_t value : values) {
-    if (llvm::is_contained(seen, value))
+  llvm::SmallSet<std::int64_t, 8> seen;
+  for (std::int64_t value : values)
+    if (!seen.insert(value).second)
       return value;
-    seen.push_back(value);
-  }
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@ void StableHLODialect::initialize() {
   allowUnknownOperations(); // so that verifyHasOperations can name them
   registerAttributes();
   registerTypes();
+  registerChannels();
   registerCollectives();
   registerComplex();
   registerContraction();

@@ -2,6 +2,7 @@
 #ifndef OCTAVO_DIALECT_STABLEHLO_OPS_TD
 #define OCTAVO_DIALECT_STABLEHLO_OPS_TD
 
+include "octavo/Dialect/StableHLO/Channels.td"
 include "octavo/Dialect/StableHLO/Collectives.td"
 include "octavo/Dialect/StableHLO/Complex.td"
 include "octavo/Dialect/StableHLO/Contraction.td"

@@ -1,0 +1,76 @@
+// StableHLO, channels family. A channel is a queue: sending never waits.
+#include "octavo/Dialect/StableHLO/Channels.h"
+#include "octavo/Dialect/StableHLO/Groups.h"
+#include "octavo/Reference/Evaluation.h"
+#include "octavo/Reference/ProcessGroups.h"
+
+namespace octavo::reference {
+
+namespace {
+
+std::string channelName(std::int64_t channel) { return "channel " + std::to_string(channel); }
+
+llvm::Expected<Results> evaluateSend(stablehlo::SendOp op, const Operands& operands,
+                                     Evaluation& evaluation) {
+  const std::int64_t channel = op.getChannelHandle().getHandle();
+  Results values = taken(operands.drop_back());
+  if (const auto pairs = op.getSourceTargetPairsAttr()) {
+    llvm::Expected<Route> route =
+        routeOf(op, pairs, stablehlo::exchangingGroups(channel), evaluation);
+    if (!route)
+      return route.takeError();
+    if (route->target)
+      evaluation.grid().put(routeName(channelName(channel), evaluation.process(), *route->target),
+                            std::move(values));
+  } else {
+    evaluation.grid().put(channelName(channel), std::move(values));
+  }
+  return Results{Value()};
+}
+
+llvm::Expected<Results> evaluateRecv(stablehlo::RecvOp op, const Operands&,
+                                     Evaluation& evaluation) {
+  const std::int64_t channel = op.getChannelHandle().getHandle();
+  std::string name = channelName(channel);
+  if (const auto pairs = op.getSourceTargetPairsAttr()) {
+    llvm::Expected<Route> route =
+        routeOf(op, pairs, stablehlo::exchangingGroups(channel), evaluation);
+    if (!route)
+      return route.takeError();
+    if (!route->source) {
+      Results zeros;
+      for (mlir::Value result : op.getResults().drop_back()) {
+        llvm::Expected<TensorShape> shape = tensorShape(op, result.getType());
+        if (!shape)
+          return shape.takeError();
+        zeros.emplace_back(Tensor::zeros(shape->type, shape->shape));
+      }
+      zeros.emplace_back();
+      return zeros;
+    }
+    name = routeName(name, *route->source, evaluation.process());
+  }
+  llvm::Expected<Results> values = evaluation.grid().take(op, evaluation.process(), name);
+  if (values)
+    values->emplace_back();
+  return values;
+}
+
+llvm::Expected<Results> evaluateInfeed(stablehlo::InfeedOp op, const Operands&, Evaluation&) {
+  return failure(op, "no host feeds the program; make what it reads an argument");
+}
+
+llvm::Expected<Results> evaluateOutfeed(stablehlo::OutfeedOp, const Operands&, Evaluation&) {
+  return Results{Value()};
+}
+
+} // namespace
+
+void registerChannels(EvaluatorTable& table) {
+  table.add<evaluateInfeed>();
+  table.add<evaluateOutfeed>();
+  table.add<evaluateRecv>();
+  table.add<evaluateSend>();
+}
+
+} // namespace octavo::reference
