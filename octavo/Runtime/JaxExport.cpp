@@ -28,7 +28,8 @@ enum PyTree : std::int8_t { kLeaf = 0, kTuple = 2, kDict = 4 };
 const jax::Exported* rootOf(llvm::StringRef bytes) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   flatbuffers::Verifier verifier(data, bytes.size(), kMostDepth, kMostTables);
-  return bytes.size() >= 8 && jax::VerifyExportedBuffer(verifier) ? jax::GetExported(data) : nullptr;
+  return bytes.size() >= 8 && jax::VerifyExportedBuffer(verifier) ? jax::GetExported(data)
+                                                                  : nullptr;
 }
 
 llvm::StringRef artifactOf(const jax::Exported* root) {
@@ -43,14 +44,32 @@ std::optional<std::int8_t> dtypeOf(mlir::Type type) {
     llvm::StringLiteral name;
     std::int8_t number;
   };
-  static constexpr Row kRows[] = {
-      {"i1", 0},          {"i8", 1},        {"i16", 2},         {"i32", 3},
-      {"i64", 4},         {"ui8", 5},       {"ui16", 6},        {"ui32", 7},
-      {"ui64", 8},        {"f16", 9},       {"f32", 10},        {"f64", 11},
-      {"complex<f32>", 12}, {"complex<f64>", 13}, {"bf16", 14}, {"i4", 15},
-      {"ui4", 16},        {"f8E4M3B11FNUZ", 17}, {"f8E4M3FN", 18}, {"f8E4M3FNUZ", 19},
-      {"f8E5M2", 20},     {"f8E5M2FNUZ", 21}, {"f8E4M3", 23},   {"f8E3M4", 24},
-      {"f8E8M0FNU", 25},  {"f4E2M1FN", 26}};
+  static constexpr Row kRows[] = {{"i1", 0},
+                                  {"i8", 1},
+                                  {"i16", 2},
+                                  {"i32", 3},
+                                  {"i64", 4},
+                                  {"ui8", 5},
+                                  {"ui16", 6},
+                                  {"ui32", 7},
+                                  {"ui64", 8},
+                                  {"f16", 9},
+                                  {"f32", 10},
+                                  {"f64", 11},
+                                  {"complex<f32>", 12},
+                                  {"complex<f64>", 13},
+                                  {"bf16", 14},
+                                  {"i4", 15},
+                                  {"ui4", 16},
+                                  {"f8E4M3B11FNUZ", 17},
+                                  {"f8E4M3FN", 18},
+                                  {"f8E4M3FNUZ", 19},
+                                  {"f8E5M2", 20},
+                                  {"f8E5M2FNUZ", 21},
+                                  {"f8E4M3", 23},
+                                  {"f8E3M4", 24},
+                                  {"f8E8M0FNU", 25},
+                                  {"f4E2M1FN", 26}};
   std::string name;
   llvm::raw_string_ostream(name) << type;
   for (const Row& row : kRows)
@@ -96,15 +115,14 @@ JaxExport::JaxExport(JaxExport&&) noexcept = default;
 JaxExport& JaxExport::operator=(JaxExport&&) noexcept = default;
 JaxExport::~JaxExport() = default;
 
-bool JaxExport::holds(llvm::StringRef bytes) {
-  return vhlo::isBytecode(artifactOf(rootOf(bytes)));
-}
+bool JaxExport::holds(llvm::StringRef bytes) { return vhlo::isBytecode(artifactOf(rootOf(bytes))); }
 
 llvm::Expected<JaxExport> JaxExport::read(llvm::StringRef bytes) {
   const jax::Exported* root = rootOf(bytes);
   if (!vhlo::isBytecode(artifactOf(root)))
-    return llvm::createStringError("is not what jax.export serializes: its tables do not lead to an "
-                                   "artifact; the file may be cut short");
+    return llvm::createStringError(
+        "is not what jax.export serializes: its tables do not lead to an "
+        "artifact; the file may be cut short");
   std::unique_ptr<jax::ExportedT> table(root->UnPack());
   if (table->calling_convention_version < kOldestConvention ||
       table->calling_convention_version > kNewestConvention)
@@ -126,8 +144,7 @@ llvm::Expected<JaxExport> JaxExport::of(llvm::StringRef name, mlir::FunctionType
   table->in_tree = tree(kTuple, 0);
   table->in_tree->children.push_back(tree(kTuple, type.getNumInputs()));
   table->in_tree->children.push_back(tree(kDict, 0));
-  table->out_tree =
-      type.getNumResults() == 1 ? tree(kLeaf, 0) : tree(kTuple, type.getNumResults());
+  table->out_tree = type.getNumResults() == 1 ? tree(kLeaf, 0) : tree(kTuple, type.getNumResults());
   table->nr_devices_short = 1;
   table->nr_devices = 1;
   for (std::size_t i = 0; i < table->in_avals.size(); ++i) {

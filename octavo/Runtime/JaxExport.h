@@ -15,8 +15,8 @@ struct ExportedT;
 }
 
 /// Everything that the container holds is kept as it was read, but for the artifact when it is
-/// replaced: the trees and avals of arguments and results, shardings, platforms, effects, checks that
-/// are off, the calling convention, which arguments the module takes, and the derivatives.
+/// replaced: the trees and avals of arguments and results, shardings, platforms, effects, checks
+/// that are off, the calling convention, which arguments the module takes, and the derivatives.
 class JaxExport {
 public:
   /// Whether the bytes are a container with an artifact in it. The containers have no magic number:
@@ -33,7 +33,8 @@ public:
   ~JaxExport();
 
   llvm::StringRef artifact() const;
-  /// Puts another artifact, of the same arguments and results, in the place of the one that was read.
+  /// Puts another artifact, of the same arguments and results, in the place of the one that was
+  /// read.
   void setArtifact(llvm::StringRef bytes);
   /// Leaves out the derivatives, which are those of the program that was read.
   void dropDerivatives();

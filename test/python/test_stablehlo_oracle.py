@@ -297,6 +297,17 @@ STRICTER = [
     "(C3) init value 0 must have",  # reduce_window
     "(C1) source must have the operand's element type",  # select_and_scatter
     "(C3) init_value must have",  # select_and_scatter
+    "source_target_pairs must",  # send, recv: jaxlib looks at those of collective_permute only
+    "'stablehlo.send' op (C",
+    "'stablehlo.recv' op (C",
+    "'stablehlo.cross-replica-sum' op",  # jaxlib does not look at its groups
+    "(C5) use_global_device_ids needs",  # all_gather
+    "(C6) a result must have",  # all_gather: with the number of processes known
+    "(C6) there must be at least one operand",  # all_gather
+    "'stablehlo.all_gather' op (I3)",  # groups by axes of a mesh
+    "(C1) the processes of a group",  # reduce_scatter
+    "(C8) the operand must have",  # reduce_scatter
+    "(C4) the body must return",  # async_start
 ]
 
 

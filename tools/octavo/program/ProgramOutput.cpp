@@ -35,7 +35,7 @@ ProgramForm chosenForm(const OutputFormFlags& flags, const std::string& path, Pr
     throw CommandError(unknownName("form of a program", flags.form, names), ExitCode::BadUsage);
   }
   const std::string extension = std::filesystem::path(path).extension().string();
-  return extension == ".mlir" ? ProgramForm::Text
+  return extension == ".mlir"                                  ? ProgramForm::Text
          : extension == ".mlirbc" || read == ProgramForm::Text ? ProgramForm::Artifact
                                                                : read;
 }
