@@ -21,13 +21,11 @@ func.func private @mesh() attributes {stablehlo.mesh = {axes = [{name = "x", siz
 func.func @meshes(%x: tensor<2xf32>) {
   // CHECK: replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">]>
   %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">]>} : (tensor<2xf32>) -> tensor<6xf32>
-  // CHECK: replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 8>], device_ids = dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>, axes = [#stablehlo.axis_ref<name = "a", sub_axis_info = (2)2>]>
-  %1 = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 8>], device_ids = dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>, axes = [#stablehlo.axis_ref<name = "a", sub_axis_info = (2)2>]>} : (tensor<2xf32>) -> tensor<4xf32>
   return
 }
 
 // CHECK-LABEL: func.func @reductions
-func.func @reductions(%x: tensor<4xf8E4M3FN>, %y: tensor<2x2xf8E4M3FN>, %z: tensor<4xf32>, %root: tensor<1xi32>) {
+func.func @reductions(%x: tensor<4xf8E4M3FN>, %y: tensor<2x2xf8E4M3FN>, %z: tensor<4xf32>) {
   // CHECK: "stablehlo.all_reduce"(%arg0, %arg1) <{replica_groups = dense<{{\[\[}}0, 1], [2, -1]]> : tensor<2x2xi64>}> ({
   %0:2 = "stablehlo.all_reduce"(%x, %y) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -40,29 +38,21 @@ func.func @reductions(%x: tensor<4xf8E4M3FN>, %y: tensor<2x2xf8E4M3FN>, %z: tens
     %s = stablehlo.maximum %a, %b : tensor<f32>
     stablehlo.return %s : tensor<f32>
   }) {channel_handle = #stablehlo.channel_handle<handle = 3, type = 1>, replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>, scatter_dimension = 0 : i64, use_global_device_ids} : (tensor<4xf32>) -> tensor<2xf32>
-  // CHECK: "stablehlo.collective_reduce"(%arg2, %arg3) <{has_dynamic_root, replica_groups = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>}> ({
-  %2 = "stablehlo.collective_reduce"(%z, %root) ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %s = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %s : tensor<f32>
-  }) {has_dynamic_root, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
   // CHECK: "stablehlo.cross-replica-sum"(%arg2) <{replica_groups = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
-  %3 = "stablehlo.cross-replica-sum"(%z) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "stablehlo.cross-replica-sum"(%z) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
 // CHECK-LABEL: func.func @exchanges
-func.func @exchanges(%x: tensor<8x3xf32>, %y: tensor<8x1xi4>, %roots: tensor<2xi32>) {
+func.func @exchanges(%x: tensor<8x3xf32>, %y: tensor<8x1xi4>) {
   // CHECK: "stablehlo.all_to_all"(%arg0, %arg1) <{concat_dimension = 1 : i64, replica_groups = dense<{{\[\[}}3, 2, 1, 0]]> : tensor<1x4xi64>, split_count = 4 : i64, split_dimension = 0 : i64}> : (tensor<8x3xf32>, tensor<8x1xi4>) -> (tensor<2x12xf32>, tensor<2x4xi4>)
   %0:2 = "stablehlo.all_to_all"(%x, %y) {split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 4 : i64, replica_groups = dense<[[3, 2, 1, 0]]> : tensor<1x4xi64>} : (tensor<8x3xf32>, tensor<8x1xi4>) -> (tensor<2x12xf32>, tensor<2x4xi4>)
   // CHECK: "stablehlo.all_to_all"{{.*}} : (tensor<8x3xf32>) -> tensor<8x3xf32>
   %1 = "stablehlo.all_to_all"(%x) {split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<8x3xf32>) -> tensor<8x3xf32>
   // CHECK: "stablehlo.collective_broadcast"(%arg0) <{replica_groups = dense<{{\[\[}}5, 0, 1]]> : tensor<1x3xi64>}> : (tensor<8x3xf32>) -> tensor<8x3xf32>
   %2 = "stablehlo.collective_broadcast"(%x) {replica_groups = dense<[[5, 0, 1]]> : tensor<1x3xi64>} : (tensor<8x3xf32>) -> tensor<8x3xf32>
-  // CHECK: "stablehlo.collective_broadcast"(%arg0, %arg1, %arg2) <{has_dynamic_root, replica_groups
-  %3:2 = "stablehlo.collective_broadcast"(%x, %y, %roots) {has_dynamic_root, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<8x3xf32>, tensor<8x1xi4>, tensor<2xi32>) -> (tensor<8x3xf32>, tensor<8x1xi4>)
   // CHECK: "stablehlo.collective_permute"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<{{\[\[}}0, 3], [3, 0]]> : tensor<2x2xi64>}> : (tensor<8x3xf32>) -> tensor<8x3xf32>
-  %4 = "stablehlo.collective_permute"(%x) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 3], [3, 0]]> : tensor<2x2xi64>} : (tensor<8x3xf32>) -> tensor<8x3xf32>
+  %3 = "stablehlo.collective_permute"(%x) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 3], [3, 0]]> : tensor<2x2xi64>} : (tensor<8x3xf32>) -> tensor<8x3xf32>
   return
 }
 

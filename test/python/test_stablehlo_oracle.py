@@ -321,5 +321,5 @@ def test_what_octavo_refuses_jaxlib_refuses(file, real):
 def test_whole_programs_of_every_family_print_alike(real):
     files = [f for f in INVALID[0].parent.glob("*.mlir") if "-invalid" not in f.name]
     for file in files:
-        if "missing" not in file.name and "!quant" not in file.read_text():
+        if "missing" not in file.name and "unlike-jaxlib" not in file.name and "!quant" not in file.read_text():
             assert ours([file.read_text()]) == [real(file.read_text())], file.name
