@@ -533,7 +533,7 @@ def test_every_beginning_of_a_program(tmp_path):
 def test_programs_that_are_no_text(tmp_path):
     program = tmp_path / "p.mlir"
     program.write_bytes(b"ML\xefR\x06StableHLO_v1.8.0\0")
-    assert_has(octavo("run", program, code=3), "bytecode", "as text")
+    assert_has(octavo("run", program, code=3), "p.mlir: not a program", "bytecode version 5313 is newer")
     program.write_bytes(bytes(range(256)) * 4)
     assert_has(octavo("run", program, code=3), "p.mlir", "not a program")
     assert_has(octavo("run", tmp_path / "none.mlir", code=3), "none.mlir", "No such file")
