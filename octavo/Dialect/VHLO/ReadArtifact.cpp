@@ -149,7 +149,7 @@ bool isBytecode(llvm::StringRef bytes) { return bytes.starts_with("ML\xefR"); }
 
 std::optional<Version> versionOf(llvm::StringRef bytes) {
   constexpr llvm::StringLiteral kProducer = "StableHLO_v";
-  const llvm::StringRef producer = bytes.take_front(64).drop_front(5).split('\0').first;
+  const llvm::StringRef producer = bytes.take_front(64).substr(5).split('\0').first;
   const std::size_t at = producer.find(kProducer);
   return isBytecode(bytes) && at != llvm::StringRef::npos
              ? parseVersion(producer.drop_front(at + kProducer.size()))
