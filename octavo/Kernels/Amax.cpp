@@ -6,7 +6,7 @@
 
 namespace octavo::kernels {
 
-static constexpr std::size_t kGrain = std::size_t{1} << 16;
+static constexpr std::size_t kAmaxGrain = std::size_t{1} << 16;
 
 float amax(WideType type, const void* values, std::size_t n, const Execution& execution) {
   const KernelTable& table = kernelTable(execution.isa);
@@ -15,7 +15,7 @@ float amax(WideType type, const void* values, std::size_t n, const Execution& ex
                                                              : table.amaxF16;
   const auto* from = static_cast<const std::byte*>(values);
   SharedMaximum greatest;
-  forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
+  forRanges(n, kAmaxGrain, execution, [&](std::size_t begin, std::size_t end) {
     greatest.raise(kernel(from + begin * wideBytes(type), end - begin));
   });
   return std::bit_cast<float>(greatest.get());

@@ -8,7 +8,7 @@
 namespace octavo::kernels {
 
 /// Elements of a task: a few hundred kilobytes of traffic, a few tens of microseconds.
-static constexpr std::size_t kGrain = std::size_t{1} << 16;
+static constexpr std::size_t kConvertGrain = std::size_t{1} << 16;
 
 /// Numbers of a stream that are made at a time: they stay in the first-level cache.
 static constexpr std::size_t kNumbers = 2048;
@@ -27,7 +27,7 @@ void convert(const ElementFormat& format, const Conversion& conversion, WideType
   const ConvertPlan& plan = convertPlan(format, conversion);
   const Stores stores = storesFor(n * (wideBytes(type) + 1));
   const auto* from = static_cast<const std::byte*>(values);
-  forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
+  forRanges(n, kConvertGrain, execution, [&](std::size_t begin, std::size_t end) {
     kernel(plan, from + begin * wideBytes(type), codes + begin, end - begin,
            randomBits.empty() ? nullptr : randomBits.data() + begin, stores);
   });
@@ -42,7 +42,7 @@ void convertSeeded(const ElementFormat& format, const Conversion& conversion, Wi
   KernelTable::Convert* const kernel = convertKernel(table, type);
   const ConvertPlan& plan = convertPlan(format, conversion);
   const auto* from = static_cast<const std::byte*>(values);
-  forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
+  forRanges(n, kConvertGrain, execution, [&](std::size_t begin, std::size_t end) {
     std::uint32_t numbers[kNumbers];
     for (std::size_t i = begin; i < end; i += kNumbers) {
       const std::size_t count = std::min(kNumbers, end - i);
@@ -61,7 +61,7 @@ void decode(const ElementFormat& format, const std::uint8_t* codes, WideType typ
   const DecodePlan& plan = decodePlan(format);
   const Stores stores = storesFor(n * (wideBytes(type) + 1));
   auto* to = static_cast<std::byte*>(values);
-  forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
+  forRanges(n, kConvertGrain, execution, [&](std::size_t begin, std::size_t end) {
     kernel(plan, codes + begin, to + begin * wideBytes(type), end - begin, stores);
   });
 }

@@ -7,7 +7,7 @@
 namespace octavo::kernels {
 
 /// Codes of a task; a multiple of 8, so that each task's bits begin at a byte.
-static constexpr std::size_t kGrain = std::size_t{1} << 18;
+static constexpr std::size_t kPackGrain = std::size_t{1} << 18;
 
 /// The widths that no format of the standards has, code after code.
 static void packStream(const std::uint8_t* codes, std::uint8_t* packed, std::size_t n, int width) {
@@ -39,7 +39,7 @@ void pack(const std::uint8_t* codes, std::size_t n, int width, std::uint8_t* pac
           const Execution& execution) {
   assert(width >= 1 && width <= 8);
   const KernelTable& table = kernelTable(execution.isa);
-  forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
+  forRanges(n, kPackGrain, execution, [&](std::size_t begin, std::size_t end) {
     std::uint8_t* const to = packed + packedBytes(begin, width);
     if (width == 4)
       table.pack4(codes + begin, to, end - begin);
@@ -54,7 +54,7 @@ void unpack(const std::uint8_t* packed, std::size_t n, int width, std::uint8_t* 
             const Execution& execution) {
   assert(width >= 1 && width <= 8);
   const KernelTable& table = kernelTable(execution.isa);
-  forRanges(n, kGrain, execution, [&](std::size_t begin, std::size_t end) {
+  forRanges(n, kPackGrain, execution, [&](std::size_t begin, std::size_t end) {
     const std::uint8_t* const from = packed + packedBytes(begin, width);
     if (width == 4)
       table.unpack4(from, codes + begin, end - begin);

@@ -8,7 +8,7 @@
 
 namespace octavo::numerics {
 
-static constexpr float kLargest = std::numeric_limits<float>::max();
+static constexpr float kLargestScale = std::numeric_limits<float>::max();
 
 TrainingScale updateDelayedScale(const ElementFormat& format, const DelayedScaling& recipe,
                                  std::span<float> history, float scale) {
@@ -21,7 +21,7 @@ TrainingScale updateDelayedScale(const ElementFormat& format, const DelayedScali
       amax = std::fmax(amax, found); // fmax drops NaN
   if (amax > 0 && std::isfinite(amax)) {
     const float max = std::ldexp(static_cast<float>(maxValue(format)), -recipe.margin);
-    scale = std::min(max / amax, kLargest);
+    scale = std::min(max / amax, kLargestScale);
   }
   std::ranges::rotate(history, history.begin() + 1);
   // The rotation has put the amax of this step last and the oldest first, whose slot is needed.
@@ -35,7 +35,7 @@ TrainingScale currentScale(const ElementFormat& format, float amax, float epsilo
     amax = epsilon;
   if (!(amax > 0) || std::isinf(amax))
     return {1.0f, 1.0f};
-  float scale = std::min(static_cast<float>(maxValue(format)) / amax, kLargest);
+  float scale = std::min(static_cast<float>(maxValue(format)) / amax, kLargestScale);
   if (scales == CurrentScales::PowersOfTwo)
     scale = std::bit_cast<float>(std::bit_cast<std::uint32_t>(scale) & 0xFF800000u);
   return {scale, 1.0f / scale};

@@ -1,4 +1,5 @@
 #include "octavo/Reference/Movement.h"
+#include "octavo/Reference/Axes.h"
 
 #include "octavo/Reference/Conversions.h"
 
@@ -7,10 +8,6 @@
 namespace octavo::reference {
 
 namespace {
-
-bool contains(std::span<const std::int64_t> axes, std::int64_t axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 template <typename Container>
 void pickElements(const Tensor& tensor, Tensor& result, std::int64_t base,

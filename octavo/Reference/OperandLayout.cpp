@@ -1,4 +1,5 @@
 #include "octavo/Reference/OperandLayout.h"
+#include "octavo/Reference/Axes.h"
 
 #include "octavo/Format/ScaledFormat.h"
 
@@ -7,10 +8,6 @@
 namespace octavo::reference {
 
 namespace {
-
-bool contains(std::span<const std::int64_t> axes, std::int64_t axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 std::vector<std::int64_t> freeAxes(std::size_t rank, std::span<const std::int64_t> batch,
                                    std::span<const std::int64_t> contracted) {

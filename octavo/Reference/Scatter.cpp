@@ -1,17 +1,10 @@
 #include "octavo/Reference/Scatter.h"
+#include "octavo/Reference/Axes.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace octavo::reference {
-
-namespace {
-
-bool contains(std::span<const std::int64_t> axes, std::int64_t axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-} // namespace
 
 std::vector<std::int64_t> scatterPlaces(std::span<const std::int64_t> input,
                                         const Tensor& scatterIndices,

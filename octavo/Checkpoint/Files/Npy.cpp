@@ -56,9 +56,9 @@ struct Header {
 };
 
 /// Reads the header: the Python literal of a dict with the keys descr, fortran_order and shape.
-class HeaderReader {
+class NpyHeaderReader {
 public:
-  HeaderReader(std::string_view text, std::size_t begin, const std::string& file)
+  NpyHeaderReader(std::string_view text, std::size_t begin, const std::string& file)
       : text(text), begin(begin), file(file) {}
 
   tl::expected<Header, Error> read() {
@@ -275,7 +275,7 @@ tl::expected<numerics::Tensor, Error> readNpy(const InputFile& file) {
                   "write it again with numpy.save");
 
   auto header =
-      HeaderReader(std::string_view(text).substr(begin, length), begin, file.name()).read();
+      NpyHeaderReader(std::string_view(text).substr(begin, length), begin, file.name()).read();
   if (!header)
     return tl::unexpected(std::move(header.error()));
   const auto row = std::find_if(descrs().begin(), descrs().end(),

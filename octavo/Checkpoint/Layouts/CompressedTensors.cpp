@@ -15,21 +15,29 @@ namespace octavo::checkpoint {
 
 namespace {
 
-constexpr ElementSpelling kWeight = {"*", "F8_E4M3", ElementShape::Logical};
-constexpr ElementSpelling kPacked = {"*_packed", "U8", ElementShape::PackedBytes};
-constexpr ScaleSpelling kInput = {"input_scale", "", ScaleShape::One};
+constexpr ElementSpelling kCompressedTensorsWeight = {"*", "F8_E4M3", ElementShape::Logical};
+constexpr ElementSpelling kCompressedTensorsPacked = {"*_packed", "U8", ElementShape::PackedBytes};
+constexpr ScaleSpelling kCompressedTensorsInput = {"input_scale", "", ScaleShape::One};
 constexpr ScaleSpelling kBytes = {"*_scale", "U8", ScaleShape::Grid};
 
-constexpr auto kSpellings = std::to_array<LayerSpelling>({
-    {"fp8_tensor", kWeight, {"*_scale", "", ScaleShape::One}, {}, kInput},
-    {"fp8_row", kWeight, {"*_scale", "", ScaleShape::Column}, {}, kInput},
-    {"fp8_block", kWeight, {"*_scale", "", ScaleShape::Grid}},
-    {"fp8_group", kWeight, {"*_scale", "", ScaleShape::Grid}},
-    {"mxfp8_e4m3", kWeight, kBytes},
-    {"mxfp6_e2m3", kPacked, kBytes},
-    {"mxfp4", kPacked, kBytes},
+constexpr auto kCompressedTensorsSpellings = std::to_array<LayerSpelling>({
+    {"fp8_tensor",
+     kCompressedTensorsWeight,
+     {"*_scale", "", ScaleShape::One},
+     {},
+     kCompressedTensorsInput},
+    {"fp8_row",
+     kCompressedTensorsWeight,
+     {"*_scale", "", ScaleShape::Column},
+     {},
+     kCompressedTensorsInput},
+    {"fp8_block", kCompressedTensorsWeight, {"*_scale", "", ScaleShape::Grid}},
+    {"fp8_group", kCompressedTensorsWeight, {"*_scale", "", ScaleShape::Grid}},
+    {"mxfp8_e4m3", kCompressedTensorsWeight, kBytes},
+    {"mxfp6_e2m3", kCompressedTensorsPacked, kBytes},
+    {"mxfp4", kCompressedTensorsPacked, kBytes},
     {"nvfp4",
-     kPacked,
+     kCompressedTensorsPacked,
      {"*_scale", "F8_E4M3", ScaleShape::Grid},
      {"*_global_scale", "F32", ScaleShape::One, Meaning::Divides},
      {"input_global_scale", "F32", ScaleShape::One, Meaning::Divides}},
@@ -344,7 +352,7 @@ public:
   std::string_view source() const override {
     return "compressed-tensors 0.20 quantization/quant_scheme.py, config/base.py";
   }
-  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+  std::span<const LayerSpelling> spellings() const override { return kCompressedTensorsSpellings; }
   KvSpelling kvSpelling() const override { return {.dtype = "", .shape = ScaleShape::One}; }
 
   std::span<const std::string_view> quantMethods() const override {
@@ -389,7 +397,7 @@ public:
           return group.claim;
       return claim;
     };
-    Inventory inventory = scanLayers(folder, kSpellings, claimOf, findings);
+    Inventory inventory = scanLayers(folder, kCompressedTensorsSpellings, claimOf, findings);
     std::set<std::string> used;
     for (const Layer& layer : inventory.layers)
       used.insert(claimOf(layer.name).source);

@@ -12,14 +12,29 @@ namespace octavo::checkpoint {
 
 namespace {
 
-constexpr ElementSpelling kWeight = {"*", "F8_E4M3", ElementShape::Logical};
+constexpr ElementSpelling kDeepSeekWeight = {"*", "F8_E4M3", ElementShape::Logical};
 
 // The `_inv` is history: every one of these multiplies.
-constexpr auto kSpellings = std::to_array<LayerSpelling>({
-    {"fp8_block", kWeight, {"*_scale_inv", "F32", ScaleShape::Grid}},
-    {"fp8_tensor", kWeight, {"*_scale_inv", "F32", ScaleShape::Scalar}, {}, {}, Access::ReadOnly},
-    {"mxfp8_e4m3", kWeight, {"*_scale_inv", "U8", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
-    {"fp8_block", kWeight, {"scale", "F8_E8M0", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
+constexpr auto kDeepSeekSpellings = std::to_array<LayerSpelling>({
+    {"fp8_block", kDeepSeekWeight, {"*_scale_inv", "F32", ScaleShape::Grid}},
+    {"fp8_tensor",
+     kDeepSeekWeight,
+     {"*_scale_inv", "F32", ScaleShape::Scalar},
+     {},
+     {},
+     Access::ReadOnly},
+    {"mxfp8_e4m3",
+     kDeepSeekWeight,
+     {"*_scale_inv", "U8", ScaleShape::Grid},
+     {},
+     {},
+     Access::ReadOnly},
+    {"fp8_block",
+     kDeepSeekWeight,
+     {"scale", "F8_E8M0", ScaleShape::Grid},
+     {},
+     {},
+     Access::ReadOnly},
     {"mxfp4",
      {"*", "I8", ElementShape::PackedBytes},
      {"scale", "F8_E8M0", ScaleShape::Grid},
@@ -32,7 +47,7 @@ constexpr auto kSpellings = std::to_array<LayerSpelling>({
      {},
      {},
      Access::ReadOnly},
-    {"fp8_block", kWeight, {"*_scale", "F32", ScaleShape::Grid}, {}, {}, Access::Tolerated},
+    {"fp8_block", kDeepSeekWeight, {"*_scale", "F32", ScaleShape::Grid}, {}, {}, Access::Tolerated},
 });
 
 class DeepSeek : public Layout {
@@ -44,7 +59,7 @@ public:
   std::string_view source() const override {
     return "DeepSeek-V3 README_WEIGHTS.md, inference/kernel.py";
   }
-  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+  std::span<const LayerSpelling> spellings() const override { return kDeepSeekSpellings; }
 
   std::span<const std::string_view> quantMethods() const override {
     static constexpr auto kMethods = std::to_array<std::string_view>({"fp8", "mxfp8"});
@@ -104,7 +119,7 @@ public:
         quantized.block.reset();
     }
     Inventory inventory = scanLayers(
-        folder, kSpellings,
+        folder, kDeepSeekSpellings,
         [&](std::string_view module) {
           if (!plain.match(module))
             return quantized;

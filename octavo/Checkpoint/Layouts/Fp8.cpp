@@ -11,17 +11,17 @@ namespace octavo::checkpoint {
 
 namespace {
 
-constexpr ElementSpelling kWeight = {"*", "F8_E4M3", ElementShape::Logical};
-constexpr ScaleSpelling kInput = {"input_scale", "F32", ScaleShape::Scalar};
+constexpr ElementSpelling kFp8Weight = {"*", "F8_E4M3", ElementShape::Logical};
+constexpr ScaleSpelling kFp8Input = {"input_scale", "F32", ScaleShape::Scalar};
 
-constexpr auto kSpellings = std::to_array<LayerSpelling>({
-    {"fp8_tensor", kWeight, {"*_scale", "F32", ScaleShape::Scalar}, {}, kInput},
-    {"fp8_row", kWeight, {"*_scale", "F32", ScaleShape::Column}, {}, {}, Access::ReadOnly},
+constexpr auto kFp8Spellings = std::to_array<LayerSpelling>({
+    {"fp8_tensor", kFp8Weight, {"*_scale", "F32", ScaleShape::Scalar}, {}, kFp8Input},
+    {"fp8_row", kFp8Weight, {"*_scale", "F32", ScaleShape::Column}, {}, {}, Access::ReadOnly},
     {"fp8_tensor",
-     kWeight,
+     kFp8Weight,
      {"*_scale_inv", "F32", ScaleShape::Scalar},
      {},
-     kInput,
+     kFp8Input,
      Access::Tolerated},
 });
 
@@ -34,7 +34,7 @@ public:
   std::string_view source() const override {
     return "AutoFP8 auto_fp8/quantize.py; vLLM quantization/fp8.py";
   }
-  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+  std::span<const LayerSpelling> spellings() const override { return kFp8Spellings; }
 
   std::span<const std::string_view> quantMethods() const override {
     static constexpr auto kMethods = std::to_array<std::string_view>({"fp8", "fbgemm_fp8"});
@@ -66,7 +66,7 @@ public:
     const bool configured = !block.is_null();
     const bool perRow = stringAt(block, "quant_method") == "fbgemm_fp8";
     Inventory inventory = scanLayers(
-        folder, kSpellings,
+        folder, kFp8Spellings,
         [&](std::string_view module) {
           Claim claim;
           if (plain.match(module)) {

@@ -12,7 +12,7 @@ namespace octavo::checkpoint {
 
 namespace {
 
-constexpr auto kSpellings = std::to_array<LayerSpelling>({
+constexpr auto kGptOssSpellings = std::to_array<LayerSpelling>({
     {"mxfp4",
      {"*_blocks", "U8", ElementShape::BlocksOf16},
      {"*_scales", "U8", ScaleShape::Grid},
@@ -45,7 +45,7 @@ public:
   std::string_view source() const override {
     return "gpt-oss gpt_oss/torch/weights.py; transformers integrations/mxfp4.py";
   }
-  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+  std::span<const LayerSpelling> spellings() const override { return kGptOssSpellings; }
 
   std::span<const std::string_view> quantMethods() const override {
     static constexpr auto kMethods = std::to_array<std::string_view>({"mxfp4"});
@@ -62,7 +62,7 @@ public:
     const NamePatterns plain(stringsAt(block, "modules_to_not_convert"), PatternStyle::NameOrRegex,
                              "modules_to_not_convert", findings);
     Inventory inventory = scanLayers(
-        folder, kSpellings,
+        folder, kGptOssSpellings,
         [&](std::string_view module) {
           Claim claim;
           if (plain.match(module)) {

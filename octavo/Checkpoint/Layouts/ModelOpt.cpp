@@ -17,36 +17,36 @@ namespace {
 
 using Kind = Activations::Kind;
 
-constexpr ElementSpelling kWeight = {"*", "F8_E4M3", ElementShape::Logical};
-constexpr ElementSpelling kPacked = {"*", "U8", ElementShape::PackedBytes};
-constexpr ScaleSpelling kInput = {"input_scale", "F32", ScaleShape::Scalar};
+constexpr ElementSpelling kModelOptWeight = {"*", "F8_E4M3", ElementShape::Logical};
+constexpr ElementSpelling kModelOptPacked = {"*", "U8", ElementShape::PackedBytes};
+constexpr ScaleSpelling kModelOptInput = {"input_scale", "F32", ScaleShape::Scalar};
 // Stacked experts (Llama 4, gpt-oss) keep the word "weight" in their scales' names, and the axes
 // that the model's bf16 tensors have, [E, K, N]; codes are packed along K all the same.
 constexpr ScaleSpelling kStackedInput = {"*_input_scale", "F32", ScaleShape::Scalar};
 
 // Where the input scale is required vLLM has the lowest f32 for one that is not there
 // (quantization/modelopt.py, ModelOptFp8LinearMethod).
-constexpr auto kSpellings = std::to_array<LayerSpelling>({
+constexpr auto kModelOptSpellings = std::to_array<LayerSpelling>({
     {"fp8_tensor",
-     kWeight,
+     kModelOptWeight,
      {"*_scale", "F32", ScaleShape::Scalar},
      {},
-     kInput,
+     kModelOptInput,
      Access::ReadAndWrite,
      StoredAxes::Same,
      InputScale::Required},
-    {"fp8_row", kWeight, {"*_scale", "F32", ScaleShape::Rows}},
-    {"fp8_block", kWeight, {"*_scale", "F32", ScaleShape::Grid4}},
-    {"fp8_block", kWeight, {"*_scale", "F32", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
-    {"mxfp8_e4m3", kWeight, {"*_scale", "U8", ScaleShape::Grid}},
+    {"fp8_row", kModelOptWeight, {"*_scale", "F32", ScaleShape::Rows}},
+    {"fp8_block", kModelOptWeight, {"*_scale", "F32", ScaleShape::Grid4}},
+    {"fp8_block", kModelOptWeight, {"*_scale", "F32", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
+    {"mxfp8_e4m3", kModelOptWeight, {"*_scale", "U8", ScaleShape::Grid}},
     {"nvfp4",
-     kPacked,
+     kModelOptPacked,
      {"*_scale", "F8_E4M3", ScaleShape::Grid},
      {"*_scale_2", "F32", ScaleShape::Scalar},
-     kInput},
-    {"mxfp4", kPacked, {"*_scale", "U8", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
+     kModelOptInput},
+    {"mxfp4", kModelOptPacked, {"*_scale", "U8", ScaleShape::Grid}, {}, {}, Access::ReadOnly},
     {"fp8_tensor",
-     kWeight,
+     kModelOptWeight,
      {"*_weight_scale", "F32", ScaleShape::Scalar},
      {},
      kStackedInput,
@@ -55,7 +55,7 @@ constexpr auto kSpellings = std::to_array<LayerSpelling>({
      InputScale::Required,
      Holds::Stacks},
     {"nvfp4",
-     kPacked,
+     kModelOptPacked,
      {"*_weight_scale", "F8_E4M3", ScaleShape::Grid},
      {"*_weight_scale_2", "F32", ScaleShape::Scalar},
      kStackedInput,
@@ -64,12 +64,17 @@ constexpr auto kSpellings = std::to_array<LayerSpelling>({
      InputScale::Optional,
      Holds::Stacks},
     {"nvfp4",
-     kPacked,
+     kModelOptPacked,
      {"*_weight_scale", "F8_E4M3", ScaleShape::Grid},
      {"*_weight_scale_2", "F32", ScaleShape::Scalar},
      kStackedInput,
      Access::ReadOnly},
-    {"fp8_block", kWeight, {"*_scale_inv", "F32", ScaleShape::Grid}, {}, {}, Access::Tolerated},
+    {"fp8_block",
+     kModelOptWeight,
+     {"*_scale_inv", "F32", ScaleShape::Grid},
+     {},
+     {},
+     Access::Tolerated},
 });
 
 // modelopt/torch/export/convert_hf_config.py. Those that vLLM does not load (QUANT_ALGOS of its
@@ -210,7 +215,7 @@ public:
   std::string_view source() const override {
     return "ModelOpt 0.47 export/convert_hf_config.py, export/quant_utils.py";
   }
-  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+  std::span<const LayerSpelling> spellings() const override { return kModelOptSpellings; }
   KvSpelling kvSpelling() const override {
     return {.key = "k_proj.k_scale", .value = "v_proj.v_scale"};
   }
@@ -268,7 +273,7 @@ public:
     }
 
     Inventory inventory = scanLayers(
-        folder, kSpellings,
+        folder, kModelOptSpellings,
         [&](std::string_view module) {
           if (excluded.match(module)) {
             Claim claim;

@@ -16,19 +16,19 @@ using Kind = Activations::Kind;
 
 constexpr ElementSpelling kE4M3 = {"*", "F8_E4M3", ElementShape::Logical};
 constexpr ElementSpelling kE5M2 = {"*", "F8_E5M2", ElementShape::Logical};
-constexpr ElementSpelling kPacked = {"*", "U8", ElementShape::PackedBytes};
+constexpr ElementSpelling kQuarkPacked = {"*", "U8", ElementShape::PackedBytes};
 constexpr ScaleSpelling kBytes = {"*_scale", "U8", ScaleShape::Grid};
-constexpr ScaleSpelling kInput = {"input_scale", "", ScaleShape::Scalar};
+constexpr ScaleSpelling kQuarkInput = {"input_scale", "", ScaleShape::Scalar};
 
-constexpr auto kSpellings = std::to_array<LayerSpelling>({
-    {"fp8_tensor", kE4M3, {"*_scale", "", ScaleShape::Scalar}, {}, kInput},
-    {"fp8_row", kE4M3, {"*_scale", "", ScaleShape::Rows}, {}, kInput},
+constexpr auto kQuarkSpellings = std::to_array<LayerSpelling>({
+    {"fp8_tensor", kE4M3, {"*_scale", "", ScaleShape::Scalar}, {}, kQuarkInput},
+    {"fp8_row", kE4M3, {"*_scale", "", ScaleShape::Rows}, {}, kQuarkInput},
     {"fp8_group", kE4M3, {"*_scale", "", ScaleShape::Grid}},
-    {"mxfp8_e4m3", kE4M3, kBytes, {}, kInput},
-    {"mxfp8_e5m2", kE5M2, kBytes, {}, kInput},
-    {"mxfp6_e3m2", kPacked, kBytes, {}, kInput},
-    {"mxfp6_e2m3", kPacked, kBytes, {}, kInput},
-    {"mxfp4", kPacked, kBytes, {}, kInput},
+    {"mxfp8_e4m3", kE4M3, kBytes, {}, kQuarkInput},
+    {"mxfp8_e5m2", kE5M2, kBytes, {}, kQuarkInput},
+    {"mxfp6_e3m2", kQuarkPacked, kBytes, {}, kQuarkInput},
+    {"mxfp6_e2m3", kQuarkPacked, kBytes, {}, kQuarkInput},
+    {"mxfp4", kQuarkPacked, kBytes, {}, kQuarkInput},
 });
 
 /// How a `weight` or `input_tensors` object says a format.
@@ -196,7 +196,7 @@ public:
   std::string_view source() const override {
     return "Quark 0.13 torch/export, torch/utils/pack.py; vLLM quantization/quark";
   }
-  std::span<const LayerSpelling> spellings() const override { return kSpellings; }
+  std::span<const LayerSpelling> spellings() const override { return kQuarkSpellings; }
   KvSpelling kvSpelling() const override {
     return {.key = "k_proj.output_scale",
             .value = "v_proj.output_scale",
@@ -241,7 +241,7 @@ public:
     const NamePatterns named(patterns, PatternStyle::Wildcards, "layer_quant_config", findings);
 
     Inventory inventory = scanLayers(
-        folder, kSpellings,
+        folder, kQuarkSpellings,
         [&](std::string_view module) {
           if (excluded.match(module)) {
             Claim claim;

@@ -18,7 +18,7 @@ namespace {
 
 /// amax = scale * 448 of an FP8 cache: keys of published models reach some hundreds, values some
 /// tens; the bounds leave two orders of magnitude.
-constexpr float kLargestPlausible = 128, kSmallestPlausible = 1.0f / (1 << 20);
+constexpr float kLargestPlausibleKvScale = 128, kSmallestPlausibleKvScale = 1.0f / (1 << 20);
 
 bool isDeprecated(const Part& part) { return part.tensor.name().ends_with(".kv_scale"); }
 
@@ -33,7 +33,7 @@ void lintOne(const Part& part, Findings& findings) {
   if (!scales)
     return reportUnread(scales.error(), findings);
   for (float scale : *scales)
-    if (scale > 0 && (scale > kLargestPlausible || scale < kSmallestPlausible)) {
+    if (scale > 0 && (scale > kLargestPlausibleKvScale || scale < kSmallestPlausibleKvScale)) {
       report("kv-scale-implausible",
              fmt::format("the scale is {:.6g}, so the cache would hold sizes up to {:.4g}", scale,
                          scale * 448));

@@ -17,11 +17,11 @@ namespace {
 /// Largest magnitudes that weights of trained networks have lie far inside these bounds (outliers
 /// of published language models reach about 60); codes read without their scale, or with its
 /// reciprocal, lie outside: 448 for FP8 without a scale, 10^5 and more for a reciprocal.
-constexpr double kLargestPlausible = 256;
-constexpr double kSmallestPlausible = 1.0 / (1 << 20);
+constexpr double kLargestPlausibleWeight = 256;
+constexpr double kSmallestPlausibleWeight = 1.0 / (1 << 20);
 
 bool isPlausible(double weight) {
-  return weight >= kSmallestPlausible && weight <= kLargestPlausible;
+  return weight >= kSmallestPlausibleWeight && weight <= kLargestPlausibleWeight;
 }
 
 struct FaultRule {
@@ -107,7 +107,7 @@ void lintSize(const LayerCensus& census, Findings& findings) {
       part.meaning == Meaning::Multiplies ? "multiplied by" : "divided by";
   const std::string_view other =
       part.meaning == Meaning::Multiplies ? "divided by" : "multiplied by";
-  const bool isInverted = turned && *asRead > kLargestPlausible && isPlausible(*turned);
+  const bool isInverted = turned && *asRead > kLargestPlausibleWeight && isPlausible(*turned);
   findings.push_back(finding(
       isInverted ? RuleName("inverted-scale") : RuleName("implausible-scale"),
       part.tensor.shard->name(), part.tensor.name(),

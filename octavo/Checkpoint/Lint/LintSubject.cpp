@@ -14,9 +14,9 @@ namespace octavo::checkpoint {
 namespace {
 
 /// Bytes of one piece of work.
-constexpr std::uint64_t kPiece = 64 * kChunkBytes;
+constexpr std::uint64_t kRangeBytes = 64 * kChunkBytes;
 
-struct Piece {
+struct CodeRange {
   std::size_t layer;
   std::uint64_t begin, end; ///< bytes of the layer's elements
 };
@@ -52,18 +52,18 @@ std::vector<LayerCensus> takeLayerCensuses(const Inventory& inventory,
   const std::vector<Layer>& layers = inventory.layers;
   std::vector<LayerCensus> censuses(layers.size());
   std::vector<std::optional<Error>> errors(layers.size());
-  std::vector<Piece> pieces;
+  std::vector<CodeRange> pieces;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     censuses[i].layer = &layers[i];
     const std::uint64_t size = layers[i].elements.tensor.size();
-    for (std::uint64_t begin = 0; begin < size; begin += kPiece)
-      pieces.push_back({i, begin, std::min(begin + kPiece, size)});
+    for (std::uint64_t begin = 0; begin < size; begin += kRangeBytes)
+      pieces.push_back({i, begin, std::min(begin + kRangeBytes, size)});
   }
 
   std::mutex mutex;
   kernels::forRanges(pieces.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const Piece& piece = pieces[i];
+      const CodeRange& piece = pieces[i];
       auto census = takeCodeCensus(layers[piece.layer].elements, piece.begin, piece.end);
       const std::lock_guard lock(mutex);
       if (census)

@@ -191,7 +191,7 @@ void stacksOfLlama4(const LintSubject& subject, RuleName rule, Findings& finding
       return report(rule, findings, &tensor, fmt::format("{} is a stack", tensor.name()));
 }
 
-constexpr auto kChecks = std::to_array<ReaderCheck>({
+constexpr auto kTransformersChecks = std::to_array<ReaderCheck>({
     {"ragged-blocks-misread", misreadBlocks},
     {"ragged-blocks-refused", refusedBlocks},
     {"ragged-activations-stop", raggedActivations},
@@ -209,6 +209,6 @@ constexpr auto kChecks = std::to_array<ReaderCheck>({
 
 } // namespace
 
-std::span<const ReaderCheck> transformersChecks() { return kChecks; }
+std::span<const ReaderCheck> transformersChecks() { return kTransformersChecks; }
 
 } // namespace octavo::checkpoint

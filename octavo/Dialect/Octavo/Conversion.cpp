@@ -12,7 +12,7 @@ namespace octavo::ir {
 
 using numerics::Conversion;
 
-static constexpr std::array<Key<Conversion>, 3> kKeys = {
+static constexpr std::array<Key<Conversion>, 3> kConversionKeys = {
     key<Conversion>(
         "rounding", [](auto& options) -> auto& { return options.rounding; }, RoundingText{}),
     key<Conversion>(
@@ -23,13 +23,13 @@ static constexpr std::array<Key<Conversion>, 3> kKeys = {
 };
 
 static llvm::SmallVector<std::string> textOf(const Conversion& conversion) {
-  return keysText<Conversion>(kKeys, conversion, {});
+  return keysText<Conversion>(kConversionKeys, conversion, {});
 }
 
 mlir::Attribute ConversionAttr::parse(mlir::AsmParser& parser, mlir::Type) {
   Conversion conversion;
   unsigned seen = 0;
-  if (parseBody<Conversion>(parser, kKeys, conversion, seen))
+  if (parseBody<Conversion>(parser, kConversionKeys, conversion, seen))
     return {};
   return get(parser.getContext(), conversion);
 }
@@ -49,7 +49,7 @@ Conversion ConversionAttr::getConversion() const {
 mlir::ParseResult parseConversion(mlir::OpAsmParser& parser, ConversionAttr& attribute) {
   Conversion conversion;
   unsigned seen = 0;
-  if (parseTail<Conversion>(parser, kKeys, conversion, seen))
+  if (parseTail<Conversion>(parser, kConversionKeys, conversion, seen))
     return mlir::failure();
   attribute = ConversionAttr::get(parser.getContext(), conversion);
   return mlir::success();

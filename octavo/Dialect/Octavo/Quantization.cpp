@@ -141,7 +141,7 @@ struct AmaxText {
 
 constexpr llvm::StringLiteral kRule = "rule";
 
-constexpr auto kKeys = std::to_array<Key<QuantizeOptions>>({
+constexpr auto kQuantizationKeys = std::to_array<Key<QuantizeOptions>>({
     key<QuantizeOptions>(
         kRule, OCTAVO_AT(rule),
         ChoiceText<format::scaleRuleName, static_cast<int>(format::kScaleRules.size())>{}),
@@ -205,7 +205,7 @@ llvm::SmallVector<std::string> textOf(QuantizationAttr attribute) {
     out << '"';
     return {text};
   }
-  return keysText<QuantizeOptions>(kKeys, attribute.getSettings().options, {}, kRule);
+  return keysText<QuantizeOptions>(kQuantizationKeys, attribute.getSettings().options, {}, kRule);
 }
 
 /// The scaled formats that are of that type: elements, scales, and the blocks of one of its axes.
@@ -258,7 +258,7 @@ mlir::Attribute QuantizationAttr::parse(mlir::AsmParser& parser, mlir::Type) {
       return mlir::failure();
     if (isPreset)
       return mlir::success();
-    return parseKey<QuantizeOptions>(parser, kKeys, options, seen);
+    return parseKey<QuantizeOptions>(parser, kQuantizationKeys, options, seen);
   };
   if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::LessGreater, element))
     return {};
@@ -353,7 +353,7 @@ mlir::ParseResult parseQuantization(mlir::OpAsmParser& parser, QuantizationAttr&
       attribute = QuantizationAttr::get(parser.getContext(), preset);
       return mlir::success();
     }
-    if (parseKey<QuantizeOptions>(parser, kKeys, options, seen))
+    if (parseKey<QuantizeOptions>(parser, kQuantizationKeys, options, seen))
       return mlir::failure();
   }
   if (requireRule(parser, location, seen))

@@ -48,7 +48,7 @@ struct AttributeRow {
   llvm::StringLiteral stem = ""; ///< of the one operation that this is said of; empty: of all
 };
 
-constexpr AttributeRow kRows[] = {
+constexpr AttributeRow kAttributeRows[] = {
     {"api_version", Form::ApiVersion, Default::Original},
     {"backend_config", Form::Same, Default::NoTextOrEntries},
     {"base_dilations", Form::Numbers, Default::Ones},
@@ -102,7 +102,7 @@ constexpr AttributeRow kRows[] = {
 };
 
 const AttributeRow* findRow(llvm::StringRef stem, llvm::StringRef name) {
-  for (const AttributeRow& row : kRows)
+  for (const AttributeRow& row : kAttributeRows)
     if (row.name == name && (row.stem.empty() || row.stem == stem))
       return &row;
   return nullptr;

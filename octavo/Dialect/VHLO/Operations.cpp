@@ -10,7 +10,7 @@ namespace {
 
 constexpr Version kNoEnd{1 << 20, 0};
 
-constexpr OperationRow kRows[] = {
+constexpr OperationRow kOperationRows[] = {
     // clang-format off
     //  name, first and last version, attributes in the order of the alphabet, which is that of the file
     {"abs_v1", {0, 9}, kNoEnd, ""},
@@ -163,7 +163,7 @@ constexpr OperationRow kRows[] = {
 
 } // namespace
 
-llvm::ArrayRef<OperationRow> operationRows() { return kRows; }
+llvm::ArrayRef<OperationRow> operationRows() { return kOperationRows; }
 
 llvm::StringRef OperationRow::stem() const { return name.rsplit("_v").first; }
 
@@ -176,7 +176,7 @@ llvm::SmallVector<llvm::StringRef> OperationRow::attributeNames() const {
 const OperationRow* findOperation(llvm::StringRef name) {
   static const llvm::StringMap<const OperationRow*> table = [] {
     llvm::StringMap<const OperationRow*> map;
-    for (const OperationRow& row : kRows)
+    for (const OperationRow& row : kOperationRows)
       map[row.name] = &row;
     return map;
   }();
@@ -185,7 +185,7 @@ const OperationRow* findOperation(llvm::StringRef name) {
 
 const OperationRow* findOperation(llvm::StringRef stem, const Version& version) {
   const Version numbered{version.major, version.minor};
-  for (const OperationRow& row : kRows)
+  for (const OperationRow& row : kOperationRows)
     if (row.stem() == stem && row.since <= numbered && numbered <= row.until)
       return &row;
   return nullptr;
@@ -193,7 +193,7 @@ const OperationRow* findOperation(llvm::StringRef stem, const Version& version) 
 
 const OperationRow* oldestOperation(llvm::StringRef stem) {
   const OperationRow* oldest = nullptr;
-  for (const OperationRow& row : kRows)
+  for (const OperationRow& row : kOperationRows)
     if (row.stem() == stem && (!oldest || row.since < oldest->since))
       oldest = &row;
   return oldest;
@@ -201,7 +201,7 @@ const OperationRow* oldestOperation(llvm::StringRef stem) {
 
 const OperationRow* newestOperation(llvm::StringRef stem) {
   const OperationRow* newest = nullptr;
-  for (const OperationRow& row : kRows)
+  for (const OperationRow& row : kOperationRows)
     if (row.stem() == stem && (!newest || newest->since < row.since))
       newest = &row;
   return newest;

@@ -113,7 +113,7 @@ void runDiff(const DiffFlags& flags) {
                        ExitCode::CheckFailed);
 }
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDiffExamples = R"(Examples:
   octavo checkpoint diff model-fp8/ model-fp8-converted/
   octavo checkpoint diff model-bf16/ model-nvfp4/ --tolerance 0.2
   octavo checkpoint diff a.safetensors b.safetensors --json
@@ -141,7 +141,7 @@ void addDiffCommand(CLI::App& group) {
   addWorkFlags(*command, flags->work);
   command->add_flag("--all", flags->showsAll, "Show identical weights too");
   command->add_flag("--json", flags->isJson, "As JSON");
-  command->footer(kExamples);
+  command->footer(kDiffExamples);
   command->callback([flags] { runDiff(*flags); });
 }
 

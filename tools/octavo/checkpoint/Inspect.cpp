@@ -259,7 +259,7 @@ void runInspect(const InspectFlags& flags) {
   printText(flags.isJson ? nameInspectionJson(*inspection) : nameInspectionText(*inspection));
 }
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kInspectExamples = R"(Examples:
   octavo checkpoint inspect model/
   octavo checkpoint inspect model/ --scales  # with a histogram of the scales
   octavo checkpoint inspect model/ --tensor model.layers.0.mlp.up_proj
@@ -278,7 +278,7 @@ void addInspectCommand(CLI::App& group) {
   command->add_flag("--scales", flags->showsScales, "Histograms of the scales")->excludes(tensor);
   addFromOption(*command, flags->layout);
   command->add_flag("--json", flags->isJson, "As JSON");
-  command->footer(kExamples);
+  command->footer(kInspectExamples);
   command->callback([flags] { runInspect(*flags); });
 }
 

@@ -192,7 +192,7 @@ void runLint(const LintFlags& flags) {
                        ExitCode::CheckFailed);
 }
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kLintExamples = R"(Examples:
   octavo checkpoint lint model/
   octavo checkpoint lint model/ --for vllm,transformers --fail-on error
   octavo checkpoint lint model/ --json --ignore negative-zero
@@ -219,7 +219,7 @@ void addLintCommand(CLI::App& group) {
   CLI::Option* rules = command->add_flag("--rules", flags->listsRules, "List the rules");
   command->add_flag("--markdown", flags->asMarkdown, "Print the rules as docs/lint-rules.md")
       ->needs(rules);
-  command->footer(kExamples);
+  command->footer(kLintExamples);
   command->callback([flags] { runLint(*flags); });
 }
 

@@ -332,7 +332,7 @@ void apply(const ScalesFlags& flags) {
 constexpr const char* kTiers =
     R"(A scale comes from the scale file, else from the checkpoint, else it is 1.0.
 )";
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kScalesExamples = R"(Examples:
   octavo checkpoint scales show model/
   octavo checkpoint scales show model/ --scales calibrated.safetensors
   octavo checkpoint scales extract model/ -o scales.safetensors
@@ -345,13 +345,13 @@ void addScalesCommand(CLI::App& group) {
   CLI::App* scales = group.add_subcommand(
       "scales", "Scales of key-value caches and static activations: show, extract, apply");
   scales->require_subcommand(1);
-  scales->footer(std::string(kTiers) + kExamples);
+  scales->footer(std::string(kTiers) + kScalesExamples);
   auto flags = std::make_shared<ScalesFlags>();
   const auto add = [&](const char* name, const char* what) {
     CLI::App* command = scales->add_subcommand(name, what);
     command->add_option("checkpoint", flags->path, "Folder, or one safetensors file")->required();
     command->add_flag("--json", flags->isJson, "As JSON");
-    command->footer(kExamples);
+    command->footer(kScalesExamples);
     return command;
   };
   constexpr const char* kScaleFile =

@@ -95,7 +95,7 @@ void runVerify(const VerifyFlags& flags) {
                        ExitCode::CheckFailed);
 }
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kVerifyExamples = R"(Examples:
   octavo checkpoint verify model-nvfp4/ --against model-bf16/
   octavo checkpoint verify model-bf16/ --against model-fp8/ --json
   octavo checkpoint verify model-mxfp4/ --against model-bf16/ --rounding stochastic)";
@@ -118,7 +118,7 @@ void addVerifyCommand(CLI::App& group) {
   addWorkFlags(*command, flags->work);
   command->add_flag("--all", flags->showsAll, "Show every broken promise, not just five of a kind");
   command->add_flag("--json", flags->isJson, "As JSON");
-  command->footer(kExamples);
+  command->footer(kVerifyExamples);
   command->callback([flags] { runVerify(*flags); });
 }
 

@@ -1,6 +1,7 @@
 #include "tools/octavo/program/DotFlags.h"
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/FormatNames.h"
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Scaled.h"
@@ -11,20 +12,6 @@
 namespace octavo::tools {
 
 namespace {
-
-std::vector<std::string> scaledFormatNames() {
-  std::vector<std::string> names;
-  for (const format::ScaledFormat& row : format::kScaledFormats)
-    names.emplace_back(row.name);
-  return names;
-}
-
-std::vector<std::string> ruleNames() {
-  std::vector<std::string> names;
-  for (const format::ScaleRuleRow& row : format::kScaleRules)
-    names.emplace_back(row.name);
-  return names;
-}
 
 const format::ScaledFormat* scaledFormat(const std::string& name,
                                          const std::vector<std::string>& also) {
@@ -48,7 +35,7 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
             .add_option(
                 "--rule", flags.rule,
                 fmt::format("How power-of-two scales are chosen: {}; default: the format's own",
-                            fmt::join(ruleNames(), ", ")))
+                            fmt::join(scaleRuleNames(), ", ")))
             ->type_name("RULE"));
   group(command
             .add_option("--non-finite", flags.nonFinite,
@@ -91,7 +78,8 @@ transforms::DotOptions dotOptions(const DotFlags& flags) {
   if (!flags.rule.empty()) {
     options.rule = format::findScaleRule(flags.rule);
     if (!options.rule)
-      throw CommandError(unknownName("scale rule", flags.rule, ruleNames()), ExitCode::BadUsage);
+      throw CommandError(unknownName("scale rule", flags.rule, scaleRuleNames()),
+                         ExitCode::BadUsage);
   }
   if (!flags.nonFinite.empty()) {
     options.nonFinite = numerics::findNonFinite(flags.nonFinite);

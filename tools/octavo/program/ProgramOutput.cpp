@@ -1,4 +1,5 @@
 #include "tools/octavo/program/ProgramOutput.h"
+#include "tools/octavo/program/OrThrow.h"
 
 #include "tools/octavo/Commands.h"
 
@@ -50,12 +51,6 @@ vhlo::Version chosenTarget(const OutputFormFlags& flags) {
                                    flags.target, vhlo::kOldest.text(), vhlo::kNewest.text()),
                        ExitCode::BadUsage);
   return *version;
-}
-
-template <typename T> T orThrow(llvm::Expected<T> value) {
-  if (!value)
-    throw CommandError(llvm::toString(value.takeError()), ExitCode::BadInput);
-  return std::move(*value);
 }
 
 } // namespace

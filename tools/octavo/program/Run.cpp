@@ -3,6 +3,7 @@
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
 #include "tools/octavo/program/RunReport.h"
 
@@ -41,13 +42,6 @@ struct RunOptions {
   bool isJson = false;
   unsigned threads = 0;
 };
-
-template <typename T> T orThrow(llvm::Expected<T> value, const std::string& where = "") {
-  if (value)
-    return std::move(*value);
-  throw CommandError((where.empty() ? "" : where + ": ") + llvm::toString(value.takeError()),
-                     ExitCode::BadInput);
-}
 
 runtime::Sources sourcesOf(const RunOptions& options) {
   runtime::Sources sources;
