@@ -60,6 +60,15 @@ llvm::Expected<Gathered> gather(mlir::Operation* op, mlir::Attribute groups,
   return Gathered{std::move(*group), std::move(*values)};
 }
 
+/// Gathers for an operation that combines what all the processes of its groups have.
+template <typename Op>
+llvm::Expected<Gathered> gatherAll(Op op, const Operands& operands, Evaluation& evaluation) {
+  const GroupKind kind = stablehlo::reducingGroups(stablehlo::channelId(op.getChannelHandle()),
+                                                   op.getUseGlobalDeviceIds());
+  return gather(op, op.getReplicaGroups(), op.getChannelHandle(), kind, Coverage::All, operands,
+                evaluation);
+}
+
 /// Zeros like `tensor`.
 Tensor zerosLike(const Tensor& tensor) {
   if (tensor.type.isQuantized())
@@ -110,10 +119,7 @@ Tensor partOf(const Tensor& tensor, std::int64_t axis, std::size_t part, std::in
 
 llvm::Expected<Results> evaluateAllGather(stablehlo::AllGatherOp op, const Operands& operands,
                                           Evaluation& evaluation) {
-  const GroupKind kind = stablehlo::reducingGroups(stablehlo::channelId(op.getChannelHandle()),
-                                                   op.getUseGlobalDeviceIds());
-  auto gathered = gather(op, op.getReplicaGroups(), op.getChannelHandle(), kind, Coverage::All,
-                         operands, evaluation);
+  auto gathered = gatherAll(op, operands, evaluation);
   if (!gathered)
     return gathered.takeError();
   Results results;
@@ -128,10 +134,7 @@ llvm::Expected<Results> evaluateAllGather(stablehlo::AllGatherOp op, const Opera
 
 llvm::Expected<Results> evaluateAllReduce(stablehlo::AllReduceOp op, const Operands& operands,
                                           Evaluation& evaluation) {
-  const GroupKind kind = stablehlo::reducingGroups(stablehlo::channelId(op.getChannelHandle()),
-                                                   op.getUseGlobalDeviceIds());
-  auto gathered = gather(op, op.getReplicaGroups(), op.getChannelHandle(), kind, Coverage::All,
-                         operands, evaluation);
+  auto gathered = gatherAll(op, operands, evaluation);
   if (!gathered)
     return gathered.takeError();
   Results results;
@@ -284,10 +287,7 @@ llvm::Expected<Value> evaluateCrossReplicaSum(stablehlo::CrossReplicaSumOp op,
 
 llvm::Expected<Value> evaluateReduceScatter(stablehlo::ReduceScatterOp op, const Operands& operands,
                                             Evaluation& evaluation) {
-  const GroupKind kind = stablehlo::reducingGroups(stablehlo::channelId(op.getChannelHandle()),
-                                                   op.getUseGlobalDeviceIds());
-  auto gathered = gather(op, op.getReplicaGroups(), op.getChannelHandle(), kind, Coverage::All,
-                         operands, evaluation);
+  auto gathered = gatherAll(op, operands, evaluation);
   if (!gathered)
     return gathered.takeError();
   auto type = resultElementType(op);

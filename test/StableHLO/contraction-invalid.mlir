@@ -113,7 +113,7 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
-  // expected-error @+1 {{expected a precision: DEFAULT, HIGH or HIGHEST; found 'LOW'}}
+  // expected-error @+1 {{expected one of DEFAULT, HIGH, HIGHEST; found 'LOW'}}
   %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], precision = [LOW, LOW] : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return
 }

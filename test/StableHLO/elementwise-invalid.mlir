@@ -377,7 +377,7 @@ func.func @f(%x: tensor<2xcomplex<f32>>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{expected a comparison direction: EQ, NE, GE, GT, LE or LT; found 'LESS'}}
+  // expected-error @+1 {{expected one of EQ, NE, GE, GT, LE, LT; found 'LESS'}}
   %0 = stablehlo.compare LESS, %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
   return
 }
@@ -385,7 +385,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{expected a comparison type: NOTYPE, FLOAT, TOTALORDER, SIGNED or UNSIGNED; found 'SOMEHOW'}}
+  // expected-error @+1 {{expected one of NOTYPE, FLOAT, TOTALORDER, SIGNED, UNSIGNED; found 'SOMEHOW'}}
   %0 = stablehlo.compare LT, %x, %x, SOMEHOW : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
   return
 }

@@ -238,28 +238,13 @@ ParseResult parseIndexPair(OpAsmParser& parser, llvm::SmallVectorImpl<std::int64
   return success();
 }
 
-/// A keyword that names a value of an enumeration, as an attribute.
-template <typename EnumAttr, typename Enum>
-ParseResult parseEnum(OpAsmParser& parser, EnumAttr& attribute, llvm::StringRef expected,
-                      std::optional<Enum> (*symbolize)(llvm::StringRef)) {
-  const llvm::SMLoc at = parser.getCurrentLocation();
-  llvm::StringRef keyword;
-  if (parser.parseKeyword(&keyword))
-    return failure();
-  const std::optional<Enum> value = symbolize(keyword);
-  if (!value)
-    return parser.emitError(at) << "expected " << expected << "; found '" << keyword << "'";
-  attribute = EnumAttr::get(parser.getContext(), *value);
-  return success();
-}
-
 } // namespace
 
 ParseResult parsePrecisionConfig(OpAsmParser& parser, mlir::ArrayAttr& precision) {
   llvm::SmallVector<mlir::Attribute> entries;
   const auto entry = [&]() -> ParseResult {
     PrecisionAttr value;
-    if (parseEnum(parser, value, "a precision: DEFAULT, HIGH or HIGHEST", symbolizePrecision))
+    if (parseEnumeration(parser, value))
       return failure();
     entries.push_back(value);
     return success();
@@ -270,11 +255,10 @@ ParseResult parsePrecisionConfig(OpAsmParser& parser, mlir::ArrayAttr& precision
   return success();
 }
 
-void printPrecisionConfig(OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr precision) {
+void printPrecisionConfig(OpAsmPrinter& printer, mlir::Operation* op, mlir::ArrayAttr precision) {
   printer << '[';
-  llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer, [&](PrecisionAttr entry) {
-    printer << stringifyPrecision(entry.getValue());
-  });
+  llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer,
+                        [&](PrecisionAttr entry) { printEnumeration(printer, op, entry); });
   printer << ']';
 }
 
@@ -323,58 +307,12 @@ void printDotAttributes(OpAsmPrinter& printer, mlir::Operation* op,
   }
 }
 
-ParseResult parseComparisonDirection(OpAsmParser& parser, ComparisonDirectionAttr& direction) {
-  return parseEnum(parser, direction, "a comparison direction: EQ, NE, GE, GT, LE or LT",
-                   symbolizeComparisonDirection);
-}
-
-void printComparisonDirection(OpAsmPrinter& printer, mlir::Operation*,
-                              ComparisonDirectionAttr direction) {
-  printer << stringifyComparisonDirection(direction.getValue());
-}
-
-ParseResult parseComparisonType(OpAsmParser& parser, ComparisonTypeAttr& type) {
-  return parseEnum(parser, type, "a comparison type: NOTYPE, FLOAT, TOTALORDER, SIGNED or UNSIGNED",
-                   symbolizeComparisonType);
-}
-
-void printComparisonType(OpAsmPrinter& printer, mlir::Operation*, ComparisonTypeAttr type) {
-  printer << stringifyComparisonType(type.getValue());
-}
-
 ParseResult parseCallTarget(OpAsmParser& parser, mlir::StringAttr& name) {
   return parser.parseSymbolName(name);
 }
 
 void printCallTarget(OpAsmPrinter& printer, mlir::Operation*, mlir::StringAttr name) {
   printer.printSymbolName(name);
-}
-
-ParseResult parseFftType(OpAsmParser& parser, FftTypeAttr& type) {
-  return parseEnum(parser, type, "a transform: FFT, IFFT, RFFT or IRFFT", symbolizeFftType);
-}
-
-void printFftType(OpAsmPrinter& printer, mlir::Operation*, FftTypeAttr type) {
-  printer << stringifyFftType(type.getValue());
-}
-
-ParseResult parseRngAlgorithm(OpAsmParser& parser, RngAlgorithmAttr& algorithm) {
-  return parseEnum(parser, algorithm, "an algorithm: DEFAULT, THREE_FRY or PHILOX",
-                   symbolizeRngAlgorithm);
-}
-
-void printRngAlgorithm(OpAsmPrinter& printer, mlir::Operation*, RngAlgorithmAttr algorithm) {
-  printer << stringifyRngAlgorithm(algorithm.getValue());
-}
-
-ParseResult parseRngDistribution(OpAsmParser& parser, RngDistributionAttr& distribution) {
-  return parseEnum(parser, distribution, "a distribution: UNIFORM or NORMAL",
-                   symbolizeRngDistribution);
-}
-
-void printRngDistribution(OpAsmPrinter& printer, mlir::Operation*,
-                          RngDistributionAttr distribution) {
-  printer << stringifyRngDistribution(distribution.getValue());
 }
 
 ParseResult parseComplexTypes(OpAsmParser& parser, Type& lhs, Type& rhs, Type& result) {

@@ -67,15 +67,27 @@ void printDotAttributes(mlir::OpAsmPrinter& printer, mlir::Operation*,
                         DotDimensionNumbersAttr dimensions, mlir::ArrayAttr precision,
                         DotAlgorithmAttr algorithm);
 
-/// `GT`
-mlir::ParseResult parseComparisonDirection(mlir::OpAsmParser& parser,
-                                           ComparisonDirectionAttr& direction);
-void printComparisonDirection(mlir::OpAsmPrinter& printer, mlir::Operation*,
-                              ComparisonDirectionAttr direction);
-
-/// `FLOAT`
-mlir::ParseResult parseComparisonType(mlir::OpAsmParser& parser, ComparisonTypeAttr& type);
-void printComparisonType(mlir::OpAsmPrinter& printer, mlir::Operation*, ComparisonTypeAttr type);
+/// `GT`: a value of an enumeration by its name.
+template <typename EnumAttr>
+mlir::ParseResult parseEnumeration(mlir::OpAsmParser& parser, EnumAttr& attribute) {
+  using Enum = decltype(attribute.getValue());
+  const llvm::SMLoc at = parser.getCurrentLocation();
+  llvm::StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return mlir::failure();
+  if (const std::optional<Enum> value = symbolizeEnum<Enum>(keyword)) {
+    attribute = EnumAttr::get(parser.getContext(), *value);
+    return mlir::success();
+  }
+  std::string names;
+  for (std::uint32_t i = 0; !stringifyEnum(Enum(i)).empty(); ++i)
+    names += (i == 0 ? "" : ", ") + stringifyEnum(Enum(i)).str();
+  return parser.emitError(at) << "expected one of " << names << "; found '" << keyword << "'";
+}
+template <typename EnumAttr>
+void printEnumeration(mlir::OpAsmPrinter& printer, mlir::Operation*, EnumAttr attribute) {
+  printer << stringifyEnum(attribute.getValue());
+}
 
 /// `@name`
 mlir::ParseResult parseCallTarget(mlir::OpAsmParser& parser, mlir::StringAttr& name);
@@ -84,20 +96,6 @@ void printCallTarget(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::String
 /// `[HIGH, DEFAULT]`
 mlir::ParseResult parsePrecisionConfig(mlir::OpAsmParser& parser, mlir::ArrayAttr& precision);
 void printPrecisionConfig(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr precision);
-
-/// `RFFT`
-mlir::ParseResult parseFftType(mlir::OpAsmParser& parser, FftTypeAttr& type);
-void printFftType(mlir::OpAsmPrinter& printer, mlir::Operation*, FftTypeAttr type);
-
-/// `PHILOX`
-mlir::ParseResult parseRngAlgorithm(mlir::OpAsmParser& parser, RngAlgorithmAttr& algorithm);
-void printRngAlgorithm(mlir::OpAsmPrinter& printer, mlir::Operation*, RngAlgorithmAttr algorithm);
-
-/// `NORMAL`
-mlir::ParseResult parseRngDistribution(mlir::OpAsmParser& parser,
-                                       RngDistributionAttr& distribution);
-void printRngDistribution(mlir::OpAsmPrinter& printer, mlir::Operation*,
-                          RngDistributionAttr distribution);
 
 /// The type of complex numbers whose parts are the operands; or a function type.
 mlir::ParseResult parseComplexTypes(mlir::OpAsmParser& parser, mlir::Type& lhs, mlir::Type& rhs,

@@ -27,10 +27,6 @@ namespace {
 
 using Groups = std::vector<std::vector<std::int64_t>>;
 
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
-
 LogicalResult verifyGlobalIds(mlir::Operation* op, llvm::StringRef rule, bool useGlobalDeviceIds,
                               std::int64_t channel) {
   if (useGlobalDeviceIds && channel <= 0)

@@ -17,17 +17,6 @@ void StableHLODialect::registerComplex() {
 using llvm::LogicalResult;
 using mlir::RankedTensorType;
 
-using Location = std::optional<mlir::Location>;
-using Types = llvm::SmallVectorImpl<mlir::Type>;
-
-namespace {
-
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
-
-} // namespace
-
 LogicalResult ComplexOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,
                                           Types& types) {
   const RankedTensorType lhs = tensorType(adaptor.getLhs());

@@ -33,7 +33,7 @@ def StableHLO_FftOp : StableHLO_InferredOp<"fft", "C5"> {
     StableHLO_FloatOrComplexTensor:$operand, StableHLO_FftTypeAttr:$fft_type, DenseI64ArrayAttr:$fft_length);
   let results = (outs StableHLO_FloatOrComplexTensor:$result);
   let assemblyFormat = [{
-    $operand `,` `type` `=` custom<FftType>($fft_type) `,` `length` `=` $fft_length attr-dict
+    $operand `,` `type` `=` custom<Enumeration>($fft_type) `,` `length` `=` $fft_length attr-dict
     `:` functional-type(operands, results)
   }];
 }

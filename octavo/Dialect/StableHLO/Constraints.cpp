@@ -34,8 +34,7 @@ mlir::RankedTensorType withElement(mlir::RankedTensorType type, mlir::Type eleme
   return mlir::RankedTensorType::get(type.getShape(), element, type.getEncoding());
 }
 
-llvm::LogicalResult inferSameType(mlir::ValueRange operands,
-                                  llvm::SmallVectorImpl<mlir::Type>& types) {
+llvm::LogicalResult inferSameType(mlir::ValueRange operands, Types& types) {
   mlir::Type type = operands.front().getType();
   for (const mlir::Type other : operands.drop_front().getTypes()) {
     if (!isCompatible(type, other))

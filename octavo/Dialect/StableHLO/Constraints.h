@@ -14,10 +14,20 @@
 
 namespace octavo::stablehlo {
 
+/// Where types are inferred: nowhere where nobody asked for messages.
+using Location = std::optional<mlir::Location>;
+
+/// What types are inferred into.
+using Types = llvm::SmallVectorImpl<mlir::Type>;
+
+/// The type of a value that is a tensor.
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+
 /// Reports that `rule` of `Op` does not hold and fails; silent where there is no location.
 template <typename Op, typename... Args>
-llvm::LogicalResult violates(std::optional<mlir::Location> location, llvm::StringRef rule,
-                             Args&&... args) {
+llvm::LogicalResult violates(Location location, llvm::StringRef rule, Args&&... args) {
   return mlir::emitOptionalError(location, "'", Op::getOperationName(), "' op (", rule, ") ",
                                  std::forward<Args>(args)...);
 }
@@ -26,7 +36,7 @@ llvm::LogicalResult violates(std::optional<mlir::Location> location, llvm::Strin
 /// reports like `violates`, for code that several operations share.
 class Checker {
 public:
-  Checker(std::optional<mlir::Location> location, llvm::StringRef operation)
+  Checker(Location location, llvm::StringRef operation)
       : location(location), operation(operation) {}
   Checker(mlir::Operation* op) : Checker(op->getLoc(), op->getName().getStringRef()) {}
 
@@ -54,7 +64,7 @@ public:
                                llvm::ArrayRef<std::int64_t> values) const;
 
 private:
-  std::optional<mlir::Location> location;
+  Location location;
   llvm::StringRef operation;
 };
 
@@ -72,8 +82,7 @@ mlir::RankedTensorType withElement(mlir::RankedTensorType type, mlir::Type eleme
 
 /// The type of operands that must all have one: what they say of it together. Fails, silently,
 /// where they are not compatible; the trait SameType says what is wrong.
-llvm::LogicalResult inferSameType(mlir::ValueRange operands,
-                                  llvm::SmallVectorImpl<mlir::Type>& types);
+llvm::LogicalResult inferSameType(mlir::ValueRange operands, Types& types);
 
 /// Marks operations that compute each element of the result from those at the same place alone: on
 /// tensors they do at every place what they do on scalars.

@@ -14,9 +14,6 @@ namespace octavo::stablehlo {
 
 using llvm::LogicalResult;
 
-using Location = std::optional<mlir::Location>;
-using Types = llvm::SmallVectorImpl<mlir::Type>;
-
 void StableHLODialect::registerControlFlow() {
   addOperations<
 #define GET_OP_LIST

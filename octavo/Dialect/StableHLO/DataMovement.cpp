@@ -17,9 +17,7 @@ namespace octavo::stablehlo {
 using llvm::LogicalResult;
 using mlir::RankedTensorType;
 
-using Location = std::optional<mlir::Location>;
 using Shape = llvm::SmallVector<std::int64_t>;
-using Types = llvm::SmallVectorImpl<mlir::Type>;
 
 void StableHLODialect::registerDataMovement() {
   addOperations<
@@ -27,14 +25,6 @@ void StableHLODialect::registerDataMovement() {
 #include "octavo/Dialect/StableHLO/DataMovement.cpp.inc"
       >();
 }
-
-namespace {
-
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
-
-} // namespace
 
 LogicalResult ConstantOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,
                                            Types& types) {

@@ -22,15 +22,9 @@ void StableHLODialect::registerDynamic() {
 using llvm::LogicalResult;
 using mlir::RankedTensorType;
 
-using Location = std::optional<mlir::Location>;
 using Numbers = llvm::SmallVector<std::int64_t>;
-using Types = llvm::SmallVectorImpl<mlir::Type>;
 
 namespace {
-
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
 
 /// The numbers of an operand that is a constant.
 std::optional<Numbers> constantNumbers(mlir::Value value) {

@@ -12,9 +12,6 @@ namespace octavo::stablehlo {
 using llvm::LogicalResult;
 using mlir::RankedTensorType;
 
-using Location = std::optional<mlir::Location>;
-using Types = llvm::SmallVectorImpl<mlir::Type>;
-
 void StableHLODialect::registerElementwise() {
   addOperations<
 #define GET_OP_LIST
@@ -23,10 +20,6 @@ void StableHLODialect::registerElementwise() {
 }
 
 namespace {
-
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
 
 RankedTensorType booleans(RankedTensorType type) {
   return withElement(type, mlir::IntegerType::get(type.getContext(), 1));

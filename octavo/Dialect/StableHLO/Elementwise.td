@@ -147,8 +147,8 @@ def StableHLO_CompareOp : StableHLO_InferredOp<"compare", "C2", [StableHLO_Eleme
   );
   let results = (outs StableHLO_BooleanTensor:$result);
   let assemblyFormat = [{
-    custom<ComparisonDirection>($comparison_direction) `,` $lhs `,` $rhs
-    (`,` custom<ComparisonType>($compare_type)^)? attr-dict
+    custom<Enumeration>($comparison_direction) `,` $lhs `,` $rhs
+    (`,` custom<Enumeration>($compare_type)^)? attr-dict
     `:` functional-type(operands, results)
   }];
 }

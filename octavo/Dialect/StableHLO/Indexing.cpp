@@ -16,7 +16,6 @@ using llvm::LogicalResult;
 using mlir::RankedTensorType;
 
 using Indices = llvm::ArrayRef<std::int64_t>;
-using Location = std::optional<mlir::Location>;
 
 void StableHLODialect::registerIndexing() {
   addOperations<
@@ -50,16 +49,8 @@ void ScatterDimensionNumbersAttr::print(mlir::AsmPrinter& printer) const {
       .optional("index_vector_dim", getIndexVectorDim());
 }
 
-namespace {
-
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
-
-} // namespace
-
 LogicalResult GatherOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,
-                                         llvm::SmallVectorImpl<mlir::Type>& types) {
+                                         Types& types) {
   static constexpr GatherRules kRules{.rank = "C1",
                                       .indexVectorDim = "C2",
                                       .startIndexMap = "C3",
@@ -109,8 +100,7 @@ LogicalResult verifyStarts(const Checker& check, mlir::ValueRange starts, std::i
 } // namespace
 
 LogicalResult DynamicSliceOp::inferReturnTypes(mlir::MLIRContext*, Location location,
-                                               Adaptor adaptor,
-                                               llvm::SmallVectorImpl<mlir::Type>& types) {
+                                               Adaptor adaptor, Types& types) {
   const Checker check(location, getOperationName());
   const RankedTensorType operand = tensorType(adaptor.getOperand());
   const Indices sizes = adaptor.getSliceSizes();
@@ -127,8 +117,7 @@ LogicalResult DynamicSliceOp::inferReturnTypes(mlir::MLIRContext*, Location loca
 }
 
 LogicalResult DynamicUpdateSliceOp::inferReturnTypes(mlir::MLIRContext*, Location location,
-                                                     Adaptor adaptor,
-                                                     llvm::SmallVectorImpl<mlir::Type>& types) {
+                                                     Adaptor adaptor, Types& types) {
   const Checker check(location, getOperationName());
   const RankedTensorType operand = tensorType(adaptor.getOperand());
   const RankedTensorType update = tensorType(adaptor.getUpdate());
@@ -151,8 +140,7 @@ LogicalResult DynamicUpdateSliceOp::inferReturnTypes(mlir::MLIRContext*, Locatio
 }
 
 LogicalResult TorchIndexSelectOp::inferReturnTypes(mlir::MLIRContext*, Location location,
-                                                   Adaptor adaptor,
-                                                   llvm::SmallVectorImpl<mlir::Type>& types) {
+                                                   Adaptor adaptor, Types& types) {
   const Checker check(location, getOperationName());
   const RankedTensorType operand = tensorType(adaptor.getOperand());
   const RankedTensorType index = tensorType(adaptor.getIndex());

@@ -17,17 +17,6 @@ void StableHLODialect::registerLinearAlgebra() {
 using llvm::LogicalResult;
 using mlir::RankedTensorType;
 
-using Location = std::optional<mlir::Location>;
-using Types = llvm::SmallVectorImpl<mlir::Type>;
-
-namespace {
-
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
-
-} // namespace
-
 LogicalResult CholeskyOp::inferReturnTypes(mlir::MLIRContext*, Location location, Adaptor adaptor,
                                            Types& types) {
   const Checker check(location, getOperationName());

@@ -19,9 +19,8 @@ void StableHLODialect::registerQuantized() {
 using llvm::LogicalResult;
 using mlir::RankedTensorType;
 
-LogicalResult UniformDequantizeOp::inferReturnTypes(mlir::MLIRContext*,
-                                                    std::optional<mlir::Location>, Adaptor adaptor,
-                                                    llvm::SmallVectorImpl<mlir::Type>& types) {
+LogicalResult UniformDequantizeOp::inferReturnTypes(mlir::MLIRContext*, Location, Adaptor adaptor,
+                                                    Types& types) {
   const auto operand = llvm::cast<RankedTensorType>(adaptor.getOperand().getType());
   const auto quantized = llvm::cast<mlir::quant::QuantizedType>(operand.getElementType());
   types.push_back(withElement(operand, quantized.getExpressedType()));

@@ -15,7 +15,7 @@ def StableHLO_RngBitGeneratorOp
   let arguments = (ins StableHLO_RngAlgorithmAttr:$rng_algorithm, StableHLO_IntOrFloatTensor:$initial_state);
   let results = (outs StableHLO_IntOrFloatTensor:$output_state, StableHLO_StaticIntOrFloatTensor:$output);
   let assemblyFormat = [{
-    $initial_state `,` `algorithm` `=` custom<RngAlgorithm>($rng_algorithm) attr-dict
+    $initial_state `,` `algorithm` `=` custom<Enumeration>($rng_algorithm) attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -36,7 +36,7 @@ def StableHLO_RngOp : StableHLO_Op<"rng"> {
   );
   let results = (outs StableHLO_BooleanIntOrFloatTensor:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $shape `,` `distribution` `=` custom<RngDistribution>($rng_distribution) attr-dict
+    $a `,` $b `,` $shape `,` `distribution` `=` custom<Enumeration>($rng_distribution) attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

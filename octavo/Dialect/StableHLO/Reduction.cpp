@@ -150,7 +150,7 @@ ParseResult ReduceOp::parse(OpAsmParser& parser, mlir::OperationState& state) {
   if (!applies)
     return parseReducer(parser, inputs.size(), body);
   // A location written at the end is the body's too, so it is read here.
-  std::optional<mlir::Location> given;
+  Location given;
   if (parser.parseOptionalLocationSpecifier(given))
     return failure();
   state.location = given.value_or(location);

@@ -20,17 +20,6 @@ void StableHLODialect::registerWindows() {
 using llvm::LogicalResult;
 using mlir::RankedTensorType;
 
-using Location = std::optional<mlir::Location>;
-using Types = llvm::SmallVectorImpl<mlir::Type>;
-
-namespace {
-
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
-
-} // namespace
-
 LogicalResult ConvolutionOp::verify() {
   return verifyConvolution(*this,
                            {getWindowStrides(), getLhsDilation(), getRhsDilation(),
