@@ -351,7 +351,7 @@ void registerCollectives(EvaluatorTable& table) {
   table.add<evaluateCollectiveBroadcast>();
   table.add<evaluateCollectivePermute>();
   table.add<evaluateCollectiveReduce>();
-  table.add<evaluateCrossReplicaSum>();
+  table.addByNumbers<evaluateCrossReplicaSum>();
   table.add<evaluatePartitionId>();
   table.add<evaluateReduceScatter>();
   table.add<evaluateReplicaId>();

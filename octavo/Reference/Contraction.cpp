@@ -7,6 +7,7 @@
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/Movement.h"
+#include "octavo/Reference/QuantizedEvaluator.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -57,7 +58,7 @@ llvm::Error applyAlgorithm(stablehlo::DotGeneralOp op, Tensor& lhs, Tensor& rhs,
 
 llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Operands& operands,
                                          Evaluation&) {
-  llvm::Expected<ElementType> type = resultElementType(op);
+  llvm::Expected<ElementType> type = resultNumberType(op);
   if (!type)
     return type.takeError();
   Tensor lhs = operands[0].takeTensor();
@@ -105,7 +106,7 @@ llvm::Expected<Tensor> product(mlir::Operation* op, const Tensor& lhs, const Ten
 }
 
 llvm::Expected<Value> evaluateDot(stablehlo::DotOp op, const Operands& operands, Evaluation&) {
-  llvm::Expected<ElementType> type = resultElementType(op);
+  llvm::Expected<ElementType> type = resultNumberType(op);
   if (!type)
     return type.takeError();
   const Tensor& lhs = operands[0].tensor();
@@ -150,7 +151,7 @@ Lettered withoutRepeats(const Tensor& tensor, llvm::StringRef letters) {
 /// it.
 llvm::Expected<Value> evaluateNotation(mlir::Operation* op, llvm::StringRef config,
                                        const Tensor& left, const Tensor& right) {
-  llvm::Expected<ElementType> type = resultElementType(op);
+  llvm::Expected<ElementType> type = resultNumberType(op);
   if (!type)
     return type.takeError();
   std::string error;
@@ -217,8 +218,6 @@ llvm::Expected<Value> evaluateEinsum(stablehlo::EinsumOp op, const Operands& ope
 llvm::Expected<Value> evaluateUnaryEinsum(stablehlo::UnaryEinsumOp op, const Operands& operands,
                                           Evaluation&) {
   const Tensor& x = operands[0].tensor();
-  if (x.type.isQuantized())
-    return failure(op, Undefined{x.type}.message());
   Tensor one = Tensor::zeros(IntegerType{8, false}, {});
   one.setCode(0, 1);
   return evaluateNotation(op, ("," + op.getEinsumConfig()).str(), convertElements(one, x.type), x);
@@ -227,10 +226,10 @@ llvm::Expected<Value> evaluateUnaryEinsum(stablehlo::UnaryEinsumOp op, const Ope
 } // namespace
 
 void registerContraction(EvaluatorTable& table) {
-  table.add<evaluateDot>();
-  table.add<evaluateDotGeneral>();
-  table.add<evaluateEinsum>();
-  table.add<evaluateUnaryEinsum>();
+  table.addByNumbers<evaluateDot>();
+  table.addByNumbers<evaluateDotGeneral>();
+  table.addByNumbers<evaluateEinsum>();
+  table.addByNumbers<evaluateUnaryEinsum>();
 }
 
 } // namespace octavo::reference

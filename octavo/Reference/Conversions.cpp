@@ -1,6 +1,7 @@
 #include "octavo/Reference/Conversions.h"
 
 #include "octavo/Reference/Map.h"
+#include "octavo/Reference/UniformQuantization.h"
 
 #include <cmath>
 
@@ -188,6 +189,16 @@ Tensor bitcastElements(const Tensor& tensor, const ElementType& type,
     }
   }
   return result;
+}
+
+Tensor converted(Tensor tensor, const ElementType& type) {
+  if (tensor.type == type)
+    return tensor;
+  if (tensor.type.isQuantized())
+    tensor = dequantizeUniform(tensor);
+  if (type.isQuantized())
+    return quantizeUniform(tensor, type);
+  return tensor.type == type ? std::move(tensor) : convertElements(tensor, type);
 }
 
 } // namespace octavo::reference

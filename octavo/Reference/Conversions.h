@@ -16,10 +16,9 @@ Tensor convertElements(const Tensor& tensor, const ElementType& type,
                        const numerics::Conversion& conversion = {},
                        std::span<const std::uint32_t> randomBits = {});
 
-/// The tensor itself where it has that type already.
-inline Tensor converted(Tensor tensor, const ElementType& type) {
-  return tensor.type == type ? std::move(tensor) : convertElements(tensor, type);
-}
+/// The tensor in a type: itself where it has it already, quantized, quantized anew or dequantized
+/// where either type is quantized, otherwise by convertElements.
+Tensor converted(Tensor tensor, const ElementType& type);
 
 /// stablehlo.reduce_precision: a float tensor rounded to the given field widths, in its own type.
 Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSignificandBits);

@@ -1,6 +1,7 @@
 #include "octavo/Reference/ConvolutionOperands.h"
 
 #include "octavo/Reference/Convolve.h"
+#include "octavo/Reference/QuantizedEvaluator.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,7 +10,7 @@ namespace octavo::reference {
 llvm::Expected<Value> convolveOperands(mlir::Operation* op, const Value& lhs, const Value& rhs,
                                        const stablehlo::ConvolutionAttributes& attributes,
                                        llvm::ArrayRef<std::int64_t> padding) {
-  llvm::Expected<ElementType> type = resultElementType(op);
+  llvm::Expected<ElementType> type = resultNumberType(op);
   if (!type)
     return type.takeError();
   const Tensor& x = lhs.tensor();

@@ -3,6 +3,7 @@
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/Movement.h"
+#include "octavo/Reference/QuantizedEvaluator.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -26,7 +27,10 @@ llvm::Expected<Value> evaluateIota(stablehlo::IotaOp op, const Operands&, Evalua
   llvm::Expected<TensorShape> result = resultShape(op);
   if (!result)
     return result.takeError();
-  return Value(iota(result->type, result->shape, static_cast<std::int64_t>(op.getIotaDimension())));
+  llvm::Expected<ElementType> type = resultNumberType(op);
+  if (!type)
+    return type.takeError();
+  return Value(iota(*type, result->shape, static_cast<std::int64_t>(op.getIotaDimension())));
 }
 
 llvm::Expected<Value> evaluateBroadcastInDim(stablehlo::BroadcastInDimOp op,
@@ -45,7 +49,7 @@ llvm::Expected<Value> evaluateBroadcastInDim(stablehlo::BroadcastInDimOp op,
                              describe(operands[0]) + " to " + llvm::Twine(shape[target]));
   if (llvm::Error error = checkSize(op, shape))
     return std::move(error);
-  return Value(broadcastInDim(x, std::move(shape), op.getBroadcastDimensions()));
+  return moved(op, broadcastInDim(x, std::move(shape), op.getBroadcastDimensions()));
 }
 
 llvm::Expected<Value> evaluateBroadcast(stablehlo::BroadcastOp op, const Operands& operands,
@@ -58,7 +62,7 @@ llvm::Expected<Value> evaluateBroadcast(stablehlo::BroadcastOp op, const Operand
   }
   if (llvm::Error error = checkSize(op, shape))
     return std::move(error);
-  return Value(broadcastInDim(x, std::move(shape), axes));
+  return moved(op, broadcastInDim(x, std::move(shape), axes));
 }
 
 llvm::Expected<Value> evaluateReshape(stablehlo::ReshapeOp op, const Operands& operands,
@@ -77,12 +81,12 @@ llvm::Expected<Value> evaluateReshape(stablehlo::ReshapeOp op, const Operands& o
   if (numerics::elementCount(shape) != size)
     return failure(op, describe(operands[0]) + " has " + llvm::Twine(size) +
                            " elements, its result " + llvm::Twine(numerics::elementCount(shape)));
-  return Value(reshape(operands[0].takeTensor(), std::move(shape)));
+  return moved(op, reshape(operands[0].takeTensor(), std::move(shape)));
 }
 
 llvm::Expected<Value> evaluateTranspose(stablehlo::TransposeOp op, const Operands& operands,
                                         Evaluation&) {
-  return Value(transpose(operands[0].tensor(), op.getPermutation()));
+  return moved(op, transpose(operands[0].tensor(), op.getPermutation()));
 }
 
 llvm::Expected<Value> evaluateReverse(stablehlo::ReverseOp op, const Operands& operands,
@@ -134,7 +138,7 @@ void registerDataMovement(EvaluatorTable& table) {
   table.add<evaluateBroadcastInDim>();
   table.add<evaluateConcatenate>();
   table.add<evaluateConstant>();
-  table.add<evaluateIota>();
+  table.addByNumbers<evaluateIota>();
   table.add<evaluatePad>();
   table.add<evaluateReshape>();
   table.add<evaluateReverse>();

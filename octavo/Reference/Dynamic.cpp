@@ -4,6 +4,7 @@
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/GatherOperands.h"
 #include "octavo/Reference/Movement.h"
+#include "octavo/Reference/QuantizedEvaluator.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -41,7 +42,7 @@ llvm::Expected<Value> evaluateDynamicBroadcastInDim(stablehlo::DynamicBroadcastI
     if (x.shape[axis] != 1 && x.shape[axis] != (*shape)[target])
       return failure(op, "cannot broadcast axis " + llvm::Twine(axis) + " of " +
                              describe(operands[0]) + " to " + llvm::Twine((*shape)[target]));
-  return Value(broadcastInDim(x, std::move(*shape), op.getBroadcastDimensions()));
+  return moved(op, broadcastInDim(x, std::move(*shape), op.getBroadcastDimensions()));
 }
 
 llvm::Expected<Value> evaluateDynamicConv(stablehlo::DynamicConvOp op, const Operands& operands,
@@ -74,7 +75,7 @@ llvm::Expected<Value> evaluateDynamicIota(stablehlo::DynamicIotaOp op, const Ope
   llvm::Expected<Numbers> shape = shapeFrom(op, operands[0]);
   if (!shape)
     return shape.takeError();
-  llvm::Expected<ElementType> type = resultElementType(op);
+  llvm::Expected<ElementType> type = resultNumberType(op);
   if (!type)
     return type.takeError();
   return Value(iota(*type, std::move(*shape), static_cast<std::int64_t>(op.getIotaDimension())));
@@ -104,7 +105,7 @@ llvm::Expected<Value> evaluateDynamicReshape(stablehlo::DynamicReshapeOp op,
     return failure(op, describe(operands[0]) + " has " + llvm::Twine(operands[0].tensor().size()) +
                            " elements, the shape that it is given " +
                            llvm::Twine(numerics::elementCount(*shape)));
-  return Value(reshape(operands[0].takeTensor(), std::move(*shape)));
+  return moved(op, reshape(operands[0].takeTensor(), std::move(*shape)));
 }
 
 llvm::Expected<Value> evaluateGetDimensionSize(stablehlo::GetDimensionSizeOp op,
@@ -150,9 +151,9 @@ llvm::Expected<Value> evaluateSetDimensionSize(stablehlo::SetDimensionSizeOp op,
 
 void registerDynamic(EvaluatorTable& table) {
   table.add<evaluateDynamicBroadcastInDim>();
-  table.add<evaluateDynamicConv>();
+  table.addByNumbers<evaluateDynamicConv>();
   table.add<evaluateDynamicGather>();
-  table.add<evaluateDynamicIota>();
+  table.addByNumbers<evaluateDynamicIota>();
   table.add<evaluateDynamicPad>();
   table.add<evaluateDynamicReshape>();
   table.add<evaluateGetDimensionSize>();

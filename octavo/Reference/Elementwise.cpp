@@ -6,6 +6,7 @@
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/MappedRegion.h"
 #include "octavo/Reference/Movement.h"
+#include "octavo/Reference/QuantizedEvaluator.h"
 #include "octavo/Reference/TotalOrder.h"
 
 #include <algorithm>
@@ -44,14 +45,9 @@ bool holds(stablehlo::ComparisonDirection direction, Complex x, Complex y) {
 }
 
 llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& operands,
-                                      Evaluation& evaluation) {
+                                      Evaluation&) {
   const Tensor& lhs = operands[0].tensor();
   const Tensor& rhs = operands[1].tensor();
-  if (lhs.type.isQuantized()) {
-    // By the numbers that they stand for.
-    Value numbers[] = {Value(dequantizeUniform(lhs)), Value(dequantizeUniform(rhs))};
-    return evaluateCompare(op, numbers, evaluation);
-  }
   if (llvm::Error error = requireOneShape(op, operands))
     return std::move(error);
   const stablehlo::ComparisonDirection direction = op.getComparisonDirection();
@@ -149,7 +145,7 @@ llvm::Expected<Value> evaluateBitcastConvert(stablehlo::BitcastConvertOp op,
                            type->name() + " of these shapes");
   if (to > from)
     shape.pop_back();
-  return Value(bitcastElements(x, *type, std::move(shape)));
+  return moved(op, bitcastElements(x, *type, std::move(shape)));
 }
 
 llvm::Expected<Value> evaluateIsFinite(stablehlo::IsFiniteOp op, const Operands& operands,
@@ -230,13 +226,13 @@ void registerElementwise(EvaluatorTable& table) {
   table.add("stablehlo.xor", evaluateBinary<Xor>);
 
   table.add<evaluateBitcastConvert>();
-  table.add<evaluateClamp>();
-  table.add<evaluateCompare>();
+  table.addByNumbers<evaluateClamp>();
+  table.addByNumbers<evaluateCompare>();
   table.add<evaluateConvert>();
-  table.add<evaluateIsFinite>();
+  table.addByNumbers<evaluateIsFinite>();
   table.add<evaluateMapOp>();
-  table.add<evaluateReducePrecision>();
-  table.add<evaluateSelect>();
+  table.addByNumbers<evaluateReducePrecision>();
+  table.addByNumbers<evaluateSelect>();
 }
 
 } // namespace octavo::reference

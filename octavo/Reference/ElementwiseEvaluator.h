@@ -3,7 +3,6 @@
 
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/Map.h"
-#include "octavo/Reference/UniformQuantization.h"
 
 namespace octavo::reference {
 
@@ -24,45 +23,36 @@ inline llvm::Error requireOneShape(mlir::Operation* op, const Operands& operands
   return llvm::Error::success();
 }
 
-/// An operation on quantized operands: `compute` on the numbers that they stand for, its result
-/// quantized where the type of the result is.
-template <typename F>
-llvm::Expected<Results> evaluateQuantized(mlir::Operation* op, const Operands& operands,
-                                          F compute) {
-  llvm::Expected<ElementType> type = resultElementType(op);
-  if (!type)
-    return type.takeError();
-  std::vector<Value> numbers;
-  for (const Value& operand : operands)
-    numbers.emplace_back(operand.tensor().type.isQuantized() ? dequantizeUniform(operand.tensor())
-                                                             : operand.tensor());
-  Defined<Tensor> result = compute(Operands(numbers));
-  if (!result)
-    return failure(op, result.error().message());
-  return Results{Value(type->isQuantized() ? quantizeUniform(*result, *type) : std::move(*result))};
-}
-
-template <typename Op, std::size_t Arity, std::size_t... I>
+template <typename Op, std::size_t... I>
 llvm::Expected<Results> evaluateMap(mlir::Operation* op, const Operands& operands,
                                     std::index_sequence<I...>) {
-  if (operands.size() != Arity)
-    return failure(op, "takes " + llvm::Twine(Arity) + " operands");
+  if (operands.size() != sizeof...(I))
+    return failure(op, "takes " + llvm::Twine(sizeof...(I)) + " operands");
   if (llvm::Error error = requireOneShape(op, operands))
     return std::move(error);
-  if (operands[0].tensor().type.isQuantized())
-    return evaluateQuantized(
-        op, operands, [](const Operands& numbers) { return map<Op>(numbers[I].tensor()...); });
   return orFailure(op, map<Op>(operands[I].tensor()...));
 }
 
-template <typename Op>
-llvm::Expected<Results> evaluateUnary(mlir::Operation* op, const Operands& operands, Evaluation&) {
-  return evaluateMap<Op, 1>(op, operands, std::make_index_sequence<1>{});
+/// `Op` on the numbers that `Arity` operands are or stand for.
+template <typename Op, std::size_t Arity>
+llvm::Expected<Results> evaluateElementwise(mlir::Operation* op, const Operands& operands,
+                                            Evaluation& evaluation) {
+  return evaluateByNumbers(op, operands, evaluation,
+                           [](mlir::Operation* op, const Operands& numbers, Evaluation&) {
+                             return evaluateMap<Op>(op, numbers, std::make_index_sequence<Arity>{});
+                           });
 }
 
 template <typename Op>
-llvm::Expected<Results> evaluateBinary(mlir::Operation* op, const Operands& operands, Evaluation&) {
-  return evaluateMap<Op, 2>(op, operands, std::make_index_sequence<2>{});
+llvm::Expected<Results> evaluateUnary(mlir::Operation* op, const Operands& operands,
+                                      Evaluation& evaluation) {
+  return evaluateElementwise<Op, 1>(op, operands, evaluation);
+}
+
+template <typename Op>
+llvm::Expected<Results> evaluateBinary(mlir::Operation* op, const Operands& operands,
+                                       Evaluation& evaluation) {
+  return evaluateElementwise<Op, 2>(op, operands, evaluation);
 }
 
 } // namespace octavo::reference

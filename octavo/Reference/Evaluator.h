@@ -47,30 +47,48 @@ public:
 
   /// Adds Function, whose first parameter is the operation's class. It returns one Value or
   /// Results.
-  template <auto Function> void add() { addTyped<Function>(Function); }
+  template <auto Function> void add() { add(Typed<Function>::name(), Typed<Function>::evaluate); }
+
+  /// Adds Function, which knows no quantized elements, by evaluateByNumbers.
+  template <auto Function> void addByNumbers();
 
   /// Null where there is none.
   Evaluator find(llvm::StringRef name) const { return table.lookup(name); }
   std::vector<std::string> names() const;
 
 private:
-  template <auto Function, typename Op, typename Result>
-  void addTyped(llvm::Expected<Result> (*)(Op, const Operands&, Evaluation&)) {
-    add(Op::getOperationName(),
-        [](mlir::Operation* op, const Operands& operands,
-           Evaluation& evaluation) -> llvm::Expected<Results> {
-          llvm::Expected<Result> result = Function(Op(op), operands, evaluation);
-          if (!result)
-            return result.takeError();
-          if constexpr (std::same_as<Result, Results>)
-            return std::move(*result);
-          else
-            return Results{std::move(*result)};
-        });
-  }
+  template <auto Function> struct Typed;
+  template <typename Op, typename Result,
+            llvm::Expected<Result> (*Function)(Op, const Operands&, Evaluation&)>
+  struct Typed<Function> {
+    static llvm::StringRef name() { return Op::getOperationName(); }
+    static llvm::Expected<Results> evaluate(mlir::Operation* op, const Operands& operands,
+                                            Evaluation& evaluation) {
+      llvm::Expected<Result> result = Function(Op(op), operands, evaluation);
+      if (!result)
+        return result.takeError();
+      if constexpr (std::same_as<Result, Results>)
+        return std::move(*result);
+      else
+        return Results{std::move(*result)};
+    }
+  };
 
   llvm::StringMap<Evaluator> table;
 };
+
+/// Evaluates an operation by an evaluator that knows no quantized elements (rule I25): it is given
+/// the numbers that quantized operands stand for, and its results are quantized where their types
+/// are.
+llvm::Expected<Results> evaluateByNumbers(mlir::Operation* op, const Operands& operands,
+                                          Evaluation& evaluation, Evaluator onNumbers);
+
+template <auto Function> void EvaluatorTable::addByNumbers() {
+  add(Typed<Function>::name(),
+      [](mlir::Operation* op, const Operands& operands, Evaluation& evaluation) {
+        return evaluateByNumbers(op, operands, evaluation, Typed<Function>::evaluate);
+      });
+}
 
 /// The evaluators of every family.
 const EvaluatorTable& evaluators();

@@ -51,8 +51,8 @@ llvm::Expected<Value> evaluateTriangularSolve(stablehlo::TriangularSolveOp op,
 } // namespace
 
 void registerLinearAlgebra(EvaluatorTable& table) {
-  table.add<evaluateCholesky>();
-  table.add<evaluateTriangularSolve>();
+  table.addByNumbers<evaluateCholesky>();
+  table.addByNumbers<evaluateTriangularSolve>();
 }
 
 } // namespace octavo::reference

@@ -1,6 +1,7 @@
 // StableHLO, quantized family: to integers that stand for numbers, and back.
 #include "octavo/Dialect/StableHLO/Quantized.h"
 #include "octavo/Reference/Evaluator.h"
+#include "octavo/Reference/QuantizedEvaluator.h"
 #include "octavo/Reference/UniformQuantization.h"
 
 namespace octavo::reference {
@@ -18,12 +19,11 @@ llvm::Expected<Value> evaluateUniformQuantize(stablehlo::UniformQuantizeOp op,
   if (!type)
     return type.takeError();
   const Tensor& x = operands[0].tensor();
-  const std::optional<std::int64_t> axis = type->quantized().axis;
-  if (axis && x.shape[static_cast<std::size_t>(*axis)] !=
-                  static_cast<std::int64_t>(type->quantized().scales.size()))
-    return failure(op, "has one scale for each index of axis " + llvm::Twine(*axis) +
-                           ", which do not fit " + describe(operands[0]));
-  return Value(quantizeUniform(x.type.isQuantized() ? dequantizeUniform(x) : x, *type));
+  llvm::Expected<Tensor> result =
+      quantized(op, x.type.isQuantized() ? dequantizeUniform(x) : x, *type);
+  if (!result)
+    return result.takeError();
+  return Value(std::move(*result));
 }
 
 } // namespace

@@ -7,17 +7,24 @@ namespace octavo::reference {
 
 namespace {
 
-/// Which scale and zero point each element has.
+/// x rounded to a format, as a number.
+double rounded(const ElementFormat& format, double x) {
+  return withCodec(format, [&](const auto& codec) { return codec.decode(codec.encode(x)); });
+}
+
+/// Which scale and zero point each element has. A scale is a number of the expressed type.
 class Parameters {
 public:
   Parameters(const QuantizedType& type, const std::vector<std::int64_t>& shape) : type(type) {
+    for (double scale : type.scales)
+      scales.push_back(rounded(*type.expressed, scale));
     if (!type.axis)
       return;
     count = shape[static_cast<std::size_t>(*type.axis)];
     for (std::size_t i = static_cast<std::size_t>(*type.axis) + 1; i < shape.size(); ++i)
       inner *= shape[i];
   }
-  double scale(std::size_t i) const { return type.scales[index(i)]; }
+  double scale(std::size_t i) const { return scales[index(i)]; }
   std::int64_t zeroPoint(std::size_t i) const { return type.zeroPoints[index(i)]; }
 
 private:
@@ -26,13 +33,9 @@ private:
   }
 
   const QuantizedType& type;
+  std::vector<double> scales;
   std::int64_t count = 1, inner = 1;
 };
-
-/// x rounded to a format, as a number.
-double rounded(const ElementFormat& format, double x) {
-  return withCodec(format, [&](const auto& codec) { return codec.decode(codec.encode(x)); });
-}
 
 } // namespace
 
@@ -55,16 +58,22 @@ Tensor quantizeUniform(const Tensor& tensor, const ElementType& type) {
   const QuantizedType& quantized = type.quantized();
   const Parameters parameters(quantized, tensor.shape);
   const std::vector<double> values = decodeElements(tensor);
+  const auto storageMin = static_cast<double>(quantized.storageMin);
+  const auto storageMax = static_cast<double>(quantized.storageMax);
   std::vector<std::uint64_t> codes(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto zeroPoint = static_cast<double>(parameters.zeroPoint(i));
-    const double scaled = rounded(*quantized.expressed, values[i] / parameters.scale(i));
-    const double shifted = rounded(*quantized.expressed, scaled + zeroPoint);
-    const double clamped = std::clamp(shifted, static_cast<double>(quantized.storageMin),
-                                      static_cast<double>(quantized.storageMax));
-    codes[i] = static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(std::nearbyint(clamped != clamped ? zeroPoint : clamped)));
-  }
+  withCodec(*quantized.expressed, [&](const auto& codec) {
+    const auto round = [&](double x) { return codec.decode(codec.encode(x)); };
+    const double low = round(storageMin), high = round(storageMax);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto zeroPoint = static_cast<double>(parameters.zeroPoint(i));
+      const double shifted = round(round(values[i] / parameters.scale(i)) + round(zeroPoint));
+      const double nearest = std::nearbyint(std::clamp(shifted, low, high));
+      // An end of the range may have been rounded beyond it.
+      const double stored =
+          shifted != shifted ? zeroPoint : std::clamp(nearest, storageMin, storageMax);
+      codes[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(stored));
+    }
+  });
   Tensor result = encodeIntegers(quantized.storage, tensor.shape, codes);
   result.type = type;
   return result;

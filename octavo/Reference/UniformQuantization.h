@@ -9,9 +9,9 @@ namespace octavo::reference {
 /// integers, converted, times the scale.
 Tensor dequantizeUniform(const Tensor& tensor);
 
-/// A float tensor of the expressed type of `type`, quantized: x / scale + zero point in that type,
-/// clamped to the storage's range, rounded to the nearest integer, ties to even. NaN gives the zero
-/// point.
+/// A float tensor of the expressed type of `type`, quantized: x / scale + zero point, clamped to
+/// the storage's range, all in that type; then the nearest integer, ties to even. NaN gives the
+/// zero point.
 Tensor quantizeUniform(const Tensor& tensor, const ElementType& type);
 
 } // namespace octavo::reference

@@ -296,10 +296,10 @@ llvm::Expected<Results> evaluateBatchNormGrad(stablehlo::BatchNormGradOp op,
 } // namespace
 
 void registerWindows(EvaluatorTable& table) {
-  table.add<evaluateBatchNormGrad>();
-  table.add<evaluateBatchNormInference>();
-  table.add<evaluateBatchNormTraining>();
-  table.add<evaluateConvolution>();
+  table.addByNumbers<evaluateBatchNormGrad>();
+  table.addByNumbers<evaluateBatchNormInference>();
+  table.addByNumbers<evaluateBatchNormTraining>();
+  table.addByNumbers<evaluateConvolution>();
   table.add<evaluateReduceWindow>();
   table.add<evaluateSelectAndScatter>();
 }

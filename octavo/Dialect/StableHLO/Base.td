@@ -171,12 +171,17 @@ class StableHLO_EnumAttr<string name, list<I32EnumAttrCase> cases> : I32EnumAttr
 
 //===-- Operations --------------------------------------------------------------------------------===//
 
-class StableHLO_Op<string mnemonic, list<Trait> traits = []> : Op<StableHLO_Dialect, mnemonic, traits>;
+// Scales and zero points of quantized tensors fit them.
+def StableHLO_FitQuantization : NativeOpTrait<"FitQuantization"> {
+  let cppNamespace = "::octavo::stablehlo";
+}
+class StableHLO_Op<string mnemonic, list<Trait> traits = []>
+    : Op<StableHLO_Dialect, mnemonic, [StableHLO_FitQuantization] # traits>;
 
-// Types that are inferred and types that are given must be compatible.
+// Types that are inferred and types that are given must be compatible, up to scales and zero points.
 defvar StableHLO_CompatibleReturnTypes = [{
     bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange given) {
-      return ::octavo::stablehlo::areCompatible(inferred, given);
+      return ::llvm::equal(inferred, given, ::octavo::stablehlo::haveOneBaseline);
     }
   }];
 
@@ -203,15 +208,19 @@ class StableHLO_SameTypeOp<string mnemonic, string rule, list<Trait> traits = []
 
 // The types of the results follow from operands and attributes: inferReturnTypes checks those, and
 // the results that are given must be compatible with those inferred, which is what constraint
-// `rule` says.
+// `rule` says. A baseline result may have other scales and zero points.
 def StableHLO_InfersResults : NativeOpTrait<"InfersResults"> {
   let cppNamespace = "::octavo::stablehlo";
 }
-class StableHLO_InferredOp<string mnemonic, string rule, list<Trait> traits = []>
+class StableHLO_InferredOp<string mnemonic, string rule, list<Trait> traits = [],
+                           bit isBaselineResult = false>
     : StableHLO_Op<mnemonic,
                    traits # [Pure, InferTypeOpAdaptorWithIsCompatible, StableHLO_InfersResults]> {
-  let extraClassDeclaration = "static constexpr ::llvm::StringLiteral kResultRule = \"" # rule # "\";";
+  let extraClassDeclaration = "static constexpr ::llvm::StringLiteral kResultRule = \"" # rule # "\";"
+      # "static constexpr bool kIsBaselineResult = " # !if(isBaselineResult, "true", "false") # ";";
   let extraClassDefinition = StableHLO_CompatibleReturnTypes;
 }
+class StableHLO_BaselineInferredOp<string mnemonic, string rule, list<Trait> traits = []>
+    : StableHLO_InferredOp<mnemonic, rule, traits, true>;
 
 #endif // OCTAVO_DIALECT_STABLEHLO_BASE_TD

@@ -166,7 +166,7 @@ LogicalResult AllGatherOp::verify() {
   const auto parts = groupSize(*groups, reducingGroups(channel, getUseGlobalDeviceIds()));
   for (auto [operand, result] : llvm::zip(getOperands(), getResults())) {
     const RankedTensorType from = tensorType(operand), to = tensorType(result);
-    if (!isCompatibleElement(from.getElementType(), to.getElementType()) ||
+    if (from.getElementType() != to.getElementType() ||
         !isGathered(to, from, axis, parts, idsOfAGroup(*groups)))
       return check.violated("C6", "a result must have its operand's type with axis ", axis, " ",
                             timesText(parts), "; found ", to, " for ", from);

@@ -1,10 +1,15 @@
 #include "octavo/Dialect/StableHLO/Constraints.h"
 
+#include "octavo/Dialect/StableHLO/Extents.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+
 namespace octavo::stablehlo {
+
+namespace quant = mlir::quant;
 
 std::string spell(llvm::ArrayRef<std::int64_t> values) {
   std::string text;
@@ -34,10 +39,57 @@ mlir::RankedTensorType withElement(mlir::RankedTensorType type, mlir::Type eleme
   return mlir::RankedTensorType::get(type.getShape(), element, type.getEncoding());
 }
 
+namespace {
+
+llvm::LogicalResult verifyZeroPoint(const Checker& check, quant::QuantizedType type,
+                                    std::int64_t zeroPoint) {
+  if (zeroPoint >= type.getStorageTypeMin() && zeroPoint <= type.getStorageTypeMax())
+    return mlir::success();
+  return check.violated("QuantizedTensorType C7", "the zero point ", zeroPoint,
+                        " must lie in the storage's range [", type.getStorageTypeMin(), ", ",
+                        type.getStorageTypeMax(), "] of ", type);
+}
+
+llvm::LogicalResult verifyQuantization(mlir::Operation* op, mlir::RankedTensorType tensor) {
+  const Checker check(op);
+  const mlir::Type element = tensor.getElementType();
+  if (const auto type = llvm::dyn_cast<quant::UniformQuantizedType>(element))
+    return verifyZeroPoint(check, type, type.getZeroPoint());
+  const auto type = llvm::dyn_cast<quant::UniformQuantizedPerAxisType>(element);
+  if (!type)
+    return mlir::success();
+  for (std::int64_t zeroPoint : type.getZeroPoints())
+    if (failed(verifyZeroPoint(check, type, zeroPoint)))
+      return mlir::failure();
+  const std::int64_t axis = type.getQuantizedDimension();
+  if (axis < 0 || axis >= tensor.getRank())
+    return check.violated("QuantizedTensorType C12", "the quantization dimension of ", tensor,
+                          " must be one of its axes");
+  const Extent extent = extentsOf(tensor)[static_cast<std::size_t>(axis)];
+  if (extent.isKnown() && !extent.is(static_cast<std::int64_t>(type.getScales().size())))
+    return check.violated("QuantizedTensorType C13", tensor,
+                          " must have a scale for each index of "
+                          "axis ",
+                          axis);
+  return mlir::success();
+}
+
+} // namespace
+
+llvm::LogicalResult verifyQuantization(mlir::Operation* op) {
+  for (const mlir::TypeRange types :
+       {mlir::TypeRange(op->getOperandTypes()), mlir::TypeRange(op->getResultTypes())})
+    for (mlir::Type type : types)
+      if (const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type))
+        if (failed(verifyQuantization(op, tensor)))
+          return mlir::failure();
+  return mlir::success();
+}
+
 llvm::LogicalResult inferSameType(mlir::ValueRange operands, Types& types) {
   mlir::Type type = operands.front().getType();
   for (const mlir::Type other : operands.drop_front().getTypes()) {
-    if (!isCompatible(type, other))
+    if (!haveOneBaseline(type, other))
       return mlir::failure();
     type = mostSpecific(type, other);
   }

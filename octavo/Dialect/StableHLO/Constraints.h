@@ -89,6 +89,16 @@ llvm::LogicalResult inferSameType(mlir::ValueRange operands, Types& types);
 template <typename Concrete>
 class Elementwise : public mlir::OpTrait::TraitBase<Concrete, Elementwise> {};
 
+/// Quantized tensors have a scale for each index of their axis, and zero points that their storage
+/// has: what the types themselves do not check.
+llvm::LogicalResult verifyQuantization(mlir::Operation* op);
+
+template <typename Concrete>
+class FitQuantization : public mlir::OpTrait::TraitBase<Concrete, FitQuantization> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation* op) { return verifyQuantization(op); }
+};
+
 template <typename Concrete> class SameType : public mlir::OpTrait::TraitBase<Concrete, SameType> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation* op) {
@@ -97,7 +107,7 @@ public:
     types.push_back(op->getResult(0).getType());
     for (std::size_t i = 0; i < types.size(); ++i)
       for (std::size_t j = i + 1; j < types.size(); ++j)
-        if (!isCompatible(types[i], types[j]))
+        if (!haveOneBaseline(types[i], types[j]))
           return violates<Concrete>(op->getLoc(), Concrete::kResultRule,
                                     "operands and result must have one type; found ", types[i],
                                     " and ", types[j]);
@@ -118,7 +128,8 @@ public:
       return violates<Concrete>(op->getLoc(), Concrete::kResultRule, "there must be ", types.size(),
                                 " results; found ", op->getNumResults());
     for (auto [inferred, found] : llvm::zip(types, op->getResultTypes()))
-      if (!isCompatible(inferred, found))
+      if (!(Concrete::kIsBaselineResult ? haveOneBaseline(inferred, found)
+                                        : isCompatible(inferred, found)))
         return violates<Concrete>(op->getLoc(), Concrete::kResultRule, "the result must have type ",
                                   inferred, "; found ", found);
     return mlir::success();

@@ -40,7 +40,7 @@ LogicalResult AddOp::inferReturnTypes(mlir::MLIRContext*, Location, Adaptor adap
 }
 
 bool AddOp::isCompatibleReturnTypes(mlir::TypeRange inferred, mlir::TypeRange given) {
-  return areCompatible(inferred, given);
+  return llvm::equal(inferred, given, haveOneBaseline);
 }
 
 namespace {
@@ -101,7 +101,7 @@ LogicalResult ClampOp::inferReturnTypes(mlir::MLIRContext*, Location location, A
       return violates<ClampOp>(location, rule, name, " must be a scalar or have the shape ",
                                spell(extentsOf(operand)), " of the operand; found ",
                                spell(extentsOf(type)));
-    if (!isCompatibleElement(type.getElementType(), operand.getElementType()))
+    if (!haveOneBaselineElement(type.getElementType(), operand.getElementType()))
       return violates<ClampOp>(location, "C3", name, " must have the operand's element type ",
                                operand.getElementType(), "; found ", type.getElementType());
     return mlir::success();
@@ -117,7 +117,7 @@ LogicalResult CompareOp::inferReturnTypes(mlir::MLIRContext*, Location location,
   const RankedTensorType lhs = tensorType(adaptor.getLhs());
   const RankedTensorType rhs = tensorType(adaptor.getRhs());
   const mlir::Type element = lhs.getElementType();
-  if (!isCompatibleElement(element, rhs.getElementType()))
+  if (!haveOneBaselineElement(element, rhs.getElementType()))
     return violates<CompareOp>(location, "C1", "operands must have one element type; found ",
                                element, " and ", rhs.getElementType());
   if (!isCompatibleShape(lhs, rhs))
@@ -205,7 +205,7 @@ LogicalResult SelectOp::inferReturnTypes(mlir::MLIRContext*, Location location, 
                                          Types& types) {
   const RankedTensorType predicate = tensorType(adaptor.getPred());
   const RankedTensorType onTrue = tensorType(adaptor.getOnTrue());
-  if (!isCompatible(onTrue, adaptor.getOnFalse().getType()))
+  if (!haveOneBaseline(onTrue, adaptor.getOnFalse().getType()))
     return violates<SelectOp>(location, "C2", "on_true and on_false must have one type; found ",
                               onTrue, " and ", adaptor.getOnFalse().getType());
   if (predicate.getRank() != 0 && !isCompatibleShape(predicate, onTrue))

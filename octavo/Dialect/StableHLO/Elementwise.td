@@ -121,7 +121,7 @@ def StableHLO_ShiftRightLogicalOp : StableHLO_BinaryOp<"shift_right_logical", St
 def StableHLO_SubtractOp : StableHLO_BinaryOp<"subtract", StableHLO_NumberTensor>;
 def StableHLO_XorOp : StableHLO_BinaryOp<"xor", StableHLO_BooleanOrIntTensor, [Commutative]>;
 
-def StableHLO_AbsOp : StableHLO_InferredOp<"abs", "C1, C2", [StableHLO_Elementwise]> {
+def StableHLO_AbsOp : StableHLO_BaselineInferredOp<"abs", "C1, C2", [StableHLO_Elementwise]> {
   let arguments = (ins StableHLO_SignedNumberTensor:$operand);
   let results = (outs StableHLO_Tensor:$result);
   let assemblyFormat = [{
@@ -129,7 +129,7 @@ def StableHLO_AbsOp : StableHLO_InferredOp<"abs", "C1, C2", [StableHLO_Elementwi
   }];
 }
 
-def StableHLO_ClampOp : StableHLO_InferredOp<"clamp", "C4", [StableHLO_Elementwise]> {
+def StableHLO_ClampOp : StableHLO_BaselineInferredOp<"clamp", "C4", [StableHLO_Elementwise]> {
   let arguments = (ins StableHLO_Tensor:$min, StableHLO_Tensor:$operand, StableHLO_Tensor:$max);
   let results = (outs StableHLO_Tensor:$result);
   let assemblyFormat = [{
@@ -176,7 +176,7 @@ def StableHLO_IsFiniteOp : StableHLO_InferredOp<"is_finite", "C1", [StableHLO_El
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
 }
 
-def StableHLO_ReducePrecisionOp : StableHLO_InferredOp<"reduce_precision", "C1", [StableHLO_Elementwise]> {
+def StableHLO_ReducePrecisionOp : StableHLO_BaselineInferredOp<"reduce_precision", "C1", [StableHLO_Elementwise]> {
   let arguments = (ins
     StableHLO_FloatOrQuantizedTensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
   let results = (outs StableHLO_FloatOrQuantizedTensor:$output);
@@ -186,7 +186,7 @@ def StableHLO_ReducePrecisionOp : StableHLO_InferredOp<"reduce_precision", "C1",
   }];
 }
 
-def StableHLO_SelectOp : StableHLO_InferredOp<"select", "C2", [StableHLO_Elementwise]> {
+def StableHLO_SelectOp : StableHLO_BaselineInferredOp<"select", "C2", [StableHLO_Elementwise]> {
   let arguments = (ins
     StableHLO_BooleanTensor:$pred, StableHLO_Tensor:$on_true, StableHLO_Tensor:$on_false);
   let results = (outs StableHLO_Tensor:$result);

@@ -121,7 +121,7 @@ LogicalResult DynamicUpdateSliceOp::inferReturnTypes(mlir::MLIRContext*, Locatio
   const Checker check(location, getOperationName());
   const RankedTensorType operand = tensorType(adaptor.getOperand());
   const RankedTensorType update = tensorType(adaptor.getUpdate());
-  if (!isCompatibleElement(update.getElementType(), operand.getElementType()))
+  if (update.getElementType() != operand.getElementType())
     return check.violated("C2", "update must have the operand's element type ",
                           operand.getElementType(), "; found ", update.getElementType());
   if (update.getRank() != operand.getRank())
@@ -256,7 +256,7 @@ LogicalResult ScatterOp::verify() {
     if (!isCompatibleShape(theirs, update))
       return check.violated("C3", "updates must have one shape; update ", k, " has ",
                             spell(extentsOf(theirs)), ", update 0 has ", spell(extentsOf(update)));
-    if (!isCompatibleElement(ours.getElementType(), theirs.getElementType()))
+    if (ours.getElementType() != theirs.getElementType())
       return check.violated("C6", "update ", k, " must have the input's element type ",
                             ours.getElementType(), "; found ", theirs.getElementType());
     if (!isCompatibleShape(result, ours))

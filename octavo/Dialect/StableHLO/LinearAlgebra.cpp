@@ -35,7 +35,7 @@ LogicalResult TriangularSolveOp::inferReturnTypes(mlir::MLIRContext*, Location l
   const Checker check(location, getOperationName());
   const RankedTensorType a = tensorType(adaptor.getA()), b = tensorType(adaptor.getB());
   const std::int64_t rank = a.getRank();
-  if (!isCompatibleElement(a.getElementType(), b.getElementType()))
+  if (!haveOneBaselineElement(a.getElementType(), b.getElementType()))
     return check.violated("C1", "a and b must have one element type; found ", a.getElementType(),
                           " and ", b.getElementType());
   if (rank < 2 || b.getRank() != rank)

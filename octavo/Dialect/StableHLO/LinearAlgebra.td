@@ -4,7 +4,7 @@
 
 include "octavo/Dialect/StableHLO/Attributes.td"
 
-def StableHLO_CholeskyOp : StableHLO_InferredOp<"cholesky", "C1"> {
+def StableHLO_CholeskyOp : StableHLO_BaselineInferredOp<"cholesky", "C1"> {
   let arguments = (ins
     StableHLO_FloatComplexOrQuantizedTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
   let results = (outs StableHLO_FloatComplexOrQuantizedTensor:$result);
@@ -19,7 +19,7 @@ def StableHLO_Transpose : StableHLO_EnumAttr<"Transpose", [
   I32EnumAttrCase<"TRANSPOSE", 2>, I32EnumAttrCase<"ADJOINT", 3>]>;
 def StableHLO_TransposeAttr : EnumAttr<StableHLO_Dialect, StableHLO_Transpose, "transpose">;
 
-def StableHLO_TriangularSolveOp : StableHLO_InferredOp<"triangular_solve", "C4"> {
+def StableHLO_TriangularSolveOp : StableHLO_BaselineInferredOp<"triangular_solve", "C4"> {
   let arguments = (ins
     StableHLO_FloatComplexOrQuantizedTensor:$a,
     StableHLO_FloatComplexOrQuantizedTensor:$b,

@@ -33,7 +33,7 @@ llvm::LogicalResult verifyReducer(mlir::Operation* op, mlir::Region& body, mlir:
     if (!isPromotable(input, running.getElementType()))
       return check.violated(rule, "the body's type ", running, " must hold the elements of input ",
                             k, ", ", input);
-    if (!isCompatibleElement(result, running.getElementType()))
+    if (result != running.getElementType())
       return check.violated(resultRule, "result ", k, " must have the body's element type ",
                             running.getElementType(), "; found ", result);
   }

@@ -220,7 +220,7 @@ LogicalResult ReduceOp::verify() {
                                 spell(extentsOf(input)), ", input 0 has ", spell(extentsOf(first)));
     if (init.getRank() != 0)
       return violates<ReduceOp>(location, "I2", "init_values must be scalars; found ", init);
-    if (!isCompatibleElement(init.getElementType(), input.getElementType()))
+    if (init.getElementType() != input.getElementType())
       return violates<ReduceOp>(location, "C2", "init value ", k,
                                 " must have the input's element type ", input.getElementType(),
                                 "; found ", init.getElementType());

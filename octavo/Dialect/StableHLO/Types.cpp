@@ -75,7 +75,7 @@ int bitWidth(mlir::Type element) {
   return static_cast<int>(element.getIntOrFloatBitWidth());
 }
 
-bool isCompatibleElement(mlir::Type a, mlir::Type b) {
+bool haveOneBaselineElement(mlir::Type a, mlir::Type b) {
   if (a == b)
     return true;
   if (!isQuantized(a) || !isQuantized(b))
@@ -88,7 +88,7 @@ bool isCompatibleElement(mlir::Type a, mlir::Type b) {
 }
 
 bool isPromotable(mlir::Type narrow, mlir::Type wide) {
-  if (isCompatibleElement(narrow, wide))
+  if (haveOneBaselineElement(narrow, wide))
     return true;
   if (isQuantized(narrow) && isQuantized(wide))
     return elementType(narrow)->quantized().expressed == elementType(wide)->quantized().expressed &&
@@ -108,9 +108,16 @@ bool isCompatible(mlir::Type a, mlir::Type b) {
     return true;
   const auto x = llvm::dyn_cast<RankedTensorType>(a), y = llvm::dyn_cast<RankedTensorType>(b);
   if (x && y)
-    return isCompatibleShape(x, y) && isCompatibleElement(x.getElementType(), y.getElementType());
+    return isCompatibleShape(x, y) && x.getElementType() == y.getElementType();
   const auto s = llvm::dyn_cast<mlir::TupleType>(a), t = llvm::dyn_cast<mlir::TupleType>(b);
   return s && t && areCompatible(mlir::TypeRange(s.getTypes()), mlir::TypeRange(t.getTypes()));
+}
+
+bool haveOneBaseline(mlir::Type a, mlir::Type b) {
+  const auto x = llvm::dyn_cast<RankedTensorType>(a), y = llvm::dyn_cast<RankedTensorType>(b);
+  return x && y ? isCompatibleShape(x, y) &&
+                      haveOneBaselineElement(x.getElementType(), y.getElementType())
+                : isCompatible(a, b);
 }
 
 bool areCompatible(mlir::TypeRange a, mlir::TypeRange b) {

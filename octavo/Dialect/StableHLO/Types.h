@@ -32,9 +32,10 @@ bool isQuantized(mlir::Type type);          ///< either
 /// Width of an element in bits, both parts of a complex one, the storage of a quantized one.
 int bitWidth(mlir::Type element);
 
-/// The specification's baseline equality: equal, or quantized with one storage type and range, one
-/// expressed type and, per axis, one quantization dimension; scales and zero points may differ.
-bool isCompatibleElement(mlir::Type a, mlir::Type b);
+/// The specification's baseline equality of elements: equal, or quantized with one storage type and
+/// range, one expressed type and, per axis, one quantization dimension; scales and zero points may
+/// differ.
+bool haveOneBaselineElement(mlir::Type a, mlir::Type b);
 
 /// Whether two shapes may be one: of one rank, and on each axis equal or one of them unknown,
 /// within the bound where one is bounded.
@@ -44,12 +45,16 @@ bool isCompatibleShape(mlir::RankedTensorType a, mlir::RankedTensorType b);
 /// narrower.
 bool isPromotable(mlir::Type narrow, mlir::Type wide);
 
-/// Tensors of compatible shapes and elements; tuples of compatible types; any other type equal.
+/// Tensors of compatible shapes and baseline elements; any other type compatible.
+bool haveOneBaseline(mlir::Type a, mlir::Type b);
+
+/// Tensors of compatible shapes and equal elements; tuples of compatible types; any other type
+/// equal.
 bool isCompatible(mlir::Type a, mlir::Type b);
 bool areCompatible(mlir::TypeRange a, mlir::TypeRange b);
 
-/// Of two compatible types, what both say together: the known extent, the smaller bound. Scales and
-/// zero points are those of `a`.
+/// Of two types of one baseline, what both say together: the known extent, the smaller bound.
+/// Scales and zero points are those of `a`.
 mlir::Type mostSpecific(mlir::Type a, mlir::Type b);
 
 /// What is true of values of either of two compatible types: `?` where one does not know the

@@ -66,7 +66,7 @@ LogicalResult ReduceWindowOp::verify() {
                             spell(extentsOf(input)), ", input 0 has ", spell(extentsOf(first)));
     if (init.getRank() != 0)
       return check.violated("I2", "init_values must be scalars; found ", init);
-    if (!isCompatibleElement(init.getElementType(), input.getElementType()))
+    if (init.getElementType() != input.getElementType())
       return check.violated("C3", "init value ", k, " must have the input's element type ",
                             input.getElementType(), "; found ", init.getElementType());
     if (!areCompatible(extentsOf(result), *shape))
@@ -89,11 +89,10 @@ LogicalResult SelectAndScatterOp::verify() {
   const Checker check(*this);
   const RankedTensorType operand = getOperand().getType(), source = getSource().getType();
   const mlir::Type element = operand.getElementType();
-  if (!isCompatibleElement(source.getElementType(), element))
+  if (source.getElementType() != element)
     return check.violated("C1", "source must have the operand's element type ", element, "; found ",
                           source.getElementType());
-  if (!isCompatibleElement(llvm::cast<RankedTensorType>(getInitValue().getType()).getElementType(),
-                           element))
+  if (tensorType(getInitValue()).getElementType() != element)
     return check.violated("C3", "init_value must have the operand's element type ", element,
                           "; found ", getInitValue().getType());
   const llvm::ArrayRef<std::int64_t> sizes =
@@ -154,7 +153,7 @@ llvm::FailureOr<RankedTensorType> verifyBatchNorm(const Checker& check, mlir::Va
   Extent features = extentsOf(type)[static_cast<std::size_t>(featureIndex)];
   for (const PerFeature& list : lists) {
     const RankedTensorType given = tensorType(list.value);
-    if (!isCompatibleElement(given.getElementType(), type.getElementType()))
+    if (!haveOneBaselineElement(given.getElementType(), type.getElementType()))
       return check.violated("C2", list.name, " must have the operand's element type ",
                             type.getElementType(), "; found ", given.getElementType());
     if (given.getRank() != 1 || !extentsOf(given).front().isCompatible(features))
@@ -179,7 +178,7 @@ LogicalResult BatchNormGradOp::inferReturnTypes(mlir::MLIRContext*, Location loc
        {"variance", adaptor.getVariance(), "C4"}});
   if (failed(list))
     return mlir::failure();
-  if (!isCompatibleElement(gradient.getElementType(), operand.getElementType()))
+  if (!haveOneBaselineElement(gradient.getElementType(), operand.getElementType()))
     return check.violated("C2", "grad_output must have the operand's element type ",
                           operand.getElementType(), "; found ", gradient.getElementType());
   if (!isCompatibleShape(gradient, operand))

@@ -63,7 +63,7 @@ def StableHLO_SelectAndScatterOp
   let hasRegionVerifier = 1;
 }
 
-def StableHLO_BatchNormGradOp : StableHLO_InferredOp<"batch_norm_grad", "C2, C3, C4"> {
+def StableHLO_BatchNormGradOp : StableHLO_BaselineInferredOp<"batch_norm_grad", "C2, C3, C4"> {
   let arguments = (ins
     StableHLO_FloatOrQuantizedTensor:$operand,
     StableHLO_FloatOrQuantizedTensor:$scale,
@@ -80,7 +80,7 @@ def StableHLO_BatchNormGradOp : StableHLO_InferredOp<"batch_norm_grad", "C2, C3,
   );
 }
 
-def StableHLO_BatchNormInferenceOp : StableHLO_InferredOp<"batch_norm_inference", "C2, C7"> {
+def StableHLO_BatchNormInferenceOp : StableHLO_BaselineInferredOp<"batch_norm_inference", "C2, C7"> {
   let arguments = (ins
     StableHLO_FloatOrQuantizedTensor:$operand,
     StableHLO_FloatOrQuantizedTensor:$scale,
@@ -93,7 +93,7 @@ def StableHLO_BatchNormInferenceOp : StableHLO_InferredOp<"batch_norm_inference"
   let results = (outs StableHLO_FloatOrQuantizedTensor:$result);
 }
 
-def StableHLO_BatchNormTrainingOp : StableHLO_InferredOp<"batch_norm_training", "C2, C5, C6, C7"> {
+def StableHLO_BatchNormTrainingOp : StableHLO_BaselineInferredOp<"batch_norm_training", "C2, C5, C6, C7"> {
   let arguments = (ins
     StableHLO_FloatOrQuantizedTensor:$operand,
     StableHLO_FloatOrQuantizedTensor:$scale,
