@@ -241,6 +241,33 @@ llvm::Expected<Results> shardingCall(mlir::Operation* op, const Operands& operan
   return taken(operands);
 }
 
+/// What jax.export asserts of the shapes that a program is called with: the first operand is true,
+/// or error_message says what is wrong, with the other operands, integers, in the place of {0},
+/// {1}, ...
+llvm::Expected<Results> shapeAssertion(mlir::Operation* op, const Operands& operands) {
+  const auto isNumber = [](const Value& value) {
+    return value.isTensor() && value.tensor().type.isInteger() && value.tensor().size() == 1;
+  };
+  if (operands.empty() || !operands[0].isTensor() || !operands[0].tensor().type.isBoolean() ||
+      operands[0].tensor().size() != 1 || !llvm::all_of(operands.drop_front(), isNumber) ||
+      op->getNumResults() != 0)
+    return failure(op, "shape_assertion takes a truth and the integers of its message, and gives "
+                       "nothing");
+  if (operands[0].tensor().code(0) != 0)
+    return Results();
+  const auto message = op->getAttrOfType<mlir::StringAttr>("error_message");
+  std::string text = message ? message.str() : "an assertion on shapes is false";
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    const std::string place = "{" + std::to_string(i - 1) + "}";
+    const std::string number =
+        std::to_string(static_cast<std::int64_t>(decodeIntegers(operands[i].tensor()).front()));
+    for (std::size_t at = text.find(place); at != std::string::npos;
+         at = text.find(place, at + number.size()))
+      text.replace(at, place.size(), number);
+  }
+  return failure(op, text);
+}
+
 /// "tensor<2xf32>, tensor<i32>", for messages.
 std::string operandTypes(mlir::Operation* op) {
   std::string text;
@@ -262,6 +289,8 @@ llvm::Expected<Results> evaluateCustomCall(stablehlo::CustomCallOp op, const Ope
                                                          "SPMDShardToFullShape", "Sharding"},
                          name))
     return shardingCall(op, operands);
+  if (name == "shape_assertion")
+    return shapeAssertion(op, operands);
   using Target = llvm::Expected<Results> (*)(mlir::Operation*, const Operands&);
   const Target target = llvm::StringSwitch<Target>(name)
                             .Case("__op$quantize", quantizeCall)
@@ -272,8 +301,8 @@ llvm::Expected<Results> evaluateCustomCall(stablehlo::CustomCallOp op, const Ope
     return failure(op, "the interpreter does not know the target '" + name + "', called on (" +
                            operandTypes(op) +
                            "); it knows __op$quantize, __op$dequantize, __op$block_scaled_dot, "
-                           "mhlo.erf, Sharding, SPMDFullToShardShape, SPMDShardToFullShape and "
-                           "check.*");
+                           "mhlo.erf, Sharding, SPMDFullToShardShape, SPMDShardToFullShape, "
+                           "shape_assertion and check.*");
   if (llvm::Error error = requireFloats(op, operands))
     return std::move(error);
   return target(op, operands);

@@ -5,8 +5,19 @@
 
 namespace octavo::runtime {
 
+namespace {
+
+std::string spell(std::span<const std::int64_t> shape) {
+  std::vector<std::string> extents;
+  for (std::int64_t extent : shape)
+    extents.push_back(extent == kUnknownExtent ? "?" : std::to_string(extent));
+  return fmt::format("{}", fmt::join(extents, ", "));
+}
+
+} // namespace
+
 std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape) {
-  return fmt::format("{}[{}]", type.name(), fmt::join(shape, ", "));
+  return fmt::format("{}[{}]", type.name(), spell(shape));
 }
 
 std::string Argument::describe() const {

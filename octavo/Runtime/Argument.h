@@ -6,6 +6,8 @@
 #include "octavo/Numerics/Tensor.h"
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,18 +20,23 @@ struct ScaledArgument {
   numerics::QuantizeOptions options;
 };
 
+/// An extent that the program leaves open, as `?` in its text: a value of any extent fits.
+inline constexpr std::int64_t kUnknownExtent = std::numeric_limits<std::int64_t>::min();
+
 struct Argument {
   std::string name;
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> shape; ///< kUnknownExtent where any will do
   std::variant<numerics::ElementType, ScaledArgument> type;
-  bool isParameter = false; ///< a weight: bound by name only, never by position
+  bool isParameter = false;  ///< a weight: bound by name only, never by position
+  bool isOfPlatform = false; ///< which of jax.export's platforms the program runs on: as a weight
+  std::optional<execution::Value> given = {}; ///< its value where no file has one
 
   bool isScaled() const { return std::holds_alternative<ScaledArgument>(type); }
   /// `f32[384, 384]`, or `e2m1fn[384, 384] scaled by e8m0fnu a block of [1, 32]`.
   std::string describe() const;
 };
 
-/// `f32[384, 384]`.
+/// `f32[384, ?]`.
 std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape);
 
 /// Bits that a tensor or scaled tensor takes when codes are packed: elements, scales, and the outer

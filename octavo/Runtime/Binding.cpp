@@ -139,7 +139,7 @@ private:
 
   llvm::Error addPositional(const std::filesystem::path& path) {
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (!origins[i] && !arguments[i].isParameter)
+      if (!origins[i] && !arguments[i].isParameter && !arguments[i].isOfPlatform)
         return assign(i, Origin{.npy = path});
     return failure(fmt::format("{}: no argument of {} is left for it: all that are not parameters "
                                "have a value; leave it out, or name its argument (NAME={})",
@@ -169,7 +169,7 @@ private:
       unusedNames.push_back(origin.entry->name);
     std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (!origins[i]) {
+      if (!origins[i] && !arguments[i].given) {
         missing.push_back(i);
         missingNames.push_back(arguments[i].name);
       }
@@ -215,6 +215,10 @@ private:
     std::vector<std::optional<Value>> values(arguments.size());
     std::vector<std::size_t> inFiles;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (!origins[i]) {
+        values[i] = arguments[i].given;
+        continue;
+      }
       if (origins[i]->file) {
         inFiles.push_back(i);
         continue;
@@ -279,7 +283,11 @@ private:
                                          checkpoint::inQuotes(argument.name), program);
     const std::string both =
         fmt::format("expected {}, found {}", argument.describe(), runtime::describe(type, shape));
-    if (shape != argument.shape) {
+    const auto fits = [](std::int64_t found, std::int64_t expected) {
+      return expected == kUnknownExtent || found == expected;
+    };
+    if (!std::equal(shape.begin(), shape.end(), argument.shape.begin(), argument.shape.end(),
+                    fits)) {
       std::vector<std::int64_t> found = shape, expected = argument.shape;
       std::sort(found.begin(), found.end());
       std::sort(expected.begin(), expected.end());

@@ -169,6 +169,8 @@ void JaxExport::setArtifact(llvm::StringRef bytes) {
 
 void JaxExport::dropDerivatives() { table->vjp.reset(); }
 
+const std::vector<std::string>& JaxExport::platforms() const { return table->platforms; }
+
 int JaxExport::callingConvention() const { return table->calling_convention_version; }
 
 std::string JaxExport::bytes() const {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace octavo::runtime {
 
@@ -38,6 +39,9 @@ public:
   void setArtifact(llvm::StringRef bytes);
   /// Leaves out the derivatives, which are those of the program that was read.
   void dropDerivatives();
+  /// The platforms that the program was exported for, as JAX names them: an argument
+  /// `_platform_index` is a place in this list.
+  const std::vector<std::string>& platforms() const;
   /// The version of the convention by which main's arguments follow from the caller's.
   int callingConvention() const;
   std::string bytes() const;

@@ -18,6 +18,8 @@
 
 namespace octavo::runtime {
 
+static_assert(kUnknownExtent == mlir::ShapedType::kDynamic);
+
 namespace {
 
 llvm::Error failure(const std::string& message) {
@@ -49,7 +51,7 @@ std::vector<std::string> uniqueNames(std::vector<std::string> names, llvm::Strin
 /// Type of argument `i`; the caller gives it its name.
 llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
   const mlir::Type type = function.getArgumentTypes()[i];
-  if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type); tensor && tensor.hasStaticShape())
+  if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type); tensor)
     if (const auto element = elementType(tensor.getElementType()))
       return Argument{"", tensor.getShape().vec(), *element};
   if (auto scaled = mlir::dyn_cast<ir::ScaledType>(type)) {
@@ -61,10 +63,9 @@ llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
   }
   std::string text;
   llvm::raw_string_ostream(text) << type;
-  return failure(
-      fmt::format("argument {} of @{} cannot be bound: expected a tensor of static shape "
-                  "and an element type that octavo has, found {}",
-                  i, function.getName().str(), text));
+  return failure(fmt::format("argument {} of @{} cannot be bound: expected a tensor of an "
+                             "element type that octavo has, found {}",
+                             i, function.getName().str(), text));
 }
 
 } // namespace
@@ -136,8 +137,12 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program) {
 llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
   const unsigned count = function.getNumArguments();
   std::vector<std::string> located(count);
-  for (unsigned i = 0; i < count && !function.isExternal(); ++i)
+  for (unsigned i = 0; i < count && !function.isExternal(); ++i) {
     located[i] = nameOf(function.getArgument(i).getLoc());
+    if (auto constant = function.getArgAttrOfType<mlir::StringAttr>(i, "jax.global_constant");
+        constant && located[i].empty())
+      located[i] = constant.str();
+  }
   std::vector<std::string> names = uniqueNames(std::move(located), "arg");
 
   std::vector<Argument> arguments;
@@ -154,6 +159,8 @@ llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
     if (!argument)
       return argument.takeError();
     argument->name = names[i];
+    const auto constant = function.getArgAttrOfType<mlir::StringAttr>(i, "jax.global_constant");
+    argument->isOfPlatform = constant && constant.getValue() == "_platform_index";
     argument->isParameter = function.getArgAttr(i, ir::OctavoDialect::kParameter) != nullptr;
     arguments.push_back(std::move(*argument));
   }

@@ -1,5 +1,6 @@
 #include "octavo/Runtime/ProgramFile.h"
 
+#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/MissingOperations.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
@@ -21,28 +22,6 @@ namespace octavo::runtime {
 namespace {
 
 llvm::Error failure(const std::string& message) { return llvm::createStringError(message); }
-
-/// What the context reports while this stands, as text.
-class Diagnostics {
-public:
-  explicit Diagnostics(mlir::MLIRContext& context)
-      : handler(&context, [this](mlir::Diagnostic& diagnostic) {
-          if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
-            return mlir::success();
-          if (!text.empty())
-            text += '\n';
-          llvm::raw_string_ostream out(text);
-          if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
-            out << diagnostic.getLocation() << ": ";
-          out << diagnostic;
-          return mlir::success();
-        }) {}
-  const std::string& found() const { return text; }
-
-private:
-  std::string text;
-  mlir::ScopedDiagnosticHandler handler;
-};
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm::MemoryBuffer> text,
                                                            const std::string& name,

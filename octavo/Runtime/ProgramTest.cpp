@@ -99,12 +99,23 @@ TEST_F(Program, scaledArguments) {
 }
 
 TEST_F(Program, argumentsThatCannotBeBound) {
-  EXPECT_HAS(argumentNames("func.func @main(%a: tensor<?xf32>) { return }")[0],
-             "argument 0 of @main cannot be bound: expected a tensor of static shape");
+  EXPECT_HAS(argumentNames("func.func @main(%a: tensor<*xf32>) { return }")[0],
+             "argument 0 of @main cannot be bound: expected a tensor of an element type");
   EXPECT_HAS(argumentNames("func.func @main(%a: index) { return }")[0], "found index");
   EXPECT_HAS(argumentNames(R"(func.func @main(%a: tensor<f32> {octavo.name = "x"},
                                               %b: tensor<f32> {octavo.name = "x"}) { return })")[0],
              "two arguments of @main have the name \"x\": 0 and 1");
+}
+
+TEST_F(Program, argumentsOfExportedPrograms) {
+  auto arguments = argumentsOf(*findFunction(loaded(R"(
+    func.func @main(%a: tensor<i32> {jax.global_constant = "_platform_index"},
+                    %b: tensor<?x3xf32>) { return })")));
+  ASSERT_TRUE(static_cast<bool>(arguments));
+  EXPECT_EQ((*arguments)[0].name, "_platform_index");
+  EXPECT_TRUE((*arguments)[0].isOfPlatform);
+  EXPECT_EQ((*arguments)[1].shape, (std::vector<std::int64_t>{kUnknownExtent, 3}));
+  EXPECT_EQ((*arguments)[1].describe(), "f32[?, 3]");
 }
 
 TEST_F(Program, namesOfResults) {

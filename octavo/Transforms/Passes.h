@@ -1,6 +1,7 @@
 // The passes of octavo/Transforms, for pass managers.
 #pragma once
 
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 

@@ -57,6 +57,25 @@ def FoldConstants : Pass<"octavo-fold-constants", "::mlir::ModuleOp"> {
   ];
 }
 
+def RefineShapes : Pass<"octavo-refine-shapes", "::mlir::ModuleOp"> {
+  let summary = "Makes the extents known that follow from the types of the arguments";
+  let description = [{
+    The function is given arguments of `types`, or keeps those that it has. What is known of their
+    extents goes through its operations and regions; functions that it calls are copied for the types
+    and the constants that they are called with. On the way computations on shapes are evaluated by
+    the interpreter, operations that take shapes as operands (`dynamic_*`, `real_dynamic_slice`,
+    `set_dimension_size`) become those that have them as attributes, branches that constants choose
+    take the place of their operation, and the assertions of `jax.export` on shapes are dropped where
+    they hold. Where one does not, its message is an error.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::octavo::chlo::CHLODialect",
+                           "::octavo::stablehlo::StableHLODialect"];
+  let options = [
+    ListOption<"types", "types", "std::string", "The type of each argument, as in tensor<2x3xf32>,tensor<i32>">,
+    Option<"function", "function", "std::string", "\"main\"", "The function to refine">,
+  ];
+}
+
 // Legalizations: a dialect's operations as other operations that mean the same. One file each in
 // Legalizations/.
 

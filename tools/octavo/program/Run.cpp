@@ -8,11 +8,14 @@
 #include "tools/octavo/program/RunReport.h"
 
 #include "octavo/Backends/Backends.h"
+#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/Outputs.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/QuantizeDots.h"
+#include "octavo/Transforms/RefineShapes.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -96,11 +99,47 @@ struct Run {
   execution::CheckReport checks;
 };
 
-Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
+/// The argument that says which platform of jax.export's container the program runs on is this
+/// machine's, as JAX names it.
+void choosePlatform(std::vector<runtime::Argument>& arguments,
+                    const std::optional<runtime::JaxExport>& container) {
+  if (!container)
+    return;
+  const std::vector<std::string>& platforms = container->platforms();
+  const auto cpu = std::find(platforms.begin(), platforms.end(), "cpu");
+  if (cpu == platforms.end())
+    return;
+  for (runtime::Argument& argument : arguments)
+    if (argument.isOfPlatform) {
+      Tensor index = Tensor::zeros(numerics::IntegerType{32, false}, {});
+      index.setCode(0, static_cast<std::uint64_t>(cpu - platforms.begin()));
+      argument.given = Value(std::move(index));
+    }
+}
+
+/// Makes the extents known that the program leaves open, by the values that it is given.
+void refineShapes(mlir::func::FuncOp function, const std::vector<Value>& values,
+                  const std::string& program) {
+  std::vector<mlir::Type> types(function.getArgumentTypes().begin(),
+                                function.getArgumentTypes().end());
+  if (std::none_of(types.begin(), types.end(), transforms::hasUnknownExtents))
+    return;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (transforms::hasUnknownExtents(types[i]))
+      types[i] = mlir::RankedTensorType::get(
+          values[i].tensor().shape, mlir::cast<mlir::RankedTensorType>(types[i]).getElementType());
+  const Diagnostics diagnostics(*function.getContext());
+  if (failed(transforms::refineShapes(function, types)))
+    throw CommandError(program + ": " + diagnostics.found(), ExitCode::BadInput);
+}
+
+Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExport>& container,
+                const RunOptions& options) {
   Run run;
   const std::string name = function.getName().str();
-  const std::vector<runtime::Argument> arguments =
+  std::vector<runtime::Argument> arguments =
       orThrow(runtime::argumentsOf(function), options.program);
+  choosePlatform(arguments, container);
   std::vector<Value> values;
   {
     const ElapsedTime time("binding weights and inputs");
@@ -108,6 +147,7 @@ Run runFunction(mlir::func::FuncOp function, const RunOptions& options) {
     run.weights = weightSizes(arguments, values);
     run.times.bind = time.seconds();
   }
+  refineShapes(function, values, options.program);
   const ElapsedTime time(fmt::format("evaluating @{}", name));
   const auto executable =
       orThrow(backendOf(options).prepare(function->getParentOfType<mlir::ModuleOp>(), name));
@@ -177,21 +217,22 @@ void runProgram(const RunOptions& options) {
     limit.emplace(tbb::global_control::max_allowed_parallelism, options.threads);
 
   const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
-  const auto program = orThrow(runtime::loadProgram(options.program, *context));
+  runtime::ProgramFile file = orThrow(runtime::readProgramFile(options.program, *context));
+  mlir::ModuleOp program = *file.program;
   mlir::OwningOpRef<mlir::ModuleOp> original;
   if (!options.compare.empty())
-    original = (*program).clone();
+    original = program.clone();
   std::optional<QuantizationReport> quantization;
   if (!options.dots.format.empty())
-    quantization = quantizeProgram(*program, options);
+    quantization = quantizeProgram(program, options);
 
-  if (options.function.empty() && !runtime::selfChecks(*program).empty()) {
-    runChecks(*program, options.program, backendOf(options),
+  if (options.function.empty() && !runtime::selfChecks(program).empty()) {
+    runChecks(program, options.program, backendOf(options),
               options.isJson ? ReportFormat::Json : ReportFormat::Text);
     return;
   }
-  auto function = orThrow(runtime::findFunction(*program, options.function), options.program);
-  const Run run = runFunction(function, options);
+  auto function = orThrow(runtime::findFunction(program, options.function), options.program);
+  const Run run = runFunction(function, file.container, options);
   RunReport report{.program = options.program,
                    .function = function.getName().str(),
                    .backend = options.backend,
@@ -211,8 +252,8 @@ void runProgram(const RunOptions& options) {
       throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
   }
   if (original) {
-    const Run f32 =
-        runFunction(orThrow(runtime::findFunction(*original, options.function)), options);
+    const Run f32 = runFunction(orThrow(runtime::findFunction(*original, options.function)),
+                                file.container, options);
     compareOutputs(f32.outputs, report);
     report.comparedTimes = f32.times;
   }

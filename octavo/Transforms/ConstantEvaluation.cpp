@@ -1,0 +1,79 @@
+#include "octavo/Transforms/ConstantEvaluation.h"
+
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Reference/Constants.h"
+#include "octavo/Reference/Interpreter.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::transforms {
+
+namespace {
+
+using execution::Value;
+
+/// Whether the interpreter may give values of this type to the program as a constant.
+bool isPlainTensor(mlir::Type type, std::int64_t maxElements) {
+  const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() <= maxElements &&
+         !stablehlo::isQuantized(tensor.getElementType());
+}
+
+/// The constants that an operation takes; nothing where one operand is none.
+std::optional<std::vector<Value>> constantOperands(mlir::Operation* op) {
+  std::vector<Value> values;
+  for (mlir::Value operand : op->getOperands()) {
+    auto constant = operand.getDefiningOp<stablehlo::ConstantOp>();
+    if (!constant)
+      return std::nullopt;
+    llvm::Expected<numerics::Tensor> tensor =
+        reference::constantTensor(constant, constant.getValue());
+    if (!tensor) {
+      llvm::consumeError(tensor.takeError());
+      return std::nullopt;
+    }
+    values.emplace_back(std::move(*tensor));
+  }
+  return values;
+}
+
+} // namespace
+
+bool isFoldable(mlir::Operation* op, std::int64_t maxElements) {
+  const llvm::StringRef dialect = op->getName().getDialectNamespace();
+  const auto isSmall = [&](mlir::Type type) { return isPlainTensor(type, maxElements); };
+  return (dialect == "stablehlo" || dialect == "chlo") && op->getNumOperands() != 0 &&
+         op->getNumResults() != 0 && !op->hasTrait<mlir::OpTrait::IsTerminator>() &&
+         mlir::isMemoryEffectFree(op) && llvm::all_of(op->getOperandTypes(), isSmall) &&
+         llvm::all_of(op->getResultTypes(), isSmall);
+}
+
+bool foldConstants(mlir::Operation* op) {
+  std::optional<std::vector<Value>> operands = constantOperands(op);
+  if (!operands)
+    return false;
+  llvm::Expected<std::vector<Value>> results =
+      reference::evaluateOperation(op, std::move(*operands));
+  if (!results) {
+    llvm::consumeError(results.takeError());
+    return false;
+  }
+  mlir::OpBuilder builder(op);
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), *results))
+    result.replaceAllUsesWith(stablehlo::ConstantOp::create(
+        builder, op->getLoc(), reference::constantAttribute(op->getContext(), value.tensor())));
+  op->erase();
+  return true;
+}
+
+llvm::Expected<bool> evaluateOnConstants(mlir::Operation* op) {
+  std::optional<std::vector<Value>> operands = constantOperands(op);
+  if (!operands)
+    return false;
+  if (auto results = reference::evaluateOperation(op, std::move(*operands)); !results)
+    return results.takeError();
+  return true;
+}
+
+} // namespace octavo::transforms
