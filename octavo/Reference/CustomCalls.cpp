@@ -79,7 +79,8 @@ const CustomCallTable& customCalls() {
          {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"})
       t.add(target, sameValueCall);
     t.add("mhlo.erf", erfCall);
-    for (auto* addFile : {registerBlockScalingCalls, registerCheckCalls})
+    for (auto* addFile : {registerBlockScalingCalls, registerCheckCalls, registerLapackCalls,
+                          registerTopKCalls})
       addFile(t);
     return t;
   }();
