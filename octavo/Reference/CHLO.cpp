@@ -4,9 +4,8 @@
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/ElementwiseEvaluator.h"
 #include "octavo/Reference/Movement.h"
-#include "octavo/Reference/Permutation.h"
-#include "octavo/Reference/SortKeys.h"
 #include "octavo/Reference/SpecialFunctions.h"
+#include "octavo/Reference/TopK.h"
 
 #include <cmath>
 
@@ -156,20 +155,7 @@ llvm::Expected<Results> evaluateBroadcast(mlir::Operation* op, const Operands& o
 }
 
 llvm::Expected<Results> evaluateTopK(chlo::TopKOp op, const Operands& operands, Evaluation&) {
-  const Tensor& x = operands[0].tensor();
-  const auto k = static_cast<std::int64_t>(op.getK());
-  if (k > x.shape.back())
-    return failure(op, "takes " + llvm::Twine(k) + " of each line of " + describe(operands[0]));
-  if (!x.type.isFloat() && !x.type.isInteger())
-    return failure(op, Undefined{x.type}.message());
-  const auto axis = static_cast<std::int64_t>(x.shape.size()) - 1;
-  Permutation permutation(x.shape, axis);
-  const std::vector<std::int64_t> keys[] = {totalOrderKeys(x, /*isDescending=*/true)};
-  permutation.sort(keys);
-  Tensor indices = Tensor::zeros(IntegerType{32, false}, x.shape);
-  for (std::int64_t i = 0; i < indices.size(); ++i)
-    indices.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % x.shape.back());
-  return Results{Value(permutation.apply(x, k)), Value(permutation.apply(indices, k))};
+  return topK(op, operands[0].tensor(), static_cast<std::int64_t>(op.getK()), Extreme::Largest);
 }
 
 } // namespace

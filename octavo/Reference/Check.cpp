@@ -1,9 +1,8 @@
 // check.expect_*: what a program expects of its own values (rule I18).
 #include "octavo/Dialect/Check/Check.h"
-#include "octavo/Reference/CheckCalls.h"
 #include "octavo/Reference/Constants.h"
+#include "octavo/Reference/CustomCalls.h"
 #include "octavo/Reference/Elements.h"
-#include "octavo/Reference/Evaluation.h"
 #include "octavo/Reference/Map.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -172,10 +171,11 @@ llvm::Expected<Results> evaluateExpectClose(check::ExpectCloseOp op, const Opera
                      op.getMaxUlpDifference(), evaluation);
 }
 
-} // namespace
-
-llvm::Expected<Results> evaluateCheckCall(mlir::Operation* op, llvm::StringRef target,
-                                          const Operands& operands, Evaluation& evaluation) {
+/// @check.eq, @check.expect_eq, @check.expect_almost_eq and @check.expect_close: two tensors of one
+/// type, what is found and what is expected. @check.eq gives a truth value, the others nothing.
+llvm::Expected<Results> checkCall(stablehlo::CustomCallOp op, const Operands& operands,
+                                  Evaluation& evaluation) {
+  const llvm::StringRef target = op.getCallTargetName();
   if (operands.size() != 2 || !operands[0].isTensor() || !operands[1].isTensor())
     return failure(op, "'" + target + "' takes two tensors, what is found and what is expected");
   const Tensor& found = operands[0].tensor();
@@ -201,6 +201,14 @@ llvm::Expected<Results> evaluateCheckCall(mlir::Operation* op, llvm::StringRef t
   Tensor truth = Tensor::zeros(kBoolean, {});
   truth.setCode(0, 1);
   return Results{Value(std::move(truth))};
+}
+
+} // namespace
+
+void registerCheckCalls(CustomCallTable& table) {
+  for (const char* target :
+       {"check.eq", "check.expect_almost_eq", "check.expect_close", "check.expect_eq"})
+    table.add(target, checkCall);
 }
 
 void registerCheck(EvaluatorTable& table) {

@@ -129,6 +129,7 @@ void registerCollectives(EvaluatorTable& table);
 void registerComplex(EvaluatorTable& table);
 void registerContraction(EvaluatorTable& table);
 void registerControlFlow(EvaluatorTable& table);
+void registerCustomCalls(EvaluatorTable& table);
 void registerDataMovement(EvaluatorTable& table);
 void registerDynamic(EvaluatorTable& table);
 void registerElementwise(EvaluatorTable& table);

@@ -55,9 +55,10 @@ const EvaluatorTable& evaluators() {
     EvaluatorTable t;
     for (auto* addFamily :
          {registerCheck, registerChannels, registerCHLO, registerCollectives, registerComplex,
-          registerContraction, registerControlFlow, registerDataMovement, registerDynamic,
-          registerElementwise, registerIndexing, registerLinearAlgebra, registerOctavo,
-          registerQuantized, registerRandom, registerReduction, registerSort, registerWindows})
+          registerContraction, registerControlFlow, registerCustomCalls, registerDataMovement,
+          registerDynamic, registerElementwise, registerIndexing, registerLinearAlgebra,
+          registerOctavo, registerQuantized, registerRandom, registerReduction, registerSort,
+          registerWindows})
       addFamily(t);
     return t;
   }();

@@ -4,8 +4,8 @@
 #include "octavo/Reference/Evaluation.h"
 #include "octavo/Reference/MappedRegion.h"
 #include "octavo/Reference/Movement.h"
-#include "octavo/Reference/Permutation.h"
 #include "octavo/Reference/SortKeys.h"
+#include "octavo/Reference/SortedBy.h"
 
 #include <numeric>
 
@@ -66,32 +66,39 @@ llvm::Expected<Results> evaluateSort(stablehlo::SortOp op, const Operands& opera
                                      Evaluation& evaluation) {
   if (llvm::Error error = requireOneShape(op, operands))
     return std::move(error);
-  const std::vector<std::int64_t> shape = operands[0].tensor().shape;
-  const auto rank = static_cast<std::int64_t>(shape.size());
+  const auto rank = static_cast<std::int64_t>(operands[0].tensor().shape.size());
   const auto given = static_cast<std::int64_t>(op.getDimension());
-  Permutation permutation(shape, given < 0 ? given + rank : given);
-  llvm::Expected<std::optional<SortKeys>> keys = sortKeys(op.getComparator(), operands, evaluation);
-  if (!keys)
-    return keys.takeError();
-  if (*keys) {
-    permutation.sort(**keys);
-  } else {
-    llvm::Expected<MappedRegion> comparator =
-        MappedRegion::prepare(op.getComparator(), {}, evaluation);
-    if (!comparator)
-      return comparator.takeError();
-    RegionSorter sorter(*comparator, operands, evaluation);
-    for (std::int64_t line = 0; line < permutation.lines(); ++line)
-      if (llvm::Error error = sorter.sort(permutation.line(line)))
-        return std::move(error);
-  }
+  llvm::Expected<Permutation> permutation =
+      sortedBy(op.getComparator(), operands, given < 0 ? given + rank : given, evaluation);
+  if (!permutation)
+    return permutation.takeError();
   Results results;
   for (const Value& operand : operands)
-    results.emplace_back(permutation.apply(operand.tensor()));
+    results.emplace_back(permutation->apply(operand.tensor()));
   return results;
 }
 
 } // namespace
+
+llvm::Expected<Permutation> sortedBy(mlir::Region& comparator, const Operands& inputs,
+                                     std::int64_t axis, Evaluation& evaluation) {
+  Permutation permutation(inputs[0].tensor().shape, axis);
+  llvm::Expected<std::optional<SortKeys>> keys = sortKeys(comparator, inputs, evaluation);
+  if (!keys)
+    return keys.takeError();
+  if (*keys) {
+    permutation.sort(**keys);
+    return permutation;
+  }
+  llvm::Expected<MappedRegion> region = MappedRegion::prepare(comparator, {}, evaluation);
+  if (!region)
+    return region.takeError();
+  RegionSorter sorter(*region, inputs, evaluation);
+  for (std::int64_t line = 0; line < permutation.lines(); ++line)
+    if (llvm::Error error = sorter.sort(permutation.line(line)))
+      return std::move(error);
+  return permutation;
+}
 
 void registerSort(EvaluatorTable& table) { table.add<evaluateSort>(); }
 

@@ -3,6 +3,7 @@
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Runtime/Comparison.h"
+#include "octavo/Runtime/Failure.h"
 #include "octavo/Text/NearNames.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -24,10 +25,6 @@ using checkpoint::SafetensorsFile;
 using format::element;
 using numerics::ElementType;
 using numerics::Tensor;
-
-llvm::Error failure(const std::string& message) {
-  return llvm::createStringError(llvm::Twine(message));
-}
 
 /// Where the value of one argument comes from: an entry of a file of weights, or a .npy file.
 struct Origin {

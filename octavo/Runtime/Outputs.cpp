@@ -1,5 +1,7 @@
 #include "octavo/Runtime/Outputs.h"
 
+#include "octavo/Runtime/Failure.h"
+
 #include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
@@ -13,10 +15,6 @@
 namespace octavo::runtime {
 
 namespace {
-
-llvm::Error failure(const std::string& message) {
-  return llvm::createStringError(llvm::Twine(message));
-}
 
 llvm::Error checked(const tl::expected<void, checkpoint::Error>& written) {
   return written ? llvm::Error::success() : failure(written.error().message());

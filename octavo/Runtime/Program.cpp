@@ -4,6 +4,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Register.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Text/NearNames.h"
 
@@ -21,10 +22,6 @@ namespace octavo::runtime {
 static_assert(kUnknownExtent == mlir::ShapedType::kDynamic);
 
 namespace {
-
-llvm::Error failure(const std::string& message) {
-  return llvm::createStringError(llvm::Twine(message));
-}
 
 /// The name that a location carries; empty if none.
 std::string nameOf(mlir::Location location) {
