@@ -3,6 +3,7 @@
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Check/Check.h"
 #include "octavo/Dialect/ForeignAttributes/ForeignAttributes.h"
+#include "octavo/Dialect/Interpreter/Interpreter.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 
@@ -14,7 +15,8 @@ namespace octavo {
 
 void registerDialects(mlir::DialectRegistry& registry) {
   registry.insert<mlir::func::FuncDialect, mlir::quant::QuantDialect, stablehlo::StableHLODialect,
-                  chlo::CHLODialect, check::CheckDialect, ir::OctavoDialect>();
+                  chlo::CHLODialect, check::CheckDialect, interpreter::InterpreterDialect,
+                  ir::OctavoDialect>();
   registerForeignAttributes(registry);
   // Calls are inlined into whatever dialect calls.
   mlir::func::registerInlinerExtension(registry);

@@ -2,7 +2,7 @@
 // it, a command or Python, needs to know no more, and can hold one backend against another.
 #pragma once
 
-#include "octavo/Execution/Checks.h"
+#include "octavo/Execution/Host.h"
 #include "octavo/Execution/Value.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -20,12 +20,16 @@ class Executable {
 public:
   virtual ~Executable() = default;
 
-  /// Runs it on one value an argument, in their order, and gives its results. The error names the
-  /// operation and where it stands: an argument that does not fit its type, or an operation whose
-  /// result is an error by its own rules. A check that does not hold is added to `checks` and the
-  /// run goes on; without a report it is an error.
+  /// How many processes run it together: each has arguments and results of its own.
+  virtual std::int64_t processes() const = 0;
+
+  /// Runs it on one value an argument, in their order, and gives its results; with several
+  /// processes on the arguments of one after the other, and gives the results likewise. The error
+  /// names the operation and where it stands: an argument that does not fit its type, or an
+  /// operation whose result is an error by its own rules. A check that does not hold is added to
+  /// the host's and the run goes on.
   virtual llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments,
-                                                 CheckReport* checks) = 0;
+                                                 const Host& host) = 0;
 };
 
 /// A way to run programs: a row of the table in octavo/Backends.

@@ -56,8 +56,20 @@ llvm::Expected<Results> evaluateRecv(stablehlo::RecvOp op, const Operands&,
   return values;
 }
 
-llvm::Expected<Results> evaluateInfeed(stablehlo::InfeedOp op, const Operands&, Evaluation&) {
-  return failure(op, "no host feeds the program; make what it reads an argument");
+llvm::Expected<Results> evaluateInfeed(stablehlo::InfeedOp op, const Operands&,
+                                       Evaluation& evaluation) {
+  Grid& grid = evaluation.grid();
+  std::optional<Results> values = grid.takeIfThere(infeedName(evaluation.process()));
+  if (!values)
+    values = grid.takeIfThere(infeedName());
+  if (!values)
+    return failure(op, "nothing is left for it to take; `octavo run --infeed FILE` gives it a "
+                       "tensor for each time that it comes");
+  if (values->size() + 1 != op.getNumResults())
+    return failure(op, "takes " + llvm::Twine(op.getNumResults() - 1) +
+                           " tensors at a time; it was given " + llvm::Twine(values->size()));
+  values->emplace_back();
+  return std::move(*values);
 }
 
 llvm::Expected<Results> evaluateOutfeed(stablehlo::OutfeedOp, const Operands&, Evaluation&) {
@@ -65,6 +77,11 @@ llvm::Expected<Results> evaluateOutfeed(stablehlo::OutfeedOp, const Operands&, E
 }
 
 } // namespace
+
+std::string infeedName() { return "infeed"; }
+std::string infeedName(std::int64_t process) {
+  return infeedName() + " " + std::to_string(process);
+}
 
 void registerChannels(EvaluatorTable& table) {
   table.add<evaluateInfeed>();

@@ -2,6 +2,7 @@
 #include "octavo/Dialect/Check/Check.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/CustomCalls.h"
+#include "octavo/Reference/ElementText.h"
 #include "octavo/Reference/Elements.h"
 #include "octavo/Reference/Map.h"
 
@@ -11,42 +12,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace octavo::reference {
 
 namespace {
-
-std::string floatText(const ElementFormat& format, std::uint64_t code) {
-  char text[64];
-  const double value = numerics::decode(format, code);
-  // The shortest text of an f32 names it; as a double it would have 17 digits.
-  const std::to_chars_result end =
-      format == kF64.format() ? std::to_chars(text, std::end(text), value)
-                              : std::to_chars(text, std::end(text), static_cast<float>(value));
-  return std::string(text, end.ptr) + " (0x" + llvm::utohexstr(code) + ")";
-}
-
-std::string integerText(IntegerType type, std::uint64_t code) {
-  const std::uint64_t value = extend(type, code);
-  return type.isUnsigned ? std::to_string(value) : std::to_string(static_cast<std::int64_t>(value));
-}
-
-std::string elementText(const Tensor& tensor, std::int64_t i) {
-  const ElementType& type = tensor.type;
-  if (type.isBoolean())
-    return tensor.code(i) != 0 ? "true" : "false";
-  if (type.isInteger())
-    return integerText(type.integer(), tensor.code(i));
-  if (type.isQuantized())
-    return "storage " + integerText(type.quantized().storage, tensor.code(i));
-  if (type.isFloat())
-    return floatText(type.format(), tensor.code(i));
-  // The parts of a complex number are a float tensor of twice as many elements.
-  const Tensor parts{type.part(), {2 * tensor.size()}, tensor.bytes};
-  return "(" + floatText(type.part(), parts.code(2 * i)) + ", " +
-         floatText(type.part(), parts.code(2 * i + 1)) + ")";
-}
 
 std::vector<std::int64_t> indexOf(const Tensor& tensor, std::int64_t i) {
   std::vector<std::int64_t> index(tensor.shape.size());
@@ -89,16 +60,30 @@ llvm::Expected<Results> expectEqual(mlir::Operation* op, const Tensor& found,
   });
 }
 
+/// The parts of complex numbers as floats, twice as many; other tensors as they are.
+Tensor partsOf(const Tensor& tensor) {
+  if (!tensor.type.isComplex())
+    return tensor;
+  return {tensor.type.part(), {2 * tensor.size()}, tensor.bytes};
+}
+
 llvm::Expected<Results> expectAlmostEqual(mlir::Operation* op, const Tensor& found,
                                           const Tensor& expected, double tolerance,
                                           Evaluation& evaluation) {
-  const std::vector<double> x = decodeElements(found), y = decodeElements(expected);
+  const std::vector<double> x = decodeElements(partsOf(found));
+  const std::vector<double> y = decodeElements(partsOf(expected));
+  const std::int64_t parts = found.type.isComplex() ? 2 : 1;
   char text[64];
   const std::to_chars_result end = std::to_chars(text, std::end(text), tolerance);
   return compare(op, found, expected, evaluation, " +- " + std::string(text, end.ptr),
                  [&](std::int64_t i) {
-                   const bool bothNan = x[i] != x[i] && y[i] != y[i];
-                   return bothNan || x[i] == y[i] || std::fabs(x[i] - y[i]) <= tolerance;
+                   bool fits = true;
+                   for (std::int64_t part = i * parts; part < (i + 1) * parts; ++part) {
+                     const double a = x[part], b = y[part];
+                     const bool bothNan = a != a && b != b;
+                     fits &= bothNan || a == b || std::fabs(a - b) <= tolerance;
+                   }
+                   return fits;
                  });
 }
 
@@ -112,6 +97,20 @@ std::uint64_t ulpDistance(const ElementFormat& format, std::uint64_t a, std::uin
   if ((a & sign) != (b & sign))
     return x + y;
   return x > y ? x - y : y - x;
+}
+
+/// The larger distance of the parts of complex numbers.
+std::uint64_t ulpDistance(const Tensor& a, const Tensor& b, std::int64_t i) {
+  if (!a.type.isComplex())
+    return ulpDistance(a.type.format(), a.code(i), b.code(i));
+  std::uint64_t codes[2][2] = {};
+  const auto size = static_cast<std::size_t>(a.type.bytes()) / 2;
+  for (std::size_t part : {0, 1}) {
+    std::memcpy(&codes[0][part], a.element(i).data() + part * size, size);
+    std::memcpy(&codes[1][part], b.element(i).data() + part * size, size);
+  }
+  return std::max(ulpDistance(a.type.part(), codes[0][0], codes[1][0]),
+                  ulpDistance(a.type.part(), codes[0][1], codes[1][1]));
 }
 
 llvm::Expected<Results> evaluateExpectEq(check::ExpectEqOp op, const Operands& operands,
@@ -146,22 +145,12 @@ llvm::Expected<Results> evaluateExpectAlmostEqConst(check::ExpectAlmostEqConstOp
 llvm::Expected<Results> expectClose(mlir::Operation* op, const Tensor& found,
                                     const Tensor& expected, std::uint64_t least, std::uint64_t most,
                                     Evaluation& evaluation) {
-  std::uint64_t largest = 0;
-  std::int64_t largestAt = 0;
-  for (std::int64_t i = 0; i < found.size(); ++i)
-    if (const std::uint64_t distance =
-            ulpDistance(found.type.format(), found.code(i), expected.code(i));
-        distance > largest) {
-      largest = distance;
-      largestAt = i;
-    }
-  const bool isTooClose = found.size() != 0 && largest < least;
-  const std::string limit = isTooClose ? ", at least " + std::to_string(least) + " ulp away"
-                                       : " +- " + std::to_string(most) + " ulp";
+  const std::string limit =
+      least == 0 ? " +- " + std::to_string(most) + " ulp"
+                 : ", " + std::to_string(least) + " to " + std::to_string(most) + " ulp away";
   return compare(op, found, expected, evaluation, limit, [&](std::int64_t i) {
-    if (isTooClose)
-      return i != largestAt;
-    return ulpDistance(found.type.format(), found.code(i), expected.code(i)) <= most;
+    const std::uint64_t distance = ulpDistance(found, expected, i);
+    return least <= distance && distance <= most;
   });
 }
 
@@ -187,7 +176,7 @@ llvm::Expected<Results> checkCall(stablehlo::CustomCallOp op, const Operands& op
     if (!results || target != "check.eq")
       return results;
   } else {
-    if (!found.type.isFloat())
+    if (!found.type.isFloat() && !found.type.isComplex())
       return failure(op, "'" + target + "' " + Undefined{found.type}.message());
     if (target == "check.expect_close")
       return expectClose(op, found, expected, 0, 3, evaluation);
@@ -201,6 +190,19 @@ llvm::Expected<Results> checkCall(stablehlo::CustomCallOp op, const Operands& op
   Tensor truth = Tensor::zeros(kBoolean, {});
   truth.setCode(0, 1);
   return Results{Value(std::move(truth))};
+}
+
+llvm::Expected<Results> evaluateExpectSerializedEq(check::ExpectSerializedEqOp op,
+                                                   const Operands& operands,
+                                                   Evaluation& evaluation) {
+  if (evaluation.host().probes == nullptr)
+    return failure(op, "has nowhere to read from; `octavo run --probes FOLDER` says where");
+  llvm::Expected<Tensor> probed = evaluation.host().probes->read(
+      op.getProbeId(), static_cast<std::uint32_t>(op.getIteration()),
+      llvm::cast<mlir::RankedTensorType>(op.getExpected().getType()));
+  if (!probed)
+    return failure(op, llvm::toString(probed.takeError()));
+  return expectEqual(op, *probed, operands[0].tensor(), evaluation);
 }
 
 } // namespace
@@ -217,6 +219,7 @@ void registerCheck(EvaluatorTable& table) {
   table.add<evaluateExpectClose>();
   table.add<evaluateExpectEq>();
   table.add<evaluateExpectEqConst>();
+  table.add<evaluateExpectSerializedEq>();
 }
 
 } // namespace octavo::reference

@@ -21,6 +21,24 @@ llvm::Expected<Results> sameValueCall(stablehlo::CustomCallOp op, const Operands
   return taken(operands);
 }
 
+/// Memory that the program fills before it reads it: zeros.
+llvm::Expected<Results> allocateBufferCall(stablehlo::CustomCallOp op, const Operands& operands,
+                                           Evaluation&) {
+  if (!operands.empty() || op.getNumResults() != 1)
+    return failure(op, "'AllocateBuffer' takes nothing and gives one tensor");
+  llvm::Expected<TensorShape> shape = resultShape(op);
+  if (!shape)
+    return shape.takeError();
+  return Results{Value(Tensor::zeros(shape->type, shape->shape))};
+}
+
+/// Keeps its operands from being removed as unused.
+llvm::Expected<Results> sinkCall(stablehlo::CustomCallOp op, const Operands&, Evaluation&) {
+  if (op.getNumResults() != 0)
+    return failure(op, "'dce_sink' gives nothing");
+  return Results{};
+}
+
 llvm::Expected<Results> erfCall(stablehlo::CustomCallOp op, const Operands& operands,
                                 Evaluation& evaluation) {
   if (operands.size() != 1 || op.getNumResults() != 1)
@@ -106,10 +124,12 @@ const CustomCallTable& customCalls() {
     for (const char* target :
          {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"})
       t.add(target, sameValueCall);
+    t.add("AllocateBuffer", allocateBufferCall);
+    t.add("dce_sink", sinkCall);
     t.add("mhlo.erf", erfCall);
     t.add("shape_assertion", shapeAssertionCall);
-    for (auto* addFile :
-         {registerBlockScalingCalls, registerCheckCalls, registerLapackCalls, registerTopKCalls})
+    for (auto* addFile : {registerBlockScalingCalls, registerCheckCalls, registerLapackCalls,
+                          registerRandomCalls, registerTopKCalls})
       addFile(t);
     return t;
   }();

@@ -39,6 +39,7 @@ mlir::Attribute configuration(stablehlo::CustomCallOp op, llvm::StringRef name);
 void registerBlockScalingCalls(CustomCallTable& table);
 void registerCheckCalls(CustomCallTable& table);
 void registerLapackCalls(CustomCallTable& table);
+void registerRandomCalls(CustomCallTable& table);
 void registerTopKCalls(CustomCallTable& table);
 
 } // namespace octavo::reference

@@ -17,7 +17,9 @@ namespace octavo::reference {
 class Evaluation {
 public:
   /// What process number `process` of `grid` evaluates.
-  Evaluation(mlir::ModuleOp module, CheckReport* report, Grid& grid, std::int64_t process);
+  Evaluation(mlir::ModuleOp module, const Host& host, Grid& grid, std::int64_t process);
+
+  const Host& host() const { return surroundings; }
 
   Grid& grid() { return processGrid; }
   std::int64_t process() const { return processNumber; }
@@ -38,6 +40,8 @@ public:
   /// A number that no other call of this evaluation is given.
   std::uint64_t nextRandomStream() { return randomStreams++; }
 
+  mlir::ModuleOp program() const { return module; }
+
   /// Name of the function that is being evaluated.
   llvm::StringRef function() const { return currentFunction; }
 
@@ -52,7 +56,7 @@ private:
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
-  CheckReport* report;
+  const Host& surroundings;
   Grid& processGrid;
   std::int64_t processNumber;
   EvaluationPlans plans;
@@ -61,5 +65,20 @@ private:
   int depth = 0;
   std::uint64_t randomStreams = 0;
 };
+
+/// What one process of a grid is to evaluate.
+struct ProcessWork {
+  llvm::StringRef function;
+  std::vector<Value> arguments;
+};
+
+/// Evaluates one function in each process of a grid, each in a thread, and gives the results of one
+/// after the other. The error is the first of all.
+llvm::Expected<std::vector<Value>> evaluateOnGrid(Grid& grid, mlir::ModuleOp module,
+                                                  std::vector<ProcessWork> works, const Host& host);
+
+/// The name under which a grid holds what infeeds take: of all processes, and of one.
+std::string infeedName();
+std::string infeedName(std::int64_t process);
 
 } // namespace octavo::reference

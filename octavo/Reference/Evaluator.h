@@ -134,6 +134,7 @@ void registerDataMovement(EvaluatorTable& table);
 void registerDynamic(EvaluatorTable& table);
 void registerElementwise(EvaluatorTable& table);
 void registerIndexing(EvaluatorTable& table);
+void registerInterpreter(EvaluatorTable& table);
 void registerLinearAlgebra(EvaluatorTable& table);
 void registerOctavo(EvaluatorTable& table);
 void registerQuantized(EvaluatorTable& table);

@@ -12,10 +12,9 @@ llvm::Error Grid::failure() const {
   return message.empty() ? llvm::Error::success() : llvm::createStringError(message);
 }
 
-std::string Grid::nameOf(std::size_t process) const {
-  const auto number = static_cast<std::int64_t>(process);
-  return "process (replica " + std::to_string(number / partitionCount) + ", partition " +
-         std::to_string(number % partitionCount) + ")";
+std::string Grid::nameOf(std::int64_t process) const {
+  return "process (replica " + std::to_string(process / partitionCount) + ", partition " +
+         std::to_string(process % partitionCount) + ")";
 }
 
 void Grid::stopIfDeadlocked() {
@@ -33,7 +32,7 @@ void Grid::stopIfDeadlocked() {
     return;
   message = "deadlock: every process waits for another, or has finished";
   for (auto [number, process] : llvm::enumerate(processes)) {
-    message += "\n  " + nameOf(number);
+    message += "\n  " + nameOf(static_cast<std::int64_t>(number));
     if (process.isFinished)
       message += " has finished";
     else
@@ -103,6 +102,16 @@ llvm::Expected<Results> Grid::take(mlir::Operation* op, std::int64_t process,
   return values;
 }
 
+std::optional<Results> Grid::takeIfThere(const std::string& name) {
+  const std::scoped_lock lock(mutex);
+  const auto found = sent.find(name);
+  if (found == sent.end() || found->second.empty())
+    return std::nullopt;
+  Results values = std::move(found->second.front());
+  found->second.pop_front();
+  return values;
+}
+
 void Grid::finish(std::int64_t process, llvm::Error error) {
   const std::scoped_lock lock(mutex);
   const auto number = static_cast<std::size_t>(process);
@@ -110,7 +119,7 @@ void Grid::finish(std::int64_t process, llvm::Error error) {
   if (error) {
     std::string text = llvm::toString(std::move(error));
     if (!stopped)
-      message = size() == 1 ? std::move(text) : nameOf(number) + ": " + text;
+      message = size() == 1 ? std::move(text) : nameOf(process) + ": " + text;
     stopped = true;
     changed.notify_all();
   }

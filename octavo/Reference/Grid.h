@@ -26,6 +26,8 @@ public:
 
   std::int64_t replicas() const { return replicaCount; }
   std::int64_t partitions() const { return partitionCount; }
+  /// "process (replica 0, partition 1)".
+  std::string nameOf(std::int64_t process) const;
   std::int64_t size() const { return replicaCount * partitionCount; }
 
   /// Hands in `values` and waits until every process of `group`, which has this one, has come to a
@@ -38,6 +40,9 @@ public:
   void put(const std::string& name, Results values);
   /// Waits for values under this name.
   llvm::Expected<Results> take(mlir::Operation* op, std::int64_t process, const std::string& name);
+
+  /// Values under this name, if there are any.
+  std::optional<Results> takeIfThere(const std::string& name);
 
   /// The process has run to its end, or failed with `error`: the others are stopped then.
   void finish(std::int64_t process, llvm::Error error);
@@ -64,7 +69,6 @@ private:
   bool wait(std::unique_lock<std::mutex>& lock, mlir::Operation* op, std::int64_t process,
             std::function<bool()> isReady);
   void stopIfDeadlocked();
-  std::string nameOf(std::size_t process) const;
 
   const std::int64_t replicaCount, partitionCount;
   std::mutex mutex;

@@ -26,24 +26,72 @@ bool isTensorOf(const Value& value, const TensorShape& expected) {
          value.tensor().type == expected.type;
 }
 
+/// More processes than that are an error in the program, not threads.
+constexpr std::int64_t kMaxProcesses = 1024;
+
+struct GridShape {
+  std::int64_t replicas = 1, partitions = 1;
+
+  std::int64_t size() const { return replicas * partitions; }
+};
+
+/// Whether any operation asks who its process is, or has to do with others. A program without one
+/// is written for the whole of its arrays, whatever the grid that it is to be spread over.
+bool isWrittenPerProcess(mlir::ModuleOp module) {
+  return module
+      ->walk([](mlir::Operation* op) {
+        const bool isPerProcess =
+            llvm::isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::AllToAllOp,
+                      stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,
+                      stablehlo::CollectiveReduceOp, stablehlo::CrossReplicaSumOp,
+                      stablehlo::PartitionIdOp, stablehlo::RecvOp, stablehlo::ReduceScatterOp,
+                      stablehlo::ReplicaIdOp, stablehlo::SendOp>(op);
+        return isPerProcess ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+std::int64_t gridExtent(mlir::ModuleOp module, llvm::StringRef name) {
+  const auto extent = module->getAttrOfType<mlir::IntegerAttr>(name);
+  return extent ? extent.getInt() : 1;
+}
+
+/// The processes that run a program.
+llvm::Expected<GridShape> gridOf(mlir::ModuleOp module) {
+  const GridShape shape{gridExtent(module, "mhlo.num_replicas"),
+                        gridExtent(module, "mhlo.num_partitions")};
+  if ((shape.replicas == 1 && shape.partitions == 1) || !isWrittenPerProcess(module))
+    return GridShape{};
+  if (shape.replicas < 1 || shape.partitions < 1 ||
+      shape.replicas > kMaxProcesses / shape.partitions)
+    return failure(module, "a grid of " + llvm::Twine(shape.replicas) + " replicas and " +
+                               llvm::Twine(shape.partitions) + " partitions; from 1 to " +
+                               llvm::Twine(kMaxProcesses) + " processes are run");
+  return shape;
+}
+
 class InterpretedFunction : public execution::Executable {
 public:
-  InterpretedFunction(mlir::ModuleOp program, llvm::StringRef function)
-      : program(program), function(function.str()) {}
+  InterpretedFunction(mlir::ModuleOp program, llvm::StringRef function, std::int64_t processCount)
+      : program(program), function(function.str()), processCount(processCount) {}
 
-  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments,
-                                         CheckReport* checks) override {
-    return evaluate(program, function, std::move(arguments), checks);
+  std::int64_t processes() const override { return processCount; }
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override {
+    return evaluate(program, function, std::move(arguments), host);
   }
 
 private:
   mlir::ModuleOp program;
   std::string function;
+  std::int64_t processCount;
 };
 
 llvm::Expected<std::unique_ptr<execution::Executable>> prepare(mlir::ModuleOp program,
                                                                llvm::StringRef function) {
-  return std::make_unique<InterpretedFunction>(program, function);
+  llvm::Expected<GridShape> shape = gridOf(program);
+  if (!shape)
+    return shape.takeError();
+  return std::make_unique<InterpretedFunction>(program, function, shape->size());
 }
 
 } // namespace
@@ -54,19 +102,20 @@ const EvaluatorTable& evaluators() {
   static const EvaluatorTable table = [] {
     EvaluatorTable t;
     for (auto* addFamily :
-         {registerCheck, registerChannels, registerCHLO, registerCollectives, registerComplex,
-          registerContraction, registerControlFlow, registerCustomCalls, registerDataMovement,
-          registerDynamic, registerElementwise, registerIndexing, registerLinearAlgebra,
-          registerOctavo, registerQuantized, registerRandom, registerReduction, registerSort,
-          registerWindows})
+         {registerCheck,        registerChannels,      registerCHLO,        registerCollectives,
+          registerComplex,      registerContraction,   registerControlFlow, registerCustomCalls,
+          registerDataMovement, registerDynamic,       registerElementwise, registerIndexing,
+          registerInterpreter,  registerLinearAlgebra, registerOctavo,      registerQuantized,
+          registerRandom,       registerReduction,     registerSort,        registerWindows})
       addFamily(t);
     return t;
   }();
   return table;
 }
 
-Evaluation::Evaluation(mlir::ModuleOp module, CheckReport* report, Grid& grid, std::int64_t process)
-    : module(module), symbols(module), report(report), processGrid(grid), processNumber(process) {}
+Evaluation::Evaluation(mlir::ModuleOp module, const Host& host, Grid& grid, std::int64_t process)
+    : module(module), symbols(module), surroundings(host), processGrid(grid),
+      processNumber(process) {}
 
 llvm::Expected<Results> Evaluation::call(mlir::Operation* caller, llvm::StringRef name,
                                          std::vector<Value> arguments) {
@@ -121,6 +170,8 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
   llvm::SaveAndRestore inFrame(currentFrame, &frame);
 
   for (const Step& step : (*plan)->steps) {
+    if (surroundings.isInterrupted != nullptr && surroundings.isInterrupted())
+      return failure(step.op, "interrupted here, in @" + currentFunction);
     llvm::SmallVector<Value, 4> operands;
     for (const ValuePlace& place : step.operands) {
       Frame* from = &frame;
@@ -151,102 +202,90 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
 }
 
 void Evaluation::hold() {
-  if (report != nullptr)
-    ++report->held;
+  if (surroundings.checks != nullptr)
+    ++surroundings.checks->held;
 }
 
 llvm::Error Evaluation::fail(CheckFailure failure) {
-  if (report == nullptr)
+  if (surroundings.checks == nullptr)
     return llvm::createStringError(failure.message());
-  report->failures.push_back(std::move(failure));
+  surroundings.checks->failures.push_back(std::move(failure));
   return llvm::Error::success();
 }
 
 namespace {
 
-/// More processes than that are an error in the program, not threads.
-constexpr std::int64_t kMaxProcesses = 1024;
-
-std::int64_t gridExtent(mlir::ModuleOp module, llvm::StringRef name) {
-  const auto extent = module->getAttrOfType<mlir::IntegerAttr>(name);
-  return extent ? extent.getInt() : 1;
-}
-
-/// Whether any operation asks who its process is, or has to do with others. A program without one
-/// is written for the whole of its arrays, whatever the grid that it is to be spread over.
-bool isWrittenPerProcess(mlir::ModuleOp module) {
-  return module
-      ->walk([](mlir::Operation* op) {
-        const bool isPerProcess =
-            llvm::isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::AllToAllOp,
-                      stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,
-                      stablehlo::CollectiveReduceOp, stablehlo::CrossReplicaSumOp,
-                      stablehlo::PartitionIdOp, stablehlo::RecvOp, stablehlo::ReduceScatterOp,
-                      stablehlo::ReplicaIdOp, stablehlo::SendOp>(op);
-        return isPerProcess ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// What one process of the grid gives.
 llvm::Expected<std::vector<Value>> evaluateProcess(Grid& grid, std::int64_t process,
                                                    mlir::ModuleOp module, llvm::StringRef function,
-                                                   std::vector<Value> arguments,
-                                                   CheckReport* report) {
+                                                   std::vector<Value> arguments, const Host& host) {
   try {
-    return Evaluation(module, report, grid, process).call(module, function, std::move(arguments));
+    return Evaluation(module, host, grid, process).call(module, function, std::move(arguments));
   } catch (const std::bad_alloc&) {
     return failure(module, "there is not enough memory for the values of '" + function + "'");
   }
 }
 
-/// Runs a function without arguments and results in every process, each in a thread.
-llvm::Error evaluateOnGrid(Grid& grid, mlir::ModuleOp module, llvm::StringRef function,
-                           CheckReport* report) {
-  std::vector<CheckReport> reports(static_cast<std::size_t>(grid.size()));
-  {
-    std::vector<std::jthread> threads;
-    for (std::int64_t process = 0; process < grid.size(); ++process)
-      threads.emplace_back([&, process] {
-        CheckReport* own =
-            report == nullptr ? nullptr : &reports[static_cast<std::size_t>(process)];
-        grid.finish(process, evaluateProcess(grid, process, module, function, {}, own).takeError());
-      });
-  }
-  for (CheckReport& own : reports) {
-    if (report == nullptr)
-      break;
-    report->held += own.held;
-    llvm::append_range(report->failures, own.failures);
-  }
-  return grid.failure();
-}
-
 } // namespace
 
-llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringRef function,
-                                            std::vector<Value> arguments, CheckReport* report) {
-  const std::int64_t replicas = gridExtent(module, "mhlo.num_replicas");
-  const std::int64_t partitions = gridExtent(module, "mhlo.num_partitions");
-  if (!isWrittenPerProcess(module) || (replicas == 1 && partitions == 1)) {
-    Grid alone(1, 1);
-    return evaluateProcess(alone, 0, module, function, std::move(arguments), report);
+llvm::Expected<std::vector<Value>> evaluateOnGrid(Grid& grid, mlir::ModuleOp module,
+                                                  std::vector<ProcessWork> works,
+                                                  const Host& host) {
+  if (grid.size() == 1)
+    return evaluateProcess(grid, 0, module, works[0].function, std::move(works[0].arguments), host);
+  std::vector<CheckReport> reports(works.size());
+  std::vector<Results> results(works.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t number = 0; number < works.size(); ++number)
+      threads.emplace_back([&, number] {
+        Host own = host;
+        own.checks = host.checks == nullptr ? nullptr : &reports[number];
+        const auto process = static_cast<std::int64_t>(number);
+        auto given = evaluateProcess(grid, process, module, works[number].function,
+                                     std::move(works[number].arguments), own);
+        if (given)
+          results[number] = std::move(*given);
+        grid.finish(process, given.takeError());
+      });
   }
-  if (replicas < 1 || partitions < 1 || replicas > kMaxProcesses / partitions)
-    return failure(module, "a grid of " + llvm::Twine(replicas) + " replicas and " +
-                               llvm::Twine(partitions) + " partitions; from 1 to " +
-                               llvm::Twine(kMaxProcesses) + " processes are run");
-  auto entry = mlir::SymbolTable(module).lookup<mlir::func::FuncOp>(function);
-  if (entry && (entry.getNumArguments() != 0 || entry.getNumResults() != 0))
-    return failure(entry, "'" + function + "' is written for each of " +
-                              llvm::Twine(replicas * partitions) +
-                              " processes, so its arguments and results differ from one to the "
-                              "other; only functions without any, that check themselves, are run "
-                              "on a grid");
-  Grid grid(replicas, partitions);
-  if (llvm::Error error = evaluateOnGrid(grid, module, function, report))
+  if (host.checks != nullptr)
+    for (CheckReport& own : reports) {
+      host.checks->held += own.held;
+      llvm::append_range(host.checks->failures, own.failures);
+    }
+  if (llvm::Error error = grid.failure())
     return std::move(error);
-  return std::vector<Value>();
+  std::vector<Value> all;
+  for (Results& one : results)
+    std::ranges::move(one, std::back_inserter(all));
+  return all;
+}
+
+llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringRef function,
+                                            std::vector<Value> arguments, const Host& host) {
+  llvm::Expected<GridShape> shape = gridOf(module);
+  if (!shape)
+    return shape.takeError();
+  Grid grid(shape->replicas, shape->partitions);
+  for (const execution::Feed& feed : host.infeed)
+    grid.put(infeedName(), feed);
+  for (auto [process, queue] : llvm::enumerate(host.infeedOfProcess))
+    for (const execution::Feed& feed : queue)
+      grid.put(infeedName(static_cast<std::int64_t>(process)), feed);
+  const auto processes = static_cast<std::size_t>(grid.size());
+  if (arguments.size() % processes != 0)
+    return failure(module, llvm::Twine(arguments.size()) + " arguments were given to " +
+                               llvm::Twine(processes) + " processes; expected as many to each");
+  const std::size_t count = arguments.size() / processes;
+  std::vector<ProcessWork> works;
+  for (std::size_t process = 0; process < processes; ++process) {
+    const auto first = arguments.begin() + static_cast<std::ptrdiff_t>(process * count);
+    works.push_back({function,
+                     {std::make_move_iterator(first),
+                      std::make_move_iterator(first + static_cast<std::ptrdiff_t>(count))}});
+  }
+  return evaluateOnGrid(grid, module, std::move(works), host);
 }
 
 llvm::Expected<std::vector<Value>> evaluateOperation(mlir::Operation* op,
@@ -256,7 +295,8 @@ llvm::Expected<std::vector<Value>> evaluateOperation(mlir::Operation* op,
     return failure(op, "the interpreter has no evaluator for this operation");
   try {
     Grid alone(1, 1);
-    Evaluation evaluation(op->getParentOfType<mlir::ModuleOp>(), nullptr, alone, 0);
+    const Host host;
+    Evaluation evaluation(op->getParentOfType<mlir::ModuleOp>(), host, alone, 0);
     return evaluator(op, operands, evaluation);
   } catch (const std::bad_alloc&) {
     return failure(op, "there is not enough memory for its results");

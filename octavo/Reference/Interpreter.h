@@ -16,17 +16,16 @@ namespace octavo::reference {
 
 using execution::CheckFailure;
 using execution::CheckReport;
+using execution::Host;
 using execution::Value;
 
 /// Evaluates the function named `function` on `arguments`, one value an argument of its type, and
-/// gives its results. Fails, naming the operation and its location, on a function or an operation
-/// that is not there, on arguments that do not fit the function's type, and on operations whose
-/// result is an error by their own rules (a quantization that refuses NaN). A check that does not
-/// hold is added to `report`, and evaluation goes on; without a report it is an error. The module
-/// must be verified.
+/// gives its results; on a grid, those of one process after the other. Fails, naming the operation
+/// and its location, on a function or an operation that is not there, on arguments that do not fit
+/// the function's type, on operations whose result is an error by their own rules (a quantization
+/// that refuses NaN), and where the host interrupts. The module must be verified.
 llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringRef function,
-                                            std::vector<Value> arguments,
-                                            CheckReport* report = nullptr);
+                                            std::vector<Value> arguments, const Host& host = {});
 
 /// Evaluates one operation of a verified module on its operands. Regions of it may use nothing that
 /// is defined around them. Fails as evaluate does.

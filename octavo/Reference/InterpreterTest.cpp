@@ -159,7 +159,7 @@ TEST_F(Interpreter, NamesTheCustomCallItDoesNotKnow) {
   })");
   run("main", {floats({1, 2})});
   expectError({"program.mlir:2:10", "stablehlo.custom_call", "'fancy', called on (tensor<2xf32>)",
-               "it knows ApproxTopK, Eigh, "});
+               "it knows AllocateBuffer, ApproxTopK, Eigh, "});
 }
 
 TEST_F(Interpreter, RefusesCustomCallsThatDoNotFit) {

@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace octavo::reference {
 
@@ -153,9 +154,46 @@ llvm::Expected<Results> lapackCall(stablehlo::CustomCallOp op, const Operands& o
   return results;
 }
 
+/// The permutation of rows that pivots make, which are counted from 0 and swap one after the other.
+llvm::Expected<Results> permutationCall(stablehlo::CustomCallOp op, const Operands& operands,
+                                        Evaluation&) {
+  const ElementType integers = IntegerType{32, false};
+  llvm::Expected<TensorShape> result = resultShape(op);
+  if (!result)
+    return result.takeError();
+  if (operands.size() != 1 || op.getNumResults() != 1 || !operands[0].isTensor() ||
+      operands[0].tensor().type != integers || result->type != integers ||
+      operands[0].tensor().shape.empty() ||
+      result->shape.size() != operands[0].tensor().shape.size() ||
+      !std::equal(result->shape.begin(), result->shape.end() - 1,
+                  operands[0].tensor().shape.begin()))
+    return failure(op, "'" + op.getCallTargetName() +
+                           "' takes pivots and gives a permutation, tensors of i32 that differ in "
+                           "their last axis alone");
+  const Tensor& pivots = operands[0].tensor();
+  Tensor rows = Tensor::zeros(integers, result->shape);
+  const std::int64_t steps = pivots.shape.back(), size = rows.shape.back();
+  for (std::int64_t line = 0; size != 0 && line < rows.size() / size; ++line) {
+    const auto row = rows.as<std::int32_t>().subspan(static_cast<std::size_t>(line * size),
+                                                     static_cast<std::size_t>(size));
+    std::iota(row.begin(), row.end(), 0);
+    for (std::int64_t i = 0; i < steps; ++i) {
+      const std::int32_t with =
+          pivots.as<std::int32_t>()[static_cast<std::size_t>(line * steps + i)];
+      // As XLA's: a pivot that is no row changes nothing.
+      if (i >= size || with < 0 || with >= size)
+        continue;
+      std::swap(row[static_cast<std::size_t>(i)], row[static_cast<std::size_t>(with)]);
+    }
+  }
+  return Results{Value(std::move(rows))};
+}
+
 } // namespace
 
 void registerLapackCalls(CustomCallTable& table) {
+  table.add("cu_lu_pivots_to_permutation", permutationCall);
+  table.add("hip_lu_pivots_to_permutation", permutationCall);
   for (const auto& target : targets())
     table.add(target.getKey(), lapackCall);
 }

@@ -1,5 +1,6 @@
 // StableHLO, random family.
 #include "octavo/Dialect/StableHLO/Random.h"
+#include "octavo/Reference/CustomCalls.h"
 #include "octavo/Reference/Elements.h"
 #include "octavo/Reference/Evaluation.h"
 #include "octavo/Reference/RandomBits.h"
@@ -93,7 +94,35 @@ llvm::Expected<Value> evaluateRng(stablehlo::RngOp op, const Operands& operands,
   return Value(std::move(result));
 }
 
+/// Four tensors of one shape: the words of a key and of a counter for each element.
+llvm::Expected<Results> threefryCall(stablehlo::CustomCallOp op, const Operands& operands,
+                                     Evaluation&) {
+  const auto isWords = [&](const Value& value) {
+    return value.isTensor() && value.tensor().type == ElementType(IntegerType{32, true}) &&
+           value.tensor().shape == operands[0].tensor().shape;
+  };
+  if (operands.size() != 4 || op.getNumResults() != 2 || !operands[0].isTensor() ||
+      !llvm::all_of(operands, isWords))
+    return failure(op, "'" + op.getCallTargetName() +
+                           "' takes four tensors of ui32 of one shape and gives two");
+  Tensor first = operands[2].tensor(), second = operands[3].tensor();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(first.size()); ++i) {
+    const auto word = [&](std::size_t operand) {
+      return operands[operand].tensor().as<std::uint32_t>()[i];
+    };
+    const auto bits = threefry2x32({word(0), word(1)}, {word(2), word(3)});
+    first.as<std::uint32_t>()[i] = bits[0];
+    second.as<std::uint32_t>()[i] = bits[1];
+  }
+  return Results{Value(std::move(first)), Value(std::move(second))};
+}
+
 } // namespace
+
+void registerRandomCalls(CustomCallTable& table) {
+  table.add("cu_threefry2x32_ffi", threefryCall);
+  table.add("hip_threefry2x32_ffi", threefryCall);
+}
 
 void registerRandom(EvaluatorTable& table) {
   table.add<evaluateRng>();

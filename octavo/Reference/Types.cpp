@@ -2,11 +2,14 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 #include "octavo/Reference/Evaluator.h"
+#include "octavo/Text/ByteText.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
 
 namespace octavo::reference {
 
@@ -42,6 +45,12 @@ bool isTooLarge(llvm::ArrayRef<std::int64_t> shape) {
     n *= extent;
   }
   return false;
+}
+
+/// Bytes of memory of this machine.
+std::uint64_t machineMemory() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 } // namespace
@@ -110,6 +119,11 @@ llvm::Expected<TensorShape> tensorShape(mlir::Operation* op, mlir::Type type) {
     return element.takeError();
   if (llvm::Error error = checkSize(op, ranked.getShape()))
     return std::move(error);
+  const auto bytes = static_cast<std::uint64_t>(numerics::elementCount(ranked.getShape())) *
+                     static_cast<std::uint64_t>(element->bytes());
+  if (bytes > machineMemory())
+    return failure(op, "a result of " + typeText(type) + " takes " + text::bytesText(bytes) +
+                           "; this machine has " + text::bytesText(machineMemory()) + " of memory");
   return TensorShape{*element, ranked.getShape().vec()};
 }
 
@@ -129,7 +143,8 @@ llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape) {
       op, "a tensor of shape [" +
               llvm::join(llvm::map_range(shape, [](std::int64_t n) { return std::to_string(n); }),
                          ", ") +
-              "] has more elements than the interpreter holds");
+              "] has more elements than the interpreter holds, which is " +
+              llvm::Twine(kMaxElements));
 }
 
 llvm::Expected<TensorShape> resultShape(mlir::Operation* op) {

@@ -20,9 +20,13 @@ func.func @spellings(%a: tensor<2xf32>, %b: tensor<2xf32>, %i: tensor<2xui8>, %s
   check.expect_almost_eq_const %a, dense<0.5> : tensor<2xf32>
   // CHECK: check.expect_almost_eq_const %arg0, dense<5.000000e-01> : tensor<2xf32>, tolerance = 1.000000e-02
   check.expect_almost_eq_const %a, dense<0.5> : tensor<2xf32>, tolerance = 0.01
-  // CHECK: check.expect_close %arg0, %arg1 : tensor<2xf32>, tensor<2xf32>
+  // CHECK: check.expect_close %arg0, %arg1, max_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>
   check.expect_close %a, %b, max_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>
-  // CHECK: check.expect_close %arg0, %arg1, max_ulp_difference = 1, min_ulp_difference = 1 : tensor<2xf32>, tensor<2xf32>
+  // CHECK: check.expect_close %arg0, %arg1, max_ulp_difference = 18446744073709551615 : tensor<2xf32>, tensor<2xf32>
+  check.expect_close %a, %b, max_ulp_difference = 18446744073709551615 : tensor<2xf32>, tensor<2xf32>
+  // CHECK: check.expect_close %arg0, %arg1 : tensor<2xf32>, tensor<2xf32>
+  check.expect_close %a, %b, max_ulp_difference = 1 : tensor<2xf32>, tensor<2xf32>
+  // CHECK: check.expect_close %arg0, %arg1, min_ulp_difference = 1 : tensor<2xf32>, tensor<2xf32>
   check.expect_close %a, %b, max_ulp_difference = 1, min_ulp_difference = 1 : tensor<2xf32>, tensor<2xf32>
   return
 }

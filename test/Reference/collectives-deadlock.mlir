@@ -2,7 +2,6 @@
 // RUN: not octavo run %t/order.mlir 2>&1 | FileCheck %s --check-prefix ORDER
 // RUN: not octavo run %t/groups.mlir 2>&1 | FileCheck %s --check-prefix GROUPS
 // RUN: not octavo run %t/failure.mlir 2>&1 | FileCheck %s --check-prefix FAILURE
-// RUN: not octavo run %t/results.mlir 2>&1 | FileCheck %s --check-prefix RESULTS
 // Processes that wait for ever, that fail, or that do not have what the program asks for.
 
 //--- order.mlir
@@ -41,7 +40,7 @@ func.func @main() {
 }
 
 //--- failure.mlir
-// FAILURE: process (replica 0, partition 0): {{.*}}'stablehlo.infeed': no host feeds the program
+// FAILURE: process (replica 0, partition 0): {{.*}}'stablehlo.infeed': nothing is left for it to take
 module attributes {mhlo.num_replicas = 2 : i32} {
 func.func @main() {
   %x = stablehlo.constant dense<1.0> : tensor<2xf32>
@@ -58,14 +57,5 @@ func.func @main() {
   }) : (tensor<i1>) -> tensor<2xf32>
   check.expect_eq %y, %y : tensor<2xf32>
   return
-}
-}
-
-//--- results.mlir
-// RESULTS: is written for each of 2 processes, so its arguments and results differ
-module attributes {mhlo.num_partitions = 2 : i32} {
-func.func @main() -> tensor<ui32> {
-  %p = stablehlo.partition_id : tensor<ui32>
-  return %p : tensor<ui32>
 }
 }

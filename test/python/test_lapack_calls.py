@@ -300,6 +300,22 @@ def test_programs_that_jax_keeps(name, tmp_path):
             assert_near(found, expected, np.float32, 200)
 
 
+@pytest.mark.parametrize("name, data", [("cuda_threefry2x32", "data_2024_07_30"),
+                                        ("cuda_lu_pivots_to_permutation", "data_2025_04_01")])
+def test_calls_for_gpus(name, data, tmp_path):
+    """Random bits, and the permutation that pivots make, against the results that JAX keeps."""
+    module = importlib.import_module(f"jax._src.internal_test_util.export_back_compat_test_data.{name}")
+    case = getattr(module, data)
+    (tmp_path / "program.mlir.bc").write_bytes(case["mlir_module_serialized"])
+    command = [OCTAVO, "run", tmp_path / "program.mlir.bc", "--output", tmp_path / "out.npy"]
+    for i, array in enumerate(case["inputs"]):
+        np.save(tmp_path / f"in{i}.npy", array)
+        command += ["--input", tmp_path / f"in{i}.npy"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert np.array_equal(np.load(tmp_path / "out.npy"), case["expected_outputs"][0])
+
+
 def test_expm_and_sqrtm(tmp_path):
     """Whole functions of jax.scipy.linalg on top of the calls, beside SciPy's."""
     scipy = pytest.importorskip("scipy.linalg")

@@ -51,7 +51,7 @@ def Check_ExpectAlmostEqOp : Check_Op<"expect_almost_eq", [Check_EqualTypes<"lhs
     check.expect_almost_eq %found, %expected, tolerance = 1.0e-6 : tensor<4xf32>
     ```
   }];
-  let arguments = (ins RankedTensorOf<[AnyFloat]>:$lhs, RankedTensorOf<[AnyFloat]>:$rhs,
+  let arguments = (ins RankedTensorOf<[AnyFloat, AnyComplex]>:$lhs, RankedTensorOf<[AnyFloat, AnyComplex]>:$rhs,
                        DefaultValuedAttr<F64Attr, "1.0e-4">:$tolerance);
   let assemblyFormat = [{
     $lhs `,` $rhs (`,` `tolerance` `=` $tolerance^)? attr-dict `:` type($lhs)
@@ -70,7 +70,7 @@ def Check_ExpectAlmostEqConstOp
     check.expect_almost_eq_const %found, dense<0.5> : tensor<4xf32>, tolerance = 1.0e-6
     ```
   }];
-  let arguments = (ins RankedTensorOf<[AnyFloat]>:$lhs, ElementsAttr:$value,
+  let arguments = (ins RankedTensorOf<[AnyFloat, AnyComplex]>:$lhs, ElementsAttr:$value,
                        DefaultValuedAttr<F64Attr, "1.0e-4">:$tolerance);
   let assemblyFormat = "$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict";
   let hasVerifier = 1;
@@ -80,9 +80,9 @@ def Check_ExpectCloseOp : Check_Op<"expect_close", [Check_EqualTypes<"actual", "
   let summary = "Expects two tensors of floats that differ by a number of ulps in a range";
   let description = [{
     The distance of two elements is the number of values of their type between them, plus one; 0 if
-    they are equal or both NaN. Holds if the distance of every element is at most
-    `max_ulp_difference`, and the largest is at least `min_ulp_difference`, which is 0 where it is
-    not given: a lower limit tells that the stated accuracy is not worse than what was found.
+    they are equal or both NaN, and of complex numbers the larger one of their parts. Holds if the
+    distance of every element is at most `max_ulp_difference`, 1 where it is not given, and at least
+    `min_ulp_difference`, 0 where it is not given.
 
     ```mlir
     check.expect_close %found, %expected, max_ulp_difference = 3 : tensor<4xf32>, tensor<4xf32>
@@ -90,15 +90,33 @@ def Check_ExpectCloseOp : Check_Op<"expect_close", [Check_EqualTypes<"actual", "
         : tensor<4xf32>, tensor<4xf32>
     ```
   }];
-  let arguments = (ins RankedTensorOf<[AnyFloat]>:$actual, RankedTensorOf<[AnyFloat]>:$expected,
-                       DefaultValuedAttr<I64Attr, "3">:$max_ulp_difference,
-                       DefaultValuedAttr<I64Attr, "0">:$min_ulp_difference);
+  let arguments = (ins RankedTensorOf<[AnyFloat, AnyComplex]>:$actual, RankedTensorOf<[AnyFloat, AnyComplex]>:$expected,
+                       DefaultValuedAttr<UI64Attr, "1">:$max_ulp_difference,
+                       DefaultValuedAttr<UI64Attr, "0">:$min_ulp_difference);
   let assemblyFormat = [{
     $actual `,` $expected (`,` `max_ulp_difference` `=` $max_ulp_difference^)?
     (`,` `min_ulp_difference` `=` $min_ulp_difference^)? attr-dict
     `:` type($actual) `,` type($expected)
   }];
   let hasVerifier = 1;
+}
+
+def Check_ExpectSerializedEqOp : Check_Op<"expect_serialized_eq"> {
+  let summary = "Expects a tensor that has the bits of what a probe wrote";
+  let description = [{
+    Compares what `interpreter.probe` of that id wrote, when it came for the time `iter`, counted
+    from 0, with `expected`.
+
+    ```mlir
+    check.expect_serialized_eq %expected, probe_id = "p1", iter = 1 : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$expected, StrAttr:$probe_id,
+                       DefaultValuedAttr<UI32Attr, "0">:$iteration);
+  let assemblyFormat = [{
+    $expected `,` `probe_id` `=` $probe_id (`,` `iter` `=` $iteration^)? attr-dict
+    `:` type($expected)
+  }];
 }
 
 #endif // OCTAVO_DIALECT_CHECK_CHECK

@@ -2,6 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/Interruption.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
@@ -11,7 +12,9 @@
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Runtime/Binding.h"
+#include "octavo/Runtime/Infeed.h"
 #include "octavo/Runtime/Outputs.h"
+#include "octavo/Runtime/ProbeFolder.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/QuantizeDots.h"
@@ -37,6 +40,8 @@ struct RunOptions {
   std::string function;
   std::vector<std::string> weights;
   std::vector<std::string> inputs;
+  std::vector<std::string> infeed;
+  std::string probes;
   bool ignoresUnused = false;
   std::string backend = "reference";
   DotFlags dots; ///< no format: the program runs as it is
@@ -46,10 +51,23 @@ struct RunOptions {
   unsigned threads = 0;
 };
 
-runtime::Sources sourcesOf(const RunOptions& options) {
+/// What stands in a path for the number of a process.
+constexpr std::string_view kProcess = "{process}";
+
+bool namesProcess(const std::string& path) { return path.find(kProcess) != std::string::npos; }
+
+std::string pathOf(std::string path, std::int64_t process) {
+  for (std::size_t at; (at = path.find(kProcess)) != std::string::npos;)
+    path.replace(at, kProcess.size(), std::to_string(process));
+  return path;
+}
+
+runtime::Sources sourcesOf(const RunOptions& options, std::int64_t process) {
   runtime::Sources sources;
-  sources.weights.assign(options.weights.begin(), options.weights.end());
-  for (const std::string& input : options.inputs) {
+  for (const std::string& weights : options.weights)
+    sources.weights.emplace_back(pathOf(weights, process));
+  for (const std::string& given : options.inputs) {
+    const std::string input = pathOf(given, process);
     // A file whose own name has a '=' is given as ./FILE=... only with its argument's name.
     const std::size_t equals = input.find('=');
     if (equals == std::string::npos)
@@ -72,15 +90,17 @@ const execution::Backend& backendOf(const RunOptions& options) {
 /// The outputs of one run of a function, each a plain tensor.
 struct Outputs {
   std::vector<std::string> names;
+  std::vector<std::int64_t> processes; ///< which gave them
   std::vector<Value> values;
 
-  void add(const std::string& name, const Value& value) {
+  void add(const std::string& name, std::int64_t process, const Value& value) {
     if (value.isTuple()) {
       for (std::size_t i = 0; i < value.elements().size(); ++i)
-        add(fmt::format("{}.{}", name, i), value.elements()[i]);
+        add(fmt::format("{}.{}", name, i), process, value.elements()[i]);
       return;
     }
     names.push_back(name);
+    processes.push_back(process);
     if (value.isTensor()) {
       values.push_back(value);
       return;
@@ -97,6 +117,7 @@ struct Run {
   WeightSizes weights;
   RunTimes times;
   execution::CheckReport checks;
+  std::int64_t processes = 1;
 };
 
 /// The argument that says which platform of jax.export's container the program runs on is this
@@ -117,13 +138,14 @@ void choosePlatform(std::vector<runtime::Argument>& arguments,
     }
 }
 
-/// Makes the extents known that the program leaves open, by the values that it is given.
-void refineShapes(mlir::func::FuncOp function, const std::vector<Value>& values,
+/// Makes the extents known that the program leaves open, by the values that it is given; false
+/// where it leaves none open.
+bool refineShapes(mlir::func::FuncOp function, const std::vector<Value>& values,
                   const std::string& program) {
   std::vector<mlir::Type> types(function.getArgumentTypes().begin(),
                                 function.getArgumentTypes().end());
   if (std::none_of(types.begin(), types.end(), transforms::hasUnknownExtents))
-    return;
+    return false;
   for (std::size_t i = 0; i < types.size(); ++i)
     if (transforms::hasUnknownExtents(types[i]))
       types[i] = mlir::RankedTensorType::get(
@@ -131,31 +153,97 @@ void refineShapes(mlir::func::FuncOp function, const std::vector<Value>& values,
   const Diagnostics diagnostics(*function.getContext());
   if (failed(transforms::refineShapes(function, types)))
     throw CommandError(program + ": " + diagnostics.found(), ExitCode::BadInput);
+  return true;
+}
+
+/// The values of all processes' arguments, of one after the other. Files that are the same for all
+/// are read once.
+std::vector<Value> bindProcesses(const std::vector<runtime::Argument>& arguments,
+                                 const RunOptions& options, const std::string& function,
+                                 std::int64_t processes) {
+  const bool isOwn = std::ranges::any_of(options.weights, namesProcess) ||
+                     std::ranges::any_of(options.inputs, namesProcess);
+  std::vector<Value> values;
+  for (std::int64_t process = 0; process < processes; ++process) {
+    if (process == 0 || isOwn) {
+      std::vector<Value> own =
+          orThrow(runtime::bindArguments(arguments, sourcesOf(options, process), function));
+      std::ranges::move(own, std::back_inserter(values));
+    } else {
+      for (std::size_t i = 0; i < arguments.size(); ++i)
+        values.push_back(values[i]);
+    }
+  }
+  return values;
+}
+
+/// What a program meets besides its arguments. `probes` is null where there is no folder.
+execution::Host hostOf(const RunOptions& options, execution::Probes* probes,
+                       std::int64_t processes) {
+  execution::Host host;
+  host.isInterrupted = Interruption::isAsked;
+  host.print = printText;
+  host.probes = probes;
+  for (const std::string& paths : options.infeed) {
+    if (!namesProcess(paths)) {
+      host.infeed.push_back(orThrow(runtime::readFeed(paths)));
+      continue;
+    }
+    host.infeedOfProcess.resize(static_cast<std::size_t>(processes));
+    for (std::int64_t process = 0; process < processes; ++process)
+      host.infeedOfProcess[static_cast<std::size_t>(process)].push_back(
+          orThrow(runtime::readFeed(pathOf(paths, process))));
+  }
+  return host;
+}
+
+std::unique_ptr<runtime::ProbeFolder> probeFolderOf(const RunOptions& options) {
+  return options.probes.empty() ? nullptr : orThrow(runtime::ProbeFolder::make(options.probes));
+}
+
+void requireOutputsOfProcesses(const RunOptions& options, std::int64_t processes) {
+  if (processes > 1 && !options.output.empty() && !namesProcess(options.output))
+    throw CommandError(fmt::format("--output {}: {} processes have outputs of their own; write "
+                                   "{{process}} where the number of each is to stand, as in "
+                                   "out-{{process}}.npy",
+                                   options.output, processes),
+                       ExitCode::BadUsage);
 }
 
 Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExport>& container,
-                const RunOptions& options) {
+                const RunOptions& options, execution::Probes* probes) {
   Run run;
   const std::string name = function.getName().str();
   std::vector<runtime::Argument> arguments =
       orThrow(runtime::argumentsOf(function), options.program);
   choosePlatform(arguments, container);
+  const auto prepared = [&] {
+    return orThrow(backendOf(options).prepare(function->getParentOfType<mlir::ModuleOp>(), name));
+  };
+  auto executable = prepared();
+  run.processes = executable->processes();
+  requireOutputsOfProcesses(options, run.processes);
   std::vector<Value> values;
   {
     const ElapsedTime time("binding weights and inputs");
-    values = orThrow(runtime::bindArguments(arguments, sourcesOf(options), "@" + name));
-    run.weights = weightSizes(arguments, values);
+    values = bindProcesses(arguments, options, "@" + name, run.processes);
+    run.weights = weightSizes(arguments, std::span(values).first(arguments.size()));
     run.times.bind = time.seconds();
   }
-  refineShapes(function, values, options.program);
+  if (refineShapes(function, values, options.program))
+    executable = prepared();
+  execution::Host host = hostOf(options, probes, run.processes);
+  host.checks = &run.checks;
   const ElapsedTime time(fmt::format("evaluating @{}", name));
-  const auto executable =
-      orThrow(backendOf(options).prepare(function->getParentOfType<mlir::ModuleOp>(), name));
-  const std::vector<Value> results = orThrow(executable->run(std::move(values), &run.checks));
+  const Interruption interruption;
+  auto results = executable->run(std::move(values), host);
+  if (!results)
+    throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
   run.times.evaluate = time.seconds();
   const std::vector<std::string> names = runtime::resultNames(function);
-  for (std::size_t i = 0; i < results.size(); ++i)
-    run.outputs.add(names[i], results[i]);
+  for (std::size_t i = 0; i < results->size(); ++i)
+    run.outputs.add(names[i % names.size()], static_cast<std::int64_t>(i / names.size()),
+                    (*results)[i]);
   return run;
 }
 
@@ -226,13 +314,15 @@ void runProgram(const RunOptions& options) {
   if (!options.dots.format.empty())
     quantization = quantizeProgram(program, options);
 
+  const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
   if (options.function.empty() && !runtime::selfChecks(program).empty()) {
-    runChecks(program, options.program, backendOf(options),
+    const Interruption interruption;
+    runChecks(program, options.program, backendOf(options), hostOf(options, probes.get(), 1),
               options.isJson ? ReportFormat::Json : ReportFormat::Text);
     return;
   }
   auto function = orThrow(runtime::findFunction(program, options.function), options.program);
-  const Run run = runFunction(function, file.container, options);
+  const Run run = runFunction(function, file.container, options, probes.get());
   RunReport report{.program = options.program,
                    .function = function.getName().str(),
                    .backend = options.backend,
@@ -242,18 +332,23 @@ void runProgram(const RunOptions& options) {
                    .comparedTimes = std::nullopt,
                    .outputs = {}};
   for (std::size_t i = 0; i < run.outputs.names.size(); ++i)
-    report.outputs.push_back({run.outputs.names[i], &run.outputs.values[i].tensor(), {}});
+    report.outputs.push_back(
+        {.name = run.outputs.names[i],
+         .tensor = &run.outputs.values[i].tensor(),
+         .process = run.processes > 1 ? std::optional(run.outputs.processes[i]) : std::nullopt,
+         .comparison = {}});
 
-  if (!options.output.empty()) {
+  for (std::int64_t process = 0; process < run.processes && !options.output.empty(); ++process) {
     std::vector<runtime::NamedOutput> named;
     for (const OutputReport& output : report.outputs)
-      named.push_back({output.name, output.tensor});
-    if (llvm::Error error = runtime::writeOutputs(options.output, named))
+      if (output.process.value_or(process) == process)
+        named.push_back({output.name, output.tensor});
+    if (llvm::Error error = runtime::writeOutputs(pathOf(options.output, process), named))
       throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
   }
   if (original) {
     const Run f32 = runFunction(orThrow(runtime::findFunction(*original, options.function)),
-                                file.container, options);
+                                file.container, options, probes.get());
     compareOutputs(f32.outputs, report);
     report.comparedTimes = f32.times;
   }
@@ -281,6 +376,13 @@ void addRunCommand(CLI::App& app) {
                    "tensors by name. May be repeated")
       ->type_name("NAME=FILE.npy|FILE.npy|FILE.safetensors")
       ->allow_extra_args(false);
+  command
+      ->add_option("--infeed", options->infeed,
+                   "The arrays that the program's next infeed takes; may be repeated")
+      ->type_name("FILE.npy[,FILE.npy]...")
+      ->allow_extra_args(false);
+  command->add_option("--probes", options->probes, "Where interpreter.probe writes")
+      ->type_name("FOLDER");
   command->add_flag("--ignore-unused", options->ignoresUnused,
                     "Ignore tensors that no argument uses");
   command->add_option("--function", options->function, "Function to run instead of @main")
@@ -310,7 +412,9 @@ void addRunCommand(CLI::App& app) {
   command->footer(R"(Examples:
   octavo run model.mlir --weights model.safetensors --input ids=ids.npy --output out.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize mxfp4 --compare f32
-  octavo run test.mlir            a program that checks itself: exits 0 when every check held)");
+  octavo run test.mlir            a program that checks itself: exits 0 when every check held
+  octavo run spmd.mlir --input x-{process}.npy --output y-{process}.npy
+                                  a program for several processes, each with files of its own)");
   command->callback([options] { runProgram(*options); });
 }
 

@@ -2,6 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/Interruption.h"
 
 #include "octavo/Runtime/Program.h"
 
@@ -30,8 +31,12 @@ Json failuresJson(const execution::CheckReport& report) {
 
 } // namespace
 
+ExitCode evaluationFailed() {
+  return Interruption::isAsked() ? ExitCode::Interrupted : ExitCode::BadInput;
+}
+
 void runChecks(mlir::ModuleOp program, const std::string& path, const execution::Backend& backend,
-               ReportFormat format) {
+               const execution::Host& host, ReportFormat format) {
   Json functions = Json::array();
   std::int64_t held = 0, failed = 0;
   for (mlir::func::FuncOp function : runtime::selfChecks(program)) {
@@ -42,12 +47,14 @@ void runChecks(mlir::ModuleOp program, const std::string& path, const execution:
       auto executable = backend.prepare(program, name);
       if (!executable)
         return executable.takeError();
-      return (*executable)->run({}, &report).takeError();
+      execution::Host own = host;
+      own.checks = &report;
+      return (*executable)->run({}, own).takeError();
     };
     if (llvm::Error error = run())
       throw CommandError(fmt::format("{}: @{} could not be evaluated: {}", path, name,
                                      llvm::toString(std::move(error))),
-                         ExitCode::BadInput);
+                         evaluationFailed());
     held += report.held;
     failed += static_cast<std::int64_t>(report.failures.size());
     if (format == ReportFormat::Json) {

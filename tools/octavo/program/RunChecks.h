@@ -1,6 +1,8 @@
 // `octavo run` of a program that checks itself.
 #pragma once
 
+#include "tools/octavo/Commands.h"
+
 #include "octavo/Execution/Executable.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -14,6 +16,10 @@ enum class ReportFormat { Text, Json };
 /// Runs every function of the program that checks itself, prints how each went, and throws
 /// CommandError where a check failed or a function could not be evaluated.
 void runChecks(mlir::ModuleOp program, const std::string& path, const execution::Backend& backend,
-               ReportFormat format);
+               const execution::Host& host, ReportFormat format);
+
+/// What a command exits with when a program could not be evaluated to its end: by a fault of the
+/// program, or because it was interrupted.
+ExitCode evaluationFailed();
 
 } // namespace octavo::tools

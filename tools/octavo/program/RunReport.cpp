@@ -136,7 +136,8 @@ std::string text(const RunReport& report) {
   text += "\n";
   for (const OutputReport& output : report.outputs) {
     const Summary summary = summarize(*output.tensor);
-    text += fmt::format("output     {} {}", output.name,
+    text += fmt::format("output     {}{} {}", output.name,
+                        output.process ? fmt::format(" of process {}", *output.process) : "",
                         runtime::describe(output.tensor->type, output.tensor->shape));
     if (std::isfinite(summary.mean))
       text += fmt::format(": min {:.6g}, max {:.6g}, mean {:.6g}", summary.minimum, summary.maximum,
@@ -179,6 +180,8 @@ std::string json(const RunReport& report) {
                   {"mean", summary.mean},
                   {"non_finite", summary.nonFinite},
                   {"f32", nullptr}};
+    if (output.process)
+      entry["process"] = *output.process;
     if (const auto& comparison = output.comparison)
       entry["f32"] = {{"cosine", comparison->cosine},
                       {"relative", comparison->relative},

@@ -44,6 +44,7 @@ struct RunTimes {
 struct OutputReport {
   std::string name;
   const numerics::Tensor* tensor;
+  std::optional<std::int64_t> process;           ///< of a grid, which gave it
   std::optional<runtime::Comparison> comparison; ///< with the f32 program
 };
 

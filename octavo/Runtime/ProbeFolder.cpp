@@ -1,0 +1,91 @@
+#include "octavo/Runtime/ProbeFolder.h"
+
+#include "octavo/Checkpoint/Files/DurableFolder.h"
+#include "octavo/Checkpoint/Files/Npy.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace octavo::runtime {
+
+namespace {
+
+using execution::Tensor;
+
+llvm::Error failure(const std::string& message) {
+  return llvm::createStringError(llvm::Twine(message));
+}
+
+std::string text(mlir::Type type) {
+  std::string printed;
+  llvm::raw_string_ostream(printed) << type;
+  return printed;
+}
+
+/// Whether NumPy itself has the type.
+bool isOfNumPy(const numerics::ElementType& type) {
+  if (type.isFloat())
+    return type.format() == format::element("f16") || type.format() == format::element("f32") ||
+           type.format() == format::element("f64");
+  return type.isComplex() || (type.isInteger() && (type.isBoolean() || type.width() >= 8));
+}
+
+/// The codes as unsigned integers, for a type that NumPy does not have.
+Tensor forNumPy(const Tensor& tensor) {
+  if (isOfNumPy(tensor.type))
+    return tensor;
+  return {numerics::IntegerType{8 * tensor.type.bytes(), true}, tensor.shape, tensor.bytes};
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<ProbeFolder>>
+ProbeFolder::make(const std::filesystem::path& folder) {
+  if (const auto made = checkpoint::createFolders(folder); !made)
+    return failure(fmt::format("{}: cannot be made a folder for probes: {}", folder.string(),
+                               made.error().problem));
+  const std::filesystem::path index = folder / "index.csv";
+  if (!std::ofstream(index, std::ios::trunc))
+    return failure(fmt::format("{}: cannot be written", index.string()));
+  return std::unique_ptr<ProbeFolder>(new ProbeFolder(folder));
+}
+
+llvm::Error ProbeFolder::write(llvm::StringRef id, mlir::RankedTensorType type,
+                               const Tensor& tensor) {
+  const std::scoped_lock lock(mutex);
+  const std::filesystem::path file = folder / fmt::format("probe{}.npy", records.size() + 1);
+  if (const auto written = checkpoint::writeNpy(file, forNumPy(tensor)); !written)
+    return failure(written.error().message());
+  const std::filesystem::path index = folder / "index.csv";
+  std::ofstream lines(index, std::ios::app);
+  lines << id.str() << "," << text(type) << "," << file.string() << std::endl;
+  if (!lines)
+    return failure(fmt::format("{}: cannot be written", index.string()));
+  records.push_back({id.str(), text(type), tensor.type, file});
+  return llvm::Error::success();
+}
+
+llvm::Expected<Tensor> ProbeFolder::read(llvm::StringRef id, std::uint32_t iteration,
+                                         mlir::RankedTensorType type) {
+  const std::scoped_lock lock(mutex);
+  std::uint32_t times = 0;
+  for (const Record& record : records) {
+    if (record.id != id || times++ != iteration)
+      continue;
+    if (record.type != text(type))
+      return failure(
+          fmt::format("the probe '{}' left {}; expected {}", record.id, record.type, text(type)));
+    auto tensor = checkpoint::readNpy(record.file);
+    if (!tensor)
+      return failure(tensor.error().message());
+    tensor->type = record.elements;
+    return std::move(*tensor);
+  }
+  return failure(fmt::format("the probe '{}' has come {} times so far; iteration {} is asked for",
+                             id.str(), times, iteration));
+}
+
+} // namespace octavo::runtime
