@@ -3,10 +3,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace octavo::runtime {
 
 std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape) {
-  return fmt::format("{}[{}]", type.name(), fmt::join(shape, ", "));
+  std::vector<std::string> extents;
+  for (const std::int64_t extent : shape)
+    extents.push_back(extent == kUnknownExtent ? "?" : std::to_string(extent));
+  return fmt::format("{}[{}]", type.name(), fmt::join(extents, ", "));
+}
+
+bool Argument::takes(std::span<const std::int64_t> given) const {
+  return std::ranges::equal(shape, given, [](std::int64_t expected, std::int64_t found) {
+    return expected == kUnknownExtent || expected == found;
+  });
 }
 
 std::string Argument::describe() const {
@@ -16,6 +27,10 @@ std::string Argument::describe() const {
   return fmt::format("{}[{}] scaled by {} a block of [{}]{}", scaled.element->name,
                      fmt::join(shape, ", "), scaled.scale->name, fmt::join(scaled.block, ", "),
                      scaled.hasOuterScale ? " and one f32" : "");
+}
+
+numerics::ElementType typeInFiles(const numerics::ElementType& type) {
+  return type.isQuantized() ? numerics::ElementType(type.quantized().storage) : type;
 }
 
 std::uint64_t storedBits(const execution::Value& value) {

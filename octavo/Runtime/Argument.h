@@ -6,6 +6,7 @@
 #include "octavo/Numerics/Tensor.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,19 +19,27 @@ struct ScaledArgument {
   numerics::QuantizeOptions options;
 };
 
+/// An extent that a program leaves open: the value's.
+inline constexpr std::int64_t kUnknownExtent = -1;
+
 struct Argument {
   std::string name;
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> shape; ///< kUnknownExtent among them
   std::variant<numerics::ElementType, ScaledArgument> type;
   bool isParameter = false; ///< a weight: bound by name only, never by position
 
   bool isScaled() const { return std::holds_alternative<ScaledArgument>(type); }
+  /// Whether a value of that shape may be bound to it.
+  bool takes(std::span<const std::int64_t> given) const;
   /// `f32[384, 384]`, or `e2m1fn[384, 384] scaled by e8m0fnu a block of [1, 32]`.
   std::string describe() const;
 };
 
-/// `f32[384, 384]`.
+/// `f32[384, ?]`.
 std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape);
+
+/// The type of the elements in files: the storage of a quantized type, any other itself.
+numerics::ElementType typeInFiles(const numerics::ElementType& type);
 
 /// Bits that a tensor or scaled tensor takes when codes are packed: elements, scales, and the outer
 /// scale. A boolean takes a byte.

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace octavo::runtime {
@@ -49,9 +50,12 @@ std::vector<std::string> uniqueNames(std::vector<std::string> names, llvm::Strin
 /// Type of argument `i`; the caller gives it its name.
 llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
   const mlir::Type type = function.getArgumentTypes()[i];
-  if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type); tensor && tensor.hasStaticShape())
-    if (const auto element = elementType(tensor.getElementType()))
-      return Argument{"", tensor.getShape().vec(), *element};
+  if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type))
+    if (const auto element = elementType(tensor.getElementType())) {
+      std::vector<std::int64_t> shape = tensor.getShape().vec();
+      std::ranges::replace(shape, mlir::ShapedType::kDynamic, kUnknownExtent);
+      return Argument{"", std::move(shape), *element};
+    }
   if (auto scaled = mlir::dyn_cast<ir::ScaledType>(type)) {
     numerics::QuantizeOptions options;
     if (auto said =
@@ -61,10 +65,9 @@ llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
   }
   std::string text;
   llvm::raw_string_ostream(text) << type;
-  return failure(
-      fmt::format("argument {} of @{} cannot be bound: expected a tensor of static shape "
-                  "and an element type that octavo has, found {}",
-                  i, function.getName().str(), text));
+  return failure(fmt::format("argument {} of @{} cannot be bound: expected a tensor of known rank "
+                             "and an element type that octavo has, found {}",
+                             i, function.getName().str(), text));
 }
 
 } // namespace
