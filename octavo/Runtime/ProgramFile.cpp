@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/MissingOperations.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/ProgramText.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Runtime/Program.h"
 
@@ -9,7 +10,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,7 +32,10 @@ public:
           if (!text.empty())
             text += '\n';
           llvm::raw_string_ostream out(text);
-          if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
+          const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
+          // Line 0 stands for the file as a whole, which every message begins with.
+          if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()) &&
+              !(place && place.getLine() == 0))
             out << diagnostic.getLocation() << ": ";
           out << diagnostic;
           return mlir::success();
@@ -52,13 +55,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm:
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnosticHandler(sources, &context, stream);
-  auto program = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-  if (!program) {
-    const llvm::StringRef source = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
-    if (const std::string unknown = operationsOfUnknownDialects(source, &context); !unknown.empty())
-      stream << "it uses operations of dialects that octavo does not have: " << unknown;
-  }
-  if (!program || failed(verifyHasOperations(*program)))
+  mlir::OwningOpRef<mlir::ModuleOp> program = readProgramText(sources, &context);
+  if (!program)
     return failure(fmt::format("{}: not a program that octavo can read; it reads StableHLO as MLIR "
                                "text:\n{}",
                                name, llvm::StringRef(diagnostics).rtrim().str()));
