@@ -26,8 +26,9 @@ foreach(library IN LISTS MLIR_EXPORTED_TARGETS)
   endif()
 endforeach()
 target_link_libraries(octavo_mlir INTERFACE
-  MLIRBytecodeReader MLIRBytecodeWriter MLIRFuncDialect MLIRFuncInlinerExtension MLIRParser MLIRPass
-  MLIRQuantDialect MLIRTransforms)
+  MLIRArithDialect MLIRBytecodeReader MLIRBytecodeWriter MLIRControlFlowDialect MLIRFuncDialect
+  MLIRFuncInlinerExtension MLIRMathDialect MLIRParser MLIRPass MLIRQuantDialect MLIRSCFDialect
+  MLIRShapeDialect MLIRTensorDialect MLIRTransforms)
 octavo_precompiled(Mlir LINK octavo_mlir fmt::fmt nlohmann_json::nlohmann_json TBB::tbb tl::expected)
 
 # octavo_tablegen(Target file.td out.inc flag ... ): appends one generated file to Target.

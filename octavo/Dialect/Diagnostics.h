@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -19,7 +20,10 @@ public:
           if (!text.empty())
             text += '\n';
           llvm::raw_string_ostream out(text);
-          if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
+          const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
+          // Line 0 stands for the file as a whole, which every message begins with.
+          if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()) &&
+              !(place && place.getLine() == 0))
             out << diagnostic.getLocation() << ": ";
           out << diagnostic;
           return mlir::success();

@@ -2,6 +2,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
 #include <map>
@@ -21,6 +22,8 @@ std::string text(const Counts& counts) {
             (count == 1 ? " (once)" : " (" + std::to_string(count) + " times)");
   return list;
 }
+
+bool isNameByte(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; }
 
 /// Finds the names of operations in MLIR's text where they can stand: at the start of a line, after
 /// `%x =` and after `{`. That is where programs that are printed have them.
@@ -64,8 +67,6 @@ public:
   }
 
 private:
-  static bool isNameByte(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; }
-
   template <typename F> llvm::StringRef take(F f) {
     const llvm::StringRef taken = rest.take_while(f);
     rest = rest.drop_front(taken.size());
@@ -89,14 +90,18 @@ private:
   bool isResult = false; ///< what was read last is `%x` or a list of such
 };
 
+bool isMissing(llvm::StringRef name, mlir::MLIRContext* context) {
+  if (!name.contains('.') || name.starts_with("."))
+    return false;
+  // A dialect is loaded when the parser first comes to it, which may be further down.
+  context->getOrLoadDialect(name.split('.').first);
+  return !mlir::RegisteredOperationName::lookup(name, context);
+}
+
 Counts missingIn(llvm::StringRef text, mlir::MLIRContext* context) {
   Counts counts;
   Scanner(text).forEachName([&](llvm::StringRef name) {
-    if (!name.contains('.'))
-      return;
-    // A dialect is loaded when the parser first comes to it, which may be further down.
-    context->getOrLoadDialect(name.split('.').first);
-    if (!mlir::RegisteredOperationName::lookup(name, context))
+    if (isMissing(name, context))
       ++counts[name.str()];
   });
   return counts;
@@ -112,6 +117,15 @@ llvm::StringRef textAround(mlir::OpAsmParser& parser, llvm::SMLoc at) {
         --begin;
       while (*begin != '\n');
   return begin;
+}
+
+/// The name that begins at a line and column, which count from 1; empty where there is none.
+llvm::StringRef nameAt(llvm::StringRef text, unsigned line, unsigned column) {
+  if (line == 0 || column == 0)
+    return {};
+  for (; line > 1; --line)
+    text = text.split('\n').second;
+  return text.substr(column - 1).take_while(isNameByte);
 }
 
 /// The name of an operation of the same dialect that is fewest edits away, if those are few enough
@@ -133,13 +147,32 @@ std::optional<std::string> nearest(mlir::OperationName name) {
   return best;
 }
 
+/// What turns operations of another compiler's dialect into StableHLO.
+llvm::StringRef remedy(llvm::StringRef dialect) {
+  return llvm::StringSwitch<llvm::StringRef>(dialect)
+      .Cases({"tf", "tf_device", "tf_executor", "tf_saved_model"},
+             "TensorFlow's tf-to-stablehlo-translate turns a SavedModel into StableHLO")
+      .Case("tfl", "export the model that the TFLite file was made from with TensorFlow's "
+                   "tf-to-stablehlo-translate")
+      .Case("tosa", "nothing turns TOSA into StableHLO: export the model again from its framework, "
+                    "from PyTorch with torch_mlir.fx.export_and_import(model, ..., "
+                    "output_type=\"stablehlo\"), from TensorFlow with tf-to-stablehlo-translate")
+      .Case("onnx", "onnx-mlir-opt --convert-onnx-to-stablehlo turns ONNX into StableHLO")
+      .Cases({"torch", "torch_c"},
+             "export the model with torch_mlir.fx.export_and_import(model, ..., "
+             "output_type=\"stablehlo\")")
+      .Case("mhlo", "export the program as StableHLO, which took MHLO's place")
+      .Case("vhlo", "VHLO is read from portable artifacts, not from text")
+      .Default("lower it to operations that octavo has before the program is written out");
+}
+
 void describeMissing(mlir::InFlightDiagnostic& error, mlir::OperationName name,
                      const Counts& counts) {
   error << "is not among the operations that octavo has; ";
   if (const std::optional<std::string> near = nearest(name))
     error << "did you mean '" << *near << "'?";
   else
-    error << "lower it to operations that octavo has before the program is written out";
+    error << remedy(name.getDialectNamespace());
   error.attachNote() << "what the program uses and octavo does not have: " << text(counts);
 }
 
@@ -173,12 +206,21 @@ llvm::LogicalResult verifyHasOperations(mlir::Operation* program) {
   return error;
 }
 
-std::string operationsOfUnknownDialects(llvm::StringRef program, mlir::MLIRContext* context) {
-  Counts counts = missingIn(program, context);
-  std::erase_if(counts, [&](const auto& entry) {
-    return context->getLoadedDialect(llvm::StringRef(entry.first).split('.').first) != nullptr;
-  });
-  return text(counts);
+bool namesMissingOperations(llvm::StringRef text, mlir::MLIRContext* context) {
+  return !missingIn(text, context).empty();
+}
+
+bool standsAtMissingOperation(llvm::StringRef text, unsigned line, unsigned column,
+                              mlir::MLIRContext* context) {
+  return isMissing(nameAt(text, line, column), context);
+}
+
+void emitMissingOperations(mlir::FileLineColLoc at, llvm::StringRef text) {
+  mlir::MLIRContext* context = at.getContext();
+  const llvm::StringRef name = nameAt(text, at.getLine(), at.getColumn());
+  mlir::InFlightDiagnostic error = mlir::emitError(at);
+  error << "operation '" << name << "' ";
+  describeMissing(error, mlir::OperationName(name, context), missingIn(text, context));
 }
 
 } // namespace octavo

@@ -19,9 +19,14 @@ mlir::ParseResult refuseCustomForm(mlir::OpAsmParser& parser, mlir::OperationSta
 /// the context by allowUnregisteredDialects.
 llvm::LogicalResult verifyHasOperations(mlir::Operation* program);
 
-/// "vhlo.add_v1 (3 times), vhlo.call_v1 (once)": the operations that a program's text names of
-/// dialects that are not loaded, sorted; empty if there are none. MLIR cannot read their custom
-/// form.
-std::string operationsOfUnknownDialects(llvm::StringRef text, mlir::MLIRContext* context);
+/// Whether a program's text names operations that octavo does not have.
+bool namesMissingOperations(llvm::StringRef text, mlir::MLIRContext* context);
+
+/// Whether an operation that octavo does not have is named at that place of a program's text.
+bool standsAtMissingOperation(llvm::StringRef text, unsigned line, unsigned column,
+                              mlir::MLIRContext* context);
+
+/// The error at the location of such a name, of all in the text.
+void emitMissingOperations(mlir::FileLineColLoc at, llvm::StringRef text);
 
 } // namespace octavo

@@ -7,9 +7,15 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Shape/IR/Shape.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace octavo {
 
@@ -17,6 +23,9 @@ void registerDialects(mlir::DialectRegistry& registry) {
   registry.insert<mlir::func::FuncDialect, mlir::quant::QuantDialect, stablehlo::StableHLODialect,
                   chlo::CHLODialect, check::CheckDialect, interpreter::InterpreterDialect,
                   ir::OctavoDialect>();
+  // What exporters to StableHLO leave of MLIR's own.
+  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect, mlir::shape::ShapeDialect, mlir::tensor::TensorDialect>();
   registerForeignAttributes(registry);
   // Calls are inlined into whatever dialect calls.
   mlir::func::registerInlinerExtension(registry);

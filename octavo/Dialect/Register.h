@@ -5,8 +5,8 @@
 
 namespace octavo {
 
-/// Registers builtin's companions that programs use (func, quant), StableHLO, CHLO, check and
-/// octavo.
+/// Registers builtin's companions that programs use (func, quant, and arith, cf, math, scf, shape
+/// and tensor, of which exporters leave some), StableHLO, CHLO, check and octavo.
 void registerDialects(mlir::DialectRegistry& registry);
 
 } // namespace octavo

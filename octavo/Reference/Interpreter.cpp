@@ -3,6 +3,7 @@
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Reference/Evaluation.h"
+#include "octavo/Reference/MLIRDialects.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -101,12 +102,18 @@ const execution::Backend kBackend{"reference", prepare};
 const EvaluatorTable& evaluators() {
   static const EvaluatorTable table = [] {
     EvaluatorTable t;
-    for (auto* addFamily :
-         {registerCheck,        registerChannels,      registerCHLO,        registerCollectives,
-          registerComplex,      registerContraction,   registerControlFlow, registerCustomCalls,
-          registerDataMovement, registerDynamic,       registerElementwise, registerIndexing,
-          registerInterpreter,  registerLinearAlgebra, registerOctavo,      registerQuantized,
-          registerRandom,       registerReduction,     registerSort,        registerWindows})
+    for (auto* addFamily : {registerArith,         registerCheck,
+                            registerChannels,      registerCHLO,
+                            registerCollectives,   registerComplex,
+                            registerContraction,   registerControlFlow,
+                            registerCustomCalls,   registerDataMovement,
+                            registerDynamic,       registerElementwise,
+                            registerIndexing,      registerInterpreter,
+                            registerLinearAlgebra, registerOctavo,
+                            registerQuantized,     registerRandom,
+                            registerReduction,     registerShapeArithmetic,
+                            registerSort,          registerStructuredControlFlow,
+                            registerWindows})
       addFamily(t);
     return t;
   }();

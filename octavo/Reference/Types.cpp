@@ -4,6 +4,7 @@
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Text/ByteText.h"
 
+#include "mlir/Dialect/Shape/IR/Shape.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,11 +16,16 @@ namespace octavo::reference {
 
 namespace {
 
-using octavo::elementType;
-
 /// Elements of the largest tensor that is evaluated: 16 GiB of f32. A program that asks for more is
 /// wrong, or at least not for this interpreter.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 32;
+
+/// An element type of octavo's, and i64 for MLIR's index.
+std::optional<ElementType> evaluatedElementType(mlir::Type type) {
+  if (llvm::isa<mlir::IndexType>(type))
+    return ElementType(numerics::IntegerType{64, false});
+  return octavo::elementType(type);
+}
 
 std::string typeText(mlir::Type type) {
   std::string text;
@@ -72,7 +78,7 @@ std::string describe(const Value& value) {
 std::string mismatch(const Value& value, mlir::Type type) {
   const auto expected = [&] { return "expected " + typeText(type) + ", found " + describe(value); };
   if (auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(type)) {
-    const auto element = elementType(ranked.getElementType());
+    const auto element = evaluatedElementType(ranked.getElementType());
     const bool fits = value.isTensor() && element && value.tensor().type == *element &&
                       stablehlo::areCompatible(stablehlo::knownExtents(value.tensor().shape),
                                                stablehlo::extentsOf(ranked));
@@ -104,6 +110,20 @@ std::string mismatch(const Value& value, mlir::Type type) {
                       static_cast<std::int64_t>(found.scales.size()) == scales;
     return fits ? "" : expected();
   }
+  // Scalars of MLIR's own dialects are tensors of rank 0.
+  if (const auto element = evaluatedElementType(type)) {
+    const bool fits =
+        value.isTensor() && value.tensor().shape.empty() && value.tensor().type == *element;
+    return fits ? "" : expected();
+  }
+  const std::size_t rank = llvm::isa<mlir::shape::ShapeType>(type) ? 1 : 0;
+  if (rank == 1 || llvm::isa<mlir::shape::SizeType>(type)) {
+    const bool fits = value.isTensor() && value.tensor().shape.size() == rank &&
+                      value.tensor().type == ElementType(numerics::IntegerType{64, false});
+    return fits ? "" : expected();
+  }
+  if (llvm::isa<mlir::shape::WitnessType>(type))
+    return value.isToken() ? "" : expected();
   return "values of type " + typeText(type) + " are not evaluated";
 }
 
@@ -129,11 +149,12 @@ llvm::Expected<TensorShape> tensorShape(mlir::Operation* op, mlir::Type type) {
 
 llvm::Expected<ElementType> elementTypeOf(mlir::Operation* op, mlir::Type type) {
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-  if (!tensor)
+  if (!tensor && !type.isIntOrIndexOrFloat())
     return failure(op, typeText(type) + " is not a tensor of known rank");
-  if (const auto element = elementType(tensor.getElementType()))
-    return *element;
-  return failure(op, "elements of " + typeText(tensor.getElementType()) + " are not evaluated");
+  const mlir::Type element = tensor ? tensor.getElementType() : type;
+  if (const auto found = evaluatedElementType(element))
+    return *found;
+  return failure(op, "elements of " + typeText(element) + " are not evaluated");
 }
 
 llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace octavo::runtime {
 
 namespace {
@@ -20,6 +22,12 @@ std::string describe(const numerics::ElementType& type, std::span<const std::int
   return fmt::format("{}[{}]", type.name(), spell(shape));
 }
 
+bool Argument::takes(std::span<const std::int64_t> given) const {
+  return std::ranges::equal(shape, given, [](std::int64_t expected, std::int64_t found) {
+    return expected == kUnknownExtent || expected == found;
+  });
+}
+
 std::string Argument::describe() const {
   if (!isScaled())
     return runtime::describe(std::get<numerics::ElementType>(type), shape);
@@ -27,6 +35,10 @@ std::string Argument::describe() const {
   return fmt::format("{}[{}] scaled by {} a block of [{}]{}", scaled.element->name,
                      fmt::join(shape, ", "), scaled.scale->name, fmt::join(scaled.block, ", "),
                      scaled.hasOuterScale ? " and one f32" : "");
+}
+
+numerics::ElementType typeInFiles(const numerics::ElementType& type) {
+  return type.isQuantized() ? numerics::ElementType(type.quantized().storage) : type;
 }
 
 std::uint64_t storedBits(const execution::Value& value) {

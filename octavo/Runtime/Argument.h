@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,12 +33,17 @@ struct Argument {
   std::optional<execution::Value> given = {}; ///< its value where no file has one
 
   bool isScaled() const { return std::holds_alternative<ScaledArgument>(type); }
+  /// Whether a value of that shape may be bound to it.
+  bool takes(std::span<const std::int64_t> given) const;
   /// `f32[384, 384]`, or `e2m1fn[384, 384] scaled by e8m0fnu a block of [1, 32]`.
   std::string describe() const;
 };
 
 /// `f32[384, ?]`.
 std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape);
+
+/// The type of the elements in files: the storage of a quantized type, any other itself.
+numerics::ElementType typeInFiles(const numerics::ElementType& type);
 
 /// Bits that a tensor or scaled tensor takes when codes are packed: elements, scales, and the outer
 /// scale. A boolean takes a byte.

@@ -249,22 +249,33 @@ private:
   }
 
   llvm::Expected<Value> read(const Argument& argument, const Origin& origin) const {
-    if (!origin.file) {
-      auto tensor = checkpoint::readNpy(origin.npy);
-      if (!tensor)
-        return failure(tensor.error().message());
-      if (llvm::Error error = checkType(argument, origin, tensor->type, tensor->shape))
-        return error;
-      if (!argument.isScaled())
-        return Value(std::move(*tensor));
-      return quantize(argument, origin, *tensor);
-    }
-    auto tensor = origin.file->read(*origin.entry);
+    auto tensor = origin.file ? origin.file->read(*origin.entry) : checkpoint::readNpy(origin.npy);
     if (!tensor)
       return failure(tensor.error().message());
-    if (!argument.isScaled())
-      return Value(std::move(*tensor));
-    return quantize(argument, origin, *tensor);
+    if (!origin.file)
+      if (llvm::Error error = checkType(argument, origin, tensor->type, tensor->shape))
+        return error;
+    if (argument.isScaled())
+      return quantize(argument, origin, *tensor);
+    const auto& type = std::get<ElementType>(argument.type);
+    if (type.isQuantized())
+      if (llvm::Error error = checkStorage(argument, origin, *tensor, type.quantized()))
+        return error;
+    tensor->type = type;
+    return Value(std::move(*tensor));
+  }
+
+  llvm::Error checkStorage(const Argument& argument, const Origin& origin, const Tensor& tensor,
+                           const numerics::QuantizedType& type) const {
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      if (const double value = valueOf(tensor, i); value < static_cast<double>(type.storageMin) ||
+                                                   value > static_cast<double>(type.storageMax))
+        return failure(fmt::format("{}: cannot be argument {} of {}: element [{}] is {}, and the "
+                                   "storage of {} goes from {} to {}",
+                                   origin.describe(), checkpoint::inQuotes(argument.name), program,
+                                   fmt::join(indexOf(tensor.shape, i), ", "), value,
+                                   argument.describe(), type.storageMin, type.storageMax));
+    return llvm::Error::success();
   }
 
   llvm::Error checkType(const Argument& argument, const Origin& origin) const {
@@ -280,17 +291,13 @@ private:
                                          checkpoint::inQuotes(argument.name), program);
     const std::string both =
         fmt::format("expected {}, found {}", argument.describe(), runtime::describe(type, shape));
-    const auto fits = [](std::int64_t found, std::int64_t expected) {
-      return expected == kUnknownExtent || found == expected;
-    };
-    if (!std::equal(shape.begin(), shape.end(), argument.shape.begin(), argument.shape.end(),
-                    fits)) {
+    if (!argument.takes(shape)) {
       std::vector<std::int64_t> found = shape, expected = argument.shape;
       std::sort(found.begin(), found.end());
       std::sort(expected.begin(), expected.end());
       return failure(what + "wrong shape: " + both + (found == expected ? "; transpose it" : ""));
     }
-    if (!argument.isScaled() && type != std::get<ElementType>(argument.type))
+    if (!argument.isScaled() && type != typeInFiles(std::get<ElementType>(argument.type)))
       return failure(what + "wrong element type: " + both + "; convert it first");
     const bool isQuantizable = type == ElementType(element("f32")) ||
                                type == ElementType(element("f16")) ||

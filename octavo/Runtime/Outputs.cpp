@@ -5,12 +5,15 @@
 #include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
+#include "octavo/Runtime/Argument.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <map>
+#include <vector>
 
 namespace octavo::runtime {
 
@@ -30,7 +33,14 @@ std::string fileName(const std::string& name) {
 
 } // namespace
 
-llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const NamedOutput> outputs) {
+llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const NamedOutput> given) {
+  // Files hold the storage of quantized tensors.
+  std::deque<numerics::Tensor> storage;
+  std::vector<NamedOutput> outputs(given.begin(), given.end());
+  for (NamedOutput& output : outputs)
+    if (output.tensor->type.isQuantized())
+      output.tensor = &storage.emplace_back(numerics::Tensor{
+          typeInFiles(output.tensor->type), output.tensor->shape, output.tensor->bytes});
   if (path.extension() == ".safetensors") {
     std::vector<checkpoint::NamedTensor> tensors;
     for (const NamedOutput& output : outputs)

@@ -18,7 +18,8 @@ struct NamedOutput {
 
 /// Writes outputs to a .safetensors file by their names, one output to a .npy file, or all of them
 /// to a folder, which is made where it does not exist, as NAME.npy; bytes of a name that are not
-/// letters, digits, '.', '-' or '_' become '_'. A path with another ending is a folder.
+/// letters, digits, '.', '-' or '_' become '_'. A path with another ending is a folder. Of
+/// quantized tensors the storage is written.
 llvm::Error writeOutputs(const std::filesystem::path& path, std::span<const NamedOutput> outputs);
 
 } // namespace octavo::runtime

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace octavo::runtime {
@@ -60,8 +61,8 @@ llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
   }
   std::string text;
   llvm::raw_string_ostream(text) << type;
-  return failure(fmt::format("argument {} of @{} cannot be bound: expected a tensor of an "
-                             "element type that octavo has, found {}",
+  return failure(fmt::format("argument {} of @{} cannot be bound: expected a tensor of known rank "
+                             "and an element type that octavo has, found {}",
                              i, function.getName().str(), text));
 }
 

@@ -35,7 +35,7 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program);
 /// The arguments of a function. Their names: the attribute `octavo.name`, else the name that the
 /// location gives, as JAX writes it, or the attribute `jax.global_constant`, where no other
 /// argument has the same, else `argN`. Fails on two arguments with one `octavo.name`, and on types
-/// that are not tensors.
+/// that are not ranked tensors.
 llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function);
 
 /// The results' names: the attribute `octavo.name`, else `jax.result_info` where no other result

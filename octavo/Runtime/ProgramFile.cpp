@@ -3,6 +3,7 @@
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/MissingOperations.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/ProgramText.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Runtime/Program.h"
 
@@ -10,7 +11,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,13 +31,8 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm:
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnosticHandler(sources, &context, stream);
-  auto program = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-  if (!program) {
-    const llvm::StringRef source = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
-    if (const std::string unknown = operationsOfUnknownDialects(source, &context); !unknown.empty())
-      stream << "it uses operations of dialects that octavo does not have: " << unknown;
-  }
-  if (!program || failed(verifyHasOperations(*program)))
+  mlir::OwningOpRef<mlir::ModuleOp> program = readProgramText(sources, &context);
+  if (!program)
     return failure(fmt::format("{}: not a program that octavo can read; it reads StableHLO as MLIR "
                                "text:\n{}",
                                name, llvm::StringRef(diagnostics).rtrim().str()));

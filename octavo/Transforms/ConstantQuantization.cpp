@@ -1,8 +1,8 @@
 #include "octavo/Transforms/ConstantQuantization.h"
 
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Reference/Elements.h"
 
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -34,14 +34,10 @@ static std::string position(llvm::ArrayRef<std::int64_t> shape, std::int64_t ind
   return "[" + text + "]";
 }
 
-llvm::Expected<QuantizedConstant> quantizeConstant(mlir::DenseElementsAttr values,
+llvm::Expected<QuantizedConstant> quantizeConstant(const numerics::Tensor& values,
                                                    ir::ScaledType type,
                                                    const numerics::QuantizeOptions& options) {
-  std::vector<float> wide;
-  wide.reserve(values.getNumElements());
-  for (const llvm::APFloat& value : values.getValues<llvm::APFloat>())
-    wide.push_back(static_cast<float>(value.convertToDouble()));
-
+  const std::vector<float> wide = reference::decodeToF32(values);
   numerics::QuantizeResult quantized =
       numerics::quantize(wide, type.getShape(), type.getKind(), options);
   if (quantized.refused)

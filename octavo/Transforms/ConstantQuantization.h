@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Numerics/Tensor.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -19,7 +20,7 @@ struct QuantizedConstant {
 
 /// `values`: f32, bf16 or f16, of the type's shape. The error says where a NaN or an Inf stands
 /// that the policy refuses. The formats of the type must have MLIR types.
-llvm::Expected<QuantizedConstant> quantizeConstant(mlir::DenseElementsAttr values,
+llvm::Expected<QuantizedConstant> quantizeConstant(const numerics::Tensor& values,
                                                    ir::ScaledType type,
                                                    const numerics::QuantizeOptions& options);
 

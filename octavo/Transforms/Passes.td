@@ -88,4 +88,16 @@ def LegalizeComposites : Pass<"octavo-legalize-composites", "::mlir::ModuleOp"> 
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
+def LegalizeArith : Pass<"octavo-legalize-arith", "::mlir::ModuleOp"> {
+  let summary = "Makes operations of arith and math on tensors operations of StableHLO";
+  let description = [{
+    Exporters leave constants and arithmetic of MLIR's own dialects in programs. Each operation on
+    tensors that StableHLO has, with the same values, becomes StableHLO's. Left are those on scalars,
+    on tensors of index, and those without a counterpart: unsigned arithmetic of signless integers,
+    unordered comparisons, conversions that read i1 as -1 or keep its lowest bit, and roundings other
+    than to nearest even. The interpreter evaluates them as they are.
+  }];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+}
+
 #endif // OCTAVO_TRANSFORMS_PASSES

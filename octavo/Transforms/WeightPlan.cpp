@@ -4,9 +4,11 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Reference/Constants.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -95,11 +97,11 @@ ir::ScaledType commonType(mlir::Value root, const Takers& takers, const Mapping&
   return common;
 }
 
-/// The values of a constant root; null if they are not at hand.
-mlir::DenseElementsAttr valuesOf(mlir::Value root) {
-  auto constant = root.getDefiningOp<stablehlo::ConstantOp>();
-  return constant ? llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValue())
-                  : mlir::DenseElementsAttr();
+/// Whether the values of a constant root are in the program, and not in a file beside it.
+bool hasValues(stablehlo::ConstantOp root) {
+  if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(root.getValue()))
+    return resource.getRawHandle().getBlob() != nullptr;
+  return llvm::isa<mlir::DenseElementsAttr>(root.getValue());
 }
 
 bool isWide(mlir::Value root) {
@@ -119,7 +121,7 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
     return "its dots need different blocks";
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root))
     return reasonOfArgument(argument, takers);
-  if (!valuesOf(root))
+  if (!hasValues(root.getDefiningOp<stablehlo::ConstantOp>()))
     return "its values are not in the text of the program";
   if (!type.getElementsType() || !type.getScalesType())
     return "its elements or scales have no MLIR type, so their tensors cannot be expressed";
@@ -158,9 +160,12 @@ llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::Array
     const DotSide& first = *takers.sides.front();
     const ir::QuantizationAttr quantization = choice.quantization(*first.format, type);
     AheadRoot ahead{type, quantization, std::nullopt};
-    if (const mlir::DenseElementsAttr values = valuesOf(root)) {
-      llvm::Expected<QuantizedConstant> constant = quantizeConstant(
-          values, type, quantization.getOptions(type, *elementFormat(values.getElementType())));
+    if (auto op = root.getDefiningOp<stablehlo::ConstantOp>()) {
+      llvm::Expected<numerics::Tensor> values = reference::constantTensor(op, op.getValue());
+      if (!values)
+        return values.takeError();
+      llvm::Expected<QuantizedConstant> constant =
+          quantizeConstant(*values, type, quantization.getOptions(type, values->type.format()));
       if (!constant) {
         stablehlo::DotGeneralOp op = first.op;
         return llvm::createStringError(sourceName(op.getLoc()) + ": " +

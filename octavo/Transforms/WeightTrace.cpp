@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -23,6 +24,12 @@ bool movesData(mlir::Operation* op) {
                    stablehlo::SliceOp, stablehlo::ConvertOp>(op);
 }
 
+/// The name of the resource that holds the values; "constant" where they have none.
+std::string nameOf(stablehlo::ConstantOp constant) {
+  auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(constant.getValue());
+  return resource ? resource.getRawHandle().getKey().str() : "constant";
+}
+
 class Tracer {
 public:
   explicit Tracer(const IsParameter& isParameter) : isParameter(isParameter) {}
@@ -30,9 +37,9 @@ public:
   WeightTrace trace(mlir::Value value) {
     WeightTrace result;
     while (mlir::Operation* op = value.getDefiningOp()) {
-      if (llvm::isa<stablehlo::ConstantOp>(op)) {
+      if (auto constant = llvm::dyn_cast<stablehlo::ConstantOp>(op)) {
         result.origin = Origin::Constant;
-        result.name = "constant";
+        result.name = nameOf(constant);
         break;
       }
       if (!movesData(op))

@@ -19,7 +19,7 @@ enum class Origin : std::uint8_t {
 
 struct WeightTrace {
   Origin origin = Origin::Computed;
-  std::string name; ///< of the argument, or "constant"
+  std::string name; ///< of the argument or the resource, or "constant"
   mlir::Value root; ///< the value in the function of the operand that data movement starts from
   llvm::SmallVector<mlir::Operation*> movement; ///< from the operand back to the root
 };

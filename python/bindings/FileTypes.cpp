@@ -9,8 +9,8 @@ namespace octavo::python {
 using checkpoint::SafetensorsDtype;
 
 std::string numpyName(const SafetensorsDtype& dtype) {
-  if (!dtype.type)
-    return "complex64"; // C64, the one that octavo has no tensor of
+  if (dtype.type->isComplex())
+    return "complex64";
   if (dtype.type->isFloat())
     return std::string(dtype.type->format().numpy);
   if (dtype.type->isBoolean())

@@ -6,6 +6,7 @@
 // RUN: octavo-opt %t/only-generic.mlir -verify-diagnostics
 // RUN: octavo-opt %t/shape.mlir -verify-diagnostics
 // RUN: octavo-opt %t/other-dialect.mlir -verify-diagnostics
+// RUN: not octavo-opt %t/custom-forms-of-others.mlir 2>&1 | FileCheck %s
 
 //--- custom-form.mlir
 
@@ -67,9 +68,9 @@ func.func @only_generic(%x: tensor<2x3xf32>) {
 //--- shape.mlir
 
 func.func @shape(%x: tensor<2x3xf32>) {
-  // expected-note @+2 {{what the program uses and octavo does not have: shape.shape_of (once)}}
-  // expected-error @+1 {{custom op 'shape.shape_of' is not among the operations that octavo has}}
-  %0 = shape.shape_of %x : tensor<2x3xf32> -> tensor<2xindex>
+  // expected-note @+2 {{what the program uses and octavo does not have: shape.shape_or (once)}}
+  // expected-error @+1 {{operation 'shape.shape_or' is not among the operations that octavo has; did you mean 'shape.shape_of'?}}
+  %0 = "shape.shape_or"(%x) : (tensor<2x3xf32>) -> tensor<2xindex>
   return
 }
 
@@ -79,5 +80,17 @@ func.func @other_dialect(%x: tensor<2x3xf32>) {
   // expected-note @+2 {{what the program uses and octavo does not have: other.op (once)}}
   // expected-error @+1 {{operation 'other.op' is not among the operations that octavo has}}
   %0 = "other.op"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+//--- custom-forms-of-others.mlir
+
+// CHECK: custom-forms-of-others.mlir:5:8: error: operation 'vhlo.add_v1' is not among the operations that octavo has; VHLO is read from portable artifacts, not from text
+// CHECK: note: what the program uses and octavo does not have: arith.frobnicate (once), tosa.add (2 times), vhlo.add_v1 (once)
+func.func @custom_forms(%x: tensor<2x3xf32>) {
+  %0 = vhlo.add_v1 %x, %x : tensor<2x3xf32>
+  %1 = tosa.add %x, %x : tensor<2x3xf32>
+  %2 = "tosa.add"(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = arith.frobnicate %x : tensor<2x3xf32>
   return
 }

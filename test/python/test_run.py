@@ -188,7 +188,7 @@ def test_narrow_floats_go_through_safetensors(tmp_path, dtype, mlir):
         assert opened.get_slice("x").get_dtype() == names[dtype]
     np.save(tmp_path / "x.npy", array)
     error = octavo("run", program, "--input", tmp_path / "x.npy", code=3)
-    assert_has(error, "x.npy", "does not keep the type", "safetensors")
+    assert_has(error, "x.npy", "does not keep the type", "x.float8_e4m3fn.npy" if dtype != "bfloat16" else "x.bfloat16.npy")
 
 
 # Packed as safetensors stores them: two F4 a byte, the low nibble first; four F6 in three bytes.
@@ -215,6 +215,24 @@ func.func @main(%arg0: tensor<4x{mlir}> {{octavo.name = "x"}})
     assert (tmp_path / "y.safetensors").read_bytes().endswith(data)
     dtype = getattr(ml_dtypes, mlir.replace("f4", "float4_").replace("f6", "float6_").lower())
     np.testing.assert_array_equal(wide, np.uint8(codes).view(dtype).astype(np.float32))
+
+
+def test_extents_that_the_inputs_give(tmp_path):
+    program = write(tmp_path / "p.mlir", """
+func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %0 = stablehlo.add %x, %y : tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}""")
+    for n in (0, 2, 5):
+        x = npy(tmp_path / "x.npy", random(n, 3))
+        octavo("run", program, "--input", x, "--input", x, "--output", tmp_path / "y.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), 2 * np.load(x))
+    other = npy(tmp_path / "other.npy", random(2, 3))
+    assert_has(octavo("run", program, "--input", x, "--input", other, code=3), "stablehlo.add",
+               "tensor<5x3xf32>", "tensor<2x3xf32>")
+    wrong = npy(tmp_path / "wrong.npy", random(2, 4))
+    assert_has(octavo("run", program, "--input", wrong, "--input", x, code=3), "wrong shape",
+               "f32[?, 3]", "f32[2, 4]")
 
 
 def test_function_by_name(tmp_path):
@@ -502,6 +520,17 @@ def test_outputs_that_cannot_be_written(linear, tmp_path):
        %0 = stablehlo.dot_general %a, %b, contracting_dims = [7] x [0]
          : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
        return %0 : tensor<2x5xf32> }""", ["dot_general"]),
+    # Dot algorithms that are not computed: three products, and sums in bf16.
+    *((f"""func.func @main() -> tensor<2x5xf32> {{
+       %a = stablehlo.constant dense<1.0> : tensor<2x3xf32>
+       %b = stablehlo.constant dense<1.0> : tensor<3x5xf32>
+       %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = bf16,
+         rhs_precision_type = bf16, accumulation_type = {sums}, lhs_component_count = 1, rhs_component_count = 1,
+         num_primitive_operations = {products}, allow_imprecise_accumulation = false>
+         : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+       return %0 : tensor<2x5xf32> }}""", ["dot_general", words])
+      for sums, products, words in (("f32", 3, "splits an operand into components"),
+                                    ("bf16", 1, "accumulates in a type"))),
     # A reshape that changes the number of elements.
     ("""func.func @main(%a: tensor<2x3xf32>) -> tensor<7xf32> {
        %0 = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<7xf32>
@@ -515,8 +544,8 @@ def test_outputs_that_cannot_be_written(linear, tmp_path):
     # Two arguments of one name.
     ("""func.func @main(%a: tensor<f32> {octavo.name = "a"}, %b: tensor<f32> {octavo.name = "a"}) {
        return }""", ['"a"', "two arguments"]),
-    # A shape that only a run would know.
-    ("func.func @main(%a: tensor<?xf32>) { return }", ["static shape", "tensor<?xf32>"]),
+    # A rank that only a run would know.
+    ("func.func @main(%a: tensor<*xf32>) { return }", ["known rank", "tensor<*xf32>"]),
     ("func.func private @main()", ["no function @main"]),
 ])  # fmt: skip
 def test_programs_that_are_wrong(tmp_path, text, words):

@@ -1,12 +1,12 @@
 #include "octavo/Checkpoint/Files/Npy.h"
 
 #include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Checkpoint/Files/SafetensorsDtype.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -18,6 +18,8 @@ namespace octavo::checkpoint {
 namespace {
 
 using format::element;
+using format::ElementFormat;
+using numerics::ComplexType;
 using numerics::ElementType;
 using numerics::IntegerType;
 
@@ -27,26 +29,79 @@ constexpr std::size_t kBeforeHeader = 12; ///< bytes, at most: magic, version, l
 constexpr std::uint64_t kLongestHeader = std::uint64_t{1} << 16;
 
 struct Descr {
-  std::string_view text;
+  std::string text;
   ElementType type;
+  bool isNumpys = true; ///< else it is ml_dtypes' name
 };
 
-const std::array<Descr, 12>& descrs() {
-  static const std::array<Descr, 12> table = {{
-      {"|b1", IntegerType{1, false}},
-      {"|i1", IntegerType{8, false}},
-      {"|u1", IntegerType{8, true}},
-      {"<i2", IntegerType{16, false}},
-      {"<u2", IntegerType{16, true}},
-      {"<i4", IntegerType{32, false}},
-      {"<u4", IntegerType{32, true}},
-      {"<i8", IntegerType{64, false}},
-      {"<u8", IntegerType{64, true}},
-      {"<f2", ElementType(element("f16"))},
-      {"<f4", ElementType(element("f32"))},
-      {"<f8", ElementType(element("f64"))},
-  }};
+std::vector<Descr> makeDescrs() {
+  std::vector<Descr> rows = {
+      {"|b1", IntegerType{1, false}},        {"|i1", IntegerType{8, false}},
+      {"|u1", IntegerType{8, true}},         {"<i2", IntegerType{16, false}},
+      {"<u2", IntegerType{16, true}},        {"<i4", IntegerType{32, false}},
+      {"<u4", IntegerType{32, true}},        {"<i8", IntegerType{64, false}},
+      {"<u8", IntegerType{64, true}},        {"<f2", ElementType(element("f16"))},
+      {"<f4", ElementType(element("f32"))},  {"<f8", ElementType(element("f64"))},
+      {"<c8", ComplexType{&element("f32")}}, {"<c16", ComplexType{&element("f64")}},
+  };
+  for (const int width : {2, 4})
+    for (const bool isUnsigned : {false, true})
+      rows.push_back({fmt::format("{}int{}", isUnsigned ? "u" : "", width),
+                      IntegerType{width, isUnsigned}, false});
+  const auto isRow = [&](const ElementFormat& format) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Descr& row) { return row.type == ElementType(format); });
+  };
+  for (const ElementFormat& format : format::kElementFormats)
+    if (!format.numpy.empty() && !format.isInteger() && !isRow(format))
+      rows.push_back({std::string(format.numpy), ElementType(format), false});
+  return rows;
+}
+
+const std::vector<Descr>& descrs() {
+  static const std::vector<Descr> table = makeDescrs();
   return table;
+}
+
+const Descr* findDescr(std::string_view text) {
+  for (const Descr& row : descrs())
+    if (row.text == text)
+      return &row;
+  return nullptr;
+}
+
+const Descr* findDescr(const ElementType& type) {
+  for (const Descr& row : descrs())
+    if (row.type == type)
+      return &row;
+  return nullptr;
+}
+
+/// The row of ml_dtypes that a file's name says: x.f8E4M3.npy, x.int4.npy. Null if it says none.
+const Descr* typeInName(const std::filesystem::path& file) {
+  const std::string ending = file.stem().extension().string();
+  if (ending.size() < 2)
+    return nullptr;
+  const std::string_view spelling = std::string_view(ending).substr(1);
+  const ElementFormat* format = format::findElementFormat(spelling);
+  for (const Descr& row : descrs())
+    if (!row.isNumpys && (row.text == spelling || row.type.name() == spelling ||
+                          (format != nullptr && row.type == ElementType(*format))))
+      return &row;
+  return nullptr;
+}
+
+/// The bytes of an element that is raw, of ml_dtypes as numpy.save writes it; 0 for other types.
+int rawBytes(std::string_view descr) {
+  if (descr == "|V1" || descr == "<V1" || descr == "<f1")
+    return 1;
+  return descr == "|V2" || descr == "<V2" ? 2 : 0;
+}
+
+/// Whether elements of that type may be codes of `type`, which the file's name says.
+bool mayBeCodes(std::string_view descr, const ElementType& type) {
+  const bool isByte = descr == "|u1" || (descr == "|i1" && type.isInteger());
+  return type.bytes() == (isByte ? 1 : descr == "<u2" ? 2 : rawBytes(descr));
 }
 
 struct Header {
@@ -210,20 +265,38 @@ std::vector<std::byte> rowMajor(std::span<const std::byte> columns,
   return rows;
 }
 
+/// Drops the bits above the width of codes of less than a byte, which may only repeat the sign of a
+/// signed integer. The first element where they say more; nothing if all are codes.
+std::optional<std::size_t> narrowCodes(std::span<std::byte> codes, const ElementType& type) {
+  const int width = type.width();
+  if (width >= 8 || type.isBoolean())
+    return std::nullopt;
+  const bool isSigned = type.isInteger() && !type.integer().isUnsigned;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const std::byte high = codes[i] >> width;
+    const bool isNegative = (codes[i] >> (width - 1) & std::byte{1}) != std::byte{0};
+    if (high != std::byte{0} && !(isSigned && isNegative && high == std::byte{0xff} >> width))
+      return i;
+    codes[i] &= std::byte{0xff} >> (8 - width);
+  }
+  return std::nullopt;
+}
+
 tl::unexpected<Error> refuseDescr(const std::string& file, const std::string& descr) {
   std::vector<std::string_view> known;
   for (const Descr& row : descrs())
-    known.push_back(row.text);
+    known.emplace_back(row.text);
   Error error{.file = file,
               .problem = "the type of its elements cannot be used",
               .expected = fmt::format("one of {}", fmt::join(known, " ")),
               .found = inQuotes(descr),
               .fix = "convert the array first (numpy.asarray(x, dtype=...))"};
-  const auto isKind = [&](char kind) { return descr.size() > 1 && descr[1] == kind; };
-  if (isKind('V') || descr == "<f1")
-    error.fix = "NumPy's .npy does not keep the type of the narrow floats of ml_dtypes: save the "
-                "array with safetensors";
-  else if (isKind('O'))
+  if (rawBytes(descr) != 0)
+    error.fix = fmt::format("numpy.save does not keep the types of ml_dtypes: say it in the file's "
+                            "name, as in {}.{}.npy",
+                            std::filesystem::path(file).stem().string(),
+                            rawBytes(descr) == 1 ? "float8_e4m3fn" : "bfloat16");
+  else if (descr.size() > 1 && descr[1] == 'O')
     error.fix = "it holds pickled Python objects, which are never read: save numbers";
   else if (descr.starts_with('>'))
     error.fix = "it is big-endian: x.astype(x.dtype.newbyteorder('<')) before saving";
@@ -278,9 +351,10 @@ tl::expected<numerics::Tensor, Error> readNpy(const InputFile& file) {
       NpyHeaderReader(std::string_view(text).substr(begin, length), begin, file.name()).read();
   if (!header)
     return tl::unexpected(std::move(header.error()));
-  const auto row = std::find_if(descrs().begin(), descrs().end(),
-                                [&](const Descr& each) { return each.text == header->descr; });
-  if (row == descrs().end())
+  const Descr* row = findDescr(header->descr);
+  if (const Descr* said = typeInName(file.name()); said && mayBeCodes(header->descr, said->type))
+    row = said;
+  if (row == nullptr)
     return refuseDescr(file.name(), header->descr);
   const std::optional<std::uint64_t> size = bytesOf(*header, row->type);
   const std::string shape = fmt::format("{} {}", header->descr, header->shape);
@@ -302,6 +376,11 @@ tl::expected<numerics::Tensor, Error> readNpy(const InputFile& file) {
         return refuse("a boolean is neither 0 nor 1", "0 or 1",
                       fmt::format("{}", std::to_integer<unsigned>(data[i])), dataBegin + i,
                       "store it as uint8 if it is not a truth value");
+  if (const std::optional<std::size_t> wrong = narrowCodes(data, row->type))
+    return refuse(fmt::format("element {} is not a code of {}", *wrong, row->type.name()),
+                  fmt::format("a number of {} bits", row->type.width()),
+                  fmt::format("{}", std::to_integer<unsigned>(data[*wrong])), dataBegin + *wrong,
+                  "store one code in each byte, its unused high bits 0");
   numerics::Tensor tensor{row->type, std::move(header->shape), {}};
   if (header->fortranOrder && tensor.shape.size() > 1)
     tensor.bytes = rowMajor(data, tensor.shape, row->type.bytes());
@@ -314,16 +393,19 @@ tl::expected<numerics::Tensor, Error> readNpy(const std::filesystem::path& path)
   return InputFile::open(path).and_then([](const InputFile& file) { return readNpy(file); });
 }
 
+bool npyHolds(const ElementType& type) { return findDescr(type) != nullptr; }
+
 tl::expected<void, Error> writeNpy(const std::filesystem::path& path,
                                    const numerics::Tensor& tensor) {
-  const auto row = std::find_if(descrs().begin(), descrs().end(),
-                                [&](const Descr& each) { return each.type == tensor.type; });
-  if (row == descrs().end())
-    return tl::unexpected(Error{.file = path.string(),
-                                .problem = "NumPy's .npy has no type for the elements",
-                                .expected = "booleans, integers of 8 to 64 bits, f16, f32 or f64",
-                                .found = tensor.type.name(),
-                                .fix = "write a .safetensors file"});
+  const Descr* row = findDescr(tensor.type);
+  if (row == nullptr)
+    return tl::unexpected(
+        Error{.file = path.string(),
+              .problem = "neither NumPy nor ml_dtypes has a type for its elements",
+              .expected = "one of theirs",
+              .found = tensor.type.name(),
+              .fix = findSafetensorsDtype(tensor.type) ? "write a .safetensors file, which has it"
+                                                       : "convert it to a wider type"});
   std::string header =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", row->text,
                   fmt::join(tensor.shape, ", "), tensor.shape.size() == 1 ? "," : "");

@@ -31,8 +31,8 @@ std::string header(const std::string& descr, const std::string& order, const std
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
 }
 
-auto parse(const std::string& text) {
-  return readNpy(InputFile::ofMemory(std::as_bytes(std::span(text)), "x.npy"));
+auto parse(const std::string& text, const std::string& name = "x.npy") {
+  return readNpy(InputFile::ofMemory(std::as_bytes(std::span(text)), name));
 }
 
 TEST(Npy, readsEachType) {
@@ -42,12 +42,27 @@ TEST(Npy, readsEachType) {
     ElementType type;
     int bytes;
   } const cases[] = {
-      {"|b1", IntegerType{1, false}, 1}, {"|i1", IntegerType{8, false}, 1},
-      {"|u1", IntegerType{8, true}, 1},  {"<i2", IntegerType{16, false}, 2},
-      {"<u2", IntegerType{16, true}, 2}, {"<i4", IntegerType{32, false}, 4},
-      {"<u4", IntegerType{32, true}, 4}, {"<i8", IntegerType{64, false}, 8},
-      {"<u8", IntegerType{64, true}, 8}, {"<f2", element("f16"), 2},
-      {"<f4", element("f32"), 4},        {"<f8", element("f64"), 8},
+      {"|b1", IntegerType{1, false}, 1},
+      {"|i1", IntegerType{8, false}, 1},
+      {"|u1", IntegerType{8, true}, 1},
+      {"<i2", IntegerType{16, false}, 2},
+      {"<u2", IntegerType{16, true}, 2},
+      {"<i4", IntegerType{32, false}, 4},
+      {"<u4", IntegerType{32, true}, 4},
+      {"<i8", IntegerType{64, false}, 8},
+      {"<u8", IntegerType{64, true}, 8},
+      {"<f2", element("f16"), 2},
+      {"<f4", element("f32"), 4},
+      {"<f8", element("f64"), 8},
+      {"<c8", numerics::ComplexType{&element("f32")}, 8},
+      {"float8_e4m3", element("e4m3"), 1},
+      {"float8_e3m4", element("e3m4"), 1},
+      {"float8_e4m3b11fnuz", element("e4m3b11fnuz"), 1},
+      {"bfloat16", element("bf16"), 2},
+      {"float6_e2m3fn", element("e2m3fn"), 1},
+      {"float4_e2m1fn", element("e2m1fn"), 1},
+      {"int4", IntegerType{4, false}, 1},
+      {"uint2", IntegerType{2, true}, 1},
   };
   for (const auto& each : cases)
     for (int version : {1, 2, 3}) {
@@ -58,6 +73,42 @@ TEST(Npy, readsEachType) {
       EXPECT_EQ(tensor->shape, std::vector<std::int64_t>{2});
       EXPECT_EQ(tensor->bytes.size(), 2u * each.bytes);
     }
+}
+
+// What numpy.save writes for ml_dtypes, and codes in integers, in files that say the type.
+TEST(Npy, theNameOfTheFileSaysTheTypeOfCodes) {
+  struct {
+    const char* name;
+    const char* descr;
+    ElementType type;
+  } const cases[] = {
+      {"x.float8_e4m3.npy", "<V1", element("e4m3")},
+      {"x.f8E3M4.npy", "|V1", element("e3m4")},
+      {"x.e5m2.npy", "<f1", element("e5m2")},
+      {"x.f6E3M2FN.npy", "|u1", element("e3m2fn")},
+      {"x.y.i4.npy", "|u1", IntegerType{4, false}},
+      {"dir.i4/x.uint2.npy", "<V1", IntegerType{2, true}},
+      {"x.f8E4M3.npy", "|b1", IntegerType{1, false}}, // a type that says itself what it is
+  };
+  for (const auto& each : cases) {
+    const auto tensor =
+        parse(image(header(each.descr, "False", "(2,)"), std::string("\0\1", 2)), each.name);
+    ASSERT_TRUE(tensor) << tensor.error().message();
+    EXPECT_EQ(tensor->type, each.type) << each.name;
+    EXPECT_EQ(tensor->code(1), 1u);
+  }
+  EXPECT_EQ(parse(image(header("<V2", "False", "(1,)"), "12"), "x.bf16.npy")->type,
+            ElementType(element("bf16")));
+  EXPECT_FALSE(parse(image(header("<V2", "False", "(1,)"), "12"), "x.f8E4M3.npy"));
+  EXPECT_FALSE(parse(image(header("<V1", "False", "(1,)"), "1"), "x.f32.npy"));
+}
+
+// -1 in 4 bits: ml_dtypes writes 0x0f, an array of int8 has 0xff.
+TEST(Npy, theSignOfANarrowIntegerMayFillItsByte) {
+  const auto tensor = parse(image(header("int4", "False", "(2,)"), "\17\377"));
+  ASSERT_TRUE(tensor);
+  EXPECT_EQ(tensor->code(0), 0xfu);
+  EXPECT_EQ(tensor->code(1), 0xfu);
 }
 
 TEST(Npy, fortranOrderBecomesRowMajor) {
@@ -120,10 +171,19 @@ TEST(Npy, refusesWhatIsWrongAndSaysWhat) {
       {"data too long", image(good, "123456789"), {"found 9 bytes"}},
       {"big-endian", image(header(">f4", "False", "(2,)"), "12345678"), {"\">f4\"", "big-endian"}},
       {"objects", image(header("|O", "False", "(1,)"), "12345678"), {"pickled"}},
-      {"complex", image(header("<c8", "False", "(1,)"), "12345678"), {"\"<c8\"", "one of |b1"}},
-      {"float8_e4m3fn by NumPy", image(header("<V1", "False", "(1,)"), "1"), {"safetensors"}},
-      {"bfloat16 by NumPy", image(header("<V2", "False", "(1,)"), "12"), {"safetensors"}},
-      {"float8_e5m2 by NumPy", image(header("<f1", "False", "(1,)"), "1"), {"safetensors"}},
+      {"extended",
+       image(header("<f16", "False", "(1,)"), "1234567812345678"),
+       {"\"<f16\"", "one of |b1"}},
+      {"float8_e4m3fn by NumPy",
+       image(header("<V1", "False", "(1,)"), "1"),
+       {"does not keep the types", "x.float8_e4m3fn.npy"}},
+      {"bfloat16 by NumPy", image(header("<V2", "False", "(1,)"), "12"), {"x.bfloat16.npy"}},
+      {"float8_e5m2 by NumPy", image(header("<f1", "False", "(1,)"), "1"), {"in the file's name"}},
+      {"a code of 7 bits",
+       image(header("float6_e2m3fn", "False", "(2,)"), "\1\100"),
+       {"element 1 is not a code of f6E2M3FN", "found 64"}},
+      {"a uint4 of 255", image(header("uint4", "False", "(1,)"), "\377"), {"code of ui4"}},
+      {"an int4 of 127", image(header("int4", "False", "(1,)"), "\177"), {"code of i4"}},
       {"a boolean of 2", image(header("|b1", "False", "(1,)"), "\2"), {"0 or 1", "found 2"}},
   };
   for (const auto& each : cases) {
@@ -162,10 +222,14 @@ TEST(Npy, writesTheBytesOfNumpy) {
   EXPECT_EQ(text, image(line + "\n", std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
   EXPECT_EQ(*readNpy(folder / "x.npy"), tensor);
 
-  const auto narrow = writeNpy(folder / "y.npy", Tensor::zeros(element("e5m2"), {1}));
-  ASSERT_FALSE(narrow);
-  EXPECT_NE(narrow.error().message().find("found f8E5M2; write a .safetensors"), std::string::npos);
-  EXPECT_FALSE(std::filesystem::exists(folder / "y.npy"));
+  const Tensor narrow = Tensor::zeros(element("e5m2"), {3});
+  ASSERT_TRUE(writeNpy(folder / "y.npy", narrow));
+  EXPECT_EQ(*readNpy(folder / "y.npy"), narrow);
+
+  const auto none = writeNpy(folder / "z.npy", Tensor::zeros(IntegerType{3, false}, {1}));
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message().find("found i3; convert it to a wider type"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder / "z.npy"));
   std::filesystem::remove_all(folder);
 }
 

@@ -1,5 +1,6 @@
 #include "octavo/Checkpoint/Files/Safetensors.h"
 
+#include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/PackedCodes.h"
 #include "octavo/Checkpoint/Files/SafetensorsHeader.h"
 #include "octavo/Checkpoint/Files/ShardWriter.h"
@@ -89,10 +90,10 @@ tl::expected<numerics::Tensor, Error> SafetensorsFile::read(const SafetensorsEnt
     return tl::unexpected(Error{.file = name(),
                                 .problem = "its dtype cannot be used here",
                                 .tensor = entry.name,
-                                .expected = "real numbers or integers",
+                                .expected = "one that tensors of octavo hold",
                                 .found = std::string(entry.dtype->name),
-                                .fix = "store the real and imaginary parts separately"});
-  const numerics::ElementType type = *entry.dtype->type;
+                                .fix = "convert it first"});
+  const numerics::ElementType& type = *entry.dtype->type;
   auto stored = bytes(entry);
   if (!stored)
     return tl::unexpected(std::move(stored.error()));
@@ -126,7 +127,9 @@ tl::expected<void, Error> writeSafetensors(const std::filesystem::path& path,
                                   .tensor = tensor.name,
                                   .expected = "a type that safetensors has",
                                   .found = tensor.tensor->type.name(),
-                                  .fix = "convert it to one (a wider type, or its codes as u8)"});
+                                  .fix = npyHolds(tensor.tensor->type)
+                                             ? "write a .npy file, which has it"
+                                             : "convert it to a wider type"});
     planned.push_back({tensor.name, dtype, tensor.tensor->shape});
   }
   auto writer = ShardWriter::create(path, planned, metadata);

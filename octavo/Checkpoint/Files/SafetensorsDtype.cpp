@@ -9,6 +9,7 @@ namespace octavo::checkpoint {
 
 namespace {
 
+using numerics::ComplexType;
 using numerics::ElementType;
 using numerics::IntegerType;
 
@@ -23,7 +24,7 @@ std::vector<SafetensorsDtype> makeTable() {
       {"BOOL", 8, IntegerType{1, false}},  {"U8", 8, IntegerType{8, true}},
       {"I8", 8, IntegerType{8, false}},    {"I16", 16, IntegerType{16, false}},
       {"U16", 16, IntegerType{16, true}},  {"I32", 32, IntegerType{32, false}},
-      {"U32", 32, IntegerType{32, true}},  {"C64", 64, std::nullopt},
+      {"U32", 32, IntegerType{32, true}},  {"C64", 64, ComplexType{&format::element("f32")}},
       {"I64", 64, IntegerType{64, false}}, {"U64", 64, IntegerType{64, true}},
   };
   for (const format::ElementFormat& row : format::kElementFormats)

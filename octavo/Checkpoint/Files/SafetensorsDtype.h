@@ -12,7 +12,7 @@ namespace octavo::checkpoint {
 struct SafetensorsDtype {
   std::string_view name;
   int bits; ///< on disk, of one element
-  /// What it is in memory; nothing for C64, which no tensor of octavo holds.
+  /// What it is in memory; nothing for one that no tensor of octavo holds.
   std::optional<numerics::ElementType> type;
 };
 

@@ -41,7 +41,9 @@ tl::expected<ShardHeader, Error> shardHeader(const std::string& file,
     if (tensor.dtype->bits < 8 && count * tensor.dtype->bits % 8 != 0)
       return refuse("safetensors stores whole bytes only",
                     fmt::format("a multiple of {} elements", 8 / std::gcd(8, tensor.dtype->bits)),
-                    fmt::format("{}", count), "pad it, or store its codes as u8");
+                    fmt::format("{}", count),
+                    "pad it, store its codes as U8, or write a .npy file, which has "
+                    "a byte for each");
   }
 
   // Descending by dtype: whatever the sizes, every tensor then lies aligned to its element.

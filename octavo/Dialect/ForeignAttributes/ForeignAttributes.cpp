@@ -47,16 +47,6 @@ public:
       : OpaqueDialect(getDialectNamespace(), context, mlir::TypeID::get<ShardyDialect>()) {}
 };
 
-class ShapeDialect : public OpaqueDialect {
-public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShapeDialect)
-  static constexpr llvm::StringLiteral getDialectNamespace() {
-    return llvm::StringLiteral("shape");
-  }
-  explicit ShapeDialect(mlir::MLIRContext* context)
-      : OpaqueDialect(getDialectNamespace(), context, mlir::TypeID::get<ShapeDialect>()) {}
-};
-
 class MhloDialect : public OpaqueDialect {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MhloDialect)
@@ -68,7 +58,7 @@ public:
 } // namespace
 
 void registerForeignAttributes(mlir::DialectRegistry& registry) {
-  registry.insert<MhloDialect, ShapeDialect, ShardyDialect>();
+  registry.insert<MhloDialect, ShardyDialect>();
 }
 
 } // namespace octavo

@@ -1,0 +1,30 @@
+// Reading MLIR text with errors in octavo's own words: operations that octavo does not have, of any
+// dialect and in either spelling, and nesting that would exhaust the stack of MLIR's parser.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/LogicalResult.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <functional>
+
+namespace octavo {
+
+/// How deep regions, types and attributes may nest in a program.
+inline constexpr unsigned kMaxNesting = 2500;
+
+/// Fails, with an error at the place, where brackets in a program's text nest deeper than that.
+llvm::LogicalResult checkNesting(const llvm::MemoryBuffer& text, mlir::MLIRContext* context);
+
+/// Does `work` on a thread whose stack holds what recurses over a program of kMaxNesting.
+void withDeepStack(const std::function<void()>& work);
+
+/// Reads and verifies a program; null after errors. They go to the context's handlers, and MLIR's
+/// about unknown operations are replaced by one that names all that octavo does not have. The
+/// context must allow unregistered dialects.
+mlir::OwningOpRef<mlir::ModuleOp> readProgramText(llvm::SourceMgr& sources,
+                                                  mlir::MLIRContext* context);
+
+} // namespace octavo

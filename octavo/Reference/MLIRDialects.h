@@ -1,0 +1,12 @@
+// The evaluators of MLIR's own dialects, of which exporters to StableHLO leave some operations.
+#pragma once
+
+#include "octavo/Reference/Evaluator.h"
+
+namespace octavo::reference {
+
+void registerArith(EvaluatorTable& table);                 ///< arith and math
+void registerShapeArithmetic(EvaluatorTable& table);       ///< tensor and shape
+void registerStructuredControlFlow(EvaluatorTable& table); ///< scf and cf
+
+} // namespace octavo::reference

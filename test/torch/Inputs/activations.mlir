@@ -1,0 +1,87 @@
+module {
+  func.func @main(%arg0: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %cst = stablehlo.constant dense<1.000000e+00> : tensor<4x8xf32>
+    %cst_0 = stablehlo.constant dense<2.000000e+00> : tensor<4x8xf32>
+    %cst_1 = stablehlo.constant dense<3.000000e+00> : tensor<4x8xf32>
+    %cst_2 = stablehlo.constant dense<5.000000e-01> : tensor<4x8xf32>
+    %cst_3 = stablehlo.constant dense<0.636619746> : tensor<4x8xf32>
+    %cst_4 = stablehlo.constant dense<4.471500e-02> : tensor<4x8xf32>
+    %cst_5 = stablehlo.constant dense<-4.000000e+00> : tensor<4x8xf32>
+    %cst_6 = stablehlo.constant dense<4.000000e+00> : tensor<4x8xf32>
+    %cst_7 = stablehlo.constant dense<-2.72614237E-10> : tensor<4x8xf32>
+    %cst_8 = stablehlo.constant dense<2.77068146E-8> : tensor<4x8xf32>
+    %cst_9 = stablehlo.constant dense<-2.10102394E-6> : tensor<4x8xf32>
+    %cst_10 = stablehlo.constant dense<-5.69250624E-5> : tensor<4x8xf32>
+    %cst_11 = stablehlo.constant dense<-7.34990637E-4> : tensor<4x8xf32>
+    %cst_12 = stablehlo.constant dense<-2.954600e-03> : tensor<4x8xf32>
+    %cst_13 = stablehlo.constant dense<-0.0160960332> : tensor<4x8xf32>
+    %cst_14 = stablehlo.constant dense<-1.45660715E-5> : tensor<4x8xf32>
+    %cst_15 = stablehlo.constant dense<-2.13374049E-4> : tensor<4x8xf32>
+    %cst_16 = stablehlo.constant dense<-0.00168282702> : tensor<4x8xf32>
+    %cst_17 = stablehlo.constant dense<-0.00737332925> : tensor<4x8xf32>
+    %cst_18 = stablehlo.constant dense<-0.0142647391> : tensor<4x8xf32>
+    %cst_19 = stablehlo.constant dense<-1.000000e+00> : tensor<4x8xf32>
+    %cst_20 = stablehlo.constant dense<0x7F800000> : tensor<f32>
+    %cst_21 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %cst_22 = arith.constant dense<3> : tensor<1xi64>
+    %cst_23 = arith.constant dense<0> : tensor<1xi64>
+    %cst_24 = arith.constant dense<6> : tensor<1xi64>
+    %0 = stablehlo.multiply %arg0, %cst_2 : tensor<4x8xf32>
+    %1 = stablehlo.sqrt %cst_3 : tensor<4x8xf32>
+    %2 = stablehlo.power %arg0, %cst_1 : tensor<4x8xf32>
+    %3 = stablehlo.multiply %cst_4, %2 : tensor<4x8xf32>
+    %4 = stablehlo.add %arg0, %3 : tensor<4x8xf32>
+    %5 = stablehlo.multiply %1, %4 : tensor<4x8xf32>
+    %6 = stablehlo.tanh %5 : tensor<4x8xf32>
+    %7 = stablehlo.add %6, %cst : tensor<4x8xf32>
+    %8 = stablehlo.multiply %7, %0 : tensor<4x8xf32>
+    %9 = stablehlo.rsqrt %cst_0 : tensor<4x8xf32>
+    %10 = stablehlo.multiply %arg0, %9 : tensor<4x8xf32>
+    %11 = stablehlo.clamp %cst_5, %10, %cst_6 : tensor<4x8xf32>
+    %12 = stablehlo.multiply %11, %11 : tensor<4x8xf32>
+    %13 = stablehlo.multiply %cst_7, %12 : tensor<4x8xf32>
+    %14 = stablehlo.add %13, %cst_8 : tensor<4x8xf32>
+    %15 = stablehlo.multiply %14, %12 : tensor<4x8xf32>
+    %16 = stablehlo.add %15, %cst_9 : tensor<4x8xf32>
+    %17 = stablehlo.multiply %16, %12 : tensor<4x8xf32>
+    %18 = stablehlo.add %17, %cst_10 : tensor<4x8xf32>
+    %19 = stablehlo.multiply %18, %12 : tensor<4x8xf32>
+    %20 = stablehlo.add %19, %cst_11 : tensor<4x8xf32>
+    %21 = stablehlo.multiply %20, %12 : tensor<4x8xf32>
+    %22 = stablehlo.add %21, %cst_12 : tensor<4x8xf32>
+    %23 = stablehlo.multiply %22, %12 : tensor<4x8xf32>
+    %24 = stablehlo.add %23, %cst_13 : tensor<4x8xf32>
+    %25 = stablehlo.multiply %cst_14, %12 : tensor<4x8xf32>
+    %26 = stablehlo.add %25, %cst_15 : tensor<4x8xf32>
+    %27 = stablehlo.multiply %26, %12 : tensor<4x8xf32>
+    %28 = stablehlo.add %27, %cst_16 : tensor<4x8xf32>
+    %29 = stablehlo.multiply %28, %12 : tensor<4x8xf32>
+    %30 = stablehlo.add %29, %cst_17 : tensor<4x8xf32>
+    %31 = stablehlo.multiply %30, %12 : tensor<4x8xf32>
+    %32 = stablehlo.add %31, %cst_18 : tensor<4x8xf32>
+    %33 = stablehlo.multiply %11, %24 : tensor<4x8xf32>
+    %34 = stablehlo.divide %33, %32 : tensor<4x8xf32>
+    %35 = stablehlo.clamp %cst_19, %34, %cst : tensor<4x8xf32>
+    %36 = stablehlo.add %35, %cst : tensor<4x8xf32>
+    %37 = stablehlo.multiply %36, %0 : tensor<4x8xf32>
+    %38 = stablehlo.add %8, %37 : tensor<4x8xf32>
+    %39 = stablehlo.logistic %arg0 : tensor<4x8xf32>
+    %40 = stablehlo.multiply %arg0, %39 : tensor<4x8xf32>
+    %41 = stablehlo.add %38, %40 : tensor<4x8xf32>
+    %42 = stablehlo.convert %cst_22 : (tensor<1xi64>) -> tensor<1xf32>
+    %43 = stablehlo.reshape %42 : (tensor<1xf32>) -> tensor<f32>
+    %44 = stablehlo.broadcast_in_dim %43, dims = [] : (tensor<f32>) -> tensor<4x8xf32>
+    %45 = stablehlo.add %arg0, %44 : tensor<4x8xf32>
+    %46 = stablehlo.convert %cst_23 : (tensor<1xi64>) -> tensor<1xf32>
+    %47 = stablehlo.reshape %46 : (tensor<1xf32>) -> tensor<f32>
+    %48 = stablehlo.clamp %47, %45, %cst_20 : (tensor<f32>, tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %49 = stablehlo.convert %cst_24 : (tensor<1xi64>) -> tensor<1xf32>
+    %50 = stablehlo.reshape %49 : (tensor<1xf32>) -> tensor<f32>
+    %51 = stablehlo.clamp %cst_21, %48, %50 : (tensor<f32>, tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %52 = stablehlo.multiply %arg0, %51 : tensor<4x8xf32>
+    %53 = stablehlo.broadcast_in_dim %50, dims = [] : (tensor<f32>) -> tensor<4x8xf32>
+    %54 = stablehlo.divide %52, %53 : tensor<4x8xf32>
+    %55 = stablehlo.add %41, %54 : tensor<4x8xf32>
+    return %55 : tensor<4x8xf32>
+  }
+}
