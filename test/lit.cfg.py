@@ -6,7 +6,7 @@ import lit.formats
 config.name = "octavo"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "python", "fuzz"]
+config.excludes = ["Inputs", "fuzz", "jax", "python"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.octavo_test_build
 config.environment["PATH"] = os.pathsep.join(

@@ -4,6 +4,35 @@
 
 #include "octavo/Dialect/Check/CheckDialect.cpp.inc"
 
+/// `, max_ulp_difference = 3, min_ulp_difference = 1`: either or both, in this order.
+static mlir::ParseResult parseUlpBounds(mlir::OpAsmParser& parser, mlir::IntegerAttr& max,
+                                        mlir::IntegerAttr& min) {
+  const auto type = mlir::IntegerType::get(parser.getContext(), 64, mlir::IntegerType::Unsigned);
+  while (succeeded(parser.parseOptionalComma())) {
+    llvm::StringRef name;
+    const llvm::SMLoc place = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name))
+      return mlir::failure();
+    const bool isMax = name == "max_ulp_difference" && !max && !min;
+    if (!isMax && (name != "min_ulp_difference" || min))
+      return parser.emitError(place, "expected ")
+             << (max || min ? "" : "'max_ulp_difference' or ") << "'min_ulp_difference'";
+    std::uint64_t bound = 0;
+    if (parser.parseEqual() || parser.parseInteger(bound))
+      return mlir::failure();
+    (isMax ? max : min) = mlir::IntegerAttr::get(type, llvm::APInt(64, bound));
+  }
+  return mlir::success();
+}
+
+static void printUlpBounds(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::IntegerAttr max,
+                           mlir::IntegerAttr min) {
+  if (max && max.getValue() != 1)
+    printer << ", max_ulp_difference = " << max.getValue().getZExtValue();
+  if (min && !min.getValue().isZero())
+    printer << ", min_ulp_difference = " << min.getValue().getZExtValue();
+}
+
 #define GET_OP_CLASSES
 #include "octavo/Dialect/Check/Check.cpp.inc"
 

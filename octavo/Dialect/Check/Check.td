@@ -94,8 +94,7 @@ def Check_ExpectCloseOp : Check_Op<"expect_close", [Check_EqualTypes<"actual", "
                        DefaultValuedAttr<UI64Attr, "1">:$max_ulp_difference,
                        DefaultValuedAttr<UI64Attr, "0">:$min_ulp_difference);
   let assemblyFormat = [{
-    $actual `,` $expected (`,` `max_ulp_difference` `=` $max_ulp_difference^)?
-    (`,` `min_ulp_difference` `=` $min_ulp_difference^)? attr-dict
+    $actual `,` $expected `` custom<UlpBounds>($max_ulp_difference, $min_ulp_difference) attr-dict
     `:` type($actual) `,` type($expected)
   }];
   let hasVerifier = 1;
