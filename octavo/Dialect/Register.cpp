@@ -31,4 +31,10 @@ void registerDialects(mlir::DialectRegistry& registry) {
   mlir::func::registerInlinerExtension(registry);
 }
 
+void loadDialects(mlir::MLIRContext& context) {
+  context
+      .loadDialect<mlir::func::FuncDialect, mlir::quant::QuantDialect, stablehlo::StableHLODialect,
+                   chlo::CHLODialect, check::CheckDialect, ir::OctavoDialect>();
+}
+
 } // namespace octavo

@@ -73,7 +73,7 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
   registerDialects(registry);
   auto context =
       std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
-  context->loadAllAvailableDialects();
+  loadDialects(*context);
   // They are refused when the whole program is read: verifyHasOperations.
   context->allowUnregisteredDialects();
   return context;
