@@ -90,7 +90,7 @@ llvm::Expected<Results> evaluateIsInfinite(mlir::Operation*, const Operands& ope
   return Results{Value(std::move(result))};
 }
 
-llvm::Expected<Value> evaluateConstant(chlo::ConstantOp op, const Operands&, Evaluation&) {
+llvm::Expected<Value> evaluateChloConstant(chlo::ConstantOp op, const Operands&, Evaluation&) {
   llvm::Expected<Tensor> tensor = constantTensor(op, op.getValue());
   if (!tensor)
     return tensor.takeError();
@@ -205,7 +205,7 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.square", evaluateUnary<Square>);
   table.add("chlo.tan", evaluateUnary<Tan>);
   table.add("chlo.zeta", evaluateBinary<Zeta>);
-  table.add<evaluateConstant>();
+  table.add<evaluateChloConstant>();
   table.add<evaluateConstantLike>();
   table.add<evaluateTopK>();
 }

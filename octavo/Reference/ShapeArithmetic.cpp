@@ -237,7 +237,8 @@ llvm::Expected<Results> evaluateAssuming(shape::AssumingOp op, const Operands&,
   return evaluation.region(op.getDoRegion(), {});
 }
 
-llvm::Expected<Results> evaluateYield(mlir::Operation*, const Operands& operands, Evaluation&) {
+llvm::Expected<Results> evaluateAssumingYield(mlir::Operation*, const Operands& operands,
+                                              Evaluation&) {
   return taken(operands);
 }
 
@@ -319,7 +320,7 @@ void registerShapeArithmetic(EvaluatorTable& table) {
 
   table.add("shape.add", evaluateSizes<sum>);
   table.add("shape.assuming_all", evaluateWitness);
-  table.add("shape.assuming_yield", evaluateYield);
+  table.add("shape.assuming_yield", evaluateAssumingYield);
   table.add("shape.const_witness", evaluateWitness);
   table.add("shape.dim", evaluateDim);
   table.add("shape.div", evaluateSizes<quotient>);

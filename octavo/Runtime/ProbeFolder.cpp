@@ -1,5 +1,7 @@
 #include "octavo/Runtime/ProbeFolder.h"
 
+#include "octavo/Runtime/Failure.h"
+
 #include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/Npy.h"
 
@@ -14,10 +16,6 @@ namespace octavo::runtime {
 namespace {
 
 using execution::Tensor;
-
-llvm::Error failure(const std::string& message) {
-  return llvm::createStringError(llvm::Twine(message));
-}
 
 std::string text(mlir::Type type) {
   std::string printed;

@@ -5,6 +5,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/ProgramText.h"
 #include "octavo/Dialect/VHLO/Artifact.h"
+#include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/Program.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -20,8 +21,6 @@
 namespace octavo::runtime {
 
 namespace {
-
-llvm::Error failure(const std::string& message) { return llvm::createStringError(message); }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readText(std::unique_ptr<llvm::MemoryBuffer> text,
                                                            const std::string& name,

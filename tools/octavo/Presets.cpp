@@ -135,7 +135,7 @@ TextTable workedTable(const Worked& worked) {
   return table;
 }
 
-std::string markdownPage() {
+std::string markdownOfPresets() {
   std::string text;
   for (const Group& group : kGroups)
     text += fmt::format("### {}\n\n{}\n{}\n", group.title, markdownText(settingsTable(group)),
@@ -264,7 +264,7 @@ void addPresetsCommand(CLI::App& app) {
     const std::vector<PresetOnFormats> rows = chosen(*options);
     const bool isDetail = !options->name.empty() || !options->format.empty();
     printText(options->json       ? jsonPage(rows)
-              : options->markdown ? markdownPage()
+              : options->markdown ? markdownOfPresets()
               : isDetail          ? detailPage(rows)
                                   : listPage());
   });

@@ -17,10 +17,8 @@ static mlir::ParseResult parseUlpBounds(mlir::OpAsmParser& parser, mlir::Integer
     if (!isMax && (name != "min_ulp_difference" || min))
       return parser.emitError(place, "expected ")
              << (max || min ? "" : "'max_ulp_difference' or ") << "'min_ulp_difference'";
-    std::uint64_t bound = 0;
-    if (parser.parseEqual() || parser.parseInteger(bound))
+    if (parser.parseEqual() || parser.parseAttribute(isMax ? max : min, type))
       return mlir::failure();
-    (isMax ? max : min) = mlir::IntegerAttr::get(type, llvm::APInt(64, bound));
   }
   return mlir::success();
 }
