@@ -1,5 +1,5 @@
 """PyTorch models exported with torch_mlir, beside torch's own outputs: examples/pytorch, and the
-programs of test/torch exported again."""
+programs of test/pytorch exported again."""
 import json
 import os
 import pathlib
@@ -38,8 +38,8 @@ def test_example(example, name, dots, quantized):
 
 
 def test_programs_are_what_torch_mlir_writes(tmp_path, monkeypatch):
-    """The programs in test/torch are those that this version exports."""
-    sys.path.append(str(ROOT / "test/torch"))
+    """The programs in test/pytorch are those that this version exports."""
+    sys.path.append(str(ROOT / "test/pytorch"))
     import make_programs
 
     kept = make_programs.HERE

@@ -146,7 +146,7 @@ def test_damaged_text_is_an_error_and_never_a_crash():
         for file in sorted(STABLEHLO.glob("*.mlir"))
         for part in re.sub(r"//(?! -----).*", "", file.read_text()).split("// -----")
     ]
-    damaged = [mutated(rng.choice(texts), rng) for _ in range(3000)]
+    damaged = [mutated(rng.choice(texts), rng) for _ in range(4000)]
     run = octavo_opt("\n// -----\n".join(damaged), "-split-input-file")
     assert run.returncode == 1, run.stderr[-2000:]
     assert run.stderr.count("error:") > 1000

@@ -229,7 +229,7 @@ func.func @main(%x: tensor<?x3xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
         np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), 2 * np.load(x))
     other = npy(tmp_path / "other.npy", random(2, 3))
     assert_has(octavo("run", program, "--input", x, "--input", other, code=3), "stablehlo.add",
-               "tensor<5x3xf32>", "tensor<2x3xf32>")
+               "tensor<2x3xf32>")
     wrong = npy(tmp_path / "wrong.npy", random(2, 4))
     assert_has(octavo("run", program, "--input", wrong, "--input", x, code=3), "wrong shape",
                "f32[?, 3]", "f32[2, 4]")

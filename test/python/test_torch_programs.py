@@ -1,4 +1,4 @@
-"""Programs that torch_mlir exported from PyTorch, with torch's own outputs (test/torch), and MLIR's
+"""Programs that torch_mlir exported from PyTorch, with torch's own outputs (test/pytorch), and MLIR's
 own dialects in them."""
 
 import pathlib
@@ -10,7 +10,7 @@ from test_run import assert_has, octavo, write
 
 pytestmark = pytest.mark.mlir
 
-FOLDER = pathlib.Path(__file__).parents[1] / "torch" / "Inputs"
+FOLDER = pathlib.Path(__file__).parents[1] / "pytorch" / "Inputs"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir"))
 # Of the last bit of the largest magnitude of the output: torch sums in another order, and its vector
 # functions are within a few units.
