@@ -1,6 +1,6 @@
 // Custom calls that take the first elements of each line in some order.
-#include "octavo/Reference/Map.h"
 #include "octavo/Reference/CustomCalls.h"
+#include "octavo/Reference/Map.h"
 #include "octavo/Reference/Permutation.h"
 #include "octavo/Reference/SortKeys.h"
 #include "octavo/Reference/SortedBy.h"
