@@ -14,40 +14,40 @@ namespace octavo::reference {
 namespace {
 
 struct Acos {
-  static double real(double x) { return std::acos(x); }
-  static Complex complex(Complex x) { return std::acos(x); }
+  static auto real(std::floating_point auto x) { return std::acos(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::acos(x); }
 };
 struct Acosh {
-  static double real(double x) { return std::acosh(x); }
-  static Complex complex(Complex x) { return std::acosh(x); }
+  static auto real(std::floating_point auto x) { return std::acosh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::acosh(x); }
 };
 struct Asin {
-  static double real(double x) { return std::asin(x); }
-  static Complex complex(Complex x) { return std::asin(x); }
+  static auto real(std::floating_point auto x) { return std::asin(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::asin(x); }
 };
 struct Asinh {
-  static double real(double x) { return std::asinh(x); }
-  static Complex complex(Complex x) { return std::asinh(x); }
+  static auto real(std::floating_point auto x) { return std::asinh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::asinh(x); }
 };
 struct Atan {
-  static double real(double x) { return std::atan(x); }
-  static Complex complex(Complex x) { return std::atan(x); }
+  static auto real(std::floating_point auto x) { return std::atan(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::atan(x); }
 };
 struct Atanh {
-  static double real(double x) { return std::atanh(x); }
-  static Complex complex(Complex x) { return std::atanh(x); }
+  static auto real(std::floating_point auto x) { return std::atanh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::atanh(x); }
 };
 struct Conjugate {
   static double real(double x) { return x; }
   static Complex complex(Complex x) { return std::conj(x); }
 };
 struct Cosh {
-  static double real(double x) { return std::cosh(x); }
-  static Complex complex(Complex x) { return std::cosh(x); }
+  static auto real(std::floating_point auto x) { return std::cosh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::cosh(x); }
 };
 struct Sinh {
-  static double real(double x) { return std::sinh(x); }
-  static Complex complex(Complex x) { return std::sinh(x); }
+  static auto real(std::floating_point auto x) { return std::sinh(x); }
+  template <typename T> static std::complex<T> complex(std::complex<T> x) { return std::sinh(x); }
 };
 struct BesselI1e {
   static double real(double x) { return besselI1e(x); }
@@ -59,13 +59,13 @@ struct Polygamma {
   static double real(double n, double x) { return polygamma(n, x); }
 };
 struct Digamma {
-  static double real(double x) { return digamma(x); }
+  template <std::floating_point T> static T real(T x) { return static_cast<T>(digamma(x)); }
 };
 struct InverseErf {
-  static double real(double x) { return inverseErf(x); }
+  template <std::floating_point T> static T real(T x) { return static_cast<T>(inverseErf(x)); }
 };
 struct LogGamma {
-  static double real(double x) { return logGamma(x); }
+  template <std::floating_point T> static T real(T x) { return static_cast<T>(logGamma(x)); }
 };
 struct HighProduct {
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
@@ -116,8 +116,6 @@ llvm::Expected<Results> evaluateNextAfter(mlir::Operation* op, const Operands& o
   const Tensor& from = operands[0].tensor();
   const Tensor& to = operands[1].tensor();
   const ElementFormat& format = from.type.format();
-  if (!format.hasInf())
-    return failure(op, Undefined{from.type}.message());
   const std::vector<double> x = decodeElements(from), y = decodeElements(to);
   std::vector<double> nan{std::numeric_limits<double>::quiet_NaN()};
   const std::uint64_t nanCode = encodeElements(format, {}, std::span<const double>(nan)).code(0);
@@ -131,8 +129,11 @@ llvm::Expected<Results> evaluateNextAfter(mlir::Operation* op, const Operands& o
       result.setCode(i, to.code(i));
     else if (x[n] == 0.0)
       result.setCode(i, y[n] < 0.0 ? format.signMask() | 1 : 1);
+    else if (const std::uint64_t next = (x[n] < y[n]) == (x[n] > 0.0) ? code + 1 : code - 1;
+             format.hasZero() && !format.hasNegativeZero() && next == format.signMask())
+      result.setCode(i, 0); // Above the largest negative number lies the only zero.
     else
-      result.setCode(i, (x[n] < y[n]) == (x[n] > 0.0) ? code + 1 : code - 1);
+      result.setCode(i, next);
   }
   return Results{Value(std::move(result))};
 }

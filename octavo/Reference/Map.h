@@ -21,12 +21,26 @@
 
 namespace octavo::reference {
 
+/// Whether `Op::real` takes one or two `Number`s and gives one; `Op::complex` in the same way.
+template <typename Op, typename Number>
+concept RealOperationOn = requires(Number x) {
+  { Op::real(x) } -> std::same_as<Number>;
+} || requires(Number x) {
+  { Op::real(x, x) } -> std::same_as<Number>;
+};
+template <typename Op, typename Number>
+concept ComplexOperationOn = requires(std::complex<Number> x) {
+  { Op::complex(x) } -> std::same_as<std::complex<Number>>;
+} || requires(std::complex<Number> x) {
+  { Op::complex(x, x) } -> std::same_as<std::complex<Number>>;
+};
+
 template <typename Op>
-concept RealOperation = requires { &Op::real; };
+concept RealOperation = RealOperationOn<Op, double>;
+template <typename Op>
+concept ComplexOperation = ComplexOperationOn<Op, double>;
 template <typename Op>
 concept IntegerOperation = requires { &Op::integer; };
-template <typename Op>
-concept ComplexOperation = requires { &Op::complex; };
 
 /// Whether `Op` is defined on elements of `type`.
 template <typename Op> bool isDefinedOn(const ElementType& type) {
@@ -74,13 +88,23 @@ Tensor mapReal(F real, const Tensor& first, const Inputs&... rest) {
                    [&](const auto& codec) { return mapContainers(codec, real, first, rest...); });
 }
 
+/// f64 as extended precision.
+struct ExtendedCodec {
+  using Container = double;
+  static long double decode(double code) { return code; }
+  static double encode(long double value) {
+    return MachineCodec<double>::encode(static_cast<double>(value));
+  }
+};
+
 /// Complex numbers of parts that `Part` encodes.
 template <typename Part> struct ComplexCodec {
   using Container = std::complex<typename Part::Container>;
-  static std::complex<double> decode(Container code) {
+  using Number = std::complex<decltype(Part::decode({}))>;
+  static Number decode(Container code) {
     return {Part::decode(code.real()), Part::decode(code.imag())};
   }
-  static Container encode(std::complex<double> value) {
+  static Container encode(Number value) {
     return {Part::encode(value.real()), Part::encode(value.imag())};
   }
 };
@@ -95,6 +119,15 @@ template <typename F> decltype(auto) withComplexCodec(const ElementFormat& part,
 /// `Op` on each element of tensors of one shape and type; an error where !isDefinedOn<Op>(type).
 template <typename Op, std::same_as<Tensor>... Inputs>
 Defined<Tensor> map(const Tensor& first, const Inputs&... rest) {
+  if constexpr (RealOperationOn<Op, long double>)
+    if (first.type == kF64)
+      return mapContainers(
+          ExtendedCodec{}, [](auto... x) { return Op::real(x...); }, first, rest...);
+  if constexpr (ComplexOperationOn<Op, long double>)
+    if (first.type.isComplex() && first.type.part() == kF64.format())
+      return mapContainers(
+          ComplexCodec<ExtendedCodec>{}, [](auto... x) { return Op::complex(x...); }, first,
+          rest...);
   if constexpr (RealOperation<Op>)
     if (first.type.isFloat())
       return mapReal([](auto... x) { return Op::real(x...); }, first, rest...);

@@ -3,59 +3,81 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <ranges>
 
 namespace octavo::reference {
 
-double inverseErf(double x) {
-  const double magnitude = std::fabs(x);
+long double inverseErf(long double x) {
+  const long double magnitude = std::fabs(x);
   if (!(magnitude < 1.0))
-    return magnitude == 1.0 ? std::copysign(std::numeric_limits<double>::infinity(), x)
-                            : std::numeric_limits<double>::quiet_NaN();
+    return magnitude == 1.0 ? std::copysign(std::numeric_limits<long double>::infinity(), x)
+                            : std::numeric_limits<long double>::quiet_NaN();
   if (x == 0.0)
     return x;
   // Winitzki's approximation (2008), made exact by Halley's steps; beyond 1/2 on erfc, whose
   // relative error stays small where erf is near 1.
   constexpr double kA = 0.147;
-  const double log = std::log1p(-magnitude * magnitude);
-  const double half = 2.0 / (std::numbers::pi * kA) + log / 2.0;
-  double y = std::sqrt(std::sqrt(half * half - log / kA) - half);
-  const double rest = 1.0 - magnitude;
+  const long double log = std::log1p(-magnitude * magnitude);
+  const long double half = 2.0 / (std::numbers::pi_v<long double> * kA) + log / 2.0;
+  long double y = std::sqrt(std::sqrt(half * half - log / kA) - half);
+  const long double rest = 1.0 - magnitude;
   for (int step = 0; step < 4; ++step) {
-    const double error = magnitude < 0.5 ? std::erf(y) - magnitude : rest - std::erfc(y);
-    const double slope = 2.0 * std::numbers::inv_sqrtpi * std::exp(-y * y);
+    const long double error = magnitude < 0.5 ? std::erf(y) - magnitude : rest - std::erfc(y);
+    const long double slope = 2.0 * std::numbers::inv_sqrtpi_v<long double> * std::exp(-y * y);
     if (slope == 0.0)
       break;
-    const double newton = error / slope;
+    const long double newton = error / slope;
     y -= newton / (1.0 + y * newton);
   }
   return std::copysign(y, x);
 }
 
-double digamma(double x) {
-  if (x == -std::numeric_limits<double>::infinity() || (x <= 0.0 && x == std::floor(x)))
-    return std::numeric_limits<double>::quiet_NaN();
+namespace {
+
+/// digamma near its positive zero, by Taylor's series: the distance from the zero keeps its
+/// relative precision, which a difference of sums would lose.
+long double digammaNearZero(long double distance) {
+  constexpr long double kCoefficients[] = {
+      0.967672245447621170427445L,   -0.442763168983592106092865L,  0.258499760955651010624401L,
+      -0.163942705442406527504251L,  0.107824050691262365757183L,   -0.0721995612564547109261218L,
+      0.0488042881641431072250925L,  -0.0331611264748473592922584L, 0.0225976482322181046596248L,
+      -0.0154247659049489591388003L,
+  };
+  long double sum = 0.0L;
+  for (long double coefficient : std::views::reverse(kCoefficients))
+    sum = (sum + coefficient) * distance;
+  return sum;
+}
+
+} // namespace
+
+long double digamma(long double x) {
+  if (x == -std::numeric_limits<long double>::infinity() || (x <= 0.0 && x == std::floor(x)))
+    return std::numeric_limits<long double>::quiet_NaN();
   if (x < 0.0) {
     // Reflection; the tangent's argument is reduced first.
-    const double fraction = x - std::nearbyint(x);
-    return digamma(1.0 - x) - std::numbers::pi / std::tan(std::numbers::pi * fraction);
+    const long double fraction = x - std::nearbyint(x);
+    return digamma(1.0 - x) -
+           std::numbers::pi_v<long double> / std::tan(std::numbers::pi_v<long double> * fraction);
   }
+  constexpr long double kZero = 0x1.762d86356be3fp+0L, kZeroRest = 9.549995429965697715184e-17L;
+  if (const long double distance = (x - kZero) - kZeroRest; std::fabs(distance) < 0.01L)
+    return digammaNearZero(distance);
   // The recurrence carries x to where the asymptotic series (Abramowitz and Stegun, 6.3.18) holds.
-  double sum = 0.0;
-  for (; x < 16.0; x += 1.0)
-    sum -= 1.0 / x;
-  const double square = 1.0 / (x * x);
-  const double series =
-      square *
-      (1.0 / 12 -
-       square * (1.0 / 120 -
-                 square * (1.0 / 252 -
-                           square * (1.0 / 240 - square * (1.0 / 132 - square * 691.0 / 32760)))));
+  long double sum = 0.0L;
+  for (; x < 16.0L; x += 1.0L)
+    sum -= 1.0L / x;
+  const long double square = 1.0L / (x * x);
+  long double series = 0.0L;
+  for (long double coefficient :
+       {1.0L / 12, 691.0L / 32760, 1.0L / 132, 1.0L / 240, 1.0L / 252, 1.0L / 120, 1.0L / 12})
+    series = square * (coefficient - series);
   return sum + std::log(x) - 0.5 / x - series;
 }
 
-double logGamma(double x) {
+long double logGamma(long double x) {
   int sign = 0; // std::lgamma would write it to a global.
-  return ::lgamma_r(x, &sign);
+  return ::lgammal_r(x, &sign);
 }
 
 namespace {

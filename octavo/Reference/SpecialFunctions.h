@@ -1,16 +1,17 @@
-// Functions of CHLO that the C library lacks, on f64.
+// Functions of CHLO that the C library lacks, on f64; what f64 is too narrow for, in extended
+// precision.
 #pragma once
 
 namespace octavo::reference {
 
 /// The inverse of erf: +-Inf at +-1, NaN outside.
-double inverseErf(double x);
+long double inverseErf(long double x);
 
 /// The derivative of log |gamma|; NaN at the poles 0, -1, -2, ...
-double digamma(double x);
+long double digamma(long double x);
 
 /// log |gamma|; +Inf at the poles and at either infinity.
-double logGamma(double x);
+long double logGamma(long double x);
 
 /// Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: +Inf for x = 1, NaN for x < 1. For
 /// q <= 0: NaN where x is not an integer; at a pole +Inf for even x, else NaN.

@@ -4,7 +4,7 @@
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.negate' op (C1) operands and result must have one type}}
-  %0 = "stablehlo.negate"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i16:f32, 0.5>>
+  %0 = "stablehlo.negate"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i16:f32, 0.5>>
   return
 }
 
@@ -12,7 +12,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.negate' op (C1) operands and result must have one type}}
-  %0 = "stablehlo.negate"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i8<-100:100>:f32, 0.5>>
+  %0 = "stablehlo.negate"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i8<-100:100>:f32, 0.5>>
   return
 }
 
@@ -20,7 +20,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<2x!quant.uniform<i8:bf16, 0.5>>) {
   // expected-error @+1 {{'stablehlo.multiply' op (C1) operands and result must have one type}}
-  %0 = "stablehlo.multiply"(%a, %b) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<2x!quant.uniform<i8:bf16, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
+  %0 = "stablehlo.multiply"(%a, %b) : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<2x!quant.uniform<i8:bf16, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
   return
 }
 
@@ -28,7 +28,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<2x!quant.unif
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.abs' op (C1, C2) the result must have type}}
-  %0 = "stablehlo.abs"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i16:f32, 0.5>>
+  %0 = "stablehlo.abs"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i16:f32, 0.5>>
   return
 }
 
@@ -52,7 +52,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<2x!quant.unif
 
 func.func @f(%a: tensor<!quant.uniform<i16:f32, 0.5>>, %b: tensor<2x!quant.uniform<i8:f32, 0.5>>, %c: tensor<!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.clamp' op (C3) min must have the operand's element type}}
-  %0 = "stablehlo.clamp"(%a, %b, %c) {} : (tensor<!quant.uniform<i16:f32, 0.5>>, tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
+  %0 = "stablehlo.clamp"(%a, %b, %c) : (tensor<!quant.uniform<i16:f32, 0.5>>, tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
   return
 }
 
@@ -60,7 +60,7 @@ func.func @f(%a: tensor<!quant.uniform<i16:f32, 0.5>>, %b: tensor<2x!quant.unifo
 
 func.func @f(%a: tensor<!quant.uniform<i8:f32, 0.5>>, %b: tensor<2x!quant.uniform<i8:f32, 0.5>>, %c: tensor<!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.clamp' op (C4) the result must have type}}
-  %0 = "stablehlo.clamp"(%a, %b, %c) {} : (tensor<!quant.uniform<i8:f32, 0.5>>, tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i16:f32, 0.5>>
+  %0 = "stablehlo.clamp"(%a, %b, %c) : (tensor<!quant.uniform<i8:f32, 0.5>>, tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i16:f32, 0.5>>
   return
 }
 
@@ -68,7 +68,7 @@ func.func @f(%a: tensor<!quant.uniform<i8:f32, 0.5>>, %b: tensor<2x!quant.unifor
 
 func.func @f(%a: tensor<i1>, %b: tensor<2x!quant.uniform<i8:f32, 0.5>>, %c: tensor<2x!quant.uniform<i16:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.select' op (C2) on_true and on_false must have one type}}
-  %0 = "stablehlo.select"(%a, %b, %c) {} : (tensor<i1>, tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<2x!quant.uniform<i16:f32, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
+  %0 = "stablehlo.select"(%a, %b, %c) : (tensor<i1>, tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<2x!quant.uniform<i16:f32, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
   return
 }
 
@@ -76,7 +76,7 @@ func.func @f(%a: tensor<i1>, %b: tensor<2x!quant.uniform<i8:f32, 0.5>>, %c: tens
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.convert' op operand #0 must be ranked tensor of boolean, integer, float or complex type, but got}}
-  %0 = "stablehlo.convert"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
+  %0 = "stablehlo.convert"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
   return
 }
 
@@ -84,7 +84,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.bitcast_convert' op (C1) the shape of}}
-  %0 = "stablehlo.bitcast_convert"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xi16>
+  %0 = "stablehlo.bitcast_convert"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xi16>
   return
 }
 
@@ -132,7 +132,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.reshape' op (C1) operand and result must have one element type}}
-  %0 = "stablehlo.reshape"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x!quant.uniform<i8:f32, 0.25:3>>
+  %0 = "stablehlo.reshape"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x!quant.uniform<i8:f32, 0.25:3>>
   return
 }
 
@@ -140,7 +140,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.reshape' op (C1) operand and result must have one element type}}
-  %0 = "stablehlo.reshape"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2xi8>
+  %0 = "stablehlo.reshape"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2xi8>
   return
 }
 
@@ -196,7 +196,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>, %b: tensor<2xi
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<2xi32>) {
   // expected-error @+1 {{'stablehlo.dynamic_reshape' op (C1) operand and result must have one element type}}
-  %0 = "stablehlo.dynamic_reshape"(%a, %b) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<2xi32>) -> tensor<1x2x!quant.uniform<i8:f32, 0.25:3>>
+  %0 = "stablehlo.dynamic_reshape"(%a, %b) : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<2xi32>) -> tensor<1x2x!quant.uniform<i8:f32, 0.25:3>>
   return
 }
 
@@ -204,7 +204,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<2xi32>) {
 
 func.func @f(%a: tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>, %b: tensor<2xi32>) {
   // expected-error @+1 {{'stablehlo.dynamic_reshape' op (C3) the quantized axis must keep its extent and the number of elements before it}}
-  %0 = "stablehlo.dynamic_reshape"(%a, %b) {} : (tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>, tensor<2xi32>) -> tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>
+  %0 = "stablehlo.dynamic_reshape"(%a, %b) : (tensor<2x2x!quant.uniform<i8:f32:0, {0.5, 0.25}>>, tensor<2xi32>) -> tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>
   return
 }
 
@@ -220,7 +220,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<i32>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<1x!quant.uniform<i8:f32, 0.5>>, %c: tensor<i32>) {
   // expected-error @+1 {{'stablehlo.dynamic_update_slice' op (C1) the result must have type}}
-  %0 = "stablehlo.dynamic_update_slice"(%a, %b, %c) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<1x!quant.uniform<i8:f32, 0.5>>, tensor<i32>) -> tensor<2x!quant.uniform<i8:f32, 0.25:3>>
+  %0 = "stablehlo.dynamic_update_slice"(%a, %b, %c) : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<1x!quant.uniform<i8:f32, 0.5>>, tensor<i32>) -> tensor<2x!quant.uniform<i8:f32, 0.25:3>>
   return
 }
 
@@ -228,7 +228,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<1x!quant.unif
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<1x!quant.uniform<i8:f32, 0.25:3>>, %c: tensor<i32>) {
   // expected-error @+1 {{'stablehlo.dynamic_update_slice' op (C2) update must have the operand's element type}}
-  %0 = "stablehlo.dynamic_update_slice"(%a, %b, %c) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<1x!quant.uniform<i8:f32, 0.25:3>>, tensor<i32>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
+  %0 = "stablehlo.dynamic_update_slice"(%a, %b, %c) : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<1x!quant.uniform<i8:f32, 0.25:3>>, tensor<i32>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
   return
 }
 
@@ -236,7 +236,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<1x!quant.unif
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<!quant.uniform<i8:f32, 0.25:3>>, %c: tensor<1xi32>, %d: tensor<1xi32>, %e: tensor<1xi32>) {
   // expected-error @+1 {{'stablehlo.dynamic_pad' op (C1) operand, padding_value and result must have one element type}}
-  %0 = "stablehlo.dynamic_pad"(%a, %b, %c, %d, %e) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<!quant.uniform<i8:f32, 0.25:3>>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<3x!quant.uniform<i8:f32, 0.5>>
+  %0 = "stablehlo.dynamic_pad"(%a, %b, %c, %d, %e) : (tensor<2x!quant.uniform<i8:f32, 0.5>>, tensor<!quant.uniform<i8:f32, 0.25:3>>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<3x!quant.uniform<i8:f32, 0.5>>
   return
 }
 
@@ -252,7 +252,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<3xi32>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.optimization_barrier' op (C1) the result must have type}}
-  %0 = "stablehlo.optimization_barrier"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 0.25:3>>
+  %0 = "stablehlo.optimization_barrier"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 0.25:3>>
   return
 }
 
@@ -511,7 +511,7 @@ func.func @f(%a: tensor<2x2x!quant.uniform<i8:f32, 0.5>>, %b: tensor<2x!quant.un
 
 func.func @f(%a: tensor<2x2x!quant.uniform<i8:f32, 0.5>>) {
   // expected-error @+1 {{'stablehlo.cholesky' op (C1) the result must have type}}
-  %0 = "stablehlo.cholesky"(%a) {} : (tensor<2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i16:f32, 0.5>>
+  %0 = "stablehlo.cholesky"(%a) : (tensor<2x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2x!quant.uniform<i16:f32, 0.5>>
   return
 }
 
@@ -654,7 +654,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5>>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32:0, {0.5, 0.25:-129}>>) {
   // expected-error @+1 {{'stablehlo.uniform_dequantize' op (QuantizedTensorType C7) the zero point -129 must lie in the storage's range [-128, 127] of}}
-  %0 = "stablehlo.uniform_dequantize"(%a) {} : (tensor<2x!quant.uniform<i8:f32:0, {0.5, 0.25:-129}>>) -> tensor<2xf32>
+  %0 = "stablehlo.uniform_dequantize"(%a) : (tensor<2x!quant.uniform<i8:f32:0, {0.5, 0.25:-129}>>) -> tensor<2xf32>
   return
 }
 
@@ -662,7 +662,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32:0, {0.5, 0.25:-129}>>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5:300>>) {
   // expected-error @+1 {{'stablehlo.uniform_dequantize' op (QuantizedTensorType C7) the zero point 300 must lie in the storage's range [-128, 127] of}}
-  %0 = "stablehlo.uniform_dequantize"(%a) {} : (tensor<2x!quant.uniform<i8:f32, 0.5:300>>) -> tensor<2xf32>
+  %0 = "stablehlo.uniform_dequantize"(%a) : (tensor<2x!quant.uniform<i8:f32, 0.5:300>>) -> tensor<2xf32>
   return
 }
 
@@ -670,7 +670,7 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32, 0.5:300>>) {
 
 func.func @f(%a: tensor<2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) {
   // expected-error @+1 {{'stablehlo.uniform_dequantize' op (QuantizedTensorType C12) the quantization dimension of}}
-  %0 = "stablehlo.uniform_dequantize"(%a) {} : (tensor<2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<2xf32>
+  %0 = "stablehlo.uniform_dequantize"(%a) : (tensor<2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<2xf32>
   return
 }
 
@@ -678,6 +678,6 @@ func.func @f(%a: tensor<2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) {
 
 func.func @f(%a: tensor<3x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) {
   // expected-error @+1 {{'stablehlo.uniform_dequantize' op (QuantizedTensorType C13)}}
-  %0 = "stablehlo.uniform_dequantize"(%a) {} : (tensor<3x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) -> tensor<3xf32>
+  %0 = "stablehlo.uniform_dequantize"(%a) : (tensor<3x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) -> tensor<3xf32>
   return
 }
