@@ -9,6 +9,7 @@ in0, in1, ... and outputs out0, out1, ...; tolerances.json says how close an out
 import json
 import os
 import pathlib
+import re
 import sys
 
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -17,7 +18,10 @@ import jax
 import numpy as np
 from programs import PROGRAMS
 
-FOLDER = pathlib.Path(__file__).parent
+FOLDER = pathlib.Path(__file__).resolve().parent
+# Locations name this repository's files from its root, and none of the installed packages': what
+# is written is the same wherever it is written.
+jax.config.update("jax_hlo_source_file_canonicalization_regex", f"{re.escape(str(FOLDER.parents[1]))}/|.*/site-packages/")
 
 
 def write(name, program):
