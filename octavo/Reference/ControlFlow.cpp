@@ -8,10 +8,6 @@ namespace octavo::reference {
 
 namespace {
 
-llvm::Expected<Results> evaluateReturn(mlir::Operation*, const Operands& operands, Evaluation&) {
-  return taken(operands);
-}
-
 llvm::Expected<Results> evaluateCall(mlir::func::CallOp op, const Operands& operands,
                                      Evaluation& evaluation) {
   return evaluation.call(op, op.getCallee(), taken(operands));
@@ -20,11 +16,6 @@ llvm::Expected<Results> evaluateCall(mlir::func::CallOp op, const Operands& oper
 llvm::Expected<Results> evaluateComposite(stablehlo::CompositeOp op, const Operands& operands,
                                           Evaluation& evaluation) {
   return evaluation.call(op, op.getDecomposition(), taken(operands));
-}
-
-llvm::Expected<Results> evaluateOptimizationBarrier(stablehlo::OptimizationBarrierOp,
-                                                    const Operands& operands, Evaluation&) {
-  return taken(operands);
 }
 
 llvm::Expected<Value> evaluateTuple(stablehlo::TupleOp, const Operands& operands, Evaluation&) {
@@ -80,8 +71,8 @@ llvm::Expected<Results> evaluateWhile(stablehlo::WhileOp op, const Operands& ope
 } // namespace
 
 void registerControlFlow(EvaluatorTable& table) {
-  table.add("func.return", evaluateReturn);
-  table.add("stablehlo.return", evaluateReturn);
+  table.add("func.return", handOn);
+  table.add("stablehlo.return", handOn);
   table.add("stablehlo.after_all", evaluateToken);
   table.add("stablehlo.create_token", evaluateToken);
   table.add<evaluateCall>();
@@ -89,7 +80,7 @@ void registerControlFlow(EvaluatorTable& table) {
   table.add<evaluateComposite>();
   table.add<evaluateGetTupleElement>();
   table.add<evaluateIf>();
-  table.add<evaluateOptimizationBarrier>();
+  table.add(stablehlo::OptimizationBarrierOp::getOperationName(), handOn);
   table.add<evaluateTuple>();
   table.add<evaluateWhile>();
 }

@@ -237,11 +237,6 @@ llvm::Expected<Results> evaluateAssuming(shape::AssumingOp op, const Operands&,
   return evaluation.region(op.getDoRegion(), {});
 }
 
-llvm::Expected<Results> evaluateAssumingYield(mlir::Operation*, const Operands& operands,
-                                              Evaluation&) {
-  return taken(operands);
-}
-
 llvm::Expected<Value> evaluateGetExtent(shape::GetExtentOp op, const Operands& operands,
                                         Evaluation&) {
   const Numbers extents = numbersOf(operands[0]);
@@ -320,7 +315,7 @@ void registerShapeArithmetic(EvaluatorTable& table) {
 
   table.add("shape.add", evaluateSizes<sum>);
   table.add("shape.assuming_all", evaluateWitness);
-  table.add("shape.assuming_yield", evaluateAssumingYield);
+  table.add("shape.assuming_yield", handOn);
   table.add("shape.const_witness", evaluateWitness);
   table.add("shape.dim", evaluateDim);
   table.add("shape.div", evaluateSizes<quotient>);

@@ -13,10 +13,6 @@ namespace {
 
 namespace scf = mlir::scf;
 
-llvm::Expected<Results> evaluateYield(mlir::Operation*, const Operands& operands, Evaluation&) {
-  return taken(operands);
-}
-
 llvm::Expected<Results> evaluateIf(scf::IfOp op, const Operands& operands, Evaluation& evaluation) {
   mlir::Region& branch =
       operands[0].tensor().code(0) != 0 ? op.getThenRegion() : op.getElseRegion();
@@ -100,8 +96,8 @@ llvm::Expected<Results> evaluateAssert(mlir::cf::AssertOp op, const Operands& op
 } // namespace
 
 void registerStructuredControlFlow(EvaluatorTable& table) {
-  table.add("scf.condition", evaluateYield);
-  table.add("scf.yield", evaluateYield);
+  table.add("scf.condition", handOn);
+  table.add("scf.yield", handOn);
   table.add<evaluateAssert>();
   table.add<evaluateExecuteRegion>();
   table.add<evaluateFor>();

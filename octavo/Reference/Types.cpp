@@ -6,9 +6,9 @@
 
 #include "mlir/Dialect/Shape/IR/Shape.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
 
@@ -25,12 +25,6 @@ std::optional<ElementType> evaluatedElementType(mlir::Type type) {
   if (llvm::isa<mlir::IndexType>(type))
     return ElementType(numerics::IntegerType{64, false});
   return octavo::elementType(type);
-}
-
-std::string typeText(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
 }
 
 std::string shapeText(const std::vector<std::int64_t>& shape) {
@@ -76,7 +70,9 @@ std::string describe(const Value& value) {
 }
 
 std::string mismatch(const Value& value, mlir::Type type) {
-  const auto expected = [&] { return "expected " + typeText(type) + ", found " + describe(value); };
+  const auto expected = [&] {
+    return "expected " + mlir::debugString(type) + ", found " + describe(value);
+  };
   if (auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(type)) {
     const auto element = evaluatedElementType(ranked.getElementType());
     const bool fits = value.isTensor() && element && value.tensor().type == *element &&
@@ -124,15 +120,15 @@ std::string mismatch(const Value& value, mlir::Type type) {
   }
   if (llvm::isa<mlir::shape::WitnessType>(type))
     return value.isToken() ? "" : expected();
-  return "values of type " + typeText(type) + " are not evaluated";
+  return "values of type " + mlir::debugString(type) + " are not evaluated";
 }
 
 llvm::Expected<TensorShape> tensorShape(mlir::Operation* op, mlir::Type type) {
   auto ranked = llvm::dyn_cast<mlir::RankedTensorType>(type);
   if (!ranked)
-    return failure(op, typeText(type) + " is not a tensor of known rank");
+    return failure(op, mlir::debugString(type) + " is not a tensor of known rank");
   if (!ranked.hasStaticShape())
-    return failure(op, "the shape of its result is known neither from " + typeText(type) +
+    return failure(op, "the shape of its result is known neither from " + mlir::debugString(type) +
                            " nor from its operands");
   llvm::Expected<ElementType> element = elementTypeOf(op, type);
   if (!element)
@@ -142,19 +138,20 @@ llvm::Expected<TensorShape> tensorShape(mlir::Operation* op, mlir::Type type) {
   const auto bytes = static_cast<std::uint64_t>(numerics::elementCount(ranked.getShape())) *
                      static_cast<std::uint64_t>(element->bytes());
   if (bytes > machineMemory())
-    return failure(op, "a result of " + typeText(type) + " takes " + text::bytesText(bytes) +
-                           "; this machine has " + text::bytesText(machineMemory()) + " of memory");
+    return failure(op, "a result of " + mlir::debugString(type) + " takes " +
+                           text::bytesText(bytes) + "; this machine has " +
+                           text::bytesText(machineMemory()) + " of memory");
   return TensorShape{*element, ranked.getShape().vec()};
 }
 
 llvm::Expected<ElementType> elementTypeOf(mlir::Operation* op, mlir::Type type) {
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor && !type.isIntOrIndexOrFloat())
-    return failure(op, typeText(type) + " is not a tensor of known rank");
+    return failure(op, mlir::debugString(type) + " is not a tensor of known rank");
   const mlir::Type element = tensor ? tensor.getElementType() : type;
   if (const auto found = evaluatedElementType(element))
     return *found;
-  return failure(op, "elements of " + typeText(element) + " are not evaluated");
+  return failure(op, "elements of " + mlir::debugString(element) + " are not evaluated");
 }
 
 llvm::Error checkSize(mlir::Operation* op, llvm::ArrayRef<std::int64_t> shape) {

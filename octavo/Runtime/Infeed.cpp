@@ -1,6 +1,7 @@
 #include "octavo/Runtime/Infeed.h"
 
 #include "octavo/Checkpoint/Files/Npy.h"
+#include "octavo/Runtime/Failure.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -11,7 +12,7 @@ llvm::Expected<execution::Feed> readFeed(const std::string& paths) {
   for (llvm::StringRef path : llvm::split(paths, ',')) {
     auto tensor = checkpoint::readNpy(path.str());
     if (!tensor)
-      return llvm::createStringError(tensor.error().message());
+      return failure(tensor.error().message());
     feed.emplace_back(std::move(*tensor));
   }
   return feed;

@@ -5,6 +5,7 @@
 #include "octavo/Checkpoint/Files/DurableFolder.h"
 #include "octavo/Checkpoint/Files/Npy.h"
 
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
@@ -16,12 +17,6 @@ namespace octavo::runtime {
 namespace {
 
 using execution::Tensor;
-
-std::string text(mlir::Type type) {
-  std::string printed;
-  llvm::raw_string_ostream(printed) << type;
-  return printed;
-}
 
 /// Whether NumPy itself has the type.
 bool isOfNumPy(const numerics::ElementType& type) {
@@ -59,10 +54,10 @@ llvm::Error ProbeFolder::write(llvm::StringRef id, mlir::RankedTensorType type,
     return failure(written.error().message());
   const std::filesystem::path index = folder / "index.csv";
   std::ofstream lines(index, std::ios::app);
-  lines << id.str() << "," << text(type) << "," << file.string() << std::endl;
+  lines << id.str() << "," << mlir::debugString(type) << "," << file.string() << std::endl;
   if (!lines)
     return failure(fmt::format("{}: cannot be written", index.string()));
-  records.push_back({id.str(), text(type), tensor.type, file});
+  records.push_back({id.str(), mlir::debugString(type), tensor.type, file});
   return llvm::Error::success();
 }
 
@@ -73,9 +68,9 @@ llvm::Expected<Tensor> ProbeFolder::read(llvm::StringRef id, std::uint32_t itera
   for (const Record& record : records) {
     if (record.id != id || times++ != iteration)
       continue;
-    if (record.type != text(type))
-      return failure(
-          fmt::format("the probe '{}' left {}; expected {}", record.id, record.type, text(type)));
+    if (record.type != mlir::debugString(type))
+      return failure(fmt::format("the probe '{}' left {}; expected {}", record.id, record.type,
+                                 mlir::debugString(type)));
     auto tensor = checkpoint::readNpy(record.file);
     if (!tensor)
       return failure(tensor.error().message());

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <re2/re2.h>
@@ -34,12 +35,6 @@ bool findsIn(const RE2& pattern, const Dot& dot) {
          (!dot.record.weight.empty() && finds(pattern, dot.record.weight));
 }
 
-std::string text(mlir::Type type) {
-  std::string result;
-  llvm::raw_string_ostream(result) << type;
-  return result;
-}
-
 bool isWide(mlir::Type type) { return type.isF32() || type.isBF16() || type.isF16(); }
 
 /// 0 where one of the extents is unknown.
@@ -56,9 +51,10 @@ std::string reasonByKind(const Dot& dot) {
   for (const DotSide& side : dot.sides) {
     const mlir::Type element = side.type().getElementType();
     if (const auto* format = elementFormat(element); format && format->isNarrow())
-      return "operands of " + text(element) + " are narrow already";
+      return "operands of " + mlir::debugString(element) + " are narrow already";
     if (!isWide(element))
-      return "operands of " + text(element) + "; scaled formats are made of f32, bf16 and f16";
+      return "operands of " + mlir::debugString(element) +
+             "; scaled formats are made of f32, bf16 and f16";
     if (!side.type().hasStaticShape())
       return "an operand has extents that are not known before it runs";
     if (side.type().getNumElements() > ir::ScaledType::kMostElements)
@@ -67,7 +63,7 @@ std::string reasonByKind(const Dot& dot) {
   stablehlo::DotGeneralOp op = dot.op();
   const mlir::Type result = mlir::getElementTypeOrSelf(op.getResult().getType());
   if (!isWide(result))
-    return "a result of " + text(result) + "; scaled dots give f32, bf16 and f16";
+    return "a result of " + mlir::debugString(result) + "; scaled dots give f32, bf16 and f16";
   if (op.getAlgorithmAttr())
     return "it names its own algorithm";
   if (const std::size_t axes = dot.sides[0].contracting.size(); axes != 1)
@@ -220,7 +216,8 @@ std::string DotChoice::reasonByEdges(const Dot& dot) const {
                               side.type().getShape(), static_cast<int>(side.contracting.front()));
     if (refused)
       return chosen.preset + " refuses axis " + std::to_string(refused->axis) + " of " +
-             text(side.type()) + ", which is not a multiple of " + std::to_string(refused->block);
+             mlir::debugString(side.type()) + ", which is not a multiple of " +
+             std::to_string(refused->block);
   }
   return {};
 }

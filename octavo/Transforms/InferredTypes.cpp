@@ -21,11 +21,9 @@ using mlir::RankedTensorType;
 using mlir::Type;
 using stablehlo::Extent;
 using stablehlo::Extents;
+using stablehlo::tensorType;
 using Types = llvm::SmallVector<Type>;
 
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
-}
 RankedTensorType resultType(mlir::Operation* op, unsigned i = 0) {
   return tensorType(op->getResult(i));
 }

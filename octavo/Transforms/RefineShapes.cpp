@@ -133,16 +133,22 @@ private:
       value.setType(stablehlo::mostSpecific(type, value.getType()));
   }
 
+  static void replaceByConstant(mlir::OpBuilder& builder, mlir::Value value,
+                                mlir::DenseElementsAttr constant) {
+    value.replaceAllUsesWith(mlir::Value(stablehlo::ConstantOp::create(
+        builder, value.getLoc(), llvm::cast<mlir::ElementsAttr>(mlir::Attribute(constant)))));
+  }
+
   static void putSize(stablehlo::GetDimensionSizeOp op) {
     const auto operand = llvm::cast<RankedTensorType>(op.getOperand().getType());
     const auto axis = static_cast<unsigned>(op.getDimension());
     if (operand.isDynamicDim(axis))
       return;
     mlir::OpBuilder builder(op);
-    op.replaceAllUsesWith(mlir::Value(stablehlo::ConstantOp::create(
-        builder, op.getLoc(),
+    replaceByConstant(
+        builder, op.getResult(),
         mlir::DenseElementsAttr::get(RankedTensorType::get({}, builder.getI32Type()),
-                                     static_cast<std::int32_t>(operand.getDimSize(axis))))));
+                                     static_cast<std::int32_t>(operand.getDimSize(axis))));
     op.erase();
   }
 
@@ -189,8 +195,8 @@ private:
     return mlir::success();
   }
 
-  /// A branch that a constant chooses stands in the place of its operation: the others may be for
-  /// shapes, or platforms, that there are not.
+  /// A branch that a constant chooses stands in the place of its operation: the others may be
+  /// written for other shapes, or other platforms.
   llvm::LogicalResult refineBranches(mlir::Operation* op) {
     if (const mlir::DenseElementsAttr constant = constantOf(op->getOperand(0))) {
       const std::int64_t last = op->getNumRegions() - 1;
@@ -239,8 +245,7 @@ private:
          llvm::zip_equal(op->getResults(), made->function.getResultTypes(), made->results)) {
       narrow(result, type);
       if (constant)
-        result.replaceAllUsesWith(mlir::Value(stablehlo::ConstantOp::create(
-            builder, op->getLoc(), llvm::cast<mlir::ElementsAttr>(mlir::Attribute(constant)))));
+        replaceByConstant(builder, result, constant);
     }
     if (op->use_empty() && !made->hasEffects)
       op->erase();
@@ -271,8 +276,7 @@ private:
     mlir::OpBuilder builder(&copy.front(), copy.front().begin());
     for (auto [argument, constant] : llvm::zip_equal(copy.getArguments(), constants))
       if (constant)
-        argument.replaceAllUsesWith(mlir::Value(stablehlo::ConstantOp::create(
-            builder, op->getLoc(), llvm::cast<mlir::ElementsAttr>(mlir::Attribute(constant)))));
+        replaceByConstant(builder, argument, constant);
     ++depth;
     const llvm::LogicalResult refined =
         refine(copy, llvm::SmallVector<Type>(op->getOperandTypes()));

@@ -1,6 +1,7 @@
 #include "octavo/Transforms/StaticCounterparts.h"
 
 #include "octavo/Dialect/CHLO/CHLO.h"
+#include "octavo/Dialect/StableHLO/Constraints.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
@@ -19,6 +20,7 @@ namespace octavo::transforms {
 namespace {
 
 using mlir::RankedTensorType;
+using stablehlo::tensorType;
 using Numbers = llvm::SmallVector<std::int64_t>;
 
 std::optional<Numbers> numbersOf(mlir::Value value) {
@@ -29,10 +31,6 @@ std::optional<Numbers> numbersOf(mlir::Value value) {
   for (const llvm::APInt& number : constant)
     numbers.push_back(number.getSExtValue());
   return numbers;
-}
-
-RankedTensorType tensorType(mlir::Value value) {
-  return llvm::cast<RankedTensorType>(value.getType());
 }
 
 /// The result's type with these extents; null where they do not fit it.

@@ -158,10 +158,20 @@ std::string vectorMisfit(const Batch& batch) {
          std::to_string(batch.extent('u')) + " and " + std::to_string(batch.extent('v'));
 }
 
+/// Calls routine(a, s, left, right, info) for each matrix of the batch.
+template <typename T, typename Routine>
+std::string decomposeSingular(Batch& batch, const Routine& routine) {
+  if (std::string wrong = vectorMisfit(batch); !wrong.empty())
+    return wrong;
+  for (std::int64_t i = 0; i < batch.size(); ++i)
+    routine(batch.inPlace<T>(0, 0, i), batch.result<Real<T>>(1, i).data(),
+            batch.result<T>(2, i).data(), batch.result<T>(3, i).data(),
+            batch.result<Int>(4, i).front());
+  return "";
+}
+
 struct Gesdd {
   template <typename T> static std::string run(Batch& batch) {
-    if (std::string wrong = vectorMisfit(batch); !wrong.empty())
-      return wrong;
     const Int m = batch.extent('m'), n = batch.extent('n'), v = batch.extent('v');
     const auto least = static_cast<std::size_t>(std::min(m, n));
     const auto most = static_cast<std::size_t>(std::max(m, n));
@@ -172,12 +182,7 @@ struct Gesdd {
                                               2 * most * least + 2 * least * least + least) +
                                          7 * least + 1
                                    : 0);
-    for (std::int64_t i = 0; i < batch.size(); ++i) {
-      T* a = batch.inPlace<T>(0, 0, i);
-      Real<T>* s = batch.result<Real<T>>(1, i).data();
-      T* left = batch.result<T>(2, i).data();
-      T* right = batch.result<T>(3, i).data();
-      Int& info = batch.result<Int>(4, i).front();
+    return decomposeSingular<T>(batch, [&](T* a, Real<T>* s, T* left, T* right, Int& info) {
       withWork<T>([&](T* work, Int size) {
         if constexpr (kIsComplex<T>)
           Routines<T>::gesdd(batch.letter("mode"), m, n, a, leading(m), s, left, leading(m), right,
@@ -186,25 +191,17 @@ struct Gesdd {
           Routines<T>::gesdd(batch.letter("mode"), m, n, a, leading(m), s, left, leading(m), right,
                              leading(v), work, size, integers.data(), info, 1);
       });
-    }
-    return "";
+    });
   }
 };
 
 struct Gesvd {
   template <typename T> static std::string run(Batch& batch) {
-    if (std::string wrong = vectorMisfit(batch); !wrong.empty())
-      return wrong;
     const Int m = batch.extent('m'), n = batch.extent('n'), v = batch.extent('v');
     const char mode = batch.letter("mode");
     std::vector<Real<T>> reals(kIsComplex<T> ? 5 * static_cast<std::size_t>(std::min(m, n)) + 1
                                              : 0);
-    for (std::int64_t i = 0; i < batch.size(); ++i) {
-      T* a = batch.inPlace<T>(0, 0, i);
-      Real<T>* s = batch.result<Real<T>>(1, i).data();
-      T* left = batch.result<T>(2, i).data();
-      T* right = batch.result<T>(3, i).data();
-      Int& info = batch.result<Int>(4, i).front();
+    return decomposeSingular<T>(batch, [&](T* a, Real<T>* s, T* left, T* right, Int& info) {
       withWork<T>([&](T* work, Int size) {
         if constexpr (kIsComplex<T>)
           Routines<T>::gesvd(mode, mode, m, n, a, leading(m), s, left, leading(m), right,
@@ -213,8 +210,7 @@ struct Gesvd {
           Routines<T>::gesvd(mode, mode, m, n, a, leading(m), s, left, leading(m), right,
                              leading(v), work, size, info, 1, 1);
       });
-    }
-    return "";
+    });
   }
 };
 
