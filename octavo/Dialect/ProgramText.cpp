@@ -1,6 +1,6 @@
 #include "octavo/Dialect/ProgramText.h"
 
-#include "octavo/Dialect/MissingOperations.h"
+#include "octavo/Dialect/MissingNames.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -74,7 +74,7 @@ mlir::OwningOpRef<mlir::ModuleOp> readProgramText(llvm::SourceMgr& sources,
   withDeepStack([&] {
     const mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic& diagnostic) {
       const auto at = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
-      if (!at || refused || !standsAtMissingOperation(text, at.getLine(), at.getColumn(), context))
+      if (!at || refused || !standsAtMissingName(text, at.getLine(), at.getColumn(), context))
         return mlir::failure(); // the next handler's
       refused = at;
       return mlir::success();
@@ -83,7 +83,7 @@ mlir::OwningOpRef<mlir::ModuleOp> readProgramText(llvm::SourceMgr& sources,
         sources, mlir::ParserConfig(context, /*verifyAfterParse=*/false));
   });
   if (refused) {
-    emitMissingOperations(refused, text);
+    emitMissingNames(refused, text);
     return {};
   }
   bool isValid = false;

@@ -3,7 +3,7 @@
 #include "octavo/Dialect/StableHLO/Einsum.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/DimensionNumbers.h"
-#include "octavo/Reference/DotGeneral.h"
+#include "octavo/Reference/DotAlgorithm.h"
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/Movement.h"
@@ -16,45 +16,6 @@
 namespace octavo::reference {
 
 namespace {
-
-/// The operand in the precision that a dot algorithm gives it (rule I12); its type may change.
-llvm::Expected<Tensor> toPrecision(mlir::Operation* op, const Tensor& operand, mlir::Type type) {
-  if (llvm::isa<mlir::FloatTF32Type>(type)) {
-    const Tensor wide = operand.type == kF64 ? operand : convertElements(operand, kF32);
-    return reducePrecision(wide, 8, 10);
-  }
-  llvm::Expected<TensorShape> precision = tensorShape(op, mlir::RankedTensorType::get({}, type));
-  if (!precision)
-    return precision.takeError();
-  return convertElements(operand, precision->type);
-}
-
-/// Operands and accumulation of a dot that names its algorithm; an error where the algorithm is one
-/// that is not computed here.
-llvm::Error applyAlgorithm(stablehlo::DotGeneralOp op, Tensor& lhs, Tensor& rhs,
-                           ElementType& accumulation) {
-  std::optional<stablehlo::DotAlgorithmAttr> algorithm = op.getAlgorithm();
-  if (!algorithm)
-    return llvm::Error::success();
-  if (algorithm->getLhsComponentCount() != 1 || algorithm->getRhsComponentCount() != 1 ||
-      algorithm->getNumPrimitiveOperations() != 1)
-    return failure(op, "the algorithm splits an operand into components, which the interpreter "
-                       "does not compute; give it one component and one primitive operation");
-  const mlir::Type type = algorithm->getAccumulationType();
-  if (!type.isF32() && !type.isF64())
-    return failure(op, "the algorithm accumulates in a type that the interpreter does not compute "
-                       "sums in; it has f32 and f64");
-  accumulation = type.isF64() ? kF64 : kF32;
-  llvm::Expected<Tensor> left = toPrecision(op, lhs, algorithm->getLhsPrecisionType());
-  if (!left)
-    return left.takeError();
-  llvm::Expected<Tensor> right = toPrecision(op, rhs, algorithm->getRhsPrecisionType());
-  if (!right)
-    return right.takeError();
-  lhs = std::move(*left);
-  rhs = std::move(*right);
-  return llvm::Error::success();
-}
 
 llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Operands& operands,
                                          Evaluation&) {
@@ -81,11 +42,10 @@ llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Opera
                            " and " + describe(Value(std::move(rhs))));
   if (llvm::Error error = checkSize(op, dotShape(lhs.shape, rhs.shape, dimensions)))
     return std::move(error);
-  ElementType accumulation = defaultAccumulation(lhs.type, rhs.type, *type);
-  if (areFloats)
-    if (llvm::Error error = applyAlgorithm(op, lhs, rhs, accumulation))
-      return std::move(error);
-  return Value(dotGeneral(lhs, rhs, dimensions, *type, accumulation));
+  if (areFloats && op.getAlgorithm())
+    return Value(dotByAlgorithm(lhs, rhs, dimensions, *type, *op.getAlgorithm()));
+  return Value(dotGeneral(lhs, rhs, dimensions, *type,
+                          defaultAccumulation(lhs.type, rhs.type, *type)));
 }
 
 /// The product of operands of one kind (rule I12), without an algorithm; an error for `op` where

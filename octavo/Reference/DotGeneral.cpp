@@ -1,5 +1,6 @@
 #include "octavo/Reference/DotGeneral.h"
 
+#include "octavo/Reference/Codec.h"
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/MatrixProduct.h"
 
@@ -81,6 +82,31 @@ Tensor integerDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
   return encodeIntegers(type, std::move(shape), sums);
 }
 
+/// Each product and each sum rounded to a format of 16 bits, by way of f64, whose own rounding does
+/// not show: it has more than twice the bits of either.
+Tensor narrowDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
+                 std::vector<std::int64_t> shape, const ElementFormat& result,
+                 const ElementFormat& accumulation) {
+  const std::vector<float> left = decodeToF32(lhs), right = decodeToF32(rhs);
+  std::vector<double> sums;
+  sums.reserve(at.lhs.batch.size() * at.lhs.free.size() * at.rhs.free.size());
+  withCodec(accumulation, [&](const auto& codec) {
+    const auto rounded = [&](double x) { return codec.decode(codec.encode(x)); };
+    for (std::size_t batch = 0; batch < at.lhs.batch.size(); ++batch)
+      for (std::int64_t row : at.lhs.free)
+        for (std::int64_t column : at.rhs.free) {
+          double sum = 0;
+          for (std::size_t k = 0; k < at.lhs.contracted.size(); ++k) {
+            const double x = left[at.lhs.batch[batch] + row + at.lhs.contracted[k]];
+            const double y = right[at.rhs.batch[batch] + column + at.rhs.contracted[k]];
+            sum = rounded(sum + rounded(x * y));
+          }
+          sums.push_back(sum);
+        }
+  });
+  return encodeElements(result, std::move(shape), sums);
+}
+
 /// Each product by the formula and each sum, each part rounded to its format.
 Tensor complexDot(const Tensor& lhs, const Tensor& rhs, const Operands& at,
                   std::vector<std::int64_t> shape, const ElementFormat& part) {
@@ -126,6 +152,8 @@ Tensor dotGeneral(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dim
   if (accumulation == kF64)
     return encodeElements(result.format(), std::move(shape),
                           multiply(decodeElements(lhs), decodeElements(rhs), at));
+  if (accumulation != kF32)
+    return narrowDot(lhs, rhs, at, std::move(shape), result.format(), accumulation.format());
   return encodeElements(result.format(), std::move(shape),
                         multiply(decodeToF32(lhs), decodeToF32(rhs), at));
 }

@@ -11,7 +11,8 @@ namespace octavo::reference {
 /// row-major order of the contracted index from +0, one rounding to `result` at the end. Integers
 /// wrap in `result`; on booleans the product is `and`, the sum `or`. Complex numbers: each part of
 /// each product, by the formula, and of each sum rounded to the format of `result`. `accumulation`
-/// is f32 or f64; defaultAccumulation gives the one that applies where a program names none.
+/// is f64, f32, f16 or bf16; defaultAccumulation gives the one that applies where a program names
+/// none.
 Tensor dotGeneral(const Tensor& lhs, const Tensor& rhs, const DotDimensions& dimensions,
                   const ElementType& result, const ElementType& accumulation);
 

@@ -1,7 +1,7 @@
 #include "octavo/Runtime/ProgramFile.h"
 
 #include "octavo/Dialect/Diagnostics.h"
-#include "octavo/Dialect/MissingOperations.h"
+#include "octavo/Dialect/MissingNames.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/ProgramText.h"
 #include "octavo/Dialect/VHLO/Artifact.h"

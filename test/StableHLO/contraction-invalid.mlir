@@ -169,6 +169,70 @@ func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: 'tf32' x 'f16' in 'f32' by 1 operation, components 1 and 1, is not known; known with one component a side: f8 x f8 in f32;}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = tf32, rhs_precision_type = f16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: 'bf16' x 'bf16' in 'f32' by 2 operations, components 1 and 1, is not known; known with one component a side: f8 x f8 in f32;}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 2, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: 'bf16' x 'bf16' in 'f32' by 6 operations, components 3 and 1, is not known; known with one component a side: f8 x f8 in f32;}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 3, rhs_component_count = 1, num_primitive_operations = 6, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: 'f32' x 'f32' in 'f32' by 1 operation, imprecise, components 1 and 1, is not known; known with one component a side: f8 x f8 in f32;}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = true> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: 'f8E4M3FN' x 'f8E4M3FN' in 'f16' by 1 operation, components 1 and 1, is not known; known with one component a side: f8 x f8 in f32;}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f8E4M3FN, rhs_precision_type = f8E4M3FN, accumulation_type = f16, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: 'f32' x 'f32' in 'f64' by 1 operation, components 1 and 1, is not known; known with one component a side: f8 x f8 in f32;}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f64, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: 'f4E2M1FN' x 'f4E2M1FN' in 'f32' by 1 operation, components 1 and 1, is not known; known with one component a side: f8 x f8 in f32;}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f4E2M1FN, rhs_precision_type = f4E2M1FN, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
+  // expected-error @+1 {{dot algorithm: 'f8E8M0FNU' x 'f8E8M0FNU' in 'f32' by 1 operation, components 1 and 1, is not known; known with one component a side: f8 x f8 in f32;}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], algorithm = <lhs_precision_type = f8E8M0FNU, rhs_precision_type = f8E8M0FNU, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<2x5x4xf32>) {
   // expected-error @+1 {{(C21) precision_config must be DEFAULT where there is an algorithm; found [#stablehlo<precision DEFAULT>, #stablehlo<precision HIGH>]}}
   %0 = stablehlo.dot_general %x, %y, contracting_dims = [2] x [2], precision = [DEFAULT, HIGH], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3x4xf32>, tensor<2x5x4xf32>) -> tensor<2x3x2x5xf32>
   return

@@ -7,6 +7,8 @@
 // RUN: octavo-opt %t/shape.mlir -verify-diagnostics
 // RUN: octavo-opt %t/other-dialect.mlir -verify-diagnostics
 // RUN: not octavo-opt %t/custom-forms-of-others.mlir 2>&1 | FileCheck %s
+// RUN: not octavo-opt %t/attributes.mlir 2>&1 | FileCheck %s --check-prefix=ATTRIBUTES
+// RUN: not octavo-opt %t/types.mlir 2>&1 | FileCheck %s --check-prefix=TYPES
 
 //--- custom-form.mlir
 
@@ -92,5 +94,24 @@ func.func @custom_forms(%x: tensor<2x3xf32>) {
   %1 = tosa.add %x, %x : tensor<2x3xf32>
   %2 = "tosa.add"(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %3 = arith.frobnicate %x : tensor<2x3xf32>
+  return
+}
+
+//--- attributes.mlir
+
+// ATTRIBUTES: attributes.mlir:5:44: error: attribute '#stablehlo.first' is not among those that octavo has of stablehlo
+// ATTRIBUTES: note: what the program uses of stablehlo and octavo does not have: #stablehlo.first (2 times), #stablehlo.second (once)
+func.func @attributes(%x: tensor<2x3xf32>) {
+  %0 = stablehlo.negate %x {a = #stablehlo.first<3>} : tensor<2x3xf32>
+  %1 = stablehlo.negate %0 {a = #stablehlo<second 4>, b = "#stablehlo.third", c = #other.fourth<1>} : tensor<2x3xf32>
+  %2 = stablehlo.negate %1 {a = #stablehlo.first, b = #chlo.fifth} : tensor<2x3xf32> // #stablehlo.sixth
+  return
+}
+
+//--- types.mlir
+
+// TYPES: types.mlir:4:33: error: type '!stablehlo.tokens' is not among those that octavo has of stablehlo
+// TYPES: note: what the program uses of stablehlo and octavo does not have: !stablehlo.promise (once), !stablehlo.tokens (once)
+func.func @types(%x: !stablehlo.tokens, %y: !stablehlo.promise<tensor<f32>>, %z: !stablehlo.token) {
   return
 }

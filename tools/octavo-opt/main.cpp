@@ -1,6 +1,6 @@
 // octavo-opt: MLIR's driver with the dialects and passes of the project, for tests and for looking
 // at what a pass does.
-#include "octavo/Dialect/MissingOperations.h"
+#include "octavo/Dialect/MissingNames.h"
 #include "octavo/Dialect/ProgramText.h"
 #include "octavo/Dialect/Register.h"
 #include "octavo/Transforms/Passes.h"
@@ -51,7 +51,7 @@ mlir::LogicalResult checkText(const llvm::MemoryBuffer& input,
   const bool isOneProgram = config.inputSplitMarker().empty();
   if (!isOneProgram || config.shouldVerifyDiagnostics() ||
       config.shouldAllowUnregisteredDialects() ||
-      !octavo::namesMissingOperations(input.getBuffer(), &context))
+      !octavo::hasMissingNames(input.getBuffer(), &context))
     return mlir::success();
   return mlir::success(static_cast<bool>(octavo::readProgramText(sources, &context)));
 }

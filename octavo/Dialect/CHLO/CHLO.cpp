@@ -1,7 +1,7 @@
 #include "octavo/Dialect/CHLO/CHLO.h"
 
 #include "octavo/Dialect/Inlining.h"
-#include "octavo/Dialect/MissingOperations.h"
+#include "octavo/Dialect/MissingNames.h"
 
 #include "octavo/Dialect/CHLO/CHLODialect.cpp.inc"
 

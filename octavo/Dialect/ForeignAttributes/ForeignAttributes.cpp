@@ -1,6 +1,6 @@
 #include "octavo/Dialect/ForeignAttributes/ForeignAttributes.h"
 
-#include "octavo/Dialect/MissingOperations.h"
+#include "octavo/Dialect/MissingNames.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

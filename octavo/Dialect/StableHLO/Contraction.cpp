@@ -74,10 +74,35 @@ void DotAlgorithmAttr::print(mlir::AsmPrinter& printer) const {
       .field("allow_imprecise_accumulation", getAllowImpreciseAccumulation() ? "true" : "false");
 }
 
+namespace {
+
+/// Whether the specification knows the algorithm: operands in one component each, as it counts
+/// them, products by one or more primitive operations.
+bool isKnownAlgorithm(mlir::Type lhs, mlir::Type rhs, mlir::Type accumulation,
+                      std::int64_t operations, bool allowImprecise) {
+  const auto isF8 = [](mlir::Type type) {
+    return type.isFloat() && type.getIntOrFloatBitWidth() == 8 &&
+           !llvm::isa<mlir::Float8E8M0FNUType>(type);
+  };
+  if (isF8(lhs) && isF8(rhs))
+    return accumulation.isF32() && operations == 1;
+  if (lhs != rhs || allowImprecise)
+    return false;
+  if (lhs.isBF16() && accumulation.isF32())
+    return llvm::is_contained({1, 3, 6, 9}, operations);
+  if (llvm::isa<mlir::FloatTF32Type>(lhs))
+    return accumulation.isF32() && (operations == 1 || operations == 3);
+  const bool isInItself = lhs.isF16() || lhs.isBF16() || lhs.isF32() || lhs.isF64();
+  return operations == 1 &&
+         ((isInItself && lhs == accumulation) || (lhs.isF16() && accumulation.isF32()));
+}
+
+} // namespace
+
 llvm::LogicalResult
 DotAlgorithmAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::Type lhs,
                          mlir::Type rhs, mlir::Type accumulation, std::int64_t lhsComponents,
-                         std::int64_t rhsComponents, std::int64_t operations, bool) {
+                         std::int64_t rhsComponents, std::int64_t operations, bool allowImprecise) {
   for (mlir::Type type : {lhs, rhs, accumulation})
     if (!isFloat(type) && !llvm::isa<mlir::FloatTF32Type>(type))
       return emitError() << "dot algorithm: a precision or accumulation type must be a float type "
@@ -91,7 +116,17 @@ DotAlgorithmAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitErro
     if (count < 1)
       return emitError() << "dot algorithm: (" << rule << ") " << name
                          << " must be positive; found " << count;
-  return mlir::success();
+  if (lhsComponents == 1 && rhsComponents == 1 &&
+      isKnownAlgorithm(lhs, rhs, accumulation, operations, allowImprecise))
+    return mlir::success();
+  return emitError() << "dot algorithm: " << lhs << " x " << rhs << " in " << accumulation << " by "
+                     << operations << (operations == 1 ? " operation" : " operations")
+                     << (allowImprecise ? ", imprecise" : "") << ", components " << lhsComponents
+                     << " and " << rhsComponents
+                     << ", is not known; known with one component a side: f8 x f8 in f32; f16 x "
+                        "f16 in f16 or f32; bf16 x bf16 in bf16, and in f32 by 1, 3, 6 or 9 "
+                        "operations; tf32 x tf32 in f32 by 1 or 3; f32 and f64 in themselves; "
+                        "imprecise accumulation with f8 alone";
 }
 
 Extents DotGeneralOp::resultExtents(llvm::ArrayRef<Extent> lhs, llvm::ArrayRef<Extent> rhs,

@@ -1,5 +1,5 @@
 #include "octavo/Dialect/Inlining.h"
-#include "octavo/Dialect/MissingOperations.h"
+#include "octavo/Dialect/MissingNames.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 
 #include "octavo/Dialect/StableHLO/Dialect.cpp.inc"

@@ -1,4 +1,4 @@
-#include "octavo/Dialect/MissingOperations.h"
+#include "octavo/Dialect/MissingNames.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
@@ -12,10 +12,10 @@ namespace octavo {
 
 namespace {
 
-/// How often each operation is used.
+/// How often each name is used.
 using Counts = std::map<std::string, std::size_t, std::less<>>;
 
-std::string text(const Counts& counts) {
+std::string spell(const Counts& counts) {
   std::string list;
   for (const auto& [name, count] : counts)
     list += (list.empty() ? "" : ", ") + name +
@@ -26,12 +26,13 @@ std::string text(const Counts& counts) {
 bool isNameByte(char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; }
 
 /// Finds the names of operations in MLIR's text where they can stand: at the start of a line, after
-/// `%x =` and after `{`. That is where programs that are printed have them.
+/// `%x =` and after `{`, which is where programs that are printed have them; and those of dialects'
+/// attributes and types, #dialect.name or #dialect<name>, as "#dialect.name".
 class Scanner {
 public:
   explicit Scanner(llvm::StringRef text) : rest(text) {}
 
-  template <typename F> void forEachName(F f) {
+  template <typename F, typename G> void forEachName(F operation, G attributeOrType) {
     while (!rest.empty()) {
       const char c = rest.front();
       if (c == '\n') {
@@ -44,18 +45,21 @@ public:
       } else if (c == '"') {
         const llvm::StringRef name = string();
         if (startsStatement && rest.ltrim(" \t").starts_with("("))
-          f(name);
+          operation(name);
         startsStatement = false;
       } else if (isNameByte(c) && !llvm::isDigit(c)) {
         const llvm::StringRef name = take(isNameByte);
         const llvm::StringRef next = rest.ltrim(" \t");
         if (startsStatement && name.contains('.') && !next.starts_with("=") &&
             !next.starts_with(",") && !next.starts_with("}"))
-          f(name);
+          operation(name);
         startsStatement = isResult = false;
       } else if (llvm::StringRef("%#!@^").contains(c)) {
         rest = rest.drop_front();
-        take([](char at) { return isNameByte(at) || at == ':' || at == '#'; });
+        const llvm::StringRef name =
+            take([](char at) { return isNameByte(at) || at == ':' || at == '#'; });
+        if (c == '#' || c == '!')
+          attributeOrType(c + fullName(name));
         isResult = c == '%';
         startsStatement = false;
       } else {
@@ -67,6 +71,13 @@ public:
   }
 
 private:
+  /// dialect.name of dialect.name and of dialect<name; an alias as it is.
+  std::string fullName(llvm::StringRef name) const {
+    if (name.contains('.') || !rest.starts_with("<"))
+      return name.str();
+    return (name + "." + rest.drop_front().take_while(isNameByte)).str();
+  }
+
   template <typename F> llvm::StringRef take(F f) {
     const llvm::StringRef taken = rest.take_while(f);
     rest = rest.drop_front(taken.size());
@@ -100,10 +111,34 @@ bool isMissing(llvm::StringRef name, mlir::MLIRContext* context) {
 
 Counts missingIn(llvm::StringRef text, mlir::MLIRContext* context) {
   Counts counts;
-  Scanner(text).forEachName([&](llvm::StringRef name) {
-    if (isMissing(name, context))
-      ++counts[name.str()];
-  });
+  Scanner(text).forEachName(
+      [&](llvm::StringRef name) {
+        if (isMissing(name, context))
+          ++counts[name.str()];
+      },
+      [](const std::string&) {});
+  return counts;
+}
+
+/// Whether a dialect lacks the attribute or type of a name as Scanner gives it.
+bool isMissingAttributeOrType(llvm::StringRef name, mlir::MLIRContext* context) {
+  const bool isType = name.consume_front("!");
+  return (isType || name.consume_front("#")) && name.contains('.') &&
+         context->getOrLoadDialect(name.split('.').first) != nullptr &&
+         !(isType ? mlir::AbstractType::lookup(name, context).has_value()
+                  : mlir::AbstractAttribute::lookup(name, context).has_value());
+}
+
+/// The attributes and types that a dialect lacks.
+Counts missingAttributesIn(llvm::StringRef text, llvm::StringRef dialect,
+                           mlir::MLIRContext* context) {
+  Counts counts;
+  Scanner(text).forEachName([](llvm::StringRef) {},
+                            [&](const std::string& name) {
+                              if (llvm::StringRef(name).drop_front().split('.').first == dialect &&
+                                  isMissingAttributeOrType(name, context))
+                                ++counts[name];
+                            });
   return counts;
 }
 
@@ -119,13 +154,22 @@ llvm::StringRef textAround(mlir::OpAsmParser& parser, llvm::SMLoc at) {
   return begin;
 }
 
-/// The name that begins at a line and column, which count from 1; empty where there is none.
-llvm::StringRef nameAt(llvm::StringRef text, unsigned line, unsigned column) {
+/// The name that begins at a line and column, which count from 1, with what stands before it: the
+/// name of an attribute or type from its `#` or `!` on, dialect<name as dialect.name. Empty where
+/// there is none.
+std::string nameAt(llvm::StringRef text, unsigned line, unsigned column) {
   if (line == 0 || column == 0)
     return {};
   for (; line > 1; --line)
     text = text.split('\n').second;
-  return text.substr(column - 1).take_while(isNameByte);
+  const llvm::StringRef name = text.substr(column - 1).take_while(isNameByte);
+  llvm::StringRef before = text.take_front(column - 1);
+  if (!before.consume_back(".") && !before.consume_back("<"))
+    return name.str();
+  const std::size_t start = before.find_last_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
+  if (start == llvm::StringRef::npos || (before[start] != '#' && before[start] != '!'))
+    return name.str();
+  return (before.substr(start) + "." + name).str();
 }
 
 /// The name of an operation of the same dialect that is fewest edits away, if those are few enough
@@ -173,7 +217,7 @@ void describeMissing(mlir::InFlightDiagnostic& error, mlir::OperationName name,
     error << "did you mean '" << *near << "'?";
   else
     error << remedy(name.getDialectNamespace());
-  error.attachNote() << "what the program uses and octavo does not have: " << text(counts);
+  error.attachNote() << "what the program uses and octavo does not have: " << spell(counts);
 }
 
 } // namespace
@@ -206,21 +250,36 @@ llvm::LogicalResult verifyHasOperations(mlir::Operation* program) {
   return error;
 }
 
-bool namesMissingOperations(llvm::StringRef text, mlir::MLIRContext* context) {
-  return !missingIn(text, context).empty();
+bool hasMissingNames(llvm::StringRef text, mlir::MLIRContext* context) {
+  bool hasMissing = false;
+  Scanner(text).forEachName(
+      [&](llvm::StringRef name) { hasMissing = hasMissing || isMissing(name, context); },
+      [&](const std::string& name) {
+        hasMissing = hasMissing || isMissingAttributeOrType(name, context);
+      });
+  return hasMissing;
 }
 
-bool standsAtMissingOperation(llvm::StringRef text, unsigned line, unsigned column,
-                              mlir::MLIRContext* context) {
-  return isMissing(nameAt(text, line, column), context);
+bool standsAtMissingName(llvm::StringRef text, unsigned line, unsigned column,
+                         mlir::MLIRContext* context) {
+  const std::string name = nameAt(text, line, column);
+  return isMissing(name, context) || isMissingAttributeOrType(name, context);
 }
 
-void emitMissingOperations(mlir::FileLineColLoc at, llvm::StringRef text) {
+void emitMissingNames(mlir::FileLineColLoc at, llvm::StringRef text) {
   mlir::MLIRContext* context = at.getContext();
-  const llvm::StringRef name = nameAt(text, at.getLine(), at.getColumn());
+  const std::string name = nameAt(text, at.getLine(), at.getColumn());
   mlir::InFlightDiagnostic error = mlir::emitError(at);
-  error << "operation '" << name << "' ";
-  describeMissing(error, mlir::OperationName(name, context), missingIn(text, context));
+  if (!isMissingAttributeOrType(name, context)) {
+    error << "operation '" << name << "' ";
+    describeMissing(error, mlir::OperationName(name, context), missingIn(text, context));
+    return;
+  }
+  const llvm::StringRef dialect = llvm::StringRef(name).drop_front().split('.').first;
+  error << (name.front() == '!' ? "type '" : "attribute '") << name
+        << "' is not among those that octavo has of " << dialect;
+  error.attachNote() << "what the program uses of " << dialect << " and octavo does not have: "
+                     << spell(missingAttributesIn(text, dialect, context));
 }
 
 } // namespace octavo
