@@ -31,21 +31,15 @@ llvm::Expected<Value> evaluateDotGeneral(stablehlo::DotGeneralOp op, const Opera
     return failure(op, "operands of " + lhs.type.name() + " and " + rhs.type.name() +
                            " have no product in " + type->name());
   const DotDimensions dimensions = dotDimensions(op.getDotDimensionNumbers());
-  const auto agree = [&](const std::vector<std::int64_t>& ours,
-                         const std::vector<std::int64_t>& theirs) {
-    return llvm::all_of_zip(
-        ours, theirs, [&](std::int64_t l, std::int64_t r) { return lhs.shape[l] == rhs.shape[r]; });
-  };
-  if (!agree(dimensions.lhsBatch, dimensions.rhsBatch) ||
-      !agree(dimensions.lhsContracting, dimensions.rhsContracting))
+  if (!haveEqualPairs(lhs.shape, rhs.shape, dimensions))
     return failure(op, "pairs axes of different extents; found " + describe(Value(std::move(lhs))) +
                            " and " + describe(Value(std::move(rhs))));
   if (llvm::Error error = checkSize(op, dotShape(lhs.shape, rhs.shape, dimensions)))
     return std::move(error);
   if (areFloats && op.getAlgorithm())
     return Value(dotByAlgorithm(lhs, rhs, dimensions, *type, *op.getAlgorithm()));
-  return Value(dotGeneral(lhs, rhs, dimensions, *type,
-                          defaultAccumulation(lhs.type, rhs.type, *type)));
+  return Value(
+      dotGeneral(lhs, rhs, dimensions, *type, defaultAccumulation(lhs.type, rhs.type, *type)));
 }
 
 /// The product of operands of one kind (rule I12), without an algorithm; an error for `op` where

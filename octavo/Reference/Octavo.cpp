@@ -6,6 +6,8 @@
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/ScaledDotGeneral.h"
 
+#include "mlir/Support/DebugStringHelper.h"
+
 #include <algorithm>
 
 namespace octavo::reference {
@@ -15,6 +17,13 @@ namespace {
 std::span<const std::uint32_t> randomBits(const Operands& operands) {
   return operands.size() > 1 ? operands[1].tensor().as<std::uint32_t>()
                              : std::span<const std::uint32_t>();
+}
+
+llvm::Error checkRandomBits(mlir::Operation* op, const Operands& operands) {
+  if (operands.size() == 1 || operands[1].tensor().shape == operands[0].tensor().shape)
+    return llvm::Error::success();
+  return failure(op, "needs random bits of the operand's shape; found " + describe(operands[0]) +
+                         " and " + describe(operands[1]));
 }
 
 std::string indexText(std::int64_t i, const std::vector<std::int64_t>& shape) {
@@ -28,7 +37,9 @@ std::string indexText(std::int64_t i, const std::vector<std::int64_t>& shape) {
 
 llvm::Expected<Value> evaluateQuantize(ir::QuantizeOp op, const Operands& operands, Evaluation&) {
   const Tensor& x = operands[0].tensor();
-  const auto type = llvm::cast<ir::ScaledType>(op.getResult().getType());
+  if (llvm::Error error = checkRandomBits(op, operands))
+    return std::move(error);
+  const auto type = llvm::cast<ir::ScaledType>(op.getResult().getType()).withShape(x.shape);
   numerics::QuantizeResult result = numerics::quantize(
       decodeToF32(x), x.shape, type.getKind(),
       op.getQuantization().getOptions(type, x.type.format()), randomBits(operands));
@@ -59,9 +70,12 @@ llvm::Expected<Value> evaluateDequantize(ir::DequantizeOp op, const Operands& op
 }
 
 llvm::Expected<Value> evaluatePack(ir::PackOp op, const Operands& operands, Evaluation&) {
-  const auto type = llvm::cast<ir::ScaledType>(op.getResult().getType());
   const Tensor& elements = operands[0].tensor();
   const Tensor& scales = operands[1].tensor();
+  const auto type = llvm::cast<ir::ScaledType>(op.getResult().getType()).withShape(elements.shape);
+  if (type.getScaleShape() != llvm::ArrayRef(scales.shape))
+    return failure(op, "scales of the shape ceil(shape / block) belong to " +
+                           mlir::debugString(type) + "; found " + describe(operands[1]));
   ScaledTensor result{elements.shape, type.getKind(), {}, {}, 1.0f};
   result.elements.resize(static_cast<std::size_t>(elements.size()));
   for (std::int64_t i = 0; i < elements.size(); ++i)
@@ -76,12 +90,15 @@ llvm::Expected<Value> evaluatePack(ir::PackOp op, const Operands& operands, Eval
 
 llvm::Expected<Results> evaluateUnpack(ir::UnpackOp op, const Operands& operands, Evaluation&) {
   const ScaledTensor& x = operands[0].scaled();
+  const std::vector<std::int64_t> shapes[] = {
+      x.shape, format::scaleShape(x.shape, x.type.block), {}};
   Results results;
   for (mlir::Value value : op->getResults()) {
-    llvm::Expected<TensorShape> shape = tensorShape(op, value.getType());
-    if (!shape)
-      return shape.takeError();
-    Tensor part = Tensor::zeros(shape->type, shape->shape);
+    llvm::Expected<ElementType> type =
+        elementTypeOf(op, llvm::cast<mlir::ShapedType>(value.getType()).getElementType());
+    if (!type)
+      return type.takeError();
+    Tensor part = Tensor::zeros(*type, shapes[results.size()]);
     const auto copy = [&](const auto& codes) {
       for (std::size_t i = 0; i < codes.size(); ++i)
         part.setCode(static_cast<std::int64_t>(i), codes[i]);
@@ -99,27 +116,38 @@ llvm::Expected<Results> evaluateUnpack(ir::UnpackOp op, const Operands& operands
 
 llvm::Expected<Value> evaluateDotGeneral(ir::DotGeneralOp op, const Operands& operands,
                                          Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
   const DotDimensions dimensions = dotDimensions(op.getDotDimensionNumbers());
+  const auto shapeOf = [](const Value& value) {
+    return value.isTensor() ? value.tensor().shape : value.scaled().shape;
+  };
+  const std::vector<std::int64_t> lhs = shapeOf(operands[0]), rhs = shapeOf(operands[1]);
+  if (!haveEqualPairs(lhs, rhs, dimensions))
+    return failure(op, "pairs axes of different extents; found " + describe(operands[0]) + " and " +
+                           describe(operands[1]));
+  const std::vector<std::int64_t> shape = dotShape(lhs, rhs, dimensions);
+  if (llvm::Error error = checkSize(op, shape))
+    return std::move(error);
   const auto plain = [](const Value& value) {
     return value.isTensor() ? value.tensor() : dequantized(value.scaled());
   };
   if (!operands[0].isScaled() || !operands[1].isScaled())
-    return Value(
-        dotGeneral(plain(operands[0]), plain(operands[1]), dimensions, result->type, kF32));
+    return Value(dotGeneral(plain(operands[0]), plain(operands[1]), dimensions, *type, kF32));
   const std::vector<float> products =
       scaledDotGeneral(operands[0].scaled(), operands[1].scaled(), dimensions);
-  return Value(encodeElements(result->type.format(), result->shape, products));
+  return Value(encodeElements(type->format(), shape, products));
 }
 
 llvm::Expected<Value> evaluateConvert(ir::ConvertOp op, const Operands& operands, Evaluation&) {
-  llvm::Expected<TensorShape> result = resultShape(op);
-  if (!result)
-    return result.takeError();
-  return Value(convertElements(operands[0].tensor(), result->type,
-                               op.getConversion().getConversion(), randomBits(operands)));
+  llvm::Expected<ElementType> type = resultElementType(op);
+  if (!type)
+    return type.takeError();
+  if (llvm::Error error = checkRandomBits(op, operands))
+    return std::move(error);
+  return Value(convertElements(operands[0].tensor(), *type, op.getConversion().getConversion(),
+                               randomBits(operands)));
 }
 
 } // namespace

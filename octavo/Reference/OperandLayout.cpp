@@ -60,4 +60,16 @@ std::vector<std::int64_t> dotShape(std::span<const std::int64_t> lhs,
   return shape;
 }
 
+bool haveEqualPairs(std::span<const std::int64_t> lhs, std::span<const std::int64_t> rhs,
+                    const DotDimensions& dimensions) {
+  const auto areEqual = [&](const std::vector<std::int64_t>& ours,
+                            const std::vector<std::int64_t>& theirs) {
+    return std::ranges::equal(ours, theirs, [&](std::int64_t l, std::int64_t r) {
+      return lhs[static_cast<std::size_t>(l)] == rhs[static_cast<std::size_t>(r)];
+    });
+  };
+  return areEqual(dimensions.lhsBatch, dimensions.rhsBatch) &&
+         areEqual(dimensions.lhsContracting, dimensions.rhsContracting);
+}
+
 } // namespace octavo::reference

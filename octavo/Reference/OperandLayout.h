@@ -32,4 +32,8 @@ std::vector<std::int64_t> dotShape(std::span<const std::int64_t> lhs,
                                    std::span<const std::int64_t> rhs,
                                    const DotDimensions& dimensions);
 
+/// Whether the axes that go together, batching and contracting, have one extent each.
+bool haveEqualPairs(std::span<const std::int64_t> lhs, std::span<const std::int64_t> rhs,
+                    const DotDimensions& dimensions);
+
 } // namespace octavo::reference

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Shape/IR/Shape.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -98,11 +99,13 @@ std::string mismatch(const Value& value, mlir::Type type) {
     if (!value.isScaled())
       return expected();
     const ScaledTensor& found = value.scaled();
+    if (failed(mlir::verifyCompatibleShape(scaled.getShape(), found.shape)) ||
+        scaled.withShape(found.shape).getKind() != found.type)
+      return expected();
     const std::int64_t scales =
-        numerics::elementCount(format::scaleShape(scaled.getShape(), scaled.getBlock()));
-    const bool fits = scaled.getShape() == llvm::ArrayRef<std::int64_t>(found.shape) &&
-                      scaled.getKind() == found.type &&
-                      static_cast<std::int64_t>(found.elements.size()) == scaled.getNumElements() &&
+        numerics::elementCount(format::scaleShape(found.shape, found.type.block));
+    const bool fits = static_cast<std::int64_t>(found.elements.size()) ==
+                          numerics::elementCount(found.shape) &&
                       static_cast<std::int64_t>(found.scales.size()) == scales;
     return fits ? "" : expected();
   }

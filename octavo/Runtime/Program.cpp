@@ -9,6 +9,7 @@
 #include "octavo/Text/NearNames.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -52,18 +53,22 @@ llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
   if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type); tensor)
     if (const auto element = elementType(tensor.getElementType()))
       return Argument{"", tensor.getShape().vec(), *element};
-  if (auto scaled = mlir::dyn_cast<ir::ScaledType>(type)) {
+  const auto scaled = mlir::dyn_cast<ir::ScaledType>(type);
+  if (scaled && !scaled.hasStaticShape())
+    return failure(fmt::format("argument {} of @{} cannot be bound: a scaled tensor needs known "
+                               "extents, found {}; take a plain tensor and quantize it in the "
+                               "program",
+                               i, function.getName().str(), mlir::debugString(type)));
+  if (scaled) {
     numerics::QuantizeOptions options;
     if (auto said =
             function.getArgAttrOfType<ir::QuantizationAttr>(i, ir::OctavoDialect::kQuantize))
       options = said.getOptions(scaled, format::element("f32"));
     return Argument{"", scaled.getShape().vec(), ScaledArgument{scaled.getKind(), options}};
   }
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
   return failure(fmt::format("argument {} of @{} cannot be bound: expected a tensor of known rank "
                              "and an element type that octavo has, found {}",
-                             i, function.getName().str(), text));
+                             i, function.getName().str(), mlir::debugString(type)));
 }
 
 } // namespace

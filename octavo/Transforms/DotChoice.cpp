@@ -12,6 +12,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace octavo::transforms {
@@ -37,12 +38,14 @@ bool findsIn(const RE2& pattern, const Dot& dot) {
 
 bool isWide(mlir::Type type) { return type.isF32() || type.isBF16() || type.isF16(); }
 
-/// 0 where one of the extents is unknown.
-std::int64_t product(const DotSide& side, llvm::ArrayRef<std::int64_t> axes) {
+/// Nothing where one of the extents is unknown.
+std::optional<std::int64_t> product(const DotSide& side, llvm::ArrayRef<std::int64_t> axes) {
   std::int64_t result = 1;
-  for (std::int64_t axis : axes)
-    result *=
-        side.type().isDynamicDim(static_cast<unsigned>(axis)) ? 0 : side.type().getShape()[axis];
+  for (std::int64_t axis : axes) {
+    if (side.type().isDynamicDim(static_cast<unsigned>(axis)))
+      return std::nullopt;
+    result *= side.type().getShape()[axis];
+  }
   return result;
 }
 
@@ -55,9 +58,8 @@ std::string reasonByKind(const Dot& dot) {
     if (!isWide(element))
       return "operands of " + mlir::debugString(element) +
              "; scaled formats are made of f32, bf16 and f16";
-    if (!side.type().hasStaticShape())
-      return "an operand has extents that are not known before it runs";
-    if (side.type().getNumElements() > ir::ScaledType::kMostElements)
+    if (side.type().hasStaticShape() &&
+        side.type().getNumElements() > ir::ScaledType::kMostElements)
       return "an operand has more elements than a scaled tensor can have";
   }
   stablehlo::DotGeneralOp op = dot.op();
@@ -187,7 +189,9 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
   for (DotSide& side : dot.sides) {
     side.format = side.isWeight() ? chosen.weights : chosen.activations;
     if (side.isWeight() || !hasWeight)
-      size = std::max(size, side.type().getNumElements());
+      size =
+          std::max(size, side.type().hasStaticShape() ? side.type().getNumElements()
+                                                      : std::numeric_limits<std::int64_t>::max());
   }
   if (size < chosen.minSize)
     return std::string(hasWeight ? "its weight has " : "its larger side has ") +
@@ -211,13 +215,17 @@ std::string DotChoice::reasonByEdges(const Dot& dot) const {
   for (const DotSide& side : dot.sides) {
     if (!side.format)
       continue;
+    llvm::SmallVector<std::int64_t> shape(side.type().getShape());
+    llvm::replace(shape, mlir::ShapedType::kDynamic, std::int64_t{1}); // a multiple of no block
     const auto refused =
         numerics::refusedAxis(*numerics::findPreset(chosen.preset, *side.format), *side.format,
-                              side.type().getShape(), static_cast<int>(side.contracting.front()));
+                              shape, static_cast<int>(side.contracting.front()));
     if (refused)
       return chosen.preset + " refuses axis " + std::to_string(refused->axis) + " of " +
-             mlir::debugString(side.type()) + ", which is not a multiple of " +
-             std::to_string(refused->block);
+             mlir::debugString(side.type()) + ", which is not " +
+             (side.type().isDynamicDim(static_cast<unsigned>(refused->axis)) ? "known to be "
+                                                                             : "") +
+             "a multiple of " + std::to_string(refused->block);
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "octavo/Transforms/InferredTypes.h"
 
+#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/Constraints.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -132,7 +133,24 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
                             stablehlo::extentsOf(tensorType(dot.getRhs())),
                             dot.getDotDimensionNumbers()));
       })
-      .Case<stablehlo::ConvertOp, stablehlo::MapOp, stablehlo::ScatterOp,
+      .Case([](ir::QuantizeOp quantize) {
+        return Types{
+            quantize.getResult().getType().withShape(tensorType(quantize.getOperand()).getShape())};
+      })
+      .Case([](ir::DequantizeOp dequantize) {
+        return Types{
+            dequantize.getResult().getType().clone(dequantize.getOperand().getType().getShape())};
+      })
+      .Case([](ir::PackOp pack) {
+        return Types{
+            pack.getResult().getType().withShape(tensorType(pack.getElements()).getShape())};
+      })
+      .Case([](ir::UnpackOp unpack) {
+        const ir::ScaledType scaled = unpack.getOperand().getType();
+        return Types{scaled.getElementsType(), scaled.getScalesType()};
+      })
+      .Case([](ir::DotGeneralOp dot) { return Types{dot.inferredResult()}; })
+      .Case<ir::ConvertOp, stablehlo::ConvertOp, stablehlo::MapOp, stablehlo::ScatterOp,
             stablehlo::SelectAndScatterOp, stablehlo::SortOp, stablehlo::AllReduceOp,
             stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp>(
           [](mlir::Operation* same) { return shapesOfOperands(same); })

@@ -171,6 +171,14 @@ std::int64_t sum(llvm::ArrayRef<WeightRecord> weights, std::int64_t WeightRecord
 
 } // namespace
 
+std::string DotRecord::sizes() const {
+  const auto spell = [](std::optional<std::int64_t> extent) {
+    return extent ? std::to_string(*extent) : "?";
+  };
+  const std::string product = spell(m) + "x" + spell(n) + "x" + spell(k);
+  return batch == 1 ? product : spell(batch) + " of " + product;
+}
+
 std::int64_t DotReport::quantized() const {
   return llvm::count_if(dots, [](const DotRecord& dot) { return dot.isQuantized; });
 }

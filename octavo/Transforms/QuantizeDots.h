@@ -46,7 +46,8 @@ struct DotRecord {
   std::string name; ///< from its location: "jit(encode)/layer0/attention/query/dot_general"
   std::string function;
   mlir::Location location;
-  std::int64_t batch = 0, m = 0, n = 0, k = 0; ///< 0 where an extent is unknown
+  std::optional<std::int64_t> batch = {}, m = {}, n = {},
+                              k = {}; ///< none where an extent is unknown
   bool isQuantized = false;
   std::string reason = {}; ///< why it was left, or where its weight is quantized and why there
   std::string weight = {}; ///< name of the argument, or "constant"; empty if it has none
@@ -55,6 +56,10 @@ struct DotRecord {
   std::vector<std::string> arguments = {};
   const format::ScaledFormat* lhs = nullptr; ///< null: not scaled
   const format::ScaledFormat* rhs = nullptr;
+
+  /// `768x384x384` (M, N, K), after how many of them where there is a batch; `?` for an extent that
+  /// is unknown.
+  std::string sizes() const;
 };
 
 /// A weight of any dot, quantized or not.

@@ -91,10 +91,7 @@ private:
 
   static void remark(const DotRecord& dot) {
     auto diagnostic = mlir::emitRemark(dot.location);
-    diagnostic << dot.name << " (";
-    if (dot.batch != 1)
-      diagnostic << dot.batch << " of ";
-    diagnostic << dot.m << "x" << dot.n << "x" << dot.k << ") ";
+    diagnostic << dot.name << " (" << dot.sizes() << ") ";
     if (!dot.isQuantized) {
       diagnostic << "left: " << dot.reason;
       return;

@@ -1,5 +1,6 @@
 #include "octavo/Transforms/RefineShapes.h"
 
+#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
@@ -129,7 +130,9 @@ private:
   }
 
   static void narrow(mlir::Value value, Type type) {
-    if (stablehlo::isCompatible(value.getType(), type))
+    if (llvm::isa<ir::ScaledType>(type))
+      value.setType(type); // of the operand's shape, made from the value's own type
+    else if (stablehlo::isCompatible(value.getType(), type))
       value.setType(stablehlo::mostSpecific(type, value.getType()));
   }
 

@@ -113,6 +113,8 @@ bool isWide(mlir::Value root) {
 std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir::ScaledType& type) {
   if (!isWide(root))
     return "it is not stored as f32, bf16 or f16";
+  if (!llvm::cast<mlir::RankedTensorType>(root.getType()).hasStaticShape())
+    return "its extents are not known before the program runs";
   mapping = mapToRoot(root, takers.sides);
   if (!mapping.reason.empty())
     return mapping.reason;
@@ -133,7 +135,7 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
 ir::ScaledType scaledType(mlir::MLIRContext* context, const format::ScaledFormat& format,
                           llvm::ArrayRef<std::int64_t> shape, std::int64_t contracted) {
   return ir::ScaledType::get(context, shape, format.element, format.scale,
-                             format::blockShape(format, shape, static_cast<int>(contracted)),
+                             ir::ScaledType::blockOf(format, shape, contracted),
                              format.hasOuterScale);
 }
 

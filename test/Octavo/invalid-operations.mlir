@@ -126,9 +126,9 @@ func.func @g1_integers(%a: tensor<4x64xi32>, %w: !mx) {
 // -----
 
 !mx = !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
-func.func @g1_dynamic(%a: tensor<?x64xf32>, %w: !mx) {
-  // expected-error @+1 {{(G1) needs static shapes, found 'tensor<?x64xf32>'}}
-  %0 = octavo.dot_general %a, %w, contracting_dims = [1] x [1] : (tensor<?x64xf32>, !mx) -> tensor<4x4xf32>
+func.func @g3_unknown(%a: tensor<?x64xf32>, %w: !mx) {
+  // expected-error @+1 {{(G3) the result must have shape 'tensor<?x4xf32>', found 'tensor<4x5xf32>'}}
+  %0 = octavo.dot_general %a, %w, contracting_dims = [1] x [1] : (tensor<?x64xf32>, !mx) -> tensor<4x5xf32>
   return
 }
 
@@ -207,5 +207,23 @@ func.func @c2(%x: tensor<4xf32>) {
 func.func @unknown_rounding(%x: tensor<4xf32>) {
   // expected-error @+1 {{'nearest' is not a value of 'rounding'; available: ties-to-even, ties-to-away, ties-toward-zero, toward-zero, toward-positive, toward-negative, stochastic}}
   %0 = octavo.convert %x, rounding = nearest : tensor<4xf32> -> tensor<4xbf16>
+  return
+}
+
+// -----
+
+!open = !octavo.scaled<?x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+func.func @q1_unknown(%x: tensor<?x32xf32>) {
+  // expected-error @+1 {{(Q1) needs one shape, found 'tensor<?x32xf32>' and}}
+  %0 = octavo.quantize %x, rule = floor : tensor<?x32xf32> -> !open
+  return
+}
+
+// -----
+
+!open = !octavo.scaled<?x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+func.func @p2_unknown(%e: tensor<?x64xf8E4M3FN>, %s: tensor<?x3xf8E8M0FNU>) {
+  // expected-error @+1 {{(P2) the scales of '!octavo.scaled<?x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>' are 'tensor<?x2xf8E8M0FNU>', found 'tensor<?x3xf8E8M0FNU>'}}
+  %0 = octavo.pack %e, %s : (tensor<?x64xf8E4M3FN>, tensor<?x3xf8E8M0FNU>) -> !open
   return
 }

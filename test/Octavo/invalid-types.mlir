@@ -61,11 +61,6 @@ func.func private @huge(!octavo.scaled<4294967296x33554432xf8E4M3FN, scale f8E8M
 
 // -----
 
-// expected-error @+1 {{expected}}
-func.func private @dynamic(!octavo.scaled<?x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
-
-// -----
-
 // expected-error @+1 {{expected 'f32'}}
 func.func private @outer(!octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32], outer bf16>)
 
@@ -163,3 +158,8 @@ func.func private @stochastic(!octavo.scaled<64xf8E4M3FN, scale f32, block [32]>
 
 // expected-error @+1 {{has the attribute octavo.parameter, which belongs on an argument of a function}}
 func.func private @misplaced() attributes {octavo.parameter}
+
+// -----
+
+// expected-error @+1 {{the block extent of axis 0 is unknown, the axis has 4; write 4 for a block that spans the axis}}
+func.func private @unknown_block(!octavo.scaled<4x64xf8E4M3FN, scale f32, block [?, 64]>)

@@ -22,6 +22,9 @@ func.func private @scalar(!octavo.scaled<f8E4M3FN, scale f32, block []>)
 // CHECK: @empty(!octavo.scaled<0x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>, !octavo.scaled<4x0xf8E4M3FN, scale f8E8M0FNU, block [1, 1]>)
 func.func private @empty(!octavo.scaled<0x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>, !octavo.scaled<4x0xf8E4M3FN, scale f8E8M0FNU, block [1, 1]>)
 
+// CHECK: @unknown(!octavo.scaled<?x64xf8E4M3FN, scale f32, block [?, 64]>, !octavo.scaled<4x?xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+func.func private @unknown(!octavo.scaled<?x64xf8E4M3FN, scale f32, block [?, 64]>, !octavo.scaled<4x?xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>)
+
 // CHECK: @quantized(!octavo.scaled<64xf8E4M3FN, scale f8E8M0FNU, block [32]> {octavo.name = "w", octavo.parameter, octavo.quantize = #octavo.quantization<rule = round-up>})
 func.func private @quantized(!octavo.scaled<64xf8E4M3FN, scale f8E8M0FNU, block [32]> {octavo.name = "w", octavo.parameter, octavo.quantize = #octavo.quantization<rule = round-up>})
 

@@ -4,6 +4,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace octavo::ir {
@@ -85,8 +86,6 @@ static mlir::LogicalResult verifySides(DotGeneralOp op) {
     if (!element.isF32() && !element.isBF16() && !element.isF16())
       return op.emitOpError()
              << "(G1) a side that is not scaled must be of f32, bf16 or f16, found " << side;
-    if (!tensor.hasStaticShape())
-      return op.emitOpError() << "(G1) needs static shapes, found " << side;
   }
   if (!hasScaled)
     return op.emitOpError() << "(G1) has no scaled side; write stablehlo.dot_general";
@@ -121,12 +120,25 @@ static mlir::LogicalResult verifyPairs(DotGeneralOp op, llvm::StringRef kind,
   for (auto [left, right] : llvm::zip_equal(lhs, rhs)) {
     const std::int64_t leftExtent = shapeOf(op.getLhs().getType())[left];
     const std::int64_t rightExtent = shapeOf(op.getRhs().getType())[right];
-    if (leftExtent != rightExtent)
+    if (failed(mlir::verifyCompatibleShape({leftExtent}, {rightExtent})))
       return op.emitOpError() << "(G2) " << kind << " axes " << left << " and " << right
                               << " have extents " << leftExtent << " and " << rightExtent
                               << ", which must be equal";
   }
   return mlir::success();
+}
+
+mlir::RankedTensorType DotGeneralOp::inferredResult() {
+  const mlir::Type element = getResult().getType().getElementType();
+  const auto extents = [&](mlir::Type side) {
+    const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(side);
+    return stablehlo::extentsOf(tensor ? tensor
+                                       : mlir::RankedTensorType::get(shapeOf(side), element));
+  };
+  return stablehlo::tensorOf(stablehlo::DotGeneralOp::resultExtents(extents(getLhs().getType()),
+                                                                    extents(getRhs().getType()),
+                                                                    getDotDimensionNumbers()),
+                             element);
 }
 
 mlir::LogicalResult DotGeneralOp::verify() {
@@ -145,11 +157,8 @@ mlir::LogicalResult DotGeneralOp::verify() {
       failed(verifyPairs(*this, "contracting", lhsContracting, rhsContracting)))
     return mlir::failure();
 
-  const mlir::Type expected = stablehlo::tensorOf(
-      stablehlo::DotGeneralOp::resultExtents(stablehlo::knownExtents(lhs),
-                                             stablehlo::knownExtents(rhs), dimensions),
-      getResult().getType().getElementType());
-  if (getResult().getType() != expected)
+  const mlir::Type expected = inferredResult();
+  if (!stablehlo::isCompatible(getResult().getType(), expected))
     return emitOpError() << "(G3) the result must have shape " << expected << ", found "
                          << getResult().getType();
   if (const std::optional<mlir::Type> type = getAccumulation(); type && !type->isF32())

@@ -52,7 +52,7 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
   let summary = "A tensor of narrow elements with its scales";
   let description = [{
     The shape and the element format, the scale format, the block shape, and `outer f32` where one
-    f32 multiplies the whole tensor. Shapes are static, of at most 2^56 elements.
+    f32 multiplies the whole tensor. At most 2^56 elements; extents may be unknown.
 
     ```mlir
     !octavo.scaled<256x384xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>             // MXFP8
@@ -60,6 +60,7 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
     !octavo.scaled<256x384xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>   // NVFP4
     !octavo.scaled<256x384xf8E4M3FN, scale f32, block [128, 128]>                // blocks of 128
     !octavo.scaled<256x384xf8E4M3FN, scale f32, block [256, 384]>                // per tensor
+    !octavo.scaled<?x384xf8E4M3FN, scale f32, block [?, 384]>                    // of unknown rows
     ```
 
     - Element: a format of at most 8 bits that has a zero, spelled as its MLIR type, or with
@@ -67,7 +68,8 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
     - Scale: E8M0, a narrow float with NaN, or f32, f16, bf16. Below an outer scale, a narrow one.
     - Block: one extent an axis, at least 1 and at most the axis (1 for an axis of extent 0). The
       last block of an axis may be short: 100 elements in blocks of 32 have 4 scales, the last for
-      4 elements.
+      4 elements. On an axis of unknown extent `?` is a block that spans it, and any other block is
+      cut down to the axis where that is shorter.
 
     The scales form a tensor of shape `ceil(shape / block)`.
   }];
@@ -89,7 +91,18 @@ def Octavo_Scaled : TypeDef<Octavo_Dialect, "Scaled"> {
     /// The most elements that a type may have: its bits, and those of its scales, fit 64 bits.
     static constexpr int64_t kMostElements = int64_t{1} << 56;
 
+    /// The block of a format on a tensor whose `contracted` axis dots sum over; `?` where it spans
+    /// an axis of unknown extent.
+    static ::llvm::SmallVector<int64_t> blockOf(const ::octavo::format::ScaledFormat &format,
+                                                ::llvm::ArrayRef<int64_t> shape,
+                                                int64_t contracted);
+
+    /// The type of a tensor of this one's that has this shape, which must fit it: blocks follow.
+    ScaledType withShape(::llvm::ArrayRef<int64_t> shape) const;
+
+    bool hasStaticShape() const;
     int64_t getRank() const { return static_cast<int64_t>(getShape().size()); }
+    /// Of a static shape, as getStoredBits.
     int64_t getNumElements() const;
 
     /// The shape of the grid of scales.
@@ -236,12 +249,12 @@ def Octavo_QuantizeOp : Octavo_Op<"quantize", [Pure]> {
     ```
 
     Constraints:
-    - (Q1) the shape of the result is the operand's.
+    - (Q1) the shape of the result is the operand's, as far as both are known.
     - (Q2) a scale format other than E8M0 has the rule `nearest`, unless its scales are limited to
       powers of two.
     - (Q3) random bits, of the operand's shape, are there exactly if the rounding is `stochastic`.
     - (Q4) the preset has settings for a scaled format of the result's type.
-    - (Q5) the preset's owner does not refuse a short last block where the result has one.
+    - (Q5) the preset's owner does not refuse a short last block where the result has one, or may have one.
     - (Q6) only scales of f32 can be limited to powers of two.
     - (Q7) given scales are values of the scale format, or NaN.
   }];
@@ -354,6 +367,10 @@ def Octavo_DotGeneralOp : Octavo_Op<"dot_general", [Pure]> {
                        Octavo_DotDimensionNumbers:$dot_dimension_numbers,
                        OptionalAttr<TypeAttr>:$accumulation);
   let results = (outs RankedTensorOf<[F32, BF16, F16]>:$result);
+  let extraClassDeclaration = [{
+    /// The result's type as it follows from the operands and the dimension numbers.
+    ::mlir::RankedTensorType inferredResult();
+  }];
   let assemblyFormat = [{
     $lhs `,` $rhs `,` custom<ScaledDot>($dot_dimension_numbers, $accumulation) attr-dict
     `:` functional-type(operands, results)

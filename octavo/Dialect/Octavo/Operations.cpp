@@ -2,6 +2,9 @@
 // numbers are those of the operations' descriptions in Octavo.td.
 #include "octavo/Dialect/Octavo/Assembly.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Types.h"
+
+#include "mlir/IR/TypeUtilities.h"
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/Octavo/Octavo.cpp.inc"
@@ -22,7 +25,7 @@ static mlir::LogicalResult verifyRandomBits(mlir::Operation* op, llvm::StringRef
   if (!randomBits)
     return mlir::success();
   const auto type = llvm::cast<mlir::RankedTensorType>(randomBits.getType());
-  if (type.getShape() != shape)
+  if (failed(mlir::verifyCompatibleShape(type.getShape(), shape)))
     return op->emitOpError() << "(" << constraint
                              << ") needs random bits of the operand's shape, found " << type;
   return mlir::success();
@@ -31,7 +34,8 @@ static mlir::LogicalResult verifyRandomBits(mlir::Operation* op, llvm::StringRef
 /// A shape that should be the scaled tensor's.
 static mlir::LogicalResult verifyShape(mlir::Operation* op, llvm::StringRef constraint,
                                        mlir::Type tensor, ScaledType scaled) {
-  if (llvm::cast<mlir::RankedTensorType>(tensor).getShape() != scaled.getShape())
+  if (failed(mlir::verifyCompatibleShape(llvm::cast<mlir::RankedTensorType>(tensor).getShape(),
+                                         scaled.getShape())))
     return op->emitOpError() << "(" << constraint << ") needs one shape, found " << tensor
                              << " and " << scaled;
   return mlir::success();
@@ -42,7 +46,8 @@ mlir::LogicalResult QuantizeOp::verify() {
   if (failed(verifyShape(*this, "Q1", getOperand().getType(), type)) ||
       failed(getQuantization().verifyFor([&] { return emitOpError(); }, type)))
     return mlir::failure();
-  return verifyRandomBits(*this, "Q3", getRandomBits(), getQuantization().getOptions(type, format::element("f32")).rounding,
+  return verifyRandomBits(*this, "Q3", getRandomBits(),
+                          getQuantization().getOptions(type, format::element("f32")).rounding,
                           type.getShape());
 }
 
@@ -56,10 +61,10 @@ static mlir::LogicalResult verifyParts(mlir::Operation* op, ScaledType type, mli
   if (!type.getElementsType() || !type.getScalesType())
     return op->emitOpError() << "the elements or scales of " << type
                              << " have no MLIR type, so tensors of them cannot be expressed";
-  if (elements.getType() != type.getElementsType())
+  if (!stablehlo::isCompatible(elements.getType(), type.getElementsType()))
     return op->emitOpError() << "(P1) the elements of " << type << " are " << type.getElementsType()
                              << ", found " << elements.getType();
-  if (scales.getType() != type.getScalesType())
+  if (!stablehlo::isCompatible(scales.getType(), type.getScalesType()))
     return op->emitOpError() << "(P2) the scales of " << type << " are " << type.getScalesType()
                              << ", found " << scales.getType();
   if (type.getHasOuterScale() != static_cast<bool>(outer))
@@ -80,7 +85,7 @@ mlir::LogicalResult UnpackOp::verify() {
 mlir::LogicalResult ConvertOp::verify() {
   const mlir::RankedTensorType operand = getOperand().getType();
   const mlir::RankedTensorType result = getResult().getType();
-  if (operand.getShape() != result.getShape())
+  if (failed(mlir::verifyCompatibleShape(operand, result)))
     return emitOpError() << "(C1) needs one shape, found " << operand << " and " << result;
   return verifyRandomBits(*this, "C2", getRandomBits(), getConversion().getRounding(),
                           operand.getShape());

@@ -220,7 +220,7 @@ llvm::SmallVector<FormatOfType> formatsOf(ScaledType type) {
         row.hasOuterScale != type.getHasOuterScale())
       continue;
     for (int axis = static_cast<int>(type.getRank()); axis-- > 0;)
-      if (llvm::ArrayRef(format::blockShape(row, type.getShape(), axis)) == type.getBlock()) {
+      if (llvm::ArrayRef(ScaledType::blockOf(row, type.getShape(), axis)) == type.getBlock()) {
         found.push_back({&row, axis});
         break;
       }
@@ -309,10 +309,15 @@ QuantizationAttr::verifyFor(llvm::function_ref<mlir::InFlightDiagnostic()> emitE
         }
       return hasAny ? diagnostic : diagnostic << " none";
     }
-    if (const auto refused =
-            numerics::refusedAxis(*preset, *of.format, type.getShape(), of.contracted))
+    llvm::SmallVector<std::int64_t> shape(type.getShape());
+    llvm::replace(shape, mlir::ShapedType::kDynamic, std::int64_t{1}); // a multiple of no block
+    if (const auto refused = numerics::refusedAxis(*preset, *of.format, shape, of.contracted))
       return emitError() << "(Q5) " << getPreset() << " refuses axis " << refused->axis << " of "
-                         << type << ", which is not a multiple of its blocks of " << refused->block
+                         << type << ", which is not "
+                         << (type.getShape()[refused->axis] == mlir::ShapedType::kDynamic
+                                 ? "known to be "
+                                 : "")
+                         << "a multiple of its blocks of " << refused->block
                          << "; give the settings one by one, or pad";
     return mlir::success();
   }

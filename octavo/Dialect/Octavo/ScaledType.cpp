@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace octavo::ir {
 
 using format::ElementFormat;
+
+static constexpr std::int64_t kUnknown = mlir::ShapedType::kDynamic;
 
 static llvm::StringRef spelling(const ElementFormat& format) { return format.irName(); }
 
@@ -56,7 +59,7 @@ mlir::Type ScaledType::parse(mlir::AsmParser& parser) {
   llvm::SmallVector<std::int64_t> block;
   bool hasOuterScale = false;
 
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false))
+  if (parser.parseLess() || parser.parseDimensionList(shape))
     return {};
   const ElementFormat* element = parseFormat(parser, "element", canBeElement);
   if (!element || parser.parseComma() || parser.parseKeyword("scale"))
@@ -65,6 +68,8 @@ mlir::Type ScaledType::parse(mlir::AsmParser& parser) {
   if (!scale || parser.parseComma() || parser.parseKeyword("block"))
     return {};
   const auto extent = [&]() -> mlir::ParseResult {
+    if (succeeded(parser.parseOptionalQuestion()))
+      return block.push_back(kUnknown), mlir::success();
     return parser.parseInteger(block.emplace_back());
   };
   if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, extent))
@@ -81,11 +86,14 @@ mlir::Type ScaledType::parse(mlir::AsmParser& parser) {
 }
 
 void ScaledType::print(mlir::AsmPrinter& printer) const {
+  const auto spell = [&](std::int64_t extent) -> mlir::AsmPrinter& {
+    return extent == kUnknown ? printer << "?" : printer << extent;
+  };
   printer << "<";
   for (std::int64_t extent : getShape())
-    printer << extent << "x";
+    spell(extent) << "x";
   printer << spelling(*getElement()) << ", scale " << spelling(*getScale()) << ", block [";
-  llvm::interleaveComma(getBlock(), printer);
+  llvm::interleaveComma(getBlock(), printer, spell);
   printer << "]" << (getHasOuterScale() ? ", outer f32" : "") << ">";
 }
 
@@ -111,14 +119,22 @@ mlir::LogicalResult ScaledType::verify(llvm::function_ref<mlir::InFlightDiagnost
                        << " needs one block extent an axis, found " << block.size();
   std::int64_t count = 1;
   for (std::int64_t extent : shape)
-    if (extent != 0 && (__builtin_mul_overflow(count, extent, &count) || count > kMostElements))
+    if (extent != 0 && extent != kUnknown &&
+        (__builtin_mul_overflow(count, extent, &count) || count > kMostElements))
       return emitError() << "has more than 2^56 elements";
   for (auto [axis, extents] : llvm::enumerate(llvm::zip_equal(shape, block))) {
     const auto [extent, blockExtent] = extents;
+    if (blockExtent == kUnknown) {
+      if (extent != kUnknown)
+        return emitError() << "the block extent of axis " << axis << " is unknown, the axis has "
+                           << extent << "; write " << std::max<std::int64_t>(extent, 1)
+                           << " for a block that spans the axis";
+      continue;
+    }
     if (blockExtent < 1)
       return emitError() << "the block extent of axis " << axis << " is " << blockExtent
                          << "; it must be at least 1";
-    if (blockExtent > std::max<std::int64_t>(extent, 1))
+    if (extent != kUnknown && blockExtent > std::max<std::int64_t>(extent, 1))
       return emitError() << "the block extent of axis " << axis << " is " << blockExtent
                          << ", beyond the axis of " << extent << "; write "
                          << std::max<std::int64_t>(extent, 1) << " for a block that spans the axis";
@@ -131,12 +147,38 @@ ScaledType ScaledType::get(mlir::MLIRContext* context, llvm::ArrayRef<std::int64
   return get(context, shape, kind.element, kind.scale, kind.block, kind.hasOuterScale);
 }
 
+llvm::SmallVector<std::int64_t> ScaledType::blockOf(const format::ScaledFormat& format,
+                                                    llvm::ArrayRef<std::int64_t> shape,
+                                                    std::int64_t contracted) {
+  // An axis of any extent has room for its blocks.
+  constexpr std::int64_t kRoom = std::numeric_limits<std::int64_t>::max();
+  llvm::SmallVector<std::int64_t> room(shape);
+  llvm::replace(room, kUnknown, kRoom);
+  auto block = llvm::to_vector(format::blockShape(format, room, static_cast<int>(contracted)));
+  llvm::replace(block, kRoom, kUnknown);
+  return block;
+}
+
+ScaledType ScaledType::withShape(llvm::ArrayRef<std::int64_t> shape) const {
+  llvm::SmallVector<std::int64_t> block;
+  for (auto [extent, old] : llvm::zip_equal(shape, getBlock())) {
+    const std::int64_t most = extent == kUnknown ? old : std::max<std::int64_t>(extent, 1);
+    block.push_back(old == kUnknown ? most : std::min(old, most));
+  }
+  return get(getContext(), shape, getElement(), getScale(), block, getHasOuterScale());
+}
+
+bool ScaledType::hasStaticShape() const { return !llvm::is_contained(getShape(), kUnknown); }
+
 std::int64_t ScaledType::getNumElements() const {
   return mlir::ShapedType::getNumElements(getShape());
 }
 
 llvm::SmallVector<std::int64_t> ScaledType::getScaleShape() const {
-  return llvm::to_vector(format::scaleShape(getShape(), getBlock()));
+  llvm::SmallVector<std::int64_t> scales;
+  for (auto [extent, block] : llvm::zip_equal(getShape(), getBlock()))
+    scales.push_back(extent == kUnknown ? kUnknown : extent / block + (extent % block != 0));
+  return scales;
 }
 
 numerics::ScaledType ScaledType::getKind() const {

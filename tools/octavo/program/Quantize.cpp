@@ -42,12 +42,6 @@ std::int64_t toBytes(std::int64_t bits) { return bits / 8 + (bits % 8 != 0); }
 
 std::string_view nameOf(const ScaledFormat* format) { return format ? format->name : "wide"; }
 
-/// `768x384x384`, and how many of them where there is a batch.
-std::string sizeText(const transforms::DotRecord& dot) {
-  const std::string size = fmt::format("{}x{}x{}", dot.m, dot.n, dot.k);
-  return dot.batch == 1 ? size : fmt::format("{} of {}", dot.batch, size);
-}
-
 std::string decisionText(const transforms::DotRecord& dot) {
   if (!dot.isQuantized)
     return "left";
@@ -59,7 +53,7 @@ std::string decisionText(const transforms::DotRecord& dot) {
 std::string explanation(const transforms::DotReport& report) {
   TextTable table = {{"dot", "MxNxK", "decision", "why, and where", "weight"}};
   for (const transforms::DotRecord& dot : report.dots)
-    table.push_back({dot.name, sizeText(dot), decisionText(dot), dot.reason,
+    table.push_back({dot.name, dot.sizes(), decisionText(dot), dot.reason,
                      dot.weight.empty() ? "-" : dot.weight});
   return plainText(table);
 }
@@ -81,6 +75,10 @@ std::string summary(const transforms::DotReport& report) {
   return text;
 }
 
+Json extentJson(std::optional<std::int64_t> extent) {
+  return extent ? Json(*extent) : Json(nullptr);
+}
+
 Json formatJson(const ScaledFormat* format) { return format ? Json(format->name) : Json(nullptr); }
 
 Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
@@ -89,10 +87,10 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
   for (const transforms::DotRecord& dot : report.dots)
     dots.push_back({{"name", dot.name},
                     {"function", dot.function},
-                    {"batch", dot.batch},
-                    {"m", dot.m},
-                    {"n", dot.n},
-                    {"k", dot.k},
+                    {"batch", extentJson(dot.batch)},
+                    {"m", extentJson(dot.m)},
+                    {"n", extentJson(dot.n)},
+                    {"k", extentJson(dot.k)},
                     {"quantized", dot.isQuantized},
                     {"lhs", formatJson(dot.lhs)},
                     {"rhs", formatJson(dot.rhs)},
