@@ -58,6 +58,8 @@ PROGRAMS = {
     "sort": (lambda x: (jnp.sort(x, 0), jnp.argsort(x, 0)), ["n, 3"], [(7, 3)]),
     "scan": (sums, ["n, m"], [(4, 3)]),
     "top_k": (lambda x: jax.lax.top_k(x, x.shape[0]), ["n, n + 2"], [(3, 5)]),
+    "approximate top_k": (lambda x: jax.lax.approx_max_k(x, 3), ["n, 16"], [(5, 16)]),
+    "approximate top_k of an extent": (lambda x: jax.lax.approx_min_k(x, x.shape[0]), ["n, n + 2"], [(3, 5)]),
     "gather": (lambda x: x[jnp.array([2, 0])], ["n, m"], [(4, 3)]),
     "mean": (lambda x: (x.mean(), x.var(0)), ["n, m"], [(4, 3)]),
     "broadcast": (lambda x, y: x + y, ["n, 1", "1, m"], [(3, 1), (1, 4)]),
