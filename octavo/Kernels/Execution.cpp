@@ -1,10 +1,9 @@
 #include "octavo/Kernels/Execution.h"
+#include "octavo/Parallel/Loops.h"
 
 #include <algorithm>
 #include <memory>
-#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
@@ -35,11 +34,12 @@ Stores storesFor(std::size_t bytes) {
 void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
                         const std::function<void(std::size_t, std::size_t)>& body) {
   const std::size_t pieces = (n + grain - 1) / grain;
-  auto run = [&] {
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, pieces),
-                      [&](const tbb::blocked_range<std::size_t>& range) {
-                        body(range.begin() * grain, std::min(range.end() * grain, n));
-                      });
+  const auto run = [&] {
+    parallel::forRanges(static_cast<std::int64_t>(pieces), 1,
+                        [&](std::int64_t begin, std::int64_t end) {
+                          body(static_cast<std::size_t>(begin) * grain,
+                               std::min(static_cast<std::size_t>(end) * grain, n));
+                        });
   };
   threads = allowed(threads);
   // To make an arena and get threads to it takes some 50 us: it is kept for the calling thread's
@@ -49,7 +49,8 @@ void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
   thread_local std::unique_ptr<tbb::task_arena> arena;
   if (!arena || arena->max_concurrency() != threads)
     arena = std::make_unique<tbb::task_arena>(threads);
-  arena->execute(run);
+  parallel::HandOver handOver;
+  arena->execute(handOver.wrap(run));
 }
 
 } // namespace octavo::kernels

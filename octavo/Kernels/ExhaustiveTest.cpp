@@ -3,6 +3,7 @@
 #include "octavo/Kernels/Convert.h"
 #include "octavo/Kernels/KernelTable.h"
 #include "octavo/Kernels/Quantize.h"
+#include "octavo/Parallel/Loops.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,6 @@
 #include <random>
 #include <span>
 #include <string>
-#include <tbb/parallel_for.h>
 #include <vector>
 
 namespace octavo::kernels {
@@ -58,18 +58,18 @@ TEST_P(ExhaustiveF32, IsWhatNumericsSays) {
   const std::vector<Isa> isas = runnableIsas();
   const format::ElementFormat& row = GetParam();
   std::atomic<std::int64_t> wrong{0};
-  constexpr std::size_t kPiece = std::size_t{1} << 18;
-  tbb::parallel_for(std::size_t{0}, (std::size_t{1} << 32) / kPiece, [&](std::size_t piece) {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 18;
+  parallel::forEach((std::int64_t{1} << 32) / kPiece, [&](std::int64_t piece) {
     std::vector<float> values(kPiece);
     std::vector<std::uint8_t> expected(kPiece), found(kPiece);
-    for (std::size_t i = 0; i < kPiece; ++i) {
+    for (std::int64_t i = 0; i < kPiece; ++i) {
       values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(piece * kPiece + i));
       expected[i] = static_cast<std::uint8_t>(numerics::convert(row, values[i]));
     }
     for (Isa isa : isas) {
       convert(row, {}, WideType::F32, values.data(), found.data(), kPiece, {},
               {.isa = isa, .threads = 1});
-      for (std::size_t i = 0; i < kPiece; ++i)
+      for (std::int64_t i = 0; i < kPiece; ++i)
         if (found[i] != expected[i] && wrong++ < 3)
           ADD_FAILURE() << row.name << " on " << isaName(isa) << ": " << std::hexfloat << values[i]
                         << " gave " << int(found[i]) << ", expected " << int(expected[i]);
@@ -99,7 +99,7 @@ TEST_P(ExhaustiveBlocks, AreWhatNumericsSays) {
       std::to_array({numerics::Rounding::TiesToEven, numerics::Rounding::TiesToAway,
                      numerics::Rounding::TiesTowardZero});
   std::atomic<std::int64_t> wrong{0};
-  tbb::parallel_for(std::int64_t{0}, millions * 1000, [&](std::int64_t piece) {
+  parallel::forEach(millions * 1000, [&](std::int64_t piece) {
     std::mt19937 random(static_cast<std::uint32_t>(piece));
     std::vector<float> values(n);
     // Under an outer scale only blocks within 2^-17 of the tensor's amax have a scale of their own.

@@ -1,10 +1,9 @@
 #include "octavo/Reference/DotGeneral.h"
+#include "octavo/Parallel/Loops.h"
 
 #include "octavo/Reference/Codec.h"
 #include "octavo/Reference/Map.h"
 #include "octavo/Reference/MatrixProduct.h"
-
-#include "oneapi/tbb/parallel_for.h"
 
 #include <algorithm>
 
@@ -48,7 +47,7 @@ std::vector<Real> multiply(const std::vector<Real>& lhs, const std::vector<Real>
     Real* target = products.data() + batch * rows * columns;
 
     // A panel stays in the cache while every row meets it.
-    tbb::parallel_for(std::int64_t{0}, (columns + width - 1) / width, [&](std::int64_t p) {
+    parallel::forEach((columns + width - 1) / width, [&](std::int64_t p) {
       const std::int64_t used = std::min(width, columns - p * width);
       for (std::int64_t m = 0; m < rows; m += kTileRows) {
         const std::int64_t tileRows = std::min(kTileRows, rows - m);

@@ -1,9 +1,8 @@
 #include "octavo/Reference/Fft.h"
+#include "octavo/Parallel/Loops.h"
 
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/Movement.h"
-
-#include "oneapi/tbb/parallel_for.h"
 
 #include <cmath>
 #include <complex>
@@ -85,14 +84,13 @@ void transformAxis(std::vector<std::complex<Real>>& values, std::span<const std:
     inner *= shape[i];
   const std::vector<std::complex<Real>> roots = rootsOfUnity<Real>(n, direction);
   const Real scale = direction == FftDirection::Inverse ? static_cast<Real>(n) : Real(1);
-  tbb::parallel_for(
-      std::int64_t{0}, static_cast<std::int64_t>(values.size()) / n, [&](std::int64_t line) {
-        std::vector<std::complex<Real>> result(static_cast<std::size_t>(n)), scratch(result.size());
-        std::complex<Real>* first = values.data() + line / inner * inner * n + line % inner;
-        transform(first, result.data(), n, inner, roots, scratch);
-        for (std::int64_t k = 0; k < n; ++k)
-          first[k * inner] = result[k] / scale;
-      });
+  parallel::forEach(static_cast<std::int64_t>(values.size()) / n, [&](std::int64_t line) {
+    std::vector<std::complex<Real>> result(static_cast<std::size_t>(n)), scratch(result.size());
+    std::complex<Real>* first = values.data() + line / inner * inner * n + line % inner;
+    transform(first, result.data(), n, inner, roots, scratch);
+    for (std::int64_t k = 0; k < n; ++k)
+      first[k * inner] = result[k] / scale;
+  });
 }
 
 /// The transform of complex numbers of parts `Part`.

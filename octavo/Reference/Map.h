@@ -6,10 +6,8 @@
 // part of a complex number by itself.
 #pragma once
 
+#include "octavo/Parallel/Loops.h"
 #include "octavo/Reference/Elements.h"
-
-#include "oneapi/tbb/blocked_range.h"
-#include "oneapi/tbb/parallel_for.h"
 
 #include <tl/expected.hpp>
 
@@ -61,8 +59,8 @@ template <typename T> using Defined = tl::expected<T, Undefined>;
 /// Calls f(i) for 0 <= i < n, in parallel; f(i) must depend on nothing that another call writes.
 template <typename F> void forEachIndex(std::int64_t n, F f) {
   constexpr std::int64_t kGrain = 1 << 14;
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, n, kGrain), [&](const auto& range) {
-    for (std::int64_t i = range.begin(); i != range.end(); ++i)
+  parallel::forRanges(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i != end; ++i)
       f(i);
   });
 }

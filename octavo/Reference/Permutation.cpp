@@ -1,7 +1,5 @@
 #include "octavo/Reference/Permutation.h"
-
-#include "oneapi/tbb/parallel_for.h"
-#include "oneapi/tbb/parallel_sort.h"
+#include "octavo/Parallel/Loops.h"
 
 #include <algorithm>
 
@@ -26,13 +24,13 @@ void Permutation::sort(std::span<const std::vector<std::int64_t>> keys) {
   struct Entry {
     std::int64_t key, number;
   };
-  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t i) {
+  parallel::forEach(count, [&](std::int64_t i) {
     const std::span<std::int64_t> numbers = line(i);
     std::vector<Entry> entries;
     entries.reserve(numbers.size());
     for (std::int64_t number : numbers)
       entries.push_back({keys.front()[number], number});
-    tbb::parallel_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    parallel::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
       if (a.key != b.key)
         return a.key < b.key;
       for (const std::vector<std::int64_t>& key : keys.subspan(1))

@@ -2,9 +2,8 @@
 
 #include "octavo/Numerics/Conversion.h"
 #include "octavo/Numerics/Dot.h"
+#include "octavo/Parallel/Loops.h"
 #include "octavo/Reference/MatrixProduct.h"
-
-#include "oneapi/tbb/parallel_for.h"
 
 #include <algorithm>
 #include <bit>
@@ -142,7 +141,7 @@ public:
   /// target: [rows of lhs][rows of rhs].
   void write(float* target) const {
     constexpr std::int64_t width = kTileColumns<Real>;
-    tbb::parallel_for(std::int64_t{0}, (rhs.rows() + width - 1) / width, [&](std::int64_t panel) {
+    parallel::forEach((rhs.rows() + width - 1) / width, [&](std::int64_t panel) {
       for (std::int64_t m = 0; m < lhs.rows(); m += kTileRows)
         writeTile(m, panel, target);
     });

@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
+#include "octavo/Parallel/Loops.h"
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Text/NearNames.h"
@@ -10,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <deque>
@@ -230,8 +230,8 @@ private:
         return error;
 
     std::vector<std::string> errors(arguments.size());
-    tbb::parallel_for(std::size_t{0}, inFiles.size(), [&](std::size_t at) {
-      const std::size_t i = inFiles[at];
+    parallel::forEach(static_cast<std::int64_t>(inFiles.size()), [&](std::int64_t at) {
+      const std::size_t i = inFiles[static_cast<std::size_t>(at)];
       llvm::Expected<Value> value = read(arguments[i], *origins[i]);
       if (value)
         values[i] = std::move(*value);
