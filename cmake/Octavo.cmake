@@ -17,10 +17,6 @@ if(OCTAVO_SANITIZE)
   target_compile_options(octavo_options INTERFACE
     "-fsanitize=${OCTAVO_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(octavo_options INTERFACE "-fsanitize=${OCTAVO_SANITIZE}")
-  if(OCTAVO_SANITIZE STREQUAL thread)
-    target_compile_options(octavo_options INTERFACE
-      "-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/tsan-ignorelist.txt")
-  endif()
   if(OCTAVO_SANITIZE MATCHES address)
     # Checks of each pointer, which double the time that kernels take to compile: the address
     # sanitizer stops at what is read or written through a wrong one.

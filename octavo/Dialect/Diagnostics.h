@@ -1,6 +1,7 @@
 // What MLIR reports, as text for an error.
 #pragma once
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
@@ -9,6 +10,23 @@
 #include <string>
 
 namespace octavo {
+
+/// FILE:LINE:COLUMN, or what else a location says.
+inline std::string locationText(mlir::Location location) {
+  std::string text;
+  location->walk([&](mlir::Location part) {
+    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(part);
+    if (!file)
+      return mlir::WalkResult::advance();
+    text = (file.getFilename().getValue() + ":" + llvm::Twine(file.getLine()) + ":" +
+            llvm::Twine(file.getColumn()))
+               .str();
+    return mlir::WalkResult::interrupt();
+  });
+  if (text.empty())
+    llvm::raw_string_ostream(text) << location;
+  return text;
+}
 
 /// What the context reports while this stands, as text.
 class Diagnostics {
@@ -24,7 +42,7 @@ public:
           // Line 0 stands for the file as a whole, which every message begins with.
           if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()) &&
               !(place && place.getLine() == 0))
-            out << diagnostic.getLocation() << ": ";
+            out << locationText(diagnostic.getLocation()) << ": ";
           out << diagnostic;
           return mlir::success();
         }) {}

@@ -2,7 +2,6 @@
 #include "octavo/Parallel/Loops.h"
 
 #include <algorithm>
-#include <memory>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
@@ -42,15 +41,10 @@ void forRangesOnThreads(std::size_t n, std::size_t grain, int threads,
                         });
   };
   threads = allowed(threads);
-  // To make an arena and get threads to it takes some 50 us: it is kept for the calling thread's
-  // next call, or the arena that the call is in does. A body calls nothing with other threads.
+  // The arena of the call does where it has as many; a body calls nothing with other threads.
   if (threads == 0 || threads == tbb::this_task_arena::max_concurrency())
     return run();
-  thread_local std::unique_ptr<tbb::task_arena> arena;
-  if (!arena || arena->max_concurrency() != threads)
-    arena = std::make_unique<tbb::task_arena>(threads);
-  parallel::HandOver handOver;
-  arena->execute(handOver.wrap(run));
+  parallel::withThreads(threads, run);
 }
 
 } // namespace octavo::kernels

@@ -1,59 +1,45 @@
 // Loops on TBB's threads. All of octavo's are these, so that the thread sanitizer sees what passes
-// between threads: Debian builds TBB's library without it, and it would not see the locks inside.
+// between threads: Debian builds TBB's library without it, and it would take each hand-over through
+// the locks inside for a race. Under it the loops run on threads of their own.
 #pragma once
 
 #include <cstdint>
+
+#if __has_feature(thread_sanitizer)
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+#else
+#include <memory>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
-#include <utility>
-
-#if __has_feature(thread_sanitizer)
-#include <sanitizer/tsan_interface.h>
+#include <tbb/task_arena.h>
 #endif
 
 namespace octavo::parallel {
 
-/// While it lives, calls of what it wraps, on any thread, see what this thread wrote before; after
-/// it, this thread sees what they wrote. TBB sees to that: here the thread sanitizer is told.
-class HandOver {
-public:
-#if __has_feature(thread_sanitizer)
-  HandOver() { __tsan_release(&out); }
-  ~HandOver() { __tsan_acquire(&back); }
-
-  template <typename F> auto wrap(F& f) {
-    return [this, &f](auto&&... arguments) -> decltype(auto) {
-      __tsan_acquire(&out);
-      const struct Return {
-        char* back;
-        ~Return() { __tsan_release(back); }
-      } atEnd{&back};
-      return f(std::forward<decltype(arguments)>(arguments)...);
-    };
-  }
-#else
-  template <typename F> F& wrap(F& f) { return f; }
-#endif
-  HandOver(const HandOver&) = delete;
-  HandOver& operator=(const HandOver&) = delete;
-
-#if __has_feature(thread_sanitizer)
-private:
-  char out = 0, back = 0;
-#else
-  HandOver() = default;
-#endif
-};
-
 /// Calls f(begin, end) for ranges of at least `grain`, where there are as many, that make up 0 to
 /// n. No call may depend on what another one writes.
 template <typename F> void forRanges(std::int64_t n, std::int64_t grain, const F& f) {
-  HandOver handOver;
-  const auto body = [&](const tbb::blocked_range<std::int64_t>& range) {
-    f(range.begin(), range.end());
+#if __has_feature(thread_sanitizer)
+  constexpr std::int64_t kThreads = 4;
+  const std::int64_t pieces = n / grain + (n % grain != 0);
+  std::atomic<std::int64_t> next = 0;
+  const auto work = [&] {
+    for (std::int64_t piece = next++; piece < pieces; piece = next++)
+      f(piece * grain, std::min((piece + 1) * grain, n));
   };
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, n, grain), handOver.wrap(body));
+  std::vector<std::jthread> threads;
+  for (std::int64_t i = 1; i < std::min(pieces, kThreads); ++i)
+    threads.emplace_back(work);
+  work();
+#else
+  tbb::parallel_for(
+      tbb::blocked_range<std::int64_t>(0, n, grain),
+      [&](const tbb::blocked_range<std::int64_t>& range) { f(range.begin(), range.end()); });
+#endif
 }
 
 /// Calls f(i) for 0 <= i < n, of which each is worth a thread's while.
@@ -67,8 +53,25 @@ template <typename F> void forEach(std::int64_t n, const F& f) {
 /// std::sort.
 template <typename Iterator, typename Less>
 void sort(Iterator begin, Iterator end, const Less& less) {
-  HandOver handOver;
-  tbb::parallel_sort(begin, end, handOver.wrap(less));
+#if __has_feature(thread_sanitizer)
+  std::sort(begin, end, less);
+#else
+  tbb::parallel_sort(begin, end, less);
+#endif
+}
+
+/// Calls f, whose loops use no more than so many threads.
+template <typename F> void withThreads(int threads, const F& f) {
+#if __has_feature(thread_sanitizer)
+  f();
+#else
+  // To make an arena and get threads to it takes some 50 us: it is kept for the calling thread's
+  // next call.
+  thread_local std::unique_ptr<tbb::task_arena> arena;
+  if (!arena || arena->max_concurrency() != threads)
+    arena = std::make_unique<tbb::task_arena>(threads);
+  arena->execute(f);
+#endif
 }
 
 } // namespace octavo::parallel

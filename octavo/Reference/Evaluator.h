@@ -33,9 +33,6 @@ using Evaluator = llvm::Expected<Results> (*)(mlir::Operation*, const Operands&,
 /// An error that names the operation and where it stands: "FILE:LINE:COLUMN: 'NAME': MESSAGE".
 llvm::Error failure(mlir::Operation* op, const llvm::Twine& message);
 
-/// FILE:LINE:COLUMN, or what else a location says.
-std::string locationText(mlir::Location location);
-
 /// All operands, handed on.
 inline Results taken(const Operands& operands) {
   return {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())};

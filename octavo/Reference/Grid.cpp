@@ -1,4 +1,5 @@
 #include "octavo/Reference/Grid.h"
+#include "octavo/Dialect/Diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
 

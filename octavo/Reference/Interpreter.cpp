@@ -1,4 +1,5 @@
 #include "octavo/Reference/Interpreter.h"
+#include "octavo/Dialect/Diagnostics.h"
 
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
@@ -318,22 +319,6 @@ std::vector<std::string> EvaluatorTable::names() const {
     list.push_back(entry.getKey().str());
   std::sort(list.begin(), list.end());
   return list;
-}
-
-std::string locationText(mlir::Location location) {
-  std::string text;
-  location->walk([&](mlir::Location part) {
-    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(part);
-    if (!file)
-      return mlir::WalkResult::advance();
-    text = (file.getFilename().getValue() + ":" + llvm::Twine(file.getLine()) + ":" +
-            llvm::Twine(file.getColumn()))
-               .str();
-    return mlir::WalkResult::interrupt();
-  });
-  if (text.empty())
-    llvm::raw_string_ostream(text) << location;
-  return text;
 }
 
 llvm::Error failure(mlir::Operation* op, const llvm::Twine& message) {
