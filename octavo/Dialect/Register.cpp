@@ -5,6 +5,7 @@
 #include "octavo/Dialect/ForeignAttributes/ForeignAttributes.h"
 #include "octavo/Dialect/Interpreter/Interpreter.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,7 +23,7 @@ namespace octavo {
 void registerDialects(mlir::DialectRegistry& registry) {
   registry.insert<mlir::func::FuncDialect, mlir::quant::QuantDialect, stablehlo::StableHLODialect,
                   chlo::CHLODialect, check::CheckDialect, interpreter::InterpreterDialect,
-                  ir::OctavoDialect>();
+                  ir::OctavoDialect, sdy::SdyDialect>();
   // What exporters to StableHLO leave of MLIR's own.
   registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::math::MathDialect,
                   mlir::scf::SCFDialect, mlir::shape::ShapeDialect, mlir::tensor::TensorDialect>();

@@ -33,6 +33,10 @@ public:
   /// moved in are the region's to write to.
   llvm::Expected<Results> region(mlir::Region& region, std::vector<Value> arguments);
 
+  /// Evaluates a region of a function that sees nothing above itself, in place of the function.
+  llvm::Expected<Results> body(llvm::StringRef function, mlir::Region& body,
+                               std::vector<Value> arguments);
+
   /// Adds the outcome of a check; without a report, a failure is an error.
   void hold();
   llvm::Error fail(CheckFailure failure);
@@ -70,7 +74,11 @@ private:
 struct ProcessWork {
   llvm::StringRef function;
   std::vector<Value> arguments;
+  mlir::Region* body = nullptr; ///< a region of that function, where that is all
 };
+
+/// More processes than that are an error in the program, not threads.
+inline constexpr std::int64_t kMaxProcesses = 1024;
 
 /// Evaluates one function in each process of a grid, each in a thread, and gives the results of one
 /// after the other. The error is the first of all.

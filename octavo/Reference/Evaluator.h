@@ -137,6 +137,7 @@ void registerDynamic(EvaluatorTable& table);
 void registerElementwise(EvaluatorTable& table);
 void registerIndexing(EvaluatorTable& table);
 void registerInterpreter(EvaluatorTable& table);
+void registerSdy(EvaluatorTable& table);
 void registerLinearAlgebra(EvaluatorTable& table);
 void registerOctavo(EvaluatorTable& table);
 void registerQuantized(EvaluatorTable& table);

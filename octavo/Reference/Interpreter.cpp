@@ -1,6 +1,7 @@
 #include "octavo/Reference/Interpreter.h"
 #include "octavo/Dialect/Diagnostics.h"
 
+#include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Reference/Evaluation.h"
@@ -28,9 +29,6 @@ bool isTensorOf(const Value& value, const TensorShape& expected) {
          value.tensor().type == expected.type;
 }
 
-/// More processes than that are an error in the program, not threads.
-constexpr std::int64_t kMaxProcesses = 1024;
-
 struct GridShape {
   std::int64_t replicas = 1, partitions = 1;
 
@@ -38,8 +36,13 @@ struct GridShape {
 };
 
 /// Whether any operation asks who its process is, or has to do with others. A program without one
-/// is written for the whole of its arrays, whatever the grid that it is to be spread over.
+/// is written for the whole of its arrays, whatever the grid that it is to be spread over; so is
+/// one whose manual computations make grids of their own.
 bool isWrittenPerProcess(mlir::ModuleOp module) {
+  const auto manual =
+      module->walk([](sdy::ManualComputationOp) { return mlir::WalkResult::interrupt(); });
+  if (manual.wasInterrupted())
+    return false;
   return module
       ->walk([](mlir::Operation* op) {
         const bool isPerProcess =
@@ -103,17 +106,29 @@ const execution::Backend kBackend{"reference", prepare};
 const EvaluatorTable& evaluators() {
   static const EvaluatorTable table = [] {
     EvaluatorTable t;
-    for (auto* addFamily : {registerArith,         registerCheck,
-                            registerChannels,      registerCHLO,
-                            registerCollectives,   registerComplex,
-                            registerContraction,   registerControlFlow,
-                            registerCustomCalls,   registerDataMovement,
-                            registerDynamic,       registerElementwise,
-                            registerIndexing,      registerInterpreter,
-                            registerLinearAlgebra, registerOctavo,
-                            registerQuantized,     registerRandom,
-                            registerReduction,     registerShapeArithmetic,
-                            registerSort,          registerStructuredControlFlow,
+    for (auto* addFamily : {registerArith,
+                            registerCheck,
+                            registerChannels,
+                            registerCHLO,
+                            registerCollectives,
+                            registerComplex,
+                            registerContraction,
+                            registerControlFlow,
+                            registerCustomCalls,
+                            registerDataMovement,
+                            registerDynamic,
+                            registerElementwise,
+                            registerIndexing,
+                            registerInterpreter,
+                            registerLinearAlgebra,
+                            registerOctavo,
+                            registerQuantized,
+                            registerRandom,
+                            registerReduction,
+                            registerSdy,
+                            registerShapeArithmetic,
+                            registerSort,
+                            registerStructuredControlFlow,
                             registerWindows})
       addFamily(t);
     return t;
@@ -160,6 +175,12 @@ llvm::Expected<Results> Evaluation::region(mlir::Region& region, std::vector<Val
                                              " arguments; " + llvm::Twine(arguments.size()) +
                                              " were given");
   return block(region.front(), std::move(arguments), currentFrame);
+}
+
+llvm::Expected<Results> Evaluation::body(llvm::StringRef function, mlir::Region& body,
+                                         std::vector<Value> arguments) {
+  llvm::SaveAndRestore inFunction(currentFunction, function);
+  return region(body, std::move(arguments));
 }
 
 llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value> arguments,
@@ -225,12 +246,15 @@ namespace {
 
 /// What one process of the grid gives.
 llvm::Expected<std::vector<Value>> evaluateProcess(Grid& grid, std::int64_t process,
-                                                   mlir::ModuleOp module, llvm::StringRef function,
-                                                   std::vector<Value> arguments, const Host& host) {
+                                                   mlir::ModuleOp module, ProcessWork work,
+                                                   const Host& host) {
   try {
-    return Evaluation(module, host, grid, process).call(module, function, std::move(arguments));
+    Evaluation evaluation(module, host, grid, process);
+    return work.body == nullptr
+               ? evaluation.call(module, work.function, std::move(work.arguments))
+               : evaluation.body(work.function, *work.body, std::move(work.arguments));
   } catch (const std::bad_alloc&) {
-    return failure(module, "there is not enough memory for the values of '" + function + "'");
+    return failure(module, "there is not enough memory for the values of '" + work.function + "'");
   }
 }
 
@@ -240,7 +264,7 @@ llvm::Expected<std::vector<Value>> evaluateOnGrid(Grid& grid, mlir::ModuleOp mod
                                                   std::vector<ProcessWork> works,
                                                   const Host& host) {
   if (grid.size() == 1)
-    return evaluateProcess(grid, 0, module, works[0].function, std::move(works[0].arguments), host);
+    return evaluateProcess(grid, 0, module, std::move(works[0]), host);
   std::vector<CheckReport> reports(works.size());
   std::vector<Results> results(works.size());
   {
@@ -250,8 +274,7 @@ llvm::Expected<std::vector<Value>> evaluateOnGrid(Grid& grid, mlir::ModuleOp mod
         Host own = host;
         own.checks = host.checks == nullptr ? nullptr : &reports[number];
         const auto process = static_cast<std::int64_t>(number);
-        auto given = evaluateProcess(grid, process, module, works[number].function,
-                                     std::move(works[number].arguments), own);
+        auto given = evaluateProcess(grid, process, module, std::move(works[number]), own);
         if (given)
           results[number] = std::move(*given);
         grid.finish(process, given.takeError());

@@ -39,14 +39,6 @@ public:
   }
 };
 
-class ShardyDialect : public OpaqueDialect {
-public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShardyDialect)
-  static constexpr llvm::StringLiteral getDialectNamespace() { return llvm::StringLiteral("sdy"); }
-  explicit ShardyDialect(mlir::MLIRContext* context)
-      : OpaqueDialect(getDialectNamespace(), context, mlir::TypeID::get<ShardyDialect>()) {}
-};
-
 class MhloDialect : public OpaqueDialect {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MhloDialect)
@@ -58,7 +50,7 @@ public:
 } // namespace
 
 void registerForeignAttributes(mlir::DialectRegistry& registry) {
-  registry.insert<MhloDialect, ShardyDialect>();
+  registry.insert<MhloDialect>();
 }
 
 } // namespace octavo

@@ -1,8 +1,7 @@
-// Attributes that JAX leaves in its programs for other readers: Shardy's
-// (`#sdy.op_sharding_rule<...>`) and MHLO's (`#mhlo....`). They are kept and written again exactly
-// as they were, and mean nothing here. Attributes of MLIR's own kinds under such names
-// (`mhlo.num_partitions = 1`, `jax.result_info`) need no dialect. Operations of these dialects are
-// refused by name.
+// Attributes that JAX leaves in its programs for other readers: MHLO's (`#mhlo....`). They are kept
+// and written again exactly as they were, and mean nothing here. Attributes of MLIR's own kinds
+// under such names (`mhlo.num_partitions = 1`, `jax.result_info`) need no dialect. Operations of
+// the dialect are refused by name.
 #pragma once
 
 #include "mlir/IR/DialectRegistry.h"

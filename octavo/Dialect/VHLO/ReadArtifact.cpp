@@ -143,6 +143,22 @@ LogicalResult convert(mlir::Operation* op, const OperationRow& row) {
   return success();
 }
 
+/// Operations of other dialects keep MLIR's own types, which VHLO's are here too: what lies between
+/// them says nothing.
+LogicalResult dropCasts(mlir::ModuleOp module) {
+  const mlir::WalkResult walked = module.walk([](mlir::UnrealizedConversionCastOp cast) {
+    if (cast.getOperandTypes() != cast.getResultTypes()) {
+      mlir::emitError(cast.getLoc()) << "casts " << cast.getOperandTypes() << " to "
+                                     << cast.getResultTypes() << ", which differ";
+      return mlir::WalkResult::interrupt();
+    }
+    cast->replaceAllUsesWith(cast.getOperands());
+    cast.erase();
+    return mlir::WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 } // namespace
 
 bool isBytecode(llvm::StringRef bytes) { return bytes.starts_with("ML\xefR"); }
@@ -189,7 +205,7 @@ mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
     return row && failed(convert(op, *row)) ? mlir::WalkResult::interrupt()
                                             : mlir::WalkResult::advance();
   });
-  if (walked.wasInterrupted())
+  if (walked.wasInterrupted() || failed(dropCasts(*module)))
     return {};
   return module;
 }

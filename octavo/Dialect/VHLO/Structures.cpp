@@ -261,6 +261,37 @@ void splitAlgorithm(mlir::NamedAttrList& attributes, mlir::Builder& builder) {
     attributes.set(name, part);
 }
 
+bool isTransfer(llvm::StringRef stem) { return stem == "send" || stem == "recv"; }
+
+bool hasChannel(llvm::StringRef stem) {
+  return isTransfer(stem) ||
+         llvm::is_contained({"all_gather", "all_reduce", "all_to_all", "collective_broadcast",
+                             "collective_permute", "collective_reduce", "reduce_scatter"},
+                            stem);
+}
+
+/// The channel 0 of a collective stands for none, and its type is not kept.
+LogicalResult joinChannel(llvm::StringRef stem, mlir::NamedAttrList& attributes,
+                          mlir::MLIRContext* context, EmitError emitError) {
+  const std::optional<std::int64_t> id = numberOf(attributes.erase("channel_id"));
+  const std::optional<std::int64_t> type = isTransfer(stem)
+                                               ? numberOf(attributes.erase("channel_type"))
+                                               : std::optional(std::int64_t{0});
+  if (!id || !type)
+    return emitError() << "the channel is not a number and a type";
+  if (*id != 0 || isTransfer(stem))
+    attributes.set("channel_handle", stablehlo::ChannelHandleAttr::get(context, *id, *type));
+  return success();
+}
+
+void splitChannel(llvm::StringRef stem, mlir::NamedAttrList& attributes, mlir::Builder& builder) {
+  const auto channel =
+      llvm::dyn_cast_or_null<stablehlo::ChannelHandleAttr>(attributes.erase("channel_handle"));
+  attributes.set("channel_id", builder.getI64IntegerAttr(channel ? channel.getHandle() : 0));
+  if (isTransfer(stem))
+    attributes.set("channel_type", builder.getI64IntegerAttr(channel ? channel.getType() : 0));
+}
+
 } // namespace
 
 std::optional<Numbers> numbersOf(Attribute attribute) {
@@ -288,6 +319,8 @@ LogicalResult joinStructures(llvm::StringRef stem, mlir::NamedAttrList& attribut
     return joinScatter(attributes, context, emitError);
   if (isConvolution(stem))
     return joinConvolution(attributes, context, emitError);
+  if (hasChannel(stem))
+    return joinChannel(stem, attributes, context, emitError);
   if (stem == "dot_general")
     return failure(failed(joinDot(attributes, context, emitError)) ||
                    failed(joinAlgorithm(attributes, context, emitError)));
@@ -302,6 +335,8 @@ void splitStructures(llvm::StringRef stem, mlir::NamedAttrList& attributes,
     splitScatter(attributes, builder);
   } else if (isConvolution(stem)) {
     splitConvolution(attributes, builder);
+  } else if (hasChannel(stem)) {
+    splitChannel(stem, attributes, builder);
   } else if (stem == "dot_general") {
     splitDot(attributes, builder);
     splitAlgorithm(attributes, builder);
