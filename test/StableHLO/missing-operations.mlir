@@ -35,7 +35,7 @@ func.func @generic_form(%x: tensor<2x3xf32>) {
   %0 = "sdy.first"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %1 = "chlo.second"(%x) ({
     "sdy.first"() : () -> ()
-  }) {a = #stable.b, c = #sdy.d} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  }) {a = #stable.b, c = #mhlo.d} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %2 = "shape.third"(%x) : (tensor<2x3xf32>) -> !shape.shape
   %3 = "vhlo.fourth"(%2) : (!shape.shape) -> !vhlo.tensor_v1
   return

@@ -588,3 +588,83 @@ def symbolic_distances(x, y):
 def symbolic_attention(x):
     t = x.shape[1]
     return attention_of(x, x, x, jnp.tril(jnp.ones((t, t), bool)))
+
+
+# Four devices: arrays are whole on the outside, in pieces inside. mesh() is asked for when a program
+# is traced, so that reading this file needs no devices.
+
+def mesh(order=(0, 1, 2, 3), **axes):
+    devices = np.array(jax.devices())[list(order)].reshape(tuple(axes.values()))
+    return jax.sharding.Mesh(devices, tuple(axes), axis_types=(jax.sharding.AxisType.Auto,) * len(axes))
+
+
+def sharded(function, mesh, ins, outs, **options):
+    spec = jax.sharding.PartitionSpec
+    return jax.shard_map(function, mesh=mesh, in_specs=tuple(spec(*axes) for axes in ins), out_specs=spec(*outs), **options)
+
+
+RING = [(i, (i + 1) % 4) for i in range(4)]
+
+
+@program(normal(8, 6))
+def sharded_sum(x):
+    return sharded(lambda part: lax.psum(part, "d"), mesh(d=4), [("d",)], ())(x)
+
+
+@program(normal(8, 12), normal(12, 5), tolerance=1e-5)
+def sharded_product(x, w):
+    """Columns of x by rows of w: each device has a part of every sum."""
+    return sharded(lambda a, b: lax.psum_scatter(a @ b, "d", tiled=True), mesh(d=4), [(None, "d"), ("d",)], ("d",))(x, w)
+
+
+@program(normal(8, 4))
+def sharded_ring(x):
+    def turn(part):
+        total = part
+        for _ in range(3):
+            part = lax.ppermute(part, "d", RING)
+            total = total * 0.5 + part
+        return total + lax.axis_index("d").astype(jnp.float32)
+    return sharded(turn, mesh(d=4), [("d",)], ("d",))(x)
+
+
+@program(normal(8, 8), tolerance=0)
+def sharded_transpose(x):
+    return sharded(lambda part: lax.all_to_all(part, "d", 1, 0, tiled=True), mesh(d=4), [("d",)], (None, "d"))(x)
+
+
+@program(normal(8, 6))
+def sharded_square(x):
+    """Two axes: rows along one, columns along the other."""
+    return sharded(lambda part: lax.all_gather(part, "b", axis=1, tiled=True) + lax.axis_index("a"), mesh(a=2, b=2),
+                   [("a", "b")], ("a", None), check_vma=False)(x)
+
+
+@program(normal(8, 6))
+def sharded_in_another_order(x):
+    return sharded(lambda part: lax.ppermute(part, "d", RING) + lax.axis_index("d").astype(jnp.float32),
+                   mesh((2, 0, 3, 1), d=4), [("d",)], ("d",))(x)
+
+
+@program(normal(8, 6))
+def sharded_along_one_of_two(x):
+    return sharded(lambda part: lax.psum(part, "a") * 2, mesh(a=2, b=2), [("a",)], (), axis_names={"a"})(x)
+
+
+@program(normal(8, 6), tolerance=1e-5)
+def sharded_in_a_loop(x):
+    def step(_, v):
+        return sharded(lambda part: part + lax.pmean(part, "d"), mesh(d=4), [("d",)], ("d",))(v)
+    return lax.fori_loop(0, 3, step, x)
+
+
+@program(normal(8, 6), tolerance=1e-5)
+def sharded_attention(x):
+    scores = sharded(lambda part: part @ lax.all_gather(part, "d", tiled=True).T, mesh(d=4), [("d",)], ("d",))(x)
+    return sharded(lambda part: jax.nn.softmax(part, axis=1), mesh(d=4), [("d",)], ("d",))(scores)
+
+
+@program(normal(8, 6), tolerance=0)
+def sharding_constraint(x):
+    layout = jax.sharding.NamedSharding(mesh(a=2, b=2), jax.sharding.PartitionSpec("a", None))
+    return lax.with_sharding_constraint(x * 2, layout)

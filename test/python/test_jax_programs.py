@@ -14,20 +14,13 @@ OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
 FOLDER = pathlib.Path(__file__).parents[1] / "jax"
 TOLERANCES = json.loads((FOLDER / "tolerances.json").read_text())
 
-# LAPACK's custom calls have an attribute of the sdy dialect in the container, which octavo cannot read yet.
-UNREAD = {"cholesky", "cholesky_solve", "determinant", "eigenvalues_symmetric", "inverse", "matrix_exponential",
-          "projection_by_qr", "singular_values", "solve", "triangular_solve"}
-CASES = [pytest.param(name, form, marks=[pytest.mark.xfail(strict=True, reason="sdy in a container")]
-                      if form == "jax" and name in UNREAD else [])
-         for name in TOLERANCES for form in ("mlir", "jax")]
-
-
 def arrays(name, kind):
     with np.load(FOLDER / f"{name}.npz") as stored:
         return [stored[f"{kind}{i}"] for i in range(sum(key.startswith(kind) for key in stored))]
 
 
-@pytest.mark.parametrize("name, form", CASES)
+@pytest.mark.parametrize("form", ["mlir", "jax"])
+@pytest.mark.parametrize("name", TOLERANCES)
 def test_program(name, form, tmp_path):
     inputs = []
     for i, array in enumerate(arrays(name, "in")):

@@ -268,7 +268,8 @@ def test_attributes_of_others_are_written_in_the_same_place(real):
     assert ours(texts) == theirs
 
 
-INVALID = sorted((Path(__file__).parents[1] / "StableHLO").glob("*-invalid.mlir"))
+FOLDERS = [Path(__file__).parents[1] / name for name in ("StableHLO", "Sdy")]
+INVALID = sorted(file for folder in FOLDERS for file in folder.glob("*-invalid.mlir"))
 
 # What octavo refuses and jaxlib takes. Where it is not said otherwise, the specification has the
 # constraint and jaxlib's verifier does not check it.
@@ -319,7 +320,7 @@ def test_what_octavo_refuses_jaxlib_refuses(file, real):
 
 
 def test_whole_programs_of_every_family_print_alike(real):
-    files = [f for f in INVALID[0].parent.glob("*.mlir") if "-invalid" not in f.name]
+    files = [f for folder in FOLDERS for f in folder.glob("*.mlir") if "-invalid" not in f.name]
     for file in files:
         if "missing" not in file.name and "unlike-jaxlib" not in file.name and "!quant" not in file.read_text():
             assert ours([file.read_text()]) == [real(file.read_text())], file.name

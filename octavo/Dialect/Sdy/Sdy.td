@@ -157,13 +157,13 @@ def Sdy_PropagationBarrierOp
   let arguments = (ins AnyRankedTensor:$input, Sdy_PropagationDirection:$allowed_direction);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat =
-      "$input `allowed_direction` `=` $allowed_direction attr-dict `:` type($input)";
+      "$input `allowed_direction` `` `=` `` $allowed_direction attr-dict `:` type($input)";
 }
 
 def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
   let summary = "Puts its operand with all of one number, which lie alike";
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$group_id);
-  let assemblyFormat = "$input `group_id` `=` $group_id attr-dict `:` type($input)";
+  let assemblyFormat = "$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)";
 }
 
 def Sdy_ReturnOp : Sdy_Op<"return", [Pure, Terminator, ParentOneOf<["ManualComputationOp"]>]> {
