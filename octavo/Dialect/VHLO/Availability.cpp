@@ -55,6 +55,8 @@ std::optional<Version> since(Type type) {
 }
 
 std::optional<Version> since(Attribute attribute) {
+  if (isForeign(attribute))
+    return kMixed;
   if (auto array = llvm::dyn_cast<mlir::ArrayAttr>(attribute)) {
     Version all = kOldest;
     for (const Attribute element : array) {
@@ -96,5 +98,9 @@ std::optional<Version> since(Attribute attribute) {
       return row.since;
   return std::nullopt;
 }
+
+bool isForeign(mlir::Operation* op) { return op->getName().getDialectNamespace() == "sdy"; }
+
+bool isForeign(Attribute attribute) { return attribute.getDialect().getNamespace() == "sdy"; }
 
 } // namespace octavo::vhlo

@@ -4,6 +4,7 @@
 #include "octavo/Dialect/VHLO/Version.h"
 
 #include "mlir/IR/Attributes.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/IR/Types.h"
 
 #include <optional>
@@ -14,5 +15,10 @@ namespace octavo::vhlo {
 /// none has.
 std::optional<Version> since(mlir::Type type);
 std::optional<Version> since(mlir::Attribute attribute);
+
+/// Artifacts may have Shardy's operations and attributes from this version on, as they are.
+inline constexpr Version kMixed{1, 11, 0};
+bool isForeign(mlir::Operation* op);
+bool isForeign(mlir::Attribute attribute);
 
 } // namespace octavo::vhlo

@@ -1,3 +1,4 @@
+#include "octavo/Dialect/VHLO/Availability.h"
 #include "octavo/Dialect/VHLO/VHLO.h"
 
 #include "octavo/Dialect/StableHLO/Dialect.h"
@@ -47,6 +48,9 @@ mlir::Type PortableType::wrapped() const { return getImpl()->type; }
 
 PortableAttribute PortableAttribute::get(mlir::Attribute attribute) {
   return Base::get(attribute.getContext(), attribute);
+}
+mlir::Attribute PortableAttribute::of(mlir::Attribute attribute) {
+  return isForeign(attribute) ? attribute : get(attribute);
 }
 mlir::Attribute PortableAttribute::wrapped() const { return getImpl()->attribute; }
 

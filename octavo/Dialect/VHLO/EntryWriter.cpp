@@ -80,7 +80,7 @@ LogicalResult writeType(Type type, DialectBytecodeWriter& writer) {
   if (auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type)) {
     writer.writeVarInt(tensor.getEncoding() ? kRankedTensorWithEncoding : kRankedTensor);
     if (tensor.getEncoding())
-      writer.writeAttribute(PortableAttribute::get(tensor.getEncoding()));
+      writer.writeAttribute(PortableAttribute::of(tensor.getEncoding()));
     writer.writeSignedVarInts(tensor.getShape());
     writer.writeType(PortableType::get(tensor.getElementType()));
     return success();
@@ -125,7 +125,7 @@ LogicalResult writeAttribute(Attribute attribute, DialectBytecodeWriter& writer)
   if (auto array = llvm::dyn_cast<mlir::ArrayAttr>(attribute)) {
     writer.writeVarInt(kArray);
     writer.writeList(array.getValue(), [&](Attribute element) {
-      writer.writeAttribute(PortableAttribute::get(element));
+      writer.writeAttribute(PortableAttribute::of(element));
     });
     return success();
   }
@@ -137,8 +137,8 @@ LogicalResult writeAttribute(Attribute attribute, DialectBytecodeWriter& writer)
   if (auto dictionary = llvm::dyn_cast<mlir::DictionaryAttr>(attribute)) {
     writer.writeVarInt(kDictionary);
     writer.writeList(dictionary.getValue(), [&](mlir::NamedAttribute named) {
-      writer.writeAttribute(PortableAttribute::get(named.getName()));
-      writer.writeAttribute(PortableAttribute::get(named.getValue()));
+      writer.writeAttribute(PortableAttribute::of(named.getName()));
+      writer.writeAttribute(PortableAttribute::of(named.getValue()));
     });
     return success();
   }
@@ -179,7 +179,7 @@ LogicalResult writeAttribute(Attribute attribute, DialectBytecodeWriter& writer)
     writeF64(writer, accuracy.getAtol().convertToDouble());
     writeF64(writer, accuracy.getRtol().convertToDouble());
     writer.writeSignedVarInt(accuracy.getUlps());
-    writer.writeAttribute(PortableAttribute::get(accuracy.getMode()));
+    writer.writeAttribute(PortableAttribute::of(accuracy.getMode()));
     return success();
   }
   if (auto bounds = llvm::dyn_cast<stablehlo::BoundsAttr>(attribute)) {

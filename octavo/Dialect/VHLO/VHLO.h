@@ -46,6 +46,8 @@ public:
   using Base::Base;
   static constexpr llvm::StringLiteral name = "vhlo.attribute";
   static PortableAttribute get(mlir::Attribute attribute);
+  /// The attribute wrapped, or as it is where another dialect writes it.
+  static mlir::Attribute of(mlir::Attribute attribute);
   mlir::Attribute wrapped() const;
 };
 

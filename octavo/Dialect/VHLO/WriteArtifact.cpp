@@ -8,6 +8,8 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace octavo::vhlo {
@@ -40,20 +42,24 @@ public:
       return failure();
     const mlir::WalkResult walked =
         module.walk<mlir::WalkOrder::PostOrder>([&](mlir::Operation* op) {
-          return op != module && (failed(checkTypes(op)) || failed(operation(op)))
+          return op != module &&
+                         (failed(checkTypes(op)) || (!isForeign(op) && failed(operation(op))))
                      ? mlir::WalkResult::interrupt()
                      : mlir::WalkResult::advance();
         });
     if (walked.wasInterrupted())
       return failure();
     // Last, so that until here every operand has the type that its operation asks about.
-    module.walk([](mlir::Operation* op) {
-      for (mlir::OpResult result : op->getResults())
-        result.setType(PortableType::get(result.getType()));
+    const llvm::DenseSet<mlir::Value> plain = bridge(module);
+    const auto makePortable = [&](mlir::Value value) {
+      if (!plain.contains(value))
+        value.setType(PortableType::get(value.getType()));
+    };
+    module.walk([&](mlir::Operation* op) {
+      llvm::for_each(op->getResults(), makePortable);
       for (mlir::Region& region : op->getRegions())
         for (mlir::Block& block : region)
-          for (mlir::BlockArgument argument : block.getArguments())
-            argument.setType(PortableType::get(argument.getType()));
+          llvm::for_each(block.getArguments(), makePortable);
     });
     return success();
   }
@@ -65,6 +71,10 @@ private:
   LogicalResult functionAttributes(mlir::func::FuncOp function, mlir::NamedAttrList& attributes);
   /// What an older form of the operation cannot say, where no attribute says it.
   LogicalResult checkForm(mlir::Operation* op, llvm::StringRef stem, const OperationRow& row);
+
+  /// Casts between VHLO's types and MLIR's own, which foreign operations keep. The values that keep
+  /// MLIR's types.
+  static llvm::DenseSet<mlir::Value> bridge(mlir::ModuleOp module);
 
   LogicalResult checkType(mlir::Operation* op, mlir::Type type) {
     const std::optional<Version> first = since(type);
@@ -94,7 +104,7 @@ private:
     if (target < *first)
       return error(op) << "the attribute " << name << " = " << value << " came with VHLO "
                        << first->text() << "; the target is " << target.text();
-    portable.set(name, PortableAttribute::get(value));
+    portable.set(name, PortableAttribute::of(value));
     return success();
   }
 
@@ -106,7 +116,9 @@ LogicalResult Writing::checkOperations(mlir::ModuleOp module) {
   llvm::MapVector<mlir::OperationName, std::pair<mlir::Operation*, unsigned>> missing;
   module.walk([&](mlir::Operation* op) {
     const llvm::StringRef stem = stemOf(op);
-    if (op != module && (stem.empty() || !findOperation(stem, target)))
+    const bool isThere =
+        isForeign(op) ? !(target < kMixed) : !stem.empty() && findOperation(stem, target);
+    if (op != module && !isThere)
       ++missing.try_emplace(op->getName(), std::pair(op, 0u)).first->second.second;
   });
   for (const auto& [name, found] : missing) {
@@ -114,15 +126,54 @@ LogicalResult Writing::checkOperations(mlir::ModuleOp module) {
     const llvm::StringRef stem = stemOf(op);
     auto diagnostic = mlir::emitError(op->getLoc())
                       << "'" << name << "' (" << count << " in the program) ";
-    if (const OperationRow* oldest = stem.empty() ? nullptr : oldestOperation(stem))
+    if (isForeign(op))
+      diagnostic << "can be in artifacts from VHLO " << kMixed.text() << " on; the target is "
+                 << target.text();
+    else if (const OperationRow* oldest = stem.empty() ? nullptr : oldestOperation(stem))
       diagnostic << "came with VHLO " << oldest->since.text() << "; the target is "
                  << target.text();
     else
-      diagnostic << "has no place in an artifact, which holds StableHLO and func alone";
+      diagnostic << "has no place in an artifact, which holds StableHLO, func and sdy alone";
     if (name.getDialectNamespace() == "chlo")
       diagnostic << "; jax.export makes StableHLO of it";
   }
   return success(missing.empty());
+}
+
+llvm::DenseSet<mlir::Value> Writing::bridge(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::Operation*> foreign;
+  module.walk([&](mlir::Operation* op) {
+    if (isForeign(op))
+      foreign.push_back(op);
+  });
+  llvm::DenseSet<mlir::Value> plain;
+  mlir::OpBuilder builder(module.getContext());
+  const auto cast = [&](mlir::Location location, mlir::Value value) {
+    return mlir::UnrealizedConversionCastOp::create(builder, location, value.getType(), value);
+  };
+  const auto leave = [&](mlir::Location location, mlir::Value value) {
+    plain.insert(value);
+    auto portable = cast(location, value);
+    value.replaceAllUsesExcept(portable.getResult(0), portable);
+  };
+  for (mlir::Operation* op : foreign) {
+    builder.setInsertionPoint(op);
+    for (mlir::OpOperand& operand : op->getOpOperands()) {
+      const mlir::Value entering = cast(op->getLoc(), operand.get()).getResult(0);
+      plain.insert(entering);
+      operand.set(entering);
+    }
+    builder.setInsertionPointAfter(op);
+    for (mlir::Value result : op->getResults())
+      leave(op->getLoc(), result);
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region) {
+        builder.setInsertionPointToStart(&block);
+        for (mlir::BlockArgument argument : block.getArguments())
+          leave(argument.getLoc(), argument);
+      }
+  }
+  return plain;
 }
 
 LogicalResult Writing::functionAttributes(mlir::func::FuncOp function,
