@@ -182,3 +182,42 @@ func.func @m4_end(%x: tensor<4xf32>) {
   }) : (tensor<4xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @constraint(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sdy.sharding_constraint' op failed to verify that all of {input, result} have same type}}
+  %0 = "sdy.sharding_constraint"(%x) <{sharding = #sdy.sharding<@mesh, [{}]>}> : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @reshard(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sdy.reshard' op failed to verify that all of {input, result} have same type}}
+  %0 = "sdy.reshard"(%x) <{sharding = #sdy.sharding<@mesh, [{}]>}> : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @barrier(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sdy.propagation_barrier' op failed to verify that all of {input, result} have same type}}
+  %0 = "sdy.propagation_barrier"(%x) <{allowed_direction = 1 : i32}> : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @group(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sdy.sharding_group' op requires attribute 'group_id'}}
+  "sdy.sharding_group"(%x) : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @return(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'sdy.return' op expects parent op 'sdy.manual_computation'}}
+  sdy.return %x : tensor<4xf32>
+}

@@ -1,4 +1,5 @@
-"""Every operation that jaxlib registers: record, round trip, verifier, evaluation, and a rule.
+"""Every operation of StableHLO and CHLO that jaxlib registers, and those of Shardy that octavo has:
+record, round trip, verifier, evaluation, and a rule.
 
 That every record has an evaluator is InterpreterTest's; here each operation is spelled by a test of
 each kind. jaxlib's Python bindings are the list.
@@ -19,7 +20,7 @@ INTERNAL = {"chlo._asin_acos_kernel"}
 # Not there yet: a program that has one is refused by name.
 MISSING = {"chlo.broadcast_compare", "chlo.broadcast_complex", "chlo.broadcast_select", "chlo.ragged_dot",
            "chlo.scan"}
-KINDS = {"round trip": lambda path: path.startswith(("test/StableHLO", "test/CHLO")) and "invalid" not in path,
+KINDS = {"round trip": lambda path: path.startswith(("test/StableHLO", "test/CHLO", "test/Sdy")) and "invalid" not in path,
          "verifier": lambda path: path.endswith("invalid.mlir"),
          "evaluation": lambda path: path.startswith(("test/Reference", "octavo/Reference")) or
                                     path.startswith("test/python") and "oracle" not in path}
