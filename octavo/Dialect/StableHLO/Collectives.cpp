@@ -23,6 +23,48 @@ void StableHLODialect::registerCollectives() {
       >();
 }
 
+mlir::Attribute MeshAttr::parse(mlir::AsmParser& parser, mlir::Type) {
+  llvm::SmallVector<mlir::Attribute> axes;
+  mlir::DenseIntElementsAttr devices;
+  // An axis is a whole attribute, or that without its name.
+  const auto axis = [&]() -> mlir::ParseResult {
+    mlir::Attribute& own = axes.emplace_back();
+    if (parser.parseOptionalLess())
+      return parser.parseAttribute(own);
+    std::string name;
+    std::int64_t size = 0;
+    if (parser.parseKeyword("name") || parser.parseEqual() || parser.parseString(&name) ||
+        parser.parseComma() || parser.parseKeyword("size") || parser.parseEqual() ||
+        parser.parseInteger(size) || parser.parseGreater())
+      return failure();
+    own = MeshAxisAttr::get(parser.getContext(), parser.getBuilder().getStringAttr(name), size);
+    return success();
+  };
+  if (parser.parseLess() || parser.parseKeyword("axes") || parser.parseEqual() ||
+      parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, axis))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("device_ids") || parser.parseEqual() || parser.parseAttribute(devices)))
+    return {};
+  return parser.parseGreater()
+             ? mlir::Attribute()
+             : get(parser.getContext(), parser.getBuilder().getArrayAttr(axes), devices);
+}
+
+void MeshAttr::print(mlir::AsmPrinter& printer) const {
+  printer << "<axes=[";
+  llvm::interleaveComma(getAxes(), printer, [&](mlir::Attribute axis) {
+    if (const auto own = llvm::dyn_cast<MeshAxisAttr>(axis))
+      own.print(printer);
+    else
+      printer << axis;
+  });
+  printer << "]";
+  if (getDeviceIds())
+    printer << ", device_ids=" << getDeviceIds();
+  printer << ">";
+}
+
 namespace {
 
 using Groups = std::vector<std::vector<std::int64_t>>;

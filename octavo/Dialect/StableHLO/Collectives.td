@@ -18,7 +18,7 @@ def StableHLO_MeshAttr : StableHLO_Attr<"Mesh", "mesh"> {
     "::mlir::ArrayAttr":$axes,
     OptionalParameter<"::mlir::DenseIntElementsAttr">:$device_ids
   );
-  let assemblyFormat = "`<` struct(params) `>`";
+  let hasCustomAssemblyFormat = 1;
 }
 
 // The part of an axis that varies within blocks of `size` after the first `pre_size` blocks.
