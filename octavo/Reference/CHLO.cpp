@@ -1,7 +1,9 @@
 // CHLO: higher operations that JAX emits next to StableHLO.
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Reference/Arithmetic.h"
+#include "octavo/Reference/Comparison.h"
 #include "octavo/Reference/Constants.h"
+#include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/ElementwiseEvaluator.h"
 #include "octavo/Reference/Movement.h"
 #include "octavo/Reference/SpecialFunctions.h"
@@ -155,6 +157,33 @@ llvm::Expected<Results> evaluateBroadcast(mlir::Operation* op, const Operands& o
   return Evaluate(op, wide, evaluation);
 }
 
+llvm::Expected<Results> evaluateComparison(mlir::Operation* op, const Operands& operands,
+                                           Evaluation&) {
+  auto comparison = llvm::cast<chlo::BroadcastCompareOp>(op);
+  return Results{Value(compare(static_cast<Relation>(comparison.getComparisonDirection()),
+                               comparison.getCompareType() == chlo::ComparisonType::TOTALORDER,
+                               operands[0].tensor(), operands[1].tensor()))};
+}
+
+llvm::Expected<Results> evaluateParts(mlir::Operation*, const Operands& operands, Evaluation&) {
+  return Results{Value(complexOfParts(operands[0].tensor(), operands[1].tensor()))};
+}
+
+llvm::Expected<Value> evaluateBroadcastSelect(chlo::BroadcastSelectOp op, const Operands& operands,
+                                              Evaluation&) {
+  llvm::Expected<chlo::Shape> shape = chlo::broadcastShape(
+      {operands[0].tensor().shape, operands[1].tensor().shape, operands[2].tensor().shape});
+  if (!shape)
+    return failure(op, llvm::toString(shape.takeError()));
+  if (llvm::Error error = checkSize(op, *shape))
+    return std::move(error);
+  const auto wide = [&](const Tensor& x) {
+    return broadcastInDim(x, *shape, chlo::alignedAxes(x.shape.size(), shape->size()));
+  };
+  return Value(
+      select(wide(operands[0].tensor()), wide(operands[1].tensor()), wide(operands[2].tensor())));
+}
+
 llvm::Expected<Results> evaluateTopK(chlo::TopKOp op, const Operands& operands, Evaluation&) {
   return topK(op, operands[0].tensor(), static_cast<std::int64_t>(op.getK()), Extreme::Largest);
 }
@@ -172,6 +201,8 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.broadcast_add", evaluateBroadcast<evaluateBinary<Add>>);
   table.add("chlo.broadcast_and", evaluateBroadcast<evaluateBinary<And>>);
   table.add("chlo.broadcast_atan2", evaluateBroadcast<evaluateBinary<Atan2>>);
+  table.add("chlo.broadcast_compare", evaluateBroadcast<evaluateComparison>);
+  table.add("chlo.broadcast_complex", evaluateBroadcast<evaluateParts>);
   table.add("chlo.broadcast_divide", evaluateBroadcast<evaluateBinary<Divide>>);
   table.add("chlo.broadcast_maximum", evaluateBroadcast<evaluateBinary<Maximum>>);
   table.add("chlo.broadcast_minimum", evaluateBroadcast<evaluateBinary<Minimum>>);
@@ -206,6 +237,7 @@ void registerCHLO(EvaluatorTable& table) {
   table.add("chlo.square", evaluateUnary<Square>);
   table.add("chlo.tan", evaluateUnary<Tan>);
   table.add("chlo.zeta", evaluateBinary<Zeta>);
+  table.add<evaluateBroadcastSelect>();
   table.add<evaluateChloConstant>();
   table.add<evaluateConstantLike>();
   table.add<evaluateTopK>();

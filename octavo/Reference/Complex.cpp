@@ -17,19 +17,7 @@ llvm::Expected<Value> evaluateComplex(stablehlo::ComplexOp op, const Operands& o
                                       Evaluation&) {
   if (llvm::Error error = requireOneShape(op, operands))
     return std::move(error);
-  const Tensor& real = operands[0].tensor();
-  const Tensor& imaginary = operands[1].tensor();
-  const ElementFormat& part = real.type.format();
-  Tensor result = Tensor::zeros(ComplexType{&part}, real.shape);
-  withPart(part, [&]<typename Part>(Part) {
-    const auto re = real.as<Part>(), im = imaginary.as<Part>();
-    const auto target = result.as<Part>();
-    for (std::size_t i = 0; i < re.size(); ++i) {
-      target[2 * i] = re[i];
-      target[2 * i + 1] = im[i];
-    }
-  });
-  return Value(std::move(result));
+  return Value(complexOfParts(operands[0].tensor(), operands[1].tensor()));
 }
 
 /// Part 0 (real) or 1 (imaginary) of each number; an imaginary part of a real number is +0.

@@ -113,18 +113,6 @@ Tensor realParts(const Tensor& tensor) {
   return result;
 }
 
-/// Complex numbers of these real parts and imaginary parts of +0.
-Tensor withZeroImaginary(const Tensor& real) {
-  Tensor result = Tensor::zeros(ComplexType{&real.type.format()}, real.shape);
-  withContainer(real.type, [&]<typename Container>(Container) {
-    const auto source = real.as<Container>();
-    const auto target = result.as<Container>();
-    for (std::size_t i = 0; i < source.size(); ++i)
-      target[2 * i] = source[i];
-  });
-  return result;
-}
-
 /// A complex tensor as its parts, and back: the same bytes.
 Tensor asParts(Tensor tensor) {
   std::vector<std::int64_t> shape = tensor.shape;
@@ -139,6 +127,19 @@ Tensor asComplex(Tensor parts) {
 
 } // namespace
 
+Tensor complexOfParts(const Tensor& real, const Tensor& imaginary) {
+  Tensor result = Tensor::zeros(ComplexType{&real.type.format()}, real.shape);
+  withContainer(real.type, [&]<typename Container>(Container) {
+    const auto re = real.as<Container>(), im = imaginary.as<Container>();
+    const auto target = result.as<Container>();
+    for (std::size_t i = 0; i < re.size(); ++i) {
+      target[2 * i] = re[i];
+      target[2 * i + 1] = im[i];
+    }
+  });
+  return result;
+}
+
 Tensor convertElements(const Tensor& tensor, const ElementType& type,
                        const numerics::Conversion& conversion,
                        std::span<const std::uint32_t> randomBits) {
@@ -149,7 +150,8 @@ Tensor convertElements(const Tensor& tensor, const ElementType& type,
   if (tensor.type.isComplex())
     return convertElements(realParts(tensor), type, conversion, randomBits);
   if (type.isComplex())
-    return withZeroImaginary(convertElements(tensor, type.part(), conversion, randomBits));
+    return complexOfParts(convertElements(tensor, type.part(), conversion, randomBits),
+                          Tensor::zeros(type.part(), tensor.shape));
   if (tensor.type.isInteger())
     return fromInteger(tensor, type, conversion);
   if (type.isInteger())

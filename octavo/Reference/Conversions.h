@@ -20,6 +20,9 @@ Tensor convertElements(const Tensor& tensor, const ElementType& type,
 /// where either type is quantized, otherwise by convertElements.
 Tensor converted(Tensor tensor, const ElementType& type);
 
+/// Complex numbers of two tensors of parts, which have one type and one shape.
+Tensor complexOfParts(const Tensor& real, const Tensor& imaginary);
+
 /// stablehlo.reduce_precision: a float tensor rounded to the given field widths, in its own type.
 Tensor reducePrecision(const Tensor& tensor, int exponentBits, int trailingSignificandBits);
 

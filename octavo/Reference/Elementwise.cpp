@@ -1,6 +1,7 @@
 // StableHLO, elementwise family: each element of the result from the elements at the same place.
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Reference/Arithmetic.h"
+#include "octavo/Reference/Comparison.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/ElementwiseEvaluator.h"
 #include "octavo/Reference/Map.h"
@@ -16,70 +17,13 @@ namespace octavo::reference {
 
 namespace {
 
-template <typename T> bool holds(stablehlo::ComparisonDirection direction, T x, T y) {
-  switch (direction) {
-  case stablehlo::ComparisonDirection::EQ:
-    return x == y;
-  case stablehlo::ComparisonDirection::NE:
-    return x != y;
-  case stablehlo::ComparisonDirection::GE:
-    return x >= y;
-  case stablehlo::ComparisonDirection::GT:
-    return x > y;
-  case stablehlo::ComparisonDirection::LE:
-    return x <= y;
-  case stablehlo::ComparisonDirection::LT:
-    return x < y;
-  }
-  return false;
-}
-
-/// Complex numbers by the real part, then by the imaginary part.
-bool holds(stablehlo::ComparisonDirection direction, Complex x, Complex y) {
-  if (direction == stablehlo::ComparisonDirection::EQ)
-    return x == y;
-  if (direction == stablehlo::ComparisonDirection::NE)
-    return x != y;
-  return x.real() == y.real() ? holds(direction, x.imag(), y.imag())
-                              : holds(direction, x.real(), y.real());
-}
-
 llvm::Expected<Value> evaluateCompare(stablehlo::CompareOp op, const Operands& operands,
                                       Evaluation&) {
-  const Tensor& lhs = operands[0].tensor();
-  const Tensor& rhs = operands[1].tensor();
   if (llvm::Error error = requireOneShape(op, operands))
     return std::move(error);
-  const stablehlo::ComparisonDirection direction = op.getComparisonDirection();
-  Tensor result = Tensor::zeros(kBoolean, lhs.shape);
-  const auto target = result.as<std::uint8_t>();
-  const auto fill = [&](const auto& codec, auto order) {
-    using Container = typename std::remove_cvref_t<decltype(codec)>::Container;
-    const auto x = lhs.as<Container>(), y = rhs.as<Container>();
-    for (std::size_t i = 0; i < x.size(); ++i)
-      target[i] = holds(direction, order(codec.decode(x[i])), order(codec.decode(y[i])));
-  };
-  if (lhs.type.isFloat() && op.getCompareType() == stablehlo::ComparisonType::TOTALORDER) {
-    const ElementFormat& format = lhs.type.format();
-    for (std::int64_t i = 0; i < lhs.size(); ++i)
-      result.setCode(
-          i, holds(direction, totalOrder(format, lhs.code(i)), totalOrder(format, rhs.code(i))));
-  } else if (lhs.type.isComplex()) {
-    const std::vector<Complex> x = decodeComplex(lhs), y = decodeComplex(rhs);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      target[i] = holds(direction, x[i], y[i]);
-  } else if (lhs.type.isFloat()) {
-    withCodec(lhs.type.format(),
-              [&](const auto& codec) { fill(codec, [](double value) { return value; }); });
-  } else {
-    // With the sign bit flipped, signed order is unsigned order.
-    const IntegerType type = lhs.type.integer();
-    const std::uint64_t flip = type.isUnsigned || type.width == 1 ? 0 : std::uint64_t{1} << 63;
-    withCodec(type, [&](const auto& codec) {
-      fill(codec, [&](std::uint64_t value) { return value ^ flip; });
-    });
-  }
-  return Value(std::move(result));
+  return Value(compare(static_cast<Relation>(op.getComparisonDirection()),
+                       op.getCompareType() == stablehlo::ComparisonType::TOTALORDER,
+                       operands[0].tensor(), operands[1].tensor()));
 }
 
 /// An operand that may be a scalar for the whole shape.

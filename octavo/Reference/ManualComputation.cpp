@@ -20,7 +20,8 @@ public:
 
   /// The process of the device at a place of the mesh, counted row-major.
   std::int64_t processAt(std::int64_t place) const {
-    return mesh && !mesh.getDeviceIds().empty() ? mesh.getDeviceIds()[place] : place;
+    const bool isNumbered = mesh && !mesh.getAxes().empty() && !mesh.getDeviceIds().empty();
+    return isNumbered ? mesh.getDeviceIds()[place] : place;
   }
 
   /// Into how many parts a dimension is cut.
@@ -129,6 +130,10 @@ llvm::Expected<Results> evaluateManualComputation(sdy::ManualComputationOp op,
   if (evaluation.grid().size() > 1)
     return failure(op, "stands in a program that several processes run already: a manual "
                        "computation within another is not evaluated");
+  for (sdy::TensorShardingAttr sharding : op.getOutShardings().getShardings())
+    if (!sharding.getUnreducedAxes().empty())
+      return failure(op, "leaves the sum of a result over axes of the mesh to others (unreduced), "
+                         "which is not evaluated");
   Devices devices(op, op.mesh());
   if (devices.count() > kMaxProcesses)
     return failure(op, "needs " + llvm::Twine(devices.count()) + " devices; up to " +

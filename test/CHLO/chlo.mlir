@@ -54,3 +54,16 @@ func.func @broadcast(%arg0: tensor<2x3xf32>, %arg1: tensor<3xf32>, %arg2: tensor
   %1 = chlo.broadcast_zeta %arg1, %arg2 : (tensor<3xf32>, tensor<?x1xf32>) -> tensor<?x3xf32>
   return
 }
+
+// CHECK-LABEL: func.func @broadcast_of_several_types
+func.func @broadcast_of_several_types(%arg0: tensor<2x3xf32>, %arg1: tensor<3xf32>, %arg2: tensor<?x1x1xi1>) {
+  // CHECK: chlo.broadcast_compare %arg0, %arg1 {comparison_direction = #chlo<comparison_direction LT>} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>
+  %0 = chlo.broadcast_compare %arg0, %arg1 {comparison_direction = #chlo<comparison_direction LT>} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>
+  // CHECK: chlo.broadcast_compare %arg1, %arg0 {broadcast_dimensions = array<i64: 1>, compare_type = #chlo<comparison_type TOTALORDER>, comparison_direction = #chlo<comparison_direction NE>} : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
+  %1 = chlo.broadcast_compare %arg1, %arg0 {broadcast_dimensions = array<i64: 1>, compare_type = #chlo<comparison_type TOTALORDER>, comparison_direction = #chlo<comparison_direction NE>} : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
+  // CHECK: chlo.broadcast_complex %arg0, %arg1 {broadcast_dimensions = array<i64: 1>} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xcomplex<f32>>
+  %2 = chlo.broadcast_complex %arg0, %arg1 {broadcast_dimensions = array<i64: 1>} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xcomplex<f32>>
+  // CHECK: chlo.broadcast_select %arg2, %arg0, %arg1 : (tensor<?x1x1xi1>, tensor<2x3xf32>, tensor<3xf32>) -> tensor<?x2x3xf32>
+  %3 = chlo.broadcast_select %arg2, %arg0, %arg1 : (tensor<?x1x1xi1>, tensor<2x3xf32>, tensor<3xf32>) -> tensor<?x2x3xf32>
+  return
+}

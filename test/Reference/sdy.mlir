@@ -58,3 +58,16 @@ func.func @turned_and_halved() {
   check.expect_eq_const %all, dense<[3, 1, 0, 2, 3, 0]> : tensor<6xui32>
   return
 }
+
+// A mesh of one device, whatever its number.
+// CHECK: @one: 1 held, 0 failed
+sdy.mesh @single = <[], device_ids=[3]>
+func.func @one() {
+  %x = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  %0 = sdy.manual_computation(%x) in_shardings=[<@single, [{}]>] out_shardings=[<@single, [{}]>] manual_axes={} (%part: tensor<2xi32>) {
+    %twice = stablehlo.add %part, %part : tensor<2xi32>
+    sdy.return %twice : tensor<2xi32>
+  } : (tensor<2xi32>) -> tensor<2xi32>
+  check.expect_eq_const %0, dense<[2, 4]> : tensor<2xi32>
+  return
+}

@@ -9,13 +9,18 @@
 
 namespace octavo::chlo {
 
+Axes alignedAxes(std::size_t rank, std::size_t resultRank) {
+  Axes axes(rank);
+  std::iota(axes.begin(), axes.end(), static_cast<std::int64_t>(resultRank - rank));
+  return axes;
+}
+
 llvm::Expected<Broadcast> broadcastOf(llvm::ArrayRef<std::int64_t> lhs,
                                       llvm::ArrayRef<std::int64_t> rhs,
                                       std::optional<llvm::ArrayRef<std::int64_t>> dimensions) {
   const bool isLeftSmall = lhs.size() <= rhs.size();
   const auto small = isLeftSmall ? lhs : rhs, large = isLeftSmall ? rhs : lhs;
-  Axes axes(small.size());
-  std::iota(axes.begin(), axes.end(), static_cast<std::int64_t>(large.size() - small.size()));
+  Axes axes = alignedAxes(small.size(), large.size());
   if (dimensions) {
     if (dimensions->size() != small.size())
       return llvm::createStringError(
@@ -46,10 +51,29 @@ llvm::Expected<Broadcast> broadcastOf(llvm::ArrayRef<std::int64_t> lhs,
   return result;
 }
 
+llvm::Expected<Shape> broadcastShape(llvm::ArrayRef<llvm::ArrayRef<std::int64_t>> operands) {
+  Shape shape;
+  for (const llvm::ArrayRef<std::int64_t> operand : operands) {
+    llvm::Expected<Broadcast> broadcast = broadcastOf(shape, operand, std::nullopt);
+    if (!broadcast)
+      return broadcast.takeError();
+    shape = std::move(broadcast->shape);
+  }
+  return shape;
+}
+
 std::optional<llvm::ArrayRef<std::int64_t>> broadcastDimensions(mlir::Operation* op) {
   const auto given = llvm::dyn_cast_or_null<mlir::DenseI64ArrayAttr>(
       op->getInherentAttr("broadcast_dimensions").value_or(nullptr));
   return given ? std::optional(given.asArrayRef()) : std::nullopt;
+}
+
+llvm::LogicalResult verifyBroadcastResult(mlir::Operation* op, const Shape& shape) {
+  const auto result = llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  if (mlir::failed(mlir::verifyCompatibleShape(shape, result.getShape())))
+    return op->emitOpError("the result must have type ")
+           << result.clone(shape) << "; found " << result;
+  return mlir::success();
 }
 
 llvm::LogicalResult verifyBroadcast(mlir::Operation* op) {
@@ -61,12 +85,7 @@ llvm::LogicalResult verifyBroadcast(mlir::Operation* op) {
                   broadcastDimensions(op));
   if (!broadcast)
     return op->emitOpError(llvm::toString(broadcast.takeError()));
-  const mlir::Type result = op->getResult(0).getType();
-  if (mlir::failed(mlir::verifyCompatibleShape(broadcast->shape, shape(result))))
-    return op->emitOpError("the result must have type ")
-           << llvm::cast<mlir::RankedTensorType>(result).clone(broadcast->shape) << "; found "
-           << result;
-  return mlir::success();
+  return verifyBroadcastResult(op, broadcast->shape);
 }
 
 } // namespace octavo::chlo

@@ -15,10 +15,11 @@
 namespace octavo::chlo {
 
 using Axes = std::vector<std::int64_t>;
+using Shape = std::vector<std::int64_t>;
 
 struct Broadcast {
   Axes lhsAxes, rhsAxes; ///< the axis of the result that each axis of an operand is
-  Axes shape;            ///< of the result; ShapedType::kDynamic where it is not known
+  Shape shape;           ///< of the result; ShapedType::kDynamic where it is not known
 };
 
 /// Extents may be ShapedType::kDynamic. The error says what does not fit.
@@ -26,8 +27,17 @@ llvm::Expected<Broadcast> broadcastOf(llvm::ArrayRef<std::int64_t> lhs,
                                       llvm::ArrayRef<std::int64_t> rhs,
                                       std::optional<llvm::ArrayRef<std::int64_t>> dimensions);
 
+/// The shape to which NumPy broadcasts operands of these shapes.
+llvm::Expected<Shape> broadcastShape(llvm::ArrayRef<llvm::ArrayRef<std::int64_t>> operands);
+
+/// The axis of the result that each axis of an operand is where both end with the same one.
+Axes alignedAxes(std::size_t rank, std::size_t resultRank);
+
 /// The attribute broadcast_dimensions of an operation; nothing where it has none.
 std::optional<llvm::ArrayRef<std::int64_t>> broadcastDimensions(mlir::Operation* op);
+
+/// Holds the shape of the result of `op` against `shape`.
+llvm::LogicalResult verifyBroadcastResult(mlir::Operation* op, const Shape& shape);
 
 llvm::LogicalResult verifyBroadcast(mlir::Operation* op);
 

@@ -3,6 +3,8 @@
 #include "octavo/Dialect/Inlining.h"
 #include "octavo/Dialect/MissingNames.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include "octavo/Dialect/CHLO/CHLODialect.cpp.inc"
 
 #define GET_OP_CLASSES
@@ -12,6 +14,7 @@ namespace octavo::chlo {
 
 void CHLODialect::initialize() {
   addInterfaces<InlineEverything>();
+  registerAttributes();
   allowUnknownOperations(); // so that verifyHasOperations can name them
   addOperations<
 #define GET_OP_LIST
@@ -25,6 +28,41 @@ CHLODialect::getParseOperationHook(llvm::StringRef) const {
 }
 
 mlir::OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+llvm::LogicalResult BroadcastCompareOp::verify() {
+  const ComparisonType type = getCompareType().value_or(ComparisonType::NOTYPE);
+  const mlir::Type element = getLhs().getType().getElementType();
+  const bool isInteger = llvm::isa<mlir::IntegerType>(element);
+  const bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);
+  const ComparisonType natural = !isInteger   ? ComparisonType::FLOAT
+                                 : isUnsigned ? ComparisonType::UNSIGNED
+                                              : ComparisonType::SIGNED;
+  const bool isFloat = llvm::isa<mlir::FloatType>(element);
+  if (type != ComparisonType::NOTYPE && type != natural &&
+      !(isFloat && type == ComparisonType::TOTALORDER))
+    return emitOpError("elements of type ")
+           << element << " are compared as " << stringifyComparisonType(natural)
+           << (isFloat ? " or TOTALORDER" : "") << "; found " << stringifyComparisonType(type);
+  return mlir::success();
+}
+
+llvm::LogicalResult BroadcastComplexOp::verify() {
+  const mlir::Type part =
+      llvm::cast<mlir::ComplexType>(getType().getElementType()).getElementType();
+  if (part != getLhs().getType().getElementType())
+    return emitOpError("the result must have parts of the operands' type, ")
+           << getLhs().getType().getElementType() << "; found " << part;
+  return mlir::success();
+}
+
+llvm::LogicalResult BroadcastSelectOp::verify() {
+  llvm::Expected<Shape> shape =
+      broadcastShape({getPred().getType().getShape(), getOnTrue().getType().getShape(),
+                      getOnFalse().getType().getShape()});
+  if (!shape)
+    return emitOpError(llvm::toString(shape.takeError()));
+  return verifyBroadcastResult(*this, *shape);
+}
 
 llvm::LogicalResult ConstantLikeOp::verify() {
   const mlir::Type element = getType().getElementType();

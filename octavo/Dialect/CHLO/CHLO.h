@@ -14,5 +14,10 @@
 
 #include "octavo/Dialect/CHLO/CHLODialect.h.inc"
 
+#include "octavo/Dialect/CHLO/Enums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "octavo/Dialect/CHLO/Attributes.h.inc"
+
 #define GET_OP_CLASSES
 #include "octavo/Dialect/CHLO/CHLO.h.inc"

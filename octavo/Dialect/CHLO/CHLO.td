@@ -4,6 +4,7 @@
 #define OCTAVO_DIALECT_CHLO_CHLO
 
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -13,7 +14,9 @@ def CHLO_Dialect : Dialect {
   let name = "chlo";
   let cppNamespace = "::octavo::chlo";
   let summary = "Client HLO: functions that front ends emit next to StableHLO";
+  let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
+    void registerAttributes();
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef name) const override;
   }];
 }
@@ -139,6 +142,73 @@ def CHLO_BroadcastShiftRightLogicalOp : CHLO_BroadcastBinary<"shift_right_logica
 def CHLO_BroadcastSubOp : CHLO_BroadcastBinary<"subtract", CHLO_Number>;
 def CHLO_BroadcastXorOp : CHLO_BroadcastBinary<"xor", AnyInteger>;
 def CHLO_BroadcastZetaOp : CHLO_BroadcastBinary<"zeta", AnyFloat>;
+
+// #chlo<comparison_direction EQ> and #chlo<comparison_type FLOAT>: StableHLO's, under CHLO's name.
+class CHLO_EnumAttr<string name, list<I32EnumAttrCase> cases> : I32EnumAttr<name, "", cases> {
+  let genSpecializedAttr = 0;
+  let cppNamespace = "::octavo::chlo";
+}
+def CHLO_ComparisonDirection : CHLO_EnumAttr<"ComparisonDirection", [
+  I32EnumAttrCase<"EQ", 0>, I32EnumAttrCase<"NE", 1>, I32EnumAttrCase<"GE", 2>,
+  I32EnumAttrCase<"GT", 3>, I32EnumAttrCase<"LE", 4>, I32EnumAttrCase<"LT", 5>]>;
+def CHLO_ComparisonDirectionAttr
+    : EnumAttr<CHLO_Dialect, CHLO_ComparisonDirection, "comparison_direction">;
+def CHLO_ComparisonType : CHLO_EnumAttr<"ComparisonType", [
+  I32EnumAttrCase<"NOTYPE", 0>, I32EnumAttrCase<"FLOAT", 1>, I32EnumAttrCase<"TOTALORDER", 2>,
+  I32EnumAttrCase<"SIGNED", 3>, I32EnumAttrCase<"UNSIGNED", 4>]>;
+def CHLO_ComparisonTypeAttr : EnumAttr<CHLO_Dialect, CHLO_ComparisonType, "comparison_type">;
+
+def CHLO_BroadcastCompareOp
+    : CHLO_Op<"broadcast_compare", [Pure, AllElementTypesMatch<["lhs", "rhs"]>, CHLO_Broadcasts]> {
+  let summary = "Whether a relation holds, the operands broadcast to one shape first";
+  let description = [{
+    ```mlir
+    %p = chlo.broadcast_compare %x, %y {comparison_direction = #chlo<comparison_direction LT>}
+        : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[CHLO_Number]>:$lhs, RankedTensorOf<[CHLO_Number]>:$rhs,
+                       OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions,
+                       CHLO_ComparisonDirectionAttr:$comparison_direction,
+                       OptionalAttr<CHLO_ComparisonTypeAttr>:$compare_type);
+  let results = (outs RankedTensorOf<[I1]>:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def CHLO_BroadcastComplexOp
+    : CHLO_Op<"broadcast_complex", [Pure, AllElementTypesMatch<["lhs", "rhs"]>, CHLO_Broadcasts]> {
+  let summary = "Complex numbers of their parts, which are broadcast to one shape first";
+  let description = [{
+    ```mlir
+    %z = chlo.broadcast_complex %re, %im
+        : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xcomplex<f32>>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[F32, F64]>:$lhs, RankedTensorOf<[F32, F64]>:$rhs,
+                       OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions);
+  let results = (outs RankedTensorOf<[AnyComplex]>:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def CHLO_BroadcastSelectOp
+    : CHLO_Op<"broadcast_select", [Pure, AllElementTypesMatch<["on_true", "on_false", "result"]>]> {
+  let summary = "One of two elements, the three operands broadcast to one shape as NumPy does";
+  let description = [{
+    ```mlir
+    %z = chlo.broadcast_select %p, %x, %y
+        : (tensor<3xi1>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[I1]>:$pred, RankedTensorOf<[CHLO_Number]>:$on_true,
+                       RankedTensorOf<[CHLO_Number]>:$on_false);
+  let results = (outs RankedTensorOf<[CHLO_Number]>:$result);
+  let assemblyFormat = [{
+    $pred `,` $on_true `,` $on_false attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
 
 def CHLO_MulhiOp : CHLO_Binary<"mulhi", AnyInteger> {
   let summary = "The high half of the product of twice the width";
