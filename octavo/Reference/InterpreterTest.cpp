@@ -186,15 +186,6 @@ TEST_F(Interpreter, RefusesCustomCallsThatDoNotFit) {
   expectError({"operand 1 must be a tensor of floats", "tensor<1x5xi32>"});
 }
 
-TEST_F(Interpreter, RefusesAnAlgorithmThatItDoesNotCompute) {
-  load(R"(func.func @main(%x: tensor<2xf32>) -> tensor<f32> {
-    %y = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 2, rhs_component_count = 2, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
-    return %y : tensor<f32>
-  })");
-  run("main", {floats({1, 2})});
-  expectError({"stablehlo.dot_general", "components"});
-}
-
 TEST_F(Interpreter, QuantizeNamesTheValueItRefuses) {
   load(
       R"(func.func @main(%x: tensor<2x4xf32>) -> !octavo.scaled<2x4xf8E4M3FN, scale f8E8M0FNU, block [1, 4]> {

@@ -71,3 +71,14 @@ func.func @one() {
   check.expect_eq_const %0, dense<[2, 4]> : tensor<2xi32>
   return
 }
+
+// Both halves of an axis, the inner one outermost: places 0 to 3 are (outer, inner) = (0, 0), (0, 1), ...
+// CHECK: @halves: 1 held, 0 failed
+func.func @halves() {
+  %x = stablehlo.constant dense<[10, 20, 30, 40]> : tensor<4xui32>
+  %0 = sdy.manual_computation(%x) in_shardings=[<mesh<["c"=4]>, [{"c":(2)2, "c":(1)2}]>] out_shardings=[<mesh<["c"=4]>, [{"c"}]>] manual_axes={"c"} (%part: tensor<1xui32>) {
+    sdy.return %part : tensor<1xui32>
+  } : (tensor<4xui32>) -> tensor<4xui32>
+  check.expect_eq_const %0, dense<[10, 30, 20, 40]> : tensor<4xui32>
+  return
+}

@@ -118,6 +118,17 @@ func.func @m3_twice(%x: tensor<4x4xf32>) {
 // -----
 
 sdy.mesh @mesh = <["a"=4]>
+func.func @m3_overlap(%x: tensor<8xf32>) {
+  // expected-error @+1 {{(M3) a sharding names the axis "a" twice}}
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"a":(1)4, "a":(2)2}]>] out_shardings=[<@mesh, [{}]>] manual_axes={"a"} (%part: tensor<1xf32>) {
+    sdy.return %part : tensor<1xf32>
+  } : (tensor<8xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=4]>
 func.func @m3_part(%x: tensor<4xf32>) {
   // expected-error @+1 {{(M3) a sharding names a part of the axis "a" that does not divide its 4 devices}}
   %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"a":(1)3}]>] out_shardings=[<@mesh, [{"a"}]>] manual_axes={"a"} (%part: tensor<1xf32>) {

@@ -520,7 +520,7 @@ def test_outputs_that_cannot_be_written(linear, tmp_path):
        %0 = stablehlo.dot_general %a, %b, contracting_dims = [7] x [0]
          : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
        return %0 : tensor<2x5xf32> }""", ["dot_general"]),
-    # Dot algorithms that are not computed: three products, and sums in bf16.
+    # Dot algorithms that the specification does not know: two products, and sums in f64.
     *((f"""func.func @main() -> tensor<2x5xf32> {{
        %a = stablehlo.constant dense<1.0> : tensor<2x3xf32>
        %b = stablehlo.constant dense<1.0> : tensor<3x5xf32>
@@ -529,8 +529,8 @@ def test_outputs_that_cannot_be_written(linear, tmp_path):
          num_primitive_operations = {products}, allow_imprecise_accumulation = false>
          : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
        return %0 : tensor<2x5xf32> }}""", ["dot_general", words])
-      for sums, products, words in (("f32", 3, "splits an operand into components"),
-                                    ("bf16", 1, "accumulates in a type"))),
+      for sums, products, words in (("f32", 2, "by 2 operations, components 1 and 1, is not known"),
+                                    ("f64", 1, "'bf16' x 'bf16' in 'f64'"))),
     # A reshape that changes the number of elements.
     ("""func.func @main(%a: tensor<2x3xf32>) -> tensor<7xf32> {
        %0 = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<7xf32>

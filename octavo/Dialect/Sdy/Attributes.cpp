@@ -50,6 +50,7 @@ void printName(AsmPrinter& printer, llvm::StringRef name) {
 
 /// A factor: `i` to `z` are the first, `z_1` and so on the others.
 constexpr char kFirstFactor = 'i';
+constexpr std::int64_t kMostFactors = std::int64_t{1} << 32;
 constexpr std::int64_t kLetters = 'z' - kFirstFactor + 1;
 
 std::string factorName(std::int64_t factor) {
@@ -66,7 +67,7 @@ std::optional<std::int64_t> takeFactor(llvm::StringRef& text) {
   if (letter != kLetters - 1 || !text.consume_front("_"))
     return letter;
   std::int64_t more = 0;
-  if (text.consumeInteger(10, more) || more < 1)
+  if (text.consumeInteger(10, more) || more < 1 || more > kMostFactors)
     return std::nullopt;
   return kLetters - 1 + more;
 }

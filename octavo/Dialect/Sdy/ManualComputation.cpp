@@ -3,7 +3,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 namespace octavo::sdy {
 
@@ -117,21 +116,31 @@ namespace {
 
 /// (M3) for one sharding.
 LogicalResult verifyAxes(ManualComputationOp op, MeshAttr mesh, TensorShardingAttr sharding) {
-  llvm::SmallPtrSet<const void*, 8> seen;
+  /// What an axis, or its part, is of the axis: from one stride up to another.
+  struct Span {
+    llvm::StringRef axis;
+    std::int64_t from, to;
+  };
+  llvm::SmallVector<Span> seen;
   for (DimensionShardingAttr dimension : sharding.getDimShardings())
     for (AxisRefAttr axis : dimension.getAxes()) {
       const std::int64_t size = mesh.sizeOf(axis.getName());
       if (size == 0)
         return op.emitOpError() << "(M3) the mesh has no axis \"" << axis.getName()
                                 << "\", which a sharding names";
-      if (const SubAxisInfoAttr part = axis.getSubAxisInfo();
-          part && (part.getPreSize() < 1 || part.getSize() < 1 || part.getPreSize() > size ||
-                   part.getSize() > size || size % (part.getPreSize() * part.getSize()) != 0))
+      const SubAxisInfoAttr part = axis.getSubAxisInfo();
+      if (part && (part.getPreSize() < 1 || part.getSize() < 1 || size % part.getPreSize() != 0 ||
+                   size / part.getPreSize() % part.getSize() != 0))
         return op.emitOpError() << "(M3) a sharding names a part of the axis \"" << axis.getName()
                                 << "\" that does not divide its " << size << " devices";
-      if (!seen.insert(axis.getAsOpaquePointer()).second)
+      const Span own{axis.getName(), part ? part.getPreSize() : 1,
+                     part ? part.getPreSize() * part.getSize() : size};
+      if (llvm::any_of(seen, [&](const Span& other) {
+            return other.axis == own.axis && other.from < own.to && own.from < other.to;
+          }))
         return op.emitOpError() << "(M3) a sharding names the axis \"" << axis.getName()
                                 << "\" twice";
+      seen.push_back(own);
     }
   return mlir::success();
 }
