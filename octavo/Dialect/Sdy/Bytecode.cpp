@@ -16,19 +16,19 @@ using mlir::DialectBytecodeWriter;
 using mlir::LogicalResult;
 
 enum Code : std::uint64_t {
-  kManualAxes = 0,
-  kMeshAxis = 1,
-  kMesh = 2,
-  kSubAxisInfo = 3,
-  kAxisRef = 4,
-  kDimensionSharding = 5,
-  kTensorSharding = 6,
-  kTensorShardingPerValue = 7,
-  kDimMapping = 8,
-  kTensorMapping = 9,
-  kOpShardingRule = 10,
-  kUnreducedTensorSharding = 15,
-  kUnreducedTensorShardingPerValue = 16,
+  ManualAxes = 0,
+  MeshAxis = 1,
+  Mesh = 2,
+  SubAxisInfo = 3,
+  AxisRef = 4,
+  DimensionSharding = 5,
+  TensorSharding = 6,
+  TensorShardingPerValue = 7,
+  DimMapping = 8,
+  TensorMapping = 9,
+  OpShardingRule = 10,
+  UnreducedTensorSharding = 15,
+  UnreducedTensorShardingPerValue = 16,
 };
 
 /// Reads one parameter after the other; what comes after a failure is not read.
@@ -218,30 +218,30 @@ public:
       return {};
     Reader in(reader);
     switch (code) {
-    case kManualAxes:
+    case ManualAxes:
       return readListOf<ManualAxesAttr, mlir::StringAttr>(in);
-    case kMeshAxis:
+    case MeshAxis:
       return readAxis(in);
-    case kMesh:
+    case Mesh:
       return readMesh(in);
-    case kSubAxisInfo:
+    case SubAxisInfo:
       return readSubAxis(in);
-    case kAxisRef:
+    case AxisRef:
       return readAxisRef(in);
-    case kDimensionSharding:
+    case DimensionSharding:
       return readDimension(in);
-    case kTensorSharding:
+    case TensorSharding:
       return readSharding(in, false);
-    case kUnreducedTensorSharding:
+    case UnreducedTensorSharding:
       return readSharding(in, true);
-    case kTensorShardingPerValue:
-    case kUnreducedTensorShardingPerValue:
+    case TensorShardingPerValue:
+    case UnreducedTensorShardingPerValue:
       return readListOf<TensorShardingPerValueAttr, TensorShardingAttr>(in);
-    case kDimMapping:
+    case DimMapping:
       return readDimMapping(in);
-    case kTensorMapping:
+    case TensorMapping:
       return readListOf<TensorMappingAttr, DimMappingAttr>(in);
-    case kOpShardingRule:
+    case OpShardingRule:
       return readRule(in);
     default:
       reader.emitError() << "octavo does not know the attribute of sdy with the code " << code;
@@ -252,34 +252,34 @@ public:
   LogicalResult writeAttribute(Attribute attribute, DialectBytecodeWriter& writer) const override {
     Writer out(writer);
     if (const auto axes = llvm::dyn_cast<ManualAxesAttr>(attribute))
-      out.all(kManualAxes, axes.getValue());
+      out.all(ManualAxes, axes.getValue());
     else if (const auto axis = llvm::dyn_cast<MeshAxisAttr>(attribute))
-      out.all(kMeshAxis, axis.getName(), axis.getSize());
+      out.all(MeshAxis, axis.getName(), axis.getSize());
     else if (const auto mesh = llvm::dyn_cast<MeshAttr>(attribute))
-      out.all(kMesh, mesh.getAxes(), mesh.getDeviceIds());
+      out.all(Mesh, mesh.getAxes(), mesh.getDeviceIds());
     else if (const auto part = llvm::dyn_cast<SubAxisInfoAttr>(attribute))
-      out.all(kSubAxisInfo, part.getPreSize(), part.getSize());
+      out.all(SubAxisInfo, part.getPreSize(), part.getSize());
     else if (const auto axis = llvm::dyn_cast<AxisRefAttr>(attribute)) {
-      out.all(kAxisRef, axis.getName());
+      out.all(AxisRef, axis.getName());
       writer.writeOptionalAttribute(axis.getSubAxisInfo());
     } else if (const auto dimension = llvm::dyn_cast<DimensionShardingAttr>(attribute))
-      out.all(kDimensionSharding, dimension.getAxes(), dimension.getIsClosed(),
+      out.all(DimensionSharding, dimension.getAxes(), dimension.getIsClosed(),
               dimension.getPriority());
     else if (const auto sharding = llvm::dyn_cast<TensorShardingAttr>(attribute)) {
-      out.all(hasUnreduced(sharding) ? kUnreducedTensorSharding : kTensorSharding,
+      out.all(hasUnreduced(sharding) ? UnreducedTensorSharding : TensorSharding,
               sharding.getMeshOrRef(), sharding.getDimShardings(), sharding.getReplicatedAxes());
       if (hasUnreduced(sharding))
         out(sharding.getUnreducedAxes());
     } else if (const auto all = llvm::dyn_cast<TensorShardingPerValueAttr>(attribute))
-      out.all(llvm::any_of(all.getShardings(), hasUnreduced) ? kUnreducedTensorShardingPerValue
-                                                             : kTensorShardingPerValue,
+      out.all(llvm::any_of(all.getShardings(), hasUnreduced) ? UnreducedTensorShardingPerValue
+                                                             : TensorShardingPerValue,
               all.getShardings());
     else if (const auto mapping = llvm::dyn_cast<DimMappingAttr>(attribute))
-      out.all(kDimMapping, mapping.getFactorIndices());
+      out.all(DimMapping, mapping.getFactorIndices());
     else if (const auto mapping = llvm::dyn_cast<TensorMappingAttr>(attribute))
-      out.all(kTensorMapping, mapping.getDimMappings());
+      out.all(TensorMapping, mapping.getDimMappings());
     else if (const auto rule = llvm::dyn_cast<OpShardingRuleAttr>(attribute))
-      out.all(kOpShardingRule, rule.getFactorSizes(), rule.getOperandMappings(),
+      out.all(OpShardingRule, rule.getFactorSizes(), rule.getOperandMappings(),
               rule.getResultMappings(), rule.getReductionFactors(),
               rule.getNeedReplicationFactors(), rule.getPermutationFactors(),
               rule.getBlockedPropagationFactors(), rule.getIsCustomRule());
