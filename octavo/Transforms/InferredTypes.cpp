@@ -1,6 +1,7 @@
 #include "octavo/Transforms/InferredTypes.h"
 
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/Constraints.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -111,6 +112,27 @@ Types multiplied(stablehlo::DotOp op) {
   return one(op, shape);
 }
 
+/// Result `i` of a collective has the extents that its operand and its groups say.
+template <typename Op> Types collected(Op op) {
+  Types types;
+  for (unsigned i = 0; i < op->getNumResults(); ++i) {
+    const std::optional<Extents> extents = op.resultExtents(tensorType(op->getOperand(i)));
+    if (!extents)
+      return {};
+    types.push_back(stablehlo::tensorOf(*extents, resultType(op, i).getElementType()));
+  }
+  return types;
+}
+
+Types joined(sdy::ManualComputationOp op) {
+  Types types;
+  for (auto [part, sharding] :
+       llvm::zip_equal(op.getBody().front().getTerminator()->getOperandTypes(),
+                       op.getOutShardings().getShardings()))
+    types.push_back(op.wholeOf(llvm::cast<RankedTensorType>(part), sharding));
+  return types;
+}
+
 } // namespace
 
 llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
@@ -127,6 +149,9 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
       .Case([](stablehlo::ReduceWindowOp window) { return windowed(window); })
       .Case([](stablehlo::ReduceOp reduce) { return reduced(reduce); })
       .Case([](stablehlo::DotOp dot) { return multiplied(dot); })
+      .Case<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::ReduceScatterOp>(
+          [](auto collective) { return collected(collective); })
+      .Case([](sdy::ManualComputationOp manual) { return joined(manual); })
       .Case([](stablehlo::DotGeneralOp dot) {
         return one(dot, stablehlo::DotGeneralOp::resultExtents(
                             stablehlo::extentsOf(tensorType(dot.getLhs())),
@@ -152,7 +177,8 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
       .Case([](ir::DotGeneralOp dot) { return Types{dot.inferredResult()}; })
       .Case<ir::ConvertOp, stablehlo::ConvertOp, stablehlo::MapOp, stablehlo::ScatterOp,
             stablehlo::SelectAndScatterOp, stablehlo::SortOp, stablehlo::AllReduceOp,
-            stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp>(
+            stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,
+            stablehlo::CollectiveReduceOp, stablehlo::CrossReplicaSumOp>(
           [](mlir::Operation* same) { return shapesOfOperands(same); })
       .Default([](mlir::Operation*) { return Types(); });
 }

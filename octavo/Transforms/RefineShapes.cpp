@@ -1,6 +1,7 @@
 #include "octavo/Transforms/RefineShapes.h"
 
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
@@ -118,6 +119,8 @@ private:
       return refineLoop(loop);
     if (llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
       return refineBranches(op);
+    if (auto manual = llvm::dyn_cast<sdy::ManualComputationOp>(op))
+      enter(manual);
     for (mlir::Region& region : op->getRegions())
       for (mlir::Block& block : region)
         if (failed(refine(block)))
@@ -196,6 +199,19 @@ private:
       loop.erase();
     }
     return mlir::success();
+  }
+
+  /// The body of a manual computation gets its parts of the operands, and those whole that are
+  /// constants of one element, which no sharding cuts.
+  static void enter(sdy::ManualComputationOp op) {
+    mlir::OpBuilder builder(&op.getBody().front(), op.getBody().front().begin());
+    for (auto [operand, argument, sharding] : llvm::zip_equal(
+             op.getOperands(), op.getBody().getArguments(), op.getInShardings().getShardings())) {
+      argument.setType(op.partOf(llvm::cast<RankedTensorType>(operand.getType()), sharding));
+      const mlir::DenseElementsAttr constant = constantOf(operand);
+      if (constant && constant.getType().getRank() == 0)
+        replaceByConstant(builder, argument, constant);
+    }
   }
 
   /// A branch that a constant chooses stands in the place of its operation: the others may be

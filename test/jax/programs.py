@@ -668,3 +668,12 @@ def sharded_attention(x):
 def sharding_constraint(x):
     layout = jax.sharding.NamedSharding(mesh(a=2, b=2), jax.sharding.PartitionSpec("a", None))
     return lax.with_sharding_constraint(x * 2, layout)
+
+
+@program(normal(8, 6), shapes=("4*n, m",))
+def sharded_symbolic(x):
+    """Extents that the parts compute with are operands of the computation."""
+    def gathered(part):
+        whole = lax.all_gather(part, "d", axis=1, tiled=True)
+        return whole + jnp.arange(whole.shape[1], dtype=jnp.float32)
+    return sharded(gathered, mesh(d=4), [("d",)], ("d",), check_vma=False)(x)

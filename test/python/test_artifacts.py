@@ -101,6 +101,10 @@ PROGRAMS = {
 
 # What JAX does not write, or only with a mesh: an attribute or a type of each kind, and its version.
 LISTED = {
+    "empty lists": ("0.9.0", """func.func @main(%arg0: tensor<f32>, %arg1: tensor<1xi32>) -> tensor<?xf32> {
+  %0 = stablehlo.dynamic_broadcast_in_dim %arg0, %arg1, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}"""),
     "accuracy": ("1.10.0", """func.func @main(%arg0: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   %0 = stablehlo.sine %arg0 {result_accuracy = #stablehlo.result_accuracy<atol = 1.0e-03, rtol = 2.5e-01, ulps = 3, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<2xf32>
   %1 = stablehlo.tanh %0 {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<2xf32>

@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 namespace octavo::sdy {
 
@@ -112,6 +113,23 @@ std::int64_t ManualComputationOp::parts(MeshAttr mesh, DimensionShardingAttr dim
   return count;
 }
 
+RankedTensorType ManualComputationOp::partOf(RankedTensorType whole, TensorShardingAttr sharding) {
+  llvm::SmallVector<std::int64_t> shape(whole.getShape());
+  for (auto [extent, dimension] : llvm::zip_equal(shape, sharding.getDimShardings()))
+    if (!mlir::ShapedType::isDynamic(extent))
+      extent /= parts(mesh(), dimension);
+  return RankedTensorType::get(shape, whole.getElementType());
+}
+
+RankedTensorType ManualComputationOp::wholeOf(RankedTensorType part, TensorShardingAttr sharding) {
+  llvm::SmallVector<std::int64_t> shape(part.getShape());
+  for (auto [extent, dimension] : llvm::zip_equal(shape, sharding.getDimShardings()))
+    if (!mlir::ShapedType::isDynamic(extent))
+      extent =
+          llvm::checkedMul(extent, parts(mesh(), dimension)).value_or(mlir::ShapedType::kDynamic);
+  return RankedTensorType::get(shape, part.getElementType());
+}
+
 namespace {
 
 /// (M3) for one sharding.
@@ -167,17 +185,14 @@ LogicalResult verifySide(ManualComputationOp op, llvm::StringRef side, MeshAttr 
                               << " has " << tensor.getRank();
     if (failed(verifyAxes(op, mesh, own)))
       return mlir::failure();
-    llvm::SmallVector<std::int64_t> shape;
     for (auto [extent, dimension] : llvm::zip_equal(tensor.getShape(), own.getDimShardings())) {
       const std::int64_t count = op.parts(mesh, dimension);
       if (!mlir::ShapedType::isDynamic(extent) && extent % count != 0)
         return op.emitOpError() << "(M4) " << side << " " << i << ", " << tensor << ", is cut into "
                                 << count << " along an extent of " << extent
                                 << ", which they do not divide";
-      shape.push_back(mlir::ShapedType::isDynamic(extent) ? extent : extent / count);
     }
-    const auto expected = RankedTensorType::get(shape, tensor.getElementType());
-    if (part != expected)
+    if (const RankedTensorType expected = op.partOf(tensor, own); part != expected)
       return op.emitOpError() << "(M4) " << side << " " << i << " of the body must be " << expected
                               << ", its part of " << tensor << "; found " << part;
   }

@@ -204,6 +204,10 @@ def Sdy_ManualComputationOp
     bool isManual(AxisRefAttr axis);
     /// Into how many parts a dimension is cut.
     int64_t parts(MeshAttr mesh, DimensionShardingAttr dimension);
+    /// What one device has of a tensor, and the tensor of which it has that; extents that are not
+    /// known stay so.
+    ::mlir::RankedTensorType partOf(::mlir::RankedTensorType whole, TensorShardingAttr sharding);
+    ::mlir::RankedTensorType wholeOf(::mlir::RankedTensorType part, TensorShardingAttr sharding);
   }];
 }
 

@@ -103,6 +103,15 @@ std::optional<std::int64_t> groupSize(const Groups& groups, GroupKind kind) {
   return static_cast<std::int64_t>(groups.front().size());
 }
 
+/// The same of an operation that groups as reducingGroups says.
+template <typename Op> std::optional<std::int64_t> groupSize(Op op) {
+  const FailureOr<Groups> groups = groupsOf(op, op.getReplicaGroups());
+  if (failed(groups))
+    return std::nullopt;
+  return groupSize(*groups,
+                   reducingGroups(channelId(op.getChannelHandle()), op.getUseGlobalDeviceIds()));
+}
+
 /// `gathered` has `parts` times the extent of `part` on one axis; where the number of parts is not
 /// known, any whole number that `step` divides. Nothing else differs.
 bool isGathered(RankedTensorType gathered, RankedTensorType part, std::int64_t axis,
@@ -132,6 +141,23 @@ bool isGathered(RankedTensorType gathered, RankedTensorType part, std::int64_t a
 
 std::int64_t idsOfAGroup(const Groups& groups) {
   return groups.empty() ? 1 : static_cast<std::int64_t>(groups.front().size());
+}
+
+/// `f` of the extent of one axis; nothing where `f` gives nothing.
+std::optional<Extents> withAxis(Extents extents, std::int64_t axis,
+                                llvm::function_ref<std::optional<std::int64_t>(std::int64_t)> f) {
+  Extent& extent = extents[static_cast<std::size_t>(axis)];
+  const std::optional<Extent> changed = extent.map(f);
+  if (!changed)
+    return std::nullopt;
+  extent = *changed;
+  return extents;
+}
+
+/// The same with the extent unknown, where the size of a group is not known.
+Extents withUnknownAxis(Extents extents, std::int64_t axis) {
+  extents[static_cast<std::size_t>(axis)] = Extent::unknown();
+  return extents;
 }
 
 /// `times 4`, for messages.
@@ -216,6 +242,15 @@ LogicalResult AllGatherOp::verify() {
   return success();
 }
 
+std::optional<Extents> AllGatherOp::resultExtents(RankedTensorType operand) {
+  const auto axis = static_cast<std::int64_t>(getAllGatherDim());
+  const std::optional<std::int64_t> parts = groupSize(*this);
+  if (!parts)
+    return withUnknownAxis(extentsOf(operand), axis);
+  return withAxis(extentsOf(operand), axis,
+                  [&](std::int64_t size) { return llvm::checkedMul(size, *parts); });
+}
+
 LogicalResult AllReduceOp::verify() {
   if (failed(verifyCount(*this, "C6")) ||
       failed(verifyGroups(*this, {"C1", "C3", /*mayBePadded=*/true}, getReplicaGroups())) ||
@@ -250,23 +285,27 @@ LogicalResult AllToAllOp::verify() {
                           size);
   for (auto [operand, result] : llvm::zip(getOperands(), getResults())) {
     const RankedTensorType from = tensorType(operand);
-    Extents extents = extentsOf(from);
-    if (split != concat) {
-      Extent& divided = extents[static_cast<std::size_t>(split)];
-      divided = *divided.map([&](std::int64_t size) { return std::optional(size / count); });
-      Extent& multiplied = extents[static_cast<std::size_t>(concat)];
-      const auto product =
-          multiplied.map([&](std::int64_t size) { return llvm::checkedMul(size, count); });
-      if (!product)
-        return check.violated("C9", "the result of ", from, " is larger than any tensor");
-      multiplied = *product;
-    }
-    if (const mlir::Type expected = tensorOf(extents, from.getElementType());
+    const std::optional<Extents> extents = resultExtents(from);
+    if (!extents)
+      return check.violated("C9", "the result of ", from, " is larger than any tensor");
+    if (const mlir::Type expected = tensorOf(*extents, from.getElementType());
         !isCompatible(expected, result.getType()))
       return check.violated("C9", "a result must have type ", expected, "; found ",
                             result.getType());
   }
   return success();
+}
+
+std::optional<Extents> AllToAllOp::resultExtents(RankedTensorType operand) {
+  const auto split = static_cast<std::int64_t>(getSplitDimension());
+  const auto concat = static_cast<std::int64_t>(getConcatDimension());
+  const auto count = static_cast<std::int64_t>(getSplitCount());
+  if (split == concat)
+    return extentsOf(operand);
+  const std::optional<Extents> divided = withAxis(
+      extentsOf(operand), split, [&](std::int64_t size) { return std::optional(size / count); });
+  return withAxis(*divided, concat,
+                  [&](std::int64_t size) { return llvm::checkedMul(size, count); });
 }
 
 LogicalResult CollectiveBroadcastOp::verify() {
@@ -320,6 +359,15 @@ LogicalResult ReduceScatterOp::verify() {
     return check.violated("C8", "the operand must have the result's shape with axis ", axis, " ",
                           timesText(parts), "; found ", from, " for ", to);
   return success();
+}
+
+std::optional<Extents> ReduceScatterOp::resultExtents(RankedTensorType operand) {
+  const auto axis = static_cast<std::int64_t>(getScatterDimension());
+  const std::optional<std::int64_t> parts = groupSize(*this);
+  if (!parts)
+    return withUnknownAxis(extentsOf(operand), axis);
+  return withAxis(extentsOf(operand), axis,
+                  [&](std::int64_t size) { return std::optional(size / *parts); });
 }
 
 LogicalResult ReduceScatterOp::verifyRegions() { return verifyComputation(*this, "C7", "C9"); }

@@ -58,6 +58,10 @@ def StableHLO_AllGatherOp : StableHLO_Op<"all_gather"> {
   );
   let results = (outs Variadic<StableHLO_Tensor>:$results);
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The extents of a result by its operand's; nothing where no tensor is so large.
+    std::optional<Extents> resultExtents(::mlir::RankedTensorType operand);
+  }];
 }
 
 def StableHLO_AllReduceOp
@@ -85,6 +89,10 @@ def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all"> {
   );
   let results = (outs Variadic<StableHLO_Tensor>:$results);
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The extents of a result by its operand's; nothing where no tensor is so large.
+    std::optional<Extents> resultExtents(::mlir::RankedTensorType operand);
+  }];
 }
 
 def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast"> {
@@ -142,6 +150,10 @@ def StableHLO_ReduceScatterOp
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs StableHLO_Tensor:$result);
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The extents of a result by its operand's; nothing where no tensor is so large.
+    std::optional<Extents> resultExtents(::mlir::RankedTensorType operand);
+  }];
   let hasRegionVerifier = 1;
 }
 

@@ -53,6 +53,8 @@ bool writeDense(mlir::ElementsAttr elements, DialectBytecodeWriter& writer) {
     return false;
   if (!llvm::isa<mlir::RankedTensorType>(elements.getShapedType()))
     return false;
+  if (elements.getNumElements() == 0)
+    raw = {}; // MLIR may hold one as a splat, and jaxlib takes what has bytes for no default
   writer.writeVarInt(kTensor);
   writer.writeType(PortableType::get(elements.getShapedType()));
   writer.writeOwnedBlob(raw);
