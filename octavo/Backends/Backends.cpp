@@ -1,11 +1,23 @@
 #include "octavo/Backends/Backends.h"
 
+#include "octavo/Pipelines/Compiled.h"
 #include "octavo/Reference/Interpreter.h"
 
 namespace octavo::backends {
 
+namespace {
+
+llvm::Expected<std::unique_ptr<execution::Executable>> prepareCompiled(mlir::ModuleOp program,
+                                                                       llvm::StringRef function) {
+  return pipelines::compileProgram(program, function, reference::evaluateOperation,
+                                   reference::kBackend);
+}
+constexpr execution::Backend kCompiled{"compiled", prepareCompiled};
+
+} // namespace
+
 std::span<const execution::Backend* const> all() {
-  static constexpr const execution::Backend* kTable[] = {&reference::kBackend};
+  static constexpr const execution::Backend* kTable[] = {&reference::kBackend, &kCompiled};
   return kTable;
 }
 

@@ -319,14 +319,13 @@ llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringR
   return evaluateOnGrid(grid, module, std::move(works), host);
 }
 
-llvm::Expected<std::vector<Value>> evaluateOperation(mlir::Operation* op,
-                                                     std::vector<Value> operands) {
+llvm::Expected<std::vector<Value>>
+evaluateOperation(mlir::Operation* op, std::vector<Value> operands, const Host& host) {
   const Evaluator evaluator = evaluators().find(op->getName().getStringRef());
   if (evaluator == nullptr)
     return failure(op, "the interpreter has no evaluator for this operation");
   try {
     Grid alone(1, 1);
-    const Host host;
     Evaluation evaluation(op->getParentOfType<mlir::ModuleOp>(), host, alone, 0);
     return evaluator(op, operands, evaluation);
   } catch (const std::bad_alloc&) {

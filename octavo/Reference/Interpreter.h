@@ -30,7 +30,7 @@ llvm::Expected<std::vector<Value>> evaluate(mlir::ModuleOp module, llvm::StringR
 /// Evaluates one operation of a verified module on its operands. Regions of it may use nothing that
 /// is defined around them. Fails as evaluate does.
 llvm::Expected<std::vector<Value>> evaluateOperation(mlir::Operation* op,
-                                                     std::vector<Value> operands);
+                                                     std::vector<Value> operands, const Host& host);
 
 /// The interpreter as a backend: `reference`.
 extern const execution::Backend kBackend;

@@ -54,7 +54,7 @@ bool foldConstants(mlir::Operation* op) {
   if (!operands)
     return false;
   llvm::Expected<std::vector<Value>> results =
-      reference::evaluateOperation(op, std::move(*operands));
+      reference::evaluateOperation(op, std::move(*operands), {});
   if (!results) {
     llvm::consumeError(results.takeError());
     return false;
@@ -71,7 +71,7 @@ llvm::Expected<bool> evaluateOnConstants(mlir::Operation* op) {
   std::optional<std::vector<Value>> operands = constantOperands(op);
   if (!operands)
     return false;
-  if (auto results = reference::evaluateOperation(op, std::move(*operands)); !results)
+  if (auto results = reference::evaluateOperation(op, std::move(*operands), {}); !results)
     return results.takeError();
   return true;
 }

@@ -1,0 +1,579 @@
+#include "octavo/Conversion/Kernels/Kernel.h"
+
+#include "octavo/Conversion/Kernels/Arithmetic.h"
+#include "octavo/Conversion/Kernels/Members.h"
+#include "octavo/Conversion/Kernels/Views.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace octavo::conversion {
+
+namespace {
+
+mlir::Type elementOf(mlir::Value value) { return mlir::getElementTypeOrSelf(value.getType()); }
+
+constexpr int kRow = 0, kColumn = 1;
+/// What a value costs to compute again, in additions, from which on it is kept.
+constexpr int kDearToRepeat = 8;
+
+class Emitter : public Variables {
+public:
+  explicit Emitter(const Kernel& kernel)
+      : kernel(kernel), module("kernel", context), b(context), scalars(b) {}
+
+  KernelCode emit();
+
+  int quotient(const Index& dividend, std::int64_t divisor) override {
+    return define(b.CreateUDiv(code(dividend), b.getInt64(divisor)),
+                  dividend.largest() / divisor + 1);
+  }
+  int remainder(const Index& dividend, std::int64_t divisor) override {
+    return define(b.CreateURem(code(dividend), b.getInt64(divisor)), divisor);
+  }
+
+private:
+  const Kernel& kernel;
+  llvm::LLVMContext context;
+  llvm::Module module;
+  llvm::IRBuilder<> b;
+  Scalars scalars;
+
+  llvm::Function* loops = nullptr;
+  llvm::SmallVector<mlir::Value> arguments;
+  llvm::DenseMap<mlir::Value, unsigned> argumentOf;
+
+  struct Variable {
+    llvm::Value* value;
+    std::int64_t extent;
+  };
+  llvm::SmallVector<Variable> variables;
+
+  /// Of members: the phase in which they can be computed; a reduction's, in which it runs.
+  llvm::DenseMap<mlir::Operation*, int> phases;
+  llvm::DenseSet<mlir::Operation*> ofRows; ///< computed once a row
+  int phaseCount = 0;
+  int phase = 0;
+  bool isInColumns = false;
+  llvm::DenseMap<mlir::Value, llvm::Value*> rowValues, columnValues;
+  llvm::DenseMap<mlir::Value, llvm::AllocaInst*> kept;
+
+  int define(llvm::Value* value, std::int64_t extent) {
+    variables.push_back({value, extent});
+    return static_cast<int>(variables.size()) - 1;
+  }
+  Index row() const { return Index::variable(kRow, kernel.rows); }
+  Index place() const { return row() * kernel.columns + Index::variable(kColumn, kernel.columns); }
+  bool isMember(mlir::Value value) const {
+    return value.getDefiningOp() != nullptr && kernel.members.contains(value.getDefiningOp());
+  }
+  static bool isReduction(mlir::Operation* op) { return llvm::isa<stablehlo::ReduceOp>(op); }
+
+  void collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& seen);
+  void planPhases();
+  void planKept(mlir::Operation* member, int atPhase);
+  int costOfRepeating(mlir::Value value);
+
+  llvm::Value* code(const Index& index);
+  llvm::Value* load(mlir::Value value, const Index& linear) {
+    return scalars.load(elementOf(value), loops->getArg(argumentOf.lookup(value)), code(linear));
+  }
+  llvm::Value* element(mlir::Value value, const Index& linear);
+  llvm::Value* member(mlir::Operation* op, mlir::Value result, const Index& linear);
+  llvm::Value* compute(mlir::Operation* op, const Index& linear);
+  llvm::Value* ofConcatenate(stablehlo::ConcatenateOp op, const Index& linear);
+  llvm::Value* ofPad(stablehlo::PadOp op, const Index& linear);
+  llvm::Value* ofDynamicSlice(stablehlo::DynamicSliceOp op, const Index& linear);
+  llvm::Value* ofGather(stablehlo::GatherOp op, const Index& linear);
+  Index clampedStart(mlir::Value starts, const Index& linear, std::int64_t largest);
+
+  void emitRow();
+  void emitColumns();
+  void storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear);
+  template <typename Body> void loop(llvm::Value* begin, llvm::Value* end, Body body);
+};
+
+/// Memory that the code reads, found before there is code, so that the function has its arguments.
+void Emitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
+  if (!seen.insert(value).second)
+    return;
+  mlir::Operation* op = value.getDefiningOp();
+  if (op == nullptr || (!kernel.members.contains(op) && !isInlined(op))) {
+    argumentOf[value] = static_cast<unsigned>(arguments.size());
+    arguments.push_back(value);
+    return;
+  }
+  for (mlir::Value operand : op->getOperands())
+    collectArguments(operand, seen);
+}
+
+/// Calls f for the members that an operation's operands are, or are views of.
+template <typename F>
+void forSources(const llvm::SetVector<mlir::Operation*>& members, mlir::Operation* op, F f) {
+  for (mlir::Value operand : op->getOperands()) {
+    mlir::Operation* source = operand.getDefiningOp();
+    while (isView(source) && !members.contains(source))
+      source = source->getOperand(0).getDefiningOp();
+    if (source != nullptr && members.contains(source))
+      f(source);
+  }
+}
+
+void Emitter::planPhases() {
+  for (mlir::Operation* op : kernel.members) {
+    int first = 0;
+    forSources(kernel.members, op, [&](mlir::Operation* source) {
+      first = std::max(first, phases.lookup(source) + (isReduction(source) ? 1 : 0));
+    });
+    phases[op] = first;
+    const bool isOfRow = kernel.columns != 1 && !isReduction(op) && op->getNumResults() == 1 &&
+                         sizeOf(op->getResult(0)) == kernel.rows;
+    if (isOfRow)
+      ofRows.insert(op);
+    else
+      phaseCount = std::max(phaseCount, first + 1);
+  }
+}
+
+int Emitter::costOfRepeating(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  while (isView(op) && !kernel.members.contains(op))
+    op = op->getOperand(0).getDefiningOp();
+  if (op == nullptr || !kernel.members.contains(op) || isReduction(op) || ofRows.contains(op) ||
+      kernel.stored.contains(op->getResult(0)) || kept.contains(op->getResult(0)))
+    return 1;
+  int cost = costOf(op);
+  for (mlir::Value operand : op->getOperands())
+    cost += costOfRepeating(operand);
+  return cost;
+}
+
+/// Finds what a phase needs of earlier ones.
+void Emitter::planKept(mlir::Operation* user, int atPhase) {
+  forSources(kernel.members, user, [&](mlir::Operation* source) {
+    if (isReduction(source) || ofRows.contains(source))
+      return;
+    const mlir::Value result = source->getResult(0);
+    if (phases.lookup(source) < atPhase) {
+      if (kernel.stored.contains(result) || kept.contains(result))
+        return;
+      if (costOfRepeating(result) >= kDearToRepeat) {
+        kept[result] = nullptr;
+        return;
+      }
+    }
+    planKept(source, atPhase);
+  });
+}
+
+llvm::Value* Emitter::code(const Index& index) {
+  llvm::Value* sum = nullptr;
+  const auto add = [&](llvm::Value* term) {
+    sum = sum == nullptr ? term : b.CreateNSWAdd(sum, term);
+  };
+  if (index.constant() != 0)
+    add(b.getInt64(index.constant()));
+  for (const Index::Digit& digit : index.digits()) {
+    const Variable& variable = variables[static_cast<std::size_t>(digit.variable)];
+    llvm::Value* value = variable.value;
+    if (digit.divisor != 1)
+      value = b.CreateUDiv(value, b.getInt64(digit.divisor));
+    if (digit.divisor * digit.modulus < variable.extent)
+      value = b.CreateURem(value, b.getInt64(digit.modulus));
+    add(digit.factor == 1 ? value : b.CreateNSWMul(value, b.getInt64(digit.factor)));
+  }
+  return sum == nullptr ? b.getInt64(0) : sum;
+}
+
+llvm::Value* Emitter::element(mlir::Value value, const Index& linear) {
+  if (argumentOf.contains(value) && !kernel.stored.contains(value))
+    return load(value, linear);
+  mlir::Operation* op = value.getDefiningOp();
+  if (kernel.members.contains(op))
+    return member(op, value, linear);
+  if (isView(op)) {
+    const Element source = sourceOf(op, linear, *this);
+    return element(source.tensor, source.linear);
+  }
+  if (const auto bits = splatBits(value))
+    return scalars.constant(elementOf(value), *bits);
+  auto iota = mlir::cast<stablehlo::IotaOp>(op);
+  const auto indices = indicesOf(linear, shapeOf(value), *this);
+  return scalars.convert(mlir::IntegerType::get(value.getContext(), 64), elementOf(value),
+                         code(indices[iota.getIotaDimension()]));
+}
+
+llvm::Value* Emitter::member(mlir::Operation* op, mlir::Value result, const Index& linear) {
+  if (llvm::Value* known = rowValues.lookup(result))
+    return known;
+  if (llvm::Value* known = columnValues.lookup(result))
+    return known;
+  if (isInColumns && phases.lookup(op) < phase && !ofRows.contains(op)) {
+    if (kernel.stored.contains(result))
+      return columnValues[result] = load(result, linear);
+    if (llvm::AllocaInst* buffer = kept.lookup(result))
+      return columnValues[result] = b.CreateLoad(
+                 buffer->getAllocatedType(),
+                 b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variables[kColumn].value));
+  }
+  llvm::Value* value = compute(op, linear);
+  (isInColumns && !ofRows.contains(op) ? columnValues : rowValues)[result] = value;
+  return value;
+}
+
+llvm::Value* Emitter::compute(mlir::Operation* op, const Index& linear) {
+  return llvm::TypeSwitch<mlir::Operation*, llvm::Value*>(op)
+      .Case(
+          [&](stablehlo::ConcatenateOp concatenate) { return ofConcatenate(concatenate, linear); })
+      .Case([&](stablehlo::PadOp pad) { return ofPad(pad, linear); })
+      .Case([&](stablehlo::DynamicSliceOp slice) { return ofDynamicSlice(slice, linear); })
+      .Case([&](stablehlo::GatherOp gather) { return ofGather(gather, linear); })
+      .Default([&](mlir::Operation*) {
+        llvm::SmallVector<llvm::Value*> operands;
+        for (mlir::Value operand : op->getOperands()) {
+          // A scalar may stand for the whole shape (select, clamp).
+          const bool isSpread = shapeOf(operand).empty();
+          operands.push_back(element(operand, isSpread ? Index() : linear));
+        }
+        return emitElementwise(scalars, op, operands);
+      });
+}
+
+llvm::Value* Emitter::ofConcatenate(stablehlo::ConcatenateOp op, const Index& linear) {
+  const auto axis = static_cast<std::size_t>(op.getDimension());
+  auto indices = indicesOf(linear, shapeOf(op.getResult()), *this);
+  llvm::Value* place = code(indices[axis]);
+  llvm::Value* value = nullptr;
+  std::int64_t begin = 0;
+  for (mlir::Value input : op.getInputs()) {
+    const std::int64_t extent = shapeOf(input)[axis];
+    if (extent == 0)
+      continue;
+    // Each input is read at a place that it has, and chosen afterwards.
+    llvm::Value* own = b.CreateNSWSub(place, b.getInt64(begin));
+    own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, own, b.getInt64(0));
+    own = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, own, b.getInt64(extent - 1));
+    auto at = indices;
+    at[axis] = Index::variable(define(own, extent), extent);
+    llvm::Value* read = element(input, linearIndex(at, shapeOf(input)));
+    value = value == nullptr
+                ? read
+                : b.CreateSelect(b.CreateICmpSGE(place, b.getInt64(begin)), read, value);
+    begin += extent;
+  }
+  return value;
+}
+
+llvm::Value* Emitter::ofPad(stablehlo::PadOp op, const Index& linear) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getOperand());
+  llvm::Value* padding = element(op.getPaddingValue(), Index());
+  if (sizeOf(op.getOperand()) == 0)
+    return padding;
+  auto indices = indicesOf(linear, shapeOf(op.getResult()), *this);
+  llvm::Value* isInside = b.getTrue();
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t low = op.getEdgePaddingLow()[axis], high = op.getEdgePaddingHigh()[axis];
+    const std::int64_t step = op.getInteriorPadding()[axis] + 1;
+    if (low == 0 && high == 0 && step == 1)
+      continue;
+    llvm::Value* place = b.CreateNSWSub(code(indices[axis]), b.getInt64(low));
+    isInside = b.CreateAnd(isInside, b.CreateICmpSGE(place, b.getInt64(0)));
+    place = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, place, b.getInt64(0));
+    if (step != 1) {
+      isInside = b.CreateAnd(isInside,
+                             b.CreateICmpEQ(b.CreateURem(place, b.getInt64(step)), b.getInt64(0)));
+      place = b.CreateUDiv(place, b.getInt64(step));
+    }
+    isInside = b.CreateAnd(isInside, b.CreateICmpSLT(place, b.getInt64(shape[axis])));
+    place = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, place, b.getInt64(shape[axis] - 1));
+    indices[axis] = Index::variable(define(place, shape[axis]), shape[axis]);
+  }
+  return b.CreateSelect(isInside, element(op.getOperand(), linearIndex(indices, shape)), padding);
+}
+
+/// A start that the program computes, from 0 to `largest`.
+Index Emitter::clampedStart(mlir::Value starts, const Index& linear, std::int64_t largest) {
+  if (largest == 0)
+    return Index();
+  llvm::Value* start = element(starts, linear);
+  if (conversion::isUnsigned(elementOf(starts))) {
+    if (start->getType()->getIntegerBitWidth() < 64)
+      start = b.CreateZExt(start, b.getInt64Ty());
+    start = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, start, b.getInt64(largest));
+  } else {
+    start = b.CreateSExt(start, b.getInt64Ty());
+    start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, start, b.getInt64(0));
+    start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, b.getInt64(largest));
+  }
+  return Index::variable(define(start, largest + 1), largest + 1);
+}
+
+llvm::Value* Emitter::ofDynamicSlice(stablehlo::DynamicSliceOp op, const Index& linear) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getOperand());
+  auto indices = indicesOf(linear, shapeOf(op.getResult()), *this);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    indices[axis] = indices[axis] + clampedStart(op.getStartIndices()[static_cast<unsigned>(axis)],
+                                                 Index(), shape[axis] - op.getSliceSizes()[axis]);
+  return element(op.getOperand(), linearIndex(indices, shape));
+}
+
+llvm::Value* Emitter::ofGather(stablehlo::GatherOp op, const Index& linear) {
+  const auto numbers = op.getDimensionNumbers();
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getOperand());
+  const llvm::ArrayRef<std::int64_t> startShape = shapeOf(op.getStartIndices());
+  const auto at = indicesOf(linear, shapeOf(op.getResult()), *this);
+  llvm::SmallVector<Index> batch, offset;
+  for (std::size_t axis = 0; axis < at.size(); ++axis)
+    (llvm::is_contained(numbers.getOffsetDims(), static_cast<std::int64_t>(axis)) ? offset : batch)
+        .push_back(at[axis]);
+  const auto vectorAxis = static_cast<std::size_t>(numbers.getIndexVectorDim());
+
+  llvm::SmallVector<Index> indices(shape.size());
+  std::size_t nextOffset = 0;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const auto name = static_cast<std::int64_t>(axis);
+    if (!llvm::is_contained(numbers.getCollapsedSliceDims(), name) &&
+        !llvm::is_contained(numbers.getOperandBatchingDims(), name))
+      indices[axis] = offset[nextOffset++];
+  }
+  for (const auto [component, axis] : llvm::enumerate(numbers.getStartIndexMap())) {
+    llvm::SmallVector<Index> start(batch);
+    if (vectorAxis < startShape.size())
+      start.insert(start.begin() + static_cast<std::ptrdiff_t>(vectorAxis),
+                   Index(static_cast<std::int64_t>(component)));
+    const auto operandAxis = static_cast<std::size_t>(axis);
+    indices[operandAxis] =
+        indices[operandAxis] + clampedStart(op.getStartIndices(), linearIndex(start, startShape),
+                                            shape[operandAxis] - op.getSliceSizes()[operandAxis]);
+  }
+  for (const auto [ours, theirs] :
+       llvm::zip(numbers.getOperandBatchingDims(), numbers.getStartIndicesBatchingDims())) {
+    const auto inBatch =
+        static_cast<std::size_t>(theirs) - (static_cast<std::size_t>(theirs) > vectorAxis ? 1 : 0);
+    indices[static_cast<std::size_t>(ours)] = batch[inBatch];
+  }
+  return element(op.getOperand(), linearIndex(indices, shape));
+}
+
+template <typename Body> void Emitter::loop(llvm::Value* begin, llvm::Value* end, Body body) {
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  auto* head = llvm::BasicBlock::Create(context, "loop", loops);
+  auto* after = llvm::BasicBlock::Create(context, "after", loops);
+  b.CreateCondBr(b.CreateICmpSLT(begin, end), head, after);
+  b.SetInsertPoint(head);
+  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2);
+  i->addIncoming(begin, before);
+  const auto finish = body(i, before, head);
+  llvm::Value* next = b.CreateNSWAdd(i, b.getInt64(1));
+  llvm::BasicBlock* last = b.GetInsertBlock();
+  i->addIncoming(next, last);
+  b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
+  b.SetInsertPoint(after);
+  finish(before, last);
+}
+
+void Emitter::storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear) {
+  if (kernel.stored.contains(value))
+    scalars.store(elementOf(value), computed, loops->getArg(argumentOf.lookup(value)),
+                  code(linear));
+}
+
+/// The loop of a phase.
+void Emitter::emitColumns() {
+  struct Sums {
+    stablehlo::ReduceOp op;
+    Combination combination;
+    llvm::SmallVector<llvm::Value*> first, results;
+    llvm::SmallVector<llvm::PHINode*> running;
+    llvm::SmallVector<llvm::Value*> next;
+  };
+  std::vector<Sums> sums;
+  llvm::SmallVector<mlir::Operation*> computed;
+  for (mlir::Operation* op : kernel.members) {
+    if (ofRows.contains(op) || phases.lookup(op) != phase)
+      continue;
+    if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
+      sums.push_back({reduce, Combination(reduce), {}, {}, {}, {}});
+      for (std::size_t i = 0; i < reduce.getInputs().size(); ++i) {
+        const mlir::Value init = reduce.getInitValues()[static_cast<unsigned>(i)];
+        sums.back().first.push_back(
+            sums.back().combination.enter(scalars, i, elementOf(init), element(init, Index())));
+      }
+    } else if (kernel.stored.contains(op->getResult(0)) || kept.contains(op->getResult(0))) {
+      computed.push_back(op);
+    }
+  }
+  llvm::SmallVector<mlir::Value> views;
+  if (phase == 0)
+    for (mlir::Value value : kernel.stored)
+      if (!isMember(value))
+        views.push_back(value);
+  if (sums.empty() && computed.empty() && views.empty())
+    return;
+
+  loop(b.getInt64(0), b.getInt64(kernel.columns),
+       [&](llvm::PHINode* column, llvm::BasicBlock* before, llvm::BasicBlock*) {
+         isInColumns = true;
+         columnValues.clear();
+         variables[kColumn] = {column, kernel.columns};
+         for (Sums& sum : sums)
+           for (llvm::Value* first : sum.first) {
+             sum.running.push_back(b.CreatePHI(first->getType(), 2));
+             sum.running.back()->addIncoming(first, before);
+           }
+         for (mlir::Value view : views)
+           storeIfAsked(view, element(view, place()), place());
+         for (mlir::Operation* op : computed) {
+           const mlir::Value result = op->getResult(0);
+           llvm::Value* value = element(result, place());
+           storeIfAsked(result, value, place());
+           if (llvm::AllocaInst* buffer = kept.lookup(result))
+             b.CreateStore(value, b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer,
+                                                      variables[kColumn].value));
+         }
+         for (Sums& sum : sums) {
+           llvm::SmallVector<llvm::Value*> elements;
+           for (std::size_t i = 0; i < sum.op.getInputs().size(); ++i) {
+             const mlir::Value input = sum.op.getInputs()[static_cast<unsigned>(i)];
+             const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
+             llvm::SmallVector<std::int64_t> axes(sum.op.getDimensions().begin(),
+                                                  sum.op.getDimensions().end());
+             llvm::sort(axes);
+             llvm::SmallVector<std::int64_t> inner;
+             for (const std::int64_t axis : axes)
+               inner.push_back(shape[static_cast<std::size_t>(axis)]);
+             const auto outside = indicesOf(row(), shapeOf(sum.op.getResult(0)), *this);
+             const auto inside = indicesOf(Index::variable(kColumn, kernel.columns), inner, *this);
+             llvm::SmallVector<Index> indices;
+             std::size_t nextOut = 0, nextIn = 0;
+             for (std::size_t axis = 0; axis < shape.size(); ++axis)
+               indices.push_back(llvm::is_contained(axes, static_cast<std::int64_t>(axis))
+                                     ? inside[nextIn++]
+                                     : outside[nextOut++]);
+             elements.push_back(sum.combination.enter(scalars, i, elementOf(input),
+                                                      element(input, linearIndex(indices, shape))));
+           }
+           sum.next = sum.combination.combine(
+               scalars, llvm::SmallVector<llvm::Value*>(sum.running.begin(), sum.running.end()),
+               elements);
+         }
+         isInColumns = false;
+         return [&](llvm::BasicBlock* skipped, llvm::BasicBlock* last) {
+           for (Sums& sum : sums)
+             for (std::size_t i = 0; i < sum.running.size(); ++i) {
+               sum.running[i]->addIncoming(sum.next[i], last);
+               llvm::PHINode* result = b.CreatePHI(sum.running[i]->getType(), 2);
+               result->addIncoming(sum.first[i], skipped);
+               result->addIncoming(sum.next[i], last);
+               sum.results.push_back(result);
+             }
+         };
+       });
+  columnValues.clear();
+  for (Sums& sum : sums)
+    for (std::size_t i = 0; i < sum.results.size(); ++i) {
+      const mlir::Value result = sum.op.getResult(static_cast<unsigned>(i));
+      llvm::Value* value = sum.combination.leave(scalars, i, sum.results[i]);
+      rowValues[result] = value;
+      storeIfAsked(result, value, row());
+    }
+}
+
+void Emitter::emitRow() {
+  rowValues.clear();
+  if (kernel.columns == 1 && phaseCount <= 1 && llvm::none_of(kernel.members, isReduction)) {
+    for (mlir::Value value : kernel.stored)
+      storeIfAsked(value, element(value, row()), row());
+    return;
+  }
+  const auto emitRowMembers = [&](int upTo) {
+    for (mlir::Operation* op : kernel.members)
+      if (ofRows.contains(op) && phases.lookup(op) <= upTo &&
+          !rowValues.contains(op->getResult(0))) {
+        llvm::Value* value = element(op->getResult(0), row());
+        storeIfAsked(op->getResult(0), value, row());
+      }
+  };
+  for (phase = 0; phase < std::max(phaseCount, 1); ++phase) {
+    emitRowMembers(phase);
+    emitColumns();
+  }
+  emitRowMembers(std::numeric_limits<int>::max());
+}
+
+KernelCode Emitter::emit() {
+  llvm::DenseSet<mlir::Value> seen;
+  for (mlir::Operation* op : kernel.members)
+    for (mlir::Value operand : op->getOperands())
+      collectArguments(operand, seen);
+  for (mlir::Value value : kernel.stored) {
+    if (!isMember(value))
+      for (mlir::Value operand : value.getDefiningOp()->getOperands())
+        collectArguments(operand, seen);
+    argumentOf[value] = static_cast<unsigned>(arguments.size());
+    arguments.push_back(value);
+  }
+  planPhases();
+  for (mlir::Operation* op : kernel.members)
+    if (!ofRows.contains(op))
+      planKept(op, phases.lookup(op));
+
+  llvm::Type* pointer = b.getPtrTy();
+  llvm::SmallVector<llvm::Type*> types(arguments.size(), pointer);
+  types.append(2, b.getInt64Ty());
+  loops = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false),
+                                 llvm::Function::InternalLinkage, "loops", module);
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    loops->getArg(i)->addAttr(llvm::Attribute::NoAlias);
+  loops->addFnAttr(llvm::Attribute::NoInline);
+  auto* entry = llvm::BasicBlock::Create(context, "entry", loops);
+  b.SetInsertPoint(entry);
+  for (mlir::Operation* op : kernel.members)
+    if (op->getNumResults() == 1)
+      if (const auto buffer = kept.find(op->getResult(0)); buffer != kept.end()) {
+        llvm::Type* type = scalars.registerType(elementOf(op->getResult(0)));
+        buffer->second = b.CreateAlloca(type, b.getInt64(kernel.columns));
+      }
+  variables = {{nullptr, kernel.rows}, {b.getInt64(0), kernel.columns}};
+  const auto count = static_cast<unsigned>(arguments.size());
+  loop(loops->getArg(count), loops->getArg(count + 1),
+       [&](llvm::PHINode* row, llvm::BasicBlock*, llvm::BasicBlock*) {
+         variables[kRow].value = row;
+         emitRow();
+         return [](llvm::BasicBlock*, llvm::BasicBlock*) {};
+       });
+  b.CreateRetVoid();
+
+  auto* kernelFunction = llvm::Function::Create(
+      llvm::FunctionType::get(b.getVoidTy(), {pointer, b.getInt64Ty(), b.getInt64Ty()}, false),
+      llvm::Function::ExternalLinkage, "kernel", module);
+  b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernelFunction));
+  llvm::SmallVector<llvm::Value*> passed;
+  for (unsigned i = 0; i < count; ++i)
+    passed.push_back(b.CreateLoad(
+        pointer, b.CreateInBoundsGEP(pointer, kernelFunction->getArg(0), b.getInt64(i))));
+  passed.push_back(kernelFunction->getArg(1));
+  passed.push_back(kernelFunction->getArg(2));
+  b.CreateCall(loops, passed);
+  b.CreateRetVoid();
+
+  KernelCode result;
+  llvm::raw_string_ostream out(result.text);
+  module.print(out, nullptr);
+  result.arguments = std::move(arguments);
+  return result;
+}
+
+} // namespace
+
+KernelCode emitKernel(const Kernel& kernel) { return Emitter(kernel).emit(); }
+
+} // namespace octavo::conversion

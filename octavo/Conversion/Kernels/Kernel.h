@@ -1,0 +1,52 @@
+// A kernel: operations computed together in one loop over rows, and the code for it.
+//
+// A kernel has `rows` rows of `columns` elements. A member is computed for each element (its number
+// is row * columns + column) or, from the first reduction on, for each row. Inside the kernel a
+// member is used at the place where it is computed and nowhere else; what another step needs of it
+// is stored. Each reduction ends a phase: a loop over the columns of the row, after which its
+// result is known. What a later phase needs again is computed again where that is cheap, else kept
+// in a buffer of one row.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <string>
+
+namespace octavo::conversion {
+
+struct Kernel {
+  std::int64_t rows = 1;
+  /// 1: each element is a row.
+  std::int64_t columns = 1;
+  /// In the order of the program.
+  llvm::SetVector<mlir::Operation*> members;
+  /// What is written to memory: results of members, or one view that is laid out.
+  llvm::SetVector<mlir::Value> stored;
+};
+
+/// Whether a kernel can have the operation as a member: elementwise ones, reductions, and those
+/// that choose elements by data (gather, dynamic_slice) or join tensors (concatenate, pad).
+bool isKernelMember(mlir::Operation* op);
+
+/// Whether the operation has elements that are written in the code where they are used: views,
+/// constants of one value, iota.
+bool isInlined(mlir::Operation* op);
+
+/// Of a reduction: whether it takes the last axes, so that its operand's rows are its elements.
+bool reducesRows(mlir::Operation* op);
+
+struct KernelCode {
+  /// LLVM's IR as text, which two kernels that do the same have in common: of a function
+  /// void kernel(ptr memory, i64 begin, i64 end) for rows begin to end; memory[i] is arguments[i].
+  std::string text;
+  /// What is read and written, in memory.
+  llvm::SmallVector<mlir::Value> arguments;
+};
+
+KernelCode emitKernel(const Kernel& kernel);
+
+} // namespace octavo::conversion

@@ -1,0 +1,55 @@
+// Elements in registers: how each element type is held, loaded, stored and rounded in LLVM's IR.
+#pragma once
+
+#include "mlir/IR/Types.h"
+#include "llvm/IR/IRBuilder.h"
+
+#include <cstdint>
+
+namespace octavo::conversion {
+
+/// Whether elements of the type are computed in compiled loops: i1, integers of 8 to 64 bits, f16,
+/// bf16, f32 and f64.
+bool isCompiled(mlir::Type element);
+
+/// Bytes of one element in memory (numerics::Tensor).
+std::int64_t containerBytes(mlir::Type element);
+
+inline bool isUnsigned(mlir::Type element) {
+  return element.isUnsignedInteger() || element.isInteger(1);
+}
+
+/// Code for elements of one kernel. Integers are held in their width, i1 in one bit, f64 as double,
+/// other floats as float: f16 and bf16 are rounded after each operation, which gives what one
+/// rounding would (24 >= 2 * 11 + 2).
+class Scalars {
+public:
+  explicit Scalars(llvm::IRBuilder<>& builder) : b(builder) {}
+
+  llvm::IRBuilder<>& b;
+
+  llvm::Type* registerType(mlir::Type element);
+  /// The element number `index` of the array at `base`.
+  llvm::Value* load(mlir::Type element, llvm::Value* base, llvm::Value* index);
+  void store(mlir::Type element, llvm::Value* value, llvm::Value* base, llvm::Value* index);
+
+  /// A float in its register, rounded to `element`, to nearest, ties to even; NaN stays NaN.
+  llvm::Value* round(mlir::Type element, llvm::Value* value);
+
+  /// stablehlo.convert between types that are compiled: rule I7.
+  llvm::Value* convert(mlir::Type from, mlir::Type to, llvm::Value* value);
+
+  /// The element of an attribute's value: APFloat's or APInt's bits.
+  llvm::Value* constant(mlir::Type element, double value);
+  llvm::Value* constant(mlir::Type element, const llvm::APInt& value);
+
+  /// Calls a function of the run-time library (Functions.h of Pipelines) that has no effects.
+  llvm::Value* call(llvm::StringRef name, llvm::Type* result,
+                    llvm::ArrayRef<llvm::Value*> operands);
+
+private:
+  llvm::Type* memoryType(mlir::Type element);
+  llvm::Value* bf16Bits(llvm::Value* value);
+};
+
+} // namespace octavo::conversion

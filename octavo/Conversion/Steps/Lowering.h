@@ -1,0 +1,52 @@
+// A function of static shapes as steps: which run, on which memory.
+#pragma once
+
+#include "octavo/Steps/Interpreted.h"
+#include "octavo/Steps/Kernel.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace octavo::conversion {
+
+/// What has to lie in memory while a program runs.
+struct SlotUse {
+  enum class Kind : std::uint8_t { Arena, Argument, Constant, Result };
+  Kind kind = Kind::Arena;
+  std::size_t bytes = 0;
+  int index = 0;           ///< of the argument, constant or result
+  std::size_t offset = 0;  ///< in the arena
+  int first = 0, last = 0; ///< steps between which it is in use
+};
+
+/// Kernels that a program calls: each text once.
+struct KernelTable {
+  std::vector<std::string> texts;
+  std::vector<std::string> names;              ///< of the first step that runs it
+  std::deque<steps::KernelFunction> functions; ///< as many; filled in when they are compiled
+  llvm::StringMap<std::size_t> numbers;
+};
+
+struct Program {
+  steps::Sequence steps;
+  std::vector<SlotUse> slots;
+  std::size_t arenaBytes = 0;
+  int valueCount = 0;
+  std::vector<steps::Place> arguments, results;
+  std::vector<execution::Value> constants;
+  KernelTable kernels;
+  std::vector<mlir::Operation*> interpreted; ///< operations that have no code
+};
+
+/// Bytes that a slot begins at multiples of.
+inline constexpr std::size_t kSlotAlignment = 64;
+
+/// Lowers a function of one block. What has no code is evaluated by `evaluate`. The error names
+/// what cannot be lowered: unknown extents, calls, blocks beside blocks.
+llvm::Expected<Program> lower(mlir::func::FuncOp function, steps::Evaluate evaluate);
+
+} // namespace octavo::conversion

@@ -1,0 +1,433 @@
+#include "octavo/Conversion/Steps/Nodes.h"
+
+#include "octavo/Conversion/Kernels/Views.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Reduction.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+namespace octavo::conversion {
+
+mlir::Value inMemory(mlir::Value value) {
+  while (auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>())
+    value = reshape.getOperand();
+  return value;
+}
+
+namespace {
+
+constexpr int kRow = 0, kColumn = 1, kUnknown = 2;
+
+bool isConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
+
+/// What an operation reads of others, seen through what is inlined, and where, if its result's
+/// element is `linear`.
+void forSources(mlir::Value value, const Index& linear, Variables& variables,
+                llvm::function_ref<void(const Element&)> f) {
+  const Element source = sourceOf({value, linear}, variables);
+  if (!isInlined(source.tensor.getDefiningOp()))
+    f(source);
+}
+
+class Builder {
+public:
+  Builder(mlir::Block& block,
+          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Operation*)> readsMemory)
+      : block(block), readsMemory(readsMemory) {}
+
+  std::vector<Node> build();
+
+private:
+  struct Draft {
+    Node node;
+    bool isSplit = false;            ///< rows and columns are fixed by a reduction
+    llvm::SetVector<int> reads = {}; ///< drafts whose results it uses
+    int mergedInto = -1;
+  };
+
+  mlir::Block& block;
+  llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Operation*)> readsMemory;
+  std::vector<Draft> drafts;
+  llvm::DenseMap<mlir::Operation*, int> draftOf;
+  llvm::DenseMap<mlir::Operation*, int> layoutOf; ///< of views that are laid out in memory
+
+  int resolve(int draft) const {
+    while (drafts[static_cast<std::size_t>(draft)].mergedInto >= 0)
+      draft = drafts[static_cast<std::size_t>(draft)].mergedInto;
+    return draft;
+  }
+  Draft& at(int draft) { return drafts[static_cast<std::size_t>(draft)]; }
+  int draftOfValue(mlir::Value value) const {
+    mlir::Operation* op = value.getDefiningOp();
+    const auto found = op == nullptr ? draftOf.end() : draftOf.find(op);
+    return found == draftOf.end() ? -1 : resolve(found->second);
+  }
+
+  void place(mlir::Operation* op);
+  bool joins(mlir::Operation* op, int draft);
+  bool fits(mlir::Operation* op, const Draft& draft, std::int64_t rows, std::int64_t columns,
+            int self);
+  bool reaches(int from, int to, int butNot = -1);
+  bool merge(int into, int other);
+  void shape(Draft& draft);
+  void require(mlir::Value value, int reader);
+  void connect();
+};
+
+/// Whether `from` uses what `to` gives, over others.
+bool Builder::reaches(int from, int to, int butNot) {
+  llvm::SmallVector<int> open{from};
+  llvm::DenseSet<int> seen;
+  while (!open.empty()) {
+    const int next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    for (const int read : at(next).reads) {
+      const int source = resolve(read);
+      if (source == to && next != butNot)
+        return true;
+      if (source != next && source != to)
+        open.push_back(source);
+    }
+  }
+  return false;
+}
+
+/// Whether each use that the operation makes of the draft's members is at the place where they are
+/// computed, with so many rows and columns.
+bool Builder::fits(mlir::Operation* op, const Draft& draft, std::int64_t rows, std::int64_t columns,
+                   int self) {
+  const Index row = Index::variable(kRow, rows);
+  const Index place = row * columns + Index::variable(kColumn, columns);
+  const auto isAtItsPlace = [&](const Element& source) {
+    if (draftOfValue(source.tensor) != self)
+      return true;
+    const bool isOfRow =
+        columns != 1 && (llvm::isa<stablehlo::ReduceOp>(source.tensor.getDefiningOp()) ||
+                         sizeOf(source.tensor) == rows);
+    return source.linear == (isOfRow ? row : place) &&
+           sizeOf(source.tensor) == (isOfRow ? rows : rows * columns);
+  };
+  bool allFit = true;
+  const auto check = [&](mlir::Value value, const Index& linear) {
+    Unknowns unknowns(kUnknown);
+    forSources(value, linear, unknowns,
+               [&](const Element& source) { allFit &= isAtItsPlace(source); });
+  };
+  if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
+    check(reduce.getInputs()[0], place);
+    forSources(reduce.getInitValues()[0], Index(), *std::make_unique<Unknowns>(kUnknown),
+               [&](const Element& source) { allFit &= draftOfValue(source.tensor) != self; });
+    return allFit;
+  }
+  const bool isOfRow = columns != 1 && sizeOf(op->getResult(0)) == rows;
+  for (mlir::Value operand : op->getOperands()) {
+    const bool isWhole = shapeOf(operand) == shapeOf(op->getResult(0));
+    if (isWhole)
+      check(operand, isOfRow ? row : place);
+    else
+      // Chosen by data, or one value for all: from elsewhere.
+      forSources(operand, Index(), *std::make_unique<Unknowns>(kUnknown),
+                 [&](const Element& source) { allFit &= draftOfValue(source.tensor) != self; });
+  }
+  return allFit;
+}
+
+bool isElementwise(mlir::Operation* op) {
+  return !llvm::isa<stablehlo::ReduceOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
+           return shapeOf(operand).empty() || shapeOf(operand) == shapeOf(op->getResult(0));
+         });
+}
+
+/// Makes the operation a member of a draft, if it can be.
+bool Builder::joins(mlir::Operation* op, int draft) {
+  Draft& d = at(draft);
+  if (!d.node.isKernel())
+    return false;
+  std::int64_t rows = d.node.kernel.rows, columns = d.node.kernel.columns;
+  bool splits = d.isSplit;
+  if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
+    if (!reducesRows(op))
+      return false;
+    const std::int64_t kept = sizeOf(op->getResult(0));
+    const std::int64_t reduced = sizeOf(reduce.getInputs()[0]) / std::max<std::int64_t>(kept, 1);
+    if (d.isSplit ? kept != rows || reduced != columns : kept * reduced != rows)
+      return false;
+    rows = kept;
+    columns = reduced;
+    splits = true;
+  } else if (!isElementwise(op)) {
+    return false;
+  } else {
+    const std::int64_t size = sizeOf(op->getResult(0));
+    if (size != rows * columns && !(d.isSplit && size == rows))
+      return false;
+  }
+  if (!fits(op, d, rows, columns, draft))
+    return false;
+  // Nothing that the operation reads besides may depend on the draft.
+  for (mlir::Value operand : op->getOperands()) {
+    Unknowns unknowns(kUnknown);
+    bool isCycle = false;
+    forSources(operand, Index(), unknowns, [&](const Element& source) {
+      const int other = draftOfValue(source.tensor);
+      isCycle |= other >= 0 && other != draft && reaches(other, draft);
+    });
+    if (isCycle)
+      return false;
+  }
+  d.node.kernel.rows = rows;
+  d.node.kernel.columns = columns;
+  d.isSplit = splits;
+  d.node.kernel.members.insert(op);
+  draftOf[op] = draft;
+  return true;
+}
+
+/// Makes two drafts one that go over the same rows, if no third stands between them.
+bool Builder::merge(int into, int other) {
+  Draft &a = at(into), &c = at(other);
+  if (!a.node.isKernel() || !c.node.isKernel())
+    return false;
+  const std::int64_t size = a.node.kernel.rows * a.node.kernel.columns;
+  if (size != c.node.kernel.rows * c.node.kernel.columns)
+    return false;
+  if (a.isSplit && c.isSplit && a.node.kernel.rows != c.node.kernel.rows)
+    return false;
+  // Uses between the two would have to be at their place; those that are not hold them apart.
+  if (reaches(into, other) || reaches(other, into))
+    return false;
+  if (!a.isSplit && c.isSplit) {
+    a.node.kernel.rows = c.node.kernel.rows;
+    a.node.kernel.columns = c.node.kernel.columns;
+  }
+  a.isSplit |= c.isSplit;
+  a.node.kernel.members.insert(c.node.kernel.members.begin(), c.node.kernel.members.end());
+  a.reads.insert(c.reads.begin(), c.reads.end());
+  c.mergedInto = into;
+  return true;
+}
+
+void Builder::place(mlir::Operation* op) {
+  llvm::SetVector<int> sources;
+  const auto note = [&](mlir::Value value) {
+    Unknowns unknowns(kUnknown);
+    forSources(value, Index(), unknowns, [&](const Element& source) {
+      if (const int draft = draftOfValue(source.tensor); draft >= 0)
+        sources.insert(draft);
+    });
+  };
+  const bool isMember = isKernelMember(op);
+  if (isMember)
+    llvm::for_each(op->getOperands(), note);
+  else
+    for (mlir::Value value : readsMemory(op))
+      note(value);
+
+  int home = -1;
+  if (isMember) {
+    llvm::SmallVector<int> candidates(sources.begin(), sources.end());
+    llvm::sort(candidates, std::greater<>());
+    for (const int candidate : candidates)
+      if (joins(op, candidate)) {
+        home = candidate;
+        break;
+      }
+    if (home >= 0 && isElementwise(op))
+      for (const int candidate : candidates)
+        if (resolve(candidate) != home && fits(op, at(candidate), at(home).node.kernel.rows,
+                                               at(home).node.kernel.columns, candidate))
+          merge(home, candidate);
+  }
+  if (home < 0) {
+    home = static_cast<int>(drafts.size());
+    drafts.emplace_back();
+    draftOf[op] = home;
+    Draft& draft = drafts.back();
+    if (!isMember) {
+      draft.node.op = op;
+    } else {
+      draft.node.kernel.members.insert(op);
+      draft.node.kernel.rows = sizeOf(op->getResult(0));
+      if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
+        draft.node.kernel.columns =
+            sizeOf(reduce.getInputs()[0]) / std::max<std::int64_t>(draft.node.kernel.rows, 1);
+        draft.isSplit = true;
+      }
+    }
+  }
+  for (const int source : sources)
+    if (resolve(source) != home)
+      at(home).reads.insert(source);
+}
+
+/// Rows and columns of a draft that no reduction has cut: where each member is read and written in
+/// the order of its elements, rows are elements; else the last axis are the columns, so that no
+/// index is divided within the inner loop.
+void Builder::shape(Draft& draft) {
+  if (draft.isSplit || draft.node.kernel.rows == 0)
+    return;
+  Kernel& kernel = draft.node.kernel;
+  const std::int64_t size = kernel.rows;
+  bool isPlain = true;
+  llvm::ArrayRef<std::int64_t> extents;
+  const auto look = [&](mlir::Value result, mlir::ValueRange operands, bool isWhole) {
+    if (shapeOf(result).size() >= extents.size())
+      extents = shapeOf(result);
+    isPlain &= isWhole;
+    const Index place = Index::variable(kRow, size);
+    for (mlir::Value operand : operands) {
+      if (shapeOf(operand).empty())
+        continue;
+      Unknowns unknowns(kUnknown);
+      const Element source = sourceOf({operand, place}, unknowns);
+      isPlain &= source.linear == place || source.linear.digits().empty();
+      isPlain &= !llvm::isa_and_present<stablehlo::IotaOp>(source.tensor.getDefiningOp());
+    }
+  };
+  for (mlir::Operation* member : kernel.members)
+    look(member->getResult(0), member->getOperands(), isElementwise(member));
+  for (mlir::Value value : kernel.stored)
+    if (!kernel.members.contains(value.getDefiningOp()))
+      look(value, value.getDefiningOp()->getOperands(), false);
+  if (isPlain)
+    return;
+  for (std::size_t axis = extents.size(); axis-- > 0;)
+    if (extents[axis] > 1) {
+      kernel.columns = extents[axis];
+      kernel.rows = size / extents[axis];
+      return;
+    }
+}
+
+/// Has a value lie in memory for a draft that reads it.
+void Builder::require(mlir::Value value, int reader) {
+  value = inMemory(value);
+  mlir::Operation* op = value.getDefiningOp();
+  if (op == nullptr || op->getBlock() != &block || isConstant(op))
+    return;
+  if (isInlined(op)) {
+    auto found = layoutOf.find(op);
+    if (found == layoutOf.end()) {
+      const int layout = static_cast<int>(drafts.size());
+      found = layoutOf.try_emplace(op, layout).first;
+      drafts.emplace_back();
+      drafts.back().node.kernel.rows = sizeOf(value);
+      drafts.back().node.kernel.stored.insert(value);
+      Unknowns unknowns(kUnknown);
+      forSources(value, Index(), unknowns,
+                 [&](const Element& source) { require(source.tensor, layout); });
+    }
+    if (reader >= 0)
+      at(reader).reads.insert(layoutOf.lookup(op));
+    return;
+  }
+  const int draft = draftOfValue(value);
+  if (draft == reader)
+    return;
+  if (at(draft).node.isKernel())
+    at(draft).node.kernel.stored.insert(value);
+  if (reader >= 0)
+    at(reader).reads.insert(draft);
+}
+
+void Builder::connect() {
+  const std::size_t count = drafts.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const int reader = static_cast<int>(i);
+    if (at(reader).mergedInto >= 0)
+      continue;
+    const llvm::SmallVector<mlir::Operation*> members(at(reader).node.kernel.members.begin(),
+                                                      at(reader).node.kernel.members.end());
+    for (mlir::Operation* member : members)
+      for (mlir::Value operand : member->getOperands()) {
+        Unknowns unknowns(kUnknown);
+        forSources(operand, Index(), unknowns,
+                   [&](const Element& source) { require(source.tensor, reader); });
+      }
+    if (mlir::Operation* op = at(reader).node.op)
+      for (mlir::Value value : readsMemory(op))
+        require(value, reader);
+  }
+  for (mlir::Value value : block.getTerminator()->getOperands())
+    require(value, -1);
+}
+
+std::vector<Node> Builder::build() {
+  for (mlir::Operation& op : block.without_terminator())
+    if (!isInlined(&op) && !isConstant(&op))
+      place(&op);
+  connect();
+
+  // Effects keep their order.
+  int lastEffect = -1;
+  for (mlir::Operation& op : block.without_terminator()) {
+    const auto found = draftOf.find(&op);
+    if (found == draftOf.end() || at(found->second).node.isKernel() ||
+        mlir::isMemoryEffectFree(&op))
+      continue;
+    if (lastEffect >= 0)
+      at(found->second).reads.insert(lastEffect);
+    lastEffect = found->second;
+  }
+
+  std::vector<int> waiting(drafts.size(), 0);
+  std::vector<llvm::SmallVector<int>> readers(drafts.size());
+  for (int i = 0; i < static_cast<int>(drafts.size()); ++i) {
+    if (at(i).mergedInto >= 0)
+      continue;
+    llvm::DenseSet<int> sources;
+    for (const int read : at(i).reads)
+      if (const int source = resolve(read); source != i && sources.insert(source).second) {
+        readers[static_cast<std::size_t>(source)].push_back(i);
+        ++waiting[static_cast<std::size_t>(i)];
+      }
+  }
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (int i = 0; i < static_cast<int>(drafts.size()); ++i)
+    if (at(i).mergedInto < 0 && waiting[static_cast<std::size_t>(i)] == 0)
+      ready.push(i);
+  std::vector<Node> nodes;
+  while (!ready.empty()) {
+    const int next = ready.top();
+    ready.pop();
+    for (const int reader : readers[static_cast<std::size_t>(next)])
+      if (--waiting[static_cast<std::size_t>(reader)] == 0)
+        ready.push(reader);
+    Draft& draft = at(next);
+    if (!draft.node.isKernel()) {
+      nodes.push_back(std::move(draft.node));
+      continue;
+    }
+    if (draft.node.kernel.stored.empty())
+      continue; // nobody asks
+    shape(draft);
+    // Members that were merged are put back into the order of the program.
+    llvm::SmallVector<mlir::Operation*> members = draft.node.kernel.members.takeVector();
+    llvm::sort(members,
+               [](mlir::Operation* a, mlir::Operation* c) { return a->isBeforeInBlock(c); });
+    draft.node.kernel.members.insert(members.begin(), members.end());
+    nodes.push_back(std::move(draft.node));
+  }
+  return nodes;
+}
+
+} // namespace
+
+std::vector<Node>
+nodesOf(mlir::Block& block,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Operation*)> readsMemory) {
+  return Builder(block, readsMemory).build();
+}
+
+} // namespace octavo::conversion

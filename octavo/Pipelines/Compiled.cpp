@@ -1,0 +1,168 @@
+#include "octavo/Pipelines/Compiled.h"
+
+#include "octavo/Conversion/Steps/Lowering.h"
+#include "octavo/Dialect/Diagnostics.h"
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Pipelines/Codegen.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+namespace octavo::pipelines {
+
+namespace {
+
+using conversion::SlotUse;
+using execution::Host;
+using execution::Tensor;
+using execution::Value;
+
+struct Free {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<std::byte[], Free>;
+
+Memory allocate(std::size_t bytes) {
+  const std::size_t alignment = conversion::kSlotAlignment;
+  const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
+  return Memory(static_cast<std::byte*>(std::aligned_alloc(alignment, std::max(size, alignment))));
+}
+
+class CompiledProgram : public execution::Executable {
+public:
+  CompiledProgram(mlir::OwningOpRef<mlir::ModuleOp> module, conversion::Program program,
+                  std::unique_ptr<MachineCode> code)
+      : module(std::move(module)), program(std::move(program)), code(std::move(code)) {}
+
+  std::int64_t processes() const override { return 1; }
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override;
+
+private:
+  mlir::OwningOpRef<mlir::ModuleOp> module; ///< what is interpreted refers to it
+  conversion::Program program;
+  std::unique_ptr<MachineCode> code;
+  std::mutex keeping;
+  std::vector<Memory> arenas; ///< of runs that have ended, for the next ones
+
+  Memory takeArena() {
+    const std::lock_guard lock(keeping);
+    if (arenas.empty())
+      return allocate(program.arenaBytes);
+    Memory arena = std::move(arenas.back());
+    arenas.pop_back();
+    return arena;
+  }
+};
+
+llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
+                                                        const Host& host) {
+  if (arguments.size() != program.arguments.size())
+    return llvm::createStringError("the function takes " + llvm::Twine(program.arguments.size()) +
+                                   " arguments; " + llvm::Twine(arguments.size()) + " were given");
+  Memory arena = takeArena();
+  if (!arena)
+    return llvm::createStringError("there is not enough memory for the " +
+                                   llvm::Twine(program.arenaBytes) +
+                                   " bytes that the program works on");
+  steps::Frame frame;
+  frame.host = &host;
+  frame.memory.resize(program.slots.size());
+  frame.values.resize(static_cast<std::size_t>(program.valueCount));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const steps::Place& place = program.arguments[i];
+    if (!place.memory) {
+      frame.values[static_cast<std::size_t>(place.number)] = arguments[i];
+      continue;
+    }
+    if (!arguments[i].isTensor() || arguments[i].tensor().shape != place.memory->shape ||
+        arguments[i].tensor().type != place.memory->type)
+      return llvm::createStringError("argument " + llvm::Twine(i) + " does not fit its type");
+  }
+  std::vector<Tensor> results(program.results.size(), Tensor{format::element("f32"), {}, {}});
+  try {
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (const auto& memory = program.results[i].memory)
+        results[i] = Tensor::zeros(memory->type, memory->shape);
+  } catch (const std::bad_alloc&) {
+    return llvm::createStringError("there is not enough memory for the results");
+  }
+  for (std::size_t i = 0; i < program.slots.size(); ++i) {
+    const SlotUse& slot = program.slots[i];
+    const auto index = static_cast<std::size_t>(slot.index);
+    switch (slot.kind) {
+    case SlotUse::Kind::Arena:
+      frame.memory[i] = arena.get() + slot.offset;
+      break;
+    case SlotUse::Kind::Argument: // read only
+      frame.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
+      break;
+    case SlotUse::Kind::Constant:
+      frame.memory[i] = const_cast<std::byte*>(program.constants[index].tensor().bytes.data());
+      break;
+    case SlotUse::Kind::Result:
+      frame.memory[i] = results[index].bytes.data();
+      break;
+    }
+  }
+  llvm::Error error = program.steps.run(frame);
+  {
+    const std::lock_guard lock(keeping);
+    arenas.push_back(std::move(arena));
+  }
+  if (error)
+    return std::move(error);
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const steps::Place& place = program.results[i];
+    values.push_back(place.memory ? Value(std::move(results[i]))
+                                  : frame.values[static_cast<std::size_t>(place.number)]);
+  }
+  return values;
+}
+
+/// Makes a program what Conversion takes: one function, its calls inlined, what is constant folded.
+llvm::Error simplify(mlir::ModuleOp module) {
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(mlir::createInlinerPass());
+  passes.addPass(mlir::createCanonicalizerPass());
+  passes.addPass(mlir::createCSEPass());
+  const Diagnostics diagnostics(*module.getContext());
+  if (mlir::failed(passes.run(module)))
+    return llvm::createStringError(diagnostics.found());
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<execution::Executable>>
+compileProgram(mlir::ModuleOp source, llvm::StringRef name, steps::Evaluate evaluate,
+               const execution::Backend& fallback) {
+  auto reference = fallback.prepare(source, name);
+  if (!reference || (*reference)->processes() != 1)
+    return reference;
+  mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
+  if (llvm::Error error = simplify(*module))
+    return std::move(error);
+  auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
+  if (!function || function.isExternal())
+    return reference;
+  llvm::Expected<conversion::Program> program = conversion::lower(function, evaluate);
+  if (!program) {
+    llvm::consumeError(program.takeError());
+    return reference;
+  }
+  auto code = compile(program->kernels.texts);
+  if (!code)
+    return code.takeError();
+  for (std::size_t i = 0; i < (*code)->functions().size(); ++i)
+    program->kernels.functions[i] = (*code)->functions()[i];
+  return std::make_unique<CompiledProgram>(std::move(module), std::move(*program),
+                                           std::move(*code));
+}
+
+} // namespace octavo::pipelines

@@ -1,0 +1,16 @@
+// Compiled programs as a backend: the only place that orders passes.
+#pragma once
+
+#include "octavo/Execution/Executable.h"
+#include "octavo/Steps/Interpreted.h"
+
+namespace octavo::pipelines {
+
+/// Compiles a function of a verified module. Operations without code are evaluated by `evaluate`;
+/// programs that are no sequence of steps (a grid of processes, unknown extents, recursion) are
+/// given to `fallback` as a whole.
+llvm::Expected<std::unique_ptr<execution::Executable>>
+compileProgram(mlir::ModuleOp program, llvm::StringRef function, steps::Evaluate evaluate,
+               const execution::Backend& fallback);
+
+} // namespace octavo::pipelines

@@ -1,0 +1,46 @@
+#include "octavo/Steps/Control.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace octavo::steps {
+
+llvm::Error WhileStep::run(Frame& frame) const {
+  for (const Carried& each : carried)
+    copy(frame, each.given, each.argument);
+  for (;;) {
+    if (llvm::Error error = condition.run(frame))
+      return error;
+    if (*frame.memory[static_cast<std::size_t>(predicate.number)] == std::byte{0})
+      return llvm::Error::success();
+    if (llvm::Error error = body.run(frame))
+      return error;
+    for (const Carried& each : carried) {
+      const auto argument = static_cast<std::size_t>(each.argument.number),
+                 next = static_cast<std::size_t>(each.next.number);
+      if (!each.argument.memory)
+        frame.values[argument] = frame.values[next];
+      else if (argument != next)
+        std::swap(frame.memory[argument], frame.memory[next]);
+    }
+  }
+}
+
+llvm::Error BranchStep::run(Frame& frame) const {
+  const std::byte* given = frame.memory[static_cast<std::size_t>(index.number)];
+  std::int32_t chosen = 0;
+  if (isPredicate)
+    chosen = *given == std::byte{0} ? 1 : 0;
+  else
+    std::memcpy(&chosen, given, sizeof chosen);
+  const auto count = static_cast<std::int32_t>(branches.size());
+  const Branch& branch =
+      branches[static_cast<std::size_t>(chosen < 0 || chosen >= count ? count - 1 : chosen)];
+  if (llvm::Error error = branch.steps.run(frame))
+    return error;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    copy(frame, branch.results[i], results[i]);
+  return llvm::Error::success();
+}
+
+} // namespace octavo::steps

@@ -1,0 +1,56 @@
+// Steps that run other steps: loops and branches.
+#pragma once
+
+#include "octavo/Steps/Place.h"
+
+namespace octavo::steps {
+
+/// stablehlo.while. What the loop carries has two slots that change places after each turn, so that
+/// nothing is copied; what the body hands on as it is stays where it is.
+class WhileStep : public Step {
+public:
+  struct Carried {
+    Place given;    ///< the operand
+    Place argument; ///< of condition and body
+    Place next;     ///< what the body gives
+  };
+  WhileStep(std::string name, std::vector<Carried> carried, Sequence condition, Slot predicate,
+            Sequence body)
+      : Step(std::move(name)), carried(std::move(carried)), condition(std::move(condition)),
+        predicate(predicate), body(std::move(body)) {}
+  llvm::Error run(Frame& frame) const override;
+
+  const Sequence& conditionSteps() const { return condition; }
+  const Sequence& bodySteps() const { return body; }
+
+private:
+  std::vector<Carried> carried;
+  Sequence condition;
+  Slot predicate;
+  Sequence body;
+};
+
+/// stablehlo.if and case: one branch is run, the last one where the index is outside.
+class BranchStep : public Step {
+public:
+  struct Branch {
+    Sequence steps;
+    std::vector<Place> results;
+  };
+  /// `index` is an i32, or an i1 of which true is the first branch.
+  BranchStep(std::string name, Slot index, bool isPredicate, std::vector<Branch> branches,
+             std::vector<Place> results)
+      : Step(std::move(name)), index(index), isPredicate(isPredicate),
+        branches(std::move(branches)), results(std::move(results)) {}
+  llvm::Error run(Frame& frame) const override;
+
+  const std::vector<Branch>& all() const { return branches; }
+
+private:
+  Slot index;
+  bool isPredicate;
+  std::vector<Branch> branches;
+  std::vector<Place> results;
+};
+
+} // namespace octavo::steps

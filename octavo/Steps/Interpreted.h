@@ -1,0 +1,30 @@
+// A step for which there is no code: the interpreter evaluates the operation.
+#pragma once
+
+#include "octavo/Steps/Place.h"
+
+#include "mlir/IR/Operation.h"
+
+namespace octavo::steps {
+
+/// Evaluates one operation on its operands (the interpreter's, which this layer does not know).
+using Evaluate = llvm::Expected<std::vector<Value>> (*)(mlir::Operation* op,
+                                                        std::vector<Value> operands,
+                                                        const Host& host);
+
+class InterpretedStep : public Step {
+public:
+  InterpretedStep(std::string name, mlir::Operation* op, Evaluate evaluate,
+                  std::vector<Place> operands, std::vector<Place> results)
+      : Step(std::move(name)), op(op), evaluate(evaluate), operands(std::move(operands)),
+        results(std::move(results)) {}
+  llvm::Error run(Frame& frame) const override;
+  mlir::Operation* operation() const { return op; }
+
+private:
+  mlir::Operation* op;
+  Evaluate evaluate;
+  std::vector<Place> operands, results;
+};
+
+} // namespace octavo::steps

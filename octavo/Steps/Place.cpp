@@ -1,0 +1,51 @@
+#include "octavo/Steps/Place.h"
+
+#include <cassert>
+#include <cstring>
+
+namespace octavo::steps {
+
+using execution::Tensor;
+
+Value read(const Frame& frame, const Place& place) {
+  const auto number = static_cast<std::size_t>(place.number);
+  if (!place.memory)
+    return frame.values[number];
+  Tensor tensor = Tensor::zeros(place.memory->type, place.memory->shape);
+  if (!tensor.bytes.empty())
+    std::memcpy(tensor.bytes.data(), frame.memory[number], tensor.bytes.size());
+  return Value(std::move(tensor));
+}
+
+void write(Frame& frame, const Place& place, Value value) {
+  const auto number = static_cast<std::size_t>(place.number);
+  if (!place.memory) {
+    frame.values[number] = std::move(value);
+    return;
+  }
+  const Tensor& tensor = value.tensor();
+  assert(tensor.shape == place.memory->shape && tensor.type == place.memory->type);
+  if (!tensor.bytes.empty())
+    std::memcpy(frame.memory[number], tensor.bytes.data(), tensor.bytes.size());
+}
+
+std::size_t bytesOf(const Place& place) {
+  return static_cast<std::size_t>(numerics::elementCount(place.memory->shape)) *
+         static_cast<std::size_t>(place.memory->type.bytes());
+}
+
+void copy(Frame& frame, const Place& from, const Place& to) {
+  const auto source = static_cast<std::size_t>(from.number),
+             target = static_cast<std::size_t>(to.number);
+  if (!from.memory)
+    frame.values[target] = frame.values[source];
+  else if (frame.memory[target] != frame.memory[source] && bytesOf(from) != 0)
+    std::memcpy(frame.memory[target], frame.memory[source], bytesOf(from));
+}
+
+llvm::Error CopyStep::run(Frame& frame) const {
+  copy(frame, from, to);
+  return llvm::Error::success();
+}
+
+} // namespace octavo::steps
