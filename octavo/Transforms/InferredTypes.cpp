@@ -1,5 +1,6 @@
 #include "octavo/Transforms/InferredTypes.h"
 
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
@@ -145,6 +146,7 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
     return types;
   }
   return llvm::TypeSwitch<mlir::Operation*, Types>(op)
+      .Case([](chlo::RaggedDotOp dot) { return one(dot, dot.resultExtents()); })
       .Case([](stablehlo::ConvolutionOp convolution) { return convolved(convolution); })
       .Case([](stablehlo::ReduceWindowOp window) { return windowed(window); })
       .Case([](stablehlo::ReduceOp reduce) { return reduced(reduce); })

@@ -2,7 +2,8 @@
 
 Inputs and outputs are of types that .npy has; narrow types live inside. `tolerance` is relative to
 the largest output value; 0 asks for the same bits. `shapes` are those of a program exported for
-dimensions that have only names; the inputs give them their extents.
+dimensions that have only names; the inputs give them their extents. `platform` is what the program
+is written for; XLA computes its outputs on the CPU all the same.
 """
 import functools
 from typing import Callable, NamedTuple
@@ -18,14 +19,15 @@ class Program(NamedTuple):
     inputs: tuple
     tolerance: float = 2e-6
     shapes: tuple | None = None
+    platform: str = "cpu"
 
 
 PROGRAMS = {}
 
 
-def program(*inputs, tolerance=2e-6, name=None, shapes=None):
+def program(*inputs, tolerance=2e-6, name=None, shapes=None, platform="cpu"):
     def add(function):
-        PROGRAMS[name or function.__name__] = Program(function, inputs, tolerance, shapes)
+        PROGRAMS[name or function.__name__] = Program(function, inputs, tolerance, shapes, platform)
         return function
     return add
 
@@ -677,3 +679,25 @@ def sharded_symbolic(x):
         whole = lax.all_gather(part, "d", axis=1, tiled=True)
         return whole + jnp.arange(whole.shape[1], dtype=jnp.float32)
     return sharded(gathered, mesh(d=4), [("d",)], ("d",), check_vma=False)(x)
+
+
+# Groups of rows, each with weights of its own. For a TPU or a GPU JAX prints chlo.ragged_dot (in
+# jax.export's container a composite of it), for the gradient of the weights in its second mode.
+
+GROUPS = np.array([3, 0, 5, 2], np.int32)
+
+
+@program(normal(12, 6), normal(4, 6, 5, seed=1), GROUPS, tolerance=1e-5, platform="tpu")
+def ragged_experts(x, w, sizes):
+    def loss(x, w):
+        y = jax.lax.ragged_dot(x, w, sizes)
+        return (y * y).sum(), y
+    gradients, y = jax.grad(loss, argnums=(0, 1), has_aux=True)(x, w)
+    return y, *gradients
+
+
+@program(normal(3, 5, 6), normal(3, 6, 4, seed=1), np.array([2, 1], np.int32), tolerance=1e-5, platform="cuda")
+def ragged_batches(x, w, sizes):
+    """The third mode: what is ragged are the batches."""
+    axes = lax.RaggedDotDimensionNumbers((((2,), (1,)), ((0,), (0,))), [0], [])
+    return lax.ragged_dot_general(x, w, sizes, axes)
