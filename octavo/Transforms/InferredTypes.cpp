@@ -130,7 +130,7 @@ Types joined(sdy::ManualComputationOp op) {
   for (auto [part, sharding] :
        llvm::zip_equal(op.getBody().front().getTerminator()->getOperandTypes(),
                        op.getOutShardings().getShardings()))
-    types.push_back(op.wholeOf(llvm::cast<RankedTensorType>(part), sharding));
+    types.push_back(op.wholeOf(part, sharding));
   return types;
 }
 
@@ -154,6 +154,9 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
       .Case<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::ReduceScatterOp>(
           [](auto collective) { return collected(collective); })
       .Case([](sdy::ManualComputationOp manual) { return joined(manual); })
+      .Case([](sdy::NamedComputationOp named) {
+        return Types(named.getBody().front().getTerminator()->getOperandTypes());
+      })
       .Case([](stablehlo::DotGeneralOp dot) {
         return one(dot, stablehlo::DotGeneralOp::resultExtents(
                             stablehlo::extentsOf(tensorType(dot.getLhs())),

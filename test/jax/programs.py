@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import PartitionSpec as P
 
 
 class Program(NamedTuple):
@@ -592,7 +593,7 @@ def symbolic_attention(x):
     return attention_of(x, x, x, jnp.tril(jnp.ones((t, t), bool)))
 
 
-# Four devices: arrays are whole on the outside, in pieces inside. mesh() is asked for when a program
+# Four devices (write.py has eight): arrays are whole on the outside, in pieces inside. mesh() is asked for when a program
 # is traced, so that reading this file needs no devices.
 
 def mesh(order=(0, 1, 2, 3), **axes):
@@ -601,8 +602,7 @@ def mesh(order=(0, 1, 2, 3), **axes):
 
 
 def sharded(function, mesh, ins, outs, **options):
-    spec = jax.sharding.PartitionSpec
-    return jax.shard_map(function, mesh=mesh, in_specs=tuple(spec(*axes) for axes in ins), out_specs=spec(*outs), **options)
+    return jax.shard_map(function, mesh=mesh, in_specs=tuple(P(*axes) for axes in ins), out_specs=P(*outs), **options)
 
 
 RING = [(i, (i + 1) % 4) for i in range(4)]
@@ -668,7 +668,7 @@ def sharded_attention(x):
 
 @program(normal(8, 6), tolerance=0)
 def sharding_constraint(x):
-    layout = jax.sharding.NamedSharding(mesh(a=2, b=2), jax.sharding.PartitionSpec("a", None))
+    layout = jax.sharding.NamedSharding(mesh(a=2, b=2), P("a", None))
     return lax.with_sharding_constraint(x * 2, layout)
 
 
@@ -701,3 +701,46 @@ def ragged_batches(x, w, sizes):
     """The third mode: what is ragged are the batches."""
     axes = lax.RaggedDotDimensionNumbers((((2,), (1,)), ((0,), (0,))), [0], [])
     return lax.ragged_dot_general(x, w, sizes, axes)
+
+
+# A manual computation within another, along other axes of the mesh.
+
+@program(normal(4, 8))
+def sharded_within_sharded(x):
+    def inner(part):
+        return part + lax.psum(part, "b") * 0.5 + lax.axis_index("b").astype(jnp.float32)
+    def outer(part):
+        rest = jax.shard_map(inner, in_specs=P(None, "b"), out_specs=P(None, "b"), axis_names={"b"})(part)
+        return rest + lax.psum(part, "a") + lax.axis_index("a").astype(jnp.float32)
+    return jax.shard_map(outer, mesh=mesh((2, 0, 3, 1), a=2, b=2), in_specs=P("a"), out_specs=P("a"), axis_names={"a"})(x)
+
+
+@program(normal(8, 8), normal(8, 4, seed=1), tolerance=1e-5)
+def sharded_within_a_loop(x, w):
+    """The inner computation is a function's, and each turn has it once."""
+    @jax.jit
+    def product(part, w):
+        return jax.shard_map(lambda a, b: lax.psum(a @ b, "b"), in_specs=(P(None, "b"), P("b")), out_specs=P(),
+                             axis_names={"b"})(part, w)
+    def outer(part, w):
+        def step(i, v):
+            return v * 0.5 + lax.ppermute(jnp.tanh(product(v, w)) @ w.T, "a", [(0, 1), (1, 0)])
+        return lax.fori_loop(0, 3, step, part)
+    return jax.shard_map(outer, mesh=mesh(a=2, b=2), in_specs=(P("a"), P()), out_specs=P("a"), axis_names={"a"},
+                         check_vma=False)(x, w)
+
+
+@program(normal(4, 6, 8), tolerance=0)
+def sharded_three_deep(x):
+    """Of eight devices; the innermost moves parts along its axis, the outer ones along theirs."""
+    def shift(part, axis):
+        return lax.ppermute(part, axis, [(0, 1), (1, 0)])
+    def innermost(part):
+        return shift(part, "c") + lax.axis_index("c").astype(jnp.float32)
+    def inner(part):
+        rest = jax.shard_map(innermost, in_specs=P(None, None, "c"), out_specs=P("c"), axis_names={"c"})(part)
+        return shift(rest, "b") + 10 * lax.axis_index("b").astype(jnp.float32)
+    def outer(part):
+        rest = jax.shard_map(inner, in_specs=P(None, "b"), out_specs=P(None, "b"), axis_names={"b"})(part)
+        return shift(rest, "a") + 100 * lax.axis_index("a").astype(jnp.float32)
+    return jax.shard_map(outer, mesh=mesh(range(8), a=2, b=2, c=2), in_specs=P("a"), out_specs=P("a"), axis_names={"a"})(x)

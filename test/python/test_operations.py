@@ -1,4 +1,4 @@
-"""Every operation of StableHLO and CHLO that jaxlib registers, and those of Shardy that octavo has:
+"""Every operation of StableHLO, CHLO and Shardy that jaxlib registers:
 record, round trip, verifier, evaluation, and a rule.
 
 That every record has an evaluator is InterpreterTest's; here each operation is spelled by a test of
@@ -24,8 +24,8 @@ KINDS = {"round trip": lambda path: path.startswith(("test/StableHLO", "test/CHL
 
 
 def registered():
-    from jaxlib.mlir.dialects import chlo, stablehlo
-    return {member.OPERATION_NAME for dialect in (stablehlo, chlo)
+    from jaxlib.mlir.dialects import chlo, sdy, stablehlo
+    return {member.OPERATION_NAME for dialect in (stablehlo, chlo, sdy)
             for _, member in inspect.getmembers(dialect, inspect.isclass)
             if hasattr(member, "OPERATION_NAME")} - INTERNAL
 
