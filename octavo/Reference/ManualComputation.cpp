@@ -36,6 +36,8 @@ public:
 
   /// The places that differ from this one along manual axes alone: in their order, itself too.
   std::vector<std::int64_t> placesAlongManualAxes(std::int64_t place) {
+    if (!mesh)
+      return {place};
     std::vector<std::int64_t> places;
     for (std::int64_t other = 0; other < count(); ++other)
       if (llvm::all_of(mesh.getAxes(), [&](sdy::MeshAxisAttr axis) {
@@ -192,8 +194,12 @@ std::string conflict(sdy::ManualComputationOp op, llvm::ArrayRef<mlir::Operation
   auto outermost = llvm::cast<sdy::ManualComputationOp>(around.front());
   if (const sdy::MeshAttr mesh = op.mesh(); mesh && mesh != outermost.mesh()) {
     std::string text;
-    llvm::raw_string_ostream(text) << "stands in a computation on the mesh " << outermost.mesh()
-                                   << ", and has another, " << mesh;
+    llvm::raw_string_ostream out(text);
+    out << "has the mesh " << mesh << " within a computation ";
+    if (const sdy::MeshAttr around = outermost.mesh())
+      out << "on another, " << around;
+    else
+      out << "without one";
     return text;
   }
   for (mlir::StringAttr axis : op.getManualAxes().getValue())

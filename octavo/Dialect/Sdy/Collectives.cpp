@@ -27,15 +27,17 @@ public:
     const TensorShardingAttr in = shardingOf(op->getOperand(0));
     if (!in && unsharded == Unsharded::Refused)
       return op->emitOpError() << "(C1) needs an operand with a sharding";
+    const mlir::Type type = op->getOperand(0).getType();
+    if (in && failed(verifySharding(op, "the operand's sharding", in, type)))
+      return mlir::failure();
     const MeshAttr before = in ? meshOf(in, op) : mesh;
-    if (before && before != mesh &&
+    if (before != mesh &&
         !(llvm::isa<CollectivePermuteOp>(op) && before.getAxes() == mesh.getAxes()))
       return op->emitOpError() << "(C2) needs operand and result on one mesh; found " << before
                                << " and " << mesh;
     const auto rank = static_cast<std::size_t>(
         llvm::cast<mlir::RankedTensorType>(op->getResult(0).getType()).getRank());
     for (TensorShardingAttr sharding : {in, out})
-      // The operand's own place reports what is wrong with its sharding.
       if (sharding && sharding.getDimShardings().size() != rank)
         return op->emitOpError() << "(C1) needs shardings with " << rank << " dimensions; found "
                                  << sharding;

@@ -1,5 +1,6 @@
 #include "octavo/Dialect/Sdy/Sharding.h"
 
+#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Sdy/Axes.h"
 #include "octavo/Dialect/Sdy/ShardingRule.h"
 
@@ -26,9 +27,9 @@ bool isBare(TensorShardingAttr sharding) {
 /// (S3)
 LogicalResult verifyRank(mlir::Operation* op, const std::string& what, TensorShardingAttr sharding,
                          MeshAttr mesh, mlir::Type type) {
-  const auto dimensions = static_cast<std::int64_t>(sharding.getDimShardings().size());
-  const auto tensor = llvm::dyn_cast_if_present<mlir::RankedTensorType>(type);
-  if (!tensor || isOneDevice(mesh)) {
+  const std::size_t dimensions = sharding.getDimShardings().size();
+  const auto extents = type ? extentsOf(type) : std::nullopt;
+  if (!extents || isOneDevice(mesh)) {
     if (!isBare(sharding))
       return op->emitOpError() << "(S3) " << what << " must have no dimensions and axes, since "
                                << (isOneDevice(mesh) ? "its mesh is one device"
@@ -38,9 +39,9 @@ LogicalResult verifyRank(mlir::Operation* op, const std::string& what, TensorSha
       return op->emitOpError() << "(S3) " << what << " is for an unranked tensor, " << type;
     return mlir::success();
   }
-  if (dimensions != tensor.getRank())
+  if (dimensions != extents->size())
     return op->emitOpError() << "(S3) " << what << " has rank " << dimensions << ", " << type
-                             << " has " << tensor.getRank();
+                             << " has " << extents->size();
   return mlir::success();
 }
 
@@ -59,6 +60,14 @@ LogicalResult verifyNotManual(mlir::Operation* op, const std::string& what,
 }
 
 } // namespace
+
+std::optional<llvm::ArrayRef<std::int64_t>> extentsOf(mlir::Type type) {
+  if (const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type))
+    return tensor.getShape();
+  if (const auto scaled = llvm::dyn_cast<ir::ScaledType>(type))
+    return scaled.getShape();
+  return std::nullopt;
+}
 
 MeshAttr meshOf(TensorShardingAttr sharding, mlir::Operation* from) {
   if (auto mesh = llvm::dyn_cast<MeshAttr>(sharding.getMeshOrRef()))

@@ -7,6 +7,9 @@
 
 namespace octavo::sdy {
 
+/// The extents of a tensor, a scaled one too; nothing for a type that is no ranked tensor.
+std::optional<llvm::ArrayRef<std::int64_t>> extentsOf(mlir::Type type);
+
 /// The mesh that a sharding at `from` is on: null where the program does not have it.
 MeshAttr meshOf(TensorShardingAttr sharding, mlir::Operation* from);
 

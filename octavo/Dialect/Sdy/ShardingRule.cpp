@@ -1,6 +1,8 @@
 // Rules of operations: constraints (R1) to (R4) of OpShardingRule.
 #include "octavo/Dialect/Sdy/ShardingRule.h"
 
+#include "octavo/Dialect/Sdy/Sharding.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 
@@ -41,13 +43,13 @@ private:
                             << " for " << types.size();
     for (auto [i, mapping, type] : llvm::enumerate(mappings, types)) {
       const TensorMappingAttr own = mapping;
-      const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-      if (!tensor || !tensor.hasStaticShape())
+      const auto extents = extentsOf(type);
+      if (!extents || llvm::any_of(*extents, mlir::ShapedType::isDynamic))
         return violated("R1") << "needs tensors of known extents; " << side << " " << i << " is "
                               << type;
-      if (static_cast<std::int64_t>(own.getDimMappings().size()) != tensor.getRank())
+      if (own.getDimMappings().size() != extents->size())
         return violated("R1") << "has a mapping of rank " << own.getDimMappings().size() << " for "
-                              << side << " " << i << " of rank " << tensor.getRank();
+                              << side << " " << i << " of rank " << extents->size();
       if (failed(checkMapping(side, i, own)))
         return mlir::failure();
     }
