@@ -1,6 +1,7 @@
 // CHLO: higher operations that JAX emits next to StableHLO.
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Reference/Arithmetic.h"
+#include "octavo/Reference/CHLO.h"
 #include "octavo/Reference/Comparison.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/Conversions.h"
@@ -101,10 +102,13 @@ llvm::Expected<Value> evaluateChloConstant(chlo::ConstantOp op, const Operands&,
 
 llvm::Expected<Value> evaluateConstantLike(chlo::ConstantLikeOp op, const Operands& operands,
                                            Evaluation&) {
+  const auto scalar = mlir::RankedTensorType::get({}, op.getType().getElementType());
+  const auto complex = llvm::dyn_cast<mlir::complex::NumberAttr>(op.getValue());
   llvm::Expected<Tensor> number = constantTensor(
-      op,
-      mlir::DenseElementsAttr::get(mlir::RankedTensorType::get({}, op.getType().getElementType()),
-                                   llvm::ArrayRef<mlir::Attribute>(op.getValue())));
+      op, complex ? mlir::DenseElementsAttr::get(
+                        scalar, std::complex<llvm::APFloat>(complex.getReal(), complex.getImag()))
+                  : mlir::DenseElementsAttr::get(scalar,
+                                                 llvm::ArrayRef<mlir::Attribute>(op.getValue())));
   if (!number)
     return number.takeError();
   return Value(broadcastScalar(*number, operands[0].tensor().shape));
@@ -241,6 +245,8 @@ void registerCHLO(EvaluatorTable& table) {
   table.add<evaluateChloConstant>();
   table.add<evaluateConstantLike>();
   table.add<evaluateTopK>();
+  registerRaggedDot(table);
+  registerScan(table);
 }
 
 } // namespace octavo::reference

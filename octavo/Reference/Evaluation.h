@@ -33,9 +33,13 @@ public:
   /// moved in are the region's to write to.
   llvm::Expected<Results> region(mlir::Region& region, std::vector<Value> arguments);
 
-  /// Evaluates a region of a function that sees nothing above itself, in place of the function.
-  llvm::Expected<Results> body(llvm::StringRef function, mlir::Region& body,
-                               std::vector<Value> arguments);
+  /// Evaluates the body of a manual computation, which stands in a function, for this process.
+  llvm::Expected<Results> manualBody(mlir::Operation* op, llvm::StringRef function,
+                                     std::vector<Value> arguments);
+
+  /// The manual computations that are being evaluated, the outermost first: its devices are the
+  /// processes of the grid.
+  llvm::ArrayRef<mlir::Operation*> manualComputations() const { return computations; }
 
   /// Adds the outcome of a check; without a report, a failure is an error.
   void hold();
@@ -64,6 +68,7 @@ private:
   Grid& processGrid;
   std::int64_t processNumber;
   EvaluationPlans plans;
+  llvm::SmallVector<mlir::Operation*, 1> computations;
   llvm::StringRef currentFunction;
   Frame* currentFrame = nullptr;
   int depth = 0;
@@ -74,7 +79,7 @@ private:
 struct ProcessWork {
   llvm::StringRef function;
   std::vector<Value> arguments;
-  mlir::Region* body = nullptr; ///< a region of that function, where that is all
+  mlir::Operation* manual = nullptr; ///< a manual computation in it, whose body is all
 };
 
 /// More processes than that are an error in the program, not threads.

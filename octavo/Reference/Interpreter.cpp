@@ -177,10 +177,13 @@ llvm::Expected<Results> Evaluation::region(mlir::Region& region, std::vector<Val
   return block(region.front(), std::move(arguments), currentFrame);
 }
 
-llvm::Expected<Results> Evaluation::body(llvm::StringRef function, mlir::Region& body,
-                                         std::vector<Value> arguments) {
+llvm::Expected<Results> Evaluation::manualBody(mlir::Operation* op, llvm::StringRef function,
+                                               std::vector<Value> arguments) {
   llvm::SaveAndRestore inFunction(currentFunction, function);
-  return region(body, std::move(arguments));
+  computations.push_back(op);
+  llvm::Expected<Results> results = region(op->getRegion(0), std::move(arguments));
+  computations.pop_back();
+  return results;
 }
 
 llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value> arguments,
@@ -250,9 +253,9 @@ llvm::Expected<std::vector<Value>> evaluateProcess(Grid& grid, std::int64_t proc
                                                    const Host& host) {
   try {
     Evaluation evaluation(module, host, grid, process);
-    return work.body == nullptr
-               ? evaluation.call(module, work.function, std::move(work.arguments))
-               : evaluation.body(work.function, *work.body, std::move(work.arguments));
+    return work.manual
+               ? evaluation.manualBody(work.manual, work.function, std::move(work.arguments))
+               : evaluation.call(module, work.function, std::move(work.arguments));
   } catch (const std::bad_alloc&) {
     return failure(module, "there is not enough memory for the values of '" + work.function + "'");
   }

@@ -164,7 +164,7 @@ Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
     dot.record.weight = weight->trace.name;
   else
     for (const DotSide& side : dot.sides)
-      if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(side.trace.root))
+      if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(side.trace.source))
         if (auto owner = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
             owner && owner.isPublic())
           dot.record.arguments.push_back(argumentName(owner, argument.getArgNumber()));

@@ -1,5 +1,6 @@
 #include "octavo/Transforms/InferredTypes.h"
 
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
@@ -129,7 +130,7 @@ Types joined(sdy::ManualComputationOp op) {
   for (auto [part, sharding] :
        llvm::zip_equal(op.getBody().front().getTerminator()->getOperandTypes(),
                        op.getOutShardings().getShardings()))
-    types.push_back(op.wholeOf(llvm::cast<RankedTensorType>(part), sharding));
+    types.push_back(op.wholeOf(part, sharding));
   return types;
 }
 
@@ -145,6 +146,7 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
     return types;
   }
   return llvm::TypeSwitch<mlir::Operation*, Types>(op)
+      .Case([](chlo::RaggedDotOp dot) { return one(dot, dot.resultExtents()); })
       .Case([](stablehlo::ConvolutionOp convolution) { return convolved(convolution); })
       .Case([](stablehlo::ReduceWindowOp window) { return windowed(window); })
       .Case([](stablehlo::ReduceOp reduce) { return reduced(reduce); })
@@ -152,6 +154,9 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
       .Case<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::ReduceScatterOp>(
           [](auto collective) { return collected(collective); })
       .Case([](sdy::ManualComputationOp manual) { return joined(manual); })
+      .Case([](sdy::NamedComputationOp named) {
+        return Types(named.getBody().front().getTerminator()->getOperandTypes());
+      })
       .Case([](stablehlo::DotGeneralOp dot) {
         return one(dot, stablehlo::DotGeneralOp::resultExtents(
                             stablehlo::extentsOf(tensorType(dot.getLhs())),

@@ -13,7 +13,7 @@ def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
 
     A weight is an operand that data movement (transpose, reshape, broadcast_in_dim, slice, convert)
     takes from a constant or from an argument that is marked `octavo.parameter`, also through calls
-    of private functions. A constant is quantized by the pass; an argument of a public function that
+    of private functions and into computations of Shardy, whose devices quantize their parts. A constant is quantized by the pass; an argument of a public function that
     only such dots use becomes an argument of scaled type with the attribute `octavo.quantize`, so
     that it is quantized once, when it is bound. Every other operand is quantized in the program.
 

@@ -145,11 +145,11 @@ std::vector<WeightRecord> weightsOf(llvm::ArrayRef<Dot> dots, const WeightPlan& 
       if (!side.isWeight())
         continue;
       const bool isNew = side.trace.origin == Origin::Constant
-                             ? constants.insert(side.trace.root).second
+                             ? constants.insert(side.trace.source).second
                              : names.insert(side.trace.name).second;
       if (!isNew)
         continue;
-      const auto type = llvm::cast<mlir::RankedTensorType>(side.trace.root.getType());
+      const auto type = llvm::cast<mlir::RankedTensorType>(side.trace.source.getType());
       if (!type.hasStaticShape())
         continue;
       const std::int64_t bits =

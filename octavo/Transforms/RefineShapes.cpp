@@ -121,6 +121,10 @@ private:
       return refineBranches(op);
     if (auto manual = llvm::dyn_cast<sdy::ManualComputationOp>(op))
       enter(manual);
+    if (auto named = llvm::dyn_cast<sdy::NamedComputationOp>(op))
+      for (auto [operand, argument] :
+           llvm::zip_equal(named.getOperands(), named.getBody().getArguments()))
+        argument.setType(operand.getType());
     for (mlir::Region& region : op->getRegions())
       for (mlir::Block& block : region)
         if (failed(refine(block)))
@@ -207,7 +211,7 @@ private:
     mlir::OpBuilder builder(&op.getBody().front(), op.getBody().front().begin());
     for (auto [operand, argument, sharding] : llvm::zip_equal(
              op.getOperands(), op.getBody().getArguments(), op.getInShardings().getShardings())) {
-      argument.setType(op.partOf(llvm::cast<RankedTensorType>(operand.getType()), sharding));
+      argument.setType(op.partOf(operand.getType(), sharding));
       const mlir::DenseElementsAttr constant = constantOf(operand);
       if (constant && constant.getType().getRank() == 0)
         replaceByConstant(builder, argument, constant);

@@ -73,7 +73,10 @@ std::string reasonOfUse(mlir::Value value, const Takers& takers) {
 
 /// Why an argument cannot become one of scaled type; empty if it can.
 std::string reasonOfArgument(mlir::BlockArgument argument, const Takers& takers) {
-  auto function = llvm::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+  mlir::Operation* owner = argument.getOwner()->getParentOp();
+  auto function = llvm::dyn_cast<mlir::func::FuncOp>(owner);
+  if (!function)
+    return "it is an argument of " + owner->getName().getStringRef().str();
   const std::string name = "@" + function.getName().str();
   if (!function.isPublic())
     return "it is an argument of " + name + ", which is private";

@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/SourceNames.h"
@@ -19,8 +20,14 @@ namespace {
 
 using IsParameter = std::function<bool(mlir::BlockArgument, llvm::StringRef)>;
 
+/// Whether an operation only says how its operand lies on a mesh.
+bool laysOut(mlir::Operation* op) {
+  return llvm::isa<sdy::ShardingConstraintOp, sdy::ReshardOp, sdy::PropagationBarrierOp>(op);
+}
+
 bool movesData(mlir::Operation* op) {
-  return llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
+  return laysOut(op) ||
+         llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
                    stablehlo::SliceOp, stablehlo::ConvertOp>(op);
 }
 
@@ -47,7 +54,7 @@ public:
       result.movement.push_back(op);
       value = op->getOperand(0);
     }
-    result.root = value;
+    result.root = result.source = value;
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
       traceArgument(argument, result);
     return result;
@@ -55,7 +62,10 @@ public:
 
 private:
   void traceArgument(mlir::BlockArgument argument, WeightTrace& result) {
-    auto function = llvm::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+    mlir::Operation* owner = argument.getOwner()->getParentOp();
+    if (llvm::isa<sdy::ManualComputationOp, sdy::NamedComputationOp>(owner))
+      return take(result, trace(owner->getOperand(argument.getArgNumber())));
+    auto function = llvm::dyn_cast<mlir::func::FuncOp>(owner);
     if (!function || !argument.getOwner()->isEntryBlock())
       return;
     const std::string name = argumentName(function, argument.getArgNumber());
@@ -76,8 +86,7 @@ private:
                                                        function->getParentOfType<mlir::ModuleOp>());
     if (!uses || uses->empty())
       return;
-    Origin origin = Origin::Computed;
-    std::string name;
+    std::optional<WeightTrace> first;
     for (const mlir::SymbolTable::SymbolUse& use : *uses) {
       auto call = llvm::dyn_cast<mlir::func::CallOp>(use.getUser());
       if (!call || index >= call.getNumOperands())
@@ -85,13 +94,17 @@ private:
       const WeightTrace given = trace(call.getOperand(index));
       if (given.origin == Origin::Computed)
         return;
-      if (name.empty()) {
-        origin = given.origin;
-        name = given.name;
-      }
+      if (!first)
+        first = given;
     }
-    result.origin = origin;
-    result.name = name;
+    take(result, *first);
+  }
+
+  /// The root of `result` is what `given` describes outside.
+  static void take(WeightTrace& result, const WeightTrace& given) {
+    result.origin = given.origin;
+    result.name = given.name;
+    result.source = given.source;
   }
 
   const IsParameter& isParameter;
@@ -129,6 +142,8 @@ MovementSummary summarizeMovement(const WeightTrace& trace, std::int64_t rank) {
         axis = transpose.getPermutation()[axis];
       continue;
     }
+    if (laysOut(op))
+      continue;
     auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op);
     if (!convert || !losesNothing(convert))
       return {std::nullopt, op};

@@ -20,12 +20,16 @@ enum class Origin : std::uint8_t {
 struct WeightTrace {
   Origin origin = Origin::Computed;
   std::string name; ///< of the argument or the resource, or "constant"
-  mlir::Value root; ///< the value in the function of the operand that data movement starts from
+  mlir::Value root; ///< the value beside the operand that data movement starts from
+  /// The weight itself, or what is known of where a value comes from: the root, or what calls and
+  /// computations of Shardy give as it.
+  mlir::Value source;
   llvm::SmallVector<mlir::Operation*> movement; ///< from the operand back to the root
 };
 
-/// Follows an operand back through transpose, reshape, broadcast_in_dim, slice and convert. An
-/// argument of a private function that is only called is a weight if all calls give it one.
+/// Follows an operand back through transpose, reshape, broadcast_in_dim, slice, convert and what
+/// says how a tensor lies. An argument of a private function that is only called is a weight if all
+/// calls give it one; so is, in a computation of Shardy, a part of one.
 /// `isParameter` says of a function's argument whether the caller calls it a weight.
 WeightTrace
 traceWeight(mlir::Value operand,

@@ -67,3 +67,10 @@ func.func @broadcast_of_several_types(%arg0: tensor<2x3xf32>, %arg1: tensor<3xf3
   %3 = chlo.broadcast_select %arg2, %arg0, %arg1 : (tensor<?x1x1xi1>, tensor<2x3xf32>, tensor<3xf32>) -> tensor<?x2x3xf32>
   return
 }
+
+// CHECK-LABEL: func.func @complex_constant_like
+func.func @complex_constant_like(%arg0: tensor<2xi8>) -> tensor<2xcomplex<f32>> {
+  // CHECK: "chlo.constant_like"(%arg0) <{value = #complex.number<:f32 1.000000e+00, -2.000000e+00> : complex<f32>}> : (tensor<2xi8>) -> tensor<2xcomplex<f32>>
+  %0 = "chlo.constant_like"(%arg0) <{value = #complex.number<:f32 1.0, -2.0> : complex<f32>}> : (tensor<2xi8>) -> tensor<2xcomplex<f32>>
+  return %0 : tensor<2xcomplex<f32>>
+}

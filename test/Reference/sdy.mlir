@@ -64,7 +64,7 @@ func.func @turned_and_halved() {
 sdy.mesh @single = <[], device_ids=[3]>
 func.func @one() {
   %x = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
-  %0 = sdy.manual_computation(%x) in_shardings=[<@single, [{}]>] out_shardings=[<@single, [{}]>] manual_axes={} (%part: tensor<2xi32>) {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@single, []>] out_shardings=[<@single, []>] manual_axes={} (%part: tensor<2xi32>) {
     %twice = stablehlo.add %part, %part : tensor<2xi32>
     sdy.return %twice : tensor<2xi32>
   } : (tensor<2xi32>) -> tensor<2xi32>

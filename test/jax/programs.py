@@ -2,7 +2,8 @@
 
 Inputs and outputs are of types that .npy has; narrow types live inside. `tolerance` is relative to
 the largest output value; 0 asks for the same bits. `shapes` are those of a program exported for
-dimensions that have only names; the inputs give them their extents.
+dimensions that have only names; the inputs give them their extents. `platform` is what the program
+is written for; XLA computes its outputs on the CPU all the same.
 """
 import functools
 from typing import Callable, NamedTuple
@@ -11,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import PartitionSpec as P
 
 
 class Program(NamedTuple):
@@ -18,14 +20,15 @@ class Program(NamedTuple):
     inputs: tuple
     tolerance: float = 2e-6
     shapes: tuple | None = None
+    platform: str = "cpu"
 
 
 PROGRAMS = {}
 
 
-def program(*inputs, tolerance=2e-6, name=None, shapes=None):
+def program(*inputs, tolerance=2e-6, name=None, shapes=None, platform="cpu"):
     def add(function):
-        PROGRAMS[name or function.__name__] = Program(function, inputs, tolerance, shapes)
+        PROGRAMS[name or function.__name__] = Program(function, inputs, tolerance, shapes, platform)
         return function
     return add
 
@@ -590,7 +593,7 @@ def symbolic_attention(x):
     return attention_of(x, x, x, jnp.tril(jnp.ones((t, t), bool)))
 
 
-# Four devices: arrays are whole on the outside, in pieces inside. mesh() is asked for when a program
+# Four devices (write.py has eight): arrays are whole on the outside, in pieces inside. mesh() is asked for when a program
 # is traced, so that reading this file needs no devices.
 
 def mesh(order=(0, 1, 2, 3), **axes):
@@ -599,8 +602,7 @@ def mesh(order=(0, 1, 2, 3), **axes):
 
 
 def sharded(function, mesh, ins, outs, **options):
-    spec = jax.sharding.PartitionSpec
-    return jax.shard_map(function, mesh=mesh, in_specs=tuple(spec(*axes) for axes in ins), out_specs=spec(*outs), **options)
+    return jax.shard_map(function, mesh=mesh, in_specs=tuple(P(*axes) for axes in ins), out_specs=P(*outs), **options)
 
 
 RING = [(i, (i + 1) % 4) for i in range(4)]
@@ -666,7 +668,7 @@ def sharded_attention(x):
 
 @program(normal(8, 6), tolerance=0)
 def sharding_constraint(x):
-    layout = jax.sharding.NamedSharding(mesh(a=2, b=2), jax.sharding.PartitionSpec("a", None))
+    layout = jax.sharding.NamedSharding(mesh(a=2, b=2), P("a", None))
     return lax.with_sharding_constraint(x * 2, layout)
 
 
@@ -677,3 +679,68 @@ def sharded_symbolic(x):
         whole = lax.all_gather(part, "d", axis=1, tiled=True)
         return whole + jnp.arange(whole.shape[1], dtype=jnp.float32)
     return sharded(gathered, mesh(d=4), [("d",)], ("d",), check_vma=False)(x)
+
+
+# Groups of rows, each with weights of its own. For a TPU or a GPU JAX prints chlo.ragged_dot (in
+# jax.export's container a composite of it), for the gradient of the weights in its second mode.
+
+GROUPS = np.array([3, 0, 5, 2], np.int32)
+
+
+@program(normal(12, 6), normal(4, 6, 5, seed=1), GROUPS, tolerance=1e-5, platform="tpu")
+def ragged_experts(x, w, sizes):
+    def loss(x, w):
+        y = jax.lax.ragged_dot(x, w, sizes)
+        return (y * y).sum(), y
+    gradients, y = jax.grad(loss, argnums=(0, 1), has_aux=True)(x, w)
+    return y, *gradients
+
+
+@program(normal(3, 5, 6), normal(3, 6, 4, seed=1), np.array([2, 1], np.int32), tolerance=1e-5, platform="cuda")
+def ragged_batches(x, w, sizes):
+    """The third mode: what is ragged are the batches."""
+    axes = lax.RaggedDotDimensionNumbers((((2,), (1,)), ((0,), (0,))), [0], [])
+    return lax.ragged_dot_general(x, w, sizes, axes)
+
+
+# A manual computation within another, along other axes of the mesh.
+
+@program(normal(4, 8))
+def sharded_within_sharded(x):
+    def inner(part):
+        return part + lax.psum(part, "b") * 0.5 + lax.axis_index("b").astype(jnp.float32)
+    def outer(part):
+        rest = jax.shard_map(inner, in_specs=P(None, "b"), out_specs=P(None, "b"), axis_names={"b"})(part)
+        return rest + lax.psum(part, "a") + lax.axis_index("a").astype(jnp.float32)
+    return jax.shard_map(outer, mesh=mesh((2, 0, 3, 1), a=2, b=2), in_specs=P("a"), out_specs=P("a"), axis_names={"a"})(x)
+
+
+@program(normal(8, 8), normal(8, 4, seed=1), tolerance=1e-5)
+def sharded_within_a_loop(x, w):
+    """The inner computation is a function's, and each turn has it once."""
+    @jax.jit
+    def product(part, w):
+        return jax.shard_map(lambda a, b: lax.psum(a @ b, "b"), in_specs=(P(None, "b"), P("b")), out_specs=P(),
+                             axis_names={"b"})(part, w)
+    def outer(part, w):
+        def step(i, v):
+            return v * 0.5 + lax.ppermute(jnp.tanh(product(v, w)) @ w.T, "a", [(0, 1), (1, 0)])
+        return lax.fori_loop(0, 3, step, part)
+    return jax.shard_map(outer, mesh=mesh(a=2, b=2), in_specs=(P("a"), P()), out_specs=P("a"), axis_names={"a"},
+                         check_vma=False)(x, w)
+
+
+@program(normal(4, 6, 8), tolerance=0)
+def sharded_three_deep(x):
+    """Of eight devices; the innermost moves parts along its axis, the outer ones along theirs."""
+    def shift(part, axis):
+        return lax.ppermute(part, axis, [(0, 1), (1, 0)])
+    def innermost(part):
+        return shift(part, "c") + lax.axis_index("c").astype(jnp.float32)
+    def inner(part):
+        rest = jax.shard_map(innermost, in_specs=P(None, None, "c"), out_specs=P("c"), axis_names={"c"})(part)
+        return shift(rest, "b") + 10 * lax.axis_index("b").astype(jnp.float32)
+    def outer(part):
+        rest = jax.shard_map(inner, in_specs=P(None, "b"), out_specs=P(None, "b"), axis_names={"b"})(part)
+        return shift(rest, "a") + 100 * lax.axis_index("a").astype(jnp.float32)
+    return jax.shard_map(outer, mesh=mesh(range(8), a=2, b=2, c=2), in_specs=P("a"), out_specs=P("a"), axis_names={"a"})(x)

@@ -13,7 +13,7 @@ import re
 import sys
 
 os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 import jax
 import numpy as np
@@ -30,8 +30,9 @@ def write(name, program):
     specs = program.inputs
     if program.shapes:
         specs = jax.export.symbolic_args_specs(program.inputs, program.shapes)
-    exported = jax.export.export(jitted)(*specs)
-    text = exported.mlir_module() if program.shapes else jitted.lower(*specs).as_text()
+    exported = jax.export.export(jitted, platforms=[program.platform])(*specs)
+    text = (exported.mlir_module() if program.shapes else
+            jitted.trace(*specs).lower(lowering_platforms=(program.platform,)).as_text())
     (FOLDER / f"{name}.mlir").write_text(text)
     (FOLDER / f"{name}.jax").write_bytes(exported.serialize())
     inputs = jax.tree.leaves(program.inputs)

@@ -93,9 +93,13 @@ def test_poles_and_specials(tmp_path):
 
 
 def test_constants(tmp_path):
-    numbers, like = run(tmp_path, """func.func @main(%x: tensor<2x3xi64>) -> (tensor<2xf32>, tensor<2x3xf32>) {
+    numbers, like, complexes = run(tmp_path, """func.func @main(%x: tensor<2x3xi64>)
+        -> (tensor<2xf32>, tensor<2x3xf32>, tensor<2x3xcomplex<f64>>) {
       %0 = chlo.constant dense<[1.5, -2.0]> : tensor<2xf32>
       %1 = "chlo.constant_like"(%x) <{value = 2.5 : f32}> : (tensor<2x3xi64>) -> tensor<2x3xf32>
-      return %0, %1 : tensor<2xf32>, tensor<2x3xf32> }""", np.zeros((2, 3), np.int64))
+      %2 = "chlo.constant_like"(%x) <{value = #complex.number<:f64 1.5, -2.0> : complex<f64>}>
+          : (tensor<2x3xi64>) -> tensor<2x3xcomplex<f64>>
+      return %0, %1, %2 : tensor<2xf32>, tensor<2x3xf32>, tensor<2x3xcomplex<f64>> }""", np.zeros((2, 3), np.int64))
     np.testing.assert_array_equal(numbers, np.array([1.5, -2.0], np.float32))
     np.testing.assert_array_equal(like, np.full((2, 3), 2.5, np.float32))
+    np.testing.assert_array_equal(complexes, np.full((2, 3), 1.5 - 2j))

@@ -69,7 +69,7 @@ llvm::LogicalResult ConstantLikeOp::verify() {
   if (getValue().getType() != element)
     return emitOpError("value must have the element type of the result, ")
            << element << "; found " << getValue().getType();
-  if (!llvm::isa<mlir::IntegerAttr, mlir::FloatAttr>(getValue()))
+  if (!llvm::isa<mlir::IntegerAttr, mlir::FloatAttr, mlir::complex::NumberAttr>(getValue()))
     return emitOpError("value must be a number; found ") << getValue();
   return mlir::success();
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "octavo/Dialect/CHLO/Broadcast.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

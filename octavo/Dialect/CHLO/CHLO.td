@@ -4,6 +4,7 @@
 #define OCTAVO_DIALECT_CHLO_CHLO
 
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
@@ -14,6 +15,7 @@ def CHLO_Dialect : Dialect {
   let name = "chlo";
   let cppNamespace = "::octavo::chlo";
   let summary = "Client HLO: functions that front ends emit next to StableHLO";
+  let dependentDialects = ["::mlir::complex::ComplexDialect", "::octavo::stablehlo::StableHLODialect"];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
@@ -271,6 +273,91 @@ def CHLO_TopKOp
     `(` $operand `,` `k` `=` $k (`,` `is_stable` `=` $is_stable^)? `)` attr-dict
     `:` type($operand) `->` `(` type($values) `,` type($indices) `)`
   }];
+}
+
+// #chlo<precision DEFAULT>: StableHLO's, under CHLO's name.
+def CHLO_Precision : CHLO_EnumAttr<"Precision", [
+  I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGH", 1>, I32EnumAttrCase<"HIGHEST", 2>]>;
+def CHLO_PrecisionAttr : EnumAttr<CHLO_Dialect, CHLO_Precision, "precision">;
+def CHLO_PrecisionConfigAttr : TypedArrayAttrBase<CHLO_PrecisionAttr, "one precision an operand">;
+
+// #chlo.ragged_dot<lhs_contracting_dimensions = [1], ...>: a dot's axes, that of lhs whose indices fall
+// into groups, and that of rhs which counts the groups.
+def CHLO_Indices : OptionalArrayRefParameter<"int64_t">;
+def CHLO_RaggedDotDimensionNumbersAttr : AttrDef<CHLO_Dialect, "RaggedDotDimensionNumbers"> {
+  let mnemonic = "ragged_dot";
+  let parameters = (ins
+    CHLO_Indices:$lhsBatchingDimensions,
+    CHLO_Indices:$rhsBatchingDimensions,
+    CHLO_Indices:$lhsContractingDimensions,
+    CHLO_Indices:$rhsContractingDimensions,
+    CHLO_Indices:$lhsRaggedDimensions,
+    CHLO_Indices:$rhsGroupDimensions
+  );
+  let hasCustomAssemblyFormat = 1;
+}
+
+def CHLO_RaggedDotOp : CHLO_Op<"ragged_dot", [Pure]> {
+  let summary = "dot_general on runs of one axis of lhs, the groups";
+  let description = [{
+    Group j is the j-th run of indices of the ragged axis of `lhs`, as long as `group_sizes` says. Where
+    that axis is free, each of its rows is multiplied with the part of `rhs` that its group has, and
+    those past the last group give 0; where it is contracting, each group gives a product of its own,
+    along a new first axis; where it is batching, the operation is dot_general.
+
+    ```mlir
+    %0 = "chlo.ragged_dot"(%lhs, %rhs, %sizes) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<
+           lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],
+           lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}>
+         : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi64>) -> tensor<11x7xf32>
+    ```
+  }];
+  let arguments = (ins
+    RankedTensorOf<[CHLO_Number]>:$lhs, RankedTensorOf<[CHLO_Number]>:$rhs,
+    RankedTensorOf<[AnyInteger]>:$group_sizes,
+    CHLO_RaggedDotDimensionNumbersAttr:$ragged_dot_dimension_numbers,
+    OptionalAttr<CHLO_PrecisionConfigAttr>:$precision_config);
+  let results = (outs RankedTensorOf<[CHLO_Number]>:$result);
+  let extraClassDeclaration = [{
+    /// What the ragged axis is to the dot.
+    enum class Mode { Free, Contracting, Batching };
+    Mode mode();
+    /// The axes of lhs, in the order of those of group_sizes before its last, where group_sizes has
+    /// them.
+    ::llvm::SmallVector<int64_t> prefixAxes();
+    /// Extents of the result, of operands that fit.
+    ::octavo::stablehlo::Extents resultExtents();
+  }];
+  let hasVerifier = 1;
+}
+
+def CHLO_ScanOp
+    : CHLO_Op<"scan", [RecursiveMemoryEffects, IsolatedFromAbove, AttrSizedOperandSegments,
+                       AttrSizedResultSegments, SingleBlockImplicitTerminator<"::octavo::stablehlo::ReturnOp">,
+                       DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "Applies a body to slices of tensors, one after the other";
+  let description = [{
+    The body takes a slice of each input and the carries, and gives a slice of each output and the next
+    carries. `is_associative` permits another order, which octavo does not make use of.
+
+    ```mlir
+    %y, %c = chlo.scan(%x) inits (%c0) dimension=0 {
+    ^bb0(%input: tensor<f32>, %carry: tensor<f32>):
+      %s = stablehlo.add %input, %carry : tensor<f32>
+      stablehlo.return %s, %s : tensor<f32>, tensor<f32>
+    } : (tensor<8xf32>, tensor<f32>) -> (tensor<8xf32>, tensor<f32>)
+    ```
+  }];
+  let arguments = (ins
+    Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$inits,
+    ConfinedAttr<I64Attr, [IntNonNegative]>:$dimension,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scan_dim_size,
+    DefaultValuedOptionalAttr<BoolAttr, "false">:$is_reverse,
+    OptionalAttr<BoolAttr>:$is_associative);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs, Variadic<AnyRankedTensor>:$carries);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif // OCTAVO_DIALECT_CHLO_CHLO

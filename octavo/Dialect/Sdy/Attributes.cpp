@@ -1,5 +1,5 @@
 // Shardy's attributes: their text, and what fits together in them.
-#include "octavo/Dialect/Sdy/Sdy.h"
+#include "octavo/Dialect/Sdy/ShardingRule.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -53,11 +53,6 @@ constexpr char kFirstFactor = 'i';
 constexpr std::int64_t kMostFactors = std::int64_t{1} << 32;
 constexpr std::int64_t kLetters = 'z' - kFirstFactor + 1;
 
-std::string factorName(std::int64_t factor) {
-  return factor < kLetters ? std::string(1, static_cast<char>(kFirstFactor + factor))
-                           : "z_" + std::to_string(factor - kLetters + 1);
-}
-
 /// Takes a factor off the front of `text`; nothing where there is none.
 std::optional<std::int64_t> takeFactor(llvm::StringRef& text) {
   if (text.empty() || text.front() < kFirstFactor || text.front() > 'z')
@@ -90,6 +85,11 @@ ParseResult parseFactors(AsmParser& parser, llvm::SmallVectorImpl<std::int64_t>&
 
 } // namespace
 
+std::string factorName(std::int64_t factor) {
+  return factor < kLetters ? std::string(1, static_cast<char>(kFirstFactor + factor))
+                           : "z_" + std::to_string(factor - kLetters + 1);
+}
+
 Attribute MeshAxisAttr::parse(AsmParser& parser, mlir::Type) {
   std::string name;
   std::int64_t size = 0;
@@ -116,7 +116,8 @@ Attribute MeshAttr::parse(AsmParser& parser, mlir::Type) {
     return {};
   if (parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(at); }, parser.getContext(), axes, devices);
+  return getChecked([&] { return parser.emitError(at); }, parser.getContext(), axes,
+                    deviceIds(axes, devices));
 }
 
 void MeshAttr::print(AsmPrinter& printer) const {
@@ -157,6 +158,19 @@ mlir::LogicalResult MeshAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic
     return emitError() << "a mesh of " << count << " devices has " << devices.size()
                        << " device_ids";
   return mlir::success();
+}
+
+llvm::ArrayRef<std::int64_t> MeshAttr::deviceIds(llvm::ArrayRef<MeshAxisAttr> axes,
+                                                 llvm::ArrayRef<std::int64_t> devices) {
+  const bool isRowMajor = llvm::all_of(llvm::enumerate(devices), [](auto device) {
+    return device.value() == static_cast<std::int64_t>(device.index());
+  });
+  std::int64_t count = 1;
+  for (MeshAxisAttr axis : axes)
+    if (__builtin_mul_overflow(count, axis.getSize(), &count))
+      return devices;
+  const bool isWhole = count == static_cast<std::int64_t>(devices.size());
+  return !axes.empty() && isRowMajor && isWhole ? llvm::ArrayRef<std::int64_t>() : devices;
 }
 
 std::int64_t MeshAttr::devices() const {
@@ -329,6 +343,56 @@ void ManualAxesAttr::print(AsmPrinter& printer) const {
   printer << "{";
   llvm::interleaveComma(getValue(), printer);
   printer << "}";
+}
+
+Attribute AxisRefListAttr::parse(AsmParser& parser, mlir::Type) {
+  List<AxisRefAttr> axes;
+  return parseList(parser, Delimiter::Braces, axes) ? Attribute() : get(parser.getContext(), axes);
+}
+
+void AxisRefListAttr::print(AsmPrinter& printer) const {
+  printer << "{";
+  printList(printer, getValue());
+  printer << "}";
+}
+
+Attribute ListOfAxisRefListsAttr::parse(AsmParser& parser, mlir::Type) {
+  List<AxisRefListAttr> lists;
+  return parseList(parser, Delimiter::Square, lists) ? Attribute()
+                                                     : get(parser.getContext(), lists);
+}
+
+void ListOfAxisRefListsAttr::print(AsmPrinter& printer) const {
+  printer << "[";
+  printList(printer, getValue());
+  printer << "]";
+}
+
+Attribute AllToAllParamAttr::parse(AsmParser& parser, mlir::Type) {
+  List<AxisRefAttr> axes;
+  std::int64_t source = 0, target = 0;
+  if (parseList(parser, Delimiter::Braces, axes) || parser.parseColon() ||
+      parser.parseInteger(source) || parser.parseArrow() || parser.parseInteger(target))
+    return {};
+  return get(parser.getContext(), axes, source, target);
+}
+
+void AllToAllParamAttr::print(AsmPrinter& printer) const {
+  printer << "{";
+  printList(printer, getAxes());
+  printer << "}: " << getSrcDim() << "->" << getTgtDim();
+}
+
+Attribute AllToAllParamListAttr::parse(AsmParser& parser, mlir::Type) {
+  List<AllToAllParamAttr> params;
+  return parseList(parser, Delimiter::Square, params) ? Attribute()
+                                                      : get(parser.getContext(), params);
+}
+
+void AllToAllParamListAttr::print(AsmPrinter& printer) const {
+  printer << "[";
+  printList(printer, getValue());
+  printer << "]";
 }
 
 Attribute DimMappingAttr::parse(AsmParser& parser, mlir::Type) {

@@ -27,6 +27,10 @@ enum Code : std::uint64_t {
   DimMapping = 8,
   TensorMapping = 9,
   OpShardingRule = 10,
+  AxisRefList = 11,
+  ListOfAxisRefLists = 12,
+  AllToAllParam = 13,
+  AllToAllParamList = 14,
   UnreducedTensorSharding = 15,
   UnreducedTensorShardingPerValue = 16,
 };
@@ -145,7 +149,7 @@ Attribute readMesh(Reader& in) {
   const auto devices = in.numbers();
   return in.hasFailed() ? Attribute()
                         : MeshAttr::getChecked([&] { return in.emitError(); }, in.getContext(),
-                                               ArrayRef(axes), ArrayRef(devices));
+                                               ArrayRef(axes), MeshAttr::deviceIds(axes, devices));
 }
 
 Attribute readSubAxis(Reader& in) {
@@ -167,6 +171,13 @@ Attribute readDimension(Reader& in) {
   return in.hasFailed()
              ? Attribute()
              : DimensionShardingAttr::get(in.getContext(), ArrayRef(axes), isClosed, priority);
+}
+
+Attribute readParam(Reader& in) {
+  const auto axes = in.attributes<AxisRefAttr>();
+  const std::int64_t source = in.number(), target = in.number();
+  return in.hasFailed() ? Attribute()
+                        : AllToAllParamAttr::get(in.getContext(), ArrayRef(axes), source, target);
 }
 
 Attribute readDimMapping(Reader& in) {
@@ -243,6 +254,14 @@ public:
       return readListOf<TensorMappingAttr, DimMappingAttr>(in);
     case OpShardingRule:
       return readRule(in);
+    case AxisRefList:
+      return readListOf<AxisRefListAttr, AxisRefAttr>(in);
+    case ListOfAxisRefLists:
+      return readListOf<ListOfAxisRefListsAttr, AxisRefListAttr>(in);
+    case AllToAllParam:
+      return readParam(in);
+    case AllToAllParamList:
+      return readListOf<AllToAllParamListAttr, AllToAllParamAttr>(in);
     default:
       reader.emitError() << "octavo does not know the attribute of sdy with the code " << code;
       return {};
@@ -283,6 +302,14 @@ public:
               rule.getResultMappings(), rule.getReductionFactors(),
               rule.getNeedReplicationFactors(), rule.getPermutationFactors(),
               rule.getBlockedPropagationFactors(), rule.getIsCustomRule());
+    else if (const auto axes = llvm::dyn_cast<AxisRefListAttr>(attribute))
+      out.all(AxisRefList, axes.getValue());
+    else if (const auto lists = llvm::dyn_cast<ListOfAxisRefListsAttr>(attribute))
+      out.all(ListOfAxisRefLists, lists.getValue());
+    else if (const auto param = llvm::dyn_cast<AllToAllParamAttr>(attribute))
+      out.all(AllToAllParam, param.getAxes(), param.getSrcDim(), param.getTgtDim());
+    else if (const auto params = llvm::dyn_cast<AllToAllParamListAttr>(attribute))
+      out.all(AllToAllParamList, params.getValue());
     else
       return mlir::failure();
     return mlir::success();

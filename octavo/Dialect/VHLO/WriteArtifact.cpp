@@ -142,27 +142,39 @@ LogicalResult Writing::checkOperations(mlir::ModuleOp module) {
 
 llvm::DenseSet<mlir::Value> Writing::bridge(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::Operation*> foreign;
-  module.walk([&](mlir::Operation* op) {
-    if (isForeign(op))
-      foreign.push_back(op);
-  });
   llvm::DenseSet<mlir::Value> plain;
+  module.walk([&](mlir::Operation* op) {
+    if (!isForeign(op))
+      return;
+    foreign.push_back(op);
+    plain.insert_range(op->getResults());
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region)
+        plain.insert_range(block.getArguments());
+  });
   mlir::OpBuilder builder(module.getContext());
   const auto cast = [&](mlir::Location location, mlir::Value value) {
-    return mlir::UnrealizedConversionCastOp::create(builder, location, value.getType(), value);
+    return mlir::UnrealizedConversionCastOp::create(builder, location, value.getType(), value)
+        .getResult(0);
   };
+  // From one operation of another dialect to the next a value goes as it is.
   const auto leave = [&](mlir::Location location, mlir::Value value) {
-    plain.insert(value);
-    auto portable = cast(location, value);
-    value.replaceAllUsesExcept(portable.getResult(0), portable);
+    const auto isPortable = [](mlir::OpOperand& use) { return !isForeign(use.getOwner()); };
+    if (llvm::none_of(value.getUses(), isPortable))
+      return;
+    const mlir::Value portable = cast(location, value);
+    value.replaceUsesWithIf(portable, [&](mlir::OpOperand& use) {
+      return isPortable(use) && use.getOwner() != portable.getDefiningOp();
+    });
   };
   for (mlir::Operation* op : foreign) {
     builder.setInsertionPoint(op);
-    for (mlir::OpOperand& operand : op->getOpOperands()) {
-      const mlir::Value entering = cast(op->getLoc(), operand.get()).getResult(0);
-      plain.insert(entering);
-      operand.set(entering);
-    }
+    for (mlir::OpOperand& operand : op->getOpOperands())
+      if (!plain.contains(operand.get())) {
+        const mlir::Value entering = cast(op->getLoc(), operand.get());
+        plain.insert(entering);
+        operand.set(entering);
+      }
     builder.setInsertionPointAfter(op);
     for (mlir::Value result : op->getResults())
       leave(op->getLoc(), result);

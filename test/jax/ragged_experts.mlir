@@ -1,0 +1,16 @@
+module @jit_ragged_experts attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<12x6xf32>, %arg1: tensor<4x6x5xf32>, %arg2: tensor<4xi32>) -> (tensor<12x5xf32> {jax.result_info = "result[0]"}, tensor<12x6xf32> {jax.result_info = "result[1]"}, tensor<4x6x5xf32> {jax.result_info = "result[2]"}) {
+    %0 = "chlo.ragged_dot"(%arg0, %arg1, %arg2) <{precision_config = [#chlo<precision DEFAULT>, #chlo<precision DEFAULT>], ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<12x6xf32>, tensor<4x6x5xf32>, tensor<4xi32>) -> tensor<12x5xf32>
+    %1 = stablehlo.multiply %0, %0 : tensor<12x5xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %2 = stablehlo.reduce(%1 init: %cst) applies stablehlo.add across dimensions = [0, 1] : (tensor<12x5xf32>, tensor<f32>) -> tensor<f32>
+    %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %3 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<12x5xf32>
+    %4 = stablehlo.multiply %0, %3 : tensor<12x5xf32>
+    %5 = stablehlo.multiply %3, %0 : tensor<12x5xf32>
+    %6 = stablehlo.add %4, %5 : tensor<12x5xf32>
+    %7 = "chlo.ragged_dot"(%arg0, %6, %arg2) <{precision_config = [#chlo<precision DEFAULT>, #chlo<precision DEFAULT>], ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0], lhs_ragged_dimensions = [0]>}> : (tensor<12x6xf32>, tensor<12x5xf32>, tensor<4xi32>) -> tensor<4x6x5xf32>
+    %8 = "chlo.ragged_dot"(%6, %arg1, %arg2) <{precision_config = [#chlo<precision DEFAULT>, #chlo<precision DEFAULT>], ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [2], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<12x5xf32>, tensor<4x6x5xf32>, tensor<4xi32>) -> tensor<12x6xf32>
+    return %0, %8, %7 : tensor<12x5xf32>, tensor<12x6xf32>, tensor<4x6x5xf32>
+  }
+}
