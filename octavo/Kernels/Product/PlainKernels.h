@@ -17,9 +17,9 @@ struct PlainTileArguments {
   const std::byte* right;     ///< the first panel, 16 dwords a step
   std::ptrdiff_t rightStride; ///< bytes between panels
   std::int64_t depth;         ///< of K
-  float* c;
-  std::ptrdiff_t stride; ///< floats between rows of C
-  bool startFromC;       ///< sums go on from C; else from +0
+  float* c = nullptr;
+  std::ptrdiff_t stride = 0; ///< floats between rows of C
+  bool startFromC = false;   ///< sums go on from C; else from +0
 };
 using PlainTile = void(const PlainTileArguments&);
 
@@ -30,6 +30,11 @@ struct PlainKernels {
   int tallest;                                        ///< rows of the tallest tile
   int panels[kMostPlainRows];                         ///< of the widest tile of 1, 2, ... rows
   PlainTile* tiles[kMostPlainRows][kMostPlainPanels]; ///< [rows - 1][panels - 1]
+
+  /// Of bf16, where the tiles widen each operand as they go: worth it for few rows alone. Others
+  /// are widened first, and multiplied as f32. Null where tiles take bf16 as they are.
+  void (*widenRow)(const std::uint16_t* row, std::int64_t n, float* to);
+  void (*widenPanel)(const std::byte* panel, std::int64_t steps, float* to);
 };
 
 } // namespace octavo::kernels

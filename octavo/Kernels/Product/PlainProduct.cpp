@@ -58,85 +58,128 @@ const PlainKernels& plainKernels(Isa isa, PlainType type) {
 template <typename T>
 constexpr PlainType kPlainType = std::is_same_v<T, float> ? PlainType::F32 : PlainType::Bf16;
 
-/// A block of C: some rows, and the columns of some panels.
-template <typename T> struct Block {
-  const PlainKernels& kernels;
-  const T* left;
-  std::ptrdiff_t leftStride;
-  std::int64_t rows;
-  const std::byte* panels;
-  std::int64_t depth, columns;
+/// Of K, multiplied at once: the panels of a tile stay in L1 for all rows.
+std::int64_t chunkOf(std::int64_t depth, int width) {
+  static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
+  const std::int64_t fitting = level1 / (std::int64_t{width} * kStepBytes);
+  const std::int64_t chunks = std::max<std::int64_t>(1, (depth + fitting - 1) / fitting);
+  return ((depth + chunks - 1) / chunks + 1) / 2 * 2; // cuts no pair of bf16
+}
+
+/// A part of C: some rows, and the columns of some panels.
+struct Part {
+  std::int64_t rows, columns;
   float* c;
   std::ptrdiff_t stride;
 
-  void multiply() const;
-
-private:
-  static constexpr int kElements = MatrixView<T>::kElements;
-  /// Of K, multiplied at once.
-  std::int64_t chunk(std::int64_t tiles, int width) const;
-  void tile(std::int64_t row, int height, std::int64_t panel, int count, std::int64_t first,
-            std::int64_t depthOfTile) const;
+  std::int64_t panels() const { return (columns + kPanelColumns - 1) / kPanelColumns; }
+  /// Tiles of about the same height: one of few rows is slow.
+  std::int64_t tiles(int tallest) const { return (rows + tallest - 1) / tallest; }
+  std::int64_t firstRow(std::int64_t tile, std::int64_t tiles) const { return tile * rows / tiles; }
 };
 
-/// A tile's panels stay in L1 for all rows, where there are rows to use them again.
-template <typename T> std::int64_t Block<T>::chunk(std::int64_t tiles, int width) const {
-  static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
-  const std::int64_t fitting = level1 / (std::int64_t{width} * kStepBytes) * kElements;
-  if (tiles == 1 || depth <= fitting)
-    return depth;
-  const std::int64_t chunks = (depth + fitting - 1) / fitting;
-  const std::int64_t even = (depth + chunks - 1) / chunks;
-  return (even + kElements - 1) / kElements * kElements;
-}
-
-template <typename T>
-void Block<T>::tile(std::int64_t row, int height, std::int64_t panel, int count, std::int64_t first,
-                    std::int64_t depthOfTile) const {
-  const std::int64_t panelBytes = (depth + kElements - 1) / kElements * kStepBytes;
+/// Runs a tile of C at `row` and `panel`: `arguments` say what is multiplied.
+void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, std::int64_t height,
+             std::int64_t panel, int count, PlainTileArguments arguments) {
   const std::int64_t width =
-      std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
-  float* const corner = c + row * stride + panel * kPanelColumns;
-  PlainTileArguments arguments{
-      .left = reinterpret_cast<const std::byte*>(left + row * leftStride + first),
-      .leftStride = leftStride * static_cast<std::ptrdiff_t>(sizeof(T)),
-      .right = panels + panel * panelBytes + first / kElements * kStepBytes,
-      .rightStride = panelBytes,
-      .depth = depthOfTile,
-      .c = corner,
-      .stride = stride,
-      .startFromC = first != 0};
+      std::min<std::int64_t>(count * kPanelColumns, part.columns - panel * kPanelColumns);
+  float* const corner = part.c + row * part.stride + panel * kPanelColumns;
   PlainTile* const run = kernels.tiles[height - 1][count - 1];
+  arguments.c = corner;
+  arguments.stride = part.stride;
   if (width == count * kPanelColumns)
     return run(arguments);
   alignas(64) float edge[kMostPlainRows * kMostPlainPanels * kPanelColumns];
   arguments.c = edge;
   arguments.stride = kMostPlainPanels * kPanelColumns;
-  for (int i = 0; i < height && first != 0; ++i)
-    std::copy_n(corner + i * stride, width, edge + i * arguments.stride);
+  for (std::int64_t i = 0; i < height && arguments.startFromC; ++i)
+    std::copy_n(corner + i * part.stride, width, edge + i * arguments.stride);
   run(arguments);
-  for (int i = 0; i < height; ++i)
-    std::copy_n(edge + i * arguments.stride, width, corner + i * stride);
+  for (std::int64_t i = 0; i < height; ++i)
+    std::copy_n(edge + i * arguments.stride, width, corner + i * part.stride);
 }
 
-template <typename T> void Block<T>::multiply() const {
-  // Tiles of about the same height: one of few rows is slow.
-  const std::int64_t tiles = (rows + kernels.tallest - 1) / kernels.tallest;
-  const int width = kernels.panels[(rows + tiles - 1) / tiles - 1];
-  const std::int64_t panelCount = (columns + kPanelColumns - 1) / kPanelColumns;
-  const std::int64_t step = chunk(tiles, width);
+/// Both operands as they lie.
+template <typename T>
+void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
+                  std::ptrdiff_t leftStride, const std::byte* panels, std::int64_t depth) {
+  constexpr int kElements = MatrixView<T>::kElements;
+  const std::int64_t panelBytes = (depth + kElements - 1) / kElements * kStepBytes;
+  const std::int64_t tiles = part.tiles(kernels.tallest);
+  const int width = kernels.panels[(part.rows + tiles - 1) / tiles - 1];
+  // One tile reads a panel once.
+  const std::int64_t step = tiles == 1 ? depth : chunkOf(depth, width);
   std::int64_t first = 0;
   do { // of K = 0 too
-    const std::int64_t depthOfTile = std::min(step, depth - first);
-    for (std::int64_t panel = 0; panel < panelCount; panel += width) {
-      const auto count = static_cast<int>(std::min<std::int64_t>(width, panelCount - panel));
+    const std::int64_t here = std::min(step, depth - first);
+    for (std::int64_t panel = 0; panel < part.panels(); panel += width) {
+      const auto count = static_cast<int>(std::min<std::int64_t>(width, part.panels() - panel));
       for (std::int64_t i = 0; i < tiles; ++i) {
-        const std::int64_t row = i * rows / tiles, end = (i + 1) * rows / tiles;
-        tile(row, static_cast<int>(end - row), panel, count, first, depthOfTile);
+        const std::int64_t row = part.firstRow(i, tiles);
+        runTile(kernels, part, row, part.firstRow(i + 1, tiles) - row, panel, count,
+                {.left = reinterpret_cast<const std::byte*>(left + row * leftStride + first),
+                 .leftStride = leftStride * static_cast<std::ptrdiff_t>(sizeof(T)),
+                 .right = panels + panel * panelBytes + first / kElements * kStepBytes,
+                 .rightStride = panelBytes,
+                 .depth = here,
+                 .startFromC = first != 0});
       }
     }
-    first += depthOfTile;
+    first += here;
   } while (first < depth);
+}
+
+/// Both operands widened to f32, a chunk of K at a time.
+void multiplyWidened(const PlainKernels& kernels, const PlainKernels& ofBf16, const Part& part,
+                     const std::uint16_t* left, std::ptrdiff_t leftStride, const std::byte* panels,
+                     std::int64_t depth) {
+  thread_local PackedBytes memory;
+  const std::int64_t steps = (depth + 1) / 2, tiles = part.tiles(kernels.tallest);
+  const int width = kernels.panels[(part.rows + tiles - 1) / tiles - 1];
+  const std::int64_t step = chunkOf(depth, width), panelFloats = step * kPanelColumns;
+  const auto bytes =
+      static_cast<std::size_t>(width * panelFloats + part.rows * step) * sizeof(float);
+  if (memory.size() < bytes)
+    memory = PackedBytes(bytes, PackedBytes::Fill::None);
+  auto* const widePanels = reinterpret_cast<float*>(memory.data());
+  float* const rows = widePanels + width * panelFloats;
+  for (std::int64_t first = 0; first < depth; first += step) {
+    const std::int64_t here = std::min(step, depth - first);
+    for (std::int64_t row = 0; row < part.rows; ++row)
+      ofBf16.widenRow(left + row * leftStride + first, here, rows + row * step);
+    for (std::int64_t panel = 0; panel < part.panels(); panel += width) {
+      const auto count = static_cast<int>(std::min<std::int64_t>(width, part.panels() - panel));
+      for (int p = 0; p < count; ++p)
+        ofBf16.widenPanel(panels + ((panel + p) * steps + first / 2) * kStepBytes, (here + 1) / 2,
+                          widePanels + p * panelFloats);
+      for (std::int64_t i = 0; i < tiles; ++i) {
+        const std::int64_t row = part.firstRow(i, tiles);
+        runTile(kernels, part, row, part.firstRow(i + 1, tiles) - row, panel, count,
+                {.left = reinterpret_cast<const std::byte*>(rows + row * step),
+                 .leftStride = step * 4,
+                 .right = reinterpret_cast<const std::byte*>(widePanels),
+                 .rightStride = panelFloats * 4,
+                 .depth = here,
+                 .startFromC = first != 0});
+      }
+    }
+  }
+}
+
+void multiply(Isa isa, const Part& part, const float* left, std::ptrdiff_t leftStride,
+              const std::byte* panels, std::int64_t depth) {
+  multiplyPart(plainKernels(isa, PlainType::F32), part, left, leftStride, panels, depth);
+}
+void multiply(Isa isa, const Part& part, const std::uint16_t* left, std::ptrdiff_t leftStride,
+              const std::byte* panels, std::int64_t depth) {
+  const PlainKernels& kernels = plainKernels(isa, PlainType::Bf16);
+  // Rows from which on widening a panel is less work than widening it for each tile.
+  constexpr std::int64_t kLeastWidened = 8;
+  if (kernels.widenRow && depth > 0 && part.rows >= kLeastWidened)
+    multiplyWidened(plainKernels(isa, PlainType::F32), kernels, part, left, leftStride, panels,
+                    depth);
+  else
+    multiplyPart(kernels, part, left, leftStride, panels, depth);
 }
 
 /// Multiply-adds, some 10 us of one thread, below which several would be later.
@@ -209,9 +252,9 @@ void rowsTimes(const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
     return;
   if (isSmall(rows, right.columns, right.depth))
     execution.threads = 1;
-  const PlainKernels& kernels = plainKernels(execution.isa, right.type);
+  const int tallest = plainKernels(execution.isa, right.type).tallest;
   const MatrixView<T> shape{.depth = right.depth, .columns = right.columns};
-  const Cut cut(rows, shape.panels(), kernels.tallest, threadsOf(execution));
+  const Cut cut(rows, shape.panels(), tallest, threadsOf(execution));
   const RowsUnderWay underWay(finisher, cut.rowTasks, cut.columnTasks);
   forRanges(static_cast<std::size_t>(cut.rowTasks * cut.columnTasks), 1, execution,
             [&](std::size_t begin, std::size_t end) {
@@ -222,17 +265,14 @@ void rowsTimes(const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
                 const std::int64_t rowEnd = std::min(rows, row + cut.rowsOfTask);
                 const std::int64_t panel = task % cut.columnTasks * cut.panelsOfTask;
                 const std::int64_t column = panel * kPanelColumns;
-                Block<T>{.kernels = kernels,
-                         .left = left + row * leftStride,
-                         .leftStride = leftStride,
-                         .rows = rowEnd - row,
-                         .panels = right.panels.data() + panel * shape.panelBytes(),
-                         .depth = right.depth,
-                         .columns =
-                             std::min(cut.panelsOfTask * kPanelColumns, right.columns - column),
-                         .c = c + row * cStride + column,
-                         .stride = cStride}
-                    .multiply();
+                multiply(
+                    execution.isa,
+                    {.rows = rowEnd - row,
+                     .columns = std::min(cut.panelsOfTask * kPanelColumns, right.columns - column),
+                     .c = c + row * cStride + column,
+                     .stride = cStride},
+                    left + row * leftStride, leftStride,
+                    right.panels.data() + panel * shape.panelBytes(), right.depth);
                 underWay.partIsDone(rowTask, row, rowEnd);
               }
             });
@@ -246,7 +286,7 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
   const auto count = static_cast<std::int64_t>(products.size());
   if (isSmall(count * shape.rows, shape.columns, shape.depth))
     execution.threads = 1;
-  const PlainKernels& kernels = plainKernels(execution.isa, kPlainType<T>);
+  const int tallest = plainKernels(execution.isa, kPlainType<T>).tallest;
   MatrixView<T> matrix{.depth = shape.depth,
                        .columns = shape.columns,
                        .depthStride = shape.rightDepthStride,
@@ -256,10 +296,9 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
   constexpr std::int64_t kLeastTiles = 4, kTasksOfThread = 2;
   const std::int64_t threads = threadsOf(execution);
   const std::int64_t ranges =
-      threads == 1
-          ? 1
-          : std::clamp<std::int64_t>((kTasksOfThread * threads + count - 1) / count, 1,
-                                     (shape.rows - 1) / (kLeastTiles * kernels.tallest) + 1);
+      threads == 1 ? 1
+                   : std::clamp<std::int64_t>((kTasksOfThread * threads + count - 1) / count, 1,
+                                              (shape.rows - 1) / (kLeastTiles * tallest) + 1);
   const std::int64_t rowsOfRange = (shape.rows + ranges - 1) / ranges;
   forRanges(static_cast<std::size_t>(count * ranges), 1, execution,
             [&](std::size_t begin, std::size_t end) {
@@ -283,16 +322,13 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
                     packPanel(view, panel, panels.data() + panel * view.panelBytes());
                   packedProduct = product;
                 }
-                Block<T>{.kernels = kernels,
-                         .left = left + at.left + row * shape.leftStride,
-                         .leftStride = shape.leftStride,
-                         .rows = rows,
-                         .panels = panels.data(),
-                         .depth = shape.depth,
-                         .columns = shape.columns,
-                         .c = c + at.c + row * shape.cStride,
-                         .stride = shape.cStride}
-                    .multiply();
+                multiply(execution.isa,
+                         {.rows = rows,
+                          .columns = shape.columns,
+                          .c = c + at.c + row * shape.cStride,
+                          .stride = shape.cStride},
+                         left + at.left + row * shape.leftStride, shape.leftStride, panels.data(),
+                         shape.depth);
                 finisher(product * shape.rows + row, product * shape.rows + row + rows);
               }
               memory = std::move(panels);

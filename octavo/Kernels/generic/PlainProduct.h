@@ -146,11 +146,33 @@ template <typename Dot, int kRows> constexpr void addPlainRows(PlainKernels& tab
     addPlainRows<Dot, kRows - 1>(table);
 }
 
+inline void widenRow(const std::uint16_t* row, std::int64_t n, float* to) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    store(to + i, LoadBf16::load(row + i));
+  for (; i < n; ++i)
+    to[i] = __builtin_bit_cast(float, std::uint32_t{row[i]} << 16);
+}
+
+inline void widenPanel(const std::byte* panel, std::int64_t steps, float* to) {
+  for (; steps > 0; --steps, panel += kStepBytes, to += 2 * kPanelColumns)
+#pragma unroll
+    for (int v = 0; v < kPanelColumns; v += kLanes) {
+      const U32 pairs = load<U32>(panel + 4 * v);
+      store(to + v, PlainBf16::part<0>(pairs));
+      store(to + kPanelColumns + v, PlainBf16::part<1>(pairs));
+    }
+}
+
 template <typename Dot> constexpr PlainKernels plainTable() {
   PlainKernels table{};
   table.isa = kProductIsa;
   table.tallest = kPlainRows;
   addPlainRows<Dot, kPlainRows>(table);
+  if constexpr (Dot::kParts == 2) {
+    table.widenRow = widenRow;
+    table.widenPanel = widenPanel;
+  }
   return table;
 }
 
