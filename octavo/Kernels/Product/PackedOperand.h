@@ -48,7 +48,7 @@ public:
   PackedBytes(std::size_t size, PackedBytes&& old, Fill fill = Fill::Zero);
   std::byte* data() { return bytes.get(); }
   const std::byte* data() const { return bytes.get(); }
-  std::size_t size() const { return count; }
+  std::size_t size() const { return bytes ? count : 0; } ///< 0 after a move
 
 private:
   struct Free {

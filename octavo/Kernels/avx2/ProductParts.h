@@ -19,6 +19,8 @@ inline constexpr Isa kProductIsa = Isa::Avx2;
 inline constexpr int kTallest = 4;
 inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 1;
+/// Of 16 registers, beside 2 columns and a row.
+inline constexpr int kPlainRows = 6, kPlainSums = 12;
 inline constexpr bool kSumsInRegisters = false;
 inline constexpr bool kSumsBytesIn16 = true;
 

@@ -22,6 +22,8 @@ inline constexpr Isa kProductIsa = Isa::Avx512;
 inline constexpr int kTallest = 6;
 inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 2;
+/// 8 x 32: of 24 sums the compiler spills some.
+inline constexpr int kPlainRows = 8, kPlainSums = 16;
 inline constexpr bool kSumsInRegisters = true;
 inline constexpr bool kSumsBytesIn16 = false;
 

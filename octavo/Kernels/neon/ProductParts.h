@@ -21,6 +21,8 @@ inline constexpr int kTallest = 4;
 /// 24 sums, 4 columns and a row.
 inline constexpr int kFloatTallest = 6;
 inline constexpr int kPanelsOfTile = 1;
+/// Of 32 registers, beside 4 columns and a row.
+inline constexpr int kPlainRows = 6, kPlainSums = 24;
 inline constexpr bool kSumsInRegisters = false;
 inline constexpr bool kSumsBytesIn16 = false;
 

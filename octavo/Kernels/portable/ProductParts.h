@@ -12,6 +12,8 @@ inline constexpr Isa kProductIsa = Isa::Portable;
 inline constexpr int kTallest = 4;
 inline constexpr int kFloatTallest = 4;
 inline constexpr int kPanelsOfTile = 1;
+/// Of 16 registers of 16 bytes, beside 4 columns and a row.
+inline constexpr int kPlainRows = 2, kPlainSums = 8;
 inline constexpr bool kSumsInRegisters = false;
 inline constexpr bool kSumsBytesIn16 = false;
 

@@ -1,0 +1,40 @@
+// What one instruction set contributes to products of plain f32 and bf16: a tile of C, the left
+// operand read where it lies. The loops around it are in PlainProduct.cpp.
+#pragma once
+
+#include "octavo/Kernels/Isa.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace octavo::kernels {
+
+/// Some rows of C by some panels. A step along K is a dword of each row and each column: an f32, or
+/// a pair of bf16 whose first is the lower half.
+struct PlainTileArguments {
+  const std::byte* left;      ///< the first row
+  std::ptrdiff_t leftStride;  ///< bytes between rows
+  const std::byte* right;     ///< the first panel, 16 dwords a step
+  std::ptrdiff_t rightStride; ///< bytes between panels
+  std::int64_t depth;         ///< of K
+  float* c = nullptr;
+  std::ptrdiff_t stride = 0; ///< floats between rows of C
+  bool startFromC = false;   ///< sums go on from C; else from +0
+};
+using PlainTile = void(const PlainTileArguments&);
+
+inline constexpr int kMostPlainRows = 8, kMostPlainPanels = 3;
+
+struct PlainKernels {
+  Isa isa;
+  int tallest;                                        ///< rows of the tallest tile
+  int panels[kMostPlainRows];                         ///< of the widest tile of 1, 2, ... rows
+  PlainTile* tiles[kMostPlainRows][kMostPlainPanels]; ///< [rows - 1][panels - 1]
+
+  /// Of bf16, where the tiles widen each operand as they go: worth it for few rows alone. Others
+  /// are widened first, and multiplied as f32. Null where tiles take bf16 as they are.
+  void (*widenRow)(const std::uint16_t* row, std::int64_t n, float* to);
+  void (*widenPanel)(const std::byte* panel, std::int64_t steps, float* to);
+};
+
+} // namespace octavo::kernels

@@ -1,0 +1,378 @@
+#include "octavo/Kernels/Product/PlainProduct.h"
+
+#include "octavo/Kernels/Product/PlainKernels.h"
+#include "octavo/Kernels/Product/PlainPacking.h"
+#include "octavo/Kernels/Product/ProductPlan.h"
+#include "octavo/Kernels/Product/ProductWork.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <memory>
+#include <type_traits>
+#include <unistd.h>
+
+namespace octavo::kernels {
+
+namespace portable {
+extern const PlainKernels kPlainF32, kPlainBf16;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+extern const PlainKernels kPlainF32, kPlainBf16;
+}
+namespace avx512 {
+extern const PlainKernels kPlainF32, kPlainBf16;
+}
+namespace avx512bf16 {
+extern const PlainKernels kPlainBf16;
+}
+#elif defined(__aarch64__)
+namespace neon {
+extern const PlainKernels kPlainF32, kPlainBf16;
+}
+#endif
+
+namespace {
+
+const PlainKernels& plainKernels(Isa isa, PlainType type) {
+  assert(!whyNot(isa));
+  const bool isF32 = type == PlainType::F32;
+  switch (isa) {
+#if defined(__x86_64__)
+  case Isa::Avx2:
+    return isF32 ? avx2::kPlainF32 : avx2::kPlainBf16;
+  case Isa::Avx512:
+    if (!isF32 && usesBf16(isa))
+      return avx512bf16::kPlainBf16;
+    return isF32 ? avx512::kPlainF32 : avx512::kPlainBf16;
+#elif defined(__aarch64__)
+  case Isa::Neon:
+    return isF32 ? neon::kPlainF32 : neon::kPlainBf16;
+#endif
+  default:
+    return isF32 ? portable::kPlainF32 : portable::kPlainBf16;
+  }
+}
+
+template <typename T>
+constexpr PlainType kPlainType = std::is_same_v<T, float> ? PlainType::F32 : PlainType::Bf16;
+
+/// Of K, multiplied at once: the panels of a tile stay in L1 for all rows.
+std::int64_t chunkOf(std::int64_t depth, int width) {
+  static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
+  const std::int64_t fitting = level1 / (std::int64_t{width} * kStepBytes);
+  const std::int64_t chunks = std::max<std::int64_t>(1, (depth + fitting - 1) / fitting);
+  return ((depth + chunks - 1) / chunks + 1) / 2 * 2; // cuts no pair of bf16
+}
+
+/// A part of C: some rows, and the columns of some panels.
+struct Part {
+  std::int64_t rows, columns;
+  float* c;
+  std::ptrdiff_t stride;
+
+  std::int64_t panels() const { return (columns + kPanelColumns - 1) / kPanelColumns; }
+  /// Tiles of about the same height: one of few rows is slow.
+  std::int64_t tiles(int tallest) const { return (rows + tallest - 1) / tallest; }
+  std::int64_t firstRow(std::int64_t tile, std::int64_t tiles) const { return tile * rows / tiles; }
+};
+
+/// Runs a tile of C at `row` and `panel`: `arguments` say what is multiplied.
+void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, std::int64_t height,
+             std::int64_t panel, int count, PlainTileArguments arguments) {
+  const std::int64_t width =
+      std::min<std::int64_t>(count * kPanelColumns, part.columns - panel * kPanelColumns);
+  float* const corner = part.c + row * part.stride + panel * kPanelColumns;
+  PlainTile* const run = kernels.tiles[height - 1][count - 1];
+  arguments.c = corner;
+  arguments.stride = part.stride;
+  if (width == count * kPanelColumns)
+    return run(arguments);
+  alignas(64) float edge[kMostPlainRows * kMostPlainPanels * kPanelColumns];
+  arguments.c = edge;
+  arguments.stride = kMostPlainPanels * kPanelColumns;
+  for (std::int64_t i = 0; i < height && arguments.startFromC; ++i)
+    std::copy_n(corner + i * part.stride, width, edge + i * arguments.stride);
+  run(arguments);
+  for (std::int64_t i = 0; i < height; ++i)
+    std::copy_n(edge + i * arguments.stride, width, corner + i * part.stride);
+}
+
+/// Both operands as they lie.
+template <typename T>
+void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
+                  std::ptrdiff_t leftStride, const std::byte* panels, std::int64_t depth) {
+  constexpr int kElements = MatrixView<T>::kElements;
+  const std::int64_t panelBytes = (depth + kElements - 1) / kElements * kStepBytes;
+  const std::int64_t tiles = part.tiles(kernels.tallest);
+  const int width = kernels.panels[(part.rows + tiles - 1) / tiles - 1];
+  // One tile reads a panel once.
+  const std::int64_t step = tiles == 1 ? depth : chunkOf(depth, width);
+  std::int64_t first = 0;
+  do { // of K = 0 too
+    const std::int64_t here = std::min(step, depth - first);
+    for (std::int64_t panel = 0; panel < part.panels(); panel += width) {
+      const auto count = static_cast<int>(std::min<std::int64_t>(width, part.panels() - panel));
+      for (std::int64_t i = 0; i < tiles; ++i) {
+        const std::int64_t row = part.firstRow(i, tiles);
+        runTile(kernels, part, row, part.firstRow(i + 1, tiles) - row, panel, count,
+                {.left = reinterpret_cast<const std::byte*>(left + row * leftStride + first),
+                 .leftStride = leftStride * static_cast<std::ptrdiff_t>(sizeof(T)),
+                 .right = panels + panel * panelBytes + first / kElements * kStepBytes,
+                 .rightStride = panelBytes,
+                 .depth = here,
+                 .startFromC = first != 0});
+      }
+    }
+    first += here;
+  } while (first < depth);
+}
+
+/// Both operands widened to f32, a chunk of K at a time.
+void multiplyWidened(const PlainKernels& kernels, const PlainKernels& ofBf16, const Part& part,
+                     const std::uint16_t* left, std::ptrdiff_t leftStride, const std::byte* panels,
+                     std::int64_t depth) {
+  thread_local PackedBytes memory;
+  const std::int64_t steps = (depth + 1) / 2, tiles = part.tiles(kernels.tallest);
+  const int width = kernels.panels[(part.rows + tiles - 1) / tiles - 1];
+  const std::int64_t step = chunkOf(depth, width), panelFloats = step * kPanelColumns;
+  const auto bytes =
+      static_cast<std::size_t>(width * panelFloats + part.rows * step) * sizeof(float);
+  if (memory.size() < bytes)
+    memory = PackedBytes(bytes, PackedBytes::Fill::None);
+  auto* const widePanels = reinterpret_cast<float*>(memory.data());
+  float* const rows = widePanels + width * panelFloats;
+  for (std::int64_t first = 0; first < depth; first += step) {
+    const std::int64_t here = std::min(step, depth - first);
+    for (std::int64_t row = 0; row < part.rows; ++row)
+      ofBf16.widenRow(left + row * leftStride + first, here, rows + row * step);
+    for (std::int64_t panel = 0; panel < part.panels(); panel += width) {
+      const auto count = static_cast<int>(std::min<std::int64_t>(width, part.panels() - panel));
+      for (int p = 0; p < count; ++p)
+        ofBf16.widenPanel(panels + ((panel + p) * steps + first / 2) * kStepBytes, (here + 1) / 2,
+                          widePanels + p * panelFloats);
+      for (std::int64_t i = 0; i < tiles; ++i) {
+        const std::int64_t row = part.firstRow(i, tiles);
+        runTile(kernels, part, row, part.firstRow(i + 1, tiles) - row, panel, count,
+                {.left = reinterpret_cast<const std::byte*>(rows + row * step),
+                 .leftStride = step * 4,
+                 .right = reinterpret_cast<const std::byte*>(widePanels),
+                 .rightStride = panelFloats * 4,
+                 .depth = here,
+                 .startFromC = first != 0});
+      }
+    }
+  }
+}
+
+void multiply(Isa isa, const Part& part, const float* left, std::ptrdiff_t leftStride,
+              const std::byte* panels, std::int64_t depth) {
+  multiplyPart(plainKernels(isa, PlainType::F32), part, left, leftStride, panels, depth);
+}
+void multiply(Isa isa, const Part& part, const std::uint16_t* left, std::ptrdiff_t leftStride,
+              const std::byte* panels, std::int64_t depth) {
+  const PlainKernels& kernels = plainKernels(isa, PlainType::Bf16);
+  // Rows from which on widening a panel is less work than widening it for each tile.
+  constexpr std::int64_t kLeastWidened = 8;
+  if (kernels.widenRow && depth > 0 && part.rows >= kLeastWidened)
+    multiplyWidened(plainKernels(isa, PlainType::F32), kernels, part, left, leftStride, panels,
+                    depth);
+  else
+    multiplyPart(kernels, part, left, leftStride, panels, depth);
+}
+
+/// Multiply-adds, some 10 us of one thread, below which several would be later.
+constexpr std::int64_t kLeastSpread = std::int64_t{1} << 20;
+
+bool isSmall(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
+  return rows * columns < kLeastSpread / std::max<std::int64_t>(1, depth);
+}
+
+/// How C is cut into tasks: rows first, for then a panel is read once for each range; columns where
+/// there are not rows enough for all threads.
+struct Cut {
+  std::int64_t rowsOfTask, rowTasks, panelsOfTask, columnTasks;
+
+  Cut(std::int64_t rows, std::int64_t panels, int tallest, std::int64_t threads) {
+    // Few enough that they and their part of C stay in L2, enough for a panel to be worth reading.
+    constexpr std::int64_t kMost = 96, kLeastTiles = 4, kTasksOfThread = 4;
+    const std::int64_t forThreads = threads == 1 ? kMost : rows / (kTasksOfThread * threads);
+    const std::int64_t most = std::clamp(forThreads, kLeastTiles * tallest, kMost);
+    rowTasks = (rows + most - 1) / most;
+    const std::int64_t tiles = (rows + tallest - 1) / tallest;
+    rowsOfTask = (tiles + rowTasks - 1) / rowTasks * tallest;
+    rowTasks = (rows + rowsOfTask - 1) / rowsOfTask;
+    panelsOfTask =
+        kernels::panelsOfTask(panels, std::max<std::int64_t>(1, panels), rowTasks, threads);
+    columnTasks = std::max<std::int64_t>(1, (panels + panelsOfTask - 1) / panelsOfTask);
+  }
+};
+
+/// Calls the finisher where the last part of a range of rows is done.
+class RowsUnderWay {
+public:
+  RowsUnderWay(RowFinisher finisher, std::int64_t rowTasks, std::int64_t columnTasks)
+      : finisher(finisher) {
+    if (!finisher.finish || columnTasks == 1)
+      return;
+    missing = std::make_unique<std::atomic<std::int64_t>[]>(static_cast<std::size_t>(rowTasks));
+    for (std::int64_t i = 0; i < rowTasks; ++i)
+      missing[i] = columnTasks;
+  }
+  void partIsDone(std::int64_t rowTask, std::int64_t begin, std::int64_t end) const {
+    if (!missing || --missing[rowTask] == 0)
+      finisher(begin, end);
+  }
+
+private:
+  RowFinisher finisher;
+  std::unique_ptr<std::atomic<std::int64_t>[]> missing;
+};
+
+template <typename T>
+PackedMatrix packed(const MatrixView<T>& matrix, const Execution& execution, PackedMatrix&& old) {
+  PackedMatrix result{.type = kPlainType<T>, .depth = matrix.depth, .columns = matrix.columns};
+  result.panels = PackedBytes(matrix.packedBytes(), std::move(old.panels), PackedBytes::Fill::None);
+  forRanges(static_cast<std::size_t>(matrix.panels()), 4, execution,
+            [&](std::size_t begin, std::size_t end) {
+              for (auto panel = static_cast<std::int64_t>(begin);
+                   panel < static_cast<std::int64_t>(end); ++panel)
+                packPanel(matrix, panel, result.panels.data() + panel * matrix.panelBytes());
+            });
+  return result;
+}
+
+template <typename T>
+void rowsTimes(const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
+               const PackedMatrix& right, float* c, std::ptrdiff_t cStride, Execution execution,
+               RowFinisher finisher) {
+  assert(right.type == kPlainType<T>);
+  if (rows == 0)
+    return;
+  if (isSmall(rows, right.columns, right.depth))
+    execution.threads = 1;
+  const int tallest = plainKernels(execution.isa, right.type).tallest;
+  const MatrixView<T> shape{.depth = right.depth, .columns = right.columns};
+  const Cut cut(rows, shape.panels(), tallest, threadsOf(execution));
+  const RowsUnderWay underWay(finisher, cut.rowTasks, cut.columnTasks);
+  forRanges(static_cast<std::size_t>(cut.rowTasks * cut.columnTasks), 1, execution,
+            [&](std::size_t begin, std::size_t end) {
+              for (auto task = static_cast<std::int64_t>(begin);
+                   task < static_cast<std::int64_t>(end); ++task) {
+                const std::int64_t rowTask = task / cut.columnTasks;
+                const std::int64_t row = rowTask * cut.rowsOfTask;
+                const std::int64_t rowEnd = std::min(rows, row + cut.rowsOfTask);
+                const std::int64_t panel = task % cut.columnTasks * cut.panelsOfTask;
+                const std::int64_t column = panel * kPanelColumns;
+                multiply(
+                    execution.isa,
+                    {.rows = rowEnd - row,
+                     .columns = std::min(cut.panelsOfTask * kPanelColumns, right.columns - column),
+                     .c = c + row * cStride + column,
+                     .stride = cStride},
+                    left + row * leftStride, leftStride,
+                    right.panels.data() + panel * shape.panelBytes(), right.depth);
+                underWay.partIsDone(rowTask, row, rowEnd);
+              }
+            });
+}
+
+template <typename T>
+void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
+             std::span<const BatchOffsets> products, Execution execution, RowFinisher finisher) {
+  if (products.empty() || shape.rows == 0)
+    return;
+  const auto count = static_cast<std::int64_t>(products.size());
+  if (isSmall(count * shape.rows, shape.columns, shape.depth))
+    execution.threads = 1;
+  const int tallest = plainKernels(execution.isa, kPlainType<T>).tallest;
+  MatrixView<T> matrix{.depth = shape.depth,
+                       .columns = shape.columns,
+                       .depthStride = shape.rightDepthStride,
+                       .columnStride = shape.rightColumnStride};
+  const std::size_t bytes = matrix.packedBytes();
+  // Each range of rows packs its right operand again.
+  constexpr std::int64_t kLeastTiles = 4, kTasksOfThread = 2;
+  const std::int64_t threads = threadsOf(execution);
+  const std::int64_t ranges =
+      threads == 1 ? 1
+                   : std::clamp<std::int64_t>((kTasksOfThread * threads + count - 1) / count, 1,
+                                              (shape.rows - 1) / (kLeastTiles * tallest) + 1);
+  const std::int64_t rowsOfRange = (shape.rows + ranges - 1) / ranges;
+  forRanges(static_cast<std::size_t>(count * ranges), 1, execution,
+            [&](std::size_t begin, std::size_t end) {
+              // Taken away meanwhile: a finisher may multiply a batch too.
+              thread_local PackedBytes memory;
+              PackedBytes panels = std::move(memory);
+              if (panels.size() < bytes)
+                panels = PackedBytes(bytes, PackedBytes::Fill::None);
+              MatrixView<T> view = matrix;
+              std::int64_t packedProduct = -1;
+              for (auto task = static_cast<std::int64_t>(begin);
+                   task < static_cast<std::int64_t>(end); ++task) {
+                const std::int64_t product = task / ranges, row = task % ranges * rowsOfRange;
+                const std::int64_t rows = std::min(rowsOfRange, shape.rows - row);
+                if (rows <= 0)
+                  continue;
+                const BatchOffsets& at = products[static_cast<std::size_t>(product)];
+                if (product != packedProduct) {
+                  view.values = right + at.right;
+                  for (std::int64_t panel = 0; panel < view.panels(); ++panel)
+                    packPanel(view, panel, panels.data() + panel * view.panelBytes());
+                  packedProduct = product;
+                }
+                multiply(execution.isa,
+                         {.rows = rows,
+                          .columns = shape.columns,
+                          .c = c + at.c + row * shape.cStride,
+                          .stride = shape.cStride},
+                         left + at.left + row * shape.leftStride, shape.leftStride, panels.data(),
+                         shape.depth);
+                finisher(product * shape.rows + row, product * shape.rows + row + rows);
+              }
+              memory = std::move(panels);
+            });
+}
+
+} // namespace
+
+PackedMatrix packMatrix(const float* values, std::int64_t depth, std::int64_t columns,
+                        std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
+                        const Execution& execution, PackedMatrix&& old) {
+  return packed<float>({values, depth, columns, depthStride, columnStride}, execution,
+                       std::move(old));
+}
+
+PackedMatrix packMatrix(const std::uint16_t* values, std::int64_t depth, std::int64_t columns,
+                        std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
+                        const Execution& execution, PackedMatrix&& old) {
+  return packed<std::uint16_t>({values, depth, columns, depthStride, columnStride}, execution,
+                               std::move(old));
+}
+
+void multiplyRows(const float* left, std::ptrdiff_t leftStride, std::int64_t rows,
+                  const PackedMatrix& right, float* c, std::ptrdiff_t cStride,
+                  const Execution& execution, RowFinisher finisher) {
+  rowsTimes(left, leftStride, rows, right, c, cStride, execution, finisher);
+}
+
+void multiplyRows(const std::uint16_t* left, std::ptrdiff_t leftStride, std::int64_t rows,
+                  const PackedMatrix& right, float* c, std::ptrdiff_t cStride,
+                  const Execution& execution, RowFinisher finisher) {
+  rowsTimes(left, leftStride, rows, right, c, cStride, execution, finisher);
+}
+
+void multiplyBatch(const float* left, const float* right, float* c, const BatchShape& shape,
+                   std::span<const BatchOffsets> products, const Execution& execution,
+                   RowFinisher finisher) {
+  batchOf(left, right, c, shape, products, execution, finisher);
+}
+
+void multiplyBatch(const std::uint16_t* left, const std::uint16_t* right, float* c,
+                   const BatchShape& shape, std::span<const BatchOffsets> products,
+                   const Execution& execution, RowFinisher finisher) {
+  batchOf(left, right, c, shape, products, execution, finisher);
+}
+
+} // namespace octavo::kernels

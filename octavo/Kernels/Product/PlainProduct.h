@@ -1,0 +1,79 @@
+// Products of plain matrices, C = A * B in f32, of f32 or bf16 (its bits in a std::uint16_t). A is
+// read row-major where it lies; B is seen through strides and packed once. docs/semantics.md P10:
+// an element of C is summed from +0 over K in order, f32 by fused multiply-adds where the set has
+// them, bf16 product by product, which is the same then, or pair by pair with AVX512_BF16. Its bits
+// depend on K and the instruction set alone, not on other rows or columns, nor on threads.
+#pragma once
+
+#include "octavo/Kernels/Execution.h"
+#include "octavo/Kernels/Product/PackedOperand.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace octavo::kernels {
+
+enum class PlainType : std::uint8_t { F32, Bf16 };
+
+/// A right operand [depth, columns] in panels of 16 columns, the last one filled up with zeros. The
+/// same for every instruction set.
+struct PackedMatrix {
+  PlainType type = PlainType::F32;
+  std::int64_t depth = 0;
+  std::int64_t columns = 0;
+  PackedBytes panels = {};
+};
+
+/// Packs value(k, n) = values[k * depthStride + n * columnStride]. The memory of `old`, a matrix
+/// that is no longer needed, is used again if it has the same size. Throws std::bad_alloc where
+/// there is not enough memory.
+PackedMatrix packMatrix(const float* values, std::int64_t depth, std::int64_t columns,
+                        std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
+                        const Execution& execution = {}, PackedMatrix&& old = {});
+PackedMatrix packMatrix(const std::uint16_t* values, std::int64_t depth, std::int64_t columns,
+                        std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
+                        const Execution& execution = {}, PackedMatrix&& old = {});
+
+/// Called on rows of C that are whole, while they are in cache: each row once, in ranges, on any
+/// thread.
+struct RowFinisher {
+  void (*finish)(void* context, std::int64_t begin, std::int64_t end) = nullptr;
+  void* context = nullptr;
+
+  void operator()(std::int64_t begin, std::int64_t end) const {
+    if (finish)
+      finish(context, begin, end);
+  }
+};
+
+/// c[m * cStride + n] = sum over k of left[m * leftStride + k] * right(k, n) for m < rows.
+void multiplyRows(const float* left, std::ptrdiff_t leftStride, std::int64_t rows,
+                  const PackedMatrix& right, float* c, std::ptrdiff_t cStride,
+                  const Execution& execution = {}, RowFinisher finisher = {});
+void multiplyRows(const std::uint16_t* left, std::ptrdiff_t leftStride, std::int64_t rows,
+                  const PackedMatrix& right, float* c, std::ptrdiff_t cStride,
+                  const Execution& execution = {}, RowFinisher finisher = {});
+
+/// The products of a batch: [rows, depth] * [depth, columns], their strides in elements.
+struct BatchShape {
+  std::int64_t rows, depth, columns;
+  std::ptrdiff_t leftStride;
+  std::ptrdiff_t rightDepthStride, rightColumnStride;
+  std::ptrdiff_t cStride;
+};
+/// Where the matrices of one product begin, in elements.
+struct BatchOffsets {
+  std::ptrdiff_t left, right, c;
+};
+
+/// A batch of small products whose right operands are made at run time, as attention's are: each is
+/// packed on the way, to memory of the thread. The finisher is told of rows product * rows + row.
+void multiplyBatch(const float* left, const float* right, float* c, const BatchShape& shape,
+                   std::span<const BatchOffsets> products, const Execution& execution = {},
+                   RowFinisher finisher = {});
+void multiplyBatch(const std::uint16_t* left, const std::uint16_t* right, float* c,
+                   const BatchShape& shape, std::span<const BatchOffsets> products,
+                   const Execution& execution = {}, RowFinisher finisher = {});
+
+} // namespace octavo::kernels

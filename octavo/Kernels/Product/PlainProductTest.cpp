@@ -1,0 +1,368 @@
+#include "octavo/Kernels/Product/PlainProduct.h"
+
+#include "octavo/Kernels/OnEachIsa.h"
+#include "octavo/Kernels/Product/ProductPlan.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <new>
+#include <random>
+#include <vector>
+
+namespace octavo::kernels {
+namespace {
+
+class PlainProduct : public OnEachIsa {};
+OCTAVO_ON_EACH_ISA(PlainProduct);
+
+using Random = std::mt19937;
+
+float valueOf(float x) { return x; }
+float valueOf(std::uint16_t x) { return std::bit_cast<float>(std::uint32_t{x} << 16); }
+void put(float& to, float value) { to = value; }
+/// Toward zero, which is as good as any bf16 here.
+void put(std::uint16_t& to, float value) { to = std::bit_cast<std::uint32_t>(value) >> 16; }
+
+template <typename T> std::vector<T> normals(std::int64_t n, Random& random) {
+  std::normal_distribution<float> normal;
+  std::vector<T> values(static_cast<std::size_t>(n));
+  for (T& value : values)
+    put(value, normal(random));
+  return values;
+}
+
+/// One more term of a sum, as docs/semantics.md P10 says.
+float added(float sum, float a, float b, Isa isa) {
+  return isa == Isa::Portable ? sum + a * b : std::fmaf(a, b, sum);
+}
+/// Whether products of T are such chains: with AVX512_BF16 they are sums of pairs.
+template <typename T> bool isChain(Isa isa) { return sizeof(T) == 4 || !usesBf16(isa); }
+
+std::vector<std::uint32_t> bitsOf(const std::vector<float>& values) {
+  std::vector<std::uint32_t> bits;
+  for (float value : values)
+    bits.push_back(std::isnan(value) ? 0x7FC00000 : std::bit_cast<std::uint32_t>(value));
+  return bits;
+}
+
+template <typename T>
+std::vector<float> product(const std::vector<T>& a, const std::vector<T>& b, std::int64_t m,
+                           std::int64_t n, std::int64_t k, const Execution& execution) {
+  std::vector<float> c(static_cast<std::size_t>(m * n), -1.0f);
+  multiplyRows(a.data(), k, m, packMatrix(b.data(), k, n, n, 1, execution), c.data(), n, execution);
+  return c;
+}
+
+/// Corners of two matrices have the bits of sums that were made once, whatever the extents.
+template <typename T> void expectEveryRaggedSize(const Execution& execution) {
+  constexpr std::int64_t kMost = 40;
+  Random random(1);
+  const std::vector<T> a = normals<T>(kMost * kMost, random), b = normals<T>(kMost * kMost, random);
+  std::vector<float> sums(kMost * kMost, 0.0f);
+  for (std::int64_t k = 0; k <= kMost; ++k) {
+    for (std::int64_t n = 1; n <= kMost; ++n) {
+      const PackedMatrix right = packMatrix(b.data(), k, n, kMost, 1, execution);
+      if (k > 0 && n == 1) {
+        if (isChain<T>(execution.isa)) {
+          for (std::int64_t i = 0; i < kMost * kMost; ++i)
+            sums[i] = added(sums[i], valueOf(a[i / kMost * kMost + k - 1]),
+                            valueOf(b[(k - 1) * kMost + i % kMost]), execution.isa);
+        } else {
+          multiplyRows(a.data(), kMost, kMost, packMatrix(b.data(), k, kMost, kMost, 1),
+                       sums.data(), kMost, execution);
+        }
+      }
+      for (std::int64_t m = 1; m <= kMost; ++m) {
+        std::vector<float> c(static_cast<std::size_t>(m * n), -1.0f);
+        multiplyRows(a.data(), kMost, m, right, c.data(), n, execution);
+        for (std::int64_t i = 0; i < m * n; ++i)
+          ASSERT_EQ(c[i], sums[i / n * kMost + i % n])
+              << m << " x " << n << " x " << k << ": " << i;
+      }
+    }
+  }
+}
+TEST_P(PlainProduct, IsTheStatedChainForEveryRaggedSize) {
+  expectEveryRaggedSize<float>(execution());
+}
+TEST_P(PlainProduct, OfBf16IsTheStatedChainForEveryRaggedSize) {
+  expectEveryRaggedSize<std::uint16_t>(execution());
+}
+
+template <typename T> void expectWithinBound(const Execution& execution) {
+  constexpr double kU = 0x1p-24;
+  struct Shape {
+    std::int64_t m, n, k;
+  };
+  for (const auto& [m, n, k] : {Shape{1, 70, 3001}, Shape{101, 203, 1537}, Shape{7, 33, 5000}}) {
+    Random random(static_cast<std::uint32_t>(m));
+    const std::vector<T> a = normals<T>(m * k, random), b = normals<T>(k * n, random);
+    const std::vector<float> c = product(a, b, m, n, k, execution);
+    for (std::int64_t i = 0; i < m; i += 1 + m / 8)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double exact = 0, size = 0;
+        float chain = 0;
+        for (std::int64_t d = 0; d < k; ++d) {
+          const float x = valueOf(a[i * k + d]), y = valueOf(b[d * n + j]);
+          exact += double{x} * y;
+          size += std::fabs(double{x} * y);
+          chain = added(chain, x, y, execution.isa);
+        }
+        const double rounded = static_cast<double>(k) + 1;
+        ASSERT_LE(std::fabs(c[i * n + j] - exact),
+                  (std::pow(1 + kU, rounded) - 1) * size + 0x1p-125 * static_cast<double>(k));
+        if (isChain<T>(execution.isa)) {
+          ASSERT_EQ(c[i * n + j], chain) << i << ", " << j;
+        }
+      }
+  }
+}
+TEST_P(PlainProduct, OfLargeMatricesIsWithinTheStatedBound) {
+  expectWithinBound<float>(execution());
+}
+TEST_P(PlainProduct, OfLargeMatricesOfBf16IsWithinTheStatedBound) {
+  expectWithinBound<std::uint16_t>(execution());
+}
+
+template <typename T> void expectSameBits(Isa isa) {
+  constexpr std::int64_t kRows = 333, kColumns = 250, kDepth = 1100;
+  Random random(5);
+  const std::vector<T> a = normals<T>(kRows * kDepth, random);
+  const std::vector<T> b = normals<T>(kDepth * kColumns, random);
+  const auto one = bitsOf(product(a, b, kRows, kColumns, kDepth, {.isa = isa, .threads = 1}));
+  for (int threads : {2, 3, 7})
+    EXPECT_EQ(one, bitsOf(product(a, b, kRows, kColumns, kDepth, {.isa = isa, .threads = threads})))
+        << threads;
+  const PackedMatrix right = packMatrix(b.data(), kDepth, kColumns, kColumns, 1);
+  for (std::int64_t range : {1, 2, 5, 9, 16, 61}) {
+    std::vector<float> c(kRows * kColumns);
+    for (std::int64_t row = 0; row < kRows; row += range)
+      multiplyRows(a.data() + row * kDepth, kDepth, std::min(range, kRows - row), right,
+                   c.data() + row * kColumns, kColumns, {.isa = isa, .threads = 2});
+    EXPECT_EQ(one, bitsOf(c)) << range;
+  }
+}
+TEST_P(PlainProduct, HasTheSameBitsForEveryRangeOfRowsAndNumberOfThreads) {
+  expectSameBits<float>(GetParam());
+}
+TEST_P(PlainProduct, OfBf16HasTheSameBitsForEveryRangeOfRowsAndNumberOfThreads) {
+  expectSameBits<std::uint16_t>(GetParam());
+}
+
+/// Both operands and C through strides; what lies between is neither read nor written.
+template <typename T> void expectStrides(const Execution& execution) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (std::int64_t m : {1, 5, 14})
+    for (std::int64_t n : {1, 3, 4, 7, 16, 21, 32})
+      for (std::int64_t k : {1, 2, 5, 8, 9, 31}) {
+        Random random(static_cast<std::uint32_t>(m + 100 * n + 10000 * k));
+        const std::vector<T> a = normals<T>(m * k, random), b = normals<T>(k * n, random);
+        const auto expected = bitsOf(product(a, b, m, n, k, execution));
+        T nan;
+        put(nan, kNan);
+        std::vector<T> left(static_cast<std::size_t>(m * (k + 3)), nan);
+        for (std::int64_t i = 0; i < m * k; ++i)
+          left[i / k * (k + 3) + i % k] = a[i];
+        struct Strides {
+          std::int64_t depth, column;
+        };
+        for (const auto& [ofDepth, ofColumn] :
+             {Strides{1, k}, {1, k + 5}, {n + 2, 1}, {2, 2 * k + 1}, {2 * n, 2}}) {
+          std::vector<T> right(static_cast<std::size_t>((k - 1) * ofDepth + (n - 1) * ofColumn + 1),
+                               nan);
+          for (std::int64_t i = 0; i < k * n; ++i)
+            right[i / n * ofDepth + i % n * ofColumn] = b[i];
+          std::vector<float> c(static_cast<std::size_t>(m * (n + 4)), -7.0f);
+          multiplyRows(left.data(), k + 3, m,
+                       packMatrix(right.data(), k, n, ofDepth, ofColumn, execution), c.data(),
+                       n + 4, execution);
+          std::vector<float> written;
+          for (std::int64_t i = 0; i < m * (n + 4); ++i)
+            if (i % (n + 4) < n)
+              written.push_back(c[i]);
+            else
+              ASSERT_EQ(c[i], -7.0f);
+          ASSERT_EQ(bitsOf(written), expected)
+              << m << " x " << n << " x " << k << ", strides " << ofDepth << ", " << ofColumn;
+        }
+      }
+}
+TEST_P(PlainProduct, ReadsAndWritesThroughStrides) { expectStrides<float>(execution()); }
+TEST_P(PlainProduct, OfBf16ReadsAndWritesThroughStrides) {
+  expectStrides<std::uint16_t>(execution());
+}
+
+template <typename T> void expectSpecialValues(const Execution& execution) {
+  constexpr float kInf = std::numeric_limits<float>::infinity(),
+                  kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr std::int64_t kRows = 9, kColumns = 20, kDepth = 7;
+  std::vector<T> a(kRows * kDepth), b(kDepth * kColumns);
+  for (T& x : a)
+    put(x, 1.0f);
+  for (T& y : b)
+    put(y, 2.0f);
+  put(a[2 * kDepth + 6], kNan); // the last of K, in bf16 without a partner
+  put(a[3 * kDepth + 0], kInf);
+  put(a[4 * kDepth + 1], -kInf);
+  put(a[4 * kDepth + 4], kInf);
+  put(b[3 * kColumns + 19], 0.0f);
+  put(a[5 * kDepth + 3], kInf); // times that 0
+  const std::vector<float> c = product(a, b, kRows, kColumns, kDepth, execution);
+  for (std::int64_t i = 0; i < kRows; ++i)
+    for (std::int64_t j = 0; j < kColumns; ++j) {
+      const float value = c[i * kColumns + j];
+      if (i == 2 || i == 4 || (i == 5 && j == 19))
+        EXPECT_TRUE(std::isnan(value)) << i << ", " << j;
+      else
+        EXPECT_EQ(value, i == 3 || i == 5 ? kInf : j == 19 ? 12.0f : 14.0f) << i << ", " << j;
+    }
+}
+TEST_P(PlainProduct, CarriesNanAndInf) { expectSpecialValues<float>(execution()); }
+TEST_P(PlainProduct, OfBf16CarriesNanAndInf) { expectSpecialValues<std::uint16_t>(execution()); }
+
+TEST_P(PlainProduct, WithoutColumnsOrRowsWritesNothing) {
+  const float one = 1;
+  float c = -1;
+  multiplyRows(&one, 1, 1, packMatrix(&one, 1, 0, 1, 1), &c, 1, execution());
+  multiplyRows(&one, 1, 0, packMatrix(&one, 1, 1, 1, 1), &c, 1, execution());
+  multiplyBatch(&one, &one, &c, {1, 1, 1, 1, 1, 1, 1}, {}, execution());
+  EXPECT_EQ(c, -1);
+}
+
+TEST(PlainMatrix, ThatNoMemoryHoldsIsRefused) {
+  const float one = 1; // seen through strides of 0, a matrix of any extents
+  EXPECT_THROW(packMatrix(&one, std::int64_t{1} << 40, std::int64_t{1} << 40, 0, 0),
+               std::bad_alloc);
+}
+
+/// Counts how often each row is finished, and whether it was whole.
+struct Finished {
+  const std::vector<float>& c;
+  const std::vector<float>& expected;
+  std::int64_t columns;
+  std::vector<std::atomic<int>> times;
+  std::atomic<bool> isWhole = true;
+
+  Finished(const std::vector<float>& c, const std::vector<float>& expected, std::int64_t rows,
+           std::int64_t columns)
+      : c(c), expected(expected), columns(columns), times(static_cast<std::size_t>(rows)) {}
+  RowFinisher finisher() {
+    return {.finish =
+                [](void* context, std::int64_t begin, std::int64_t end) {
+                  auto& self = *static_cast<Finished*>(context);
+                  for (std::int64_t row = begin; row < end; ++row)
+                    ++self.times[row];
+                  if (!std::equal(self.c.begin() + begin * self.columns,
+                                  self.c.begin() + end * self.columns,
+                                  self.expected.begin() + begin * self.columns))
+                    self.isWhole = false;
+                },
+            .context = this};
+  }
+  void expectEachRowOnce() const {
+    EXPECT_TRUE(isWhole);
+    for (const auto& time : times)
+      ASSERT_EQ(time, 1);
+  }
+};
+
+TEST_P(PlainProduct, FinishesEachRowOnceWhenItIsWhole) {
+  constexpr std::int64_t kDepth = 256;
+  for (std::int64_t rows : {1, 16, 150})
+    for (std::int64_t columns : {0, 40, 500})
+      for (int threads : {1, 2, 5}) {
+        Random random(3);
+        const std::vector<float> a = normals<float>(rows * kDepth, random);
+        const std::vector<float> b = normals<float>(kDepth * columns, random);
+        const std::vector<float> expected = product(a, b, rows, columns, kDepth, execution());
+        std::vector<float> c(expected.size());
+        Finished finished(c, expected, rows, columns);
+        multiplyRows(a.data(), kDepth, rows, packMatrix(b.data(), kDepth, columns, columns, 1),
+                     c.data(), columns, execution(threads), finished.finisher());
+        finished.expectEachRowOnce();
+      }
+}
+
+/// Attention's scores: heads side by side in rows of all, keys transposed.
+template <typename T> void expectBatch(Isa isa) {
+  for (std::int64_t heads : {1, 3, 12})
+    for (std::int64_t tokens : {1, 9, 70}) {
+      constexpr std::int64_t kDepth = 32;
+      const std::int64_t width = heads * kDepth;
+      Random random(7);
+      const std::vector<T> q = normals<T>(tokens * width, random);
+      const std::vector<T> k = normals<T>(tokens * width, random);
+      std::vector<BatchOffsets> products;
+      std::vector<float> expected;
+      for (std::int64_t head = heads - 1; head >= 0; --head) {
+        products.push_back({.left = head * kDepth,
+                            .right = head * kDepth,
+                            .c = static_cast<std::ptrdiff_t>(expected.size())});
+        std::vector<float> c(static_cast<std::size_t>(tokens * tokens));
+        multiplyRows(q.data() + head * kDepth, width, tokens,
+                     packMatrix(k.data() + head * kDepth, kDepth, tokens, 1, width), c.data(),
+                     tokens, {.isa = isa, .threads = 1});
+        expected.insert(expected.end(), c.begin(), c.end());
+      }
+      const BatchShape shape{.rows = tokens,
+                             .depth = kDepth,
+                             .columns = tokens,
+                             .leftStride = width,
+                             .rightDepthStride = 1,
+                             .rightColumnStride = width,
+                             .cStride = tokens};
+      for (int threads : {1, 2, 3}) {
+        std::vector<float> c(expected.size());
+        Finished finished(c, expected, heads * tokens, tokens);
+        multiplyBatch(q.data(), k.data(), c.data(), shape, products,
+                      {.isa = isa, .threads = threads}, finished.finisher());
+        EXPECT_EQ(c, expected);
+        finished.expectEachRowOnce();
+      }
+    }
+}
+TEST_P(PlainProduct, OfABatchIsEachProductByItself) { expectBatch<float>(GetParam()); }
+TEST_P(PlainProduct, OfABatchOfBf16IsEachProductByItself) {
+  expectBatch<std::uint16_t>(GetParam());
+}
+
+/// A finisher that multiplies a batch itself leaves what the outer one has packed alone.
+TEST_P(PlainProduct, OfABatchMayBeFinishedByAnother) {
+  constexpr std::int64_t kExtent = 60;
+  const BatchShape shape{.rows = kExtent,
+                         .depth = kExtent,
+                         .columns = kExtent,
+                         .leftStride = kExtent,
+                         .rightDepthStride = kExtent,
+                         .rightColumnStride = 1,
+                         .cStride = kExtent};
+  struct Inner {
+    std::vector<float> ones = std::vector<float>(kExtent * kExtent, 1.0f);
+    BatchShape shape;
+    Execution execution;
+  } inner{.shape = shape, .execution = execution()};
+  Random random(9);
+  const std::vector<float> a = normals<float>(kExtent * kExtent, random);
+  const std::vector<float> b = normals<float>(kExtent * kExtent, random);
+  const std::vector<float> expected = product(a, b, kExtent, kExtent, kExtent, execution());
+  std::vector<float> c(kExtent * kExtent);
+  const BatchOffsets at{0, 0, 0};
+  multiplyBatch(a.data(), b.data(), c.data(), shape, std::span(&at, 1), execution(3),
+                {.finish =
+                     [](void* context, std::int64_t, std::int64_t) {
+                       const Inner& inner = *static_cast<Inner*>(context);
+                       std::vector<float> to(kExtent * kExtent);
+                       const BatchOffsets first{0, 0, 0};
+                       multiplyBatch(inner.ones.data(), inner.ones.data(), to.data(), inner.shape,
+                                     std::span(&first, 1), inner.execution);
+                     },
+                 .context = &inner});
+  EXPECT_EQ(c, expected);
+}
+
+} // namespace
+} // namespace octavo::kernels

@@ -1,0 +1,179 @@
+// Tiles of products of plain f32 and bf16. Each element of C is one chain of additions over K in
+// order, whatever the tile. Included by a set's file after its ProductParts.h, which has kPlainRows
+// and kPlainSums.
+#pragma once
+
+#include "octavo/Kernels/Product/PlainKernels.h"
+#include "octavo/Kernels/Product/ProductKernels.h"
+#include "octavo/Kernels/generic/Vector.h"
+
+namespace octavo::kernels::OCTAVO_KERNELS_ISA {
+
+/// A dword is one f32.
+struct PlainF32 {
+  static constexpr int kElements = 1, kParts = 1;
+  template <int> static OCTAVO_INLINE F32 part(U32 dwords) { return floats(dwords); }
+  static OCTAVO_INLINE F32 add(F32 sum, F32 b, F32 a) { return multiplyAdd(sum, b, a); }
+};
+
+/// A dword is two bf16, whose products are exact in f32 and added one after the other.
+struct PlainBf16 {
+  static constexpr int kElements = 2, kParts = 2;
+  template <int kPart> static OCTAVO_INLINE F32 part(U32 dwords) {
+    return floats(kPart == 0 ? dwords << 16 : dwords & 0xFFFF0000);
+  }
+  static OCTAVO_INLINE F32 add(F32 sum, F32 b, F32 a) { return multiplyAdd(sum, b, a); }
+};
+
+template <typename Dot, int kRows, int kPanels> void plainTile(const PlainTileArguments& tile) {
+  constexpr int kPanelVectors = kPanelColumns / kLanes;
+  constexpr int kVectors = kPanelVectors * kPanels;
+  constexpr int kUnrolled = 4;
+  // One or two rows read a matrix from memory faster than they multiply it.
+  constexpr bool kPrefetches = kRows <= 2;
+  const std::byte* left = tile.left;
+  const std::ptrdiff_t leftStride = tile.leftStride;
+  const std::byte* right[kPanels];
+  for (int p = 0; p < kPanels; ++p)
+    right[p] = tile.right + p * tile.rightStride;
+  float* __restrict c = tile.c;
+  const std::ptrdiff_t stride = tile.stride;
+
+  F32 sums[kRows][kVectors];
+#pragma unroll
+  for (int i = 0; i < kRows; ++i)
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v)
+      sums[i][v] = tile.startFromC ? load<F32>(c + i * stride + v * kLanes) : F32{};
+
+  // A part of a step: dwords of the rows, and of the panels `at` bytes on. What there is less of is
+  // kept in registers. Nothing is loaded early nor added late: the compiler would spill for it.
+  auto addPart = [&]<int kPart>(const std::byte* rows, std::ptrdiff_t rowStride,
+                                int at) __attribute__((always_inline)) {
+    auto row = [&](int i) __attribute__((always_inline)) {
+      asm volatile("" ::: "memory");
+      return Dot::template part<kPart>((U32)broadcast(rows + i * rowStride));
+    };
+    auto column = [&](int v) __attribute__((always_inline)) {
+      asm volatile("" ::: "memory");
+      return Dot::template part<kPart>(
+          load<U32>(right[v / kPanelVectors] + at + v % kPanelVectors * kVectorBytes));
+    };
+    auto add = [&](int i, int v, F32 a, F32 b) __attribute__((always_inline)) {
+      sums[i][v] = Dot::add(sums[i][v], b, a);
+      pin(sums[i][v]);
+    };
+    if constexpr (kRows < kVectors) {
+      F32 a[kRows];
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+        a[i] = row(i);
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        const F32 b = column(v);
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+          add(i, v, a[i], b);
+      }
+    } else {
+      F32 b[kVectors];
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v)
+        b[v] = column(v);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        const F32 a = row(i);
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v)
+          add(i, v, a, b[v]);
+      }
+    }
+  };
+  auto addStep = [&](int s) __attribute__((always_inline)) {
+    if constexpr (kPrefetches)
+      for (int p = 0; p < kPanels; ++p)
+        __builtin_prefetch(right[p] + s * kStepBytes + kPrefetchBytes);
+    addPart.template operator()<0>(left + 4 * s, leftStride, s * kStepBytes);
+    if constexpr (Dot::kParts == 2)
+      addPart.template operator()<1>(left + 4 * s, leftStride, s * kStepBytes);
+  };
+  auto advance = [&](int steps) __attribute__((always_inline)) {
+    left += 4 * steps;
+    for (int p = 0; p < kPanels; ++p)
+      right[p] += steps * kStepBytes;
+  };
+  std::int64_t steps = tile.depth / Dot::kElements;
+  for (; steps >= kUnrolled; steps -= kUnrolled) {
+#pragma unroll
+    for (int s = 0; s < kUnrolled; ++s)
+      addStep(s);
+    advance(kUnrolled);
+  }
+#pragma clang loop unroll(disable)
+  for (; steps > 0; --steps) {
+    addStep(0);
+    advance(1);
+  }
+  if constexpr (Dot::kElements == 2)
+    if (tile.depth % 2 != 0) { // a row may end here
+      std::uint32_t last[kRows];
+      for (int i = 0; i < kRows; ++i) {
+        std::uint16_t element;
+        __builtin_memcpy(&element, left + i * leftStride, sizeof element);
+        last[i] = element;
+      }
+      addPart.template operator()<0>(reinterpret_cast<const std::byte*>(last), 4, 0);
+    }
+#pragma unroll
+  for (int i = 0; i < kRows; ++i)
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v)
+      store(c + i * stride + v * kLanes, sums[i][v]);
+}
+
+template <typename Dot, int kRows, int kPanels> constexpr void addPlainTiles(PlainKernels& table) {
+  table.tiles[kRows - 1][kPanels - 1] = plainTile<Dot, kRows, kPanels>;
+  if constexpr (kPanels > 1)
+    addPlainTiles<Dot, kRows, kPanels - 1>(table);
+}
+
+template <typename Dot, int kRows> constexpr void addPlainRows(PlainKernels& table) {
+  constexpr int kFitting = kPlainSums / (kRows * kPanelColumns / kLanes);
+  constexpr int kPanels = kFitting < kMostPlainPanels ? kFitting : kMostPlainPanels;
+  table.panels[kRows - 1] = kPanels;
+  addPlainTiles<Dot, kRows, kPanels>(table);
+  if constexpr (kRows > 1)
+    addPlainRows<Dot, kRows - 1>(table);
+}
+
+inline void widenRow(const std::uint16_t* row, std::int64_t n, float* to) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    store(to + i, LoadBf16::load(row + i));
+  for (; i < n; ++i)
+    to[i] = __builtin_bit_cast(float, std::uint32_t{row[i]} << 16);
+}
+
+inline void widenPanel(const std::byte* panel, std::int64_t steps, float* to) {
+  for (; steps > 0; --steps, panel += kStepBytes, to += 2 * kPanelColumns)
+#pragma unroll
+    for (int v = 0; v < kPanelColumns; v += kLanes) {
+      const U32 pairs = load<U32>(panel + 4 * v);
+      store(to + v, PlainBf16::part<0>(pairs));
+      store(to + kPanelColumns + v, PlainBf16::part<1>(pairs));
+    }
+}
+
+template <typename Dot> constexpr PlainKernels plainTable() {
+  PlainKernels table{};
+  table.isa = kProductIsa;
+  table.tallest = kPlainRows;
+  addPlainRows<Dot, kPlainRows>(table);
+  if constexpr (Dot::kParts == 2) {
+    table.widenRow = widenRow;
+    table.widenPanel = widenPanel;
+  }
+  return table;
+}
+
+} // namespace octavo::kernels::OCTAVO_KERNELS_ISA

@@ -1,0 +1,12 @@
+#include "octavo/Kernels/neon/ProductParts.h"
+
+#include "octavo/Kernels/generic/PlainProduct.h"
+
+namespace octavo::kernels::neon {
+
+extern const PlainKernels kPlainF32;
+const PlainKernels kPlainF32 = plainTable<PlainF32>();
+extern const PlainKernels kPlainBf16;
+const PlainKernels kPlainBf16 = plainTable<PlainBf16>();
+
+} // namespace octavo::kernels::neon
