@@ -414,10 +414,31 @@ def damaged(good, count, seed):
         yield bytes(bad)
 
 
-@pytest.mark.parametrize("kind", ["artifact", "container"])
+def of_octavo(folder):
+    """A program whose attributes are of MLIR's own dialects, constants and wide numbers among them."""
+    (folder / "own.mlir").write_text("""
+        module attributes {a.dense = dense<[1, 2, 3]> : tensor<3xi32>, a.array = array<i64: 1, 2>,
+            a.strings = dense<["x", "y"]> : tensor<2x!a.b>, a.vector = dense<1.5> : vector<2xf32>,
+            a.sparse = sparse<[[0]], [1]> : tensor<4xi32>, a.wide = 5 : i128, a.long = 1.0 : f80,
+            a.type = memref<2xf32>, a.scalable = vector<[4]xf32>, a.complex = complex<f32>,
+            a.quantized = !quant.uniform<i8:f32, 0.5>, a.bits = dense<[true, false]> : tensor<2xi1>} {
+          func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }
+        }""")
+    octavo("convert", folder / "own.mlir", "-o", folder / "own.mlirbc")
+    return (folder / "own.mlirbc").read_bytes()
+
+
+KINDS = {
+    "artifact": lambda _: stablehlo.serialize_portable_artifact_str(PROGRAMS["calls"][1], DEFAULT),
+    "container": lambda _: exported().serialize(),
+    "sharded": lambda _: (ROOT / "test" / "jax" / "sharded_ring.jax").read_bytes(),
+    "of octavo": of_octavo,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files_end_in_an_error(tmp_path, kind):
-    good = (stablehlo.serialize_portable_artifact_str(PROGRAMS["calls"][1], DEFAULT)
-            if kind == "artifact" else exported().serialize())
+    good = KINDS[kind](tmp_path)
     path = tmp_path / "bad.bin"
     for bad in damaged(bytes(good), 200, seed=16):
         path.write_bytes(bad)
@@ -426,6 +447,24 @@ def test_damaged_files_end_in_an_error(tmp_path, kind):
         assert run.returncode in (0, 3), (run.returncode, run.stderr)
         if run.returncode == 3:
             assert run.stderr.startswith("octavo: error: ") and str(path) in run.stderr
+
+
+def test_attributes_of_mlir_keep_their_values(tmp_path):
+    of_octavo(tmp_path)
+    octavo("convert", tmp_path / "own.mlirbc", "-o", tmp_path / "again.mlir")
+    text = (tmp_path / "again.mlir").read_text()
+    for value in ("dense<[1, 2, 3]> : tensor<3xi32>", "array<i64: 1, 2>", "1.500000e+00> : vector<2xf32>",
+                  'dense<["x", "y"]> : tensor<2x!a.b>', "sparse<0, 1> : tensor<4xi32>", "5 : i128",
+                  "1.000000e+00 : f80", "memref<2xf32>", "vector<[4]xf32>", "complex<f32>",
+                  "!quant.uniform<i8:f32, 5.000000e-01>", "dense<[true, false]> : tensor<2xi1>"):
+        assert value in text, value
+
+
+def test_attributes_that_contain_one_another(tmp_path):
+    """A sharding whose mesh is, around three corners, the sharding: MLIR's reader has no end of it."""
+    path = ROOT / "test" / "fuzz" / "Artifact" / "circle-of-attributes.mlirbc"
+    message = octavo("convert", path, "-o", tmp_path / "out.mlir", code=3)
+    assert "the file is damaged: an attribute that contains itself at byte " in message
 
 
 def test_operations_that_nest_too_deep(tmp_path):
