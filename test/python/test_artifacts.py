@@ -147,6 +147,15 @@ func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {
   %3 = stablehlo.get_tuple_element %2[0] : (tuple<tensor<2xf32>, !stablehlo.token>) -> tensor<2xf32>
   return %3, %1 : tensor<2xf32>, !stablehlo.token
 }"""),
+    "asynchronous": ("1.15.0", """func.func @main(%arg0: tensor<8xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.async_start"(%arg0) ({
+  ^bb0(%arg1: tensor<8xf32>):
+    %2 = stablehlo.slice %arg1 [2:6] : (tensor<8xf32>) -> tensor<4xf32>
+    stablehlo.return %2 : tensor<4xf32>
+  }) : (tensor<8xf32>) -> !stablehlo.future<tensor<4xf32>>
+  %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}"""),
     "linear algebra": ("0.9.0", """func.func @main(%arg0: tensor<3x3xf32>, %arg1: tensor<3x2xf32>) -> (tensor<3x3xf32>, tensor<3x2xf32>) {
   %0 = stablehlo.cholesky %arg0, lower = true : tensor<3x3xf32>
   %1 = "stablehlo.triangular_solve"(%0, %arg1) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose ADJOINT>, unit_diagonal = false}> : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
@@ -383,6 +392,17 @@ def test_operations_that_octavo_does_not_know_are_all_named(tmp_path):
     (tmp_path / "new.mlirbc").write_bytes(artifact.replace(b"divide_v1", b"divide_v7"))
     message = octavo("convert", tmp_path / "new.mlirbc", "-o", tmp_path / "new.mlir", code=3)
     assert "divide_v7" in message and "unregistered" not in message
+
+
+def test_buffers_are_refused_by_name(tmp_path):
+    text = """func.func @main(%x: memref<2xf32>) -> memref<2xf32> {
+      %0 = stablehlo.custom_call @fill(%x) {output_operand_aliases = [#stablehlo.output_operand_alias<
+        output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (memref<2xf32>) -> memref<2xf32>
+      return %0 : memref<2xf32>
+    }"""
+    (tmp_path / "buffer.mlirbc").write_bytes(stablehlo.serialize_portable_artifact_str(text, "1.15.0"))
+    message = octavo("convert", tmp_path / "buffer.mlirbc", "-o", tmp_path / "out.mlir", code=3)
+    assert "octavo does not know VHLO's type 41 (buffer)" in message
 
 
 def test_a_version_that_is_none(tmp_path):

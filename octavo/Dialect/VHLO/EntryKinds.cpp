@@ -44,6 +44,7 @@ constexpr Kind kPortableTypes[] = {
     {kUniformQuantized, "nttnnnn"},
     {kUniformQuantizedPerAxis, "nttnnn[n][n]"},
     {kUnrankedTensor, "t"},
+    {kFuture, "[t]"},
 };
 
 // As Sdy/Bytecode.cpp reads them.

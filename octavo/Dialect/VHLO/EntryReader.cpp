@@ -24,14 +24,14 @@ struct UnknownKind {
   std::uint64_t code;
   llvm::StringLiteral name;
 };
-constexpr UnknownKind kUnknownTypes[] = {{26, "witness"}, {41, "buffer"}, {42, "future"}};
+constexpr UnknownKind kUnknownTypes[] = {{26, "witness"}, {41, "buffer"}};
 constexpr UnknownKind kUnknownAttributes[] = {{21, "sub_axis_info"},
                                               {22, "axis_ref"},
                                               {23, "replica_group_mesh_axes"},
                                               {24, "mesh_axis"},
                                               {25, "mesh"}};
 
-/// ` (future)` for a code that has a name.
+/// ` (buffer)` for a code that has a name.
 std::string named(llvm::ArrayRef<UnknownKind> kinds, std::uint64_t code) {
   for (const UnknownKind& kind : kinds)
     if (kind.code == code)
@@ -79,6 +79,12 @@ Type EntryReader::type() {
     return quantizedPerAxis();
   case kUnrankedTensor:
     return unrankedTensor();
+  case kFuture: {
+    llvm::SmallVector<Type> results;
+    if (failed(types(results)))
+      return nullptr;
+    return stablehlo::FutureType::get(context, results);
+  }
   default:
     return error("octavo does not know VHLO's type " + llvm::Twine(code) +
                  named(kUnknownTypes, code));

@@ -153,6 +153,11 @@ LogicalResult dropCasts(mlir::ModuleOp module) {
                                      << cast.getResultTypes() << ", which differ";
       return mlir::WalkResult::interrupt();
     }
+    if (llvm::any_of(cast.getOperands(),
+                     [&](mlir::Value value) { return value.getDefiningOp() == cast; })) {
+      mlir::emitError(cast.getLoc()) << "casts its own result";
+      return mlir::WalkResult::interrupt();
+    }
     cast->replaceAllUsesWith(cast.getOperands());
     cast.erase();
     return mlir::WalkResult::advance();
