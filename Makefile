@@ -14,7 +14,7 @@ help:
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
 	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; 201 kills of jobs"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
-	@echo "make tsan   build kernels, jobs and runtime with the thread sanitizer, run their tests"
+	@echo "make tsan   build kernels, jobs, runtime and interpreter with the thread sanitizer, run their tests"
 	@echo "make style  clang-format and clang-tidy on the lines that the branch changes"
 	@echo "make clean  remove what was built"
 

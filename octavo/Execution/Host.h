@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/Error.h"
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct Host {
   CheckReport* checks; ///< null: a check that does not hold is an error
   /// Asked between two operations, from any thread; null: the program runs to its end.
   bool (*isInterrupted)() = nullptr;
+  /// Where the run is, in one of its processes, for another thread to read. Null: nobody asks.
+  std::atomic<mlir::Operation*>* at = nullptr;
   /// Takes the text of what a program prints, whole lines; from any thread. Null: nobody does.
   std::function<void(const std::string&)> print;
   Probes* probes = nullptr; ///< null: probes are an error

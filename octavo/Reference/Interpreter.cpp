@@ -204,6 +204,8 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
   for (const Step& step : (*plan)->steps) {
     if (surroundings.isInterrupted != nullptr && surroundings.isInterrupted())
       return failure(step.op, "interrupted here, in @" + currentFunction);
+    if (surroundings.at != nullptr)
+      surroundings.at->store(step.op, std::memory_order_relaxed);
     llvm::SmallVector<Value, 4> operands;
     for (const ValuePlace& place : step.operands) {
       Frame* from = &frame;

@@ -147,6 +147,15 @@ func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {
   %3 = stablehlo.get_tuple_element %2[0] : (tuple<tensor<2xf32>, !stablehlo.token>) -> tensor<2xf32>
   return %3, %1 : tensor<2xf32>, !stablehlo.token
 }"""),
+    "asynchronous": ("1.15.0", """func.func @main(%arg0: tensor<8xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.async_start"(%arg0) ({
+  ^bb0(%arg1: tensor<8xf32>):
+    %2 = stablehlo.slice %arg1 [2:6] : (tensor<8xf32>) -> tensor<4xf32>
+    stablehlo.return %2 : tensor<4xf32>
+  }) : (tensor<8xf32>) -> !stablehlo.future<tensor<4xf32>>
+  %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}"""),
     "linear algebra": ("0.9.0", """func.func @main(%arg0: tensor<3x3xf32>, %arg1: tensor<3x2xf32>) -> (tensor<3x3xf32>, tensor<3x2xf32>) {
   %0 = stablehlo.cholesky %arg0, lower = true : tensor<3x3xf32>
   %1 = "stablehlo.triangular_solve"(%0, %arg1) <{left_side = true, lower = true, transpose_a = #stablehlo<transpose ADJOINT>, unit_diagonal = false}> : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
@@ -385,6 +394,17 @@ def test_operations_that_octavo_does_not_know_are_all_named(tmp_path):
     assert "divide_v7" in message and "unregistered" not in message
 
 
+def test_buffers_are_refused_by_name(tmp_path):
+    text = """func.func @main(%x: memref<2xf32>) -> memref<2xf32> {
+      %0 = stablehlo.custom_call @fill(%x) {output_operand_aliases = [#stablehlo.output_operand_alias<
+        output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]} : (memref<2xf32>) -> memref<2xf32>
+      return %0 : memref<2xf32>
+    }"""
+    (tmp_path / "buffer.mlirbc").write_bytes(stablehlo.serialize_portable_artifact_str(text, "1.15.0"))
+    message = octavo("convert", tmp_path / "buffer.mlirbc", "-o", tmp_path / "out.mlir", code=3)
+    assert "octavo does not know VHLO's type 41 (buffer)" in message
+
+
 def test_a_version_that_is_none(tmp_path):
     (tmp_path / "in.mlir").write_text(PROGRAMS["network"][1])
     for target in ("0.8.0", "1.21.0", "new", "1.8", "1..0", "-1.0.0"):
@@ -414,10 +434,31 @@ def damaged(good, count, seed):
         yield bytes(bad)
 
 
-@pytest.mark.parametrize("kind", ["artifact", "container"])
+def of_octavo(folder):
+    """A program whose attributes are of MLIR's own dialects, constants and wide numbers among them."""
+    (folder / "own.mlir").write_text("""
+        module attributes {a.dense = dense<[1, 2, 3]> : tensor<3xi32>, a.array = array<i64: 1, 2>,
+            a.strings = dense<["x", "y"]> : tensor<2x!a.b>, a.vector = dense<1.5> : vector<2xf32>,
+            a.sparse = sparse<[[0]], [1]> : tensor<4xi32>, a.wide = 5 : i128, a.long = 1.0 : f80,
+            a.type = memref<2xf32>, a.scalable = vector<[4]xf32>, a.complex = complex<f32>,
+            a.quantized = !quant.uniform<i8:f32, 0.5>, a.bits = dense<[true, false]> : tensor<2xi1>} {
+          func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }
+        }""")
+    octavo("convert", folder / "own.mlir", "-o", folder / "own.mlirbc")
+    return (folder / "own.mlirbc").read_bytes()
+
+
+KINDS = {
+    "artifact": lambda _: stablehlo.serialize_portable_artifact_str(PROGRAMS["calls"][1], DEFAULT),
+    "container": lambda _: exported().serialize(),
+    "sharded": lambda _: (ROOT / "test" / "jax" / "sharded_ring.jax").read_bytes(),
+    "of octavo": of_octavo,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files_end_in_an_error(tmp_path, kind):
-    good = (stablehlo.serialize_portable_artifact_str(PROGRAMS["calls"][1], DEFAULT)
-            if kind == "artifact" else exported().serialize())
+    good = KINDS[kind](tmp_path)
     path = tmp_path / "bad.bin"
     for bad in damaged(bytes(good), 200, seed=16):
         path.write_bytes(bad)
@@ -426,6 +467,24 @@ def test_damaged_files_end_in_an_error(tmp_path, kind):
         assert run.returncode in (0, 3), (run.returncode, run.stderr)
         if run.returncode == 3:
             assert run.stderr.startswith("octavo: error: ") and str(path) in run.stderr
+
+
+def test_attributes_of_mlir_keep_their_values(tmp_path):
+    of_octavo(tmp_path)
+    octavo("convert", tmp_path / "own.mlirbc", "-o", tmp_path / "again.mlir")
+    text = (tmp_path / "again.mlir").read_text()
+    for value in ("dense<[1, 2, 3]> : tensor<3xi32>", "array<i64: 1, 2>", "1.500000e+00> : vector<2xf32>",
+                  'dense<["x", "y"]> : tensor<2x!a.b>', "sparse<0, 1> : tensor<4xi32>", "5 : i128",
+                  "1.000000e+00 : f80", "memref<2xf32>", "vector<[4]xf32>", "complex<f32>",
+                  "!quant.uniform<i8:f32, 5.000000e-01>", "dense<[true, false]> : tensor<2xi1>"):
+        assert value in text, value
+
+
+def test_attributes_that_contain_one_another(tmp_path):
+    """A sharding whose mesh is, around three corners, the sharding: MLIR's reader has no end of it."""
+    path = ROOT / "test" / "fuzz" / "Artifact" / "circle-of-attributes.mlirbc"
+    message = octavo("convert", path, "-o", tmp_path / "out.mlir", code=3)
+    assert "the file is damaged: an attribute that contains itself at byte " in message
 
 
 def test_operations_that_nest_too_deep(tmp_path):

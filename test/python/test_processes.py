@@ -189,6 +189,54 @@ def test_ctrl_c_ends_a_loop_and_says_where(text, tmp_path):
     assert took < 2, took  # 0.2 s on a machine that has nothing else to do
 
 
+LONG = {
+    "dot": """func.func @main(%x: tensor<i32>) -> tensor<6000x6000xf64> {
+  %a = stablehlo.constant dense<1.5> : tensor<6000x6000xf64>
+  %r = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<6000x6000xf64>, tensor<6000x6000xf64>) -> tensor<6000x6000xf64>
+  return %r : tensor<6000x6000xf64>
+}""",
+    "cholesky": """func.func @main(%x: tensor<i32>) -> tensor<6000x6000xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %i = stablehlo.iota dim = 0 : tensor<6000x6000xi32>
+  %j = stablehlo.iota dim = 1 : tensor<6000x6000xi32>
+  %e = stablehlo.compare EQ, %i, %j : (tensor<6000x6000xi32>, tensor<6000x6000xi32>) -> tensor<6000x6000xi1>
+  %d = stablehlo.convert %e : (tensor<6000x6000xi1>) -> tensor<6000x6000xf32>
+  %r = stablehlo.cholesky %d, lower = true : tensor<6000x6000xf32>
+  return %r : tensor<6000x6000xf32>
+}""",
+    "reduce": """func.func @main(%x: tensor<i32>) -> tensor<i32> {
+  %i = stablehlo.iota dim = 0 : tensor<60000000xi32>
+  %r = "stablehlo.reduce"(%i, %x) ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %c = stablehlo.add %a, %b : tensor<i32>
+      %d = stablehlo.xor %c, %a : tensor<i32>
+      stablehlo.return %d : tensor<i32>
+  }) {dimensions = array<i64: 0>} : (tensor<60000000xi32>, tensor<i32>) -> tensor<i32>
+  return %r : tensor<i32>
+}""",
+}
+
+
+@pytest.mark.parametrize("operation", LONG)
+def test_ctrl_c_within_one_long_operation(operation, tmp_path):
+    """Nothing looks for Ctrl-C within the loops: the process ends while the operation goes on."""
+    (tmp_path / "program.mlir").write_text(LONG[operation])
+    np.save(tmp_path / "x.npy", np.int32(1))
+    process = subprocess.Popen([OCTAVO, "run", "program.mlir", "--input", "x.npy", "--output", "out"],
+                               cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    assert process.poll() is None
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    took = time.monotonic() - begun
+    assert process.returncode == 130
+    assert re.search(r"^octavo: error: program\.mlir:\d+:\d+: '[a-z_.]+': interrupted here, in @main$",
+                     errors.strip()), errors
+    assert took < 2, took  # 0.2 s on a machine that has nothing else to do
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["program.mlir", "x.npy"]
+
+
 PROBED = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %n = stablehlo.constant dense<2> : tensor<i32>
   %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -47,6 +47,8 @@ std::optional<Version> since(Type type) {
     return since(tensor.getElementType());
   if (auto tuple = llvm::dyn_cast<mlir::TupleType>(type))
     return sinceAll(llvm::to_vector(tuple.getTypes()), kOldest);
+  if (auto future = llvm::dyn_cast<stablehlo::FutureType>(type))
+    return sinceAll(future.getTypes(), Version{1, 15});
   if (auto quantized = llvm::dyn_cast<mlir::quant::UniformQuantizedType>(type))
     return sinceAll({quantized.getStorageType(), quantized.getExpressedType()}, kOldest);
   if (auto quantized = llvm::dyn_cast<mlir::quant::UniformQuantizedPerAxisType>(type))

@@ -1,279 +1,70 @@
 #include "octavo/Dialect/VHLO/CheckBytecode.h"
 
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/Twine.h"
-#include "llvm/ADT/bit.h"
+#include "octavo/Dialect/VHLO/BytecodeCursor.h"
+#include "octavo/Dialect/VHLO/CheckEntries.h"
+#include "octavo/Dialect/VHLO/CheckOperations.h"
 
-#include <cstdint>
-#include <utility>
+#include "llvm/ADT/STLExtras.h"
+
+#include <array>
 #include <vector>
 
 namespace octavo::vhlo {
 
 namespace {
 
-constexpr std::uint64_t kLazyRegions = 2;
-constexpr std::uint64_t kUseListOrders = 3;
-constexpr std::uint64_t kElidedLocations = 4;
-constexpr std::uint64_t kProperties = 5;
-constexpr unsigned kOperationsSection = 4;
-
-/// What follows the location of an operation, a bit of its mask each.
-enum Follows : unsigned {
-  kAttributes = 0x01,
-  kResults = 0x02,
-  kOperands = 0x04,
-  kSuccessors = 0x08,
-  kRegions = 0x10,
-  kOrders = 0x20,
-  kHasProperties = 0x40,
+enum SectionNumber : unsigned {
+  kStrings = 0,
+  kDialects = 1,
+  kEntries = 2,
+  kEntrySizes = 3,
+  kOperations = 4,
+  kPropertyTable = 8,
+  kSections = 9,
 };
 
-/// Reads numbers and sections. Past the end everything is 0, and isGood is false.
-class Cursor {
-public:
-  Cursor(llvm::StringRef bytes, std::size_t at) : bytes(bytes), at(at) {}
+constexpr std::uint64_t kDialectVersions = 1;
+constexpr std::uint64_t kCountedOperationNames = 4;
 
-  bool isGood() const { return good; }
-  bool atEnd() const { return at >= bytes.size(); }
-  std::size_t position() const { return at; }
-  std::size_t remaining() const { return bytes.size() - at; }
-
-  unsigned byte() {
-    if (atEnd())
-      return static_cast<unsigned>(good = false);
-    return static_cast<unsigned char>(bytes[at++]);
+std::vector<llvm::StringRef> checkStrings(Cursor section, Damage& damage) {
+  std::vector<llvm::StringRef> strings(damage.count(section, "strings"));
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t i = 0; i < strings.size(); ++i) {
+    sizes.push_back(section.number());
+    if (section.isGood() && sizes.back() == 0)
+      damage.report(section, "a string without an end");
   }
-  std::uint64_t number() {
-    const unsigned first = byte();
-    const unsigned more = first == 0 ? 8 : static_cast<unsigned>(llvm::countr_zero(first));
-    if (!good || more > remaining()) {
-      good = false;
-      return 0;
+  if (damage.isFound())
+    return strings;
+  for (auto [string, size] : llvm::zip(strings, llvm::reverse(sizes)))
+    if (llvm::StringRef text = section.take(size).rest(); section.isGood())
+      string = text.drop_back();
+  if (!section.isGood() || !section.atEnd())
+    damage.report(section, "strings of other lengths than are said");
+  return strings;
+}
+
+/// The names of the dialects.
+std::vector<llvm::StringRef> checkDialects(Cursor section, std::uint64_t version,
+                                           llvm::ArrayRef<llvm::StringRef> strings,
+                                           Damage& damage) {
+  std::vector<llvm::StringRef> names(damage.count(section, "dialects"));
+  for (llvm::StringRef& name : names) {
+    const std::uint64_t head = section.number();
+    const std::uint64_t string = version < kDialectVersions ? head : head >> 1;
+    if (string >= strings.size()) {
+      damage.report(section, "a dialect without a name");
+      break;
     }
-    std::uint64_t value = first == 0 ? 0 : first >> (more + 1);
-    for (unsigned i = 0; i < more; ++i) {
-      const std::uint64_t next = byte();
-      value |= first == 0 ? next << (8 * i) : next << (8 * (i + 1) - more - 1);
-    }
-    return value;
+    name = strings[string];
+    unsigned id = 0;
+    if (version >= kDialectVersions && (head & 1) != 0)
+      section.section(id);
   }
-  /// The contents of the next section; its number goes into `id`.
-  Cursor section(unsigned& id) {
-    const unsigned head = byte();
-    id = head & 0x7FU;
-    const std::uint64_t length = number();
-    if ((head & 0x80U) != 0) {
-      const std::uint64_t alignment = number();
-      while (good && alignment != 0 && at % alignment != 0)
-        byte();
-    }
-    if (!good || length > remaining()) {
-      good = false;
-      return {bytes, bytes.size()};
-    }
-    const Cursor contents(bytes.take_front(at + length), at);
-    at += length;
-    return contents;
-  }
-  void skipText() {
-    while (byte() != 0) {
-    }
-  }
-
-private:
-  llvm::StringRef bytes;
-  std::size_t at;
-  bool good = true;
-};
-
-/// The order in which the uses of a value stand; pairs name those alone that moved.
-struct Order {
-  std::size_t value;
-  std::vector<std::uint64_t> uses;
-  bool isPairs;
-  std::size_t at;
-};
-
-/// Values that a region, and those in it that are not isolated, see.
-struct Scope {
-  std::vector<std::uint64_t> uses;
-  std::vector<Order> orders;
-};
-
-class Checker {
-public:
-  explicit Checker(std::uint64_t version) : version(version) {}
-
-  std::optional<std::string> check(Cursor cursor) {
-    Scope scope;
-    const std::uint64_t head = cursor.number();
-    if ((head & 1) != 0)
-      wrong(cursor, "arguments of no region");
-    std::size_t next = 0;
-    for (std::uint64_t i = 0; isFine(cursor) && i < head >> 1; ++i)
-      operation(cursor, scope, next, 0);
-    checkOrders(cursor, scope);
-    if (!found && !cursor.isGood())
-      wrong(cursor, "operations that are cut off");
-    return found;
-  }
-
-private:
-  void wrong(const Cursor& cursor, const llvm::Twine& what) {
-    if (!found)
-      found = (what + " at byte " + llvm::Twine(cursor.position())).str();
-  }
-  bool isFine(const Cursor& cursor) const { return !found && cursor.isGood(); }
-
-  /// A count of things of one byte or more each, so that no list is longer than the file.
-  std::uint64_t count(Cursor& cursor, llvm::StringRef what) {
-    const std::uint64_t number = cursor.number();
-    if (number <= cursor.remaining())
-      return number;
-    wrong(cursor, llvm::Twine(number) + " " + what);
-    return 0;
-  }
-
-  void define(const Cursor& cursor, Scope& scope, std::size_t& next, std::uint64_t values) {
-    if (values > scope.uses.size() - next)
-      wrong(cursor, "more values than the region has");
-    else
-      next += values;
-  }
-
-  void orders(Cursor& cursor, Scope& scope, std::size_t first, std::uint64_t values) {
-    const std::uint64_t ordered = values > 1 ? count(cursor, "orders of uses") : 1;
-    for (std::uint64_t i = 0; isFine(cursor) && i < ordered; ++i) {
-      const std::uint64_t index = values > 1 ? cursor.number() : 0;
-      if (index >= values)
-        return wrong(cursor, "an order of uses of no value");
-      const std::uint64_t head = cursor.number();
-      if (head >> 1 > cursor.remaining())
-        return wrong(cursor, "an order of uses that is too long");
-      Order order{first + index, {}, (head & 1) != 0, cursor.position()};
-      for (std::uint64_t use = 0; use < head >> 1; ++use)
-        order.uses.push_back(cursor.number());
-      scope.orders.push_back(std::move(order));
-    }
-  }
-
-  void checkOrders(const Cursor& cursor, const Scope& scope) {
-    for (const Order& order : scope.orders) {
-      const std::uint64_t uses = scope.uses[order.value];
-      bool fits = order.isPairs ? order.uses.size() % 2 == 0 : order.uses.size() == uses;
-      for (const std::uint64_t use : order.uses)
-        fits &= use < uses;
-      if (!fits)
-        wrong(cursor, "an order of uses that does not fit the " + llvm::Twine(uses) +
-                          " of its value, read");
-    }
-  }
-
-  void operation(Cursor& cursor, Scope& scope, std::size_t& next, std::uint64_t blocks) {
-    cursor.number(); // its name
-    const unsigned mask = cursor.byte();
-    cursor.number(); // its location
-    if ((mask & kAttributes) != 0)
-      cursor.number();
-    if ((mask & kHasProperties) != 0 && version >= kProperties)
-      cursor.number();
-    const std::uint64_t results = (mask & kResults) != 0 ? count(cursor, "results") : 0;
-    for (std::uint64_t i = 0; i < results; ++i)
-      cursor.number();
-    const std::uint64_t operands = (mask & kOperands) != 0 ? count(cursor, "operands") : 0;
-    for (std::uint64_t i = 0; isFine(cursor) && i < operands; ++i) {
-      const std::uint64_t value = cursor.number();
-      if (value < scope.uses.size())
-        ++scope.uses[value];
-      else
-        wrong(cursor, "an operand of number " + llvm::Twine(value) + " of " +
-                          llvm::Twine(scope.uses.size()) + " values");
-    }
-    const std::uint64_t successors = (mask & kSuccessors) != 0 ? count(cursor, "successors") : 0;
-    for (std::uint64_t i = 0; isFine(cursor) && i < successors; ++i)
-      if (cursor.number() >= blocks)
-        wrong(cursor, "a successor that is no block");
-    const std::size_t first = next;
-    define(cursor, scope, next, results);
-    if ((mask & kOrders) != 0 && version >= kUseListOrders) {
-      if (results == 0)
-        wrong(cursor, "an order of uses of no value");
-      else
-        orders(cursor, scope, first, results);
-    }
-    if ((mask & kRegions) == 0 || !isFine(cursor))
-      return;
-    const std::uint64_t head = cursor.number();
-    if (head >> 1 > cursor.remaining())
-      return wrong(cursor, llvm::Twine(head >> 1) + " regions");
-    if (++depth > kDeepest)
-      return wrong(cursor,
-                   "operations in one another deeper than " + llvm::Twine(kDeepest) + " levels");
-    const bool isIsolated = (head & 1) != 0;
-    if (isIsolated && version >= kLazyRegions) {
-      unsigned id = 0;
-      Cursor contents = cursor.section(id);
-      if (id != kOperationsSection)
-        wrong(cursor, "a section " + llvm::Twine(id) + " in place of regions");
-      regions(contents, head >> 1, nullptr);
-      if (!found && (!contents.isGood() || !contents.atEnd()))
-        wrong(contents, "regions of another length than is said");
-    } else {
-      regions(cursor, head >> 1, isIsolated ? nullptr : &scope);
-    }
-    --depth;
-  }
-
-  void regions(Cursor& cursor, std::uint64_t regions, Scope* outer) {
-    for (std::uint64_t i = 0; isFine(cursor) && i < regions; ++i) {
-      Scope own;
-      region(cursor, outer != nullptr ? *outer : own);
-    }
-  }
-
-  void region(Cursor& cursor, Scope& scope) {
-    const std::uint64_t blocks = count(cursor, "blocks");
-    if (blocks == 0)
-      return;
-    const std::size_t first = scope.uses.size();
-    const std::uint64_t values = count(cursor, "values");
-    std::vector<Order> outer = std::exchange(scope.orders, {});
-    std::size_t next = first;
-    scope.uses.resize(first + values);
-    for (std::uint64_t i = 0; isFine(cursor) && i < blocks; ++i) {
-      const std::uint64_t head = cursor.number();
-      if ((head & 1) != 0)
-        arguments(cursor, scope, next);
-      for (std::uint64_t op = 0; isFine(cursor) && op < head >> 1; ++op)
-        operation(cursor, scope, next, blocks);
-    }
-    if (isFine(cursor) && next != scope.uses.size())
-      wrong(cursor, "fewer values than the region has");
-    checkOrders(cursor, scope);
-    scope.orders = std::move(outer);
-    scope.uses.resize(first);
-  }
-
-  void arguments(Cursor& cursor, Scope& scope, std::size_t& next) {
-    const std::uint64_t arguments = count(cursor, "arguments");
-    for (std::uint64_t i = 0; isFine(cursor) && i < arguments; ++i) {
-      const std::uint64_t type = cursor.number();
-      if (version < kElidedLocations || (type & 1) != 0)
-        cursor.number(); // its location
-    }
-    const std::size_t first = next;
-    define(cursor, scope, next, arguments);
-    if (version >= kUseListOrders && cursor.byte() != 0)
-      orders(cursor, scope, first, arguments);
-  }
-
-  /// What follows, MLIR's verifier and printer among it, goes down by recursion.
-  static constexpr unsigned kDeepest = 2000;
-  std::uint64_t version;
-  unsigned depth = 0;
-  std::optional<std::string> found;
-};
+  if (version >= kCountedOperationNames)
+    damage.count(section, "names of operations");
+  return names;
+}
 
 } // namespace
 
@@ -281,13 +72,28 @@ std::optional<std::string> checkBytecode(llvm::StringRef bytes) {
   Cursor file(bytes, 4);
   const std::uint64_t version = file.number();
   file.skipText();
+  std::array<std::optional<Cursor>, kSections> sections;
   while (file.isGood() && !file.atEnd()) {
     unsigned id = 0;
     const Cursor contents = file.section(id);
-    if (id == kOperationsSection && file.isGood())
-      return Checker(version).check(contents);
+    if (file.isGood() && id < kSections)
+      sections[id] = contents;
   }
-  return std::nullopt;
+  if (!file.isGood() || !sections[kStrings] || !sections[kDialects] || !sections[kEntries] ||
+      !sections[kEntrySizes] || !sections[kOperations])
+    return std::nullopt;
+
+  Damage damage;
+  const std::vector<llvm::StringRef> strings = checkStrings(*sections[kStrings], damage);
+  const std::vector<llvm::StringRef> dialects =
+      checkDialects(*sections[kDialects], version, strings, damage);
+  if (sections[kPropertyTable])
+    damage.count(*sections[kPropertyTable], "sets of properties");
+  if (!damage.isFound())
+    checkEntries(*sections[kEntries], *sections[kEntrySizes], dialects, damage);
+  if (!damage.isFound())
+    checkOperations(*sections[kOperations], version, damage);
+  return damage.found();
 }
 
 } // namespace octavo::vhlo

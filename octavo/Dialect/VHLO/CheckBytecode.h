@@ -1,5 +1,6 @@
-// The operations of a bytecode file held against the counts that the file states. MLIR's reader
-// takes these on trust: a wrong one makes it write past the end of its tables.
+// A bytecode file held against the counts and references that it states. MLIR's reader takes these
+// on trust: a wrong one makes it write past the end of its tables, ask for more memory than there
+// is, or go round in a circle.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -9,7 +10,7 @@
 
 namespace octavo::vhlo {
 
-/// What is wrong with the file's operations and at which byte; nothing if their counts fit
+/// What is wrong with the file's tables and operations and at which byte; nothing if they fit
 /// together, or if the file is damaged elsewhere, which MLIR's reader finds by itself.
 std::optional<std::string> checkBytecode(llvm::StringRef bytes);
 

@@ -37,6 +37,7 @@ enum TypeCode : std::uint64_t {
   kUniformQuantized = 24,
   kUnrankedTensor = 25,
   kUniformQuantizedPerAxis = 30,
+  kFuture = 42,
 };
 
 /// A type without fields.

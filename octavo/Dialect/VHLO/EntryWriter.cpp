@@ -92,6 +92,11 @@ LogicalResult writeType(Type type, DialectBytecodeWriter& writer) {
     writeTypes(writer, llvm::to_vector(tuple.getTypes()));
     return success();
   }
+  if (auto future = llvm::dyn_cast<stablehlo::FutureType>(type)) {
+    writer.writeVarInt(kFuture);
+    writeTypes(writer, future.getTypes());
+    return success();
+  }
   if (auto tensor = llvm::dyn_cast<mlir::UnrankedTensorType>(type)) {
     writer.writeVarInt(kUnrankedTensor);
     writer.writeType(PortableType::get(tensor.getElementType()));

@@ -1,5 +1,6 @@
 #include "octavo/Dialect/VHLO/Artifact.h"
 #include "octavo/Dialect/VHLO/Attributes.h"
+#include "octavo/Dialect/VHLO/BuiltinEntries.h"
 #include "octavo/Dialect/VHLO/CheckBytecode.h"
 #include "octavo/Dialect/VHLO/Operations.h"
 #include "octavo/Dialect/VHLO/VHLO.h"
@@ -152,6 +153,11 @@ LogicalResult dropCasts(mlir::ModuleOp module) {
                                      << cast.getResultTypes() << ", which differ";
       return mlir::WalkResult::interrupt();
     }
+    if (llvm::any_of(cast.getOperands(),
+                     [&](mlir::Value value) { return value.getDefiningOp() == cast; })) {
+      mlir::emitError(cast.getLoc()) << "casts its own result";
+      return mlir::WalkResult::interrupt();
+    }
     cast->replaceAllUsesWith(cast.getOperands());
     cast.erase();
     return mlir::WalkResult::advance();
@@ -189,8 +195,9 @@ mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::MemoryBufferRef bytes,
   }
   context->getOrLoadDialect<VHLODialect>();
   mlir::Block block;
-  if (failed(mlir::readBytecodeFile(bytes, &block,
-                                    mlir::ParserConfig(context, /*verifyAfterParse=*/false))))
+  mlir::ParserConfig config(context, /*verifyAfterParse=*/false);
+  addEntryReaders(config.getBytecodeReaderConfig());
+  if (failed(mlir::readBytecodeFile(bytes, &block, config)))
     return {};
   if (!llvm::hasSingleElement(block) || !llvm::isa<mlir::ModuleOp>(block.front())) {
     mlir::emitError(start) << "is bytecode of something other than one module";

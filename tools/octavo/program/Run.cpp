@@ -2,10 +2,10 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
-#include "tools/octavo/Interruption.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
+#include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/RunReport.h"
 
 #include "octavo/Backends/Backends.h"
@@ -181,7 +181,6 @@ std::vector<Value> bindProcesses(const std::vector<runtime::Argument>& arguments
 execution::Host hostOf(const RunOptions& options, execution::Probes* probes,
                        std::int64_t processes) {
   execution::Host host;
-  host.isInterrupted = Interruption::isAsked;
   host.print = printText;
   host.probes = probes;
   for (const std::string& paths : options.infeed) {
@@ -235,7 +234,7 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   execution::Host host = hostOf(options, probes, run.processes);
   host.checks = &run.checks;
   const ElapsedTime time(fmt::format("evaluating @{}", name));
-  const Interruption interruption;
+  const RunInterruption interruption(host);
   auto results = executable->run(std::move(values), host);
   if (!results)
     throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
@@ -316,8 +315,9 @@ void runProgram(const RunOptions& options) {
 
   const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
   if (options.function.empty() && !runtime::selfChecks(program).empty()) {
-    const Interruption interruption;
-    runChecks(program, options.program, backendOf(options), hostOf(options, probes.get(), 1),
+    execution::Host host = hostOf(options, probes.get(), 1);
+    const RunInterruption interruption(host);
+    runChecks(program, options.program, backendOf(options), host,
               options.isJson ? ReportFormat::Json : ReportFormat::Text);
     return;
   }
