@@ -6,10 +6,12 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
-add_library(octavo_mlir INTERFACE)
-target_include_directories(octavo_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+add_library(octavo_mlir_headers INTERFACE)
+target_include_directories(octavo_mlir_headers SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 separate_arguments(octavo_llvm_definitions NATIVE_COMMAND ${LLVM_DEFINITIONS})
-target_compile_definitions(octavo_mlir INTERFACE ${octavo_llvm_definitions})
+target_compile_definitions(octavo_mlir_headers INTERFACE ${octavo_llvm_definitions})
+add_library(octavo_mlir INTERFACE)
+target_link_libraries(octavo_mlir INTERFACE octavo_mlir_headers)
 # Debian's packages link the static libraries of MLIR to the shared one of LLVM, whose relocations
 # alone take 10 ms at the start of every command.
 function(octavo_link_llvm_statically library)

@@ -36,6 +36,15 @@ public:
   const ScaledTensor& scaled() const { return *std::get<ScaledPointer>(content); }
   const std::vector<Value>& elements() const { return std::get<std::vector<Value>>(content); }
 
+  /// Whether both hold the very same tensor, not only an equal one.
+  bool isSameAs(const Value& other) const {
+    if (isTensor() && other.isTensor())
+      return std::get<TensorPointer>(content) == std::get<TensorPointer>(other.content);
+    if (isScaled() && other.isScaled())
+      return std::get<ScaledPointer>(content) == std::get<ScaledPointer>(other.content);
+    return false;
+  }
+
   /// The tensor, to be written to: the one that was held where this was the only value that held
   /// it, else a copy. The value is a token afterwards.
   Tensor takeTensor() {

@@ -103,12 +103,10 @@ public:
   std::span<const steps::KernelFunction> functions() const override { return entries; }
 };
 
-} // namespace
-
-llvm::Expected<std::unique_ptr<MachineCode>> compile(std::span<const std::string> kernels) {
+llvm::Expected<std::unique_ptr<MachineCode>> compiled(std::span<const std::string> kernels) {
   auto code = std::make_unique<LinkedCode>();
   if (kernels.empty())
-    return code;
+    return std::unique_ptr<MachineCode>(std::move(code));
   auto machine = targetMachine();
   if (!machine)
     return machine.takeError();
@@ -141,10 +139,10 @@ llvm::Expected<std::unique_ptr<MachineCode>> compile(std::span<const std::string
       return address.takeError();
     code->entries.push_back(address->toPtr<steps::KernelFunction>());
   }
-  return code;
+  return std::unique_ptr<MachineCode>(std::move(code));
 }
 
-llvm::Expected<Listing> list(const std::string& kernel) {
+llvm::Expected<Listing> listed(const std::string& kernel) {
   auto machine = targetMachine();
   if (!machine)
     return machine.takeError();
@@ -160,6 +158,30 @@ llvm::Expected<Listing> list(const std::string& kernel) {
     return std::move(error);
   listing.assembly.assign(assembly.begin(), assembly.end());
   return listing;
+}
+
+template <typename T> tl::expected<T, std::string> withText(llvm::Expected<T> result) {
+  if (!result)
+    return tl::make_unexpected(llvm::toString(result.takeError()));
+  return std::move(*result);
+}
+
+class LlvmCodeGenerator : public CodeGenerator {
+public:
+  tl::expected<std::unique_ptr<MachineCode>, std::string>
+  compile(std::span<const std::string> kernels) const override {
+    return withText(compiled(kernels));
+  }
+  tl::expected<Listing, std::string> list(const std::string& kernel) const override {
+    return withText(listed(kernel));
+  }
+};
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const CodeGenerator* octavoCodeGenerator() {
+  static const LlvmCodeGenerator generator;
+  return &generator;
 }
 
 } // namespace octavo::pipelines

@@ -1,9 +1,11 @@
-// Machine code for kernels: LLVM's passes on their text, and the code in memory.
+// Machine code for kernels: LLVM's passes on their text, and the code in memory. The code generator
+// is a library of its own that is loaded when the first program is compiled: its tables would cost
+// every other command 5 ms at its start.
 #pragma once
 
-#include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/KernelFunction.h"
 
-#include "llvm/Support/Error.h"
+#include <tl/expected.hpp>
 
 #include <memory>
 #include <span>
@@ -18,13 +20,21 @@ public:
   virtual std::span<const steps::KernelFunction> functions() const = 0;
 };
 
-/// Compiles kernels for this machine, in the order of their texts.
-llvm::Expected<std::unique_ptr<MachineCode>> compile(std::span<const std::string> kernels);
-
 /// What LLVM makes of a kernel before it becomes machine code, and the assembly: to look at.
 struct Listing {
   std::string optimized, assembly;
 };
-llvm::Expected<Listing> list(const std::string& kernel);
+
+class CodeGenerator {
+public:
+  virtual ~CodeGenerator() = default;
+  /// Compiles kernels for this machine, in the order of their texts.
+  virtual tl::expected<std::unique_ptr<MachineCode>, std::string>
+  compile(std::span<const std::string> kernels) const = 0;
+  virtual tl::expected<Listing, std::string> list(const std::string& kernel) const = 0;
+};
+
+/// The one of the library beside this program; the error says where it was looked for.
+tl::expected<const CodeGenerator*, std::string> codeGenerator();
 
 } // namespace octavo::pipelines

@@ -3,12 +3,18 @@
 #include "octavo/Conversion/Steps/Lowering.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Pipelines/Codegen.h"
+#include "octavo/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -47,32 +53,45 @@ private:
   conversion::Program program;
   std::unique_ptr<MachineCode> code;
   std::mutex keeping;
-  std::vector<Memory> arenas; ///< of runs that have ended, for the next ones
+  struct Workspace {
+    Memory arena;
+    steps::Frame frame;
+  };
+  std::vector<std::unique_ptr<Workspace>> kept; ///< of runs that have ended, for the next ones
 
-  Memory takeArena() {
-    const std::lock_guard lock(keeping);
-    if (arenas.empty())
-      return allocate(program.arenaBytes);
-    Memory arena = std::move(arenas.back());
-    arenas.pop_back();
-    return arena;
-  }
+  std::unique_ptr<Workspace> workspace();
 };
+
+std::unique_ptr<CompiledProgram::Workspace> CompiledProgram::workspace() {
+  {
+    const std::lock_guard lock(keeping);
+    if (!kept.empty()) {
+      std::unique_ptr<Workspace> old = std::move(kept.back());
+      kept.pop_back();
+      return old;
+    }
+  }
+  auto fresh = std::make_unique<Workspace>();
+  fresh->arena = allocate(program.arenaBytes);
+  fresh->frame.memory.resize(program.slots.size());
+  fresh->frame.owners.resize(program.slots.size());
+  fresh->frame.values.resize(static_cast<std::size_t>(program.valueCount));
+  fresh->frame.packed.resize(static_cast<std::size_t>(program.packedCount));
+  return fresh;
+}
 
 llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
                                                         const Host& host) {
   if (arguments.size() != program.arguments.size())
     return llvm::createStringError("the function takes " + llvm::Twine(program.arguments.size()) +
                                    " arguments; " + llvm::Twine(arguments.size()) + " were given");
-  Memory arena = takeArena();
-  if (!arena)
+  std::unique_ptr<Workspace> work = workspace();
+  if (!work->arena)
     return llvm::createStringError("there is not enough memory for the " +
                                    llvm::Twine(program.arenaBytes) +
                                    " bytes that the program works on");
-  steps::Frame frame;
+  steps::Frame& frame = work->frame;
   frame.host = &host;
-  frame.memory.resize(program.slots.size());
-  frame.values.resize(static_cast<std::size_t>(program.valueCount));
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const steps::Place& place = program.arguments[i];
     if (!place.memory) {
@@ -96,13 +115,15 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
     const auto index = static_cast<std::size_t>(slot.index);
     switch (slot.kind) {
     case SlotUse::Kind::Arena:
-      frame.memory[i] = arena.get() + slot.offset;
+      frame.memory[i] = work->arena.get() + slot.offset;
       break;
     case SlotUse::Kind::Argument: // read only
       frame.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
+      frame.owners[i] = &arguments[index];
       break;
     case SlotUse::Kind::Constant:
       frame.memory[i] = const_cast<std::byte*>(program.constants[index].tensor().bytes.data());
+      frame.owners[i] = &program.constants[index];
       break;
     case SlotUse::Kind::Result:
       frame.memory[i] = results[index].bytes.data();
@@ -110,10 +131,6 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
     }
   }
   llvm::Error error = program.steps.run(frame);
-  {
-    const std::lock_guard lock(keeping);
-    arenas.push_back(std::move(arena));
-  }
   if (error)
     return std::move(error);
   std::vector<Value> values;
@@ -122,18 +139,56 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
     values.push_back(place.memory ? Value(std::move(results[i]))
                                   : frame.values[static_cast<std::size_t>(place.number)]);
   }
+  // Values of this run are nobody's any more; the memory is the next run's.
+  std::ranges::fill(frame.values, Value());
+  const std::lock_guard lock(keeping);
+  kept.push_back(std::move(work));
   return values;
+}
+
+/// Dots of bf16 and f16 as dots of f32: what they are by rule I12, operands converted exactly and
+/// the result rounded once.
+void widenDots(mlir::ModuleOp module) {
+  const auto isNarrow = [](mlir::Type type) { return type.isBF16() || type.isF16(); };
+  module->walk([&](stablehlo::DotGeneralOp dot) {
+    mlir::OpBuilder builder(dot);
+    const auto f32 = [&](mlir::Type type) {
+      return mlir::cast<mlir::RankedTensorType>(type).clone(builder.getF32Type());
+    };
+    bool isAnyNarrow = false;
+    for (mlir::Type type : {dot.getLhs().getType(), dot.getRhs().getType(), dot.getType()}) {
+      const mlir::Type element = mlir::getElementTypeOrSelf(type);
+      isAnyNarrow |= isNarrow(element);
+      if (!isNarrow(element) && !element.isF32())
+        return;
+    }
+    if (!isAnyNarrow || dot.getAlgorithm())
+      return;
+    for (mlir::OpOperand& operand : dot->getOpOperands())
+      operand.set(stablehlo::ConvertOp::create(builder, dot.getLoc(), f32(operand.get().getType()),
+                                               operand.get()));
+    const mlir::Type type = dot.getType();
+    if (!isNarrow(mlir::getElementTypeOrSelf(type)))
+      return;
+    dot.getResult().setType(f32(type));
+    builder.setInsertionPointAfter(dot);
+    auto rounded = stablehlo::ConvertOp::create(builder, dot.getLoc(), type, dot.getResult());
+    dot.getResult().replaceAllUsesExcept(rounded.getResult(), rounded);
+  });
 }
 
 /// Makes a program what Conversion takes: one function, its calls inlined, what is constant folded.
 llvm::Error simplify(mlir::ModuleOp module) {
   mlir::PassManager passes(module.getContext());
+  passes.addPass(transforms::createLegalizeComposites());
+  passes.addPass(transforms::createLegalizeArith());
   passes.addPass(mlir::createInlinerPass());
   passes.addPass(mlir::createCanonicalizerPass());
   passes.addPass(mlir::createCSEPass());
   const Diagnostics diagnostics(*module.getContext());
   if (mlir::failed(passes.run(module)))
     return llvm::createStringError(diagnostics.found());
+  widenDots(module);
   return llvm::Error::success();
 }
 
@@ -156,9 +211,12 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, steps::Evaluate eval
     llvm::consumeError(program.takeError());
     return reference;
   }
-  auto code = compile(program->kernels.texts);
+  const auto generator = codeGenerator();
+  if (!generator)
+    return llvm::createStringError(generator.error());
+  auto code = (*generator)->compile(program->kernels.texts);
   if (!code)
-    return code.takeError();
+    return llvm::createStringError(code.error());
   for (std::size_t i = 0; i < (*code)->functions().size(); ++i)
     program->kernels.functions[i] = (*code)->functions()[i];
   return std::make_unique<CompiledProgram>(std::move(module), std::move(*program),

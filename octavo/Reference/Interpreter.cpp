@@ -332,7 +332,13 @@ evaluateOperation(mlir::Operation* op, std::vector<Value> operands, const Host& 
   try {
     Grid alone(1, 1);
     Evaluation evaluation(op->getParentOfType<mlir::ModuleOp>(), host, alone, 0);
-    return evaluator(op, operands, evaluation);
+    const std::size_t failuresBefore = host.checks == nullptr ? 0 : host.checks->failures.size();
+    llvm::Expected<Results> results = evaluator(op, operands, evaluation);
+    if (host.checks != nullptr)
+      if (auto function = op->getParentOfType<mlir::func::FuncOp>())
+        for (std::size_t i = failuresBefore; i < host.checks->failures.size(); ++i)
+          host.checks->failures[i].function = function.getName().str();
+    return results;
   } catch (const std::bad_alloc&) {
     return failure(op, "there is not enough memory for its results");
   }

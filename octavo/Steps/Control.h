@@ -14,9 +14,9 @@ public:
     Place argument; ///< of condition and body
     Place next;     ///< what the body gives
   };
-  WhileStep(std::string name, std::vector<Carried> carried, Sequence condition, Slot predicate,
+  WhileStep(mlir::Operation* op, std::vector<Carried> carried, Sequence condition, Slot predicate,
             Sequence body)
-      : Step(std::move(name)), carried(std::move(carried)), condition(std::move(condition)),
+      : Step(op), carried(std::move(carried)), condition(std::move(condition)),
         predicate(predicate), body(std::move(body)) {}
   llvm::Error run(Frame& frame) const override;
 
@@ -38,10 +38,10 @@ public:
     std::vector<Place> results;
   };
   /// `index` is an i32, or an i1 of which true is the first branch.
-  BranchStep(std::string name, Slot index, bool isPredicate, std::vector<Branch> branches,
+  BranchStep(mlir::Operation* op, Slot index, bool isPredicate, std::vector<Branch> branches,
              std::vector<Place> results)
-      : Step(std::move(name)), index(index), isPredicate(isPredicate),
-        branches(std::move(branches)), results(std::move(results)) {}
+      : Step(op), index(index), isPredicate(isPredicate), branches(std::move(branches)),
+        results(std::move(results)) {}
   llvm::Error run(Frame& frame) const override;
 
   const std::vector<Branch>& all() const { return branches; }

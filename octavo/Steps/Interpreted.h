@@ -14,15 +14,12 @@ using Evaluate = llvm::Expected<std::vector<Value>> (*)(mlir::Operation* op,
 
 class InterpretedStep : public Step {
 public:
-  InterpretedStep(std::string name, mlir::Operation* op, Evaluate evaluate,
-                  std::vector<Place> operands, std::vector<Place> results)
-      : Step(std::move(name)), op(op), evaluate(evaluate), operands(std::move(operands)),
-        results(std::move(results)) {}
+  InterpretedStep(mlir::Operation* op, Evaluate evaluate, std::vector<Place> operands,
+                  std::vector<Place> results)
+      : Step(op), evaluate(evaluate), operands(std::move(operands)), results(std::move(results)) {}
   llvm::Error run(Frame& frame) const override;
-  mlir::Operation* operation() const { return op; }
 
 private:
-  mlir::Operation* op;
   Evaluate evaluate;
   std::vector<Place> operands, results;
 };

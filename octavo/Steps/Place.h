@@ -28,8 +28,8 @@ void copy(Frame& frame, const Place& from, const Place& to);
 
 class CopyStep : public Step {
 public:
-  CopyStep(std::string name, Place from, Place to)
-      : Step(std::move(name)), from(std::move(from)), to(std::move(to)) {}
+  CopyStep(mlir::Operation* op, Place from, Place to)
+      : Step(op), from(std::move(from)), to(std::move(to)) {}
   llvm::Error run(Frame& frame) const override;
 
 private:

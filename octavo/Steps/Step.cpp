@@ -1,11 +1,25 @@
 #include "octavo/Steps/Step.h"
 
+#include "octavo/Dialect/Diagnostics.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 namespace octavo::steps {
 
+llvm::Error failure(const Step& step, const llvm::Twine& message) {
+  mlir::Operation* op = step.operation();
+  return llvm::createStringError(locationText(op->getLoc()) + ": '" + op->getName().getStringRef() +
+                                 "': " + message);
+}
+
 llvm::Error Sequence::run(Frame& frame) const {
+  const execution::Host& host = *frame.host;
   for (const std::unique_ptr<Step>& step : steps) {
-    if (frame.host->isInterrupted != nullptr && frame.host->isInterrupted())
-      return llvm::createStringError(step->name() + ": interrupted here");
+    if (host.at != nullptr)
+      host.at->store(step->operation(), std::memory_order_relaxed);
+    if (host.isInterrupted != nullptr && host.isInterrupted())
+      return failure(*step, "interrupted here, in @" +
+                                step->operation()->getParentOfType<mlir::func::FuncOp>().getName());
     if (llvm::Error error = step->run(frame))
       return error;
   }

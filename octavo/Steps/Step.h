@@ -4,14 +4,15 @@
 
 #include "octavo/Execution/Host.h"
 #include "octavo/Execution/Value.h"
+#include "octavo/Kernels/Product/PackedOperand.h"
 #include "octavo/Numerics/ElementType.h"
 
+#include "mlir/IR/Operation.h"
 #include "llvm/Support/Error.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace octavo::steps {
@@ -22,7 +23,10 @@ using execution::Value;
 /// What one run of a program works on.
 struct Frame {
   std::vector<std::byte*> memory; ///< of each slot
-  std::vector<Value> values;      ///< what does not lie in slots: tokens, tuples, rare types
+  std::vector<Value> values;      ///< what does not lie in slots: tokens, tuples, scaled tensors
+  /// Of each slot: the argument or constant that lies there, null where steps write to it.
+  std::vector<const Value*> owners;
+  std::vector<kernels::PackedOperand> packed; ///< made and used within a run
   const Host* host;
 };
 
@@ -33,19 +37,22 @@ struct Slot {
 
 class Step {
 public:
-  explicit Step(std::string name) : stepName(std::move(name)) {}
+  /// `op` is what it computes, or the last of several operations.
+  explicit Step(mlir::Operation* op) : computed(op) {}
   virtual ~Step() = default;
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
 
   virtual llvm::Error run(Frame& frame) const = 0;
 
-  /// What it computes and where the program says so, for reports.
-  const std::string& name() const { return stepName; }
+  mlir::Operation* operation() const { return computed; }
 
 private:
-  std::string stepName;
+  mlir::Operation* computed;
 };
+
+/// An error that names the step's operation and where it stands, as the interpreter's do.
+llvm::Error failure(const Step& step, const llvm::Twine& message);
 
 class Sequence {
 public:

@@ -3,11 +3,13 @@
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Conversion/Steps/Nodes.h"
+#include "octavo/Conversion/Steps/Products.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Steps/Control.h"
+#include "octavo/Steps/Product.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -28,20 +30,20 @@ using steps::Place;
 using steps::Sequence;
 using steps::Slot;
 
-std::string placeOfSource(mlir::Operation* op) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  op->getLoc().print(out);
-  return text;
-}
-
 llvm::Error refusal(mlir::Operation* op, const llvm::Twine& why) {
-  return llvm::createStringError(placeOfSource(op) + ": '" + op->getName().getStringRef() +
+  return llvm::createStringError(locationText(op->getLoc()) + ": '" + op->getName().getStringRef() +
                                  "': " + why);
 }
 
-/// Operands, and what regions use from around them.
+/// What lies in memory for an operation: matrices of products, else operands and what regions use
+/// from around them.
 llvm::SmallVector<mlir::Value> readsOf(mlir::Operation* op) {
+  if (auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op))
+    if (const auto product = matrixProduct(dot))
+      return {product->left.memory, product->right.memory};
+  if (auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op))
+    if (const auto product = scaledProduct(dot); product && !product->quantize)
+      return {product->activations, product->weight};
   llvm::SmallVector<mlir::Value> reads(op->getOperands());
   if (op->getNumRegions() != 0) {
     llvm::SetVector<mlir::Value> captured;
@@ -68,6 +70,7 @@ private:
   steps::Evaluate evaluate;
   Program program;
   llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
   int position = 0;
   static constexpr int kAlways = std::numeric_limits<int>::max();
 
@@ -95,14 +98,13 @@ private:
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);
   llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
+  llvm::Error product(stablehlo::DotGeneralOp op, Sequence& sequence);
+  llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
+  llvm::Error product(ir::DotGeneralOp op, Sequence& sequence);
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence);
   llvm::Error results();
   void layOutArena();
 };
-
-std::string nameOf(mlir::Operation* op) {
-  return op->getName().getStringRef().str() + " " + placeOfSource(op);
-}
 
 Place Lowering::newPlace(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
@@ -178,20 +180,18 @@ llvm::Error Lowering::kernel(const Node& node, Sequence& sequence) {
     slots.push_back(*place);
   }
   mlir::Operation* last = node.kernel.stored.back().getDefiningOp();
-  std::string name = nameOf(last);
   KernelTable& table = program.kernels;
   const auto [entry, isNew] = table.numbers.try_emplace(code.text, table.texts.size());
   if (isNew) {
     table.texts.push_back(std::move(code.text));
-    table.names.push_back(name);
     table.functions.push_back(nullptr);
   }
   constexpr std::int64_t kElementsWorthAThread = 32768;
   const std::int64_t width = std::max<std::int64_t>(
       1, node.kernel.columns * static_cast<std::int64_t>(1 + node.kernel.members.size() / 4));
   add(sequence, std::make_unique<steps::KernelStep>(
-                    std::move(name), table.functions[entry->second], std::move(slots),
-                    node.kernel.rows, std::max<std::int64_t>(1, kElementsWorthAThread / width)));
+                    last, table.functions[entry->second], std::move(slots), node.kernel.rows,
+                    std::max<std::int64_t>(1, kElementsWorthAThread / width)));
   return llvm::Error::success();
 }
 
@@ -224,9 +224,82 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
   if (!result)
     return result.takeError();
   add(sequence, std::make_unique<steps::UpdateStep>(
-                    nameOf(op), Slot{operand->number}, *update, *result, std::move(starts),
+                    op, Slot{operand->number}, *update, *result, std::move(starts),
                     shapeOf(op.getOperand()).vec(), shapeOf(op.getUpdate()).vec(),
                     operand->memory->type.bytes()));
+  return llvm::Error::success();
+}
+
+llvm::Error Lowering::product(stablehlo::DotGeneralOp op, Sequence& sequence) {
+  const std::optional<MatrixProduct> matrices = matrixProduct(op);
+  if (!matrices || sizeOf(op.getResult()) == 0)
+    return interpret(op, sequence);
+  llvm::Expected<Slot> left = usedSlot(matrices->left.memory);
+  if (!left)
+    return left.takeError();
+  llvm::Expected<Slot> right = usedSlot(matrices->right.memory);
+  if (!right)
+    return right.takeError();
+  llvm::Expected<Slot> result = usedSlot(op.getResult());
+  if (!result)
+    return result.takeError();
+  std::vector<kernels::BatchOffsets> batch;
+  for (std::size_t b = 0; b < matrices->left.batch.size(); ++b)
+    batch.push_back({matrices->left.batch[b], matrices->right.batch[b],
+                     static_cast<std::ptrdiff_t>(b) * matrices->rows * matrices->columns});
+  const auto side = [](Slot slot, const MatrixLayout& layout) {
+    return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride};
+  };
+  add(sequence, std::make_unique<steps::MatrixProductStep>(
+                    op, side(*left, matrices->left), side(*right, matrices->right), *result,
+                    matrices->rows, matrices->depth, matrices->columns, std::move(batch)));
+  return llvm::Error::success();
+}
+
+llvm::Error Lowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
+  if (!isPackedForProducts(op))
+    return interpret(op, sequence);
+  if (op.getResult().use_empty())
+    return llvm::Error::success();
+  const auto product = *scaledProduct(mlir::cast<ir::DotGeneralOp>(*op.getResult().user_begin()));
+  llvm::Expected<Slot> from = usedSlot(op.getOperand());
+  if (!from)
+    return from.takeError();
+  packed[op] = program.packedCount++;
+  add(sequence,
+      std::make_unique<steps::PackStep>(
+          op, product.plan,
+          op.getQuantization().getOptions(mlir::cast<ir::ScaledType>(op.getResult().getType()),
+                                          format::element("f32")),
+          *from, static_cast<std::size_t>(sizeOf(op.getOperand())), packed.lookup(op)));
+  return llvm::Error::success();
+}
+
+llvm::Error Lowering::product(ir::DotGeneralOp op, Sequence& sequence) {
+  const std::optional<ScaledProduct> scaled = scaledProduct(op);
+  if (!scaled || (scaled->quantize && !packed.contains(scaled->quantize)))
+    return interpret(op, sequence);
+  llvm::Expected<Place> weight = used(scaled->weight);
+  if (!weight)
+    return weight.takeError();
+  int left = 0;
+  if (scaled->quantize) {
+    left = packed.lookup(scaled->quantize);
+  } else {
+    llvm::Expected<Slot> from = usedSlot(scaled->activations);
+    if (!from)
+      return from.takeError();
+    left = program.packedCount++;
+    add(sequence, std::make_unique<steps::PackStep>(
+                      op, scaled->plan, std::nullopt, *from,
+                      static_cast<std::size_t>(sizeOf(scaled->activations)), left));
+  }
+  llvm::Expected<Slot> result = usedSlot(op.getResult());
+  if (!result)
+    return result.takeError();
+  add(sequence,
+      std::make_unique<steps::ScaledProductStep>(op, scaled->plan, left, weight->number, *result,
+                                                 static_cast<std::size_t>(sizeOf(op.getResult()))));
   return llvm::Error::success();
 }
 
@@ -246,8 +319,8 @@ llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence) {
   if (!found)
     return found.takeError();
   program.interpreted.push_back(op);
-  add(sequence, std::make_unique<steps::InterpretedStep>(nameOf(op), op, evaluate,
-                                                         std::move(*operands), std::move(*found)));
+  add(sequence, std::make_unique<steps::InterpretedStep>(op, evaluate, std::move(*operands),
+                                                         std::move(*found)));
   return llvm::Error::success();
 }
 
@@ -293,7 +366,7 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     // What comes from elsewhere, or is another's, is copied to a place of its own.
     if (!staysInPlace && (!isOwn || !taken[isMemory ? 0 : 1].insert(place->number).second)) {
       Place own = newPlace(argument.memory ? op->getResult(i).getType() : given.getType());
-      add(bodySteps, std::make_unique<steps::CopyStep>(nameOf(op), *place, own));
+      add(bodySteps, std::make_unique<steps::CopyStep>(op, *place, own));
       place = own;
     }
     if (!staysInPlace)
@@ -305,7 +378,7 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     if (program.slots[i].last > begin)
       program.slots[i].last = std::max(program.slots[i].last, position);
   add(sequence,
-      std::make_unique<steps::WhileStep>(nameOf(op), std::move(carried), std::move(conditionSteps),
+      std::make_unique<steps::WhileStep>(op, std::move(carried), std::move(conditionSteps),
                                          *predicate, std::move(bodySteps)));
   return llvm::Error::success();
 }
@@ -332,9 +405,8 @@ llvm::Error Lowering::branch(mlir::Operation* op, Sequence& sequence) {
     for (const Place& place : each.results)
       if (place.memory)
         slot(place).last = std::max(slot(place).last, position);
-  add(sequence,
-      std::make_unique<steps::BranchStep>(nameOf(op), *index, llvm::isa<stablehlo::IfOp>(op),
-                                          std::move(branches), std::move(*found)));
+  add(sequence, std::make_unique<steps::BranchStep>(op, *index, llvm::isa<stablehlo::IfOp>(op),
+                                                    std::move(branches), std::move(*found)));
   return llvm::Error::success();
 }
 
@@ -343,11 +415,16 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case([&](stablehlo::WhileOp loopOp) { return loop(loopOp, sequence); })
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
+      .Case([&](stablehlo::DotGeneralOp dot) { return product(dot, sequence); })
+      .Case([&](ir::QuantizeOp quantization) { return quantize(quantization, sequence); })
+      .Case([&](ir::DotGeneralOp dot) { return product(dot, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
       .Default([&](mlir::Operation*) { return interpret(op, sequence); });
 }
 
 llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
+  for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
+    layOutOperands(dot);
   for (const Node& node : nodesOf(block, readsOf))
     if (llvm::Error error = node.isKernel() ? kernel(node, sequence) : operation(node.op, sequence))
       return error;
@@ -365,8 +442,7 @@ llvm::Error Lowering::results() {
         place->memory && slot(*place).kind == SlotUse::Kind::Arena && slot(*place).last != kAlways;
     if (place->memory && !canBeResult) {
       Place own = newPlace(end->getOperand(i).getType());
-      add(program.steps,
-          std::make_unique<steps::CopyStep>("result " + std::to_string(i), *place, own));
+      add(program.steps, std::make_unique<steps::CopyStep>(end, *place, own));
       place = own;
     }
     if (place->memory) {

@@ -26,7 +26,6 @@ struct SlotUse {
 /// Kernels that a program calls: each text once.
 struct KernelTable {
   std::vector<std::string> texts;
-  std::vector<std::string> names;              ///< of the first step that runs it
   std::deque<steps::KernelFunction> functions; ///< as many; filled in when they are compiled
   llvm::StringMap<std::size_t> numbers;
 };
@@ -36,6 +35,7 @@ struct Program {
   std::vector<SlotUse> slots;
   std::size_t arenaBytes = 0;
   int valueCount = 0;
+  int packedCount = 0; ///< operands that are packed in each run
   std::vector<steps::Place> arguments, results;
   std::vector<execution::Value> constants;
   KernelTable kernels;

@@ -1,0 +1,258 @@
+#include "octavo/Conversion/Steps/Products.h"
+
+#include "octavo/Conversion/Kernels/Views.h"
+#include "octavo/Conversion/Steps/Nodes.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
+
+namespace octavo::conversion {
+
+namespace {
+
+using Axes = llvm::SmallVector<std::int64_t>;
+
+/// Which axes of an operand are which, in the order in which the product counts them.
+struct Roles {
+  Axes batch, free, contracted;
+
+  Roles(std::int64_t rank, llvm::ArrayRef<std::int64_t> batching,
+        llvm::ArrayRef<std::int64_t> contracting)
+      : batch(batching), contracted(contracting) {
+    for (std::int64_t axis = 0; axis < rank; ++axis)
+      if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contracted, axis))
+        free.push_back(axis);
+  }
+};
+
+std::int64_t product(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> axes) {
+  std::int64_t size = 1;
+  for (const std::int64_t axis : axes)
+    size *= shape[static_cast<std::size_t>(axis)];
+  return size;
+}
+
+/// The one stride of several axes counted row-major, if they have one.
+std::optional<std::int64_t> jointStride(llvm::ArrayRef<std::int64_t> shape,
+                                        llvm::ArrayRef<std::int64_t> axes,
+                                        llvm::ArrayRef<std::int64_t> strides) {
+  std::optional<std::int64_t> innermost;
+  std::int64_t expected = 0;
+  for (const std::int64_t axis : llvm::reverse(axes)) {
+    const auto i = static_cast<std::size_t>(axis);
+    if (shape[i] == 1)
+      continue;
+    if (innermost && strides[i] != expected)
+      return std::nullopt;
+    if (!innermost)
+      innermost = strides[i];
+    expected = strides[i] * shape[i];
+  }
+  return innermost.value_or(0);
+}
+
+std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operand,
+                                       const Roles& roles) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
+  llvm::SmallVector<std::int64_t> strides(shape.size(), 0);
+  for (const Index::Digit& digit : source.linear.digits()) {
+    const auto axis = static_cast<std::size_t>(digit.variable);
+    if (axis >= shape.size() || digit.divisor != 1 || digit.modulus != shape[axis] ||
+        digit.factor < 0)
+      return std::nullopt;
+    strides[axis] = digit.factor;
+  }
+  MatrixLayout layout;
+  layout.memory = source.tensor;
+  layout.offset = source.linear.constant();
+  const auto stride = jointStride(shape, roles.free, strides);
+  const auto depthStride = jointStride(shape, roles.contracted, strides);
+  if (!stride || !depthStride)
+    return std::nullopt;
+  layout.stride = *stride;
+  layout.depthStride = product(shape, roles.contracted) == 1 ? 1 : *depthStride;
+  layout.batch.push_back(0);
+  for (const std::int64_t axis : roles.batch) {
+    const auto i = static_cast<std::size_t>(axis);
+    llvm::SmallVector<std::int64_t> next;
+    for (const std::int64_t begin : layout.batch)
+      for (std::int64_t place = 0; place < shape[i]; ++place)
+        next.push_back(begin + place * strides[i]);
+    layout.batch = std::move(next);
+  }
+  return layout;
+}
+
+/// Where an operand lies: as a view of what is in memory, or else in memory itself.
+std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bool isLeft) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
+  llvm::SmallVector<Index> indices;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    indices.push_back(Index::variable(static_cast<int>(axis), shape[axis]));
+  const Index linear = linearIndex(indices, shape);
+  Unknowns unknowns(static_cast<int>(shape.size()));
+  for (const Element& source : {sourceOf({operand, linear}, unknowns), Element{operand, linear}}) {
+    if (source.tensor != operand && isInlined(source.tensor.getDefiningOp()))
+      continue; // made where it is used: it has no memory
+    auto layout = layoutFrom(source, operand, roles);
+    if (layout && (!isLeft || layout->depthStride == 1))
+      return layout;
+  }
+  return std::nullopt;
+}
+
+bool isF32(mlir::Value value) {
+  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return tensor && tensor.hasStaticShape() && tensor.getElementType().isF32();
+}
+
+bool isOfF32(stablehlo::DotGeneralOp dot) {
+  return isF32(dot.getLhs()) && isF32(dot.getRhs()) && isF32(dot.getResult()) &&
+         !dot.getAlgorithm();
+}
+
+Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
+              llvm::ArrayRef<std::int64_t> contracting) {
+  return Roles(static_cast<std::int64_t>(shapeOf(operand).size()), batching, contracting);
+}
+
+} // namespace
+
+std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
+  if (!isOfF32(dot))
+    return std::nullopt;
+  const auto numbers = dot.getDotDimensionNumbers();
+  const Roles left = rolesOf(dot.getLhs(), numbers.getLhsBatchingDimensions(),
+                             numbers.getLhsContractingDimensions());
+  const Roles right = rolesOf(dot.getRhs(), numbers.getRhsBatchingDimensions(),
+                              numbers.getRhsContractingDimensions());
+  auto leftLayout = layoutOf(dot.getLhs(), left, true);
+  auto rightLayout = layoutOf(dot.getRhs(), right, false);
+  if (!leftLayout || !rightLayout)
+    return std::nullopt;
+  return MatrixProduct{
+      product(shapeOf(dot.getLhs()), left.free), product(shapeOf(dot.getLhs()), left.contracted),
+      product(shapeOf(dot.getRhs()), right.free), std::move(*leftLayout), std::move(*rightLayout)};
+}
+
+bool layOutOperands(stablehlo::DotGeneralOp dot) {
+  if (!isOfF32(dot))
+    return false;
+  if (matrixProduct(dot))
+    return true;
+  mlir::OpBuilder builder(dot);
+  const auto numbers = dot.getDotDimensionNumbers();
+  Axes batching, contracting[2];
+  const auto layOut = [&](mlir::Value operand, const Roles& roles, Axes& newContracting) {
+    Axes permutation;
+    for (const Axes* axes : {&roles.batch, &roles.free, &roles.contracted})
+      permutation.append(axes->begin(), axes->end());
+    llvm::SmallVector<std::int64_t> shape;
+    for (const std::int64_t axis : permutation)
+      shape.push_back(shapeOf(operand)[static_cast<std::size_t>(axis)]);
+    newContracting.resize(roles.contracted.size());
+    std::iota(newContracting.begin(), newContracting.end(),
+              static_cast<std::int64_t>(roles.batch.size() + roles.free.size()));
+    return stablehlo::TransposeOp::create(builder, dot.getLoc(),
+                                          mlir::RankedTensorType::get(shape, builder.getF32Type()),
+                                          operand, builder.getDenseI64ArrayAttr(permutation))
+        .getResult();
+  };
+  const Roles left = rolesOf(dot.getLhs(), numbers.getLhsBatchingDimensions(),
+                             numbers.getLhsContractingDimensions());
+  const Roles right = rolesOf(dot.getRhs(), numbers.getRhsBatchingDimensions(),
+                              numbers.getRhsContractingDimensions());
+  dot.getLhsMutable().assign(layOut(dot.getLhs(), left, contracting[0]));
+  dot.getRhsMutable().assign(layOut(dot.getRhs(), right, contracting[1]));
+  batching.resize(left.batch.size());
+  std::iota(batching.begin(), batching.end(), 0);
+  dot.setDotDimensionNumbersAttr(stablehlo::DotDimensionNumbersAttr::get(
+      dot.getContext(), batching, batching, contracting[0], contracting[1]));
+  return true;
+}
+
+namespace {
+
+/// The blocks of a scaled matrix [rows, depth] that a tensor with its contracted axis last is.
+std::optional<kernels::OperandFormat> formatOf(ir::ScaledType type) {
+  const llvm::ArrayRef<std::int64_t> shape = type.getShape(), block = type.getBlock();
+  kernels::OperandFormat format{&*type.getElement(), &*type.getScale(), 1, block.back()};
+  const auto outer = llvm::zip(shape.drop_back(), block.drop_back());
+  const bool isByRow = llvm::all_of(outer, [](auto pair) { return std::get<1>(pair) == 1; });
+  const bool isWhole =
+      llvm::all_of(outer, [](auto pair) { return std::get<0>(pair) == std::get<1>(pair); });
+  if (isByRow)
+    format.across = 1;
+  else if (shape.size() == 2)
+    format.across = block.front();
+  else if (isWhole)
+    format.across = format::kWholeAxis;
+  else
+    return std::nullopt;
+  return format;
+}
+
+bool contractsLast(llvm::ArrayRef<std::int64_t> contracting, std::size_t rank) {
+  return contracting.size() == 1 && contracting.front() + 1 == static_cast<std::int64_t>(rank);
+}
+
+} // namespace
+
+std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot) {
+  const auto numbers = dot.getDotDimensionNumbers();
+  auto weightType = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
+  if (!weightType || weightType.getRank() != 2 || !weightType.hasStaticShape() ||
+      !numbers.getLhsBatchingDimensions().empty() || !isF32(dot.getResult()) ||
+      !contractsLast(numbers.getRhsContractingDimensions(), 2))
+    return std::nullopt;
+  const std::int64_t depth = weightType.getShape()[1];
+  const auto right = formatOf(weightType);
+  kernels::OperandFormat left = kernels::floatOperand();
+  auto quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
+  mlir::Value activations = dot.getLhs();
+  if (auto leftType = mlir::dyn_cast<ir::ScaledType>(dot.getLhs().getType())) {
+    const auto format = formatOf(leftType);
+    if (!quantize || !format || quantize.getRandomBits() ||
+        !contractsLast(numbers.getLhsContractingDimensions(), leftType.getShape().size()))
+      return std::nullopt;
+    left = *format;
+    activations = quantize.getOperand();
+  } else {
+    quantize = nullptr;
+  }
+  if (!isF32(activations) || !right || depth == 0 ||
+      !contractsLast(numbers.getLhsContractingDimensions(), shapeOf(activations).size()))
+    return std::nullopt;
+  auto plan = kernels::productPlan(left, *right, depth);
+  if (!plan)
+    return std::nullopt;
+  return ScaledProduct{*plan,
+                       quantize,
+                       activations,
+                       dot.getRhs(),
+                       sizeOf(activations) / depth,
+                       weightType.getShape()[0]};
+}
+
+bool isPackedForProducts(ir::QuantizeOp op) {
+  std::optional<ir::ScaledType> right;
+  return llvm::all_of(op.getResult().getUsers(), [&](mlir::Operation* user) {
+    auto dot = mlir::dyn_cast<ir::DotGeneralOp>(user);
+    if (!dot || dot.getLhs() != op.getResult() || dot.getRhs() == op.getResult() ||
+        !scaledProduct(dot))
+      return false;
+    auto type = mlir::cast<ir::ScaledType>(dot.getRhs().getType());
+    const bool isSame =
+        !right ||
+        (right->getElement() == type.getElement() && right->getScale() == type.getScale() &&
+         right->getBlock() == type.getBlock() && right->getShape()[1] == type.getShape()[1]);
+    right = type;
+    return isSame;
+  });
+}
+
+} // namespace octavo::conversion

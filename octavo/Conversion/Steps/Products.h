@@ -1,0 +1,54 @@
+// Dots as products of matrices that lie in memory with strides, as the kernels take them.
+#pragma once
+
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Kernels/Product/ProductPlan.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace octavo::conversion {
+
+/// One side of a product where it lies: element (b, i, k) is offset + batch[b] + i * stride + k *
+/// depthStride elements after the beginning of `memory`.
+struct MatrixLayout {
+  mlir::Value memory;
+  std::int64_t offset = 0;
+  llvm::SmallVector<std::int64_t> batch;
+  std::int64_t stride = 0, depthStride = 1;
+};
+
+/// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth]; C is row-major.
+struct MatrixProduct {
+  std::int64_t rows, depth, columns;
+  MatrixLayout left, right;
+};
+
+/// A dot of f32 as products of matrices; nothing for other types, and where an operand lies so that
+/// a side is no matrix.
+std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
+
+/// Has the operands of a dot of f32 laid out batch axes first, contracted ones last, so that
+/// matrixProduct is something. False for other dots.
+bool layOutOperands(stablehlo::DotGeneralOp dot);
+
+/// How a dot of a scaled weight runs on the kernels: the left side f32, or quantized where it is
+/// used.
+struct ScaledProduct {
+  kernels::ProductPlan plan;
+  ir::QuantizeOp quantize; ///< null: f32 as it is
+  mlir::Value activations; ///< [rows, depth], f32
+  mlir::Value weight;      ///< [columns, depth], scaled
+  std::int64_t rows, columns;
+};
+
+/// Nothing where the kernels have no form for it.
+std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot);
+
+/// Whether all that use a quantized tensor are products of one plan, for which it is packed.
+bool isPackedForProducts(ir::QuantizeOp op);
+
+} // namespace octavo::conversion

@@ -1,0 +1,39 @@
+#include "octavo/Pipelines/Codegen.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+namespace octavo::pipelines {
+
+namespace {
+
+tl::expected<const CodeGenerator*, std::string> load() {
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<void*>(&load), &self) == 0)
+    return tl::make_unexpected("the code generator cannot be looked for: this program has no path");
+  std::error_code unreadable;
+  const auto here = std::filesystem::canonical(self.dli_fname, unreadable).parent_path();
+  std::string tried;
+  for (const auto& folder : {here, here.parent_path() / "bin", here.parent_path() / "lib"}) {
+    const std::string path = folder / "octavo-codegen.so";
+    if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      using Entry = const CodeGenerator* (*)();
+      if (const auto entry = reinterpret_cast<Entry>(dlsym(library, "octavoCodeGenerator")))
+        return entry();
+    }
+    const char* why = dlerror();
+    tried += std::string(tried.empty() ? "" : "; ") + (why == nullptr ? path : why);
+  }
+  return tl::make_unexpected("the code generator, octavo-codegen.so, cannot be loaded (" + tried +
+                             "); --backend reference runs without it");
+}
+
+} // namespace
+
+tl::expected<const CodeGenerator*, std::string> codeGenerator() {
+  static const auto generator = load();
+  return generator;
+}
+
+} // namespace octavo::pipelines

@@ -1,0 +1,12 @@
+// What a compiled kernel is to those that call it and to those that make it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace octavo::steps {
+
+/// A compiled loop: rows begin to end; memory[i] is its argument i.
+using KernelFunction = void (*)(std::byte* const* memory, std::int64_t begin, std::int64_t end);
+
+} // namespace octavo::steps
