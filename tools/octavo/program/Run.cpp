@@ -24,6 +24,7 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -49,6 +50,7 @@ struct RunOptions {
   std::string output;
   bool isJson = false;
   unsigned threads = 0;
+  unsigned repeat = 0;
 };
 
 /// What stands in a path for the number of a process.
@@ -217,7 +219,11 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
       orThrow(runtime::argumentsOf(function), options.program);
   choosePlatform(arguments, container);
   const auto prepared = [&] {
-    return orThrow(backendOf(options).prepare(function->getParentOfType<mlir::ModuleOp>(), name));
+    const ElapsedTime preparing("preparing the program");
+    auto made =
+        orThrow(backendOf(options).prepare(function->getParentOfType<mlir::ModuleOp>(), name));
+    run.times.prepare += preparing.seconds();
+    return made;
   };
   auto executable = prepared();
   run.processes = executable->processes();
@@ -235,10 +241,18 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   host.checks = &run.checks;
   const ElapsedTime time(fmt::format("evaluating @{}", name));
   const RunInterruption interruption(host);
+  std::vector<Value> again = options.repeat == 0 ? std::vector<Value>() : values;
   auto results = executable->run(std::move(values), host);
   if (!results)
     throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
   run.times.evaluate = time.seconds();
+  for (unsigned i = 0; i < options.repeat; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (auto repeated = executable->run(again, host); !repeated)
+      throw CommandError(llvm::toString(repeated.takeError()), evaluationFailed());
+    run.times.repeated.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
   const std::vector<std::string> names = runtime::resultNames(function);
   for (std::size_t i = 0; i < results->size(); ++i)
     run.outputs.add(names[i % names.size()], static_cast<std::int64_t>(i / names.size()),
@@ -401,6 +415,8 @@ void addRunCommand(CLI::App& app) {
   command->add_option("--backend", options->backend, "What evaluates the program")
       ->type_name("NAME")
       ->capture_default_str();
+  command->add_option("--repeat", options->repeat, "Run so many times more, and print the times")
+      ->type_name("N");
   command->add_flag("--json", options->isJson, "Print JSON");
   command->add_option("--threads", options->threads, "Use at most this many threads")
       ->type_name("N");

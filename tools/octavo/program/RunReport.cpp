@@ -87,7 +87,10 @@ Json sizeJson(const StoredSize& size) {
 }
 
 Json timesJson(const RunTimes& times) {
-  return {{"bind", times.bind}, {"evaluate", times.evaluate}};
+  Json seconds{{"prepare", times.prepare}, {"bind", times.bind}, {"evaluate", times.evaluate}};
+  if (!times.repeated.empty())
+    seconds["repeated"] = times.repeated;
+  return seconds;
 }
 
 } // namespace
@@ -130,6 +133,11 @@ std::string text(const RunReport& report) {
   }
   text += fmt::format("time       bind {:.3f} s, evaluate {:.3f} s", report.times.bind,
                       report.times.evaluate);
+  if (std::vector<double> runs = report.times.repeated; !runs.empty()) {
+    std::ranges::sort(runs);
+    text += fmt::format("; {} runs more: median {:.6f} s, least {:.6f} s, largest {:.6f} s",
+                        runs.size(), runs[runs.size() / 2], runs.front(), runs.back());
+  }
   if (report.comparedTimes)
     text += fmt::format("; f32: bind {:.3f} s, evaluate {:.3f} s", report.comparedTimes->bind,
                         report.comparedTimes->evaluate);

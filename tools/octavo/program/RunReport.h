@@ -39,6 +39,8 @@ WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
 struct RunTimes {
   double bind = 0; ///< reading files, quantizing weights
   double evaluate = 0;
+  double prepare = 0;             ///< compiling, where the backend does
+  std::vector<double> repeated{}; ///< of the runs after the first
 };
 
 struct OutputReport {
