@@ -1,5 +1,6 @@
 #include "octavo/Conversion/Steps/Nodes.h"
 
+#include "octavo/Conversion/Kernels/Arithmetic.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
@@ -142,13 +143,6 @@ bool Builder::fits(mlir::Operation* op, const Draft& draft, std::int64_t rows, s
   return allFit;
 }
 
-bool isElementwise(mlir::Operation* op) {
-  return !llvm::isa<stablehlo::ReduceOp>(op) &&
-         llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
-           return shapeOf(operand).empty() || shapeOf(operand) == shapeOf(op->getResult(0));
-         });
-}
-
 /// Makes the operation a member of a draft, if it can be.
 bool Builder::joins(mlir::Operation* op, int draft) {
   Draft& d = at(draft);
@@ -166,7 +160,7 @@ bool Builder::joins(mlir::Operation* op, int draft) {
     rows = kept;
     columns = reduced;
     splits = true;
-  } else if (!isElementwise(op)) {
+  } else if (!isCompiledElementwise(op)) {
     return false;
   } else {
     const std::int64_t size = sizeOf(op->getResult(0));
@@ -243,7 +237,7 @@ void Builder::place(mlir::Operation* op) {
         home = candidate;
         break;
       }
-    if (home >= 0 && isElementwise(op))
+    if (home >= 0 && isCompiledElementwise(op))
       for (const int candidate : candidates)
         if (resolve(candidate) != home && fits(op, at(candidate), at(home).node.kernel.rows,
                                                at(home).node.kernel.columns, candidate))
@@ -296,7 +290,7 @@ void Builder::shape(Draft& draft) {
     }
   };
   for (mlir::Operation* member : kernel.members)
-    look(member->getResult(0), member->getOperands(), isElementwise(member));
+    look(member->getResult(0), member->getOperands(), isCompiledElementwise(member));
   for (mlir::Value value : kernel.stored)
     if (!kernel.members.contains(value.getDefiningOp()))
       look(value, value.getDefiningOp()->getOperands(), false);
