@@ -8,14 +8,6 @@
 
 namespace octavo::steps {
 
-namespace {
-
-std::byte* at(const Frame& frame, Slot slot) {
-  return frame.memory[static_cast<std::size_t>(slot.number)];
-}
-
-} // namespace
-
 llvm::Error KernelStep::run(Frame& frame) const {
   // Kernels of more arguments than this are rare: they pay for an allocation.
   std::array<std::byte*, 32> few;
@@ -26,7 +18,7 @@ llvm::Error KernelStep::run(Frame& frame) const {
     memory = many.data();
   }
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    memory[i] = at(frame, arguments[i]);
+    memory[i] = frame.at(arguments[i]);
   if (rows <= grain)
     function(memory, 0, rows);
   else
@@ -36,19 +28,19 @@ llvm::Error KernelStep::run(Frame& frame) const {
 }
 
 llvm::Error UpdateStep::run(Frame& frame) const {
-  const std::byte* source = at(frame, update);
-  std::byte* target = at(frame, result);
+  const std::byte* source = frame.at(update);
+  std::byte* target = frame.at(result);
   std::int64_t bytes = elementBytes;
   for (const std::int64_t extent : shape)
     bytes *= extent;
   if (operand.number != result.number && bytes != 0)
-    std::memcpy(target, at(frame, operand), static_cast<std::size_t>(bytes));
+    std::memcpy(target, frame.at(operand), static_cast<std::size_t>(bytes));
   std::int64_t offset = 0, stride = elementBytes;
   std::vector<std::int64_t> strides(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
     const Start& given = starts[axis];
     std::uint64_t bits = 0;
-    std::memcpy(&bits, at(frame, given.slot), static_cast<std::size_t>(given.bytes));
+    std::memcpy(&bits, frame.at(given.slot), static_cast<std::size_t>(given.bytes));
     const std::int64_t last = shape[axis] - updateShape[axis];
     const int unused = 64 - 8 * given.bytes;
     const std::int64_t start =

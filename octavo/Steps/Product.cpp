@@ -4,18 +4,10 @@
 
 namespace octavo::steps {
 
-namespace {
-
-template <typename T> T* at(const Frame& frame, Slot slot) {
-  return reinterpret_cast<T*>(frame.memory[static_cast<std::size_t>(slot.number)]);
-}
-
-} // namespace
-
 llvm::Error MatrixProductStep::run(Frame& frame) const {
-  const float* a = at<float>(frame, left.slot) + left.offset;
-  const float* b = at<float>(frame, right.slot) + right.offset;
-  float* c = at<float>(frame, result);
+  const float* a = frame.at<float>(left.slot) + left.offset;
+  const float* b = frame.at<float>(right.slot) + right.offset;
+  float* c = frame.at<float>(result);
   if (batch.size() != 1) {
     kernels::multiplyBatch(a, b, c,
                            {.rows = rows,
@@ -40,7 +32,7 @@ llvm::Error MatrixProductStep::run(Frame& frame) const {
 }
 
 llvm::Error PackStep::run(Frame& frame) const {
-  const std::span<const float> values(at<const float>(frame, from), size);
+  const std::span<const float> values(frame.at<const float>(from), size);
   kernels::PackedOperand& target = frame.packed[static_cast<std::size_t>(packed)];
   if (!options) {
     target = kernels::pack(values, plan, {}, std::move(target));
@@ -67,7 +59,7 @@ llvm::Error ScaledProductStep::run(Frame& frame) const {
   const auto right = packedWeight.of(
       value, [&] { return kernels::pack(value.scaled(), kernels::Side::Right, plan); });
   kernels::multiply(plan, frame.packed[static_cast<std::size_t>(packed)], *right,
-                    std::span(at<float>(frame, result), size));
+                    std::span(frame.at<float>(result), size));
   return llvm::Error::success();
 }
 

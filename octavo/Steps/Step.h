@@ -20,6 +20,11 @@ namespace octavo::steps {
 using execution::Host;
 using execution::Value;
 
+/// A place for the elements of a tensor, by its number in Frame::memory.
+struct Slot {
+  int number = -1;
+};
+
 /// What one run of a program works on.
 struct Frame {
   std::vector<std::byte*> memory; ///< of each slot
@@ -28,11 +33,10 @@ struct Frame {
   std::vector<const Value*> owners;
   std::vector<kernels::PackedOperand> packed; ///< made and used within a run
   const Host* host;
-};
 
-/// A place for the elements of a tensor, by its number in Frame::memory.
-struct Slot {
-  int number = -1;
+  template <typename T = std::byte> T* at(Slot slot) const {
+    return reinterpret_cast<T*>(memory[static_cast<std::size_t>(slot.number)]);
+  }
 };
 
 class Step {

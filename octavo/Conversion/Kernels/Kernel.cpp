@@ -19,9 +19,6 @@ namespace octavo::conversion {
 
 namespace {
 
-mlir::Type elementOf(mlir::Value value) { return mlir::getElementTypeOrSelf(value.getType()); }
-
-constexpr int kRow = 0, kColumn = 1;
 /// What a value costs to compute again, in additions, from which on it is kept.
 constexpr int kDearToRepeat = 8;
 
@@ -117,7 +114,7 @@ void Emitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& s
 
 /// Calls f for the members that an operation's operands are, or are views of.
 template <typename F>
-void forSources(const llvm::SetVector<mlir::Operation*>& members, mlir::Operation* op, F f) {
+void forMembersRead(const llvm::SetVector<mlir::Operation*>& members, mlir::Operation* op, F f) {
   for (mlir::Value operand : op->getOperands()) {
     mlir::Operation* source = operand.getDefiningOp();
     while (isView(source) && !members.contains(source))
@@ -130,7 +127,7 @@ void forSources(const llvm::SetVector<mlir::Operation*>& members, mlir::Operatio
 void Emitter::planPhases() {
   for (mlir::Operation* op : kernel.members) {
     int first = 0;
-    forSources(kernel.members, op, [&](mlir::Operation* source) {
+    forMembersRead(kernel.members, op, [&](mlir::Operation* source) {
       first = std::max(first, phases.lookup(source) + (isReduction(source) ? 1 : 0));
     });
     phases[op] = first;
@@ -158,7 +155,7 @@ int Emitter::costOfRepeating(mlir::Value value) {
 
 /// Finds what a phase needs of earlier ones.
 void Emitter::planKept(mlir::Operation* user, int atPhase) {
-  forSources(kernel.members, user, [&](mlir::Operation* source) {
+  forMembersRead(kernel.members, user, [&](mlir::Operation* source) {
     if (isReduction(source) || ofRows.contains(source))
       return;
     const mlir::Value result = source->getResult(0);

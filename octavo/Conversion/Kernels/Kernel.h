@@ -18,6 +18,9 @@
 
 namespace octavo::conversion {
 
+/// The loops of a kernel as variables of Index.
+inline constexpr int kRow = 0, kColumn = 1;
+
 struct Kernel {
   std::int64_t rows = 1;
   /// 1: each element is a row.

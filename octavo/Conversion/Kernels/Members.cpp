@@ -17,8 +17,6 @@ namespace octavo::conversion {
 
 namespace {
 
-mlir::Type elementOf(mlir::Value value) { return mlir::getElementTypeOrSelf(value.getType()); }
-
 bool hasCompiledTypes(mlir::Operation* op) {
   const auto fits = [](mlir::Value value) {
     auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());

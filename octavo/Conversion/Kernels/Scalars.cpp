@@ -1,6 +1,7 @@
 #include "octavo/Conversion/Kernels/Scalars.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/ModRef.h"
@@ -16,6 +17,8 @@ bool isCompiled(mlir::Type element) {
   }
   return element.isF16() || element.isBF16() || element.isF32() || element.isF64();
 }
+
+mlir::Type elementOf(mlir::Value tensor) { return mlir::getElementTypeOrSelf(tensor.getType()); }
 
 std::int64_t containerBytes(mlir::Type element) {
   return (element.getIntOrFloatBitWidth() + 7) / 8;

@@ -1,7 +1,7 @@
 // Elements in registers: how each element type is held, loaded, stored and rounded in LLVM's IR.
 #pragma once
 
-#include "mlir/IR/Types.h"
+#include "mlir/IR/Value.h"
 #include "llvm/IR/IRBuilder.h"
 
 #include <cstdint>
@@ -11,6 +11,9 @@ namespace octavo::conversion {
 /// Whether elements of the type are computed in compiled loops: i1, integers of 8 to 64 bits, f16,
 /// bf16, f32 and f64.
 bool isCompiled(mlir::Type element);
+
+/// The type of a tensor's elements.
+mlir::Type elementOf(mlir::Value tensor);
 
 /// Bytes of one element in memory (numerics::Tensor).
 std::int64_t containerBytes(mlir::Type element);

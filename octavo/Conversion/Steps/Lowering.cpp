@@ -461,7 +461,9 @@ void Lowering::layOutArena() {
   for (SlotUse& each : program.slots)
     if (each.kind == SlotUse::Kind::Arena)
       order.push_back(&each);
-  std::ranges::stable_sort(order, std::greater<>(), &SlotUse::bytes);
+  llvm::sort(order, [](const SlotUse* a, const SlotUse* b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+  });
   std::vector<SlotUse*> placed;
   for (SlotUse* each : order) {
     const std::size_t size = (each->bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;

@@ -26,7 +26,7 @@ mlir::Value inMemory(mlir::Value value) {
 
 namespace {
 
-constexpr int kRow = 0, kColumn = 1, kUnknown = 2;
+constexpr int kUnknown = kColumn + 1;
 
 bool isConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
 

@@ -182,13 +182,6 @@ void multiply(Isa isa, const Part& part, const std::uint16_t* left, std::ptrdiff
     multiplyPart(kernels, part, left, leftStride, panels, depth);
 }
 
-/// Multiply-adds, some 10 us of one thread, below which several would be later.
-constexpr std::int64_t kLeastSpread = std::int64_t{1} << 20;
-
-bool isSmall(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
-  return rows * columns < kLeastSpread / std::max<std::int64_t>(1, depth);
-}
-
 /// How C is cut into tasks: rows first, for then a panel is read once for each range; columns where
 /// there are not rows enough for all threads.
 struct Cut {
@@ -250,7 +243,7 @@ void rowsTimes(const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
   assert(right.type == kPlainType<T>);
   if (rows == 0)
     return;
-  if (isSmall(rows, right.columns, right.depth))
+  if (!isWorthThreads(rows, right.columns, right.depth))
     execution.threads = 1;
   const int tallest = plainKernels(execution.isa, right.type).tallest;
   const MatrixView<T> shape{.depth = right.depth, .columns = right.columns};
@@ -284,7 +277,7 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
   if (products.empty() || shape.rows == 0)
     return;
   const auto count = static_cast<std::int64_t>(products.size());
-  if (isSmall(count * shape.rows, shape.columns, shape.depth))
+  if (!isWorthThreads(count * shape.rows, shape.columns, shape.depth))
     execution.threads = 1;
   const int tallest = plainKernels(execution.isa, kPlainType<T>).tallest;
   MatrixView<T> matrix{.depth = shape.depth,

@@ -42,15 +42,12 @@ const ProductKernels& productKernels(Isa isa) {
   }
 }
 
-/// Multiply-adds, some 10 us of one thread, below which several would be later.
-static constexpr std::int64_t kLeastSpread = std::int64_t{1} << 20;
-
 void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
               std::span<const PackedOperand> right, void* output, const Epilogue& epilogue,
               const Execution& given) {
   Execution execution = given;
-  if (!left.empty() && static_cast<std::int64_t>(left.size()) * left[0].rows * right[0].rows <
-                           kLeastSpread / std::max<std::int64_t>(1, plan.depth))
+  if (!left.empty() && !isWorthThreads(static_cast<std::int64_t>(left.size()) * left[0].rows,
+                                       right[0].rows, plan.depth))
     execution.threads = 1;
   assert(execution.isa == plan.isa && (right.size() == left.size() || right.size() == 1));
   SharedMaximum amax;

@@ -22,6 +22,13 @@ protected:
   std::int64_t taskCount = 0;
 };
 
+/// Whether a product has more multiply-adds, some 10 us of one thread, than several threads take to
+/// begin.
+inline bool isWorthThreads(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
+  constexpr std::int64_t kLeast = std::int64_t{1} << 20;
+  return rows * columns >= kLeast / std::max<std::int64_t>(1, depth);
+}
+
 /// Some columns of a row of C, most often a panel's: 64 bytes, of which a call would take longer.
 inline void copyColumns(const float* from, std::int64_t columns, float* to) {
   if (columns == kPanelColumns)
