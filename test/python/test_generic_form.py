@@ -64,7 +64,7 @@ def test_generic_form_gives_the_same(program, tmp_path):
     with make_ir_context():
         generic = ir.Module.parse(program.read_text()).operation.get_asm(print_generic_op_form=True)
     old = with_dictionaries(generic)
-    assert "<{" in generic and "<{" not in old and "stablehlo" in old
+    assert "<{" in generic and "<{" not in old and "hlo." in old
     (tmp_path / "old.mlir").write_text(old)
     inputs = []
     with np.load(program.with_suffix(".npz")) as stored:

@@ -271,7 +271,7 @@ def test_text_and_json(linear):
     assert (weights["tensors"], weights["values"], weights["bytes_f32"], weights["bytes"],
             weights["bits_per_value"]) == (1, 160, 640, 640, 32)
     assert weights["quantized"]["tensors"] == 0
-    assert set(report["seconds"]) == {"bind", "evaluate"}
+    assert set(report["seconds"]) == {"prepare", "bind", "evaluate"}
 
 
 # Quantization
@@ -335,7 +335,7 @@ def test_compare_with_f32(linear):
     assert figures["relative"] == pytest.approx(np.linalg.norm(b - a) / np.linalg.norm(a), rel=1e-4)
     assert figures["max"] == pytest.approx(np.abs(b - a).max(), rel=1e-4)
     assert figures["max_index"] == list(np.unravel_index(np.abs(b - a).argmax(), a.shape))
-    assert set(report["f32_seconds"]) == {"bind", "evaluate"}
+    assert set(report["f32_seconds"]) == {"prepare", "bind", "evaluate"}
     assert_has(linear.run("--quantize", "mxfp4", "--compare", "f32"), "to f32", "cosine", "relative")
 
 
