@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from accuracy import legalized
 from element_rules import FLOATS, INTEGERS
-from test_reference import OCTAVO, run
+from test_reference import OCTAVO, assert_same, run
 
 pytestmark = pytest.mark.mlir
 
@@ -238,6 +238,57 @@ def test_mulhi(tmp_path, name):
       return %1 : {tensor(len(x), wide)} }}"""
     (found,) = run(tmp_path, legalized(text))
     assert [int(v) for v in found] == [a * b >> type.bits for a, b in zip(x, y)]
+
+
+@pytest.mark.parametrize("k", [0, 3, 9])
+def test_top_k(tmp_path, random, k):
+    """Of each kind of element, with ties, both zeros and NaN of either sign: in the total order."""
+    floats = np.concatenate([[0.0, -0.0, np.nan, -np.inf, np.inf, 1, 1, -1, 2], random.permutation([0.0, -0.0, 3, 3, 3, np.nan, -5, 1, 1])])
+    arrays = {"f32": np.copysign(floats, random.choice([1, -1], 18)).astype(np.float32).reshape(2, 9)}
+    for kind in ("i32", "i8", "ui8", "i1"):
+        arrays[kind] = random.integers(-3, 3, (2, 9)).astype(np.int32)
+    lines, results = [], []
+    for kind in arrays:
+        stored = "f32" if kind == "f32" else "i32"
+        types = [f"tensor<2x{k}x{e}>" for e in (kind, "i32", stored)]
+        lines.append(f"""%{kind}_x = stablehlo.convert %{kind} : (tensor<2x9x{stored}>) -> tensor<2x9x{kind}>
+          %{kind}_v, %{kind}_i = chlo.top_k(%{kind}_x, k = {k}) : tensor<2x9x{kind}> -> ({types[0]}, {types[1]})
+          %{kind}_r = stablehlo.convert %{kind}_v : ({types[0]}) -> {types[2]}""")
+        results += [(f"%{kind}_r", types[2]), (f"%{kind}_i", types[1])]
+    values, types = zip(*results)
+    arguments = ", ".join(f"%{kind}: tensor<2x9x{'f32' if kind == 'f32' else 'i32'}>" for kind in arrays)
+    body = "\n".join(lines)
+    text = f"func.func @main({arguments}) -> ({', '.join(types)}) {{\n{body}\nreturn {', '.join(values)} : {', '.join(types)}\n}}"
+    found = run(tmp_path, legalized(text), *arrays.values())
+    for expected, after in zip(run(tmp_path, text, *arrays.values()), found, strict=True):
+        assert_same(after, expected)
+    # NumPy sorts integers stably, the negated ones in descending order.
+    places = np.argsort(-arrays["i32"], axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(found[3], places)
+    np.testing.assert_array_equal(found[2], np.take_along_axis(arrays["i32"], places, 1))
+
+
+def test_constants(tmp_path):
+    text = """func.func @main(%x: tensor<?x3xi64>) -> (tensor<2xf32>, tensor<?x3xf32>) {
+      %0 = chlo.constant dense<[1.5, -2.0]> : tensor<2xf32>
+      %1 = "chlo.constant_like"(%x) <{value = 2.5 : f32}> : (tensor<?x3xi64>) -> tensor<?x3xf32>
+      return %0, %1 : tensor<2xf32>, tensor<?x3xf32> }"""
+    numbers, like = run(tmp_path, legalized(text), np.zeros((2, 3), np.int64))
+    np.testing.assert_array_equal(numbers, np.array([1.5, -2.0], np.float32))
+    np.testing.assert_array_equal(like, np.full((2, 3), 2.5, np.float32))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 4])
+def test_bounded_extents(tmp_path, random, rows):
+    bounded = "tensor<?x{}xf32, #stablehlo.bounds<4, ?>>"
+    text = f"""func.func @main(%x: {bounded.format(1)}, %y: tensor<3xf32>) -> {bounded.format(3)} {{
+      %0 = chlo.broadcast_add %x, %y : ({bounded.format(1)}, tensor<3xf32>) -> {bounded.format(3)}
+      %1 = chlo.erf %0 : {bounded.format(3)} -> {bounded.format(3)}
+      return %1 : {bounded.format(3)} }}"""
+    x, y = random.normal(size=(rows, 1)).astype(np.float32), random.normal(size=3).astype(np.float32)
+    (expected,), (found,) = (run(tmp_path, one, x, y) for one in (text, legalized(text)))
+    assert found.shape == expected.shape == (rows, 3)
+    assert rows == 0 or ulps(found, expected, np.float32).max() <= BOUNDS["erf"][0]
 
 
 # Of each operation that broadcasts, the elements.
