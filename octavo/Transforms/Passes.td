@@ -77,7 +77,22 @@ def RefineShapes : Pass<"octavo-refine-shapes", "::mlir::ModuleOp"> {
 }
 
 // Legalizations: a dialect's operations as other operations that mean the same. One file each in
-// Legalizations/.
+// Legalizations/; CHLO's functions are a folder, LegalizeCHLO/.
+
+def LegalizeCHLO : Pass<"octavo-legalize-chlo", "::mlir::ModuleOp"> {
+  let summary = "Makes operations of CHLO operations of StableHLO";
+  let description = [{
+    Each operation of CHLO becomes operations of StableHLO that compute the same. Implicit broadcasts
+    become explicit ones. Functions become formulas in the element's own type, those of floats
+    narrower than f32 in f32, rounded once; docs/accuracy.md has the largest error found of each.
+    Infinities, NaN, poles and the signs of zeros are those of the operation. Extents may be open:
+    shapes are then computed where they are needed, by `get_dimension_size`.
+
+    An operation that StableHLO has no tensors for is an error, and the others are legalized all the
+    same.
+  }];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+}
 
 def LegalizeComposites : Pass<"octavo-legalize-composites", "::mlir::ModuleOp"> {
   let summary = "Makes composites calls of their decompositions";

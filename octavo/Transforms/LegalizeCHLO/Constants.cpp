@@ -1,0 +1,19 @@
+// chlo.constant and chlo.constant_like.
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Transforms/LegalizeCHLO/Operations.h"
+#include "octavo/Transforms/LegalizeCHLO/Term.h"
+
+namespace octavo::transforms {
+
+Replacements legalizeConstant(mlir::OpBuilder& builder, mlir::Operation* op) {
+  return {stablehlo::ConstantOp::create(builder, op->getLoc(),
+                                        llvm::cast<chlo::ConstantOp>(op).getValue())};
+}
+
+Replacements legalizeConstantLike(mlir::OpBuilder& builder, mlir::Operation* op) {
+  auto constant = llvm::cast<chlo::ConstantLikeOp>(op);
+  Formula formula(builder, op->getLoc(), op->getOperands(), constant.getType());
+  return {formula.result(formula.constant(constant.getValue()))};
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,28 @@
+// CHLO's operations that are no functions of each element: each as operations of StableHLO that
+// `builder` writes, whose results take the place of its own.
+#pragma once
+
+#include "octavo/Dialect/CHLO/CHLO.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace octavo::transforms {
+
+using Replacements = llvm::SmallVector<mlir::Value, 2>;
+
+/// The operands of a broadcast_*, broadcast to one shape.
+Replacements broadcastOperands(mlir::OpBuilder& builder, mlir::Operation* op);
+
+// Broadcasts.cpp
+Replacements legalizeBroadcast(mlir::OpBuilder& builder, mlir::Operation* op);
+Replacements legalizeBroadcastCompare(mlir::OpBuilder& builder, mlir::Operation* op);
+
+// Constants.cpp
+Replacements legalizeConstant(mlir::OpBuilder& builder, mlir::Operation* op);
+Replacements legalizeConstantLike(mlir::OpBuilder& builder, mlir::Operation* op);
+
+// TopK.cpp
+Replacements legalizeTopK(mlir::OpBuilder& builder, mlir::Operation* op);
+
+} // namespace octavo::transforms

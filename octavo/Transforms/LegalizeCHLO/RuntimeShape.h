@@ -1,0 +1,31 @@
+// Shapes that are known at run time only, as operands of other operations.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+
+namespace octavo::transforms {
+
+/// An extent of a tensor as tensor<1xi32>.
+mlir::Value extentOf(mlir::OpBuilder& builder, mlir::Location at, mlir::Value tensor,
+                     std::int64_t axis);
+
+/// Numbers as a tensor<NxI32>.
+mlir::Value numbers(mlir::OpBuilder& builder, mlir::Location at,
+                    llvm::ArrayRef<std::int32_t> numbers);
+
+/// Extents, each a tensor<1xi32>, as a shape.
+mlir::Value shapeOfExtents(mlir::OpBuilder& builder, mlir::Location at, mlir::ValueRange extents);
+
+/// The shape of a tensor, as tensor<rank x i32>.
+mlir::Value shapeOf(mlir::OpBuilder& builder, mlir::Location at, mlir::Value tensor);
+
+/// dynamic_broadcast_in_dim to `shape`, of `type`: axis i of the operand is axis axes[i].
+mlir::Value broadcast(mlir::OpBuilder& builder, mlir::Location at, mlir::Value operand,
+                      mlir::Value shape, mlir::RankedTensorType type,
+                      llvm::ArrayRef<std::int64_t> axes);
+
+} // namespace octavo::transforms
