@@ -209,7 +209,7 @@ llvm::Expected<std::vector<std::int64_t>> resultShapeOf(chlo::RaggedDotOp op, co
   if (!fits || (!group.empty() && rhs.shape[group.front()] != sizes.shape.back()))
     return failure(op, "group_sizes " + describe(Value(sizes)) + " do not fit " +
                            describe(Value(lhs)) + " and " + describe(Value(rhs)));
-  // The group axis of rhs is none of the result's.
+  // The group axis of rhs does not appear in the result.
   std::vector<std::int64_t> weights = rhs.shape;
   for (const std::int64_t axis : group) {
     weights.erase(weights.begin() + axis);

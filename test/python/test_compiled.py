@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from random_programs import Program
 from safetensors.numpy import load_file
-from test_jax_programs import FOLDER, TOLERANCES, arrays
+from test_jax_programs import FOLDER, TOLERANCES, arrays, assert_fits
 
 pytestmark = pytest.mark.mlir
 
@@ -35,12 +35,7 @@ def outputs(program, inputs, folder, backend):
 def test_programs_of_jax(name, tmp_path):
     for found, wanted in zip(outputs(FOLDER / f"{name}.mlir", arrays(name, "in"), tmp_path, "compiled"),
                              arrays(name, "out"), strict=True):
-        assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-        if TOLERANCES[name] == 0:
-            np.testing.assert_array_equal(found, wanted)
-        else:
-            largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0) if wanted.dtype.kind == "f" else 0
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=TOLERANCES[name] * max(largest, 1e-30))
+        assert_fits(found, wanted, TOLERANCES[name])
 
 
 @pytest.mark.parametrize("begin", range(0, PROGRAMS, 25))

@@ -19,6 +19,16 @@ def arrays(name, kind):
         return [stored[f"{kind}{i}"] for i in range(sum(key.startswith(kind) for key in stored))]
 
 
+def assert_fits(found, wanted, tolerance):
+    """Equal, or within so much of the largest element."""
+    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+    if tolerance == 0:
+        np.testing.assert_array_equal(found, wanted)
+    else:
+        largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0) if wanted.dtype.kind == "f" else 0
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance * max(largest, 1e-30))
+
+
 @pytest.mark.parametrize("form", ["mlir", "jax"])
 @pytest.mark.parametrize("name", TOLERANCES)
 def test_program(name, form, tmp_path):
@@ -36,12 +46,7 @@ def test_program(name, form, tmp_path):
     assert len(names) == len(expected)
     for output, wanted in zip(names, expected):
         found = stored[output]
-        assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-        if TOLERANCES[name] == 0:
-            np.testing.assert_array_equal(found, wanted)
-        else:
-            largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0) if wanted.dtype.kind == "f" else 0
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=TOLERANCES[name] * max(largest, 1e-30))
+        assert_fits(found, wanted, TOLERANCES[name])
 
 
 def test_there_are_enough_of_them():

@@ -20,9 +20,6 @@ public:
   /// Whether there is code for it.
   static bool isCompiled(stablehlo::ReduceOp op);
 
-  std::size_t size() const { return op.getInputs().size(); }
-  /// The type in which input i is accumulated.
-  mlir::Type accumulator(std::size_t i) const { return accumulators[i]; }
   /// An element of input i, or its initial value, of type `from`, as it is accumulated.
   llvm::Value* enter(Scalars& scalars, std::size_t i, mlir::Type from, llvm::Value* value) const;
   llvm::SmallVector<llvm::Value*> combine(Scalars& scalars, llvm::ArrayRef<llvm::Value*> sums,
@@ -32,8 +29,8 @@ public:
 
 private:
   mutable stablehlo::ReduceOp op;
-  mlir::Operation* single; ///< the body's one operation, or null
-  llvm::SmallVector<mlir::Type> accumulators;
+  mlir::Operation* single;                    ///< the body's one operation, or null
+  llvm::SmallVector<mlir::Type> accumulators; ///< of each input
 };
 
 } // namespace octavo::conversion

@@ -318,7 +318,6 @@ llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence) {
   llvm::Expected<std::vector<Place>> found = used(op->getResults());
   if (!found)
     return found.takeError();
-  program.interpreted.push_back(op);
   add(sequence, std::make_unique<steps::InterpretedStep>(op, evaluate, std::move(*operands),
                                                          std::move(*found)));
   return llvm::Error::success();

@@ -39,14 +39,13 @@ struct Program {
   std::vector<steps::Place> arguments, results;
   std::vector<execution::Value> constants;
   KernelTable kernels;
-  std::vector<mlir::Operation*> interpreted; ///< operations that have no code
 };
 
 /// Bytes that a slot begins at multiples of.
 inline constexpr std::size_t kSlotAlignment = 64;
 
 /// Lowers a function of one block. What has no code is evaluated by `evaluate`. The error names
-/// what cannot be lowered: unknown extents, calls, blocks beside blocks.
+/// what cannot be lowered: calls, several blocks, regions that use values from around them.
 llvm::Expected<Program> lower(mlir::func::FuncOp function, steps::Evaluate evaluate);
 
 } // namespace octavo::conversion

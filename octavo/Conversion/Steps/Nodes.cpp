@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <queue>
 
 namespace octavo::conversion {
@@ -30,13 +31,12 @@ constexpr int kUnknown = kColumn + 1;
 
 bool isConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
 
-/// What an operation reads of others, seen through what is inlined, and where, if its result's
-/// element is `linear`.
-void forSources(mlir::Value value, const Index& linear, Variables& variables,
-                llvm::function_ref<void(const Element&)> f) {
-  const Element source = sourceOf({value, linear}, variables);
-  if (!isInlined(source.tensor.getDefiningOp()))
-    f(source);
+/// What a value's element `linear` is read from, through views; nothing where it is written in the
+/// code itself.
+std::optional<Element> readFrom(mlir::Value value, const Index& linear = Index()) {
+  Unknowns unknowns(kUnknown);
+  Element source = sourceOf({value, linear}, unknowns);
+  return isInlined(source.tensor.getDefiningOp()) ? std::nullopt : std::optional(std::move(source));
 }
 
 class Builder {
@@ -50,8 +50,9 @@ public:
 private:
   struct Draft {
     Node node;
-    bool isSplit = false;            ///< rows and columns are fixed by a reduction
-    llvm::SetVector<int> reads = {}; ///< drafts whose results it uses
+    bool isSplit = false;                       ///< rows and columns are fixed by a reduction
+    llvm::SetVector<int> reads = {};            ///< drafts whose results it uses
+    llvm::SmallVector<mlir::Value> memory = {}; ///< what has to lie in memory, if it is no kernel
     int mergedInto = -1;
   };
 
@@ -75,9 +76,8 @@ private:
 
   void place(mlir::Operation* op);
   bool joins(mlir::Operation* op, int draft);
-  bool fits(mlir::Operation* op, const Draft& draft, std::int64_t rows, std::int64_t columns,
-            int self);
-  bool reaches(int from, int to, int butNot = -1);
+  bool fits(mlir::Operation* op, int draft, std::int64_t rows, std::int64_t columns);
+  bool reaches(int from, int to);
   bool merge(int into, int other);
   void shape(Draft& draft);
   void require(mlir::Value value, int reader);
@@ -85,7 +85,7 @@ private:
 };
 
 /// Whether `from` uses what `to` gives, over others.
-bool Builder::reaches(int from, int to, int butNot) {
+bool Builder::reaches(int from, int to) {
   llvm::SmallVector<int> open{from};
   llvm::DenseSet<int> seen;
   while (!open.empty()) {
@@ -94,9 +94,9 @@ bool Builder::reaches(int from, int to, int butNot) {
       continue;
     for (const int read : at(next).reads) {
       const int source = resolve(read);
-      if (source == to && next != butNot)
+      if (source == to)
         return true;
-      if (source != next && source != to)
+      if (source != next)
         open.push_back(source);
     }
   }
@@ -105,42 +105,31 @@ bool Builder::reaches(int from, int to, int butNot) {
 
 /// Whether each use that the operation makes of the draft's members is at the place where they are
 /// computed, with so many rows and columns.
-bool Builder::fits(mlir::Operation* op, const Draft& draft, std::int64_t rows, std::int64_t columns,
-                   int self) {
+bool Builder::fits(mlir::Operation* op, int draft, std::int64_t rows, std::int64_t columns) {
   const Index row = Index::variable(kRow, rows);
   const Index place = row * columns + Index::variable(kColumn, columns);
-  const auto isAtItsPlace = [&](const Element& source) {
-    if (draftOfValue(source.tensor) != self)
+  const auto isAtItsPlace = [&](mlir::Value operand, const Index& linear) {
+    const std::optional<Element> source = readFrom(operand, linear);
+    if (!source || draftOfValue(source->tensor) != draft)
       return true;
     const bool isOfRow =
-        columns != 1 && (llvm::isa<stablehlo::ReduceOp>(source.tensor.getDefiningOp()) ||
-                         sizeOf(source.tensor) == rows);
-    return source.linear == (isOfRow ? row : place) &&
-           sizeOf(source.tensor) == (isOfRow ? rows : rows * columns);
+        columns != 1 && (llvm::isa<stablehlo::ReduceOp>(source->tensor.getDefiningOp()) ||
+                         sizeOf(source->tensor) == rows);
+    return source->linear == (isOfRow ? row : place) &&
+           sizeOf(source->tensor) == (isOfRow ? rows : rows * columns);
   };
-  bool allFit = true;
-  const auto check = [&](mlir::Value value, const Index& linear) {
-    Unknowns unknowns(kUnknown);
-    forSources(value, linear, unknowns,
-               [&](const Element& source) { allFit &= isAtItsPlace(source); });
+  const auto isFromElsewhere = [&](mlir::Value operand) {
+    const std::optional<Element> source = readFrom(operand);
+    return !source || draftOfValue(source->tensor) != draft;
   };
-  if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
-    check(reduce.getInputs()[0], place);
-    forSources(reduce.getInitValues()[0], Index(), *std::make_unique<Unknowns>(kUnknown),
-               [&](const Element& source) { allFit &= draftOfValue(source.tensor) != self; });
-    return allFit;
-  }
+  if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op))
+    return isAtItsPlace(reduce.getInputs()[0], place) && isFromElsewhere(reduce.getInitValues()[0]);
   const bool isOfRow = columns != 1 && sizeOf(op->getResult(0)) == rows;
-  for (mlir::Value operand : op->getOperands()) {
+  return llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
+    // One value for all comes from elsewhere.
     const bool isWhole = shapeOf(operand) == shapeOf(op->getResult(0));
-    if (isWhole)
-      check(operand, isOfRow ? row : place);
-    else
-      // Chosen by data, or one value for all: from elsewhere.
-      forSources(operand, Index(), *std::make_unique<Unknowns>(kUnknown),
-                 [&](const Element& source) { allFit &= draftOfValue(source.tensor) != self; });
-  }
-  return allFit;
+    return isWhole ? isAtItsPlace(operand, isOfRow ? row : place) : isFromElsewhere(operand);
+  });
 }
 
 /// Makes the operation a member of a draft, if it can be.
@@ -167,17 +156,13 @@ bool Builder::joins(mlir::Operation* op, int draft) {
     if (size != rows * columns && !(d.isSplit && size == rows))
       return false;
   }
-  if (!fits(op, d, rows, columns, draft))
+  if (!fits(op, draft, rows, columns))
     return false;
   // Nothing that the operation reads besides may depend on the draft.
   for (mlir::Value operand : op->getOperands()) {
-    Unknowns unknowns(kUnknown);
-    bool isCycle = false;
-    forSources(operand, Index(), unknowns, [&](const Element& source) {
-      const int other = draftOfValue(source.tensor);
-      isCycle |= other >= 0 && other != draft && reaches(other, draft);
-    });
-    if (isCycle)
+    const std::optional<Element> source = readFrom(operand);
+    const int other = source ? draftOfValue(source->tensor) : -1;
+    if (other >= 0 && other != draft && reaches(other, draft))
       return false;
   }
   d.node.kernel.rows = rows;
@@ -214,19 +199,13 @@ bool Builder::merge(int into, int other) {
 
 void Builder::place(mlir::Operation* op) {
   llvm::SetVector<int> sources;
-  const auto note = [&](mlir::Value value) {
-    Unknowns unknowns(kUnknown);
-    forSources(value, Index(), unknowns, [&](const Element& source) {
-      if (const int draft = draftOfValue(source.tensor); draft >= 0)
-        sources.insert(draft);
-    });
-  };
   const bool isMember = isKernelMember(op);
-  if (isMember)
-    llvm::for_each(op->getOperands(), note);
-  else
-    for (mlir::Value value : readsMemory(op))
-      note(value);
+  llvm::SmallVector<mlir::Value> read =
+      isMember ? llvm::SmallVector<mlir::Value>(op->getOperands()) : readsMemory(op);
+  for (mlir::Value value : read)
+    if (const std::optional<Element> source = readFrom(value))
+      if (const int draft = draftOfValue(source->tensor); draft >= 0)
+        sources.insert(draft);
 
   int home = -1;
   if (isMember) {
@@ -239,8 +218,8 @@ void Builder::place(mlir::Operation* op) {
       }
     if (home >= 0 && isCompiledElementwise(op))
       for (const int candidate : candidates)
-        if (resolve(candidate) != home && fits(op, at(candidate), at(home).node.kernel.rows,
-                                               at(home).node.kernel.columns, candidate))
+        if (resolve(candidate) != home &&
+            fits(op, candidate, at(home).node.kernel.rows, at(home).node.kernel.columns))
           merge(home, candidate);
   }
   if (home < 0) {
@@ -250,6 +229,7 @@ void Builder::place(mlir::Operation* op) {
     Draft& draft = drafts.back();
     if (!isMember) {
       draft.node.op = op;
+      draft.memory = std::move(read);
     } else {
       draft.node.kernel.members.insert(op);
       draft.node.kernel.rows = sizeOf(op->getResult(0));
@@ -318,9 +298,8 @@ void Builder::require(mlir::Value value, int reader) {
       drafts.emplace_back();
       drafts.back().node.kernel.rows = sizeOf(value);
       drafts.back().node.kernel.stored.insert(value);
-      Unknowns unknowns(kUnknown);
-      forSources(value, Index(), unknowns,
-                 [&](const Element& source) { require(source.tensor, layout); });
+      if (const std::optional<Element> source = readFrom(value))
+        require(source->tensor, layout);
     }
     if (reader >= 0)
       at(reader).reads.insert(layoutOf.lookup(op));
@@ -344,14 +323,12 @@ void Builder::connect() {
     const llvm::SmallVector<mlir::Operation*> members(at(reader).node.kernel.members.begin(),
                                                       at(reader).node.kernel.members.end());
     for (mlir::Operation* member : members)
-      for (mlir::Value operand : member->getOperands()) {
-        Unknowns unknowns(kUnknown);
-        forSources(operand, Index(), unknowns,
-                   [&](const Element& source) { require(source.tensor, reader); });
-      }
-    if (mlir::Operation* op = at(reader).node.op)
-      for (mlir::Value value : readsMemory(op))
-        require(value, reader);
+      for (mlir::Value operand : member->getOperands())
+        if (const std::optional<Element> source = readFrom(operand))
+          require(source->tensor, reader);
+    // A copy: laying out a view adds a draft.
+    for (mlir::Value value : llvm::SmallVector<mlir::Value>(at(reader).memory))
+      require(value, reader);
   }
   for (mlir::Value value : block.getTerminator()->getOperands())
     require(value, -1);

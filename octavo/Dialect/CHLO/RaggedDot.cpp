@@ -67,7 +67,7 @@ llvm::SmallVector<std::int64_t> RaggedDotOp::prefixAxes() {
 
 Extents RaggedDotOp::resultExtents() {
   const RaggedDotDimensionNumbersAttr numbers = getRaggedDotDimensionNumbers();
-  // The group axis of rhs is none of the result's, as those that are contracted are none.
+  // Like the contracted axes, the group axis of rhs does not appear in the result.
   llvm::SmallVector<std::int64_t> contracting(numbers.getRhsContractingDimensions());
   llvm::append_range(contracting, numbers.getRhsGroupDimensions());
   Extents extents = stablehlo::DotGeneralOp::resultExtents(

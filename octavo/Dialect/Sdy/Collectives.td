@@ -76,8 +76,8 @@ class Sdy_AxesOp<string mnemonic, string name>
 def Sdy_AllReduceOp : Sdy_AxesOp<"all_reduce", "reduction_axes"> {
   let summary = "Sums along axes";
   let description = [{
-    - (C5) the axes are none of the operand's dimensions and replicated axes, and none that the result
-      leaves unreduced.
+    - (C5) no axis shards a dimension of the operand, is replicated there, or is left unreduced by
+      the result.
   }];
 }
 
