@@ -54,6 +54,11 @@ private:
   std::unique_ptr<MachineCode> code;
   std::mutex keeping;
   struct Workspace {
+    Workspace(Memory memory, const conversion::Program& program)
+        : arena(std::move(memory)),
+          frame(program.slots.size(), static_cast<std::size_t>(program.valueCount),
+                static_cast<std::size_t>(program.rightCount),
+                static_cast<std::size_t>(program.packedCount)) {}
     Memory arena;
     steps::Frame frame;
   };
@@ -71,13 +76,7 @@ std::unique_ptr<CompiledProgram::Workspace> CompiledProgram::workspace() {
       return old;
     }
   }
-  auto fresh = std::make_unique<Workspace>();
-  fresh->arena = allocate(program.arenaBytes);
-  fresh->frame.memory.resize(program.slots.size());
-  fresh->frame.owners.resize(program.slots.size());
-  fresh->frame.values.resize(static_cast<std::size_t>(program.valueCount));
-  fresh->frame.packed.resize(static_cast<std::size_t>(program.packedCount));
-  return fresh;
+  return std::make_unique<Workspace>(allocate(program.arenaBytes), program);
 }
 
 llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
@@ -115,18 +114,21 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
     const auto index = static_cast<std::size_t>(slot.index);
     switch (slot.kind) {
     case SlotUse::Kind::Arena:
-      frame.memory[i] = work->arena.get() + slot.offset;
+      frame.whole.memory[i] = work->arena.get() + slot.offset;
+      break;
+    case SlotUse::Kind::Range: // its chain gives it memory
       break;
     case SlotUse::Kind::Argument: // read only
-      frame.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
+      frame.whole.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
       frame.owners[i] = &arguments[index];
       break;
     case SlotUse::Kind::Constant:
-      frame.memory[i] = const_cast<std::byte*>(program.constants[index].tensor().bytes.data());
+      frame.whole.memory[i] =
+          const_cast<std::byte*>(program.constants[index].tensor().bytes.data());
       frame.owners[i] = &program.constants[index];
       break;
     case SlotUse::Kind::Result:
-      frame.memory[i] = results[index].bytes.data();
+      frame.whole.memory[i] = results[index].bytes.data();
       break;
     }
   }
@@ -141,6 +143,8 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   }
   // Values of this run are nobody's any more; the memory is the next run's.
   std::ranges::fill(frame.values, Value());
+  for (steps::RightOperand& right : frame.rights)
+    right.shared.reset();
   const std::lock_guard lock(keeping);
   kept.push_back(std::move(work));
   return values;

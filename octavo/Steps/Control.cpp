@@ -11,7 +11,7 @@ llvm::Error WhileStep::run(Frame& frame) const {
   for (;;) {
     if (llvm::Error error = condition.run(frame))
       return error;
-    if (*frame.memory[static_cast<std::size_t>(predicate.number)] == std::byte{0})
+    if (*frame.whole.memory[static_cast<std::size_t>(predicate.number)] == std::byte{0})
       return llvm::Error::success();
     if (llvm::Error error = body.run(frame))
       return error;
@@ -21,13 +21,13 @@ llvm::Error WhileStep::run(Frame& frame) const {
       if (!each.argument.memory)
         frame.values[argument] = frame.values[next];
       else if (argument != next)
-        std::swap(frame.memory[argument], frame.memory[next]);
+        std::swap(frame.whole.memory[argument], frame.whole.memory[next]);
     }
   }
 }
 
 llvm::Error BranchStep::run(Frame& frame) const {
-  const std::byte* given = frame.memory[static_cast<std::size_t>(index.number)];
+  const std::byte* given = frame.whole.memory[static_cast<std::size_t>(index.number)];
   std::int32_t chosen = 0;
   if (isPredicate)
     chosen = *given == std::byte{0} ? 1 : 0;

@@ -8,7 +8,8 @@
 
 namespace octavo::steps {
 
-llvm::Error KernelStep::run(Frame& frame) const {
+llvm::Error KernelStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
+                                const kernels::Execution& execution) const {
   // Kernels of more arguments than this are rare: they pay for an allocation.
   std::array<std::byte*, 32> few;
   std::vector<std::byte*> many;
@@ -18,12 +19,14 @@ llvm::Error KernelStep::run(Frame& frame) const {
     memory = many.data();
   }
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    memory[i] = frame.at(arguments[i]);
-  if (rows <= grain)
-    function(memory, 0, rows);
+    memory[i] = worker.at(arguments[i]);
+  const RowRange own = range.of(rows);
+  if (execution.threads == 1 || own.size() <= grain)
+    function(memory, own.begin, own.end);
   else
-    parallel::forRanges(
-        rows, grain, [&](std::int64_t begin, std::int64_t end) { function(memory, begin, end); });
+    parallel::forRanges(own.size(), grain, [&](std::int64_t begin, std::int64_t end) {
+      function(memory, own.begin + begin, own.begin + end);
+    });
   return llvm::Error::success();
 }
 

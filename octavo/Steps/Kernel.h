@@ -1,18 +1,20 @@
 // Steps on memory alone: kernels that were compiled, and updates in place.
 #pragma once
 
+#include "octavo/Steps/Chain.h"
 #include "octavo/Steps/KernelFunction.h"
-#include "octavo/Steps/Step.h"
 
 namespace octavo::steps {
 
-class KernelStep : public Step {
+class KernelStep : public RowStep {
 public:
   /// `grain` rows are worth handing to a thread.
   KernelStep(mlir::Operation* op, const KernelFunction& function, std::vector<Slot> arguments,
              std::int64_t rows, std::int64_t grain)
-      : Step(op), function(function), arguments(std::move(arguments)), rows(rows), grain(grain) {}
-  llvm::Error run(Frame& frame) const override;
+      : RowStep(op), function(function), arguments(std::move(arguments)), rows(rows), grain(grain) {
+  }
+  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
+                      const kernels::Execution& execution) const override;
 
 private:
   const KernelFunction& function; ///< known when all kernels are compiled

@@ -13,7 +13,7 @@ Value read(const Frame& frame, const Place& place) {
     return frame.values[number];
   Tensor tensor = Tensor::zeros(place.memory->type, place.memory->shape);
   if (!tensor.bytes.empty())
-    std::memcpy(tensor.bytes.data(), frame.memory[number], tensor.bytes.size());
+    std::memcpy(tensor.bytes.data(), frame.whole.memory[number], tensor.bytes.size());
   return Value(std::move(tensor));
 }
 
@@ -26,7 +26,7 @@ void write(Frame& frame, const Place& place, Value value) {
   const Tensor& tensor = value.tensor();
   assert(tensor.shape == place.memory->shape && tensor.type == place.memory->type);
   if (!tensor.bytes.empty())
-    std::memcpy(frame.memory[number], tensor.bytes.data(), tensor.bytes.size());
+    std::memcpy(frame.whole.memory[number], tensor.bytes.data(), tensor.bytes.size());
 }
 
 std::size_t bytesOf(const Place& place) {
@@ -39,8 +39,8 @@ void copy(Frame& frame, const Place& from, const Place& to) {
              target = static_cast<std::size_t>(to.number);
   if (!from.memory)
     frame.values[target] = frame.values[source];
-  else if (frame.memory[target] != frame.memory[source] && bytesOf(from) != 0)
-    std::memcpy(frame.memory[target], frame.memory[source], bytesOf(from));
+  else if (frame.whole.memory[target] != frame.whole.memory[source] && bytesOf(from) != 0)
+    std::memcpy(frame.whole.memory[target], frame.whole.memory[source], bytesOf(from));
 }
 
 llvm::Error CopyStep::run(Frame& frame) const {

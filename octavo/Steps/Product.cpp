@@ -1,15 +1,42 @@
 #include "octavo/Steps/Product.h"
 
-#include <limits>
+#include <span>
 
 namespace octavo::steps {
 
-llvm::Error MatrixProductStep::run(Frame& frame) const {
-  const float* a = frame.at<float>(left.slot) + left.offset;
+namespace {
+
+RightOperand& rightOf(Frame& frame, int number) {
+  return frame.rights[static_cast<std::size_t>(number)];
+}
+const RightOperand& rightOf(const Frame& frame, int number) {
+  return frame.rights[static_cast<std::size_t>(number)];
+}
+
+} // namespace
+
+llvm::Error MatrixProductStep::prepare(Frame& frame) const {
+  if (batch.size() != 1)
+    return llvm::Error::success();
   const float* b = frame.at<float>(right.slot) + right.offset;
-  float* c = frame.at<float>(result);
+  RightOperand& operand = rightOf(frame, number);
+  if (const Value* owner = frame.owners[static_cast<std::size_t>(right.slot.number)])
+    operand.shared = packed.of(*owner, [&] {
+      return kernels::packMatrix(b, depth, columns, right.depthStride, right.stride);
+    });
+  else
+    operand.own = kernels::packMatrix(b, depth, columns, right.depthStride, right.stride, {},
+                                      std::move(operand.own));
+  return llvm::Error::success();
+}
+
+llvm::Error MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
+                                       const kernels::Execution& execution) const {
+  const float* a = worker.at<float>(left.slot) + left.offset;
+  float* c = worker.at<float>(result);
   if (batch.size() != 1) {
-    kernels::multiplyBatch(a, b, c,
+    const RowRange own = range.of(static_cast<std::int64_t>(batch.size()));
+    kernels::multiplyBatch(a, worker.at<float>(right.slot) + right.offset, c,
                            {.rows = rows,
                             .depth = depth,
                             .columns = columns,
@@ -17,28 +44,32 @@ llvm::Error MatrixProductStep::run(Frame& frame) const {
                             .rightDepthStride = right.depthStride,
                             .rightColumnStride = right.stride,
                             .cStride = columns},
-                           batch);
+                           std::span(batch).subspan(static_cast<std::size_t>(own.begin),
+                                                    static_cast<std::size_t>(own.size())),
+                           execution);
     return llvm::Error::success();
   }
-  const auto pack = [&] {
-    return kernels::packMatrix(b, depth, columns, right.depthStride, right.stride);
-  };
-  const Value* owner = frame.owners[static_cast<std::size_t>(right.slot.number)];
-  if (owner != nullptr)
-    kernels::multiplyRows(a, left.stride, rows, *packed.of(*owner, pack), c, columns);
-  else
-    kernels::multiplyRows(a, left.stride, rows, pack(), c, columns);
+  const RowRange own = range.of(rows);
+  const RightOperand& operand = rightOf(frame, number);
+  const auto& matrix = operand.shared
+                           ? *static_cast<const kernels::PackedMatrix*>(operand.shared.get())
+                           : operand.own;
+  kernels::multiplyRows(a + own.begin * left.stride, left.stride, own.size(), matrix,
+                        c + own.begin * columns, columns, execution);
   return llvm::Error::success();
 }
 
-llvm::Error PackStep::run(Frame& frame) const {
-  const std::span<const float> values(frame.at<const float>(from), size);
-  kernels::PackedOperand& target = frame.packed[static_cast<std::size_t>(packed)];
+llvm::Error PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
+                              const kernels::Execution& execution) const {
+  const RowRange own = range.of(rows);
+  const std::span values(worker.at<const float>(from) + own.begin * plan.depth,
+                         static_cast<std::size_t>(own.size() * plan.depth));
+  kernels::PackedOperand& target = worker.packed[static_cast<std::size_t>(packed)];
   if (!options) {
-    target = kernels::pack(values, plan, {}, std::move(target));
+    target = kernels::pack(values, plan, execution, std::move(target));
     return llvm::Error::success();
   }
-  auto quantized = kernels::quantizeAndPack(values, plan, *options, {}, std::move(target));
+  auto quantized = kernels::quantizeAndPack(values, plan, *options, execution, std::move(target));
   if (!quantized) {
     const float value = quantized.error().value;
     return failure(
@@ -54,12 +85,22 @@ llvm::Error PackStep::run(Frame& frame) const {
   return llvm::Error::success();
 }
 
-llvm::Error ScaledProductStep::run(Frame& frame) const {
+llvm::Error ScaledProductStep::prepare(Frame& frame) const {
   const Value& value = frame.values[static_cast<std::size_t>(weight)];
-  const auto right = packedWeight.of(
+  rightOf(frame, number).shared = packedWeight.of(
       value, [&] { return kernels::pack(value.scaled(), kernels::Side::Right, plan); });
-  kernels::multiply(plan, frame.packed[static_cast<std::size_t>(packed)], *right,
-                    std::span(frame.at<float>(result), size));
+  return llvm::Error::success();
+}
+
+llvm::Error ScaledProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
+                                       const kernels::Execution& execution) const {
+  const auto& right =
+      *static_cast<const kernels::PackedOperand*>(rightOf(frame, number).shared.get());
+  const RowRange own = range.of(rows);
+  kernels::multiply(plan, worker.packed[static_cast<std::size_t>(packed)], right,
+                    std::span(worker.at<float>(result) + own.begin * columns,
+                              static_cast<std::size_t>(own.size() * columns)),
+                    execution);
   return llvm::Error::success();
 }
 

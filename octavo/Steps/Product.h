@@ -4,9 +4,7 @@
 #include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Numerics/QuantizeOptions.h"
-#include "octavo/Steps/Step.h"
-
-#include <mutex>
+#include "octavo/Steps/Chain.h"
 
 namespace octavo::steps {
 
@@ -28,60 +26,70 @@ private:
   mutable std::shared_ptr<const T> made;
 };
 
-/// Products of f32, [rows, depth] * [columns, depth]^T each; the result is row-major.
-class MatrixProductStep : public Step {
+/// Products of f32, [rows, depth] * [columns, depth]^T each; the result is row-major. Its ranges
+/// are of rows, or of products where it has a batch.
+class MatrixProductStep : public RowStep {
 public:
   struct Side {
     Slot slot;
     std::int64_t offset, stride, depthStride;
   };
+  /// `number` is of Frame::rights.
   MatrixProductStep(mlir::Operation* op, Side left, Side right, Slot result, std::int64_t rows,
                     std::int64_t depth, std::int64_t columns,
-                    std::vector<kernels::BatchOffsets> batch)
-      : Step(op), left(left), right(right), result(result), rows(rows), depth(depth),
-        columns(columns), batch(std::move(batch)) {}
-  llvm::Error run(Frame& frame) const override;
+                    std::vector<kernels::BatchOffsets> batch, int number)
+      : RowStep(op), left(left), right(right), result(result), rows(rows), depth(depth),
+        columns(columns), batch(std::move(batch)), number(number) {}
+  llvm::Error prepare(Frame& frame) const override;
+  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
+                      const kernels::Execution& execution) const override;
 
 private:
   Side left, right;
   Slot result;
   std::int64_t rows, depth, columns;
   std::vector<kernels::BatchOffsets> batch;
+  int number;
   MadeOnce<kernels::PackedMatrix> packed;
 };
 
 /// Activations packed for products with scaled weights, quantized where the plan's left side is.
-class PackStep : public Step {
+class PackStep : public RowStep {
 public:
+  /// `packed` is of Worker::packed.
   PackStep(mlir::Operation* op, kernels::ProductPlan plan,
-           std::optional<numerics::QuantizeOptions> options, Slot from, std::size_t size,
+           std::optional<numerics::QuantizeOptions> options, Slot from, std::int64_t rows,
            int packed)
-      : Step(op), plan(std::move(plan)), options(std::move(options)), from(from), size(size),
+      : RowStep(op), plan(std::move(plan)), options(std::move(options)), from(from), rows(rows),
         packed(packed) {}
-  llvm::Error run(Frame& frame) const override;
+  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
+                      const kernels::Execution& execution) const override;
 
 private:
   kernels::ProductPlan plan;
   std::optional<numerics::QuantizeOptions> options;
   Slot from;
-  std::size_t size;
-  int packed; ///< in Frame::packed
+  std::int64_t rows;
+  int packed;
 };
 
-class ScaledProductStep : public Step {
+class ScaledProductStep : public RowStep {
 public:
-  /// `weight` is among the values.
+  /// `packed` is of Worker::packed, `weight` among the values, `number` of Frame::rights.
   ScaledProductStep(mlir::Operation* op, kernels::ProductPlan plan, int packed, int weight,
-                    Slot result, std::size_t size)
-      : Step(op), plan(std::move(plan)), packed(packed), weight(weight), result(result),
-        size(size) {}
-  llvm::Error run(Frame& frame) const override;
+                    Slot result, std::int64_t rows, std::int64_t columns, int number)
+      : RowStep(op), plan(std::move(plan)), packed(packed), weight(weight), result(result),
+        rows(rows), columns(columns), number(number) {}
+  llvm::Error prepare(Frame& frame) const override;
+  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
+                      const kernels::Execution& execution) const override;
 
 private:
   kernels::ProductPlan plan;
   int packed, weight;
   Slot result;
-  std::size_t size;
+  std::int64_t rows, columns;
+  int number;
   MadeOnce<kernels::PackedOperand> packedWeight;
 };
 

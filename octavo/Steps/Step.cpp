@@ -12,14 +12,35 @@ llvm::Error failure(const Step& step, const llvm::Twine& message) {
                                  "': " + message);
 }
 
+llvm::Error interruption(const Step& step) {
+  return failure(step, "interrupted here, in @" +
+                           step.operation()->getParentOfType<mlir::func::FuncOp>().getName());
+}
+
+std::unique_ptr<Worker> Workers::take() {
+  {
+    const std::lock_guard lock(changing);
+    if (!idle.empty()) {
+      std::unique_ptr<Worker> worker = std::move(idle.back());
+      idle.pop_back();
+      return worker;
+    }
+  }
+  return std::make_unique<Worker>();
+}
+
+void Workers::giveBack(std::unique_ptr<Worker> worker) {
+  const std::lock_guard lock(changing);
+  idle.push_back(std::move(worker));
+}
+
 llvm::Error Sequence::run(Frame& frame) const {
   const execution::Host& host = *frame.host;
   for (const std::unique_ptr<Step>& step : steps) {
     if (host.at != nullptr)
       host.at->store(step->operation(), std::memory_order_relaxed);
     if (host.isInterrupted != nullptr && host.isInterrupted())
-      return failure(*step, "interrupted here, in @" +
-                                step->operation()->getParentOfType<mlir::func::FuncOp>().getName());
+      return interruption(*step);
     if (llvm::Error error = step->run(frame))
       return error;
   }

@@ -5,6 +5,7 @@
 #include "octavo/Execution/Host.h"
 #include "octavo/Execution/Value.h"
 #include "octavo/Kernels/Product/PackedOperand.h"
+#include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Numerics/ElementType.h"
 
 #include "mlir/IR/Operation.h"
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace octavo::steps {
@@ -25,18 +27,52 @@ struct Slot {
   int number = -1;
 };
 
-/// What one run of a program works on.
-struct Frame {
+/// What a thread computes on: the slots, and what it packs for products.
+struct Worker {
   std::vector<std::byte*> memory; ///< of each slot
-  std::vector<Value> values;      ///< what does not lie in slots: tokens, tuples, scaled tensors
-  /// Of each slot: the argument or constant that lies there, null where steps write to it.
-  std::vector<const Value*> owners;
-  std::vector<kernels::PackedOperand> packed; ///< made and used within a run
-  const Host* host;
+  std::vector<kernels::PackedOperand> packed;
+  kernels::PackedBytes own; ///< memory of slots that are the thread's
 
   template <typename T = std::byte> T* at(Slot slot) const {
     return reinterpret_cast<T*>(memory[static_cast<std::size_t>(slot.number)]);
   }
+};
+
+/// Workers of threads, kept from one use to the next with their memory.
+class Workers {
+public:
+  std::unique_ptr<Worker> take();
+  void giveBack(std::unique_ptr<Worker> worker);
+
+private:
+  std::mutex changing;
+  std::vector<std::unique_ptr<Worker>> idle;
+};
+
+/// A right operand that products are ready to use: what `shared` holds for all runs, or what was
+/// packed in this one.
+struct RightOperand {
+  std::shared_ptr<const void> shared;
+  kernels::PackedMatrix own;
+};
+
+/// What one run of a program works on.
+struct Frame {
+  Frame(std::size_t slots, std::size_t values, std::size_t rights, std::size_t packed)
+      : whole{.memory = std::vector<std::byte*>(slots), .packed = {}, .own = {}}, values(values),
+        owners(slots), rights(rights) {
+    whole.packed.resize(packed);
+  }
+
+  Worker whole;              ///< of steps that are not cut into ranges
+  std::vector<Value> values; ///< what does not lie in slots: tokens, tuples, scaled tensors
+  /// Of each slot: the argument or constant that lies there, null where steps write to it.
+  std::vector<const Value*> owners;
+  std::vector<RightOperand> rights; ///< of products
+  Workers workers;
+  const Host* host = nullptr;
+
+  template <typename T = std::byte> T* at(Slot slot) const { return whole.at<T>(slot); }
 };
 
 class Step {
@@ -57,6 +93,8 @@ private:
 
 /// An error that names the step's operation and where it stands, as the interpreter's do.
 llvm::Error failure(const Step& step, const llvm::Twine& message);
+/// The error of a run that was interrupted before the step, or within it.
+llvm::Error interruption(const Step& step);
 
 class Sequence {
 public:

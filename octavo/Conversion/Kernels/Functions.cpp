@@ -4,145 +4,246 @@
 #include "llvm/IR/Intrinsics.h"
 
 #include <limits>
-#include <numbers>
 
 namespace octavo::conversion {
 
 namespace {
 
 // By scripts/function-coefficients, lowest power first.
-/// e^(z^2) erfc(z) in powers of t - 1/2, t = 2 / (2 + z), z from 0 to 10.5.
-constexpr double kErfcx[] = {0.25539567631053006,  0.8543716948282533,    0.9666327769465926,
-                             0.631828648030592,    0.0597262821991402,    -0.22391876929212046,
-                             -0.05421740043719479, 0.12569296576251313,   0.011157469597543176,
-                             -0.089276607575361,   0.028062200884250776,  0.05663727766105149,
-                             -0.05602944458639604, -0.013658270380307001, 0.056130767837664235,
-                             -0.02346458481040105, -0.021871161075990617, 0.01780113856463429};
-/// erf(x) / x in powers of x^2 from 0 to 1.
-constexpr double kErf[] = {1.1283791670955126,      -0.37612638903183543,   0.11283791670945006,
-                           -0.02686617064323777,    0.0052239776071164225,  -0.0008548325975389692,
-                           0.00012055294904839707,  -1.492473690741966e-05, 1.6447424703317362e-06,
-                           -1.6208483801871705e-07, 1.3720064546777686e-08, -7.795898827002142e-10};
-/// 1 / k!
-constexpr double kExp[] = {
-    1.0,        1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,      1.0 / 720,
-    1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600};
-/// 2 / (2k + 1)
-constexpr double kLog[] = {2.0,      2.0 / 3,  2.0 / 5,  2.0 / 7, 2.0 / 9,
-                           2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17};
+/// (e^r - 1 - r) / r^2 for |r| <= log(2) / 2.
+constexpr float kExp[] = {0.5F, 0.16666513681411743F, 0.0416664257645607F, 0.008369507268071175F,
+                          0.0013938586926087737F};
+/// (log(1 + f) - f + f^2 / 2) / f^3 for 1 + f from sqrt(1/2) to sqrt(2).
+constexpr float kLog[] = {0.3333333134651184F,   -0.25000816583633423F, 0.20001231133937836F,
+                          -0.16623494029045105F, 0.14201880991458893F,  -0.1315915882587433F,
+                          0.12760022282600403F,  -0.07634861767292023F};
+/// (tanh(x) - x) / x^3 in powers of x^2 up to 0.4.
+constexpr float kTanh[] = {-0.33333277702331543F, 0.13331317901611328F, -0.05372856557369232F,
+                           0.020600371062755585F, -0.005659363232553005F};
+/// erf(x) / x - 1 in powers of x^2 up to 1.
+constexpr float kErf[] = {0.12837916612625122F,  -0.3761262893676758F,  0.11283618211746216F,
+                          -0.02685512602329254F, 0.005190733820199966F, -0.000803076196461916F,
+                          7.920374628156424e-05F};
+/// -log(erfc(x)) / x from 1 to 4.
+constexpr float kLogErfc[] = {1.1286972761154175F,    0.6349577903747559F,
+                              0.10655001550912857F,   -0.024026378989219666F,
+                              0.0037651213351637125F, -0.00035246036713942885F,
+                              1.4148409718472976e-05F};
+/// e^(z^2) erfc(z) / t in powers of t - 1/2, t = 2 / (2 + z), z from 0 to 10.5.
+constexpr float kErfcx[] = {0.5107913613319397F,    0.6871606111526489F,   0.5589415431022644F,
+                            0.1457761526107788F,    -0.17196547985076904F, -0.10388528555631638F,
+                            0.09705445915460587F,   0.05643027648329735F,  -0.07332085072994232F,
+                            -0.024745900183916092F, 0.04359175264835358F};
 
 /// Adding it leaves a number's integer part in the low bits.
-constexpr double kRounder = 0x1.8p52;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr float kRounder = 0x1.8p23F;
+constexpr std::uint32_t kRounderBits = 0x4B400000;
+constexpr float kLog2e = 0x1.715476p0F;
+constexpr float kLog2High = 0x1.62e43p-1F, kLog2Low = -0x1.05c61p-29F; ///< log(2) = high + low
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-llvm::Value* number(llvm::IRBuilder<>& b, double value) {
-  return llvm::ConstantFP::get(b.getDoubleTy(), value);
+/// Arithmetic on f32 as it is written down.
+struct Math {
+  llvm::IRBuilder<>& b;
+
+  llvm::Value* number(float value) const {
+    return llvm::ConstantFP::get(b.getFloatTy(), llvm::APFloat(value));
+  }
+  llvm::Value* add(llvm::Value* x, llvm::Value* y) const { return b.CreateFAdd(x, y); }
+  llvm::Value* subtract(llvm::Value* x, llvm::Value* y) const { return b.CreateFSub(x, y); }
+  llvm::Value* multiply(llvm::Value* x, llvm::Value* y) const { return b.CreateFMul(x, y); }
+  llvm::Value* divide(llvm::Value* x, llvm::Value* y) const { return b.CreateFDiv(x, y); }
+  llvm::Value* fma(llvm::Value* x, llvm::Value* y, llvm::Value* z) const {
+    return b.CreateIntrinsic(llvm::Intrinsic::fma, {b.getFloatTy()}, {x, y, z});
+  }
+  llvm::Value* polynomial(llvm::ArrayRef<float> coefficients, llvm::Value* x) const {
+    llvm::Value* sum = number(coefficients.back());
+    for (const float coefficient : llvm::reverse(coefficients.drop_back()))
+      sum = fma(sum, x, number(coefficient));
+    return sum;
+  }
+  llvm::Value* fabs(llvm::Value* x) const {
+    return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  }
+  llvm::Value* withSignOf(llvm::Value* value, llvm::Value* x) const {
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, value, x);
+  }
+  llvm::Value* bits(llvm::Value* x) const { return b.CreateBitCast(x, b.getInt32Ty()); }
+  llvm::Value* ofBits(llvm::Value* x) const { return b.CreateBitCast(x, b.getFloatTy()); }
+  llvm::Value* isBelow(llvm::Value* x, float bound) const {
+    return b.CreateFCmpOLT(x, number(bound));
+  }
+  llvm::Value* isAbove(llvm::Value* x, float bound) const {
+    return b.CreateFCmpOGT(x, number(bound));
+  }
+  llvm::Value* is(llvm::Value* x, float value) const { return b.CreateFCmpOEQ(x, number(value)); }
+  llvm::Value* select(llvm::Value* condition, llvm::Value* x, llvm::Value* y) const {
+    return b.CreateSelect(condition, x, y);
+  }
+  /// x, or the bound where it is beyond; NaN stays.
+  llvm::Value* atMost(llvm::Value* x, float bound) const {
+    return select(isAbove(x, bound), number(bound), x);
+  }
+  llvm::Value* atLeast(llvm::Value* x, float bound) const {
+    return select(isBelow(x, bound), number(bound), x);
+  }
+  /// 2^n for -126 <= n <= 127.
+  llvm::Value* powerOfTwo(llvm::Value* n) const {
+    return ofBits(b.CreateShl(b.CreateAdd(n, b.getInt32(127)), 23));
+  }
+};
+
+/// e^(x - low) = (1 + fraction) * 2^exponent.
+struct Exponential {
+  llvm::Value *fraction, *exponent;
+};
+
+/// `low` is null or below an ulp of x. From -104 on down f32 has 0, from 89 on up infinity.
+Exponential exponential(const Math& m, llvm::Value* x, llvm::Value* low = nullptr) {
+  x = m.atLeast(m.atMost(x, 89), -104);
+  llvm::Value* shifted = m.fma(x, m.number(kLog2e), m.number(kRounder));
+  llvm::Value* n = m.subtract(shifted, m.number(kRounder));
+  llvm::Value* r = m.fma(n, m.number(-kLog2High), x);
+  r = m.fma(n, m.number(-kLog2Low), r);
+  if (low != nullptr)
+    r = m.subtract(r, low);
+  return {m.fma(m.multiply(r, r), m.polynomial(kExp, r), r),
+          m.b.CreateSub(m.bits(shifted), m.b.getInt32(kRounderBits))};
 }
 
-llvm::Value* fma(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, llvm::Value* z) {
-  return b.CreateIntrinsic(llvm::Intrinsic::fma, {b.getDoubleTy()}, {x, y, z});
+/// x * 2^n for n that two steps reach, of which only the second one may round.
+llvm::Value* scaled(const Math& m, llvm::Value* x, llvm::Value* n) {
+  llvm::Value* half = m.b.CreateAShr(n, 1);
+  return m.multiply(m.multiply(x, m.powerOfTwo(half)), m.powerOfTwo(m.b.CreateSub(n, half)));
 }
 
-llvm::Value* polynomial(llvm::IRBuilder<>& b, llvm::ArrayRef<double> coefficients, llvm::Value* x) {
-  llvm::Value* sum = number(b, coefficients.back());
-  for (const double coefficient : llvm::reverse(coefficients.drop_back()))
-    sum = fma(b, sum, x, number(b, coefficient));
-  return sum;
+llvm::Value* value(const Math& m, const Exponential& e) {
+  return scaled(m, m.add(e.fraction, m.number(1)), e.exponent);
 }
 
-llvm::Value* fabs(llvm::IRBuilder<>& b, llvm::Value* x) {
-  return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+/// x = 2^exponent * significand, which is from sqrt(1/2) to sqrt(2). Precondition: x is normal.
+struct Parts {
+  llvm::Value *exponent, *significand;
+};
+
+Parts partsOf(const Math& m, llvm::Value* x) {
+  constexpr std::uint32_t kHalfRoot = 0x3F3504F3; // of sqrt(1/2)
+  llvm::Value* past = m.b.CreateSub(m.bits(x), m.b.getInt32(kHalfRoot));
+  llvm::Value* exponent = m.b.CreateAShr(past, 23);
+  return {exponent, m.ofBits(m.b.CreateSub(m.bits(x), m.b.CreateShl(exponent, 23)))};
 }
 
-/// x, or the bound where it is beyond; NaN stays.
-llvm::Value* atMost(llvm::IRBuilder<>& b, llvm::Value* x, double bound) {
-  return b.CreateSelect(b.CreateFCmpOGT(x, number(b, bound)), number(b, bound), x);
-}
-llvm::Value* atLeast(llvm::IRBuilder<>& b, llvm::Value* x, double bound) {
-  return b.CreateSelect(b.CreateFCmpOLT(x, number(b, bound)), number(b, bound), x);
+/// exponent * log(2) + log(1 + f) + low.
+llvm::Value* logOf(const Math& m, llvm::Value* exponent, llvm::Value* f, llvm::Value* low) {
+  llvm::Value* k = m.b.CreateSIToFP(exponent, m.b.getFloatTy());
+  llvm::Value* square = m.multiply(f, f);
+  llvm::Value* rest = m.fma(k, m.number(kLog2Low), low);
+  rest = m.fma(m.multiply(square, f), m.polynomial(kLog, f), rest);
+  rest = m.fma(m.number(-0.5F), square, rest);
+  return m.fma(k, m.number(kLog2High), m.add(f, rest));
 }
 
-/// Of a function that is x near 0: x itself where it is a zero, whose sign the sum of `near` loses,
-/// `near` where |x| is below the bound, else `far`.
-llvm::Value* nearZero(llvm::IRBuilder<>& b, llvm::Value* x, double bound, llvm::Value* near,
-                      llvm::Value* far) {
-  llvm::Value* value = b.CreateSelect(b.CreateFCmpOLT(fabs(b, x), number(b, bound)), near, far);
-  return b.CreateSelect(b.CreateFCmpOEQ(x, number(b, 0)), x, value);
+/// A logarithm of an argument that is 0 at `pole`: what it is there, below and at infinity.
+llvm::Value* withEnds(const Math& m, llvm::Value* log, llvm::Value* x, float pole) {
+  log = m.select(m.is(x, kInfinity), x, log);
+  log = m.select(m.is(x, pole), m.number(-kInfinity), log);
+  llvm::Value* nan = m.number(std::numeric_limits<float>::quiet_NaN());
+  return m.select(m.b.CreateFCmpULT(x, m.number(pole)), nan, log);
 }
 
 } // namespace
 
-/// 2^n e^r with |r| <= log(2) / 2. Beyond the bounds f32 has 0 and infinity.
 llvm::Value* emitExp(llvm::IRBuilder<>& b, llvm::Value* x) {
-  x = atLeast(b, atMost(b, x, 128), -256);
-  llvm::Value* shifted = fma(b, x, number(b, std::numbers::log2e), number(b, kRounder));
-  llvm::Value* n = b.CreateFSub(shifted, number(b, kRounder));
-  llvm::Value* r = fma(b, n, number(b, -0x1.62e42fefa39efp-1), x);
-  r = fma(b, n, number(b, -0x1.abc9e3b39803fp-56), r);
-  llvm::Value* bits = b.CreateAdd(b.CreateBitCast(shifted, b.getInt64Ty()), b.getInt64(1023));
-  llvm::Value* scale = b.CreateBitCast(b.CreateShl(bits, 52), b.getDoubleTy());
-  return b.CreateFMul(polynomial(b, kExp, r), scale);
+  const Math m{b};
+  return value(m, exponential(m, x));
 }
 
+/// (2^n - 1) + 2^n * fraction; where 2^n hides the 1, e^x.
 llvm::Value* emitExpm1(llvm::IRBuilder<>& b, llvm::Value* x) {
-  llvm::Value* near = fma(b, b.CreateFMul(x, x), fma(b, x, number(b, 1.0 / 6), number(b, 0.5)), x);
-  return nearZero(b, x, 0x1p-13, near, b.CreateFSub(emitExp(b, x), number(b, 1)));
+  const Math m{b};
+  const Exponential e = exponential(m, m.atLeast(x, -18));
+  llvm::Value* n = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.exponent, b.getInt32(126));
+  llvm::Value* power = m.powerOfTwo(n);
+  llvm::Value* small = m.fma(e.fraction, power, m.subtract(power, m.number(1)));
+  llvm::Value* result = m.select(b.CreateICmpSGT(e.exponent, b.getInt32(30)), value(m, e), small);
+  return m.select(m.is(x, 0), x, result);
 }
 
-/// k log 2 + 2 artanh((m - 1) / (m + 1)), x = 2^k m with m from sqrt(1/2) to sqrt(2).
 llvm::Value* emitLog(llvm::IRBuilder<>& b, llvm::Value* x) {
-  constexpr std::uint64_t kHalfRoot = 0x3FE6A09E667F3BCD; // of sqrt(1/2)
-  llvm::Value* bits = b.CreateBitCast(x, b.getInt64Ty());
-  llvm::Value* past = b.CreateSub(bits, b.getInt64(kHalfRoot));
-  // The exponent as a double, without a conversion that AVX2 does not have.
-  llvm::Value* biased = b.CreateAdd(b.CreateLShr(past, 52), b.getInt64(0x4330000000000000));
-  llvm::Value* wrapped = b.CreateFSub(b.CreateBitCast(biased, b.getDoubleTy()), number(b, 0x1p52));
-  llvm::Value* k = b.CreateSelect(b.CreateFCmpOGE(wrapped, number(b, 2048)),
-                                  b.CreateFSub(wrapped, number(b, 4096)), wrapped);
-  llvm::Value* exponent = b.CreateAnd(past, b.getInt64(0xFFF0000000000000));
-  llvm::Value* m = b.CreateBitCast(b.CreateSub(bits, exponent), b.getDoubleTy());
-  llvm::Value* s = b.CreateFDiv(b.CreateFSub(m, number(b, 1)), b.CreateFAdd(m, number(b, 1)));
-  llvm::Value* series = b.CreateFMul(s, polynomial(b, kLog, b.CreateFMul(s, s)));
-  llvm::Value* log = fma(b, k, number(b, std::numbers::ln2), series);
-  log = b.CreateSelect(b.CreateFCmpOEQ(x, number(b, kInfinity)), x, log);
-  log = b.CreateSelect(b.CreateFCmpOEQ(x, number(b, 0)), number(b, -kInfinity), log);
-  llvm::Value* nan = number(b, std::numeric_limits<double>::quiet_NaN());
-  return b.CreateSelect(b.CreateFCmpULT(x, number(b, 0)), nan, log);
+  const Math m{b};
+  llvm::Value* isSmall = m.isBelow(x, std::numeric_limits<float>::min());
+  const Parts parts = partsOf(m, m.select(isSmall, m.multiply(x, m.number(0x1p24F)), x));
+  llvm::Value* exponent =
+      b.CreateSub(parts.exponent, m.select(isSmall, b.getInt32(24), b.getInt32(0)));
+  llvm::Value* log = logOf(m, exponent, m.subtract(parts.significand, m.number(1)), m.number(0));
+  return withEnds(m, log, x, 0);
 }
 
+/// log(u) + c / u, u = 1 + x rounded, c what the rounding left; near 0 of x itself.
 llvm::Value* emitLog1p(llvm::IRBuilder<>& b, llvm::Value* x) {
-  llvm::Value* square = b.CreateFMul(x, x);
-  llvm::Value* near = fma(b, square, fma(b, x, number(b, 1.0 / 3), number(b, -0.5)), x);
-  return nearZero(b, x, 0x1p-13, near, emitLog(b, b.CreateFAdd(x, number(b, 1))));
+  const Math m{b};
+  llvm::Value* u = m.add(x, m.number(1));
+  llvm::Value* left = m.select(m.isAbove(x, 1), m.subtract(m.number(1), m.subtract(u, x)),
+                               m.subtract(x, m.subtract(u, m.number(1))));
+  const Parts parts = partsOf(m, u);
+  llvm::Value* isNear = b.CreateICmpEQ(parts.exponent, b.getInt32(0));
+  llvm::Value* f = m.select(isNear, x, m.subtract(parts.significand, m.number(1)));
+  llvm::Value* low = m.select(isNear, m.number(0), m.divide(left, u));
+  llvm::Value* log = withEnds(m, logOf(m, parts.exponent, f, low), x, -1);
+  return m.select(m.is(x, 0), x, log);
 }
 
+/// q = n / d, n = e^-|x| or 1, d = 1 + e^-|x|; what rounding d left is taken from the quotient.
 llvm::Value* emitLogistic(llvm::IRBuilder<>& b, llvm::Value* x) {
-  llvm::Value* e = emitExp(b, b.CreateFNeg(x));
-  return b.CreateFDiv(number(b, 1), b.CreateFAdd(e, number(b, 1)));
+  const Math m{b};
+  llvm::Value* e = value(m, exponential(m, b.CreateFNeg(m.fabs(x))));
+  llvm::Value* d = m.add(e, m.number(1));
+  llvm::Value* left = m.subtract(e, m.subtract(d, m.number(1)));
+  llvm::Value* isNegative = m.isBelow(x, 0);
+  llvm::Value* q = m.divide(m.select(isNegative, e, m.number(1)), d);
+  llvm::Value* inverse = m.select(isNegative, m.subtract(m.number(1), q), q);
+  return m.fma(b.CreateFNeg(q), m.multiply(left, inverse), q);
 }
 
+/// 1 - 2 / (e^2|x| + 1), near 0 a polynomial.
 llvm::Value* emitTanh(llvm::IRBuilder<>& b, llvm::Value* x) {
-  llvm::Value* size = fabs(b, x);
-  llvm::Value* e = emitExp(b, b.CreateFMul(size, number(b, -2)));
-  llvm::Value* far = b.CreateFDiv(b.CreateFSub(number(b, 1), e), b.CreateFAdd(number(b, 1), e));
-  far = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, far, x);
-  llvm::Value* cube = b.CreateFMul(b.CreateFMul(x, x), x);
-  llvm::Value* near = fma(b, cube, number(b, -1.0 / 3), x);
-  return nearZero(b, x, 0x1p-10, near, far);
+  const Math m{b};
+  llvm::Value* size = m.fabs(x);
+  llvm::Value* square = m.multiply(x, x);
+  llvm::Value* near = m.fma(m.multiply(size, square), m.polynomial(kTanh, square), size);
+  llvm::Value* e = value(m, exponential(m, m.multiply(size, m.number(2))));
+  llvm::Value* far = m.subtract(m.number(1), m.divide(m.number(2), m.add(e, m.number(1))));
+  return m.withSignOf(m.select(m.isBelow(size, 0.625F), near, far), x);
 }
 
+/// 1 - e^log(erfc(|x|)), near 0 a polynomial.
 llvm::Value* emitErf(llvm::IRBuilder<>& b, llvm::Value* x) {
-  llvm::Value* near = b.CreateFMul(x, polynomial(b, kErf, b.CreateFMul(x, x)));
-  llvm::Value* far = b.CreateFSub(number(b, 1), emitErfc(b, fabs(b, x)));
-  return nearZero(b, x, 1, near, b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, far, x));
+  const Math m{b};
+  llvm::Value* size = m.fabs(x);
+  llvm::Value* near = m.fma(size, m.polynomial(kErf, m.multiply(x, x)), size);
+  llvm::Value* z = m.atMost(size, 4);
+  llvm::Value* log = m.multiply(b.CreateFNeg(z), m.polynomial(kLogErfc, z));
+  llvm::Value* far = m.subtract(m.number(1), value(m, exponential(m, log)));
+  return m.withSignOf(m.select(m.isBelow(size, 1), near, far), x);
 }
 
+/// e^-z^2 * (e^z^2 erfc(z)), z = |x|. z^2, t and the second factor have their rounding errors with
+/// them: as plain f32 the result would be off by 6 ulp.
 llvm::Value* emitErfc(llvm::IRBuilder<>& b, llvm::Value* x) {
-  llvm::Value* z = atMost(b, fabs(b, x), 10.5);
-  llvm::Value* t = b.CreateFDiv(number(b, 2), b.CreateFAdd(z, number(b, 2)));
-  llvm::Value* scaled = polynomial(b, kErfcx, b.CreateFSub(t, number(b, 0.5)));
-  llvm::Value* upper = b.CreateFMul(scaled, emitExp(b, b.CreateFNeg(b.CreateFMul(z, z))));
-  return b.CreateSelect(b.CreateFCmpOLT(x, number(b, 0)), b.CreateFSub(number(b, 2), upper), upper);
+  const Math m{b};
+  llvm::Value* z = m.atMost(m.fabs(x), 10.5F);
+  llvm::Value* d = m.add(z, m.number(2));
+  llvm::Value* t = m.divide(m.number(2), d);
+  llvm::Value* residual = m.fma(b.CreateFNeg(t), d, m.number(2));
+  residual = m.fma(b.CreateFNeg(t), m.subtract(z, m.subtract(d, m.number(2))), residual);
+  llvm::Value* tLow = m.multiply(residual, m.multiply(t, m.number(0.5F)));
+  llvm::Value* v = m.polynomial(kErfcx, m.add(m.subtract(t, m.number(0.5F)), tLow));
+  llvm::Value* w = m.multiply(t, v);
+  llvm::Value* wLow = m.fma(tLow, v, m.fma(t, v, b.CreateFNeg(w)));
+  llvm::Value* square = m.multiply(z, z);
+  const Exponential e = exponential(m, b.CreateFNeg(square), m.fma(z, z, b.CreateFNeg(square)));
+  llvm::Value* upper = scaled(m, m.add(w, m.fma(e.fraction, w, wLow)), e.exponent);
+  return m.select(m.isBelow(x, 0), m.subtract(m.number(2), upper), upper);
 }
 
 } // namespace octavo::conversion

@@ -47,6 +47,7 @@ private:
   llvm::Function* loops = nullptr;
   llvm::SmallVector<mlir::Value> arguments;
   llvm::DenseMap<mlir::Value, unsigned> argumentOf;
+  llvm::SmallVector<Element> reads;
 
   struct Variable {
     llvm::Value* value;
@@ -81,6 +82,7 @@ private:
 
   llvm::Value* code(const Index& index);
   llvm::Value* load(mlir::Value value, const Index& linear) {
+    reads.push_back({value, linear});
     return scalars.load(elementOf(value), loops->getArg(argumentOf.lookup(value)), code(linear));
   }
   llvm::Value* element(mlir::Value value, const Index& linear);
@@ -566,6 +568,7 @@ KernelCode Emitter::emit() {
   llvm::raw_string_ostream out(result.text);
   module.print(out, nullptr);
   result.arguments = std::move(arguments);
+  result.reads = std::move(reads);
   return result;
 }
 

@@ -8,6 +8,8 @@
 // in a buffer of one row.
 #pragma once
 
+#include "octavo/Conversion/Kernels/Views.h"
+
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/SetVector.h"
@@ -48,6 +50,8 @@ struct KernelCode {
   std::string text;
   /// What is read and written, in memory.
   llvm::SmallVector<mlir::Value> arguments;
+  /// Where it is read: indices of kRow, kColumn and variables of no meaning outside.
+  llvm::SmallVector<Element> reads;
 };
 
 KernelCode emitKernel(const Kernel& kernel);

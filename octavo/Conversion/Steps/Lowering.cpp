@@ -1,9 +1,7 @@
 #include "octavo/Conversion/Steps/Lowering.h"
 
 #include "octavo/Conversion/Kernels/Scalars.h"
-#include "octavo/Conversion/Kernels/Views.h"
-#include "octavo/Conversion/Steps/Nodes.h"
-#include "octavo/Conversion/Steps/Products.h"
+#include "octavo/Conversion/Steps/Chains.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -17,6 +15,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -35,29 +34,6 @@ llvm::Error refusal(mlir::Operation* op, const llvm::Twine& why) {
                                  "': " + why);
 }
 
-/// What lies in memory for an operation: matrices of products, else operands and what regions use
-/// from around them.
-llvm::SmallVector<mlir::Value> readsOf(mlir::Operation* op) {
-  if (auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op))
-    if (const auto product = matrixProduct(dot))
-      return {product->left.memory, product->right.memory};
-  if (auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op))
-    if (const auto product = scaledProduct(dot); product && !product->quantize)
-      return {product->activations, product->weight};
-  llvm::SmallVector<mlir::Value> reads(op->getOperands());
-  if (op->getNumRegions() != 0) {
-    llvm::SetVector<mlir::Value> captured;
-    mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
-    for (mlir::Value value : captured) {
-      reads.push_back(value);
-      // A kernel inside reads through views.
-      while (isView(value.getDefiningOp()))
-        reads.push_back(value = value.getDefiningOp()->getOperand(0));
-    }
-  }
-  return reads;
-}
-
 class Lowering {
 public:
   Lowering(mlir::func::FuncOp function, steps::Evaluate evaluate)
@@ -71,7 +47,8 @@ private:
   Program program;
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
-  int position = 0;
+  int position = 0;                             ///< of the next step
+  int link = 0;                                 ///< of the next link of a chain
   static constexpr int kAlways = std::numeric_limits<int>::max();
 
   Place newPlace(mlir::Type type);
@@ -93,14 +70,19 @@ private:
   }
 
   llvm::Error block(mlir::Block& block, Sequence& sequence);
-  llvm::Error kernel(const Node& node, Sequence& sequence);
+  using RowStepPtr = std::unique_ptr<steps::RowStep>;
+  llvm::Error chain(const Chain& chain, Sequence& sequence);
+  llvm::Expected<std::vector<RowStepPtr>> rowSteps(const Node& node);
+  llvm::Expected<RowStepPtr> kernel(const Node& node);
+  llvm::Expected<RowStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
+  llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
+  llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
+  llvm::Error scaled(mlir::Operation* op, const ScaledProduct& product,
+                     std::vector<RowStepPtr>& steps);
   llvm::Error operation(mlir::Operation* op, Sequence& sequence);
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);
   llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
-  llvm::Error product(stablehlo::DotGeneralOp op, Sequence& sequence);
-  llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
-  llvm::Error product(ir::DotGeneralOp op, Sequence& sequence);
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence);
   llvm::Error results();
   void layOutArena();
@@ -141,8 +123,12 @@ llvm::Expected<Place> Lowering::placeOf(mlir::Value value) {
 
 llvm::Expected<Place> Lowering::used(mlir::Value value) {
   llvm::Expected<Place> place = placeOf(value);
-  if (place && place->memory)
-    slot(*place).last = std::max(slot(*place).last, position);
+  if (place && place->memory) {
+    SlotUse& use = slot(*place);
+    const int now = use.kind == SlotUse::Kind::Range ? link : position;
+    use.first = std::min(use.first, now);
+    use.last = std::max(use.last, now);
+  }
   // The slot is the same; the shape is the reshaped one.
   if (place && place->memory)
     if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType()))
@@ -168,12 +154,9 @@ llvm::Expected<Slot> Lowering::usedSlot(mlir::Value value) {
   return Slot{place->number};
 }
 
-llvm::Error Lowering::kernel(const Node& node, Sequence& sequence) {
-  if (node.kernel.rows == 0)
-    return llvm::Error::success();
-  KernelCode code = emitKernel(node.kernel);
+llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
   std::vector<Slot> slots;
-  for (mlir::Value argument : code.arguments) {
+  for (mlir::Value argument : node.code.arguments) {
     llvm::Expected<Slot> place = usedSlot(argument);
     if (!place)
       return place.takeError();
@@ -181,18 +164,17 @@ llvm::Error Lowering::kernel(const Node& node, Sequence& sequence) {
   }
   mlir::Operation* last = node.kernel.stored.back().getDefiningOp();
   KernelTable& table = program.kernels;
-  const auto [entry, isNew] = table.numbers.try_emplace(code.text, table.texts.size());
+  const auto [entry, isNew] = table.numbers.try_emplace(node.code.text, table.texts.size());
   if (isNew) {
-    table.texts.push_back(std::move(code.text));
+    table.texts.push_back(node.code.text);
     table.functions.push_back(nullptr);
   }
   constexpr std::int64_t kElementsWorthAThread = 32768;
   const std::int64_t width = std::max<std::int64_t>(
       1, node.kernel.columns * static_cast<std::int64_t>(1 + node.kernel.members.size() / 4));
-  add(sequence, std::make_unique<steps::KernelStep>(
-                    last, table.functions[entry->second], std::move(slots), node.kernel.rows,
-                    std::max<std::int64_t>(1, kElementsWorthAThread / width)));
-  return llvm::Error::success();
+  return std::make_unique<steps::KernelStep>(
+      last, table.functions[entry->second], std::move(slots), node.kernel.rows,
+      std::max<std::int64_t>(1, kElementsWorthAThread / width));
 }
 
 llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence) {
@@ -230,76 +212,184 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
   return llvm::Error::success();
 }
 
-llvm::Error Lowering::product(stablehlo::DotGeneralOp op, Sequence& sequence) {
-  const std::optional<MatrixProduct> matrices = matrixProduct(op);
-  if (!matrices || sizeOf(op.getResult()) == 0)
-    return interpret(op, sequence);
-  llvm::Expected<Slot> left = usedSlot(matrices->left.memory);
+llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
+                                                        const MatrixProduct& product) {
+  llvm::Expected<Slot> left = usedSlot(product.left.memory);
   if (!left)
     return left.takeError();
-  llvm::Expected<Slot> right = usedSlot(matrices->right.memory);
+  llvm::Expected<Slot> right = usedSlot(product.right.memory);
   if (!right)
     return right.takeError();
-  llvm::Expected<Slot> result = usedSlot(op.getResult());
+  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
   std::vector<kernels::BatchOffsets> batch;
-  for (std::size_t b = 0; b < matrices->left.batch.size(); ++b)
-    batch.push_back({matrices->left.batch[b], matrices->right.batch[b],
-                     static_cast<std::ptrdiff_t>(b) * matrices->rows * matrices->columns});
+  for (std::size_t b = 0; b < product.left.batch.size(); ++b)
+    batch.push_back({product.left.batch[b], product.right.batch[b],
+                     static_cast<std::ptrdiff_t>(b) * product.rows * product.columns});
   const auto side = [](Slot slot, const MatrixLayout& layout) {
     return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride};
   };
-  add(sequence, std::make_unique<steps::MatrixProductStep>(
-                    op, side(*left, matrices->left), side(*right, matrices->right), *result,
-                    matrices->rows, matrices->depth, matrices->columns, std::move(batch)));
-  return llvm::Error::success();
+  return std::make_unique<steps::MatrixProductStep>(
+      op, side(*left, product.left), side(*right, product.right), *result, product.rows,
+      product.depth, product.columns, std::move(batch), program.rightCount++);
 }
 
-llvm::Error Lowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
-  if (!isPackedForProducts(op))
-    return interpret(op, sequence);
-  if (op.getResult().use_empty())
-    return llvm::Error::success();
-  const auto product = *scaledProduct(mlir::cast<ir::DotGeneralOp>(*op.getResult().user_begin()));
-  llvm::Expected<Slot> from = usedSlot(op.getOperand());
+/// The step that packs the left operand of products, quantized where `quantize` says so.
+llvm::Expected<Lowering::RowStepPtr> Lowering::pack(mlir::Operation* op,
+                                                    const ScaledProduct& product, int number) {
+  llvm::Expected<Slot> from = usedSlot(product.activations);
   if (!from)
     return from.takeError();
-  packed[op] = program.packedCount++;
-  add(sequence,
-      std::make_unique<steps::PackStep>(
-          op, product.plan,
-          op.getQuantization().getOptions(mlir::cast<ir::ScaledType>(op.getResult().getType()),
-                                          format::element("f32")),
-          *from, static_cast<std::size_t>(sizeOf(op.getOperand())), packed.lookup(op)));
-  return llvm::Error::success();
+  std::optional<numerics::QuantizeOptions> options;
+  if (ir::QuantizeOp quantize = product.quantize)
+    options = quantize.getQuantization().getOptions(
+        mlir::cast<ir::ScaledType>(quantize.getResult().getType()), format::element("f32"));
+  return std::make_unique<steps::PackStep>(op, product.plan, std::move(options), *from,
+                                           product.rows, number);
 }
 
-llvm::Error Lowering::product(ir::DotGeneralOp op, Sequence& sequence) {
-  const std::optional<ScaledProduct> scaled = scaledProduct(op);
-  if (!scaled || (scaled->quantize && !packed.contains(scaled->quantize)))
-    return interpret(op, sequence);
-  llvm::Expected<Place> weight = used(scaled->weight);
+/// Packs and multiplies; a quantization has been packed before.
+llvm::Error Lowering::scaled(mlir::Operation* op, const ScaledProduct& product,
+                             std::vector<RowStepPtr>& steps) {
+  llvm::Expected<Place> weight = used(product.weight);
   if (!weight)
     return weight.takeError();
   int left = 0;
-  if (scaled->quantize) {
-    left = packed.lookup(scaled->quantize);
+  if (product.quantize) {
+    left = packed.lookup(product.quantize);
   } else {
-    llvm::Expected<Slot> from = usedSlot(scaled->activations);
-    if (!from)
-      return from.takeError();
     left = program.packedCount++;
-    add(sequence, std::make_unique<steps::PackStep>(
-                      op, scaled->plan, std::nullopt, *from,
-                      static_cast<std::size_t>(sizeOf(scaled->activations)), left));
+    llvm::Expected<RowStepPtr> packing = pack(op, product, left);
+    if (!packing)
+      return packing.takeError();
+    steps.push_back(std::move(*packing));
   }
-  llvm::Expected<Slot> result = usedSlot(op.getResult());
+  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
+  steps.push_back(std::make_unique<steps::ScaledProductStep>(op, product.plan, left, weight->number,
+                                                             *result, product.rows, product.columns,
+                                                             program.rightCount++));
+  return llvm::Error::success();
+}
+
+/// The quantization that one of its products packs.
+llvm::Expected<Lowering::RowStepPtr> Lowering::quantization(ir::QuantizeOp op) {
+  const auto product = *scaledProduct(mlir::cast<ir::DotGeneralOp>(*op.getResult().user_begin()));
+  const auto [number, isNew] = packed.try_emplace(op, program.packedCount);
+  program.packedCount += isNew ? 1 : 0;
+  return pack(op, product, number->second);
+}
+
+/// A node's steps, if it can be cut into rows; else none.
+llvm::Expected<std::vector<Lowering::RowStepPtr>> Lowering::rowSteps(const Node& node) {
+  std::vector<RowStepPtr> steps;
+  const auto one = [&](llvm::Expected<RowStepPtr> step) -> llvm::Expected<std::vector<RowStepPtr>> {
+    if (!step)
+      return step.takeError();
+    steps.push_back(std::move(*step));
+    return std::move(steps);
+  };
+  if (node.isKernel())
+    return one(kernel(node));
+  if (node.matrices)
+    return one(matrices(node.op, *node.matrices));
+  auto quantize = mlir::dyn_cast<ir::QuantizeOp>(node.op);
+  if (quantize && isPackedForProducts(quantize) && !quantize.getResult().use_empty())
+    return one(quantization(quantize));
+  if (node.scaled && (!node.scaled->quantize || packed.contains(node.scaled->quantize)))
+    if (llvm::Error error = scaled(node.op, *node.scaled, steps))
+      return std::move(error);
+  return std::move(steps);
+}
+
+/// Gives slots that are not in use at the same time the same memory, and says how much all take:
+/// the largest first, each at the lowest offset that is free for as long as it is in use.
+std::size_t layOut(llvm::MutableArrayRef<SlotUse*> slots) {
+  llvm::sort(slots, [](const SlotUse* a, const SlotUse* b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+  });
+  const auto aligned = [](std::size_t bytes) {
+    return (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+  };
+  std::size_t all = 0;
+  std::vector<SlotUse*> placed;
+  for (SlotUse* each : slots) {
+    const std::size_t size = aligned(each->bytes);
+    std::size_t offset = 0;
+    for (const SlotUse* other : placed) { // sorted by offset
+      const bool overlaps = other->first <= each->last && each->first <= other->last;
+      if (!overlaps || other->offset + other->bytes <= offset)
+        continue;
+      if (other->offset >= offset + size)
+        break;
+      offset = aligned(other->offset + other->bytes);
+    }
+    each->offset = offset;
+    all = std::max(all, offset + size);
+    placed.insert(std::ranges::upper_bound(placed, offset, {}, &SlotUse::offset), each);
+  }
+  return all;
+}
+
+llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
+  std::vector<RowStepPtr> links;
+  std::vector<int> ranged;
+  for (mlir::Value value : chain.within) {
+    Place place = newPlace(value.getType());
+    SlotUse& use = slot(place);
+    use.kind = SlotUse::Kind::Range;
+    use.bytes /= static_cast<std::size_t>(chain.rows);
+    use.first = static_cast<int>(chain.links.size());
+    use.last = 0;
+    ranged.push_back(place.number);
+    places[value] = std::move(place);
+  }
+  link = 0;
+  for (const Node& node : chain.links) {
+    llvm::Expected<std::vector<RowStepPtr>> steps = rowSteps(node);
+    if (!steps)
+      return steps.takeError();
+    if (steps->empty())
+      return operation(node.op, sequence);
+    for (RowStepPtr& step : *steps)
+      links.push_back(std::move(step));
+    ++link;
+  }
+  if (links.size() == 1 || chain.rows <= 1) {
+    for (RowStepPtr& step : links)
+      add(sequence, std::move(step));
+    return llvm::Error::success();
+  }
+  std::vector<SlotUse*> uses;
+  for (const int number : ranged)
+    uses.push_back(&program.slots[static_cast<std::size_t>(number)]);
+  const std::size_t bytesOfRow = layOut(uses);
+  std::vector<steps::ChainStep::RangeSlot> slots;
+  for (const int number : ranged) {
+    const SlotUse& use = program.slots[static_cast<std::size_t>(number)];
+    slots.push_back({Slot{number}, use.offset, use.bytes});
+  }
+  const MatrixProduct* first =
+      chain.links.front().matrices ? &*chain.links.front().matrices : nullptr;
+  const bool isBatch = first != nullptr && first->left.batch.size() > 1;
+  // The memory of a range stays in the second cache; each thread has as many ranges as the others.
+  // Products want whole tiles of rows, and sum in another order below 17 of them.
+  constexpr std::size_t kBytesOfRange = std::size_t{1024} * 1024;
+  constexpr std::int64_t kTile = 8, kFewest = 48, kFewRows = 16;
+  const std::int64_t tile = isBatch ? 1 : kTile;
+  const auto fitting =
+      static_cast<std::int64_t>(kBytesOfRange / std::max<std::size_t>(1, bytesOfRow));
+  const std::int64_t ranges =
+      llvm::alignTo(llvm::divideCeil(chain.rows, std::max(fitting, isBatch ? 1 : kFewest)),
+                    kernels::threadsOf({}));
+  const auto rows =
+      static_cast<std::int64_t>(llvm::alignTo(llvm::divideCeil(chain.rows, ranges), tile));
+  mlir::Operation* last = links.back()->operation();
   add(sequence,
-      std::make_unique<steps::ScaledProductStep>(op, scaled->plan, left, weight->number, *result,
-                                                 static_cast<std::size_t>(sizeOf(op.getResult()))));
+      std::make_unique<steps::ChainStep>(last, std::move(links), std::move(slots), bytesOfRow,
+                                         chain.rows, rows, isBatch ? 0 : kFewRows));
   return llvm::Error::success();
 }
 
@@ -414,9 +504,6 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case([&](stablehlo::WhileOp loopOp) { return loop(loopOp, sequence); })
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
-      .Case([&](stablehlo::DotGeneralOp dot) { return product(dot, sequence); })
-      .Case([&](ir::QuantizeOp quantization) { return quantize(quantization, sequence); })
-      .Case([&](ir::DotGeneralOp dot) { return product(dot, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
       .Default([&](mlir::Operation*) { return interpret(op, sequence); });
 }
@@ -424,8 +511,8 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
 llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
-  for (const Node& node : nodesOf(block, readsOf))
-    if (llvm::Error error = node.isKernel() ? kernel(node, sequence) : operation(node.op, sequence))
+  for (const Chain& each : chainsOf(block))
+    if (llvm::Error error = chain(each, sequence))
       return error;
   return llvm::Error::success();
 }
@@ -453,33 +540,12 @@ llvm::Error Lowering::results() {
   return llvm::Error::success();
 }
 
-/// Slots whose times do not overlap share memory: the largest first, each at the lowest offset that
-/// is free for as long as it is in use.
 void Lowering::layOutArena() {
-  std::vector<SlotUse*> order;
+  std::vector<SlotUse*> uses;
   for (SlotUse& each : program.slots)
     if (each.kind == SlotUse::Kind::Arena)
-      order.push_back(&each);
-  llvm::sort(order, [](const SlotUse* a, const SlotUse* b) {
-    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
-  });
-  std::vector<SlotUse*> placed;
-  for (SlotUse* each : order) {
-    const std::size_t size = (each->bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
-    std::size_t offset = 0;
-    for (const SlotUse* other : placed) { // sorted by offset
-      const bool overlaps = other->first <= each->last && each->first <= other->last;
-      if (!overlaps || other->offset + other->bytes <= offset)
-        continue;
-      if (other->offset >= offset + size)
-        break;
-      offset =
-          (other->offset + other->bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
-    }
-    each->offset = offset;
-    program.arenaBytes = std::max(program.arenaBytes, offset + size);
-    placed.insert(std::ranges::upper_bound(placed, offset, {}, &SlotUse::offset), each);
-  }
+      uses.push_back(&each);
+  program.arenaBytes = layOut(uses);
 }
 
 llvm::Expected<Program> Lowering::lower() {

@@ -15,12 +15,13 @@ namespace octavo::conversion {
 
 /// What has to lie in memory while a program runs.
 struct SlotUse {
-  enum class Kind : std::uint8_t { Arena, Argument, Constant, Result };
+  /// Of a range: its chain alone uses it.
+  enum class Kind : std::uint8_t { Arena, Argument, Constant, Result, Range };
   Kind kind = Kind::Arena;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;   ///< of a row of the chain, if it is a range's
   int index = 0;           ///< of the argument, constant or result
-  std::size_t offset = 0;  ///< in the arena
-  int first = 0, last = 0; ///< steps between which it is in use
+  std::size_t offset = 0;  ///< in the arena, or in the memory of a range's rows
+  int first = 0, last = 0; ///< steps, or links of the chain, between which it is in use
 };
 
 /// Kernels that a program calls: each text once.
@@ -35,7 +36,8 @@ struct Program {
   std::vector<SlotUse> slots;
   std::size_t arenaBytes = 0;
   int valueCount = 0;
-  int packedCount = 0; ///< operands that are packed in each run
+  int packedCount = 0; ///< left operands that are packed in each run
+  int rightCount = 0;  ///< right operands of products
   std::vector<steps::Place> arguments, results;
   std::vector<execution::Value> constants;
   KernelTable kernels;

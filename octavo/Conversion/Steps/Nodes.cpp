@@ -7,6 +7,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -41,9 +42,7 @@ std::optional<Element> readFrom(mlir::Value value, const Index& linear = Index()
 
 class Builder {
 public:
-  Builder(mlir::Block& block,
-          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Operation*)> readsMemory)
-      : block(block), readsMemory(readsMemory) {}
+  explicit Builder(mlir::Block& block) : block(block) {}
 
   std::vector<Node> build();
 
@@ -57,7 +56,6 @@ private:
   };
 
   mlir::Block& block;
-  llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Operation*)> readsMemory;
   std::vector<Draft> drafts;
   llvm::DenseMap<mlir::Operation*, int> draftOf;
   llvm::DenseMap<mlir::Operation*, int> layoutOf; ///< of views that are laid out in memory
@@ -200,8 +198,17 @@ bool Builder::merge(int into, int other) {
 void Builder::place(mlir::Operation* op) {
   llvm::SetVector<int> sources;
   const bool isMember = isKernelMember(op);
+  Node node;
+  if (!isMember) {
+    node.op = op;
+    auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
+    if (dot && sizeOf(dot.getResult()) != 0)
+      node.matrices = matrixProduct(dot);
+    if (auto scaledDot = llvm::dyn_cast<ir::DotGeneralOp>(op))
+      node.scaled = scaledProduct(scaledDot);
+  }
   llvm::SmallVector<mlir::Value> read =
-      isMember ? llvm::SmallVector<mlir::Value>(op->getOperands()) : readsMemory(op);
+      isMember ? llvm::SmallVector<mlir::Value>(op->getOperands()) : readsOf(node);
   for (mlir::Value value : read)
     if (const std::optional<Element> source = readFrom(value))
       if (const int draft = draftOfValue(source->tensor); draft >= 0)
@@ -228,7 +235,7 @@ void Builder::place(mlir::Operation* op) {
     draftOf[op] = home;
     Draft& draft = drafts.back();
     if (!isMember) {
-      draft.node.op = op;
+      draft.node = std::move(node);
       draft.memory = std::move(read);
     } else {
       draft.node.kernel.members.insert(op);
@@ -388,6 +395,9 @@ std::vector<Node> Builder::build() {
     llvm::sort(members,
                [](mlir::Operation* a, mlir::Operation* c) { return a->isBeforeInBlock(c); });
     draft.node.kernel.members.insert(members.begin(), members.end());
+    if (draft.node.kernel.rows == 0)
+      continue; // of no elements
+    draft.node.code = emitKernel(draft.node.kernel);
     nodes.push_back(std::move(draft.node));
   }
   return nodes;
@@ -395,10 +405,25 @@ std::vector<Node> Builder::build() {
 
 } // namespace
 
-std::vector<Node>
-nodesOf(mlir::Block& block,
-        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Operation*)> readsMemory) {
-  return Builder(block, readsMemory).build();
+llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
+  if (node.matrices)
+    return {node.matrices->left.memory, node.matrices->right.memory};
+  if (node.scaled && !node.scaled->quantize)
+    return {node.scaled->activations, node.scaled->weight};
+  llvm::SmallVector<mlir::Value> reads(node.op->getOperands());
+  if (node.op->getNumRegions() != 0) {
+    llvm::SetVector<mlir::Value> captured;
+    mlir::getUsedValuesDefinedAbove(node.op->getRegions(), captured);
+    for (mlir::Value value : captured) {
+      reads.push_back(value);
+      // A kernel inside reads through views.
+      while (isView(value.getDefiningOp()))
+        reads.push_back(value = value.getDefiningOp()->getOperand(0));
+    }
+  }
+  return reads;
 }
+
+std::vector<Node> nodesOf(mlir::Block& block) { return Builder(block).build(); }
 
 } // namespace octavo::conversion

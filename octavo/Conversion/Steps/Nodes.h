@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Conversion/Kernels/Kernel.h"
+#include "octavo/Conversion/Steps/Products.h"
 
 #include "mlir/IR/Block.h"
 
@@ -13,16 +14,21 @@ namespace octavo::conversion {
 /// A kernel, or one operation that is a step of its own.
 struct Node {
   Kernel kernel;
+  KernelCode code;
   mlir::Operation* op = nullptr; ///< null for kernels
+  /// Of a dot that the kernels multiply.
+  std::optional<MatrixProduct> matrices = std::nullopt;
+  std::optional<ScaledProduct> scaled = std::nullopt;
 
   bool isKernel() const { return op == nullptr; }
 };
 
-/// The nodes of a block without its terminator, whose operands are left in memory. `readsMemory`
-/// says what an operation that is no member of a kernel reads, if not its operands.
-std::vector<Node>
-nodesOf(mlir::Block& block,
-        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Operation*)> readsMemory);
+/// What an operation reads in memory: matrices of products, else operands and what regions use from
+/// around them.
+llvm::SmallVector<mlir::Value> readsOf(const Node& node);
+
+/// The nodes of a block without its terminator, whose operands are left in memory.
+std::vector<Node> nodesOf(mlir::Block& block);
 
 /// The value whose memory holds `value`: reshapes leave elements where they are.
 mlir::Value inMemory(mlir::Value value);

@@ -1,0 +1,241 @@
+#include "octavo/Conversion/Steps/Chains.h"
+
+#include "octavo/Conversion/Kernels/Scalars.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::conversion {
+
+namespace {
+
+using Values = llvm::DenseSet<mlir::Value>;
+
+/// So many nodes that do not join in a row end the search for links: it stays linear.
+constexpr int kWindow = 64;
+
+llvm::SmallVector<mlir::Value> madeBy(const Node& node) {
+  llvm::SmallVector<mlir::Value> made;
+  if (node.isKernel())
+    made.append(node.kernel.stored.begin(), node.kernel.stored.end());
+  else
+    made.append(node.op->result_begin(), node.op->result_end());
+  return made;
+}
+
+/// The memory that a node reads and does not write itself.
+llvm::SmallVector<mlir::Value> readBy(const Node& node) {
+  llvm::SmallVector<mlir::Value> read;
+  if (!node.isKernel()) {
+    if (node.scaled)
+      return {inMemory(node.scaled->activations), node.scaled->weight};
+    for (mlir::Value value : readsOf(node))
+      read.push_back(inMemory(value));
+    return read;
+  }
+  for (const Element& element : node.code.reads)
+    if (!node.kernel.stored.contains(element.tensor))
+      read.push_back(inMemory(element.tensor));
+  return read;
+}
+
+/// A quantization that its products pack.
+ir::QuantizeOp packedQuantization(const Node& node) {
+  auto op = llvm::dyn_cast_or_null<ir::QuantizeOp>(node.op);
+  return op && isPackedForProducts(op) ? op : nullptr;
+}
+
+/// The rows of a product that can be cut into ranges; 0 for all else.
+std::int64_t rowsOf(const Node& node) {
+  if (node.matrices) {
+    const auto products = static_cast<std::int64_t>(node.matrices->left.batch.size());
+    return products == 1 ? node.matrices->rows : products;
+  }
+  if (!node.scaled)
+    return 0;
+  // Blocks across rows, and a scale for all of them, are not known from a range.
+  if (ir::QuantizeOp quantize = node.scaled->quantize)
+    if (node.scaled->plan.left.across != 1 ||
+        mlir::cast<ir::ScaledType>(quantize.getResult().getType()).getHasOuterScale())
+      return 0;
+  return node.scaled->rows;
+}
+
+bool isLocal(const Element& read, std::int64_t kernelRows, std::int64_t rows) {
+  const std::int64_t size = sizeOf(read.tensor);
+  if (size % rows != 0)
+    return false;
+  const auto row = read.linear.dividedBy(size / rows);
+  return row &&
+         row->quotient == Index::variable(kRow, kernelRows).dividedBy(kernelRows / rows)->quotient;
+}
+
+bool isLocal(const MatrixLayout& side, std::int64_t matrixRows, std::int64_t depth,
+             std::int64_t rows) {
+  const std::int64_t size = sizeOf(side.memory);
+  if (size % rows != 0)
+    return false;
+  const std::int64_t unit = size / rows;
+  const std::int64_t acrossDepth = (depth - 1) * side.depthStride;
+  if (side.batch.size() == 1)
+    return side.stride == unit && side.offset + side.batch.front() + acrossDepth < unit;
+  return llvm::all_of(llvm::enumerate(side.batch), [&](auto each) {
+    const std::int64_t first = side.offset + each.value();
+    const std::int64_t begin = static_cast<std::int64_t>(each.index()) * unit;
+    return begin <= first && first + (matrixRows - 1) * side.stride + acrossDepth < begin + unit;
+  });
+}
+
+class Builder {
+public:
+  explicit Builder(mlir::Block& block)
+      : block(block), nodes(nodesOf(block)), isTaken(nodes.size()) {}
+
+  std::vector<Chain> build();
+
+private:
+  mlir::Block& block;
+  std::vector<Node> nodes;
+  std::vector<bool> isTaken;
+  std::vector<Chain> chains;
+
+  void takeAlone(std::size_t node) {
+    isTaken[node] = true;
+    chains.emplace_back().links.push_back(std::move(nodes[node]));
+  }
+  void begin(std::size_t first);
+  void dropPacked();
+  void findWithin();
+  static bool fits(const Node& node, std::int64_t rows, const Values& made);
+};
+
+/// Whether a node can be cut into the chain's rows, and reads of `made` what is in its row.
+bool Builder::fits(const Node& node, std::int64_t rows, const Values& made) {
+  if (node.isKernel())
+    return node.kernel.rows % rows == 0 && llvm::all_of(node.code.reads, [&](const Element& read) {
+             return !made.contains(inMemory(read.tensor)) ||
+                    isLocal({inMemory(read.tensor), read.linear}, node.kernel.rows, rows);
+           });
+  if (rowsOf(node) != rows)
+    return false;
+  if (node.scaled)
+    return !made.contains(node.scaled->weight);
+  const MatrixProduct& product = *node.matrices;
+  const auto isOutside = [&](const MatrixLayout& side) {
+    return !made.contains(inMemory(side.memory));
+  };
+  const bool leftFits =
+      isOutside(product.left) || isLocal(product.left, product.rows, product.depth, rows);
+  const bool rightFits =
+      isOutside(product.right) || (product.right.batch.size() > 1 &&
+                                   isLocal(product.right, product.columns, product.depth, rows));
+  return leftFits && rightFits;
+}
+
+void Builder::begin(std::size_t first) {
+  const std::int64_t rows = rowsOf(nodes[first]);
+  Chain chain{.links = {}, .rows = rows};
+  Values made, later;
+  llvm::DenseSet<mlir::Operation*> quantized;
+  llvm::SmallVector<std::size_t> before;
+  const auto join = [&](std::size_t i) {
+    Node& node = nodes[i];
+    if (node.scaled && node.scaled->quantize && quantized.insert(node.scaled->quantize).second) {
+      chain.links.emplace_back();
+      chain.links.back().op = node.scaled->quantize;
+    }
+    for (mlir::Value value : madeBy(node))
+      made.insert(value);
+    isTaken[i] = true;
+    chain.links.push_back(std::move(node));
+  };
+  join(first);
+  int missed = 0;
+  for (std::size_t i = first + 1; i < nodes.size() && missed < kWindow; ++i) {
+    const Node& node = nodes[i];
+    if (isTaken[i] || packedQuantization(node))
+      continue;
+    if (!node.isKernel() && !mlir::isMemoryEffectFree(node.op))
+      break;
+    const auto read = readBy(node);
+    const auto isIn = [&](const Values& set) {
+      return llvm::any_of(read, [&](mlir::Value value) { return set.contains(value); });
+    };
+    const bool waits = isIn(later);
+    if (!waits && fits(node, rows, made) && (isIn(made) || rowsOf(node) != 0)) {
+      join(i);
+      missed = 0;
+    } else if (!waits && !isIn(made)) {
+      before.push_back(i);
+      ++missed;
+    } else {
+      for (mlir::Value value : madeBy(node))
+        later.insert(value);
+      ++missed;
+    }
+  }
+  if (chain.links.size() > 1)
+    for (const std::size_t i : before)
+      takeAlone(i);
+  chains.push_back(std::move(chain));
+}
+
+/// Takes out quantizations that are links wherever they are used.
+void Builder::dropPacked() {
+  llvm::DenseSet<mlir::Operation*> inChains;
+  for (const Chain& chain : chains)
+    for (const Node& link : chain.links)
+      if (chain.links.size() > 1 && link.scaled && link.scaled->quantize)
+        inChains.insert(link.op);
+  std::erase_if(chains, [&](const Chain& chain) {
+    auto quantize = packedQuantization(chain.links.front());
+    return quantize && chain.links.size() == 1 &&
+           llvm::all_of(quantize->getUsers(),
+                        [&](mlir::Operation* user) { return inChains.contains(user); });
+  });
+}
+
+void Builder::findWithin() {
+  llvm::DenseMap<mlir::Value, Chain*> makers;
+  for (Chain& chain : chains)
+    if (chain.links.size() > 1)
+      for (const Node& link : chain.links)
+        for (mlir::Value value : madeBy(link))
+          if (mlir::isa<mlir::RankedTensorType>(value.getType())) {
+            makers[value] = &chain;
+            chain.within.insert(value);
+          }
+  const auto readBeyond = [&](mlir::Value value, const Chain* reader) {
+    const auto maker = makers.find(inMemory(value));
+    if (maker != makers.end() && maker->second != reader)
+      maker->second->within.remove(inMemory(value));
+  };
+  for (const Chain& chain : chains)
+    for (const Node& link : chain.links)
+      for (mlir::Value value : readBy(link))
+        readBeyond(value, &chain);
+  for (mlir::Value value : block.getTerminator()->getOperands())
+    readBeyond(value, nullptr);
+}
+
+std::vector<Chain> Builder::build() {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (isTaken[i])
+      continue;
+    if (rowsOf(nodes[i]) > 1)
+      begin(i);
+    else
+      takeAlone(i);
+  }
+  dropPacked();
+  findWithin();
+  return std::move(chains);
+}
+
+} // namespace
+
+std::vector<Chain> chainsOf(mlir::Block& block) { return Builder(block).build(); }
+
+} // namespace octavo::conversion

@@ -1,0 +1,24 @@
+// Which nodes run on one range of rows after another, so that what one gives the next one reads
+// from cache.
+#pragma once
+
+#include "octavo/Conversion/Steps/Nodes.h"
+
+namespace octavo::conversion {
+
+/// Nodes that run one after the other: one by itself, or several as links.
+struct Chain {
+  std::vector<Node> links;
+  /// What several links are cut into: rows of products, or products of batches. Of what an earlier
+  /// link gives, a link reads those rows alone that it computes.
+  std::int64_t rows = 0;
+  /// What the links alone read of what they give.
+  llvm::SetVector<mlir::Value> within = {};
+};
+
+/// The nodes of a block (Nodes.h) in chains that begin with products. A quantization that is packed
+/// for products becomes a link before the first product that uses it; where all of its products are
+/// in chains, it is no node besides.
+std::vector<Chain> chainsOf(mlir::Block& block);
+
+} // namespace octavo::conversion

@@ -1,0 +1,58 @@
+// Steps that can be cut into ranges of rows, and chains of them: all links run on one range, then
+// all on the next, so that what one gives is in cache when the next one reads it.
+#pragma once
+
+#include "octavo/Kernels/Execution.h"
+#include "octavo/Steps/Step.h"
+
+namespace octavo::steps {
+
+/// Rows `begin` to `end` of `count`, of whatever a step calls its rows: where it has more, each row
+/// is as many of its own.
+struct RowRange {
+  std::int64_t begin, end, count;
+
+  RowRange of(std::int64_t own) const { return {begin * own / count, end * own / count, own}; }
+  std::int64_t size() const { return end - begin; }
+};
+
+class RowStep : public Step {
+public:
+  using Step::Step;
+  /// What a run needs before any rows are computed.
+  virtual llvm::Error prepare(Frame& /*frame*/) const { return llvm::Error::success(); }
+  virtual llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
+                              const kernels::Execution& execution) const = 0;
+  /// All rows.
+  llvm::Error run(Frame& frame) const final;
+};
+
+/// No link reads other rows of what an earlier one gives than those that it computes. What no other
+/// step reads has memory for one range alone.
+class ChainStep : public Step {
+public:
+  /// A slot that the links alone use: row r of a range is at
+  /// offset * rows of the range + r * bytes of the thread's memory.
+  struct RangeSlot {
+    Slot slot;
+    std::size_t offset, bytes;
+  };
+  /// Ranges have `rowsOfRange` rows, the last one up to `leastRows` more. `bytesOfRow` is what the
+  /// slots take for one row.
+  ChainStep(mlir::Operation* op, std::vector<std::unique_ptr<RowStep>> links,
+            std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
+            std::int64_t rowsOfRange, std::int64_t leastRows);
+  llvm::Error run(Frame& frame) const override;
+
+  const std::vector<std::unique_ptr<RowStep>>& all() const { return links; }
+
+private:
+  void place(Worker& worker, RowRange range, std::int64_t mostRows) const;
+
+  std::vector<std::unique_ptr<RowStep>> links;
+  std::vector<RangeSlot> slots;
+  std::size_t bytesOfRow;
+  std::int64_t rows, rowsOfRange, mostRows, ranges;
+};
+
+} // namespace octavo::steps
