@@ -1,6 +1,6 @@
 #include "octavo/Pipelines/Compiled.h"
 
-#include "octavo/Conversion/Steps/Lowering.h"
+#include "octavo/Conversion/Steps/Explain.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -47,6 +47,7 @@ public:
 
   std::int64_t processes() const override { return 1; }
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override;
+  execution::Explanation explain() const override { return conversion::explain(program); }
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< what is interpreted refers to it
@@ -146,6 +147,23 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   return values;
 }
 
+/// A program that another backend runs as a whole.
+class HandedOver : public execution::Executable {
+public:
+  HandedOver(std::unique_ptr<execution::Executable> runs, std::string reason)
+      : runs(std::move(runs)), reason(std::move(reason)) {}
+
+  std::int64_t processes() const override { return runs->processes(); }
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override {
+    return runs->run(std::move(arguments), host);
+  }
+  execution::Explanation explain() const override { return {.interpretedWhole = reason}; }
+
+private:
+  std::unique_ptr<execution::Executable> runs;
+  std::string reason;
+};
+
 /// Dots of bf16 and f16 as dots of f32: what they are by rule I12, operands converted exactly and
 /// the result rounded once.
 void widenDots(mlir::ModuleOp module) {
@@ -192,41 +210,57 @@ llvm::Error simplify(mlir::ModuleOp module) {
   return llvm::Error::success();
 }
 
+/// The code of a program's kernels, null where it has none: the generator is not loaded then.
+llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::KernelTable& kernels) {
+  if (kernels.texts.empty())
+    return nullptr;
+  const auto generator = codeGenerator();
+  if (!generator)
+    return llvm::createStringError(generator.error());
+  auto code = (*generator)->compile(kernels.texts);
+  if (!code)
+    return llvm::createStringError(code.error());
+  llvm::copy((*code)->functions(), kernels.functions.begin());
+  return std::move(*code);
+}
+
 } // namespace
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
 compileProgram(mlir::ModuleOp source, llvm::StringRef name, steps::Evaluate evaluate,
                const execution::Backend& fallback) {
   auto reference = fallback.prepare(source, name);
-  if (!reference || (*reference)->processes() != 1)
+  if (!reference)
     return reference;
+  const auto handOver = [&](const llvm::Twine& reason) {
+    return std::make_unique<HandedOver>(std::move(*reference), reason.str());
+  };
+  if (const std::int64_t processes = (*reference)->processes(); processes != 1)
+    return handOver("it is run by " + llvm::Twine(processes) + " processes");
   // Canonicalization of these crashes on what MLIR's folders do not expect.
-  const auto computesShapes = source->walk([](mlir::Operation* op) {
+  mlir::Operation* onShapes = nullptr;
+  source->walk([&](mlir::Operation* op) {
     const llvm::StringRef dialect = op->getName().getDialectNamespace();
-    return dialect == "tensor" || dialect == "shape" ? mlir::WalkResult::interrupt()
-                                                     : mlir::WalkResult::advance();
+    if (dialect != "tensor" && dialect != "shape")
+      return mlir::WalkResult::advance();
+    onShapes = op;
+    return mlir::WalkResult::interrupt();
   });
-  if (computesShapes.wasInterrupted())
-    return reference;
+  if (onShapes != nullptr)
+    return handOver(locationText(onShapes->getLoc()) + ": '" + onShapes->getName().getStringRef() +
+                    "': programs that compute with MLIR's own tensors and shapes are not compiled");
   mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
   if (llvm::Error error = simplify(*module))
-    return std::move(error);
+    return handOver(llvm::toString(std::move(error)));
   auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
   if (!function || function.isExternal())
-    return reference;
+    return handOver("there is no such function");
   llvm::Expected<conversion::Program> program = conversion::lower(function, evaluate);
-  if (!program) {
-    llvm::consumeError(program.takeError());
-    return reference;
-  }
-  const auto generator = codeGenerator();
-  if (!generator)
-    return llvm::createStringError(generator.error());
-  auto code = (*generator)->compile(program->kernels.texts);
+  if (!program)
+    return handOver(llvm::toString(program.takeError()));
+  llvm::Expected<std::unique_ptr<MachineCode>> code = compiledKernels(program->kernels);
   if (!code)
-    return llvm::createStringError(code.error());
-  for (std::size_t i = 0; i < (*code)->functions().size(); ++i)
-    program->kernels.functions[i] = (*code)->functions()[i];
+    return code.takeError();
   return std::make_unique<CompiledProgram>(std::move(module), std::move(*program),
                                            std::move(*code));
 }

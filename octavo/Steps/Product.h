@@ -41,6 +41,7 @@ public:
       : Step(op), left(left), right(right), result(result), rows(rows), depth(depth),
         columns(columns), batch(std::move(batch)) {}
   llvm::Error run(Frame& frame) const override;
+  StepFacts facts() const override;
 
 private:
   Side left, right;
@@ -59,6 +60,7 @@ public:
       : Step(op), plan(std::move(plan)), options(std::move(options)), from(from), size(size),
         packed(packed) {}
   llvm::Error run(Frame& frame) const override;
+  StepFacts facts() const override;
 
 private:
   kernels::ProductPlan plan;
@@ -72,16 +74,17 @@ class ScaledProductStep : public Step {
 public:
   /// `weight` is among the values.
   ScaledProductStep(mlir::Operation* op, kernels::ProductPlan plan, int packed, int weight,
-                    Slot result, std::size_t size)
-      : Step(op), plan(std::move(plan)), packed(packed), weight(weight), result(result),
-        size(size) {}
+                    Slot result, std::int64_t rows, std::int64_t columns)
+      : Step(op), plan(std::move(plan)), packed(packed), weight(weight), result(result), rows(rows),
+        columns(columns) {}
   llvm::Error run(Frame& frame) const override;
+  StepFacts facts() const override;
 
 private:
   kernels::ProductPlan plan;
   int packed, weight;
   Slot result;
-  std::size_t size;
+  std::int64_t rows, columns;
   MadeOnce<kernels::PackedOperand> packedWeight;
 };
 

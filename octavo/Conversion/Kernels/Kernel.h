@@ -35,9 +35,13 @@ struct Kernel {
 /// that choose elements by data (gather, dynamic_slice) or join tensors (concatenate, pad).
 bool isKernelMember(mlir::Operation* op);
 
+
 /// Whether the operation has elements that are written in the code where they are used: views,
 /// constants of one value, iota.
 bool isInlined(mlir::Operation* op);
+
+/// Why kernels have no code for the operation; empty for what isKernelMember or isInlined is true.
+std::string whyNoCode(mlir::Operation* op);
 
 /// Of a reduction: whether it takes the last axes, so that its operand's rows are its elements.
 bool reducesRows(mlir::Operation* op);

@@ -101,7 +101,8 @@ private:
   llvm::Error product(stablehlo::DotGeneralOp op, Sequence& sequence);
   llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
   llvm::Error product(ir::DotGeneralOp op, Sequence& sequence);
-  llvm::Error interpret(mlir::Operation* op, Sequence& sequence);
+  /// `reason` says why there is no code.
+  llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
   void layOutArena();
 };
@@ -189,9 +190,17 @@ llvm::Error Lowering::kernel(const Node& node, Sequence& sequence) {
   constexpr std::int64_t kElementsWorthAThread = 32768;
   const std::int64_t width = std::max<std::int64_t>(
       1, node.kernel.columns * static_cast<std::int64_t>(1 + node.kernel.members.size() / 4));
-  add(sequence, std::make_unique<steps::KernelStep>(
-                    last, table.functions[entry->second], std::move(slots), node.kernel.rows,
-                    std::max<std::int64_t>(1, kElementsWorthAThread / width)));
+  double bytes = 0;
+  for (mlir::Value argument : code.arguments)
+    bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
+  add(sequence,
+      std::make_unique<steps::KernelStep>(
+          last, table.functions[entry->second], std::move(slots), node.kernel.rows,
+          std::max<std::int64_t>(1, kElementsWorthAThread / width),
+          steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                           .operations = static_cast<std::int64_t>(node.kernel.members.size()),
+                           .kernel = static_cast<std::int64_t>(entry->second),
+                           .bytes = bytes}));
   return llvm::Error::success();
 }
 
@@ -200,7 +209,7 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
   if (!operand)
     return operand.takeError();
   if (!operand->memory)
-    return interpret(op, sequence);
+    return interpret(op, sequence, "its elements have no place in memory");
   llvm::Expected<Slot> update = usedSlot(op.getUpdate());
   if (!update)
     return update.takeError();
@@ -233,7 +242,7 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
 llvm::Error Lowering::product(stablehlo::DotGeneralOp op, Sequence& sequence) {
   const std::optional<MatrixProduct> matrices = matrixProduct(op);
   if (!matrices || sizeOf(op.getResult()) == 0)
-    return interpret(op, sequence);
+    return interpret(op, sequence, matrices ? "it has no elements" : whyNoMatrixProduct(op));
   llvm::Expected<Slot> left = usedSlot(matrices->left.memory);
   if (!left)
     return left.takeError();
@@ -258,7 +267,8 @@ llvm::Error Lowering::product(stablehlo::DotGeneralOp op, Sequence& sequence) {
 
 llvm::Error Lowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
   if (!isPackedForProducts(op))
-    return interpret(op, sequence);
+    return interpret(op, sequence,
+                     "it is used by more than the left sides of products of one form");
   if (op.getResult().use_empty())
     return llvm::Error::success();
   const auto product = *scaledProduct(mlir::cast<ir::DotGeneralOp>(*op.getResult().user_begin()));
@@ -276,9 +286,10 @@ llvm::Error Lowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
 }
 
 llvm::Error Lowering::product(ir::DotGeneralOp op, Sequence& sequence) {
-  const std::optional<ScaledProduct> scaled = scaledProduct(op);
+  std::string why = "its left side is used by more than products of one form";
+  const std::optional<ScaledProduct> scaled = scaledProduct(op, &why);
   if (!scaled || (scaled->quantize && !packed.contains(scaled->quantize)))
-    return interpret(op, sequence);
+    return interpret(op, sequence, std::move(why));
   llvm::Expected<Place> weight = used(scaled->weight);
   if (!weight)
     return weight.takeError();
@@ -299,11 +310,11 @@ llvm::Error Lowering::product(ir::DotGeneralOp op, Sequence& sequence) {
     return result.takeError();
   add(sequence,
       std::make_unique<steps::ScaledProductStep>(op, scaled->plan, left, weight->number, *result,
-                                                 static_cast<std::size_t>(sizeOf(op.getResult()))));
+                                                 scaled->rows, scaled->columns));
   return llvm::Error::success();
 }
 
-llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence) {
+llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence, std::string reason) {
   if (llvm::isa<mlir::func::CallOp>(op))
     return refusal(op, "calls that cannot be inlined are not compiled");
   if (op->getNumRegions() != 0) {
@@ -319,7 +330,7 @@ llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence) {
   if (!found)
     return found.takeError();
   add(sequence, std::make_unique<steps::InterpretedStep>(op, evaluate, std::move(*operands),
-                                                         std::move(*found)));
+                                                         std::move(*found), std::move(reason)));
   return llvm::Error::success();
 }
 
@@ -418,12 +429,13 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case([&](ir::QuantizeOp quantization) { return quantize(quantization, sequence); })
       .Case([&](ir::DotGeneralOp dot) { return product(dot, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
-      .Default([&](mlir::Operation*) { return interpret(op, sequence); });
+      .Default([&](mlir::Operation*) { return interpret(op, sequence, whyNoCode(op)); });
 }
 
 llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
+  program.operations += llvm::range_size(block.without_terminator());
   for (const Node& node : nodesOf(block, readsOf))
     if (llvm::Error error = node.isKernel() ? kernel(node, sequence) : operation(node.op, sequence))
       return error;
