@@ -26,7 +26,7 @@ struct Explanation {
     std::int64_t count = 0;
   };
   std::vector<Counted> products = {}; ///< by what is multiplied
-  std::vector<Counted> others = {};  ///< by the kind of the step
+  std::vector<Counted> others = {};   ///< by the kind of the step
   struct Interpreted {
     std::string operation, location, reason;
   };

@@ -17,10 +17,9 @@ tl::expected<const CodeGenerator*, std::string> load() {
     return tl::make_unexpected("the code generator cannot be looked for: this program has no path");
   // The program itself has no name here; dli_fname is what it was called by, found or not.
   std::error_code unreadable;
-  const auto here =
-      std::filesystem::canonical(*object->l_name == '\0' ? "/proc/self/exe" : object->l_name,
-                                 unreadable)
-          .parent_path();
+  const auto here = std::filesystem::canonical(
+                        *object->l_name == '\0' ? "/proc/self/exe" : object->l_name, unreadable)
+                        .parent_path();
   std::string tried;
   for (const auto& folder : {here, here.parent_path() / "bin", here.parent_path() / "lib"}) {
     const std::string path = folder / "octavo-codegen.so";

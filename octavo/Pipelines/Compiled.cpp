@@ -3,12 +3,14 @@
 #include "octavo/Conversion/Steps/Explain.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Pipelines/Codegen.h"
 #include "octavo/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/PassManager.h"
@@ -195,6 +197,53 @@ void widenDots(mlir::ModuleOp module) {
   });
 }
 
+/// Whether the bytes of the tensor can be counted.
+bool isAddressable(mlir::RankedTensorType type) {
+  std::int64_t bytes = 16; // the widest element, complex<f64>
+  return llvm::none_of(type.getShape(), [&](std::int64_t extent) {
+    return extent != 0 && __builtin_mul_overflow(bytes, extent, &bytes);
+  });
+}
+
+/// Why the operation keeps its whole program from being compiled; empty for most.
+std::string whyInterpreted(mlir::Operation* op) {
+  const llvm::StringRef dialect = op->getName().getDialectNamespace();
+  // MLIR's folders of these crash on what they do not expect.
+  if (dialect == "tensor" || dialect == "shape")
+    return "programs that compute with MLIR's own tensors and shapes are not compiled";
+  // What is fed is taken in the order of the whole run.
+  if (llvm::isa<stablehlo::InfeedOp, stablehlo::SendOp, stablehlo::RecvOp>(op))
+    return "what passes between a run and its host is not compiled";
+  llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op))
+    llvm::append_range(types, function.getArgumentTypes());
+  for (mlir::Type type : types) {
+    // Constants of them do not fold as MLIR wants constants to, which makes equal what is not.
+    if (llvm::isa<mlir::quant::QuantizedType>(mlir::getElementTypeOrSelf(type)))
+      return "programs with elements of !quant types are not compiled";
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    if (tensor && !tensor.hasStaticShape())
+      return "programs with unknown extents are not compiled";
+    if (tensor && !isAddressable(tensor))
+      return "a tensor is larger than memory can be";
+  }
+  return "";
+}
+
+/// The same of all operations of a program, with the place of the first.
+std::string whyInterpreted(mlir::ModuleOp program) {
+  std::string reason;
+  program->walk([&](mlir::Operation* op) {
+    const std::string why = whyInterpreted(op);
+    if (why.empty())
+      return mlir::WalkResult::advance();
+    reason = locationText(op->getLoc()) + ": '" + op->getName().getStringRef().str() + "': " + why;
+    return mlir::WalkResult::interrupt();
+  });
+  return reason;
+}
+
 /// Makes a program what Conversion takes: one function, its calls inlined, what is constant folded.
 llvm::Error simplify(mlir::ModuleOp module) {
   mlir::PassManager passes(module.getContext());
@@ -237,18 +286,8 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, steps::Evaluate eval
   };
   if (const std::int64_t processes = (*reference)->processes(); processes != 1)
     return handOver("it is run by " + llvm::Twine(processes) + " processes");
-  // Canonicalization of these crashes on what MLIR's folders do not expect.
-  mlir::Operation* onShapes = nullptr;
-  source->walk([&](mlir::Operation* op) {
-    const llvm::StringRef dialect = op->getName().getDialectNamespace();
-    if (dialect != "tensor" && dialect != "shape")
-      return mlir::WalkResult::advance();
-    onShapes = op;
-    return mlir::WalkResult::interrupt();
-  });
-  if (onShapes != nullptr)
-    return handOver(locationText(onShapes->getLoc()) + ": '" + onShapes->getName().getStringRef() +
-                    "': programs that compute with MLIR's own tensors and shapes are not compiled");
+  if (const std::string reason = whyInterpreted(source); !reason.empty())
+    return handOver(reason);
   mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
   if (llvm::Error error = simplify(*module))
     return handOver(llvm::toString(std::move(error)));

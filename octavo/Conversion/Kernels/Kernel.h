@@ -35,7 +35,6 @@ struct Kernel {
 /// that choose elements by data (gather, dynamic_slice) or join tensors (concatenate, pad).
 bool isKernelMember(mlir::Operation* op);
 
-
 /// Whether the operation has elements that are written in the code where they are used: views,
 /// constants of one value, iota.
 bool isInlined(mlir::Operation* op);

@@ -87,10 +87,10 @@ std::string whyNoCode(mlir::Operation* op) {
   if (isCompiledElementwise(op))
     return "";
   auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op);
-  const bool hasCode = reduce || isElementwise(op) || isView(op) ||
-                       llvm::isa<stablehlo::ConcatenateOp, stablehlo::PadOp,
-                                 stablehlo::DynamicSliceOp, stablehlo::GatherOp,
-                                 stablehlo::IotaOp>(op);
+  const bool hasCode =
+      reduce || isElementwise(op) || isView(op) ||
+      llvm::isa<stablehlo::ConcatenateOp, stablehlo::PadOp, stablehlo::DynamicSliceOp,
+                stablehlo::GatherOp, stablehlo::IotaOp>(op);
   if (!hasCode)
     return "kernels have no code for it";
   if (!hasCompiledTypes(op))

@@ -308,9 +308,8 @@ llvm::Error Lowering::product(ir::DotGeneralOp op, Sequence& sequence) {
   llvm::Expected<Slot> result = usedSlot(op.getResult());
   if (!result)
     return result.takeError();
-  add(sequence,
-      std::make_unique<steps::ScaledProductStep>(op, scaled->plan, left, weight->number, *result,
-                                                 scaled->rows, scaled->columns));
+  add(sequence, std::make_unique<steps::ScaledProductStep>(op, scaled->plan, left, weight->number,
+                                                           *result, scaled->rows, scaled->columns));
   return llvm::Error::success();
 }
 
@@ -436,7 +435,10 @@ llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
   program.operations += llvm::range_size(block.without_terminator());
-  for (const Node& node : nodesOf(block, readsOf))
+  llvm::Expected<std::vector<Node>> nodes = nodesOf(block, readsOf);
+  if (!nodes)
+    return nodes.takeError();
+  for (const Node& node : *nodes)
     if (llvm::Error error = node.isKernel() ? kernel(node, sequence) : operation(node.op, sequence))
       return error;
   return llvm::Error::success();

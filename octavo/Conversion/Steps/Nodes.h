@@ -5,6 +5,7 @@
 #include "octavo/Conversion/Kernels/Kernel.h"
 
 #include "mlir/IR/Block.h"
+#include "llvm/Support/Error.h"
 
 #include <vector>
 
@@ -19,8 +20,9 @@ struct Node {
 };
 
 /// The nodes of a block without its terminator, whose operands are left in memory. `readsMemory`
-/// says what an operation that is no member of a kernel reads, if not its operands.
-std::vector<Node>
+/// says what an operation that is no member of a kernel reads, if not its operands. An error says
+/// that there is no order: nothing is to be left out silently.
+llvm::Expected<std::vector<Node>>
 nodesOf(mlir::Block& block,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Operation*)> readsMemory);
 

@@ -124,7 +124,8 @@ Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
 std::string whyNoMatrixProduct(stablehlo::DotGeneralOp dot) {
   if (dot.getAlgorithm())
     return "dots with an algorithm are not compiled";
-  for (mlir::Value value : llvm::SmallVector<mlir::Value>{dot.getLhs(), dot.getRhs(), dot.getResult()})
+  for (mlir::Value value :
+       llvm::SmallVector<mlir::Value>{dot.getLhs(), dot.getRhs(), dot.getResult()})
     if (!isF32(value)) {
       std::string text = "dots of f32, bf16 and f16 are compiled, not of ";
       llvm::raw_string_ostream(text) << mlir::getElementTypeOrSelf(value.getType());

@@ -45,7 +45,7 @@ struct RunOptions {
   std::vector<std::string> infeed;
   std::string probes;
   bool ignoresUnused = false;
-  std::string backend = "reference";
+  std::string backend = "compiled";
   DotFlags dots; ///< no format: the program runs as it is
   std::string compare;
   std::string output;
@@ -444,7 +444,9 @@ void addRunCommand(CLI::App& app) {
       ->type_name("f32");
   command->add_option("--output", options->output, "Write the outputs")
       ->type_name("FILE.safetensors|FILE.npy|FOLDER");
-  command->add_option("--backend", options->backend, "What evaluates the program")
+  command
+      ->add_option("--backend", options->backend,
+                   "What evaluates the program: compiled, or reference, the interpreter")
       ->type_name("NAME")
       ->capture_default_str();
   command->add_flag("--explain-compile", options->explains,

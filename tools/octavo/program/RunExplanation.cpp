@@ -67,9 +67,9 @@ std::int64_t sumOf(const std::vector<Explanation::Counted>& counts) {
 std::string placesText(const std::vector<std::string>& locations) {
   constexpr std::size_t kMost = 3;
   const std::size_t shown = std::min(kMost, locations.size());
-  std::string text = fmt::format(
-      "{}", fmt::join(locations.begin(),
-                      locations.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  std::string text =
+      fmt::format("{}", fmt::join(locations.begin(),
+                                  locations.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
   if (shown < locations.size())
     text += fmt::format(" and {} more", locations.size() - shown);
   return text;
@@ -91,9 +91,9 @@ std::string functionText(const Explanation& explanation) {
                       counted(explanation.inlined, "operation"));
   if (!explanation.others.empty())
     page += fmt::format("  besides     {}\n", countsText(explanation.others));
-  page += fmt::format("  interpreted {}\n", counted(static_cast<std::int64_t>(
-                                                      explanation.interpreted.size()),
-                                                  "operation"));
+  page +=
+      fmt::format("  interpreted {}\n",
+                  counted(static_cast<std::int64_t>(explanation.interpreted.size()), "operation"));
   page += fmt::format("memory        arena {}, constants {}",
                       text::bytesText(static_cast<std::uint64_t>(explanation.arenaBytes)),
                       text::bytesText(static_cast<std::uint64_t>(explanation.constantBytes)));
@@ -120,20 +120,20 @@ Json countsJson(const std::vector<Explanation::Counted>& counts) {
 Json functionJson(const Explanation& explanation) {
   if (!explanation.interpretedWhole.empty())
     return {{"compiled", false}, {"reason", explanation.interpretedWhole}};
-  Json document{
-      {"compiled", true},
-      {"operations", explanation.operations},
-      {"kernels",
-       {{"operations", explanation.kernels.operations},
-        {"steps", explanation.kernels.steps},
-        {"distinct", explanation.kernels.distinct}}},
-      {"products", countsJson(explanation.products)},
-      {"inlined", explanation.inlined},
-      {"others", countsJson(explanation.others)},
-      {"arena_bytes", explanation.arenaBytes},
-      {"constant_bytes", explanation.constantBytes},
-      {"packed_weights", {{"count", explanation.packedWeights}, {"bytes", explanation.packedBytes}}},
-      {"interpreted", Json::array()}};
+  Json document{{"compiled", true},
+                {"operations", explanation.operations},
+                {"kernels",
+                 {{"operations", explanation.kernels.operations},
+                  {"steps", explanation.kernels.steps},
+                  {"distinct", explanation.kernels.distinct}}},
+                {"products", countsJson(explanation.products)},
+                {"inlined", explanation.inlined},
+                {"others", countsJson(explanation.others)},
+                {"arena_bytes", explanation.arenaBytes},
+                {"constant_bytes", explanation.constantBytes},
+                {"packed_weights",
+                 {{"count", explanation.packedWeights}, {"bytes", explanation.packedBytes}}},
+                {"interpreted", Json::array()}};
   for (const InterpretedGroup& group : grouped(explanation))
     document["interpreted"].push_back({{"operation", group.operation},
                                        {"reason", group.reason},
@@ -148,8 +148,8 @@ std::string explanationText(const std::string& program,
                             std::span<const ExplainedFunction> functions) {
   std::string all;
   for (const ExplainedFunction& function : functions)
-    all += fmt::format("{}program       {} @{}\n{}", all.empty() ? "" : "\n", program, function.name,
-                       functionText(function.explanation));
+    all += fmt::format("{}program       {} @{}\n{}", all.empty() ? "" : "\n", program,
+                       function.name, functionText(function.explanation));
   return all;
 }
 
