@@ -345,8 +345,10 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
       return given.takeError();
     Place argument = newPlace(op->getResult(i).getType());
     keep(argument);
-    places[condition.getArgument(i)] = places[body.getArgument(i)] = places[op->getResult(i)] =
-        argument;
+    // One by one: a reference to one's place is gone when the next makes the map grow.
+    for (mlir::Value each : {mlir::Value(condition.getArgument(i)),
+                             mlir::Value(body.getArgument(i)), mlir::Value(op->getResult(i))})
+      places[each] = argument;
     carried.push_back({std::move(*given), argument, {}});
   }
   ++position;
