@@ -66,7 +66,7 @@ def compare(octavo, folder, name, rounds):
     program = folder / "program.mlir"
     program.write_text(compiled.as_text())
     compiled = compiled.compile()
-    command = [octavo, "run", program, "--json"]
+    command = [octavo, "run", program, "--json", "--backend", "reference"]
     for i, array in enumerate(inputs):
         np.save(folder / f"in{i}.npy", array)
         command += ["--input", folder / f"in{i}.npy"]
@@ -87,7 +87,7 @@ def start(octavo, folder, rounds):
     program.write_text(jax.jit(lambda x: x + 1).lower(np.zeros(4, np.float32)).as_text())
     np.save(folder / "small.npy", np.zeros(4, np.float32))
     for name, command in {"octavo --version": [octavo, "--version"],
-                          "octavo run, x + 1": [octavo, "run", program, "--input", folder / "small.npy"]}.items():
+                          "octavo run, x + 1": [octavo, "run", program, "--input", folder / "small.npy", "--backend", "reference"]}.items():
         seconds = []
         for _ in range(4 * rounds):
             begin = time.perf_counter()

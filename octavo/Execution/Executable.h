@@ -2,6 +2,7 @@
 // it, a command or Python, needs to know no more, and can hold one backend against another.
 #pragma once
 
+#include "octavo/Execution/Explanation.h"
 #include "octavo/Execution/Host.h"
 #include "octavo/Execution/Value.h"
 
@@ -30,6 +31,8 @@ public:
   /// the host's and the run goes on.
   virtual llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments,
                                                  const Host& host) = 0;
+
+  virtual Explanation explain() const = 0;
 };
 
 /// A way to run programs: a row of the table in octavo/Backends.

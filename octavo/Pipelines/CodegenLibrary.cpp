@@ -1,6 +1,7 @@
 #include "octavo/Pipelines/Codegen.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <filesystem>
 
@@ -10,10 +11,15 @@ namespace {
 
 tl::expected<const CodeGenerator*, std::string> load() {
   Dl_info self{};
-  if (dladdr(reinterpret_cast<void*>(&load), &self) == 0)
+  link_map* object = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(&load), &self, reinterpret_cast<void**>(&object),
+              RTLD_DL_LINKMAP) == 0)
     return tl::make_unexpected("the code generator cannot be looked for: this program has no path");
+  // The program itself has no name here; dli_fname is what it was called by, found or not.
   std::error_code unreadable;
-  const auto here = std::filesystem::canonical(self.dli_fname, unreadable).parent_path();
+  const auto here = std::filesystem::canonical(
+                        *object->l_name == '\0' ? "/proc/self/exe" : object->l_name, unreadable)
+                        .parent_path();
   std::string tried;
   for (const auto& folder : {here, here.parent_path() / "bin", here.parent_path() / "lib"}) {
     const std::string path = folder / "octavo-codegen.so";

@@ -1,14 +1,16 @@
 #include "octavo/Pipelines/Compiled.h"
 
-#include "octavo/Conversion/Steps/Lowering.h"
+#include "octavo/Conversion/Steps/Explain.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Pipelines/Codegen.h"
 #include "octavo/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/PassManager.h"
@@ -47,6 +49,7 @@ public:
 
   std::int64_t processes() const override { return 1; }
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override;
+  execution::Explanation explain() const override { return conversion::explain(program); }
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< what is interpreted refers to it
@@ -150,6 +153,23 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   return values;
 }
 
+/// A program that another backend runs as a whole.
+class HandedOver : public execution::Executable {
+public:
+  HandedOver(std::unique_ptr<execution::Executable> runs, std::string reason)
+      : runs(std::move(runs)), reason(std::move(reason)) {}
+
+  std::int64_t processes() const override { return runs->processes(); }
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override {
+    return runs->run(std::move(arguments), host);
+  }
+  execution::Explanation explain() const override { return {.interpretedWhole = reason}; }
+
+private:
+  std::unique_ptr<execution::Executable> runs;
+  std::string reason;
+};
+
 /// Dots of bf16 and f16 as dots of f32: what they are by rule I12, operands converted exactly and
 /// the result rounded once.
 void widenDots(mlir::ModuleOp module) {
@@ -181,6 +201,53 @@ void widenDots(mlir::ModuleOp module) {
   });
 }
 
+/// Whether the bytes of the tensor can be counted.
+bool isAddressable(mlir::RankedTensorType type) {
+  std::int64_t bytes = 16; // the widest element, complex<f64>
+  return llvm::none_of(type.getShape(), [&](std::int64_t extent) {
+    return extent != 0 && __builtin_mul_overflow(bytes, extent, &bytes);
+  });
+}
+
+/// Why the operation keeps its whole program from being compiled; empty for most.
+std::string whyInterpreted(mlir::Operation* op) {
+  const llvm::StringRef dialect = op->getName().getDialectNamespace();
+  // MLIR's folders of these crash on what they do not expect.
+  if (dialect == "tensor" || dialect == "shape")
+    return "programs that compute with MLIR's own tensors and shapes are not compiled";
+  // What is fed is taken in the order of the whole run.
+  if (llvm::isa<stablehlo::InfeedOp, stablehlo::SendOp, stablehlo::RecvOp>(op))
+    return "what passes between a run and its host is not compiled";
+  llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op))
+    llvm::append_range(types, function.getArgumentTypes());
+  for (mlir::Type type : types) {
+    // Constants of them do not fold as MLIR wants constants to, which makes equal what is not.
+    if (llvm::isa<mlir::quant::QuantizedType>(mlir::getElementTypeOrSelf(type)))
+      return "programs with elements of !quant types are not compiled";
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    if (tensor && !tensor.hasStaticShape())
+      return "programs with unknown extents are not compiled";
+    if (tensor && !isAddressable(tensor))
+      return "a tensor is larger than memory can be";
+  }
+  return "";
+}
+
+/// The same of all operations of a program, with the place of the first.
+std::string whyInterpreted(mlir::ModuleOp program) {
+  std::string reason;
+  program->walk([&](mlir::Operation* op) {
+    const std::string why = whyInterpreted(op);
+    if (why.empty())
+      return mlir::WalkResult::advance();
+    reason = locationText(op->getLoc()) + ": '" + op->getName().getStringRef().str() + "': " + why;
+    return mlir::WalkResult::interrupt();
+  });
+  return reason;
+}
+
 /// Makes a program what Conversion takes: one function, its calls inlined, what is constant folded.
 llvm::Error simplify(mlir::ModuleOp module) {
   mlir::PassManager passes(module.getContext());
@@ -196,41 +263,47 @@ llvm::Error simplify(mlir::ModuleOp module) {
   return llvm::Error::success();
 }
 
+/// The code of a program's kernels, null where it has none: the generator is not loaded then.
+llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::KernelTable& kernels) {
+  if (kernels.texts.empty())
+    return nullptr;
+  const auto generator = codeGenerator();
+  if (!generator)
+    return llvm::createStringError(generator.error());
+  auto code = (*generator)->compile(kernels.texts);
+  if (!code)
+    return llvm::createStringError(code.error());
+  llvm::copy((*code)->functions(), kernels.functions.begin());
+  return std::move(*code);
+}
+
 } // namespace
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
 compileProgram(mlir::ModuleOp source, llvm::StringRef name, steps::Evaluate evaluate,
                const execution::Backend& fallback) {
   auto reference = fallback.prepare(source, name);
-  if (!reference || (*reference)->processes() != 1)
+  if (!reference)
     return reference;
-  // Canonicalization of these crashes on what MLIR's folders do not expect.
-  const auto computesShapes = source->walk([](mlir::Operation* op) {
-    const llvm::StringRef dialect = op->getName().getDialectNamespace();
-    return dialect == "tensor" || dialect == "shape" ? mlir::WalkResult::interrupt()
-                                                     : mlir::WalkResult::advance();
-  });
-  if (computesShapes.wasInterrupted())
-    return reference;
+  const auto handOver = [&](const llvm::Twine& reason) {
+    return std::make_unique<HandedOver>(std::move(*reference), reason.str());
+  };
+  if (const std::int64_t processes = (*reference)->processes(); processes != 1)
+    return handOver("it is run by " + llvm::Twine(processes) + " processes");
+  if (const std::string reason = whyInterpreted(source); !reason.empty())
+    return handOver(reason);
   mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
   if (llvm::Error error = simplify(*module))
-    return std::move(error);
+    return handOver(llvm::toString(std::move(error)));
   auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
   if (!function || function.isExternal())
-    return reference;
+    return handOver("there is no such function");
   llvm::Expected<conversion::Program> program = conversion::lower(function, evaluate);
-  if (!program) {
-    llvm::consumeError(program.takeError());
-    return reference;
-  }
-  const auto generator = codeGenerator();
-  if (!generator)
-    return llvm::createStringError(generator.error());
-  auto code = (*generator)->compile(program->kernels.texts);
+  if (!program)
+    return handOver(llvm::toString(program.takeError()));
+  llvm::Expected<std::unique_ptr<MachineCode>> code = compiledKernels(program->kernels);
   if (!code)
-    return llvm::createStringError(code.error());
-  for (std::size_t i = 0; i < (*code)->functions().size(); ++i)
-    program->kernels.functions[i] = (*code)->functions()[i];
+    return code.takeError();
   return std::make_unique<CompiledProgram>(std::move(module), std::move(*program),
                                            std::move(*code));
 }

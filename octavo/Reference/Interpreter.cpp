@@ -84,6 +84,9 @@ public:
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override {
     return evaluate(program, function, std::move(arguments), host);
   }
+  execution::Explanation explain() const override {
+    return {.interpretedWhole = "the backend is the interpreter"};
+  }
 
 private:
   mlir::ModuleOp program;

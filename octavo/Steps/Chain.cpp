@@ -40,12 +40,17 @@ llvm::Error RowStep::run(Frame& frame) const {
   return compute(frame, frame.whole, {0, 1, 1}, {});
 }
 
-ChainStep::ChainStep(mlir::Operation* op, std::vector<std::unique_ptr<RowStep>> links,
+ChainStep::ChainStep(mlir::Operation* op, std::vector<std::unique_ptr<RowStep>> steps,
                      std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
                      std::int64_t rowsOfRange, std::int64_t leastRows)
-    : Step(op), links(std::move(links)), slots(std::move(slots)), bytesOfRow(bytesOfRow),
-      rows(rows), rowsOfRange(rowsOfRange), mostRows(std::min(rows, rowsOfRange + leastRows)),
-      ranges(std::max<std::int64_t>(1, (rows - leastRows + rowsOfRange - 1) / rowsOfRange)) {}
+    : Step(op), slots(std::move(slots)), bytesOfRow(bytesOfRow), rows(rows),
+      rowsOfRange(rowsOfRange), mostRows(std::min(rows, rowsOfRange + leastRows)),
+      ranges(std::max<std::int64_t>(1, (rows - leastRows + rowsOfRange - 1) / rowsOfRange)) {
+  for (std::unique_ptr<RowStep>& step : steps) {
+    links.push_back(step.get());
+    all.add(std::move(step));
+  }
+}
 
 /// Gives the slots memory of the worker, so that row number `range.begin` is their first one.
 void ChainStep::place(Worker& worker, RowRange range, std::int64_t mostRows) const {
@@ -59,13 +64,13 @@ void ChainStep::place(Worker& worker, RowRange range, std::int64_t mostRows) con
 }
 
 llvm::Error ChainStep::run(Frame& frame) const {
-  for (const std::unique_ptr<RowStep>& link : links)
+  for (const RowStep* link : links)
     if (llvm::Error error = link->prepare(frame))
       return error;
   // Each link alone uses all threads.
   if (ranges < kernels::threadsOf({})) {
     place(frame.whole, {0, rows, rows}, rows);
-    for (const std::unique_ptr<RowStep>& link : links)
+    for (const RowStep* link : links)
       if (llvm::Error error = link->compute(frame, frame.whole, {0, rows, rows}, {}))
         return error;
     return llvm::Error::success();
@@ -84,7 +89,7 @@ llvm::Error ChainStep::run(Frame& frame) const {
       const RowRange range{number * rowsOfRange,
                            number + 1 == ranges ? rows : (number + 1) * rowsOfRange, rows};
       place(*worker, range, mostRows);
-      for (const std::unique_ptr<RowStep>& link : links)
+      for (const RowStep* link : links)
         if (llvm::Error error = link->compute(frame, *worker, range, {.threads = 1})) {
           failed.add(number, std::move(error));
           break;

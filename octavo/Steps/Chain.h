@@ -39,17 +39,18 @@ public:
   };
   /// Ranges have `rowsOfRange` rows, the last one up to `leastRows` more. `bytesOfRow` is what the
   /// slots take for one row.
-  ChainStep(mlir::Operation* op, std::vector<std::unique_ptr<RowStep>> links,
+  ChainStep(mlir::Operation* op, std::vector<std::unique_ptr<RowStep>> steps,
             std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
             std::int64_t rowsOfRange, std::int64_t leastRows);
   llvm::Error run(Frame& frame) const override;
-
-  const std::vector<std::unique_ptr<RowStep>>& all() const { return links; }
+  StepFacts facts() const override { return {.kind = StepFacts::Kind::Chain, .operations = 0}; }
+  std::vector<const Sequence*> nested() const override { return {&all}; }
 
 private:
   void place(Worker& worker, RowRange range, std::int64_t mostRows) const;
 
-  std::vector<std::unique_ptr<RowStep>> links;
+  Sequence all;
+  std::vector<const RowStep*> links; ///< the same
   std::vector<RangeSlot> slots;
   std::size_t bytesOfRow;
   std::int64_t rows, rowsOfRange, mostRows, ranges;

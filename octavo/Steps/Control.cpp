@@ -26,6 +26,14 @@ llvm::Error WhileStep::run(Frame& frame) const {
   }
 }
 
+std::vector<const Sequence*> BranchStep::nested() const {
+  std::vector<const Sequence*> list;
+  list.reserve(branches.size());
+  for (const Branch& branch : branches)
+    list.push_back(&branch.steps);
+  return list;
+}
+
 llvm::Error BranchStep::run(Frame& frame) const {
   const std::byte* given = frame.whole.memory[static_cast<std::size_t>(index.number)];
   std::int32_t chosen = 0;

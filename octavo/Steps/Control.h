@@ -19,9 +19,8 @@ public:
       : Step(op), carried(std::move(carried)), condition(std::move(condition)),
         predicate(predicate), body(std::move(body)) {}
   llvm::Error run(Frame& frame) const override;
-
-  const Sequence& conditionSteps() const { return condition; }
-  const Sequence& bodySteps() const { return body; }
+  StepFacts facts() const override { return {.kind = StepFacts::Kind::Loop}; }
+  std::vector<const Sequence*> nested() const override { return {&condition, &body}; }
 
 private:
   std::vector<Carried> carried;
@@ -43,8 +42,8 @@ public:
       : Step(op), index(index), isPredicate(isPredicate), branches(std::move(branches)),
         results(std::move(results)) {}
   llvm::Error run(Frame& frame) const override;
-
-  const std::vector<Branch>& all() const { return branches; }
+  StepFacts facts() const override { return {.kind = StepFacts::Kind::Branch}; }
+  std::vector<const Sequence*> nested() const override;
 
 private:
   Slot index;

@@ -15,4 +15,13 @@ llvm::Error InterpretedStep::run(Frame& frame) const {
   return llvm::Error::success();
 }
 
+StepFacts InterpretedStep::facts() const {
+  StepFacts facts{.kind = StepFacts::Kind::Interpreted, .detail = reason};
+  for (const std::vector<Place>* places : {&operands, &results})
+    for (const Place& place : *places)
+      if (place.memory)
+        facts.bytes += static_cast<double>(bytesOf(place));
+  return facts;
+}
+
 } // namespace octavo::steps

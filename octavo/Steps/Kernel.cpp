@@ -86,4 +86,10 @@ llvm::Error UpdateStep::run(Frame& frame) const {
   return llvm::Error::success();
 }
 
+StepFacts UpdateStep::facts() const {
+  const std::int64_t moved =
+      numerics::elementCount(operand.number == result.number ? updateShape : shape);
+  return {.kind = StepFacts::Kind::Update, .bytes = 2 * static_cast<double>(moved * elementBytes)};
+}
+
 } // namespace octavo::steps

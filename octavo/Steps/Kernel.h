@@ -10,16 +10,18 @@ class KernelStep : public RowStep {
 public:
   /// `grain` rows are worth handing to a thread.
   KernelStep(mlir::Operation* op, const KernelFunction& function, std::vector<Slot> arguments,
-             std::int64_t rows, std::int64_t grain)
-      : RowStep(op), function(function), arguments(std::move(arguments)), rows(rows), grain(grain) {
-  }
+             std::int64_t rows, std::int64_t grain, StepFacts known)
+      : RowStep(op), function(function), arguments(std::move(arguments)), rows(rows), grain(grain),
+        known(std::move(known)) {}
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;
+  StepFacts facts() const override { return known; }
 
 private:
   const KernelFunction& function; ///< known when all kernels are compiled
   std::vector<Slot> arguments;
   std::int64_t rows, grain;
+  StepFacts known;
 };
 
 /// stablehlo.dynamic_update_slice: a box of `update` at starts that the program computes, clamped.
@@ -37,6 +39,7 @@ public:
       : Step(op), operand(operand), update(update), result(result), starts(std::move(starts)),
         shape(std::move(shape)), updateShape(std::move(updateShape)), elementBytes(elementBytes) {}
   llvm::Error run(Frame& frame) const override;
+  StepFacts facts() const override;
 
 private:
   Slot operand, update, result;

@@ -43,6 +43,12 @@ void copy(Frame& frame, const Place& from, const Place& to) {
     std::memcpy(frame.whole.memory[target], frame.whole.memory[source], bytesOf(from));
 }
 
+StepFacts CopyStep::facts() const {
+  return {.kind = StepFacts::Kind::Copy,
+          .operations = 0,
+          .bytes = from.memory ? 2 * static_cast<double>(bytesOf(from)) : 0};
+}
+
 llvm::Error CopyStep::run(Frame& frame) const {
   copy(frame, from, to);
   return llvm::Error::success();

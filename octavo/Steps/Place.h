@@ -31,6 +31,7 @@ public:
   CopyStep(mlir::Operation* op, Place from, Place to)
       : Step(op), from(std::move(from)), to(std::move(to)) {}
   llvm::Error run(Frame& frame) const override;
+  StepFacts facts() const override;
 
 private:
   Place from, to;

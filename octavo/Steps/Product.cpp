@@ -1,5 +1,8 @@
 #include "octavo/Steps/Product.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <span>
 
 namespace octavo::steps {
@@ -102,6 +105,72 @@ llvm::Error ScaledProductStep::compute(const Frame& frame, Worker& worker, RowRa
                               static_cast<std::size_t>(own.size() * columns)),
                     execution);
   return llvm::Error::success();
+}
+
+StepFacts MatrixProductStep::facts() const {
+  const auto count = static_cast<double>(batch.size());
+  const auto m = static_cast<double>(rows), k = static_cast<double>(depth),
+             n = static_cast<double>(columns);
+  StepFacts facts{.kind = StepFacts::Kind::Product,
+                  .detail = batch.size() == 1 ? "f32 x f32" : "f32 x f32, in batches",
+                  .bytes = sizeof(float) * count * (m * k + k * n + m * n),
+                  .arithmetic = 2 * count * m * k * n};
+  if (batch.size() == 1)
+    facts.weight = {.slot = right.slot.number, .bytes = sizeof(float) * k * n};
+  return facts;
+}
+
+namespace {
+
+/// The scaled format of an operand, or what it is made of.
+std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth) {
+  if (operand.scale == nullptr)
+    return std::string(operand.element->name);
+  for (const format::ScaledFormat& row : format::kScaledFormats)
+    if (row.element == operand.element && row.scale == operand.scale &&
+        row.across == operand.across &&
+        (row.along == format::kWholeAxis ? depth : row.along) == operand.along)
+      return std::string(row.rowName());
+  return fmt::format("{} by {} [{}, {}]", operand.element->name, operand.scale->name,
+                     operand.across, operand.along);
+}
+
+/// Bytes of rows of an operand, codes and scales.
+double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::int64_t depth) {
+  const auto count = static_cast<double>(rows) * static_cast<double>(depth);
+  double bits = operand.element->width();
+  if (operand.scale != nullptr)
+    bits += static_cast<double>(operand.scale->width()) /
+            static_cast<double>(std::max<std::int64_t>(1, operand.across * operand.along));
+  return count * bits / 8;
+}
+
+std::string_view arithmeticName(const kernels::ProductPlan& plan) {
+  if (!plan.floats)
+    return "integers";
+  return plan.floatDot == kernels::FloatDot::Bf16Pairs ? "bf16" : "f32";
+}
+
+} // namespace
+
+StepFacts PackStep::facts() const {
+  return {.kind = StepFacts::Kind::Pack,
+          .detail = formatName(plan.left, plan.depth),
+          .operations = options ? 1 : 0,
+          .bytes = static_cast<double>(sizeof(float)) * static_cast<double>(rows) *
+                       static_cast<double>(plan.depth) +
+                   bytesOf(plan.left, rows, plan.depth)};
+}
+
+StepFacts ScaledProductStep::facts() const {
+  const double weightBytes = bytesOf(plan.right, columns, plan.depth);
+  const double results = static_cast<double>(rows) * static_cast<double>(columns);
+  return {.kind = StepFacts::Kind::Product,
+          .detail = fmt::format("{} x {}, in {}", formatName(plan.left, plan.depth),
+                                formatName(plan.right, plan.depth), arithmeticName(plan)),
+          .bytes = bytesOf(plan.left, rows, plan.depth) + weightBytes + sizeof(float) * results,
+          .arithmetic = 2 * results * static_cast<double>(plan.depth),
+          .weight = StepFacts::Weight{.value = weight, .bytes = weightBytes}};
 }
 
 } // namespace octavo::steps

@@ -43,6 +43,7 @@ public:
   llvm::Error prepare(Frame& frame) const override;
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;
+  StepFacts facts() const override;
 
 private:
   Side left, right;
@@ -64,6 +65,7 @@ public:
         packed(packed) {}
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;
+  StepFacts facts() const override;
 
 private:
   kernels::ProductPlan plan;
@@ -83,6 +85,7 @@ public:
   llvm::Error prepare(Frame& frame) const override;
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;
+  StepFacts facts() const override;
 
 private:
   kernels::ProductPlan plan;

@@ -6,6 +6,29 @@
 
 namespace octavo::steps {
 
+std::string_view name(StepFacts::Kind kind) {
+  switch (kind) {
+  case StepFacts::Kind::Kernel:
+    return "kernel";
+  case StepFacts::Kind::Product:
+    return "product";
+  case StepFacts::Kind::Pack:
+    return "pack";
+  case StepFacts::Kind::Chain:
+    return "chain";
+  case StepFacts::Kind::Update:
+    return "update";
+  case StepFacts::Kind::Copy:
+    return "copy";
+  case StepFacts::Kind::Loop:
+    return "loop";
+  case StepFacts::Kind::Branch:
+    return "branch";
+  case StepFacts::Kind::Interpreted:
+    return "interpreted";
+  }
+}
+
 llvm::Error failure(const Step& step, const llvm::Twine& message) {
   mlir::Operation* op = step.operation();
   return llvm::createStringError(locationText(op->getLoc()) + ": '" + op->getName().getStringRef() +

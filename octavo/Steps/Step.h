@@ -15,6 +15,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace octavo::steps {
@@ -75,6 +78,30 @@ struct Frame {
   template <typename T = std::byte> T* at(Slot slot) const { return whole.at<T>(slot); }
 };
 
+class Sequence;
+
+/// What a step does, for whoever looks into a program.
+struct StepFacts {
+  enum class Kind : std::uint8_t { Kernel, Product, Pack, Chain, Update, Copy, Loop, Branch, Interpreted };
+  Kind kind;
+  /// Of a product or packing, what is multiplied; of what the interpreter evaluates, why.
+  std::string detail = {};
+  std::int64_t operations = 1; ///< of the program, that it computes
+  std::int64_t kernel = -1;    ///< the number of its code, which several kernels may have
+  double bytes = 0;            ///< of a run: read and written, each once
+  double arithmetic = 0;       ///< of a run: multiplications and additions of products
+  /// Of what is packed again in each run only if it is not the same: the slot, or place among the
+  /// values, and the bytes that it takes.
+  struct Weight {
+    int slot = -1, value = -1;
+    double bytes;
+  };
+  std::optional<Weight> weight = {};
+};
+
+/// `kernel`, `product`, ...
+std::string_view name(StepFacts::Kind kind);
+
 class Step {
 public:
   /// `op` is what it computes, or the last of several operations.
@@ -84,6 +111,9 @@ public:
   Step& operator=(const Step&) = delete;
 
   virtual llvm::Error run(Frame& frame) const = 0;
+  virtual StepFacts facts() const = 0;
+  /// The sequences that it runs.
+  virtual std::vector<const Sequence*> nested() const { return {}; }
 
   mlir::Operation* operation() const { return computed; }
 

@@ -1,4 +1,4 @@
-// RUN: not octavo run %s 2>&1 | FileCheck %s
+// RUN: not octavo run %s --backend reference 2>&1 | FileCheck %s
 
 // Checks as most public programs spell them: the bounds are the public driver's (3 ulp, 1e-3, 1e-4).
 // CHECK: @holds: 6 held, 0 failed

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // RUN: octavo-opt %s --octavo-legalize-arith | octavo run /dev/stdin
 // arith and math on tensors and on scalars (I28), and the same after their legalization. The values
 // are those of MLIR's documentation of each operation.

@@ -1,4 +1,4 @@
-// RUN: octavo run %s | FileCheck %s
+// RUN: octavo run %s --backend reference | FileCheck %s
 // Operands broadcast to one shape first, by hand.
 
 // CHECK: @broadcasts: 4 held, 0 failed

@@ -1,7 +1,7 @@
 // RUN: split-file %s %t
-// RUN: not octavo run %t/order.mlir 2>&1 | FileCheck %s --check-prefix ORDER
-// RUN: not octavo run %t/groups.mlir 2>&1 | FileCheck %s --check-prefix GROUPS
-// RUN: not octavo run %t/failure.mlir 2>&1 | FileCheck %s --check-prefix FAILURE
+// RUN: not octavo run %t/order.mlir --backend reference 2>&1 | FileCheck %s --check-prefix ORDER
+// RUN: not octavo run %t/groups.mlir --backend reference 2>&1 | FileCheck %s --check-prefix GROUPS
+// RUN: not octavo run %t/failure.mlir --backend reference 2>&1 | FileCheck %s --check-prefix FAILURE
 // Processes that wait for ever, that fail, or that do not have what the program asks for.
 
 //--- order.mlir

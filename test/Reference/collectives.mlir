@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Collectives (I26) on 2 replicas x 2 partitions, by hand. Process number p = 2 * replica + partition
 // has x = [10 p + 1, 10 p + 2], so that every element tells where it came from; expected values are a
 // table with a row for each process.

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Parts of complex numbers, and transforms (I22) whose values are exact, by hand.
 
 func.func @parts() {

@@ -1,4 +1,4 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
 // dot_general (I12).
 
 // Seed 001: 0*0 + 1*1 + ... + 7*7 is 140 in f32; E4M3 has 136 and 144 around it, and 144 is even.

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Calls, composites (I16), tuples, custom calls (I15).
 
 func.func private @twice(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {

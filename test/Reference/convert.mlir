@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // convert (I7), bitcast_convert (I8), reduce_precision (I9).
 
 // OCP FP8: 464 is the tie of 448 and 480, which E4M3FN does not have.

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Shapes, sizes and paddings as operands (I24), by hand.
 
 func.func @shapes() {

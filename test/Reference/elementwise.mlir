@@ -1,4 +1,4 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
 // Elementwise operations on wide floats, integers and booleans. Rules: docs/semantics.md.
 
 func.func @add() {

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Functions of f32, within 1 value of mpmath (200 bits, one rounding). Rule I1 of docs/semantics.md.
 
 func.func @cbrt() {

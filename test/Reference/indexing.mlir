@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Places that come from data (I17, I19); the values follow from the specification by hand.
 
 func.func @slices() {

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Factors and triangular systems (I22), by hand.
 
 // L = [[2, 0], [3, 1]]: L L^T = [[4, 6], [6, 10]]. The other triangle is not read.

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Microscaling written out in StableHLO, as the RFC "Microscaling (MX) types in XLA" describes it:
 // dequantize is convert, broadcast the scales, multiply; quantize follows OCP MX 6.3.
 

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Arithmetic in the narrow formats: exact, then one rounding. Limits from the formats' standards.
 
 // OCP FP8 table 2: E4M3 reaches 448 with spacing 32 and has no Inf. 464 is a tie, to even. A NaN for

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Scaled tensors (I13, I14). Scales and elements by hand from OCP MX 6.3.
 
 // Row 0: amax 6, 2^2 is its power of two and the largest of E2M1: scale 1. Row 1: amax 1.5, scale

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Collectives of quantized elements (I25, I26) on 2 replicas, by hand. Scale 0.5, zero point 3: process
 // 0 has the codes [4, 9], which stand for 0.5 and 3, process 1 has [7, 1], which stand for 2 and -1.
 !q = !quant.uniform<i8:f32, 0.5:3>

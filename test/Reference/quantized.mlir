@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Integers that stand for numbers (I25), by hand: scale 0.5, zero point 3.
 !q = !quant.uniform<i8:f32, 0.5:3>
 

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // rng_bit_generator (I23). The first two are the values of the specification's example and of its
 // reference tests.
 

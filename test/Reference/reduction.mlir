@@ -1,4 +1,4 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
 // Sums and other folds (I10).
 
 func.func @add_over_each_axis() {

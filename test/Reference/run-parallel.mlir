@@ -1,7 +1,8 @@
 // RUN: split-file %s %t
-// RUN: octavo run %t/checks.mlir
-// RUN: not octavo run %t/deadlock.mlir 2>&1 | FileCheck %s --check-prefix DEADLOCK
-// RUN: not octavo run %t/infeed.mlir 2>&1 | FileCheck %s --check-prefix INFEED
+// RUN: octavo run %t/checks.mlir --backend reference
+// RUN: octavo run %t/checks.mlir --backend compiled
+// RUN: not octavo run %t/deadlock.mlir --backend reference 2>&1 | FileCheck %s --check-prefix DEADLOCK
+// RUN: not octavo run %t/infeed.mlir --backend reference 2>&1 | FileCheck %s --check-prefix INFEED
 // A program that runs others as the processes of a grid.
 
 //--- checks.mlir

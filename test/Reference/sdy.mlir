@@ -1,4 +1,4 @@
-// RUN: octavo run %s | FileCheck %s
+// RUN: octavo run %s --backend reference | FileCheck %s
 
 // Shardings change nothing; a manual computation is run for each device.
 

@@ -1,12 +1,12 @@
-// RUN: octavo run %s --json | FileCheck %s
+// RUN: octavo run %s --backend reference --json | FileCheck %s
 // tensor and shape: extents as numbers (I28). Functions that fail are asked for by name.
-// RUN: not octavo run %s --function not_broadcastable 2>&1 | FileCheck %s --check-prefix=BROADCAST
-// RUN: not octavo run %s --function not_equal 2>&1 | FileCheck %s --check-prefix=EQUAL
-// RUN: not octavo run %s --function required 2>&1 | FileCheck %s --check-prefix=REQUIRED
-// RUN: not octavo run %s --function beyond_rank 2>&1 | FileCheck %s --check-prefix=RANK
-// RUN: not octavo run %s --function beyond_extent 2>&1 | FileCheck %s --check-prefix=EXTENT
-// RUN: not octavo run %s --function wrong_cast 2>&1 | FileCheck %s --check-prefix=CAST
-// RUN: not octavo run %s --function wrong_reshape 2>&1 | FileCheck %s --check-prefix=RESHAPE
+// RUN: not octavo run %s --backend reference --function not_broadcastable 2>&1 | FileCheck %s --check-prefix=BROADCAST
+// RUN: not octavo run %s --backend reference --function not_equal 2>&1 | FileCheck %s --check-prefix=EQUAL
+// RUN: not octavo run %s --backend reference --function required 2>&1 | FileCheck %s --check-prefix=REQUIRED
+// RUN: not octavo run %s --backend reference --function beyond_rank 2>&1 | FileCheck %s --check-prefix=RANK
+// RUN: not octavo run %s --backend reference --function beyond_extent 2>&1 | FileCheck %s --check-prefix=EXTENT
+// RUN: not octavo run %s --backend reference --function wrong_cast 2>&1 | FileCheck %s --check-prefix=CAST
+// RUN: not octavo run %s --backend reference --function wrong_reshape 2>&1 | FileCheck %s --check-prefix=RESHAPE
 // CHECK-COUNT-3: "failed": []
 
 func.func @tensors() {

@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // sort (I20) and chlo.top_k, by hand.
 
 func.func @pairs() {

@@ -1,7 +1,8 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // scf and cf.assert (I28).
-// RUN: not octavo run %s --function does_not_hold 2>&1 | FileCheck %s --check-prefix=ASSERT
-// RUN: not octavo run %s --function no_step 2>&1 | FileCheck %s --check-prefix=STEP
+// RUN: not octavo run %s --backend reference --function does_not_hold 2>&1 | FileCheck %s --check-prefix=ASSERT
+// RUN: not octavo run %s --backend reference --function no_step 2>&1 | FileCheck %s --check-prefix=STEP
 
 func.func @loops() {
   %zero = arith.constant 0 : index

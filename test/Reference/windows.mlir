@@ -1,4 +1,5 @@
-// RUN: octavo run %s
+// RUN: octavo run %s --backend reference
+// RUN: octavo run %s --backend compiled
 // Windows and batch normalization (I10, I21), by hand.
 
 func.func @convolution() {

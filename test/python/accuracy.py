@@ -313,7 +313,7 @@ def measure(folder, count):
             inputs.append(complex_arguments(function, dtype, count))
     arrays = [np.ascontiguousarray(half) for given in inputs for x in given for half in (x if x.ndim == 2 else [x])]
     text = program(calls, [given[0].shape[-1] for given in inputs], kinds)
-    runs = [iter(run(folder, one, *arrays)) for one in (text, legalized(text))]
+    runs = [iter(run(folder, one, *arrays, backend="reference")) for one in (text, legalized(text))]
     for (function, operands), kind, given in zip(calls, kinds, inputs):
         dtype = TYPES[kind.removeprefix("complex<").removesuffix(">")]
         is_complex = kind.startswith("complex")

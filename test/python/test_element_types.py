@@ -369,7 +369,7 @@ def build():
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     program = build()
-    arrays = run(tmp_path_factory.mktemp("types"), program.text())
+    arrays = run(tmp_path_factory.mktemp("types"), program.text(), backend="reference")
     return program.cases, dict(zip(program.joined, arrays, strict=True))
 
 

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.mlir
 OCTAVO = Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
 
 
-def run(folder, program, *arrays):
+def run(folder, program, *arrays, backend="compiled"):
     """The results of `@main` on arrays, in order."""
     path = folder / "program.mlir"
     path.write_text(program)
-    command = [OCTAVO, "run", path, "--output", folder / "out"]
+    command = [OCTAVO, "run", path, "--output", folder / "out", "--backend", backend]
     for i, array in enumerate(arrays):
         np.save(folder / f"in{i}.npy", array)
         command += ["--input", folder / f"in{i}.npy"]

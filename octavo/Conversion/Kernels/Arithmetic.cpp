@@ -339,6 +339,8 @@ bool isCompiledElementwise(mlir::Operation* op) {
   return (kindOf(mlir::getElementTypeOrSelf(op->getOperand(0))) & row->kinds) != 0;
 }
 
+bool isElementwise(mlir::Operation* op) { return rowOf(op) != nullptr; }
+
 int costOf(mlir::Operation* op) {
   const Row* row = rowOf(op);
   return row == nullptr ? 1 : row->cost;

@@ -11,6 +11,9 @@ namespace octavo::conversion {
 /// Whether there is code for the operation on its element types.
 bool isCompiledElementwise(mlir::Operation* op);
 
+/// The same for some element types.
+bool isElementwise(mlir::Operation* op);
+
 /// How much an element costs, in additions: what is dear is not computed twice.
 int costOf(mlir::Operation* op);
 

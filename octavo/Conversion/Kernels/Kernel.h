@@ -41,6 +41,9 @@ bool isKernelMember(mlir::Operation* op);
 /// constants of one value, iota.
 bool isInlined(mlir::Operation* op);
 
+/// Why kernels have no code for the operation; empty for what isKernelMember or isInlined is true.
+std::string whyNoCode(mlir::Operation* op);
+
 /// Of a reduction: whether it takes the last axes, so that its operand's rows are its elements.
 bool reducesRows(mlir::Operation* op);
 

@@ -12,17 +12,43 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace octavo::conversion {
 
 namespace {
 
+bool isCompiledTensor(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && isCompiled(tensor.getElementType());
+}
+
 bool hasCompiledTypes(mlir::Operation* op) {
-  const auto fits = [](mlir::Value value) {
-    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-    return tensor && tensor.hasStaticShape() && isCompiled(tensor.getElementType());
-  };
-  return llvm::all_of(op->getOperands(), fits) && llvm::all_of(op->getResults(), fits);
+  return llvm::all_of(op->getOperandTypes(), isCompiledTensor) &&
+         llvm::all_of(op->getResultTypes(), isCompiledTensor);
+}
+
+/// A text and the kind of a value's elements.
+std::string onElements(std::string text, mlir::Value value) {
+  llvm::raw_string_ostream out(text);
+  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+  if (!tensor)
+    out << "values of type " << value.getType();
+  else if (!tensor.hasStaticShape())
+    out << "tensors of unknown extents";
+  else
+    out << "elements of type " << tensor.getElementType();
+  return text;
+}
+
+/// What kernels do not work on among the operands and results of an operation.
+std::string wrongType(mlir::Operation* op) {
+  llvm::SmallVector<mlir::Value> values(op->getOperands());
+  values.append(op->result_begin(), op->result_end());
+  for (mlir::Value value : values)
+    if (!isCompiledTensor(value.getType()))
+      return onElements("kernels do not work on ", value);
+  return "";
 }
 
 /// The body's operation where it is one, of both arguments, that accumulates in a wider type.
@@ -57,15 +83,24 @@ bool isInlined(mlir::Operation* op) {
   return isView(op) || llvm::isa<stablehlo::IotaOp>(op) || splatBits(op->getResult(0));
 }
 
-bool isKernelMember(mlir::Operation* op) {
+std::string whyNoCode(mlir::Operation* op) {
   if (isCompiledElementwise(op))
-    return true;
-  if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op))
-    return hasCompiledTypes(op) && Combination::isCompiled(reduce);
-  return llvm::isa<stablehlo::ConcatenateOp, stablehlo::PadOp, stablehlo::DynamicSliceOp,
-                   stablehlo::GatherOp>(op) &&
-         hasCompiledTypes(op);
+    return "";
+  auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op);
+  const bool hasCode =
+      reduce || isElementwise(op) || isView(op) ||
+      llvm::isa<stablehlo::ConcatenateOp, stablehlo::PadOp, stablehlo::DynamicSliceOp,
+                stablehlo::GatherOp, stablehlo::IotaOp>(op);
+  if (!hasCode)
+    return "kernels have no code for it";
+  if (!hasCompiledTypes(op))
+    return wrongType(op);
+  if (reduce)
+    return Combination::whyNotCompiled(reduce);
+  return isElementwise(op) ? onElements("kernels have no code for it on ", op->getOperand(0)) : "";
 }
+
+bool isKernelMember(mlir::Operation* op) { return !isInlined(op) && whyNoCode(op).empty(); }
 
 bool reducesRows(mlir::Operation* op) {
   auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op);
@@ -88,18 +123,17 @@ bool reducesRows(mlir::Operation* op) {
   return reduced > 1 && sizeOf(reduce.getInputs()[0]) > 0;
 }
 
-bool Combination::isCompiled(stablehlo::ReduceOp op) {
-  for (mlir::Operation& inner : op.getBody().front().without_terminator()) {
-    if (!isCompiledElementwise(&inner) &&
+std::string Combination::whyNotCompiled(stablehlo::ReduceOp op) {
+  mlir::Block& body = op.getBody().front();
+  const auto isOutside = [&](mlir::Value value) { return value.getParentBlock() != &body; };
+  for (mlir::Operation& inner : body) {
+    if (llvm::any_of(inner.getOperands(), isOutside))
+      return "its body uses values from around it";
+    if (&inner != body.getTerminator() && !isCompiledElementwise(&inner) &&
         !splatBits(inner.getNumResults() == 1 ? inner.getResult(0) : mlir::Value()))
-      return false;
-    for (mlir::Value operand : inner.getOperands())
-      if (operand.getParentBlock() != &op.getBody().front())
-        return false;
+      return "kernels have no code for '" + inner.getName().getStringRef().str() + "' in its body";
   }
-  return llvm::all_of(op.getBody().front().getTerminator()->getOperands(), [&](mlir::Value value) {
-    return value.getParentBlock() == &op.getBody().front();
-  });
+  return "";
 }
 
 Combination::Combination(stablehlo::ReduceOp op) : op(op), single(singleOperation(op)) {

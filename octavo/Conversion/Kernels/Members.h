@@ -5,6 +5,8 @@
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
 
+#include <string>
+
 namespace octavo::conversion {
 
 /// The one value of a constant's elements, as its bits; nothing for constants of several.
@@ -17,8 +19,8 @@ class Combination {
 public:
   explicit Combination(stablehlo::ReduceOp op);
 
-  /// Whether there is code for it.
-  static bool isCompiled(stablehlo::ReduceOp op);
+  /// Why there is no code for it; empty where there is.
+  static std::string whyNotCompiled(stablehlo::ReduceOp op);
 
   /// An element of input i, or its initial value, of type `from`, as it is accumulated.
   llvm::Value* enter(Scalars& scalars, std::size_t i, mlir::Type from, llvm::Value* value) const;

@@ -44,7 +44,7 @@ llvm::SmallVector<mlir::Value> readBy(const Node& node) {
 /// A quantization that its products pack.
 ir::QuantizeOp packedQuantization(const Node& node) {
   auto op = llvm::dyn_cast_or_null<ir::QuantizeOp>(node.op);
-  return op && isPackedForProducts(op) ? op : nullptr;
+  return op && isPackedForProducts(op) ? op : nullptr; // or used by nobody
 }
 
 /// The rows of a product that can be cut into ranges; 0 for all else.
@@ -90,8 +90,8 @@ bool isLocal(const MatrixLayout& side, std::int64_t matrixRows, std::int64_t dep
 
 class Builder {
 public:
-  explicit Builder(mlir::Block& block)
-      : block(block), nodes(nodesOf(block)), isTaken(nodes.size()) {}
+  Builder(mlir::Block& block, std::vector<Node> nodesOfBlock)
+      : block(block), nodes(std::move(nodesOfBlock)), isTaken(nodes.size()) {}
 
   std::vector<Chain> build();
 
@@ -236,6 +236,11 @@ std::vector<Chain> Builder::build() {
 
 } // namespace
 
-std::vector<Chain> chainsOf(mlir::Block& block) { return Builder(block).build(); }
+llvm::Expected<std::vector<Chain>> chainsOf(mlir::Block& block) {
+  llvm::Expected<std::vector<Node>> nodes = nodesOf(block);
+  if (!nodes)
+    return nodes.takeError();
+  return Builder(block, std::move(*nodes)).build();
+}
 
 } // namespace octavo::conversion

@@ -19,6 +19,6 @@ struct Chain {
 /// The nodes of a block (Nodes.h) in chains that begin with products. A quantization that is packed
 /// for products becomes a link before the first product that uses it; where all of its products are
 /// in chains, it is no node besides.
-std::vector<Chain> chainsOf(mlir::Block& block);
+llvm::Expected<std::vector<Chain>> chainsOf(mlir::Block& block);
 
 } // namespace octavo::conversion

@@ -83,7 +83,8 @@ private:
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);
   llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
-  llvm::Error interpret(mlir::Operation* op, Sequence& sequence);
+  /// `reason` says why there is no code.
+  llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
   void layOutArena();
 };
@@ -172,9 +173,16 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
   constexpr std::int64_t kElementsWorthAThread = 32768;
   const std::int64_t width = std::max<std::int64_t>(
       1, node.kernel.columns * static_cast<std::int64_t>(1 + node.kernel.members.size() / 4));
+  double bytes = 0;
+  for (mlir::Value argument : node.code.arguments)
+    bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
   return std::make_unique<steps::KernelStep>(
       last, table.functions[entry->second], std::move(slots), node.kernel.rows,
-      std::max<std::int64_t>(1, kElementsWorthAThread / width));
+      std::max<std::int64_t>(1, kElementsWorthAThread / width),
+      steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                       .operations = static_cast<std::int64_t>(node.kernel.members.size()),
+                       .kernel = static_cast<std::int64_t>(entry->second),
+                       .bytes = bytes});
 }
 
 llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence) {
@@ -182,7 +190,7 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
   if (!operand)
     return operand.takeError();
   if (!operand->memory)
-    return interpret(op, sequence);
+    return interpret(op, sequence, "its elements have no place in memory");
   llvm::Expected<Slot> update = usedSlot(op.getUpdate());
   if (!update)
     return update.takeError();
@@ -393,7 +401,7 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
   return llvm::Error::success();
 }
 
-llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence) {
+llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence, std::string reason) {
   if (llvm::isa<mlir::func::CallOp>(op))
     return refusal(op, "calls that cannot be inlined are not compiled");
   if (op->getNumRegions() != 0) {
@@ -409,7 +417,7 @@ llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence) {
   if (!found)
     return found.takeError();
   add(sequence, std::make_unique<steps::InterpretedStep>(op, evaluate, std::move(*operands),
-                                                         std::move(*found)));
+                                                         std::move(*found), std::move(reason)));
   return llvm::Error::success();
 }
 
@@ -425,8 +433,10 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
       return given.takeError();
     Place argument = newPlace(op->getResult(i).getType());
     keep(argument);
-    places[condition.getArgument(i)] = places[body.getArgument(i)] = places[op->getResult(i)] =
-        argument;
+    // One by one: a reference to one's place is gone when the next makes the map grow.
+    for (mlir::Value each : {mlir::Value(condition.getArgument(i)),
+                             mlir::Value(body.getArgument(i)), mlir::Value(op->getResult(i))})
+      places[each] = argument;
     carried.push_back({std::move(*given), argument, {}});
   }
   ++position;
@@ -505,13 +515,30 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
-      .Default([&](mlir::Operation*) { return interpret(op, sequence); });
+      .Case([&](stablehlo::DotGeneralOp dot) {
+        const std::string why = whyNoMatrixProduct(dot);
+        return interpret(op, sequence, why.empty() ? "it has no elements" : why);
+      })
+      .Case([&](ir::QuantizeOp) {
+        return interpret(op, sequence,
+                         "it is used by more than the left sides of products of one form");
+      })
+      .Case([&](ir::DotGeneralOp dot) {
+        std::string why = "its left side is used by more than products of one form";
+        scaledProduct(dot, &why);
+        return interpret(op, sequence, std::move(why));
+      })
+      .Default([&](mlir::Operation*) { return interpret(op, sequence, whyNoCode(op)); });
 }
 
 llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
-  for (const Chain& each : chainsOf(block))
+  program.operations += llvm::range_size(block.without_terminator());
+  llvm::Expected<std::vector<Chain>> chains = chainsOf(block);
+  if (!chains)
+    return chains.takeError();
+  for (const Chain& each : *chains)
     if (llvm::Error error = chain(each, sequence))
       return error;
   return llvm::Error::success();

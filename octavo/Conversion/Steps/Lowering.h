@@ -33,6 +33,7 @@ struct KernelTable {
 
 struct Program {
   steps::Sequence steps;
+  std::int64_t operations = 0; ///< that are computed, by whatever step, those in regions too
   std::vector<SlotUse> slots;
   std::size_t arenaBytes = 0;
   int valueCount = 0;

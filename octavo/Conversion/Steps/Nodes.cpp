@@ -30,6 +30,9 @@ namespace {
 
 constexpr int kUnknown = kColumn + 1;
 
+/// More would make registers spill, and LLVM takes more than linear time.
+constexpr std::size_t kMostMembers = 256;
+
 bool isConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
 
 /// What a value's element `linear` is read from, through views; nothing where it is written in the
@@ -44,7 +47,7 @@ class Builder {
 public:
   explicit Builder(mlir::Block& block) : block(block) {}
 
-  std::vector<Node> build();
+  llvm::Expected<std::vector<Node>> build();
 
 private:
   struct Draft {
@@ -133,7 +136,7 @@ bool Builder::fits(mlir::Operation* op, int draft, std::int64_t rows, std::int64
 /// Makes the operation a member of a draft, if it can be.
 bool Builder::joins(mlir::Operation* op, int draft) {
   Draft& d = at(draft);
-  if (!d.node.isKernel())
+  if (!d.node.isKernel() || d.node.kernel.members.size() == kMostMembers)
     return false;
   std::int64_t rows = d.node.kernel.rows, columns = d.node.kernel.columns;
   bool splits = d.isSplit;
@@ -174,7 +177,8 @@ bool Builder::joins(mlir::Operation* op, int draft) {
 /// Makes two drafts one that go over the same rows, if no third stands between them.
 bool Builder::merge(int into, int other) {
   Draft &a = at(into), &c = at(other);
-  if (!a.node.isKernel() || !c.node.isKernel())
+  if (!a.node.isKernel() || !c.node.isKernel() ||
+      a.node.kernel.members.size() + c.node.kernel.members.size() > kMostMembers)
     return false;
   const std::int64_t size = a.node.kernel.rows * a.node.kernel.columns;
   if (size != c.node.kernel.rows * c.node.kernel.columns)
@@ -223,9 +227,16 @@ void Builder::place(mlir::Operation* op) {
         home = candidate;
         break;
       }
+    // What the operation reads besides would wait for the merged draft, and that for it.
+    const auto waitsFor = [&](int candidate) {
+      return llvm::any_of(sources, [&](int source) {
+        const int other = resolve(source);
+        return other != home && other != candidate && reaches(other, candidate);
+      });
+    };
     if (home >= 0 && isCompiledElementwise(op))
       for (const int candidate : candidates)
-        if (resolve(candidate) != home &&
+        if (resolve(candidate) != home && !waitsFor(candidate) &&
             fits(op, candidate, at(home).node.kernel.rows, at(home).node.kernel.columns))
           merge(home, candidate);
   }
@@ -341,7 +352,7 @@ void Builder::connect() {
     require(value, -1);
 }
 
-std::vector<Node> Builder::build() {
+llvm::Expected<std::vector<Node>> Builder::build() {
   for (mlir::Operation& op : block.without_terminator())
     if (!isInlined(&op) && !isConstant(&op))
       place(&op);
@@ -376,7 +387,8 @@ std::vector<Node> Builder::build() {
     if (at(i).mergedInto < 0 && waiting[static_cast<std::size_t>(i)] == 0)
       ready.push(i);
   std::vector<Node> nodes;
-  while (!ready.empty()) {
+  auto left = llvm::count_if(drafts, [](const Draft& draft) { return draft.mergedInto < 0; });
+  for (; !ready.empty(); --left) {
     const int next = ready.top();
     ready.pop();
     for (const int reader : readers[static_cast<std::size_t>(next)])
@@ -400,6 +412,8 @@ std::vector<Node> Builder::build() {
     draft.node.code = emitKernel(draft.node.kernel);
     nodes.push_back(std::move(draft.node));
   }
+  if (left != 0)
+    return llvm::createStringError("kernels would wait for one another");
   return nodes;
 }
 
@@ -424,6 +438,6 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
   return reads;
 }
 
-std::vector<Node> nodesOf(mlir::Block& block) { return Builder(block).build(); }
+llvm::Expected<std::vector<Node>> nodesOf(mlir::Block& block) { return Builder(block).build(); }
 
 } // namespace octavo::conversion

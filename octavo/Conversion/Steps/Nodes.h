@@ -6,6 +6,7 @@
 #include "octavo/Conversion/Steps/Products.h"
 
 #include "mlir/IR/Block.h"
+#include "llvm/Support/Error.h"
 
 #include <vector>
 
@@ -27,8 +28,9 @@ struct Node {
 /// around them.
 llvm::SmallVector<mlir::Value> readsOf(const Node& node);
 
-/// The nodes of a block without its terminator, whose operands are left in memory.
-std::vector<Node> nodesOf(mlir::Block& block);
+/// The nodes of a block without its terminator, whose operands are left in memory. An error says
+/// that there is no order: nothing is to be left out silently.
+llvm::Expected<std::vector<Node>> nodesOf(mlir::Block& block);
 
 /// The value whose memory holds `value`: reshapes leave elements where they are.
 mlir::Value inMemory(mlir::Value value);

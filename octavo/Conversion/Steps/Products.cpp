@@ -6,7 +6,9 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <numeric>
 
@@ -110,10 +112,7 @@ bool isF32(mlir::Value value) {
   return tensor && tensor.hasStaticShape() && tensor.getElementType().isF32();
 }
 
-bool isOfF32(stablehlo::DotGeneralOp dot) {
-  return isF32(dot.getLhs()) && isF32(dot.getRhs()) && isF32(dot.getResult()) &&
-         !dot.getAlgorithm();
-}
+bool isOfF32(stablehlo::DotGeneralOp dot) { return whyNoMatrixProduct(dot).empty(); }
 
 Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
               llvm::ArrayRef<std::int64_t> contracting) {
@@ -121,6 +120,19 @@ Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
 }
 
 } // namespace
+
+std::string whyNoMatrixProduct(stablehlo::DotGeneralOp dot) {
+  if (dot.getAlgorithm())
+    return "dots with an algorithm are not compiled";
+  for (mlir::Value value :
+       llvm::SmallVector<mlir::Value>{dot.getLhs(), dot.getRhs(), dot.getResult()})
+    if (!isF32(value)) {
+      std::string text = "dots of f32, bf16 and f16 are compiled, not of ";
+      llvm::raw_string_ostream(text) << mlir::getElementTypeOrSelf(value.getType());
+      return text;
+    }
+  return "";
+}
 
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
   if (!isOfF32(dot))
@@ -202,13 +214,21 @@ bool contractsLast(llvm::ArrayRef<std::int64_t> contracting, std::size_t rank) {
 
 } // namespace
 
-std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot) {
+std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why) {
+  const auto none = [&](const llvm::Twine& reason) -> std::optional<ScaledProduct> {
+    if (why != nullptr)
+      *why = reason.str();
+    return std::nullopt;
+  };
   const auto numbers = dot.getDotDimensionNumbers();
   auto weightType = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
-  if (!weightType || weightType.getRank() != 2 || !weightType.hasStaticShape() ||
-      !numbers.getLhsBatchingDimensions().empty() || !isF32(dot.getResult()) ||
+  if (!weightType || weightType.getRank() != 2 || !weightType.hasStaticShape())
+    return none("the kernels multiply by a scaled matrix of known extents on the right");
+  if (!numbers.getLhsBatchingDimensions().empty() ||
       !contractsLast(numbers.getRhsContractingDimensions(), 2))
-    return std::nullopt;
+    return none("the kernels contract the last axis of the right matrix and have no batches");
+  if (!isF32(dot.getResult()))
+    return none("the kernels' products of scaled tensors are f32");
   const std::int64_t depth = weightType.getShape()[1];
   const auto right = formatOf(weightType);
   kernels::OperandFormat left = kernels::floatOperand();
@@ -216,20 +236,25 @@ std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot) {
   mlir::Value activations = dot.getLhs();
   if (auto leftType = mlir::dyn_cast<ir::ScaledType>(dot.getLhs().getType())) {
     const auto format = formatOf(leftType);
-    if (!quantize || !format || quantize.getRandomBits() ||
-        !contractsLast(numbers.getLhsContractingDimensions(), leftType.getShape().size()))
-      return std::nullopt;
+    if (!quantize)
+      return none("its left side is not quantized in the program");
+    if (quantize.getRandomBits())
+      return none("its left side is rounded by random bits");
+    if (!format || !contractsLast(numbers.getLhsContractingDimensions(), leftType.getRank()))
+      return none("the kernels have no form for the blocks of its left side");
     left = *format;
     activations = quantize.getOperand();
   } else {
     quantize = nullptr;
   }
-  if (!isF32(activations) || !right || depth == 0 ||
+  if (!isF32(activations))
+    return none("its left side is not of f32");
+  if (!right || depth == 0 ||
       !contractsLast(numbers.getLhsContractingDimensions(), shapeOf(activations).size()))
-    return std::nullopt;
+    return none("the kernels contract the last axis of both sides, which has elements");
   auto plan = kernels::productPlan(left, *right, depth);
   if (!plan)
-    return std::nullopt;
+    return none(plan.error());
   return ScaledProduct{*plan,
                        quantize,
                        activations,

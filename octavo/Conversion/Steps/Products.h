@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace octavo::conversion {
 
@@ -31,6 +32,9 @@ struct MatrixProduct {
 /// a side is no matrix.
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
 
+/// Why a dot is none even with its operands laid out; empty where it is.
+std::string whyNoMatrixProduct(stablehlo::DotGeneralOp dot);
+
 /// Has the operands of a dot of f32 laid out batch axes first, contracted ones last, so that
 /// matrixProduct is something. False for other dots.
 bool layOutOperands(stablehlo::DotGeneralOp dot);
@@ -45,8 +49,8 @@ struct ScaledProduct {
   std::int64_t rows, columns;
 };
 
-/// Nothing where the kernels have no form for it.
-std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot);
+/// Nothing where the kernels have no form for it; `why` then says so.
+std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why = nullptr);
 
 /// Whether all that use a quantized tensor are products of one plan, for which it is packed.
 bool isPackedForProducts(ir::QuantizeOp op);

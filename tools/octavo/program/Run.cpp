@@ -5,6 +5,7 @@
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
+#include "tools/octavo/program/RunExplanation.h"
 #include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/RunReport.h"
 
@@ -44,11 +45,12 @@ struct RunOptions {
   std::vector<std::string> infeed;
   std::string probes;
   bool ignoresUnused = false;
-  std::string backend = "reference";
+  std::string backend = "compiled";
   DotFlags dots; ///< no format: the program runs as it is
   std::string compare;
   std::string output;
   bool isJson = false;
+  bool explains = false;
   unsigned threads = 0;
   unsigned repeat = 0;
 };
@@ -260,6 +262,32 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   return run;
 }
 
+/// What a function would run as. Its arguments are asked for only where their extents decide.
+ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions& options) {
+  const std::string name = function.getName().str();
+  const execution::Backend& backend = backendOf(options);
+  const auto isOpen = [](mlir::Type type) { return transforms::hasUnknownExtents(type); };
+  if (llvm::any_of(function.getArgumentTypes(), isOpen)) {
+    const auto arguments = orThrow(runtime::argumentsOf(function), options.program);
+    refineShapes(function, bindProcesses(arguments, options, "@" + name, 1), options.program);
+  }
+  const ElapsedTime preparing("preparing the program");
+  return {name,
+          orThrow(backend.prepare(function->getParentOfType<mlir::ModuleOp>(), name))->explain()};
+}
+
+void explainProgram(mlir::ModuleOp program, const RunOptions& options) {
+  std::vector<ExplainedFunction> functions;
+  std::vector<mlir::func::FuncOp> checks =
+      options.function.empty() ? runtime::selfChecks(program) : std::vector<mlir::func::FuncOp>();
+  if (checks.empty())
+    checks.push_back(orThrow(runtime::findFunction(program, options.function), options.program));
+  for (mlir::func::FuncOp function : checks)
+    functions.push_back(explainFunction(function, options));
+  printText(options.isJson ? explanationJson(options.program, options.backend, functions)
+                           : explanationText(options.program, functions));
+}
+
 /// Checks that a function with arguments met.
 void reportFailures(const execution::CheckReport& checks) {
   if (checks.failures.empty())
@@ -327,6 +355,10 @@ void runProgram(const RunOptions& options) {
   if (!options.dots.format.empty())
     quantization = quantizeProgram(program, options);
 
+  if (options.explains) {
+    explainProgram(program, options);
+    return;
+  }
   const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
   if (options.function.empty() && !runtime::selfChecks(program).empty()) {
     execution::Host host = hostOf(options, probes.get(), 1);
@@ -412,9 +444,13 @@ void addRunCommand(CLI::App& app) {
       ->type_name("f32");
   command->add_option("--output", options->output, "Write the outputs")
       ->type_name("FILE.safetensors|FILE.npy|FOLDER");
-  command->add_option("--backend", options->backend, "What evaluates the program")
+  command
+      ->add_option("--backend", options->backend,
+                   "What evaluates the program: compiled, or reference, the interpreter")
       ->type_name("NAME")
       ->capture_default_str();
+  command->add_flag("--explain-compile", options->explains,
+                    "Print what the program is compiled to, and what is not and why; run nothing");
   command->add_option("--repeat", options->repeat, "Run so many times more, and print the times")
       ->type_name("N");
   command->add_flag("--json", options->isJson, "Print JSON");
@@ -428,6 +464,7 @@ void addRunCommand(CLI::App& app) {
   command->footer(R"(Examples:
   octavo run model.mlir --weights model.safetensors --input ids=ids.npy --output out.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize mxfp4 --compare f32
+  octavo run model.mlir --explain-compile
   octavo run test.mlir            a program that checks itself: exits 0 when every check held
   octavo run spmd.mlir --input x-{process}.npy --output y-{process}.npy
                                   a program for several processes, each with files of its own)");

@@ -1,0 +1,104 @@
+#include "octavo/Conversion/Steps/Explain.h"
+
+#include "octavo/Dialect/Diagnostics.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::conversion {
+
+namespace {
+
+using execution::Explanation;
+using steps::StepFacts;
+
+class Count {
+public:
+  explicit Count(const Program& program) : program(program) {}
+
+  Explanation of();
+
+private:
+  const Program& program;
+  Explanation found;
+  llvm::DenseSet<std::pair<int, int>> weights; ///< slot and place among the values
+  llvm::DenseSet<mlir::Operation*> packed;
+
+  void add(const steps::Sequence& sequence);
+  void addWeight(const StepFacts::Weight& weight);
+  static void addTo(std::vector<Explanation::Counted>& list, std::string what);
+};
+
+void Count::addTo(std::vector<Explanation::Counted>& list, std::string what) {
+  const auto same = llvm::find_if(list, [&](const auto& each) { return each.what == what; });
+  if (same == list.end())
+    list.push_back({std::move(what), 1});
+  else
+    ++same->count;
+}
+
+void Count::addWeight(const StepFacts::Weight& weight) {
+  if (weight.slot >= 0) {
+    const SlotUse::Kind kind = program.slots[static_cast<std::size_t>(weight.slot)].kind;
+    if (kind != SlotUse::Kind::Argument && kind != SlotUse::Kind::Constant)
+      return; // made in each run, and packed in it
+  }
+  if (!weights.insert({weight.slot, weight.value}).second)
+    return;
+  ++found.packedWeights;
+  found.packedBytes += static_cast<std::int64_t>(weight.bytes);
+}
+
+void Count::add(const steps::Sequence& sequence) {
+  for (const std::unique_ptr<steps::Step>& step : sequence.all()) {
+    StepFacts facts = step->facts();
+    // Each chain packs for itself.
+    if (facts.kind == StepFacts::Kind::Pack && !packed.insert(step->operation()).second)
+      facts.operations = 0;
+    found.inlined -= facts.operations;
+    switch (facts.kind) {
+    case StepFacts::Kind::Kernel:
+      found.kernels.operations += facts.operations;
+      ++found.kernels.steps;
+      break;
+    case StepFacts::Kind::Product:
+      addTo(found.products, std::move(facts.detail));
+      break;
+    case StepFacts::Kind::Interpreted: {
+      mlir::Operation* op = step->operation();
+      found.interpreted.push_back({op->getName().getStringRef().str(), locationText(op->getLoc()),
+                                   std::move(facts.detail)});
+      break;
+    }
+    case StepFacts::Kind::Pack:
+    case StepFacts::Kind::Chain:
+    case StepFacts::Kind::Update:
+    case StepFacts::Kind::Copy:
+    case StepFacts::Kind::Loop:
+    case StepFacts::Kind::Branch:
+      addTo(found.others, std::string(name(facts.kind)));
+      break;
+    }
+    if (facts.weight)
+      addWeight(*facts.weight);
+    for (const steps::Sequence* inner : step->nested())
+      add(*inner);
+  }
+}
+
+Explanation Count::of() {
+  found.operations = found.inlined = program.operations;
+  found.kernels.distinct = static_cast<std::int64_t>(program.kernels.texts.size());
+  found.arenaBytes = static_cast<std::int64_t>(program.arenaBytes);
+  for (const SlotUse& slot : program.slots)
+    if (slot.kind == SlotUse::Kind::Constant)
+      found.constantBytes += static_cast<std::int64_t>(slot.bytes);
+  add(program.steps);
+  return std::move(found);
+}
+
+} // namespace
+
+Explanation explain(const Program& program) { return Count(program).of(); }
+
+} // namespace octavo::conversion
