@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
+#include "octavo/Kernels/Quantize.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
@@ -13,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <optional>
 
@@ -313,17 +315,29 @@ private:
     const auto& scaled = std::get<ScaledArgument>(argument.type);
     numerics::QuantizeOptions settings = scaled.options;
     settings.input = &tensor.type.format();
-    numerics::QuantizeResult result =
-        numerics::quantize(FloatValues(tensor).get(), argument.shape, scaled.type, settings);
-    if (!result.refused)
-      return Value(std::move(result.tensor));
+    numerics::ScaledTensor result{argument.shape, scaled.type, {}, {}};
+    result.elements.resize(static_cast<std::size_t>(numerics::elementCount(argument.shape)));
+    const auto blocks = static_cast<std::size_t>(
+        numerics::elementCount(format::scaleShape(argument.shape, scaled.type.block)));
+    const auto width = static_cast<std::size_t>(scaled.type.scale->bytes());
+    std::vector<std::byte> scales(blocks * width);
+    const kernels::QuantizeReport report =
+        kernels::quantize(FloatValues(tensor).get().data(), argument.shape, scaled.type, settings,
+                          result.elements.data(), scales.data());
+    if (!report.refused) {
+      result.outer = report.outer;
+      result.scales.resize(blocks);
+      for (std::size_t i = 0; i < blocks; ++i)
+        std::memcpy(&result.scales[i], scales.data() + i * width, width);
+      return Value(std::move(result));
+    }
     return failure(fmt::format(
         "{}: cannot be quantized to {}: element [{}] is {}; repair the weight, or choose what "
         "becomes of it: --non-finite propagate makes its block NaN, --non-finite "
         "saturate takes an infinity "
         "for the largest value",
         origin.describe(), argument.describe(),
-        fmt::join(indexOf(argument.shape, result.refused->index), ", "), result.refused->value));
+        fmt::join(indexOf(argument.shape, report.refused->index), ", "), report.refused->value));
   }
 
   std::span<const Argument> arguments;
