@@ -1,5 +1,7 @@
 #include "octavo/Pipelines/Codegen.h"
 
+#include "octavo/Parallel/Loops.h"
+#include "octavo/Pipelines/KernelCache.h"
 #include "octavo/Pipelines/Library.h"
 
 #include "llvm/AsmParser/Parser.h"
@@ -93,7 +95,32 @@ llvm::Error emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeG
   return llvm::Error::success();
 }
 
-std::string nameOf(std::size_t kernel) { return "kernel" + std::to_string(kernel); }
+/// What a kernel's code depends on, besides its text.
+std::string settingsOf(const llvm::TargetMachine& machine) {
+  return (machine.getTargetTriple().str() + "\n" + machine.getTargetCPU() + "\n" +
+          machine.getTargetFeatureString() + "\n" + LLVM_VERSION_STRING + " " OCTAVO_VERSION "\n" +
+          kPasses + "\n")
+      .str();
+}
+
+/// The object file of a kernel, which is the function `name` in it: from the cache, or compiled.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+objectOf(const std::string& text, const std::string& name, const KernelCache& cache) {
+  if (std::unique_ptr<llvm::MemoryBuffer> kept = cache.find(name))
+    return std::move(kept);
+  auto machine = targetMachine();
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto module = optimized(text, name, context, **machine);
+  if (!module)
+    return module.takeError();
+  llvm::SmallVector<char, 0> object;
+  if (llvm::Error error = emit(**module, **machine, llvm::CodeGenFileType::ObjectFile, object))
+    return std::move(error);
+  cache.keep(name, llvm::StringRef(object.data(), object.size()));
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), name, false);
+}
 
 class LinkedCode : public MachineCode {
 public:
@@ -121,20 +148,27 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiled(std::span<const std::strin
   if (llvm::Error error =
           code->jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
     return std::move(error);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    llvm::LLVMContext context;
-    auto module = optimized(kernels[i], nameOf(i), context, **machine);
-    if (!module)
-      return module.takeError();
-    llvm::SmallVector<char, 0> object;
-    if (llvm::Error error = emit(**module, **machine, llvm::CodeGenFileType::ObjectFile, object))
-      return std::move(error);
-    if (llvm::Error error = code->jit->addObjectFile(
-            std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), nameOf(i), false)))
-      return std::move(error);
-  }
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    auto address = code->jit->lookup(nameOf(i));
+  const std::string settings = settingsOf(**machine);
+  const KernelCache cache = KernelCache::ofUser();
+  std::vector<std::string> names(kernels.size());
+  std::vector<llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>> objects;
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    objects.emplace_back(nullptr);
+  parallel::forEach(static_cast<std::int64_t>(kernels.size()), [&](std::int64_t number) {
+    const auto i = static_cast<std::size_t>(number);
+    names[i] = digestOf(settings + kernels[i]);
+    llvm::cantFail(objects[i].takeError());
+    objects[i] = objectOf(kernels[i], names[i], cache);
+  });
+  llvm::Error failed = llvm::Error::success();
+  for (auto& object : objects)
+    failed = object
+                 ? llvm::joinErrors(std::move(failed), code->jit->addObjectFile(std::move(*object)))
+                 : llvm::joinErrors(std::move(failed), object.takeError());
+  if (failed)
+    return std::move(failed);
+  for (const std::string& name : names) {
+    auto address = code->jit->lookup(name);
     if (!address)
       return address.takeError();
     code->entries.push_back(address->toPtr<steps::KernelFunction>());

@@ -1,0 +1,38 @@
+// Object files of kernels on disk, so that a kernel that was compiled once on a machine is not
+// compiled again there. The cache is a convenience: a folder that cannot be read or written, an
+// entry that is damaged and a disk that is full cost the time to compile and nothing else.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace octavo::pipelines {
+
+/// 32 hexadecimal digits that stand for a text.
+std::string digestOf(llvm::StringRef text);
+
+class KernelCache {
+public:
+  /// In `folder`; empty: nothing is kept. Entries are code that will run: a folder that others than
+  /// its owner may write to, or that is somebody else's, is not used.
+  explicit KernelCache(const std::filesystem::path& folder);
+  /// In $OCTAVO_CACHE_DIR if it is set (empty: nothing is kept), else octavo/kernels in
+  /// $XDG_CACHE_HOME or ~/.cache.
+  static KernelCache ofUser();
+
+  /// The object file that was kept under a key; null if there is none, or it is not what was
+  /// written.
+  std::unique_ptr<llvm::MemoryBuffer> find(const std::string& key) const;
+  /// Keeps it; at most 64 MiB are kept in all, what was longest not asked for goes first. Other
+  /// processes see an entry whole or not at all.
+  void keep(const std::string& key, llvm::StringRef object) const;
+
+private:
+  std::filesystem::path folder; ///< empty: there is none
+};
+
+} // namespace octavo::pipelines
