@@ -22,8 +22,10 @@ llvm::Error KernelStep::run(Frame& frame) const {
   if (rows <= grain)
     function(memory, 0, rows);
   else
-    parallel::forRanges(
-        rows, grain, [&](std::int64_t begin, std::int64_t end) { function(memory, begin, end); });
+    parallel::forRanges(rows, grain, [&](std::int64_t begin, std::int64_t end) {
+      const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
+      function(memory, begin, end);
+    });
   return llvm::Error::success();
 }
 

@@ -41,6 +41,7 @@ llvm::Error Sequence::run(Frame& frame) const {
     if (host.isInterrupted != nullptr && host.isInterrupted())
       return failure(*step, "interrupted here, in @" +
                                 step->operation()->getParentOfType<mlir::func::FuncOp>().getName());
+    const execution::Timed timed(host.profile, step.get(), execution::Profile::Extent::Whole);
     if (llvm::Error error = step->run(frame))
       return error;
   }

@@ -23,7 +23,7 @@ private:
   Explanation found;
   llvm::DenseSet<std::pair<int, int>> weights; ///< slot and place among the values
 
-  void add(const steps::Sequence& sequence);
+  void add(const steps::Sequence& sequence, int depth);
   void addWeight(const StepFacts::Weight& weight);
   static void addTo(std::vector<Explanation::Counted>& list, std::string what);
 };
@@ -48,9 +48,20 @@ void Count::addWeight(const StepFacts::Weight& weight) {
   found.packedBytes += static_cast<std::int64_t>(weight.bytes);
 }
 
-void Count::add(const steps::Sequence& sequence) {
+void Count::add(const steps::Sequence& sequence, int depth) {
   for (const std::unique_ptr<steps::Step>& step : sequence.all()) {
     StepFacts facts = step->facts();
+    mlir::Operation* op = step->operation();
+    found.steps.push_back({.id = step.get(),
+                           .kind = std::string(name(facts.kind)),
+                           .detail = facts.detail,
+                           .operation = op->getName().getStringRef().str(),
+                           .source = sourceName(op->getLoc()),
+                           .location = locationText(op->getLoc()),
+                           .depth = depth,
+                           .kernel = facts.kernel,
+                           .bytes = facts.bytes,
+                           .arithmetic = facts.arithmetic});
     found.inlined -= facts.operations;
     switch (facts.kind) {
     case StepFacts::Kind::Kernel:
@@ -60,12 +71,10 @@ void Count::add(const steps::Sequence& sequence) {
     case StepFacts::Kind::Product:
       addTo(found.products, std::move(facts.detail));
       break;
-    case StepFacts::Kind::Interpreted: {
-      mlir::Operation* op = step->operation();
+    case StepFacts::Kind::Interpreted:
       found.interpreted.push_back({op->getName().getStringRef().str(), locationText(op->getLoc()),
                                    std::move(facts.detail)});
       break;
-    }
     case StepFacts::Kind::Pack:
     case StepFacts::Kind::Update:
     case StepFacts::Kind::Copy:
@@ -77,7 +86,7 @@ void Count::add(const steps::Sequence& sequence) {
     if (facts.weight)
       addWeight(*facts.weight);
     for (const steps::Sequence* inner : step->nested())
-      add(*inner);
+      add(*inner, depth + 1);
   }
 }
 
@@ -88,7 +97,7 @@ Explanation Count::of() {
   for (const SlotUse& slot : program.slots)
     if (slot.kind == SlotUse::Kind::Constant)
       found.constantBytes += static_cast<std::int64_t>(slot.bytes);
-  add(program.steps);
+  add(program.steps, 0);
   return std::move(found);
 }
 

@@ -58,6 +58,17 @@ llvm::SmallVector<mlir::Value> readsOf(mlir::Operation* op) {
   return reads;
 }
 
+/// `subtract, exponential, reduce`; what a kernel without members lays out.
+std::string memberNames(const Kernel& kernel) {
+  std::string text;
+  llvm::SmallVector<mlir::Operation*> operations(kernel.members.begin(), kernel.members.end());
+  if (operations.empty())
+    operations.push_back(kernel.stored.front().getDefiningOp());
+  for (mlir::Operation* op : operations)
+    text += (text.empty() ? "" : ", ") + op->getName().stripDialect().str();
+  return text;
+}
+
 class Lowering {
 public:
   Lowering(mlir::func::FuncOp function, steps::Evaluate evaluate)
@@ -198,6 +209,7 @@ llvm::Error Lowering::kernel(const Node& node, Sequence& sequence) {
           last, table.functions[entry->second], std::move(slots), node.kernel.rows,
           std::max<std::int64_t>(1, kElementsWorthAThread / width),
           steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                           .detail = memberNames(node.kernel),
                            .operations = static_cast<std::int64_t>(node.kernel.members.size()),
                            .kernel = static_cast<std::int64_t>(entry->second),
                            .bytes = bytes}));
