@@ -70,3 +70,32 @@ def test_a_program_that_is_interpreted_has_no_profile(run, tmp_path):
     ended = run("--profile", "trace.json", "--backend", "reference")
     assert ended.returncode == 3 and "interpreted as a whole: the backend is the interpreter" in ended.stderr
     assert not (tmp_path / "trace.json").exists()
+
+
+def test_a_dump_has_every_stage(run, tmp_path):
+    ended = run("--dump", "stages", "--output", "y.npy")
+    assert ended.returncode == 0, ended.stderr
+    files = sorted(str(path.relative_to(tmp_path / "stages")) for path in (tmp_path / "stages").rglob("*.*"))
+    kernels = sorted({name[len("3-kernels/"):][:3] for name in files if name.startswith("3-kernels/")})
+    assert files == ["1-after-passes.mlir", "2-steps.txt", *sorted(
+        f"3-kernels/{kernel}{end}" for kernel in kernels for end in (".ll", "-optimized.ll", ".s"))]
+    # tanh; compare; add; negate. The sizes are the same of none but the two of one element.
+    assert len(kernels) == 4
+    steps = (tmp_path / "stages/2-steps.txt").read_text().splitlines()
+    inside = steps.index(next(line for line in steps if line.startswith("loop")))
+    assert any("tanh" in line for line in steps[:inside])
+    assert any(line.startswith("    product: f32 x f32") for line in steps[inside:])
+    # It is a program: what is dumped runs, and gives the same.
+    again = subprocess.run([OCTAVO, "run", "stages/1-after-passes.mlir", "--input", "x.npy", "--input", "w.npy",
+                            "--output", "z.npy"], cwd=tmp_path, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), np.load(tmp_path / "z.npy"))
+    optimized = [(tmp_path / f"stages/3-kernels/{kernel}-optimized.ll").read_text() for kernel in kernels]
+    assert all("define" in text for text in optimized)
+    assert all(".globl" in (tmp_path / f"stages/3-kernels/{kernel}.s").read_text() for kernel in kernels)
+
+
+def test_a_dump_that_cannot_be_written_is_an_error(run, tmp_path):
+    (tmp_path / "stages").write_text("a file")
+    ended = run("--dump", "stages")
+    assert ended.returncode == 3 and "stages" in ended.stderr, ended.stderr

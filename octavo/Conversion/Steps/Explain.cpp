@@ -5,6 +5,10 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
 namespace octavo::conversion {
 
 namespace {
@@ -104,5 +108,27 @@ Explanation Count::of() {
 } // namespace
 
 Explanation explain(const Program& program) { return Count(program).of(); }
+
+std::string stepsText(const Program& program) {
+  const Explanation explanation = explain(program);
+  std::string text;
+  for (const Explanation::Step& step : explanation.steps) {
+    const std::string kernel = step.kernel < 0 ? "" : fmt::format(" {:03}", step.kernel);
+    text +=
+        fmt::format("{:{}}{}{}: {}\n{:{}}  up to {} {}{}{}\n", "", 4 * step.depth, step.kind,
+                    kernel, step.detail.empty() ? step.operation : step.detail, "", 4 * step.depth,
+                    step.operation, step.location, step.source.empty() ? "" : " ", step.source);
+  }
+  text += "\n";
+  static constexpr std::string_view kKinds[] = {"arena", "argument", "constant", "result"};
+  for (std::size_t i = 0; i < program.slots.size(); ++i) {
+    const SlotUse& slot = program.slots[i];
+    text += fmt::format("slot {}: {} {}, {} bytes\n", i, kKinds[static_cast<int>(slot.kind)],
+                        slot.kind == SlotUse::Kind::Arena ? fmt::format("at {}", slot.offset)
+                                                          : std::to_string(slot.index),
+                        slot.bytes);
+  }
+  return text;
+}
 
 } // namespace octavo::conversion

@@ -54,6 +54,7 @@ struct RunOptions {
   bool isJson = false;
   bool explains = false;
   std::string profile;
+  std::string dump;
   unsigned threads = 0;
   unsigned repeat = 0;
 };
@@ -226,6 +227,26 @@ void writeText(const std::filesystem::path& path, const std::string& text) {
     throw CommandError(written.error().message(), ExitCode::BadInput);
 }
 
+/// Writes what the program became on the way.
+void dumpStages(const execution::Executable& executable, const RunOptions& options) {
+  const auto stages = orThrow(executable.stages(), options.program);
+  if (stages.empty())
+    throw CommandError(fmt::format("--dump has the stages of compiled programs; {} is interpreted "
+                                   "as a whole: {}",
+                                   options.program, executable.explain().interpretedWhole),
+                       ExitCode::BadInput);
+  const std::filesystem::path folder = options.dump;
+  for (const execution::Executable::Stage& stage : stages) {
+    std::error_code failed;
+    std::filesystem::create_directories((folder / stage.file).parent_path(), failed);
+    if (failed)
+      throw CommandError(
+          fmt::format("{}: {}", (folder / stage.file).parent_path().string(), failed.message()),
+          ExitCode::BadInput);
+    writeText(folder / stage.file, stage.text);
+  }
+}
+
 /// Runs once more, writes the trace, and gives the table.
 std::string profiled(execution::Executable& executable, std::vector<Value> values,
                      execution::Host host, const RunOptions& options) {
@@ -270,6 +291,8 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   }
   if (refineShapes(function, values, options.program))
     executable = prepared();
+  if (!options.dump.empty())
+    dumpStages(*executable, options);
   execution::Host host = hostOf(options, probes, run.processes);
   host.checks = &run.checks;
   const ElapsedTime time(fmt::format("evaluating @{}", name));
@@ -307,8 +330,11 @@ ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions&
     refineShapes(function, bindProcesses(arguments, options, "@" + name, 1), options.program);
   }
   const ElapsedTime preparing("preparing the program");
-  return {name,
-          orThrow(backend.prepare(function->getParentOfType<mlir::ModuleOp>(), name))->explain()};
+  const auto executable =
+      orThrow(backend.prepare(function->getParentOfType<mlir::ModuleOp>(), name));
+  if (!options.dump.empty())
+    dumpStages(*executable, options);
+  return {name, executable->explain()};
 }
 
 void explainProgram(mlir::ModuleOp program, const RunOptions& options) {
@@ -390,6 +416,10 @@ void runProgram(const RunOptions& options) {
   if (!options.dots.format.empty())
     quantization = quantizeProgram(program, options);
 
+  const bool looksInside = !options.profile.empty() || !options.dump.empty();
+  if (looksInside && options.function.empty() && !runtime::selfChecks(program).empty())
+    throw CommandError("--profile and --dump are of one function: name it with --function",
+                       ExitCode::BadUsage);
   if (options.explains) {
     explainProgram(program, options);
     return;
@@ -491,6 +521,10 @@ void addRunCommand(CLI::App& app) {
                    "Run once more, write a trace of its steps for Perfetto, and print where the "
                    "time goes")
       ->type_name("FILE.json");
+  command
+      ->add_option("--dump", options->dump,
+                   "Write the program after each stage of compiling, and the code of its kernels")
+      ->type_name("FOLDER");
   command->add_flag("--explain-compile", options->explains,
                     "Print what the program is compiled to, and what is not and why; run nothing");
   command->add_option("--repeat", options->repeat, "Run so many times more, and print the times")

@@ -104,12 +104,8 @@ std::string traceJson(const RunProfile& profile, const Explanation& explanation)
   for (const RunProfile::Event& event : profile.events()) {
     threads = std::max(threads, event.thread);
     const Explanation::Step& step = *steps.at(event.step);
-    Json entry{{"name", nameOf(step)},
-               {"cat", step.kind},
-               {"ph", "X"},
-               {"ts", event.begin * 1e6},
-               {"dur", event.seconds * 1e6},
-               {"pid", 1},
+    Json entry{{"name", nameOf(step)},    {"cat", step.kind},           {"ph", "X"},
+               {"ts", event.begin * 1e6}, {"dur", event.seconds * 1e6}, {"pid", 1},
                {"tid", event.thread}};
     if (event.extent == Extent::Whole) {
       Json arguments{{"operation", step.operation}, {"location", step.location}};
@@ -171,8 +167,8 @@ std::string profileText(const RunProfile& profile, const Explanation& explanatio
   TextTable bySteps{{"ms", "share", "times", "Gop/s", "GB/s", "kind", "source", "what"}};
   for (const auto& [step, own] : longest) {
     bySteps.push_back(figures(own, total));
-    for (const std::string& word : {step->kind, cut(nameOf(*step), kWidth),
-                                    cut(step->detail, kWidth)})
+    for (const std::string& word :
+         {step->kind, cut(nameOf(*step), kWidth), cut(step->detail, kWidth)})
       bySteps.back().push_back(word);
   }
   return fmt::format("profile    one run of {:.3f} ms, in {} steps\n\n{}\n{}", total * 1e3,
