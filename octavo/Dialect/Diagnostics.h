@@ -28,6 +28,20 @@ inline std::string locationText(mlir::Location location) {
   return text;
 }
 
+/// What the source calls an operation, as JAX writes it: the outermost name; empty where there is
+/// none.
+inline std::string sourceName(mlir::Location location) {
+  std::string text;
+  location->walk([&](mlir::Location part) {
+    auto name = llvm::dyn_cast<mlir::NameLoc>(part);
+    if (!name)
+      return mlir::WalkResult::advance();
+    text = name.getName().str();
+    return mlir::WalkResult::interrupt();
+  });
+  return text;
+}
+
 /// What the context reports while this stands, as text.
 class Diagnostics {
 public:

@@ -11,6 +11,7 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,13 @@ public:
                                                  const Host& host) = 0;
 
   virtual Explanation explain() const = 0;
+
+  /// What it became on the way, first to last; nothing where it is not compiled.
+  struct Stage {
+    std::string file; ///< name of a file for it, with folders
+    std::string text;
+  };
+  virtual llvm::Expected<std::vector<Stage>> stages() const { return std::vector<Stage>(); }
 };
 
 /// A way to run programs: a row of the table in octavo/Backends.

@@ -31,6 +31,19 @@ struct Explanation {
     std::string operation, location, reason;
   };
   std::vector<Interpreted> interpreted = {}; ///< in the order of the program
+  struct Step {
+    const void* id; ///< what Profile calls it
+    std::string kind;
+    std::string detail;    ///< operations of a kernel, formats of a product, why it is interpreted
+    std::string operation; ///< the last that it computes
+    std::string source;    ///< what the program's source calls that
+    std::string location;
+    int depth;           ///< loops and branches around it
+    std::int64_t kernel; ///< number of its code, -1 for none
+    double bytes;        ///< of a run: read and written, each once
+    double arithmetic;   ///< of a run: multiplications and additions of products
+  };
+  std::vector<Step> steps = {}; ///< in the order in which they stand
 
   std::int64_t arenaBytes = 0;
   std::int64_t constantBytes = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Execution/Checks.h"
+#include "octavo/Execution/Profile.h"
 #include "octavo/Execution/Value.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -40,6 +41,8 @@ struct Host {
   /// Takes the text of what a program prints, whole lines; from any thread. Null: nobody does.
   std::function<void(const std::string&)> print;
   Probes* probes = nullptr; ///< null: probes are an error
+  /// Takes the times of a compiled program's steps; null: nobody asks, and no clock is read.
+  Profile* profile = nullptr;
   /// What infeeds take, first to last: of all processes, or one queue for each.
   std::vector<Feed> infeed;
   std::vector<std::vector<Feed>> infeedOfProcess;

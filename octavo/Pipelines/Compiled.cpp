@@ -15,6 +15,8 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,6 +52,7 @@ public:
   std::int64_t processes() const override { return 1; }
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override;
   execution::Explanation explain() const override { return conversion::explain(program); }
+  llvm::Expected<std::vector<Stage>> stages() const override;
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< what is interpreted refers to it
@@ -151,6 +154,26 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   const std::lock_guard lock(keeping);
   kept.push_back(std::move(work));
   return values;
+}
+
+llvm::Expected<std::vector<execution::Executable::Stage>> CompiledProgram::stages() const {
+  std::vector<Stage> list(2);
+  list[0].file = "1-after-passes.mlir";
+  llvm::raw_string_ostream out(list[0].text);
+  module.get()->print(out);
+  out << "\n";
+  list[1] = {"2-steps.txt", conversion::stepsText(program)};
+  for (std::size_t i = 0; i < program.kernels.texts.size(); ++i) {
+    const std::string& text = program.kernels.texts[i];
+    auto listing = (*codeGenerator())->list(text); // it has made the code
+    if (!listing)
+      return llvm::createStringError(listing.error());
+    const std::string name = llvm::formatv("3-kernels/{0,0+3}", i).str();
+    list.push_back({name + ".ll", text});
+    list.push_back({name + "-optimized.ll", std::move(listing->optimized)});
+    list.push_back({name + ".s", std::move(listing->assembly)});
+  }
+  return list;
 }
 
 /// A program that another backend runs as a whole.

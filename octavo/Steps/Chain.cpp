@@ -2,6 +2,8 @@
 
 #include "octavo/Parallel/Loops.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -9,6 +11,9 @@
 namespace octavo::steps {
 
 namespace {
+
+using execution::Profile;
+using execution::Timed;
 
 /// The error of the first range that has one: the same for every number of threads.
 class FirstError {
@@ -52,6 +57,13 @@ ChainStep::ChainStep(mlir::Operation* op, std::vector<std::unique_ptr<RowStep>> 
   }
 }
 
+StepFacts ChainStep::facts() const {
+  std::string detail = fmt::format("{} links over {} rows", links.size(), rows);
+  if (ranges > 1)
+    detail += fmt::format(", {} at a time", rowsOfRange);
+  return {.kind = StepFacts::Kind::Chain, .detail = std::move(detail), .operations = 0};
+}
+
 /// Gives the slots memory of the worker, so that row number `range.begin` is their first one.
 void ChainStep::place(Worker& worker, RowRange range, std::int64_t mostRows) const {
   const auto count = static_cast<std::size_t>(mostRows);
@@ -68,11 +80,13 @@ llvm::Error ChainStep::run(Frame& frame) const {
     if (llvm::Error error = link->prepare(frame))
       return error;
   // Each link alone uses all threads.
-  if (ranges < kernels::threadsOf({})) {
+  if (ranges == 1 || ranges < kernels::threadsOf({})) {
     place(frame.whole, {0, rows, rows}, rows);
-    for (const RowStep* link : links)
+    for (const RowStep* link : links) {
+      const Timed timed(frame.host->profile, link, Profile::Extent::Whole);
       if (llvm::Error error = link->compute(frame, frame.whole, {0, rows, rows}, {}))
         return error;
+    }
     return llvm::Error::success();
   }
   const execution::Host& host = *frame.host;
@@ -89,11 +103,13 @@ llvm::Error ChainStep::run(Frame& frame) const {
       const RowRange range{number * rowsOfRange,
                            number + 1 == ranges ? rows : (number + 1) * rowsOfRange, rows};
       place(*worker, range, mostRows);
-      for (const RowStep* link : links)
+      for (const RowStep* link : links) {
+        const Timed timed(host.profile, link, Profile::Extent::Piece);
         if (llvm::Error error = link->compute(frame, *worker, range, {.threads = 1})) {
           failed.add(number, std::move(error));
           break;
         }
+      }
     }
     frame.workers.giveBack(std::move(worker));
   });

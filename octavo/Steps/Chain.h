@@ -43,7 +43,7 @@ public:
             std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
             std::int64_t rowsOfRange, std::int64_t leastRows);
   llvm::Error run(Frame& frame) const override;
-  StepFacts facts() const override { return {.kind = StepFacts::Kind::Chain, .operations = 0}; }
+  StepFacts facts() const override;
   std::vector<const Sequence*> nested() const override { return {&all}; }
 
 private:

@@ -8,7 +8,7 @@
 
 namespace octavo::steps {
 
-llvm::Error KernelStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
+llvm::Error KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
                                 const kernels::Execution& execution) const {
   // Kernels of more arguments than this are rare: they pay for an allocation.
   std::array<std::byte*, 32> few;
@@ -25,6 +25,7 @@ llvm::Error KernelStep::compute(const Frame& /*frame*/, Worker& worker, RowRange
     function(memory, own.begin, own.end);
   else
     parallel::forRanges(own.size(), grain, [&](std::int64_t begin, std::int64_t end) {
+      const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
       function(memory, own.begin + begin, own.begin + end);
     });
   return llvm::Error::success();

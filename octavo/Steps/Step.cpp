@@ -64,6 +64,7 @@ llvm::Error Sequence::run(Frame& frame) const {
       host.at->store(step->operation(), std::memory_order_relaxed);
     if (host.isInterrupted != nullptr && host.isInterrupted())
       return interruption(*step);
+    const execution::Timed timed(host.profile, step.get(), execution::Profile::Extent::Whole);
     if (llvm::Error error = step->run(frame))
       return error;
   }

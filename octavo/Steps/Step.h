@@ -84,7 +84,8 @@ class Sequence;
 struct StepFacts {
   enum class Kind : std::uint8_t { Kernel, Product, Pack, Chain, Update, Copy, Loop, Branch, Interpreted };
   Kind kind;
-  /// Of a product or packing, what is multiplied; of what the interpreter evaluates, why.
+  /// The operations of a kernel; of a product or packing, what is multiplied; of what the
+  /// interpreter evaluates, why.
   std::string detail = {};
   std::int64_t operations = 1; ///< of the program, that it computes
   std::int64_t kernel = -1;    ///< the number of its code, which several kernels may have

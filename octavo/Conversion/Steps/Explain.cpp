@@ -5,6 +5,10 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
 namespace octavo::conversion {
 
 namespace {
@@ -24,7 +28,7 @@ private:
   llvm::DenseSet<std::pair<int, int>> weights; ///< slot and place among the values
   llvm::DenseSet<mlir::Operation*> packed;
 
-  void add(const steps::Sequence& sequence);
+  void add(const steps::Sequence& sequence, int depth);
   void addWeight(const StepFacts::Weight& weight);
   static void addTo(std::vector<Explanation::Counted>& list, std::string what);
 };
@@ -49,12 +53,23 @@ void Count::addWeight(const StepFacts::Weight& weight) {
   found.packedBytes += static_cast<std::int64_t>(weight.bytes);
 }
 
-void Count::add(const steps::Sequence& sequence) {
+void Count::add(const steps::Sequence& sequence, int depth) {
   for (const std::unique_ptr<steps::Step>& step : sequence.all()) {
     StepFacts facts = step->facts();
     // Each chain packs for itself.
     if (facts.kind == StepFacts::Kind::Pack && !packed.insert(step->operation()).second)
       facts.operations = 0;
+    mlir::Operation* op = step->operation();
+    found.steps.push_back({.id = step.get(),
+                           .kind = std::string(name(facts.kind)),
+                           .detail = facts.detail,
+                           .operation = op->getName().getStringRef().str(),
+                           .source = sourceName(op->getLoc()),
+                           .location = locationText(op->getLoc()),
+                           .depth = depth,
+                           .kernel = facts.kernel,
+                           .bytes = facts.bytes,
+                           .arithmetic = facts.arithmetic});
     found.inlined -= facts.operations;
     switch (facts.kind) {
     case StepFacts::Kind::Kernel:
@@ -64,12 +79,10 @@ void Count::add(const steps::Sequence& sequence) {
     case StepFacts::Kind::Product:
       addTo(found.products, std::move(facts.detail));
       break;
-    case StepFacts::Kind::Interpreted: {
-      mlir::Operation* op = step->operation();
+    case StepFacts::Kind::Interpreted:
       found.interpreted.push_back({op->getName().getStringRef().str(), locationText(op->getLoc()),
                                    std::move(facts.detail)});
       break;
-    }
     case StepFacts::Kind::Pack:
     case StepFacts::Kind::Chain:
     case StepFacts::Kind::Update:
@@ -82,7 +95,7 @@ void Count::add(const steps::Sequence& sequence) {
     if (facts.weight)
       addWeight(*facts.weight);
     for (const steps::Sequence* inner : step->nested())
-      add(*inner);
+      add(*inner, depth + 1);
   }
 }
 
@@ -93,12 +106,34 @@ Explanation Count::of() {
   for (const SlotUse& slot : program.slots)
     if (slot.kind == SlotUse::Kind::Constant)
       found.constantBytes += static_cast<std::int64_t>(slot.bytes);
-  add(program.steps);
+  add(program.steps, 0);
   return std::move(found);
 }
 
 } // namespace
 
 Explanation explain(const Program& program) { return Count(program).of(); }
+
+std::string stepsText(const Program& program) {
+  const Explanation explanation = explain(program);
+  std::string text;
+  for (const Explanation::Step& step : explanation.steps) {
+    const std::string kernel = step.kernel < 0 ? "" : fmt::format(" {:03}", step.kernel);
+    text +=
+        fmt::format("{:{}}{}{}: {}\n{:{}}  up to {} {}{}{}\n", "", 4 * step.depth, step.kind,
+                    kernel, step.detail.empty() ? step.operation : step.detail, "", 4 * step.depth,
+                    step.operation, step.location, step.source.empty() ? "" : " ", step.source);
+  }
+  text += "\n";
+  static constexpr std::string_view kKinds[] = {"arena", "argument", "constant", "result"};
+  for (std::size_t i = 0; i < program.slots.size(); ++i) {
+    const SlotUse& slot = program.slots[i];
+    text += fmt::format("slot {}: {} {}, {} bytes\n", i, kKinds[static_cast<int>(slot.kind)],
+                        slot.kind == SlotUse::Kind::Arena ? fmt::format("at {}", slot.offset)
+                                                          : std::to_string(slot.index),
+                        slot.bytes);
+  }
+  return text;
+}
 
 } // namespace octavo::conversion

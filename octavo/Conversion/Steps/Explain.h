@@ -8,4 +8,7 @@ namespace octavo::conversion {
 
 execution::Explanation explain(const Program& program);
 
+/// Its steps, a line each, those of loops and branches below them; then its memory.
+std::string stepsText(const Program& program);
+
 } // namespace octavo::conversion

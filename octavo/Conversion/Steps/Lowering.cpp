@@ -34,6 +34,17 @@ llvm::Error refusal(mlir::Operation* op, const llvm::Twine& why) {
                                  "': " + why);
 }
 
+/// `subtract, exponential, reduce`; what a kernel without members lays out.
+std::string memberNames(const Kernel& kernel) {
+  std::string text;
+  llvm::SmallVector<mlir::Operation*> operations(kernel.members.begin(), kernel.members.end());
+  if (operations.empty())
+    operations.push_back(kernel.stored.front().getDefiningOp());
+  for (mlir::Operation* op : operations)
+    text += (text.empty() ? "" : ", ") + op->getName().stripDialect().str();
+  return text;
+}
+
 class Lowering {
 public:
   Lowering(mlir::func::FuncOp function, steps::Evaluate evaluate)
@@ -180,6 +191,7 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
       last, table.functions[entry->second], std::move(slots), node.kernel.rows,
       std::max<std::int64_t>(1, kElementsWorthAThread / width),
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                       .detail = memberNames(node.kernel),
                        .operations = static_cast<std::int64_t>(node.kernel.members.size()),
                        .kernel = static_cast<std::int64_t>(entry->second),
                        .bytes = bytes});

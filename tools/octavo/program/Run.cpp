@@ -7,9 +7,11 @@
 #include "tools/octavo/program/RunChecks.h"
 #include "tools/octavo/program/RunExplanation.h"
 #include "tools/octavo/program/RunInterruption.h"
+#include "tools/octavo/program/RunProfile.h"
 #include "tools/octavo/program/RunReport.h"
 
 #include "octavo/Backends/Backends.h"
+#include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Runtime/Binding.h"
@@ -51,6 +53,8 @@ struct RunOptions {
   std::string output;
   bool isJson = false;
   bool explains = false;
+  std::string profile;
+  std::string dump;
   unsigned threads = 0;
   unsigned repeat = 0;
 };
@@ -122,6 +126,7 @@ struct Run {
   RunTimes times;
   execution::CheckReport checks;
   std::int64_t processes = 1;
+  std::string profile; ///< where the time of a run went, as text
 };
 
 /// The argument that says which platform of jax.export's container the program runs on is this
@@ -213,6 +218,53 @@ void requireOutputsOfProcesses(const RunOptions& options, std::int64_t processes
                        ExitCode::BadUsage);
 }
 
+/// Writes a file, whole or not at all.
+void writeText(const std::filesystem::path& path, const std::string& text) {
+  const auto written = checkpoint::OutputFile::create(path).and_then([&](auto&& file) {
+    return file.write(std::string_view(text)).and_then([&] { return file.commit(); });
+  });
+  if (!written)
+    throw CommandError(written.error().message(), ExitCode::BadInput);
+}
+
+/// Writes what the program became on the way.
+void dumpStages(const execution::Executable& executable, const RunOptions& options) {
+  const auto stages = orThrow(executable.stages(), options.program);
+  if (stages.empty())
+    throw CommandError(fmt::format("--dump has the stages of compiled programs; {} is interpreted "
+                                   "as a whole: {}",
+                                   options.program, executable.explain().interpretedWhole),
+                       ExitCode::BadInput);
+  const std::filesystem::path folder = options.dump;
+  for (const execution::Executable::Stage& stage : stages) {
+    std::error_code failed;
+    std::filesystem::create_directories((folder / stage.file).parent_path(), failed);
+    if (failed)
+      throw CommandError(
+          fmt::format("{}: {}", (folder / stage.file).parent_path().string(), failed.message()),
+          ExitCode::BadInput);
+    writeText(folder / stage.file, stage.text);
+  }
+}
+
+/// Runs once more, writes the trace, and gives the table.
+std::string profiled(execution::Executable& executable, std::vector<Value> values,
+                     execution::Host host, const RunOptions& options) {
+  const execution::Explanation explanation = executable.explain();
+  if (!explanation.interpretedWhole.empty())
+    throw CommandError(fmt::format("--profile has the steps of compiled programs; {} is "
+                                   "interpreted as a whole: {}",
+                                   options.program, explanation.interpretedWhole),
+                       ExitCode::BadInput);
+  RunProfile profile;
+  host.profile = &profile;
+  if (auto results = executable.run(std::move(values), host); !results)
+    throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
+  profile.end();
+  writeText(options.profile, traceJson(profile, explanation));
+  return profileText(profile, explanation);
+}
+
 Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExport>& container,
                 const RunOptions& options, execution::Probes* probes) {
   Run run;
@@ -239,11 +291,15 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   }
   if (refineShapes(function, values, options.program))
     executable = prepared();
+  if (!options.dump.empty())
+    dumpStages(*executable, options);
   execution::Host host = hostOf(options, probes, run.processes);
   host.checks = &run.checks;
   const ElapsedTime time(fmt::format("evaluating @{}", name));
   const RunInterruption interruption(host);
-  std::vector<Value> again = options.repeat == 0 ? std::vector<Value>() : values;
+  std::vector<Value> again;
+  if (options.repeat > 0 || !options.profile.empty())
+    again = values;
   auto results = executable->run(std::move(values), host);
   if (!results)
     throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
@@ -255,6 +311,8 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
     run.times.repeated.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
+  if (!options.profile.empty())
+    run.profile = profiled(*executable, std::move(again), host, options);
   const std::vector<std::string> names = runtime::resultNames(function);
   for (std::size_t i = 0; i < results->size(); ++i)
     run.outputs.add(names[i % names.size()], static_cast<std::int64_t>(i / names.size()),
@@ -272,8 +330,11 @@ ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions&
     refineShapes(function, bindProcesses(arguments, options, "@" + name, 1), options.program);
   }
   const ElapsedTime preparing("preparing the program");
-  return {name,
-          orThrow(backend.prepare(function->getParentOfType<mlir::ModuleOp>(), name))->explain()};
+  const auto executable =
+      orThrow(backend.prepare(function->getParentOfType<mlir::ModuleOp>(), name));
+  if (!options.dump.empty())
+    dumpStages(*executable, options);
+  return {name, executable->explain()};
 }
 
 void explainProgram(mlir::ModuleOp program, const RunOptions& options) {
@@ -355,6 +416,10 @@ void runProgram(const RunOptions& options) {
   if (!options.dots.format.empty())
     quantization = quantizeProgram(program, options);
 
+  const bool looksInside = !options.profile.empty() || !options.dump.empty();
+  if (looksInside && options.function.empty() && !runtime::selfChecks(program).empty())
+    throw CommandError("--profile and --dump are of one function: name it with --function",
+                       ExitCode::BadUsage);
   if (options.explains) {
     explainProgram(program, options);
     return;
@@ -399,6 +464,8 @@ void runProgram(const RunOptions& options) {
     report.comparedTimes = f32.times;
   }
   printText(options.isJson ? json(report) : text(report));
+  if (!run.profile.empty() && !options.isJson)
+    printText("\n" + run.profile);
   reportFailures(run.checks);
 }
 
@@ -449,6 +516,15 @@ void addRunCommand(CLI::App& app) {
                    "What evaluates the program: compiled, or reference, the interpreter")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      ->add_option("--profile", options->profile,
+                   "Run once more, write a trace of its steps for Perfetto, and print where the "
+                   "time goes")
+      ->type_name("FILE.json");
+  command
+      ->add_option("--dump", options->dump,
+                   "Write the program after each stage of compiling, and the code of its kernels")
+      ->type_name("FOLDER");
   command->add_flag("--explain-compile", options->explains,
                     "Print what the program is compiled to, and what is not and why; run nothing");
   command->add_option("--repeat", options->repeat, "Run so many times more, and print the times")

@@ -1,0 +1,102 @@
+"""What `octavo run` shows of a compiled program: --profile, --dump."""
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.mlir
+
+OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+# A product and a kernel in a chain, the loop with a product and a kernel in each of its 3 turns (and the kernel
+# of its condition in 4). So few rows are one range.
+PROGRAM = """
+func.func @main(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor<16x64xf32> {
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x64xf32>) -> tensor<16x64xf32> loc("first/dot")
+  %t = stablehlo.tanh %p : tensor<16x64xf32> loc("first/tanh")
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %y = %t) : tensor<i32>, tensor<16x64xf32>
+    cond {
+      %n = stablehlo.constant dense<3> : tensor<i32>
+      %more = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %more : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %j = stablehlo.add %i, %one : tensor<i32>
+      %q = stablehlo.dot_general %y, %w, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x64xf32>) -> tensor<16x64xf32> loc("loop/dot")
+      %z = stablehlo.negate %q : tensor<16x64xf32> loc("loop/negate")
+      stablehlo.return %j, %z : tensor<i32>, tensor<16x64xf32>
+    }
+  return %r#1 : tensor<16x64xf32>
+}
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    (tmp_path / "p.mlir").write_text(PROGRAM)
+    np.save(tmp_path / "x.npy", np.eye(16, 64, dtype=np.float32))
+    np.save(tmp_path / "w.npy", np.eye(64, dtype=np.float32))
+
+    def call(*options):
+        return subprocess.run([OCTAVO, "run", "p.mlir", "--input", "x.npy", "--input", "w.npy", *options],
+                              cwd=tmp_path, capture_output=True, text=True)
+    return call
+
+
+def test_a_profile_has_each_step_as_often_as_it_ran(run, tmp_path):
+    ended = run("--profile", "trace.json")
+    assert ended.returncode == 0, ended.stderr
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    steps = [e for e in events if e["ph"] == "X" and "args" in e]
+    times = {name: sum(e["name"] == name for e in steps)
+             for name in ("first/dot", "first/tanh", "stablehlo.while", "loop/dot", "loop/negate", "stablehlo.compare")}
+    assert times == {"first/dot": 1, "first/tanh": 1, "stablehlo.while": 1, "loop/dot": 3, "loop/negate": 3,
+                     "stablehlo.compare": 4}
+    (dot,) = (e for e in steps if e["name"] == "first/dot")
+    assert dot["cat"] == "product" and dot["args"]["bytes"] == (64 + 2 * 16) * 64 * 4
+    assert np.isclose(dot["args"]["Gop/s"], 2 * 16 * 64**2 / dot["dur"] / 1e3, rtol=0.01)
+    (loop,) = (e for e in steps if e["cat"] == "loop")
+    inner = [e for e in steps if e["name"].startswith("loop/")]
+    assert all(loop["ts"] <= e["ts"] and e["ts"] + e["dur"] <= loop["ts"] + loop["dur"] + 1e-3 for e in inner)
+    assert sorted(e["name"] for e in steps if e["cat"] == "chain") == ["2 links over 16 rows"] * 4
+    rows = [line.split() for line in ended.stdout.splitlines()]
+    (product,) = (row for row in rows if row[-1:] == ["product"])
+    assert product[3] == "4"
+
+
+def test_a_program_that_is_interpreted_has_no_profile(run, tmp_path):
+    ended = run("--profile", "trace.json", "--backend", "reference")
+    assert ended.returncode == 3 and "interpreted as a whole: the backend is the interpreter" in ended.stderr
+    assert not (tmp_path / "trace.json").exists()
+
+
+def test_a_dump_has_every_stage(run, tmp_path):
+    ended = run("--dump", "stages", "--output", "y.npy")
+    assert ended.returncode == 0, ended.stderr
+    files = sorted(str(path.relative_to(tmp_path / "stages")) for path in (tmp_path / "stages").rglob("*.*"))
+    kernels = sorted({name[len("3-kernels/"):][:3] for name in files if name.startswith("3-kernels/")})
+    assert files == ["1-after-passes.mlir", "2-steps.txt", *sorted(
+        f"3-kernels/{kernel}{end}" for kernel in kernels for end in (".ll", "-optimized.ll", ".s"))]
+    # tanh; compare; add; negate. The sizes are the same of none but the two of one element.
+    assert len(kernels) == 4
+    steps = (tmp_path / "stages/2-steps.txt").read_text().splitlines()
+    inside = steps.index(next(line for line in steps if line.startswith("loop")))
+    assert any("tanh" in line for line in steps[:inside])
+    assert any("product: f32 x f32" in line for line in steps[inside:])
+    # It is a program: what is dumped runs, and gives the same.
+    again = subprocess.run([OCTAVO, "run", "stages/1-after-passes.mlir", "--input", "x.npy", "--input", "w.npy",
+                            "--output", "z.npy"], cwd=tmp_path, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), np.load(tmp_path / "z.npy"))
+    optimized = [(tmp_path / f"stages/3-kernels/{kernel}-optimized.ll").read_text() for kernel in kernels]
+    assert all("define" in text for text in optimized)
+    assert all(".globl" in (tmp_path / f"stages/3-kernels/{kernel}.s").read_text() for kernel in kernels)
+
+
+def test_a_dump_that_cannot_be_written_is_an_error(run, tmp_path):
+    (tmp_path / "stages").write_text("a file")
+    ended = run("--dump", "stages")
+    assert ended.returncode == 3 and "stages" in ended.stderr, ended.stderr
