@@ -38,11 +38,12 @@ struct Panels {
   /// Each begins at a multiple of `unit`.
   Panels(std::int64_t rows, std::int64_t unit, const ProductPlan& plan, std::int64_t threads)
       : rows(rows) {
-    // So many that a panel of the right operand, decoded once for each, is worth it; no more than
-    // stay in L2.
-    constexpr std::int64_t kLeast = 48, kMost = 192, kTasksOfThread = 2;
-    const std::int64_t forThreads = threads == 1 ? kMost : rows / (kTasksOfThread * threads);
-    const std::int64_t most = std::clamp(forThreads, kLeast, kMost);
+    // So many that decoding the right operand for each panel is worth it, which takes longer for
+    // floats; no more than stay in L2.
+    constexpr std::int64_t kLeast = 48, kTasksOfThread = 2;
+    const std::int64_t greatest = plan.floats ? 384 : 192;
+    const std::int64_t forThreads = threads == 1 ? greatest : rows / (kTasksOfThread * threads);
+    const std::int64_t most = std::clamp(forThreads, kLeast, greatest);
     count = (rows + most - 1) / most;
     rowsOfPanel = ((rows + count - 1) / count + unit - 1) / unit * unit;
     count = (rows + rowsOfPanel - 1) / rowsOfPanel;
