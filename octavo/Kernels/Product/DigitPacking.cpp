@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -19,20 +19,19 @@ struct FixedPoint {
   float scale = 1;      ///< 2^e; NaN where x has a NaN or an infinity
 
   FixedPoint(const float* x, int size) {
-    float amax = 0;
-    bool finite = true;
-    for (int k = 0; k < size; ++k) {
-      amax = std::max(amax, std::fabs(x[k]));
-      finite &= std::isfinite(x[k]);
-    }
+    // The greatest of the bits without the sign: unlike a maximum of floats, a vector's operation.
+    std::int32_t greatest = 0;
+    for (int k = 0; k < size; ++k)
+      greatest = std::max(greatest, std::bit_cast<std::int32_t>(x[k]) & 0x7FFFFFFF);
+    const bool finite = greatest < 0x7F800000;
     if (!finite)
       scale = std::numeric_limits<float>::quiet_NaN();
-    if (!finite || amax == 0)
+    if (!finite || greatest == 0)
       return;
     // 2^-e is at most 2^126; a power of two below 2^-126 would not be a normal f32.
-    const int exponent = std::max(std::ilogb(amax) - 21, -126);
-    scale = std::ldexp(1.0f, exponent);
-    const float inverse = std::ldexp(1.0f, -exponent);
+    const int exponent = std::max((greatest >> 23) - 127 - 21, -126);
+    scale = std::bit_cast<float>((exponent + 127) << 23);
+    const float inverse = std::bit_cast<float>((127 - exponent) << 23);
     for (int k = 0; k < size; ++k) {
       // Exact product; the sum with 1.5 * 2^23 rounds it to an integer, ties to even.
       const float shifted = x[k] * inverse + 0x1.8p23f;
@@ -56,29 +55,33 @@ PackedOperand packDigitRows(std::span<const float> activations, const ProductPla
   const Tiling tiling{packed.rows * kDigits, productKernels(plan.isa).tallest};
   packed.elements = PackedBytes(static_cast<std::size_t>(tiling.rows * plan.pieces) * 4 *
                                     static_cast<std::size_t>(steps + 2),
-                                std::move(old.elements));
+                                std::move(old.elements), PackedBytes::Fill::None);
   forRows(packed, 1, execution, [&] {
     return [&](std::int64_t row, ExponentRange& range) {
+      Tiling::Tile tiles[kDigits];
+      for (int d = 0; d < kDigits; ++d)
+        tiles[d] = tiling.tileOf(row * kDigits + d);
       for (std::int64_t p = 0; p < plan.pieces; ++p) {
         const std::int64_t begin = p * plan.piece;
         const auto size =
             static_cast<int>(std::clamp<std::int64_t>(plan.depth - begin, 0, plan.piece));
         const FixedPoint fixed(activations.data() + row * plan.depth + begin, size);
         for (int d = 0; d < kDigits; ++d) {
-          const auto [first, height] = tiling.tileOf(row * kDigits + d);
+          const auto [first, height] = tiles[d];
           std::byte* to = packed.elements.data() +
                           (first * plan.pieces + p * height) * 4 * (steps + 2) +
                           (row * kDigits + d - first) * 4;
           std::int32_t sum = 0;
-          for (int k = 0; k < plan.piece; ++k) {
-            const std::int8_t digit = fixed.digits[d][k];
-            const std::int16_t word = digit;
-            sum += digit;
-            if (plan.dot == Dot::Words)
-              std::memcpy(to + k / 2 * 4 * height + k % 2 * 2, &word, 2);
-            else
-              std::memcpy(to + k / 4 * 4 * height + k % 4, &digit, 1);
+          std::int16_t words[32];
+          for (int k = 0; k < 32; ++k) {
+            words[k] = fixed.digits[d][k]; // those beyond the piece are 0
+            sum += fixed.digits[d][k];
           }
+          const auto* dwords = plan.dot == Dot::Words
+                                   ? reinterpret_cast<const std::byte*>(words)
+                                   : reinterpret_cast<const std::byte*>(fixed.digits[d]);
+          for (int s = 0; s < steps; ++s)
+            std::memcpy(to + std::int64_t{4} * height * s, dwords + std::ptrdiff_t{4} * s, 4);
           const float scale = fixed.scale * static_cast<float>(1 << (8 * (kDigits - 1 - d)));
           const std::uint32_t correction = correctionOf(plan, fixed.digits[d], sum);
           std::memcpy(to + std::int64_t{4} * height * steps, &correction, 4);
@@ -103,8 +106,8 @@ PackedOperand packDigits(std::span<const float> activations, const ProductPlan& 
   packed.rows = rows;
   const int steps = plan.steps();
   const std::int64_t record = std::int64_t{4} * (steps * kDigits + 2);
-  packed.elements =
-      PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record), std::move(old.elements));
+  packed.elements = PackedBytes(static_cast<std::size_t>(rows * plan.pieces * record),
+                                std::move(old.elements), PackedBytes::Fill::None);
   forRows(packed, 1, execution, [&] {
     return [&](std::int64_t row, ExponentRange& range) {
       std::byte* to = packed.elements.data() + row * plan.pieces * record;

@@ -231,7 +231,7 @@ PackedOperand packLeftIntegers(const ScaledView& matrix, const ProductPlan& plan
   packed.outer = matrix.outer;
   packed.elements = PackedBytes(static_cast<std::size_t>(packed.rows * plan.pieces) * 4 *
                                     static_cast<std::size_t>(plan.steps() + 2),
-                                std::move(old.elements));
+                                std::move(old.elements), PackedBytes::Fill::None);
   const Scales scales(matrix, plan);
   const Tiling tiling{packed.rows, productKernels(plan.isa).tallest};
   forRows(packed, 64, execution, [&] {

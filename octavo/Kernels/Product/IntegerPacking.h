@@ -5,7 +5,8 @@
 #include "octavo/Kernels/Product/Product.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <span>
@@ -31,11 +32,13 @@ struct ExponentRange {
   bool unusual = false;
 
   void add(float scale) {
-    if (!std::isnormal(scale)) {
+    // The exponent's bits: std::ilogb would be a call for each piece.
+    const auto field = static_cast<int>(std::bit_cast<std::uint32_t>(scale) >> 23 & 0xFF);
+    if (field == 0 || field == 255) {
       unusual = true;
       return;
     }
-    const int exponent = std::ilogb(scale);
+    const int exponent = field - 127;
     least = std::min(least, exponent);
     greatest = std::max(greatest, exponent);
   }

@@ -7,6 +7,7 @@
 
 #include "octavo/Kernels/Execution.h"
 #include "octavo/Kernels/Product/PackedOperand.h"
+#include "octavo/Kernels/Product/RowFinisher.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,18 +35,6 @@ PackedMatrix packMatrix(const float* values, std::int64_t depth, std::int64_t co
 PackedMatrix packMatrix(const std::uint16_t* values, std::int64_t depth, std::int64_t columns,
                         std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
                         const Execution& execution = {}, PackedMatrix&& old = {});
-
-/// Called on rows of C that are whole, while they are in cache: each row once, in ranges, on any
-/// thread.
-struct RowFinisher {
-  void (*finish)(void* context, std::int64_t begin, std::int64_t end) = nullptr;
-  void* context = nullptr;
-
-  void operator()(std::int64_t begin, std::int64_t end) const {
-    if (finish)
-      finish(context, begin, end);
-  }
-};
 
 /// c[m * cStride + n] = sum over k of left[m * leftStride + k] * right(k, n) for m < rows.
 void multiplyRows(const float* left, std::ptrdiff_t leftStride, std::int64_t rows,

@@ -26,6 +26,7 @@ struct SumsBlock {
 class ProductEpilogue {
 public:
   /// `output` is [batch, rows, columns] in the epilogue's format; `amax` gathers the greatest bits.
+  /// Rows are `columns` apart, of which blocks may leave the last ones out.
   ProductEpilogue(const Epilogue& epilogue, Isa isa, void* output, std::int64_t item,
                   std::int64_t rows, std::int64_t columns, float outer, SharedMaximum& amax);
 

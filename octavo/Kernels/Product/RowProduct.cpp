@@ -1,0 +1,273 @@
+#include "octavo/Kernels/Product/RowProduct.h"
+
+#include "octavo/Kernels/Amax.h"
+#include "octavo/Kernels/Product/ProductWork.h"
+#include "octavo/Kernels/Quantize.h"
+#include "octavo/Kernels/Widen.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace octavo::kernels {
+
+namespace {
+
+/// What a thread makes of a panel of rows, kept for the next panel.
+struct PanelMemory {
+  PackedBytes rows, codes, scales;
+  PackedOperand left{};
+};
+
+std::byte* reserve(PackedBytes& bytes, std::int64_t size) {
+  if (bytes.size() < static_cast<std::size_t>(size))
+    bytes = PackedBytes(static_cast<std::size_t>(size), PackedBytes::Fill::None);
+  return bytes.data();
+}
+
+/// How rows are cut into panels.
+struct Panels {
+  std::int64_t rows, rowsOfPanel, count;
+
+  /// Each begins at a multiple of `unit`.
+  Panels(std::int64_t rows, std::int64_t unit, const ProductPlan& plan, std::int64_t threads)
+      : rows(rows) {
+    // So many that decoding the right operand for each panel is worth it, which takes longer for
+    // floats; no more than stay in L2.
+    constexpr std::int64_t kLeast = 48, kTasksOfThread = 2;
+    const std::int64_t greatest = plan.floats ? 384 : 192;
+    const std::int64_t forThreads = threads == 1 ? greatest : rows / (kTasksOfThread * threads);
+    const std::int64_t most = std::clamp(forThreads, kLeast, greatest);
+    count = (rows + most - 1) / most;
+    rowsOfPanel = ((rows + count - 1) / count + unit - 1) / unit * unit;
+    count = (rows + rowsOfPanel - 1) / rowsOfPanel;
+    // Few rows are summed in another order: there is no such panel among others.
+    if (plan.floats && count > 1 && rows - (count - 1) * rowsOfPanel <= kMostDirectRows)
+      --count;
+  }
+  std::int64_t begin(std::int64_t panel) const { return panel * rowsOfPanel; }
+  std::int64_t end(std::int64_t panel) const {
+    return panel + 1 == count ? rows : begin(panel + 1);
+  }
+};
+
+template <typename T> class RowProduct {
+public:
+  RowProduct(const ProductPlan& plan, const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
+             const PackedOperand& right, float* c, std::ptrdiff_t cStride,
+             const numerics::QuantizeOptions& options, const Execution& execution,
+             RowFinisher finisher)
+      : plan(plan), left(left), leftStride(leftStride), rows(rows), right(right), c(c),
+        cStride(cStride), options(options), execution(execution), finisher(finisher) {
+    if (!isWorthThreads(rows, right.rows, plan.depth))
+      this->execution.threads = 1;
+    if (quantizes())
+      // An outer scale goes with scales that are no powers of two (NVFP4).
+      type = {format().element,
+              format().scale,
+              {1, extent(format().along, plan.depth)},
+              format().scale->name == "e4m3fn"};
+  }
+
+  tl::expected<void, numerics::NonFiniteInput> run() {
+    const std::int64_t threads = threadsOf(execution);
+    const std::int64_t across = quantizes() ? extent(format().across, rows) : 1;
+    const bool isOneBlock = across == rows && extent(format().along, plan.depth) == plan.depth;
+    const bool needsAmax = quantizes() && (type.hasOuterScale || (across > 1 && isOneBlock));
+    const Panels panels(rows, isOneBlock ? 1 : across, plan, threads);
+    if (panels.count < std::max<std::int64_t>(2, threads))
+      return whole();
+    if (needsAmax) {
+      tensorAmax = amaxOfRows();
+      // Which blocks count then is for the quantization of all rows to say.
+      if (!std::isfinite(*tensorAmax))
+        return whole();
+    }
+    forRanges(static_cast<std::size_t>(panels.count), 1, execution,
+              [&](std::size_t begin, std::size_t end) {
+                for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end);
+                     ++i)
+                  panel(panels.begin(i), panels.end(i), {.isa = plan.isa, .threads = 1});
+              });
+    return outcome();
+  }
+
+private:
+  const OperandFormat& format() const { return plan.left; }
+  bool quantizes() const { return plan.left.scale != nullptr; }
+  static std::int64_t extent(std::int64_t block, std::int64_t n) {
+    return std::max<std::int64_t>(1, block == format::kWholeAxis ? n : std::min(block, n));
+  }
+
+  /// All rows as one panel, threads over its columns.
+  tl::expected<void, numerics::NonFiniteInput> whole() {
+    tensorAmax.reset();
+    panel(0, rows, execution);
+    return outcome();
+  }
+
+  tl::expected<void, numerics::NonFiniteInput> outcome() const {
+    if (refused)
+      return tl::unexpected(*refused);
+    return {};
+  }
+
+  float amaxOfRows() {
+    SharedMaximum greatest;
+    forRanges(
+        static_cast<std::size_t>(rows), 16, execution, [&](std::size_t begin, std::size_t end) {
+          constexpr WideType kType = std::is_same_v<T, float> ? WideType::F32 : WideType::Bf16;
+          for (std::size_t row = begin; row < end; ++row)
+            greatest.raise(std::bit_cast<std::uint32_t>(
+                amax(kType, left + static_cast<std::ptrdiff_t>(row) * leftStride,
+                     static_cast<std::size_t>(plan.depth), {plan.isa, 1})));
+        });
+    return std::bit_cast<float>(greatest.get());
+  }
+
+  /// Rows from `begin` on, in f32 and one behind the other.
+  const float* contiguous(std::int64_t begin, std::int64_t count, PackedBytes& memory) const {
+    const T* first = left + begin * leftStride;
+    if constexpr (std::is_same_v<T, float>)
+      if (leftStride == plan.depth)
+        return first;
+    auto* to = reinterpret_cast<float*>(
+        reserve(memory, count * plan.depth * static_cast<std::int64_t>(sizeof(float))));
+    for (std::int64_t row = 0; row < count; ++row)
+      if constexpr (std::is_same_v<T, float>)
+        std::copy_n(first + row * leftStride, plan.depth, to + row * plan.depth);
+      else
+        widen(WideType::Bf16, first + row * leftStride, to + row * plan.depth,
+              static_cast<std::size_t>(plan.depth));
+    return to;
+  }
+
+  void panel(std::int64_t begin, std::int64_t end, const Execution& threads) {
+    {
+      const std::lock_guard lock(refusing);
+      if (refused && refused->index < begin * plan.depth)
+        return;
+    }
+    thread_local PanelMemory kept;
+    // Taken away meanwhile: a thread that waits for others may begin another product.
+    PanelMemory memory = std::move(kept);
+    if (pack(begin, end, threads, memory)) {
+      SharedMaximum ignored;
+      const Epilogue epilogue;
+      const ProductEpilogue sums(epilogue, plan.isa, c + begin * cStride, 0, end - begin, cStride,
+                                 memory.left.outer * right.outer, ignored);
+      const auto work = plan.floats ? floatWork(plan, memory.left, right, sums, threads)
+                                    : integerWork(plan, memory.left, right, sums, threads);
+      forRanges(static_cast<std::size_t>(work->tasks()), 1, threads,
+                [&](std::size_t first, std::size_t last) {
+                  for (std::size_t task = first; task < last; ++task)
+                    work->run(static_cast<std::int64_t>(task));
+                });
+    } else {
+      begin = end;
+    }
+    kept = std::move(memory);
+    if (begin < end && finisher.finish)
+      forRanges(static_cast<std::size_t>(end - begin), 8, threads,
+                [&](std::size_t first, std::size_t last) {
+                  finisher(begin + static_cast<std::int64_t>(first),
+                           begin + static_cast<std::int64_t>(last));
+                });
+  }
+
+  /// Packs rows to memory.left; whether they were not refused.
+  bool pack(std::int64_t begin, std::int64_t end, const Execution& threads, PanelMemory& memory) {
+    const std::int64_t count = end - begin;
+    const float* values = contiguous(begin, count, memory.rows);
+    const auto size = static_cast<std::size_t>(count * plan.depth);
+    if (!quantizes()) {
+      memory.left = kernels::pack(std::span(values, size), plan, threads, std::move(memory.left));
+      return true;
+    }
+    ScaledType ofPanel = type;
+    ofPanel.block[0] = extent(format().across, count);
+    const std::int64_t shape[] = {count, plan.depth};
+    const auto grid = format::scaleShape(shape, ofPanel.block);
+    const auto scaleBytes = static_cast<int>(ofPanel.scale->bytes());
+    auto* codes = reinterpret_cast<std::uint8_t*>(reserve(memory.codes, count * plan.depth));
+    std::byte* scales = reserve(memory.scales, grid[0] * grid[1] * scaleBytes);
+    const QuantizeReport report =
+        tensorAmax
+            ? quantizePiece(values, shape, ofPanel, options, *tensorAmax, codes, scales, threads)
+            : quantize(values, shape, ofPanel, options, codes, scales, {}, threads);
+    if (report.refused) {
+      const std::lock_guard lock(refusing);
+      const std::int64_t index = begin * plan.depth + report.refused->index;
+      if (!refused || index < refused->index)
+        refused = {.index = index, .value = report.refused->value};
+      return false;
+    }
+    memory.left = kernels::pack(ScaledView{.element = format().element,
+                                           .scale = format().scale,
+                                           .rows = count,
+                                           .depth = plan.depth,
+                                           .across = ofPanel.block[0],
+                                           .along = ofPanel.block[1],
+                                           .elements = codes,
+                                           .scales = scales,
+                                           .scaleBytes = scaleBytes,
+                                           .outer = report.outer},
+                                Side::Left, plan, threads, std::move(memory.left));
+    return true;
+  }
+
+  const ProductPlan& plan;
+  const T* left;
+  std::ptrdiff_t leftStride;
+  std::int64_t rows;
+  const PackedOperand& right;
+  float* c;
+  std::ptrdiff_t cStride;
+  const numerics::QuantizeOptions& options;
+  Execution execution;
+  RowFinisher finisher;
+  ScaledType type;
+  std::optional<float> tensorAmax; ///< that decides the outer scale, or the only one
+  std::mutex refusing;
+  std::optional<numerics::NonFiniteInput> refused; ///< the first one yet
+};
+
+} // namespace
+
+template <typename T>
+static tl::expected<void, numerics::NonFiniteInput>
+rowProduct(const ProductPlan& plan, const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
+           const PackedOperand& right, float* c, std::ptrdiff_t cStride,
+           const numerics::QuantizeOptions& options, const Execution& execution,
+           RowFinisher finisher) {
+  assert(execution.isa == plan.isa && right.side == Side::Right);
+  if (rows == 0)
+    return {};
+  return RowProduct<T>(plan, left, leftStride, rows, right, c, cStride, options, execution,
+                       finisher)
+      .run();
+}
+
+tl::expected<void, numerics::NonFiniteInput>
+multiplyRows(const ProductPlan& plan, const float* left, std::ptrdiff_t leftStride,
+             std::int64_t rows, const PackedOperand& right, float* c, std::ptrdiff_t cStride,
+             const numerics::QuantizeOptions& options, const Execution& execution,
+             RowFinisher finisher) {
+  return rowProduct(plan, left, leftStride, rows, right, c, cStride, options, execution, finisher);
+}
+
+tl::expected<void, numerics::NonFiniteInput>
+multiplyRows(const ProductPlan& plan, const std::uint16_t* left, std::ptrdiff_t leftStride,
+             std::int64_t rows, const PackedOperand& right, float* c, std::ptrdiff_t cStride,
+             const numerics::QuantizeOptions& options, const Execution& execution,
+             RowFinisher finisher) {
+  return rowProduct(plan, left, leftStride, rows, right, c, cStride, options, execution, finisher);
+}
+
+} // namespace octavo::kernels
