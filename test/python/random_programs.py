@@ -1,4 +1,5 @@
 """Programs drawn at random, of operations whose bits every backend must have: differential tests."""
+import math
 import random
 
 TYPES = ("f32", "bf16", "i32", "ui8", "i1")
@@ -151,6 +152,42 @@ class Program:
         self.emit(f"stablehlo.reduce({name} init: {initial}) applies stablehlo.{operation} across dimensions = {axes} : "
                   f"({tensor(shape, element)}, {tensor([], element)}) -> {tensor(new, element)}", new, element)
 
+    def whole(self, name, shape):
+        """A value's numbers rounded to small integers, whose products have sums that are exact in any order."""
+        low, high = (self.emit(f"stablehlo.constant dense<{bound}> : tensor<f32>", [], "f32")[0] for bound in ("-4.0", "4.0"))
+        of = tensor(shape, "f32")
+        rounded = self.emit(f"stablehlo.round_nearest_even {name} : {of}", shape, "f32")[0]
+        return self.emit(f"stablehlo.clamp {low}, {rounded}, {high} : (tensor<f32>, {of}, tensor<f32>) -> {of}",
+                         shape, "f32")[0]
+
+    def dot(self):
+        """With a matrix that is a constant; of a value with itself, row by row or in a batch."""
+        name, shape, _ = self.pick("f32")
+        size = math.prod(shape)
+        if not shape or size > 20_000:
+            return
+        depth, rest, left = shape[-1], shape[:-1], self.whole(name, shape)
+        if self.random.random() < 0.6:
+            columns = self.extent()
+            rows = [[float(self.random.randint(-3, 3)) for _ in range(columns)] for _ in range(depth)]
+            literal = rows if depth * columns else ""
+            right = self.emit(f"stablehlo.constant dense<{literal}> : {tensor([depth, columns], 'f32')}",
+                              [depth, columns], "f32")[0]
+            contracted, new, other = f"[{len(rest)}] x [0]", [*rest, columns], [depth, columns]
+            batch = ""
+        elif len(shape) >= 2 and self.random.random() < 0.7:
+            axes = list(range(len(rest) - 1))
+            batch = f"batching_dims = {axes} x {axes}, " if axes else ""
+            contracted, new = f"[{len(rest)}] x [{len(rest)}]", [*rest, rest[-1]]
+            right, other = left, shape
+        else:
+            if math.prod(rest) ** 2 > 20_000:
+                return
+            batch, contracted, new = "", f"[{len(rest)}] x [{len(rest)}]", [*rest, *rest]
+            right, other = left, shape
+        self.emit(f"stablehlo.dot_general {left}, {right}, {batch}contracting_dims = {contracted} : "
+                  f"({tensor(shape, 'f32')}, {tensor(other, 'f32')}) -> {tensor(new, 'f32')}", new, "f32")
+
     def dynamic_slice(self):
         name, shape, element = self.pick()
         if not shape:
@@ -220,5 +257,5 @@ class Program:
         return f"func.func @main({arguments}) -> ({kinds}) {{\n{body}\n    return {names} : {kinds}\n}}\n"
 
 
-STEPS = [name for name in vars(Program) if name not in ("extent", "pick", "emit", "like", "text") and
+STEPS = [name for name in vars(Program) if name not in ("extent", "pick", "emit", "like", "text", "whole") and
          not name.startswith("_")]
