@@ -160,12 +160,26 @@ class Program:
         return self.emit(f"stablehlo.clamp {low}, {rounded}, {high} : (tensor<f32>, {of}, tensor<f32>) -> {of}",
                          shape, "f32")[0]
 
-    def dot(self):
+    def network(self):
+        """Dots one after the other, each changed element by element: what is run range by range."""
+        value = self.pick("f32")
+        if not value[1]:
+            rows = [self.random.randint(2, 70), self.random.randint(1, 9)]
+            value = self.emit(f"stablehlo.broadcast_in_dim {value[0]}, dims = [] : ({tensor([], 'f32')}) -> "
+                              f"{tensor(rows, 'f32')}", rows, "f32")
+        for _ in range(self.random.randint(1, 3)):
+            value = self.dot(value) or value
+            shape = value[1]
+            other = self.random.choice((value, self.like(shape, "f32"), self.like(shape, "f32")))
+            operation = self.random.choice(("add", "maximum", "subtract"))
+            value = self.emit(f"stablehlo.{operation} {value[0]}, {other[0]} : {tensor(shape, 'f32')}", shape, "f32")
+
+    def dot(self, value=None):
         """With a matrix that is a constant; of a value with itself, row by row or in a batch."""
-        name, shape, _ = self.pick("f32")
+        name, shape, _ = value or self.pick("f32")
         size = math.prod(shape)
         if not shape or size > 20_000:
-            return
+            return None
         depth, rest, left = shape[-1], shape[:-1], self.whole(name, shape)
         if self.random.random() < 0.6:
             columns = self.extent()
@@ -182,11 +196,11 @@ class Program:
             right, other = left, shape
         else:
             if math.prod(rest) ** 2 > 20_000:
-                return
+                return None
             batch, contracted, new = "", f"[{len(rest)}] x [{len(rest)}]", [*rest, *rest]
             right, other = left, shape
-        self.emit(f"stablehlo.dot_general {left}, {right}, {batch}contracting_dims = {contracted} : "
-                  f"({tensor(shape, 'f32')}, {tensor(other, 'f32')}) -> {tensor(new, 'f32')}", new, "f32")
+        return self.emit(f"stablehlo.dot_general {left}, {right}, {batch}contracting_dims = {contracted} : "
+                         f"({tensor(shape, 'f32')}, {tensor(other, 'f32')}) -> {tensor(new, 'f32')}", new, "f32")
 
     def dynamic_slice(self):
         name, shape, element = self.pick()
