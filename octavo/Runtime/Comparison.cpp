@@ -56,6 +56,38 @@ double valueOf(const Tensor& tensor, std::int64_t i) {
          type.scales[at];
 }
 
+namespace {
+
+/// The number of a float's value among all, from 0 for zero on; those below it are negative.
+double rank(const format::ElementFormat& format, std::uint64_t code) {
+  const std::uint64_t sign = format.signMask();
+  const auto magnitude = static_cast<double>(code & ~sign);
+  return (code & sign) == 0 ? magnitude : -magnitude;
+}
+
+double ulpsApart(const Tensor& reference, const Tensor& value, std::int64_t i) {
+  if (reference.code(i) == value.code(i))
+    return 0;
+  const double expected = valueOf(reference, i), found = valueOf(value, i);
+  if (std::isnan(expected) || std::isnan(found))
+    return std::isnan(expected) && std::isnan(found) ? 0 : std::numeric_limits<double>::infinity();
+  if (!reference.type.isFloat())
+    return std::abs(expected - found);
+  const format::ElementFormat& format = reference.type.format();
+  return std::abs(rank(format, reference.code(i)) - rank(format, value.code(i)));
+}
+
+} // namespace
+
+UlpDistance ulpDistance(const Tensor& reference, const Tensor& value) {
+  const Tensor expected = realNumbers(reference), found = realNumbers(value);
+  UlpDistance distance;
+  for (std::int64_t i = 0; i < expected.size(); ++i)
+    if (const double apart = ulpsApart(expected, found, i); apart > distance.largest)
+      distance = {apart, indexOf(expected.shape, i)};
+  return distance;
+}
+
 Comparison compare(const Tensor& reference, const Tensor& value) {
   assert(reference.shape == value.shape && reference.type.isComplex() == value.type.isComplex());
   if (reference.type.isComplex())
@@ -82,7 +114,8 @@ Comparison compareReal(const Tensor& reference, const Tensor& value) {
   double aa = 0, bb = 0, ab = 0, dd = 0;
   std::int64_t where = -1;
   for (std::int64_t i = 0; i < n; ++i) {
-    const double a = valueOf(reference, i) / largest, b = valueOf(value, i) / largest;
+    const double expected = valueOf(reference, i), found = valueOf(value, i);
+    const double a = expected / largest, b = found / largest;
     if (!std::isfinite(a) || !std::isfinite(b))
       continue;
     const double d = std::fabs(b - a);
@@ -90,7 +123,7 @@ Comparison compareReal(const Tensor& reference, const Tensor& value) {
     bb += b * b;
     ab += a * b;
     dd += d * d;
-    if (const double difference = d * largest; difference > result.maximum) {
+    if (const double difference = std::fabs(found - expected); difference > result.maximum) {
       result.maximum = difference;
       where = i;
     }

@@ -23,6 +23,16 @@ struct Comparison {
 /// booleans count as their values, complex numbers as two.
 Comparison compare(const numerics::Tensor& reference, const numerics::Tensor& value);
 
+/// The largest distance in codes of the format from one value to the other (integers: of the
+/// values). Zeros are one value, and so are NaN; NaN is infinitely far from all else.
+struct UlpDistance {
+  double largest = 0;
+  std::vector<std::int64_t> where = {}; ///< of the first element that has it; empty where it is 0
+};
+
+/// Requires that shapes and types are equal.
+UlpDistance ulpDistance(const numerics::Tensor& reference, const numerics::Tensor& value);
+
 /// The index of row-major element `i`.
 std::vector<std::int64_t> indexOf(std::span<const std::int64_t> shape, std::int64_t i);
 

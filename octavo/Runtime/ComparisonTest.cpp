@@ -19,6 +19,24 @@ Tensor f64(std::vector<std::int64_t> shape, std::vector<double> values) {
   return tensor;
 }
 
+Tensor f32(std::vector<float> values) {
+  Tensor tensor = Tensor::zeros(element("f32"), {static_cast<std::int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), tensor.as<float>().begin());
+  return tensor;
+}
+
+TEST(UlpDistance, countsValuesBetween) {
+  const float tiny = std::numeric_limits<float>::denorm_min(), nan = std::nanf("");
+  EXPECT_EQ(ulpDistance(f32({1, 2}), f32({1, 2})).largest, 0);
+  EXPECT_TRUE(ulpDistance(f32({0, nan}), f32({-0.0f, -nan})).where.empty());
+  // 1 - 2^-24, 1, 1 + 2^-23: half as far below a power of two as above it, and one code each.
+  const auto apart = ulpDistance(f32({1, 1}), f32({1, 1 - 0x1p-24f}));
+  EXPECT_EQ(apart.largest, 1);
+  EXPECT_EQ(apart.where, (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(ulpDistance(f32({-tiny}), f32({2 * tiny})).largest, 3);
+  EXPECT_EQ(ulpDistance(f32({nan}), f32({1})).largest, std::numeric_limits<double>::infinity());
+}
+
 // By hand: a = (3, 4), b = (4, 3): cosine 24 / 25, |a - b| = sqrt 2, |a| = 5.
 TEST(Comparison, figuresOfTwoVectors) {
   const Comparison c = compare(f64({1, 2}, {3, 4}), f64({1, 2}, {4, 3}));

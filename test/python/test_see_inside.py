@@ -1,4 +1,4 @@
-"""What `octavo run` shows of a compiled program: --profile, --dump."""
+"""What `octavo run` shows of a compiled program: --profile, --dump, --compare reference."""
 import json
 import os
 import pathlib
@@ -100,3 +100,57 @@ def test_a_dump_that_cannot_be_written_is_an_error(run, tmp_path):
     (tmp_path / "stages").write_text("a file")
     ended = run("--dump", "stages")
     assert ended.returncode == 3 and "stages" in ended.stderr, ended.stderr
+
+
+SUMS = """
+func.func @main(%x: tensor<1000xf32>) -> (tensor<1000xf32>, tensor<1000xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %e = stablehlo.negate %x : tensor<1000xf32>
+  %s = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<1000xf32>, tensor<f32>) -> tensor<f32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<1000xf32>
+  %d = stablehlo.divide %e, %b : tensor<1000xf32>
+  return %e, %d : tensor<1000xf32>, tensor<1000xf32>
+}
+"""
+
+
+@pytest.fixture
+def compared(tmp_path):
+    """A sum of large numbers that cancel: another order gives another sum, which the quotients pass on."""
+    (tmp_path / "p.mlir").write_text(SUMS)
+    x = np.random.default_rng(3).normal(0, 1000, 1000).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+
+    def call(*options):
+        return subprocess.run([OCTAVO, "run", "p.mlir", "--input", "x.npy", "--compare", "reference",
+                               "--output", "found", *options], cwd=tmp_path, capture_output=True, text=True)
+    return call
+
+
+def test_outputs_are_compared_with_the_reference(compared, tmp_path):
+    ended = compared("--json")
+    assert ended.returncode == 0, ended.stderr
+    same, apart = (output["reference"] for output in json.loads(ended.stdout)["outputs"])
+    assert same["max"] == 0 and same["ulps"] == 0 and same["ulps_index"] == []
+    subprocess.run([OCTAVO, "run", "p.mlir", "--input", "x.npy", "--backend", "reference", "--output", "wanted"],
+                   cwd=tmp_path, check=True, capture_output=True)
+    found, wanted = (np.load(tmp_path / folder / "output1.npy") for folder in ("found", "wanted"))
+    ulps = np.abs(found.view(np.int32).astype(np.int64) - wanted.view(np.int32))
+    assert ulps.max() > 2
+    assert apart["ulps"] == ulps.max() and apart["ulps_index"] == [int(ulps.argmax())]
+    assert apart["max"] == np.abs(found.astype(np.float64) - wanted).max()
+
+
+def test_bisect_names_the_sum_and_not_what_uses_it(compared):
+    ended = compared("--bisect")
+    assert ended.returncode == 0, ended.stderr
+    assert "p.mlir:5:8: 'stablehlo.reduce' is the first beyond 2 ulp" in ended.stdout
+    ended = compared("--bisect", "--bound", "1e9")
+    assert ended.returncode == 0 and "no operation by itself is beyond 1000000000 ulp" in ended.stdout
+
+
+def test_a_bound_that_does_not_hold_is_a_failed_check(compared):
+    ended = compared("--bound", "2")
+    assert ended.returncode == 1 and "output output1 is" in ended.stderr, ended.stderr
+    ended = subprocess.run([OCTAVO, "run", "p.mlir", "--bound", "2"], capture_output=True, text=True)
+    assert ended.returncode == 2 and "need --compare reference" in ended.stderr

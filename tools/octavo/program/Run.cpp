@@ -11,6 +11,7 @@
 #include "tools/octavo/program/RunReport.h"
 
 #include "octavo/Backends/Backends.h"
+#include "octavo/Backends/Bisect.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Numerics/Scaled.h"
@@ -50,6 +51,8 @@ struct RunOptions {
   std::string backend = "compiled";
   DotFlags dots; ///< no format: the program runs as it is
   std::string compare;
+  std::optional<double> bound;
+  bool bisects = false;
   std::string output;
   bool isJson = false;
   bool explains = false;
@@ -360,18 +363,66 @@ void reportFailures(const execution::CheckReport& checks) {
   throw CommandError(message, ExitCode::CheckFailed);
 }
 
+constexpr std::string_view kReference = "reference";
+
 void compareOutputs(const Outputs& reference, RunReport& report) {
   for (std::size_t i = 0; i < report.outputs.size(); ++i) {
     const Tensor& expected = reference.values[i].tensor();
     if (expected.shape != report.outputs[i].tensor->shape)
-      throw CommandError(fmt::format("output {} differs in shape from f32: {} and {}",
-                                     report.outputs[i].name,
+      throw CommandError(fmt::format("output {} differs in shape from {}: {} and {}",
+                                     report.outputs[i].name, report.comparedWith,
                                      runtime::describe(report.outputs[i].tensor->type,
                                                        report.outputs[i].tensor->shape),
                                      runtime::describe(expected.type, expected.shape)),
                          ExitCode::BadInput);
     report.outputs[i].comparison = runtime::compare(expected, *report.outputs[i].tensor);
+    if (report.comparedWith == kReference)
+      report.outputs[i].ulps = runtime::ulpDistance(expected, *report.outputs[i].tensor);
   }
+}
+
+/// The first operation that the backend computes otherwise, by more than so many ulp.
+std::string bisect(mlir::func::FuncOp function, const RunOptions& options, double bound) {
+  const auto arguments = orThrow(runtime::argumentsOf(function), options.program);
+  const std::string name = "@" + function.getName().str();
+  execution::CheckReport checks;
+  const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
+  execution::Host host = hostOf(options, probes.get(), 1);
+  host.checks = &checks;
+  const ElapsedTime time("comparing operation by operation");
+  const RunInterruption interruption(host);
+  const auto distance = [](const Value& expected, const Value& found) {
+    Outputs pair;
+    pair.add("expected", 0, expected);
+    pair.add("found", 0, found);
+    double largest = 0;
+    for (std::size_t i = 0, count = pair.values.size() / 2; i < count; ++i)
+      largest = std::max(
+          largest,
+          runtime::ulpDistance(pair.values[i].tensor(), pair.values[count + i].tensor()).largest);
+    return largest;
+  };
+  auto found = backends::firstDeviation(
+      function, bindProcesses(arguments, options, name, 1), backendOf(options), host,
+      [&](const Value& expected, const Value& given) {
+        return expected.isToken() || distance(expected, given) <= bound;
+      });
+  if (!found)
+    throw CommandError(llvm::toString(found.takeError()), evaluationFailed());
+  if (!*found)
+    return fmt::format("bisect     no operation by itself is beyond {} ulp\n", bound);
+  const backends::Deviation& first = **found;
+  return fmt::format("bisect     {}: '{}' is the first beyond {} ulp: {} ulp\n", first.location,
+                     first.operation, bound, distance(first.expected, first.found));
+}
+
+/// Throws where an output is farther from the reference than --bound allows.
+void holdToBound(const RunReport& report, double bound) {
+  for (const OutputReport& output : report.outputs)
+    if (output.ulps && output.ulps->largest > bound)
+      throw CommandError(fmt::format("output {} is {} ulp from the reference; --bound is {}",
+                                     output.name, output.ulps->largest, bound),
+                         ExitCode::CheckFailed);
 }
 
 QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& options) {
@@ -389,10 +440,14 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
 
 void checkUsage(const RunOptions& options) {
   backendOf(options);
-  if (!options.compare.empty() && options.compare != "f32")
-    throw CommandError(unknownName("program to compare with", options.compare, {"f32"}),
-                       ExitCode::BadUsage);
-  if (!options.compare.empty() && options.dots.format.empty())
+  const bool isToReference = options.compare == kReference;
+  if (!options.compare.empty() && options.compare != "f32" && !isToReference)
+    throw CommandError(
+        unknownName("program to compare with", options.compare, {"f32", std::string(kReference)}),
+        ExitCode::BadUsage);
+  if ((options.bound || options.bisects) && !isToReference)
+    throw CommandError("--bound and --bisect need --compare reference", ExitCode::BadUsage);
+  if (options.compare == "f32" && options.dots.format.empty())
     throw CommandError("--compare f32 needs --quantize FORMAT: it compares a quantized run with "
                        "the program as it is",
                        ExitCode::BadUsage);
@@ -410,7 +465,7 @@ void runProgram(const RunOptions& options) {
   runtime::ProgramFile file = orThrow(runtime::readProgramFile(options.program, *context));
   mlir::ModuleOp program = *file.program;
   mlir::OwningOpRef<mlir::ModuleOp> original;
-  if (!options.compare.empty())
+  if (options.compare == "f32")
     original = program.clone();
   std::optional<QuantizationReport> quantization;
   if (!options.dots.format.empty())
@@ -457,6 +512,17 @@ void runProgram(const RunOptions& options) {
     if (llvm::Error error = runtime::writeOutputs(pathOf(options.output, process), named))
       throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
   }
+  report.comparedWith = options.compare;
+  std::optional<Run> reference;
+  if (options.compare == kReference) {
+    RunOptions other = options;
+    other.backend = kReference;
+    other.repeat = 0;
+    other.profile = other.dump = "";
+    reference = runFunction(function, file.container, other, probes.get());
+    compareOutputs(reference->outputs, report);
+    report.comparedTimes = reference->times;
+  }
   if (original) {
     const Run f32 = runFunction(orThrow(runtime::findFunction(*original, options.function)),
                                 file.container, options, probes.get());
@@ -466,6 +532,10 @@ void runProgram(const RunOptions& options) {
   printText(options.isJson ? json(report) : text(report));
   if (!run.profile.empty() && !options.isJson)
     printText("\n" + run.profile);
+  if (options.bisects && run.processes == 1)
+    printText(bisect(function, options, options.bound.value_or(2)));
+  if (options.bound)
+    holdToBound(report, *options.bound);
   reportFailures(run.checks);
 }
 
@@ -507,8 +577,14 @@ void addRunCommand(CLI::App& app) {
           ->type_name("FORMAT");
   command
       ->add_option("--compare", options->compare,
-                   "Run the program without quantization too, and compare")
-      ->type_name("f32");
+                   "Run the program without quantization too, or by the interpreter, and compare")
+      ->type_name("f32|reference");
+  command
+      ->add_option("--bound", options->bound,
+                   "Exit with 1 where an output is farther from the reference")
+      ->type_name("ULP");
+  command->add_flag("--bisect", options->bisects,
+                    "Name the first operation that is farther by itself: than --bound, or 2 ulp");
   command->add_option("--output", options->output, "Write the outputs")
       ->type_name("FILE.safetensors|FILE.npy|FOLDER");
   command

@@ -49,7 +49,7 @@ std::string counted(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string countsText(const std::vector<Explanation::Counted>& counts) {
+std::string kindsText(const std::vector<Explanation::Counted>& counts) {
   std::vector<std::string> words;
   words.reserve(counts.size());
   for (const Explanation::Counted& each : counts)
@@ -86,11 +86,11 @@ std::string functionText(const Explanation& explanation) {
                   counted(explanation.kernels.steps, "kernel"), explanation.kernels.distinct);
   if (!explanation.products.empty())
     page += fmt::format("  products    {}: {}\n", sumOf(explanation.products),
-                        countsText(explanation.products));
+                        kindsText(explanation.products));
   page += fmt::format("  in place    {}: views, constants, and what has no use\n",
                       counted(explanation.inlined, "operation"));
   if (!explanation.others.empty())
-    page += fmt::format("  besides     {}\n", countsText(explanation.others));
+    page += fmt::format("  besides     {}\n", kindsText(explanation.others));
   page +=
       fmt::format("  interpreted {}\n",
                   counted(static_cast<std::int64_t>(explanation.interpreted.size()), "operation"));

@@ -139,8 +139,8 @@ std::string text(const RunReport& report) {
                         runs.size(), runs[runs.size() / 2], runs.front(), runs.back());
   }
   if (report.comparedTimes)
-    text += fmt::format("; f32: bind {:.3f} s, evaluate {:.3f} s", report.comparedTimes->bind,
-                        report.comparedTimes->evaluate);
+    text += fmt::format("; {}: bind {:.3f} s, evaluate {:.3f} s", report.comparedWith,
+                        report.comparedTimes->bind, report.comparedTimes->evaluate);
   text += "\n";
   for (const OutputReport& output : report.outputs) {
     const Summary summary = summarize(*output.tensor);
@@ -154,7 +154,14 @@ std::string text(const RunReport& report) {
       text += fmt::format(", {} NaN or Inf", summary.nonFinite);
     text += fmt::format("\n           {}\n", firstValues(*output.tensor));
     if (output.comparison)
-      text += fmt::format("  to f32   {}\n", comparisonText(*output.comparison));
+      text += fmt::format("  to {:<6}{}{}\n", report.comparedWith,
+                          report.comparedWith.size() > 5 ? " " : "",
+                          comparisonText(*output.comparison));
+    if (output.ulps)
+      text += fmt::format("           {} ulp{}\n", output.ulps->largest,
+                          output.ulps->where.empty()
+                              ? ""
+                              : fmt::format(" at [{}]", fmt::join(output.ulps->where, ", ")));
   }
   return text;
 }
@@ -176,7 +183,9 @@ std::string json(const RunReport& report) {
   document["weights"] = sizeJson(report.weights.all);
   document["weights"]["quantized"] = sizeJson(report.weights.quantized);
   document["seconds"] = timesJson(report.times);
-  document["f32_seconds"] = report.comparedTimes ? timesJson(*report.comparedTimes) : Json(nullptr);
+  document["f32_seconds"] = nullptr;
+  if (report.comparedTimes)
+    document[report.comparedWith + "_seconds"] = timesJson(*report.comparedTimes);
   document["outputs"] = Json::array();
   for (const OutputReport& output : report.outputs) {
     const Summary summary = summarize(*output.tensor);
@@ -191,11 +200,15 @@ std::string json(const RunReport& report) {
     if (output.process)
       entry["process"] = *output.process;
     if (const auto& comparison = output.comparison)
-      entry["f32"] = {{"cosine", comparison->cosine},
-                      {"relative", comparison->relative},
-                      {"max", comparison->maximum},
-                      {"max_index", comparison->where},
-                      {"non_finite", comparison->nonFinite}};
+      entry[report.comparedWith] = {{"cosine", comparison->cosine},
+                                    {"relative", comparison->relative},
+                                    {"max", comparison->maximum},
+                                    {"max_index", comparison->where},
+                                    {"non_finite", comparison->nonFinite}};
+    if (output.ulps) {
+      entry["reference"]["ulps"] = output.ulps->largest;
+      entry["reference"]["ulps_index"] = output.ulps->where;
+    }
     document["outputs"].push_back(std::move(entry));
   }
   // A name in the program may be any bytes; what is not UTF-8 is replaced.

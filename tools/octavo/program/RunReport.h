@@ -47,7 +47,8 @@ struct OutputReport {
   std::string name;
   const numerics::Tensor* tensor;
   std::optional<std::int64_t> process;           ///< of a grid, which gave it
-  std::optional<runtime::Comparison> comparison; ///< with the f32 program
+  std::optional<runtime::Comparison> comparison; ///< with RunReport::comparedWith
+  std::optional<runtime::UlpDistance> ulps = {}; ///< where that is the reference
 };
 
 struct QuantizationReport {
@@ -66,6 +67,7 @@ struct RunReport {
   std::optional<QuantizationReport> quantization;
   WeightSizes weights;
   RunTimes times;
+  std::string comparedWith = {}; ///< f32, the program without quantization, or reference
   std::optional<RunTimes> comparedTimes;
   std::vector<OutputReport> outputs;
 };
