@@ -143,6 +143,17 @@ long double zetaOf(double x, double q) {
   return isEven ? zetaOfPositive(x, 1.0L - f) + below : zetaOfPositive(x, 1.0L - f) - below;
 }
 
+/// log(zeta(x, q)) where that is below what long double has, q > 0 and x is large. Times the gamma
+/// function of x it is within e^-745 only for q below x / 1.7, where the terms fall quickly.
+long double logZetaOfLarge(long double x, long double q) {
+  if (q > x)
+    return -std::numeric_limits<long double>::infinity();
+  long double sum = 1.0L;
+  for (long double k = 1.0L, term = 1.0L; term > sum * 0x1p-70L; k += 1.0L)
+    sum += term = std::exp(-x * std::log1p(k / q));
+  return std::log(sum) - x * std::log(q);
+}
+
 } // namespace
 
 double zeta(double x, double q) { return static_cast<double>(zetaOf(x, q)); }
@@ -157,7 +168,7 @@ double polygamma(double n, double x) {
   if (n > 1700.0) // beyond the factorials of long double
     magnitude =
         sum == 0.0L
-            ? 0.0L
+            ? std::exp(std::lgamma(n + 1.0L) + logZetaOfLarge(n + 1.0L, x))
             : std::copysign(std::exp(std::lgamma(n + 1.0L) + std::log(std::fabs(sum))), sum);
   return static_cast<double>(std::fmod(n, 2.0) == 0.0 ? -magnitude : magnitude);
 }

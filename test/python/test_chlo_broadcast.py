@@ -17,8 +17,8 @@ FUNCTIONS = {
 ON_INTEGERS = {"and", "or", "xor", "shift_left", "shift_right_arithmetic", "shift_right_logical"}
 
 
-ELEMENTS = {"int32": "i32", "float32": "f32", "float64": "f64", "bool": "i1", "complex64": "complex<f32>",
-            "complex128": "complex<f64>"}
+ELEMENTS = {"int32": "i32", "int64": "i64", "uint8": "ui8", "uint64": "ui64", "float32": "f32", "float64": "f64",
+            "bool": "i1", "complex64": "complex<f32>", "complex128": "complex<f64>"}
 
 
 def text(array, shape=None):

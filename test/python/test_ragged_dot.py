@@ -1,6 +1,7 @@
 """chlo.ragged_dot in its three modes, beside jax.lax.ragged_dot_general on XLA's CPU."""
 import numpy as np
 import pytest
+from accuracy import legalized
 from test_chlo_broadcast import text as tensor
 from test_reference import integers, run
 
@@ -20,7 +21,7 @@ CASES = {
 }
 
 
-def evaluated(folder, lhs, rhs, sizes, expected, axes, open_extents=False):
+def evaluated(folder, lhs, rhs, sizes, expected, axes, open_extents=False, form=str):
     lhs_batch, rhs_batch, lhs_contract, rhs_contract, ragged, group = axes
     types = [tensor(a, "?" * a.ndim if open_extents and a is not sizes else None)
              for a in (lhs, rhs, sizes, expected)]
@@ -31,7 +32,7 @@ def evaluated(folder, lhs, rhs, sizes, expected, axes, open_extents=False):
       %r = "chlo.ragged_dot"(%x, %y, %s) <{{ragged_dot_dimension_numbers = #chlo.ragged_dot<{numbers}>}}>
           : ({", ".join(types[:3])}) -> {types[3]}
       return %r : {types[3]} }}"""
-    (result,) = run(folder, program, lhs, rhs, sizes)
+    (result,) = run(folder, form(program), lhs, rhs, sizes)
     return result
 
 
@@ -54,6 +55,10 @@ def test_like_jax(tmp_path, case, open_extents):
     expected = expected_of(lhs, rhs, sizes, axes)
     assert expected.any()
     np.testing.assert_array_equal(evaluated(tmp_path, lhs, rhs, sizes, expected, axes, open_extents), expected)
+    if not open_extents:
+        for dtype in (np.int32, np.uint8, np.uint64, np.int64):
+            found = evaluated(tmp_path, lhs, rhs, sizes.astype(dtype), expected, axes, form=legalized)
+            np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("case", ["free", "contracting, batched"])
@@ -67,7 +72,8 @@ def test_what_is_outside_a_group_does_not_count(tmp_path, case):
         rhs[1] = np.nan   # a group without rows
     else:
         lhs[1, :, 5] = np.inf  # the second batch has no group for its last index
-    np.testing.assert_array_equal(evaluated(tmp_path, lhs, rhs, sizes, expected, axes), expected)
+    for form in (str, legalized):
+        np.testing.assert_array_equal(evaluated(tmp_path, lhs, rhs, sizes, expected, axes, form=form), expected)
 
 
 def test_integers_and_complex_numbers(tmp_path):
@@ -80,7 +86,8 @@ def test_integers_and_complex_numbers(tmp_path):
         expected = np.zeros((11, 7), dtype)
         for group, (start, end) in enumerate(zip(starts, starts[1:])):
             expected[start:end] = x[start:end] @ y[group]
-        np.testing.assert_array_equal(evaluated(tmp_path, x, y, sizes, expected, axes), expected)
+        for form in (str, legalized):
+            np.testing.assert_array_equal(evaluated(tmp_path, x, y, sizes, expected, axes, form=form), expected)
 
 
 def test_a_negative_size_is_refused(tmp_path):
@@ -88,3 +95,21 @@ def test_a_negative_size_is_refused(tmp_path):
     lhs, rhs = np.zeros(left, np.float32), np.zeros(right, np.float32)
     with pytest.raises(AssertionError, match="group sizes must not be negative; group 1 is"):
         evaluated(tmp_path, lhs, rhs, np.array([4, -1, 5], np.int32), np.zeros((11, 7), np.float32), axes)
+
+
+def test_sizes_beyond_what_is_signed(tmp_path):
+    """Past the axis, however large, where a sum of them would not fit."""
+    left, right, _, axes = CASES["free"]
+    lhs, rhs = integers(-9, 9, *left).astype(np.float32), integers(-9, 9, *right).astype(np.float32)
+    sizes = np.array([4, 2**64 - 1, 2**64 - 5], np.uint64)
+    expected = np.concatenate([lhs[:4] @ rhs[0], lhs[4:] @ rhs[1]])
+    for form in (str, legalized):
+        np.testing.assert_array_equal(evaluated(tmp_path, lhs, rhs, sizes, expected, axes, form=form), expected)
+
+
+def test_legalized_a_negative_size_counts_as_none(tmp_path):
+    left, right, _, axes = CASES["free"]
+    lhs, rhs = integers(-9, 9, *left).astype(np.float32), integers(-9, 9, *right).astype(np.float32)
+    expected = np.concatenate([lhs[:4] @ rhs[0], lhs[4:9] @ rhs[2], np.zeros((2, 7), np.float32)])
+    found = evaluated(tmp_path, lhs, rhs, np.array([4, -1, 5], np.int32), expected, axes, form=legalized)
+    np.testing.assert_array_equal(found, expected)

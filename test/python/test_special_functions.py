@@ -92,6 +92,19 @@ def test_poles_and_specials(tmp_path):
     np.testing.assert_array_equal(np.signbit(bessels[:3]), [False, True, True])
 
 
+def test_polygamma_of_large_orders(tmp_path):
+    """Where the factorial and the sum are both beyond what long double has."""
+    n = np.array([1e30, 1e30, 2000, 1e10, 2000, 3001, 1701, 1e30])
+    x = np.array([2, 1e31, 1000, 1e10, 1144, 1500, 900, np.inf])
+    (found,) = run(tmp_path, """func.func @main(%n: tensor<8xf64>, %x: tensor<8xf64>) -> tensor<8xf64> {
+      %0 = chlo.polygamma %n, %x : tensor<8xf64>, tensor<8xf64> -> tensor<8xf64>
+      return %0 : tensor<8xf64> }""", n, x)
+    np.testing.assert_array_equal(found[[0, 1, 3, 4, 5, 7]], [-np.inf, 0, 0, 0, 0, 0])
+    with mpmath.workdps(40):
+        exact = [float((-1) ** (int(n[i]) + 1) * mpmath.factorial(n[i]) * mpmath.zeta(n[i] + 1, x[i])) for i in (2, 6)]
+    np.testing.assert_allclose(found[[2, 6]], exact, rtol=2e-15)
+
+
 def test_constants(tmp_path):
     numbers, like, complexes = run(tmp_path, """func.func @main(%x: tensor<2x3xi64>)
         -> (tensor<2xf32>, tensor<2x3xf32>, tensor<2x3xcomplex<f64>>) {

@@ -128,6 +128,8 @@ const llvm::StringMap<Legalization>& legalizations() {
       {"chlo.mulhi", exactFunction<mulhi>},
       {"chlo.next_after", exactFunction<nextAfter>},
       {"chlo.polygamma", binaryFunction<polygamma>},
+      {"chlo.ragged_dot", legalizeRaggedDot},
+      {"chlo.scan", legalizeScan},
       {"chlo.sinh", function<sinh, complexSinh>},
       {"chlo.square", legalizeSquare},
       {"chlo.tan", legalizeTan},
@@ -158,6 +160,12 @@ std::string obstacle(mlir::Operation* op) {
     }
     if (const mlir::Type element = tensor.getElementType(); !elementType(element)) {
       stream << "StableHLO does not have tensors of '" << element << "'";
+      return text;
+    }
+    if (llvm::isa<chlo::RaggedDotOp, chlo::ScanOp>(op) && !tensor.hasStaticShape()) {
+      stream << "its extents must be known, as --octavo-refine-shapes finds them from the types of "
+                "a function's arguments; found "
+             << type;
       return text;
     }
     if (hasLargeExtent(tensor)) {

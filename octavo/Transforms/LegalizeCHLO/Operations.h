@@ -5,6 +5,7 @@
 #include "octavo/Dialect/CHLO/CHLO.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace octavo::transforms {
@@ -14,6 +15,9 @@ using Replacements = llvm::SmallVector<mlir::Value, 2>;
 /// The operands of a broadcast_*, broadcast to one shape.
 Replacements broadcastOperands(mlir::OpBuilder& builder, mlir::Operation* op);
 
+/// A constant of zeros of a static type.
+mlir::Value zeros(mlir::OpBuilder& builder, mlir::Location at, mlir::RankedTensorType type);
+
 // Broadcasts.cpp
 Replacements legalizeBroadcast(mlir::OpBuilder& builder, mlir::Operation* op);
 Replacements legalizeBroadcastCompare(mlir::OpBuilder& builder, mlir::Operation* op);
@@ -21,6 +25,12 @@ Replacements legalizeBroadcastCompare(mlir::OpBuilder& builder, mlir::Operation*
 // Constants.cpp
 Replacements legalizeConstant(mlir::OpBuilder& builder, mlir::Operation* op);
 Replacements legalizeConstantLike(mlir::OpBuilder& builder, mlir::Operation* op);
+
+// RaggedDot.cpp
+Replacements legalizeRaggedDot(mlir::OpBuilder& builder, mlir::Operation* op);
+
+// Scan.cpp
+Replacements legalizeScan(mlir::OpBuilder& builder, mlir::Operation* op);
 
 // TopK.cpp
 Replacements legalizeTopK(mlir::OpBuilder& builder, mlir::Operation* op);
