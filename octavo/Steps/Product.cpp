@@ -90,8 +90,10 @@ llvm::Error PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange r
 
 llvm::Error ScaledProductStep::prepare(Frame& frame) const {
   const Value& value = frame.values[static_cast<std::size_t>(weight)];
-  rightOf(frame, number).shared = packedWeight.of(
-      value, [&] { return kernels::pack(value.scaled(), kernels::Side::Right, plan); });
+  rightOf(frame, number).shared = packedWeight.of(value, [&] {
+    kernels::PackedOperand right = kernels::pack(value.scaled(), kernels::Side::Right, plan);
+    return rows > 1 ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
+  });
   return llvm::Error::success();
 }
 

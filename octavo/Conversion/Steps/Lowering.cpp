@@ -397,7 +397,7 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
   // The memory of a range stays in the second cache; each thread has as many ranges as the others.
   // Products want whole tiles of rows, and sum in another order below 17 of them.
   constexpr std::size_t kBytesOfRange = std::size_t{1024} * 1024;
-  constexpr std::int64_t kTile = 8, kFewest = 48, kFewRows = 16;
+  constexpr std::int64_t kTile = 24, kFewest = 48, kFewRows = 16;
   const std::int64_t tile = isBatch ? 1 : kTile;
   const auto fitting =
       static_cast<std::int64_t>(kBytesOfRange / std::max<std::size_t>(1, bytesOfRow));

@@ -1,5 +1,6 @@
 #include "octavo/Kernels/Product/ProductFloat.h"
 
+#include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Product/ProductWork.h"
 
 #include <algorithm>
@@ -102,6 +103,34 @@ const FloatFormat& floatFormat(const ElementFormat& element, bool halves) {
   return formats[static_cast<std::size_t>(&element - format::kElementFormats.data())][halves];
 }
 
+PackedOperand decodedAhead(const ProductPlan& plan, PackedOperand&& right,
+                           const Execution& execution) {
+  using Storage = PackedOperand::Storage;
+  if (!plan.floats || plan.floatDot != FloatDot::Bf16Pairs || right.storage != Storage::Codes)
+    return std::move(right);
+  const FloatKernels& kernels = floatKernels(plan);
+  const FloatFormat& format = floatFormat(*plan.right.element, kernels.decodesHalves);
+  const std::int64_t panels = right.paddedRows / kPanelColumns;
+  const std::int64_t scalesOfPanel = plan.groups * kPanelColumns;
+  const std::int64_t bytesOfPanel = scalesOfPanel * 4 * kernels.groupSteps;
+  PackedBytes values(static_cast<std::size_t>(panels * bytesOfPanel), PackedBytes::Fill::None);
+  forRanges(static_cast<std::size_t>(panels), 1, execution,
+            [&](std::size_t begin, std::size_t end) {
+              for (auto panel = static_cast<std::int64_t>(begin);
+                   panel < static_cast<std::int64_t>(end); ++panel)
+                kernels.expand(format,
+                               reinterpret_cast<const std::uint8_t*>(right.elements.data()) +
+                                   panel * scalesOfPanel * kGroup,
+                               reinterpret_cast<const float*>(right.scales.data()) +
+                                   panel * scalesOfPanel,
+                               kPanelColumns, plan.groups, values.data() + panel * bytesOfPanel);
+            });
+  right.storage = Storage::Values;
+  right.elements = std::move(values);
+  right.scales = {};
+  return std::move(right);
+}
+
 namespace {
 
 /// A product under way.
@@ -130,7 +159,8 @@ private:
   bool hasFactors = !left.factors.empty() || !right.factors.empty();
   std::vector<float> ones = std::vector<float>(
       static_cast<std::size_t>(std::max(left.paddedRows, right.paddedRows)), 1.0f);
-  bool isDirect = left.rows <= kernels.directRows;
+  /// Decoded ahead, it has no layout for few rows.
+  bool isDirect = left.rows <= kernels.directRows && rightAsValues() == plan.rightAsValues;
   PackedBytes fewRows; ///< of the left operand, expanded, each by itself
 
   std::int64_t laneBytes() const { return std::int64_t{4} * kernels.groupSteps; }

@@ -5,7 +5,9 @@
 #include "octavo/Kernels/OnEachIsa.h"
 #include "octavo/Kernels/Product/ProductTestOperands.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 #include <string>
@@ -105,6 +107,46 @@ TEST_P(RowProducts, AreTheBitsOfPackingAllRowsAtOnce) {
         ASSERT_EQ(bitsOf(near), expected) << what << ", rows one behind the other";
       }
     });
+}
+
+TEST_P(RowProducts, OfAnOperandThatIsDecodedAheadHaveTheSameBits) {
+  int decoded = 0;
+  for (const Shape& shape : kShapes)
+    forPairs(GetParam(), shape.k, [&](const ProductPlan& plan, const std::string& what) {
+      if (shape.m == 1 || shape.m > 200)
+        return; // one row is summed in another order; more rows are as many
+      Random random(static_cast<std::uint32_t>(shape.n));
+      const std::vector<float> rows = drawRows(shape, shape.k, random);
+      PackedOperand right =
+          pack(drawFinite(plan.right, shape.n, shape.k, random), Side::Right, plan, execution());
+      const auto expected = bitsOf(packedAtOnce(rows, plan, right, shape, execution()));
+      const auto before = right.storage;
+      right = decodedAhead(plan, std::move(right), execution(2));
+      decoded += right.storage != before ? 1 : 0;
+      ASSERT_EQ(bitsOf(packedAtOnce(rows, plan, right, shape, execution())), expected) << what;
+      std::vector<float> c(expected.size());
+      ASSERT_TRUE(multiplyRows(plan, rows.data(), shape.k, shape.m, right, c.data(), shape.n, {},
+                               execution(2)));
+      ASSERT_EQ(bitsOf(c), expected) << what;
+    });
+  EXPECT_EQ(decoded > 0, usesBf16(GetParam()));
+}
+
+TEST_P(RowProducts, OfOneRowAndAnOperandThatIsDecodedAheadAreNear) {
+  forPairs(GetParam(), 300, [&](const ProductPlan& plan, const std::string& what) {
+    const Shape shape{1, 20, 300};
+    Random random(5);
+    const std::vector<float> rows = normals(300, 1, random);
+    PackedOperand right =
+        pack(drawFinite(plan.right, shape.n, shape.k, random), Side::Right, plan, execution());
+    const std::vector<float> expected = packedAtOnce(rows, plan, right, shape, execution());
+    right = decodedAhead(plan, std::move(right), execution());
+    const std::vector<float> found = packedAtOnce(rows, plan, right, shape, execution());
+    const float largest =
+        std::abs(*std::ranges::max_element(expected, {}, [](float x) { return std::abs(x); }));
+    for (std::size_t n = 0; n < expected.size(); ++n)
+      ASSERT_NEAR(found[n], expected[n], 1e-4f * largest) << what;
+  });
 }
 
 TEST_P(RowProducts, OfBf16AreThoseOfTheSameValues) {
