@@ -88,9 +88,9 @@ bool isLocal(const MatrixLayout& side, std::int64_t matrixRows, std::int64_t dep
   });
 }
 
-class Builder {
+class ChainBuilder {
 public:
-  Builder(mlir::Block& block, std::vector<Node> nodesOfBlock)
+  ChainBuilder(mlir::Block& block, std::vector<Node> nodesOfBlock)
       : block(block), nodes(std::move(nodesOfBlock)), isTaken(nodes.size()) {}
 
   std::vector<Chain> build();
@@ -112,7 +112,7 @@ private:
 };
 
 /// Whether a node can be cut into the chain's rows, and reads of `made` what is in its row.
-bool Builder::fits(const Node& node, std::int64_t rows, const Values& made) {
+bool ChainBuilder::fits(const Node& node, std::int64_t rows, const Values& made) {
   if (node.isKernel())
     return node.kernel.rows % rows == 0 && llvm::all_of(node.code.reads, [&](const Element& read) {
              return !made.contains(inMemory(read.tensor)) ||
@@ -134,7 +134,7 @@ bool Builder::fits(const Node& node, std::int64_t rows, const Values& made) {
   return leftFits && rightFits;
 }
 
-void Builder::begin(std::size_t first) {
+void ChainBuilder::begin(std::size_t first) {
   const std::int64_t rows = rowsOf(nodes[first]);
   Chain chain{.links = {}, .rows = rows};
   Values made, later;
@@ -183,7 +183,7 @@ void Builder::begin(std::size_t first) {
 }
 
 /// Takes out quantizations that are links wherever they are used.
-void Builder::dropPacked() {
+void ChainBuilder::dropPacked() {
   llvm::DenseSet<mlir::Operation*> inChains;
   for (const Chain& chain : chains)
     for (const Node& link : chain.links)
@@ -197,7 +197,7 @@ void Builder::dropPacked() {
   });
 }
 
-void Builder::findWithin() {
+void ChainBuilder::findWithin() {
   llvm::DenseMap<mlir::Value, Chain*> makers;
   for (Chain& chain : chains)
     if (chain.links.size() > 1)
@@ -220,7 +220,7 @@ void Builder::findWithin() {
     readBeyond(value, nullptr);
 }
 
-std::vector<Chain> Builder::build() {
+std::vector<Chain> ChainBuilder::build() {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (isTaken[i])
       continue;
@@ -240,7 +240,7 @@ llvm::Expected<std::vector<Chain>> chainsOf(mlir::Block& block) {
   llvm::Expected<std::vector<Node>> nodes = nodesOf(block);
   if (!nodes)
     return nodes.takeError();
-  return Builder(block, std::move(*nodes)).build();
+  return ChainBuilder(block, std::move(*nodes)).build();
 }
 
 } // namespace octavo::conversion
