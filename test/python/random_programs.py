@@ -77,6 +77,11 @@ class Program:
         to = self.random.choice([each for each in TYPES if each != element])
         self.emit(f"stablehlo.convert {name} : ({tensor(shape, element)}) -> {tensor(shape, to)}", shape, to)
 
+    def bits(self):
+        """Of integers as floats; the other way about the bits of a NaN would be seen."""
+        name, shape, _ = self.pick("i32")
+        self.emit(f"stablehlo.bitcast_convert {name} : ({tensor(shape, 'i32')}) -> {tensor(shape, 'f32')}", shape, "f32")
+
     def broadcast(self):
         name, shape, element = self.pick()
         if len(shape) > 3:

@@ -235,6 +235,28 @@ func.func @main(%cache: tensor<8x4xf32>, %row: tensor<1x4xf32>) -> (tensor<8x4xf
     assert total == 240
 
 
+def test_bits_are_what_they_are(tmp_path):
+    """bitcast_convert in kernels, and by the interpreter where the widths differ or a register has other bits."""
+    program = tmp_path / "bits.mlir"
+    program.write_text("""
+func.func @main(%x: tensor<6xf32>) -> (tensor<6xi32>, tensor<6xf32>, tensor<6x2xui16>, tensor<6xui16>) {
+  %i = stablehlo.bitcast_convert %x : (tensor<6xf32>) -> tensor<6xi32>
+  %one = stablehlo.constant dense<1> : tensor<6xi32>
+  %next = stablehlo.add %i, %one : tensor<6xi32>
+  %f = stablehlo.bitcast_convert %next : (tensor<6xi32>) -> tensor<6xf32>
+  %halves = stablehlo.bitcast_convert %x : (tensor<6xf32>) -> tensor<6x2xui16>
+  %b = stablehlo.convert %x : (tensor<6xf32>) -> tensor<6xbf16>
+  %c = stablehlo.bitcast_convert %b : (tensor<6xbf16>) -> tensor<6xui16>
+  return %i, %f, %halves, %c : tensor<6xi32>, tensor<6xf32>, tensor<6x2xui16>, tensor<6xui16>
+}
+""")
+    x = np.array([0, -0.0, 1.5, -2, 1e-40, np.inf], np.float32)
+    found = outputs(program, [x], tmp_path, "compiled")
+    for a, b in zip(found, (x.view(np.int32), (x.view(np.int32) + 1).view(np.float32), x.view(np.uint16).reshape(6, 2),
+                            x.astype(ml_dtypes.bfloat16).view(np.uint16)), strict=True):
+        assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
 def test_an_unfitting_argument_is_named(tmp_path):
     program = tmp_path / "p.mlir"
     program.write_text("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n")

@@ -203,6 +203,10 @@ llvm::Value* select(const Context& c, Operands x) { return c.b.CreateSelect(x[0]
 llvm::Value* convert(const Context& c, Operands x) {
   return c.scalars.convert(c.type, mlir::getElementTypeOrSelf(c.op->getResult(0).getType()), x[0]);
 }
+llvm::Value* bitcastConvert(const Context& c, Operands x) {
+  return c.b.CreateBitCast(
+      x[0], c.scalars.registerType(mlir::getElementTypeOrSelf(c.op->getResult(0).getType())));
+}
 llvm::Value* isFinite(const Context& c, Operands x) {
   llvm::Value* size = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x[0]);
   return c.b.CreateFCmpOLT(size, c.number(x[0], std::numeric_limits<double>::infinity()));
@@ -270,6 +274,7 @@ const llvm::StringMap<Row>& table() {
     stablehlo("compare", kAny, 1, compare);
     stablehlo("select", kBoolean, 1, select);
     stablehlo("convert", kAny, 1, convert);
+    stablehlo("bitcast_convert", kNumber, 1, bitcastConvert);
     static constexpr char kExp[] = "octavo_exp", kExpm1[] = "octavo_expm1", kLog[] = "octavo_log",
                           kLog1p[] = "octavo_log1p", kLogistic[] = "octavo_logistic",
                           kTanh[] = "octavo_tanh", kSin[] = "octavo_sin", kCos[] = "octavo_cos",
@@ -336,7 +341,15 @@ bool isCompiledElementwise(mlir::Operation* op) {
   };
   if (!llvm::all_of(op->getOperands(), fits) || !fits(op->getResult(0)))
     return false;
-  return (kindOf(mlir::getElementTypeOrSelf(op->getOperand(0))) & row->kinds) != 0;
+  const mlir::Type from = mlir::getElementTypeOrSelf(op->getOperand(0));
+  const mlir::Type to = mlir::getElementTypeOrSelf(op->getResult(0));
+  const auto isNarrow = [](mlir::Type type) { return type.isF16() || type.isBF16(); };
+  // Registers have the bits of all other types.
+  if (llvm::isa<stablehlo::BitcastConvertOp>(op) &&
+      (isNarrow(from) || isNarrow(to) ||
+       from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth()))
+    return false;
+  return (kindOf(from) & row->kinds) != 0;
 }
 
 bool isElementwise(mlir::Operation* op) { return rowOf(op) != nullptr; }
