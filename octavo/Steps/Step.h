@@ -82,7 +82,17 @@ class Sequence;
 
 /// What a step does, for whoever looks into a program.
 struct StepFacts {
-  enum class Kind : std::uint8_t { Kernel, Product, Pack, Chain, Update, Copy, Loop, Branch, Interpreted };
+  enum class Kind : std::uint8_t {
+    Kernel,
+    Product,
+    Pack,
+    Chain,
+    Update,
+    Copy,
+    Loop,
+    Branch,
+    Interpreted
+  };
   Kind kind;
   /// The operations of a kernel; of a product or packing, what is multiplied; of what the
   /// interpreter evaluates, why.

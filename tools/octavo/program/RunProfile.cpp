@@ -86,7 +86,7 @@ std::vector<std::string> figures(const Spent& spent, double total) {
           rate(spent.arithmetic, spent.seconds), rate(spent.bytes, spent.seconds)};
 }
 
-std::string cut(std::string text, std::size_t most) {
+std::string cut(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
