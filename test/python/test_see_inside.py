@@ -86,6 +86,8 @@ def test_a_dump_has_every_stage(run, tmp_path):
     inside = steps.index(next(line for line in steps if line.startswith("loop")))
     assert any("tanh" in line for line in steps[:inside])
     assert any("product: f32 x f32" in line for line in steps[inside:])
+    # What the product gives the kernel: a row of 64 f32.
+    assert any(line.endswith(": in a chain at 0, 256 bytes a row") for line in steps)
     # It is a program: what is dumped runs, and gives the same.
     again = subprocess.run([OCTAVO, "run", "stages/1-after-passes.mlir", "--input", "x.npy", "--input", "w.npy",
                             "--output", "z.npy"], cwd=tmp_path, capture_output=True, text=True)

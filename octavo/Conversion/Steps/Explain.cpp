@@ -114,6 +114,23 @@ Explanation Count::of() {
 
 Explanation explain(const Program& program) { return Count(program).of(); }
 
+/// `arena at 64, 128 bytes`
+static std::string describe(const SlotUse& slot) {
+  switch (slot.kind) {
+  case SlotUse::Kind::Arena:
+    return fmt::format("arena at {}, {} bytes", slot.offset, slot.bytes);
+  case SlotUse::Kind::Argument:
+    return fmt::format("argument {}, {} bytes", slot.index, slot.bytes);
+  case SlotUse::Kind::Constant:
+    return fmt::format("constant {}, {} bytes", slot.index, slot.bytes);
+  case SlotUse::Kind::Result:
+    return fmt::format("result {}, {} bytes", slot.index, slot.bytes);
+  case SlotUse::Kind::Range:
+    return fmt::format("in a chain at {}, {} bytes a row", slot.offset, slot.bytes);
+  }
+  llvm_unreachable("a kind that is none");
+}
+
 std::string stepsText(const Program& program) {
   const Explanation explanation = explain(program);
   std::string text;
@@ -125,14 +142,8 @@ std::string stepsText(const Program& program) {
                     step.operation, step.location, step.source.empty() ? "" : " ", step.source);
   }
   text += "\n";
-  static constexpr std::string_view kKinds[] = {"arena", "argument", "constant", "result"};
-  for (std::size_t i = 0; i < program.slots.size(); ++i) {
-    const SlotUse& slot = program.slots[i];
-    text += fmt::format("slot {}: {} {}, {} bytes\n", i, kKinds[static_cast<int>(slot.kind)],
-                        slot.kind == SlotUse::Kind::Arena ? fmt::format("at {}", slot.offset)
-                                                          : std::to_string(slot.index),
-                        slot.bytes);
-  }
+  for (std::size_t i = 0; i < program.slots.size(); ++i)
+    text += fmt::format("slot {}: {}\n", i, describe(program.slots[i]));
   return text;
 }
 
