@@ -16,6 +16,28 @@ const RightOperand& rightOf(const Frame& frame, int number) {
   return frame.rights[static_cast<std::size_t>(number)];
 }
 
+template <typename T>
+std::vector<T> transposed(const std::vector<T>& matrix, std::int64_t rows, std::int64_t columns) {
+  std::vector<T> result(matrix.size());
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      result[static_cast<std::size_t>(j * rows + i)] =
+          matrix[static_cast<std::size_t>(i * columns + j)];
+  return result;
+}
+
+/// A matrix with its blocks turned with it.
+numerics::ScaledTensor transposed(const numerics::ScaledTensor& matrix) {
+  const auto grid = format::scaleShape(matrix.shape, matrix.type.block);
+  numerics::ScaledTensor result{{matrix.shape[1], matrix.shape[0]},
+                                matrix.type,
+                                transposed(matrix.elements, matrix.shape[0], matrix.shape[1]),
+                                transposed(matrix.scales, grid[0], grid[1]),
+                                matrix.outer};
+  std::ranges::reverse(result.type.block);
+  return result;
+}
+
 } // namespace
 
 llvm::Error MatrixProductStep::prepare(Frame& frame) const {
@@ -91,7 +113,9 @@ llvm::Error PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange r
 llvm::Error ScaledProductStep::prepare(Frame& frame) const {
   const Value& value = frame.values[static_cast<std::size_t>(weight)];
   rightOf(frame, number).shared = packedWeight.of(value, [&] {
-    kernels::PackedOperand right = kernels::pack(value.scaled(), kernels::Side::Right, plan);
+    kernels::PackedOperand right =
+        isTransposed ? kernels::pack(transposed(value.scaled()), kernels::Side::Right, plan)
+                     : kernels::pack(value.scaled(), kernels::Side::Right, plan);
     return rows > 1 ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
   });
   return llvm::Error::success();

@@ -77,11 +77,13 @@ private:
 
 class ScaledProductStep : public RowStep {
 public:
-  /// `packed` is of Worker::packed, `weight` among the values, `number` of Frame::rights.
+  /// `packed` is of Worker::packed, `weight` among the values, [columns, depth] or transposed,
+  /// `number` of Frame::rights.
   ScaledProductStep(mlir::Operation* op, kernels::ProductPlan plan, int packed, int weight,
-                    Slot result, std::int64_t rows, std::int64_t columns, int number)
-      : RowStep(op), plan(std::move(plan)), packed(packed), weight(weight), result(result),
-        rows(rows), columns(columns), number(number) {}
+                    bool isTransposed, Slot result, std::int64_t rows, std::int64_t columns,
+                    int number)
+      : RowStep(op), plan(std::move(plan)), packed(packed), weight(weight),
+        isTransposed(isTransposed), result(result), rows(rows), columns(columns), number(number) {}
   llvm::Error prepare(Frame& frame) const override;
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;
@@ -90,6 +92,7 @@ public:
 private:
   kernels::ProductPlan plan;
   int packed, weight;
+  bool isTransposed;
   Slot result;
   std::int64_t rows, columns;
   int number;

@@ -202,6 +202,33 @@ def test_chains_of_scaled_products_have_the_interpreters_bits(rows, name, tmp_pa
         assert a.tobytes() == b.tobytes()
 
 
+@pytest.mark.parametrize("layout", ["in x out", "out x in"])
+@pytest.mark.parametrize("name", ["mxfp4", "mxint8", "nvfp4"])
+def test_a_quantization_runs_before_its_product(name, layout, tmp_path):
+    """Beside a chain that it has nothing to do with; the weight as either axis of it is contracted."""
+    shape, axis = ("64x96", 0) if layout == "in x out" else ("96x64", 1)
+    program = tmp_path / "p.mlir"
+    program.write_text(f"""
+func.func @main(%x: tensor<40x64xf32>, %a: tensor<{shape}xf32>) -> (tensor<40x40xf32>, tensor<40x96xf32>) {{
+  %s = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1] : (tensor<40x64xf32>, tensor<40x64xf32>) -> tensor<40x40xf32>
+  %t = stablehlo.negate %s : tensor<40x40xf32>
+  %n = stablehlo.sqrt %x : tensor<40x64xf32>
+  %z = stablehlo.negate %n : tensor<40x64xf32>
+  %y = stablehlo.dot_general %z, %a, contracting_dims = [1] x [{axis}] : (tensor<40x64xf32>, tensor<{shape}xf32>) -> tensor<40x96xf32>
+  return %t, %y : tensor<40x40xf32>, tensor<40x96xf32>
+}}
+""")
+    drawn = np.random.default_rng(0)
+    inputs = [drawn.integers(0, 9, (40, 64)).astype(np.float32),
+              drawn.standard_normal([int(extent) for extent in shape.split("x")]).astype(np.float32)]
+    options = ["--quantize", name, "--parameters", "arg1"]
+    for a, b in zip(outputs(program, inputs, tmp_path, "compiled", *options),
+                    outputs(program, inputs, tmp_path, "reference", *options), strict=True):
+        assert a.tobytes() == b.tobytes()
+    explained = subprocess.run([OCTAVO, "run", program, *options, "--explain-compile"], capture_output=True, text=True)
+    assert re.search(r"interpreted +0 operations", explained.stdout), explained.stdout
+
+
 def test_a_loop_writes_into_what_it_carries(tmp_path):
     """dynamic_update_slice in a loop, on a cache that is also read."""
     program = tmp_path / "cache.mlir"

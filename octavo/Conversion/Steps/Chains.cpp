@@ -155,7 +155,7 @@ void ChainBuilder::begin(std::size_t first) {
   int missed = 0;
   for (std::size_t i = first + 1; i < nodes.size() && missed < kWindow; ++i) {
     const Node& node = nodes[i];
-    if (isTaken[i] || packedQuantization(node))
+    if (isTaken[i])
       continue;
     if (!node.isKernel() && !mlir::isMemoryEffectFree(node.op))
       break;
@@ -164,6 +164,11 @@ void ChainBuilder::begin(std::size_t first) {
       return llvm::any_of(read, [&](mlir::Value value) { return set.contains(value); });
     };
     const bool waits = isIn(later);
+    if (packedQuantization(node)) { // a link where its products are; it is before all others
+      if (!waits && !isIn(made))
+        before.push_back(i);
+      continue;
+    }
     if (!waits && fits(node, rows, made) && (isIn(made) || rowsOf(node) != 0)) {
       join(i);
       missed = 0;

@@ -288,9 +288,9 @@ llvm::Error Lowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
-  steps.push_back(std::make_unique<steps::ScaledProductStep>(op, product.plan, left, weight->number,
-                                                             *result, product.rows, product.columns,
-                                                             program.rightCount++));
+  steps.push_back(std::make_unique<steps::ScaledProductStep>(
+      op, product.plan, left, weight->number, product.isTransposed, *result, product.rows,
+      product.columns, program.rightCount++));
   return llvm::Error::success();
 }
 

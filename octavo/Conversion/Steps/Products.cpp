@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace octavo::conversion {
@@ -189,11 +190,17 @@ bool layOutOperands(stablehlo::DotGeneralOp dot) {
 
 namespace {
 
-/// The blocks of a scaled matrix [rows, depth] that a tensor with its contracted axis last is.
-std::optional<kernels::OperandFormat> formatOf(ir::ScaledType type) {
-  const llvm::ArrayRef<std::int64_t> shape = type.getShape(), block = type.getBlock();
+/// The blocks of a scaled matrix [rows, depth] that a tensor with its contracted axis last is, or,
+/// transposed, a matrix with that axis first.
+std::optional<kernels::OperandFormat> formatOf(ir::ScaledType type, bool isTransposed = false) {
+  Axes shape(type.getShape()), block(type.getBlock());
+  if (isTransposed) {
+    std::ranges::reverse(shape);
+    std::ranges::reverse(block);
+  }
   kernels::OperandFormat format{&*type.getElement(), &*type.getScale(), 1, block.back()};
-  const auto outer = llvm::zip(shape.drop_back(), block.drop_back());
+  const auto outer =
+      llvm::zip(llvm::ArrayRef(shape).drop_back(), llvm::ArrayRef(block).drop_back());
   const bool isByRow = llvm::all_of(outer, [](auto pair) { return std::get<1>(pair) == 1; });
   const bool isWhole =
       llvm::all_of(outer, [](auto pair) { return std::get<0>(pair) == std::get<1>(pair); });
@@ -225,12 +232,14 @@ std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* wh
   if (!weightType || weightType.getRank() != 2 || !weightType.hasStaticShape())
     return none("the kernels multiply by a scaled matrix of known extents on the right");
   if (!numbers.getLhsBatchingDimensions().empty() ||
-      !contractsLast(numbers.getRhsContractingDimensions(), 2))
-    return none("the kernels contract the last axis of the right matrix and have no batches");
+      numbers.getRhsContractingDimensions().size() != 1)
+    return none("the kernels contract one axis of the right matrix and have no batches");
   if (!isF32(dot.getResult()))
     return none("the kernels' products of scaled tensors are f32");
-  const std::int64_t depth = weightType.getShape()[1];
-  const auto right = formatOf(weightType);
+  const std::int64_t contracted = numbers.getRhsContractingDimensions().front();
+  const bool isTransposed = contracted == 0;
+  const std::int64_t depth = weightType.getShape()[static_cast<std::size_t>(contracted)];
+  const auto right = formatOf(weightType, isTransposed);
   kernels::OperandFormat left = kernels::floatOperand();
   auto quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
   mlir::Value activations = dot.getLhs();
@@ -259,23 +268,26 @@ std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* wh
                        quantize,
                        activations,
                        dot.getRhs(),
+                       isTransposed,
                        sizeOf(activations) / depth,
-                       weightType.getShape()[0]};
+                       weightType.getShape()[isTransposed ? 1 : 0]};
 }
 
 bool isPackedForProducts(ir::QuantizeOp op) {
-  std::optional<ir::ScaledType> right;
+  std::optional<kernels::ProductPlan> first;
   return llvm::all_of(op.getResult().getUsers(), [&](mlir::Operation* user) {
     auto dot = mlir::dyn_cast<ir::DotGeneralOp>(user);
-    if (!dot || dot.getLhs() != op.getResult() || dot.getRhs() == op.getResult() ||
-        !scaledProduct(dot))
+    if (!dot || dot.getLhs() != op.getResult() || dot.getRhs() == op.getResult())
       return false;
-    auto type = mlir::cast<ir::ScaledType>(dot.getRhs().getType());
+    const std::optional<ScaledProduct> product = scaledProduct(dot);
+    if (!product)
+      return false;
+    const kernels::OperandFormat& right = product->plan.right;
     const bool isSame =
-        !right ||
-        (right->getElement() == type.getElement() && right->getScale() == type.getScale() &&
-         right->getBlock() == type.getBlock() && right->getShape()[1] == type.getShape()[1]);
-    right = type;
+        !first || (first->right.element == right.element && first->right.scale == right.scale &&
+                   first->right.across == right.across && first->right.along == right.along &&
+                   first->depth == product->plan.depth);
+    first = product->plan;
     return isSame;
   });
 }

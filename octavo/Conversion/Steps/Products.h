@@ -46,6 +46,7 @@ struct ScaledProduct {
   ir::QuantizeOp quantize; ///< null: f32 as it is
   mlir::Value activations; ///< [rows, depth], f32
   mlir::Value weight;      ///< [columns, depth], scaled
+  bool isTransposed;       ///< the weight is [depth, columns]
   std::int64_t rows, columns;
 };
 
