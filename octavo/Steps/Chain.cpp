@@ -65,8 +65,8 @@ StepFacts ChainStep::facts() const {
 }
 
 /// Gives the slots memory of the worker, so that row number `range.begin` is their first one.
-void ChainStep::place(Worker& worker, RowRange range, std::int64_t mostRows) const {
-  const auto count = static_cast<std::size_t>(mostRows);
+void ChainStep::place(Worker& worker, RowRange range, std::int64_t room) const {
+  const auto count = static_cast<std::size_t>(room);
   if (worker.own.size() < bytesOfRow * count)
     worker.own = kernels::PackedBytes(bytesOfRow * count, kernels::PackedBytes::Fill::None);
   for (const RangeSlot& each : slots)

@@ -47,7 +47,8 @@ public:
   std::vector<const Sequence*> nested() const override { return {&all}; }
 
 private:
-  void place(Worker& worker, RowRange range, std::int64_t mostRows) const;
+  /// `room` is how many rows the memory is for.
+  void place(Worker& worker, RowRange range, std::int64_t room) const;
 
   Sequence all;
   std::vector<const RowStep*> links; ///< the same

@@ -9,12 +9,7 @@ namespace octavo::steps {
 
 namespace {
 
-RightOperand& rightOf(Frame& frame, int number) {
-  return frame.rights[static_cast<std::size_t>(number)];
-}
-const RightOperand& rightOf(const Frame& frame, int number) {
-  return frame.rights[static_cast<std::size_t>(number)];
-}
+auto& rightOf(auto& frame, int number) { return frame.rights[static_cast<std::size_t>(number)]; }
 
 template <typename T>
 std::vector<T> transposed(const std::vector<T>& matrix, std::int64_t rows, std::int64_t columns) {

@@ -41,12 +41,6 @@ llvm::SmallVector<mlir::Value> readBy(const Node& node) {
   return read;
 }
 
-/// A quantization that its products pack.
-ir::QuantizeOp packedQuantization(const Node& node) {
-  auto op = llvm::dyn_cast_or_null<ir::QuantizeOp>(node.op);
-  return op && isPackedForProducts(op) ? op : nullptr; // or used by nobody
-}
-
 /// The rows of a product that can be cut into ranges; 0 for all else.
 std::int64_t rowsOf(const Node& node) {
   if (node.matrices) {
@@ -143,8 +137,9 @@ void ChainBuilder::begin(std::size_t first) {
   const auto join = [&](std::size_t i) {
     Node& node = nodes[i];
     if (node.scaled && node.scaled->quantize && quantized.insert(node.scaled->quantize).second) {
-      chain.links.emplace_back();
-      chain.links.back().op = node.scaled->quantize;
+      Node& packing = chain.links.emplace_back();
+      packing.op = node.scaled->quantize;
+      packing.isPacked = true;
     }
     for (mlir::Value value : madeBy(node))
       made.insert(value);
@@ -164,7 +159,7 @@ void ChainBuilder::begin(std::size_t first) {
       return llvm::any_of(read, [&](mlir::Value value) { return set.contains(value); });
     };
     const bool waits = isIn(later);
-    if (packedQuantization(node)) { // a link where its products are; it is before all others
+    if (node.isPacked) { // a link where its products are; it is before all others
       if (!waits && !isIn(made))
         before.push_back(i);
       continue;
@@ -195,9 +190,9 @@ void ChainBuilder::dropPacked() {
       if (chain.links.size() > 1 && link.scaled && link.scaled->quantize)
         inChains.insert(link.op);
   std::erase_if(chains, [&](const Chain& chain) {
-    auto quantize = packedQuantization(chain.links.front());
-    return quantize && chain.links.size() == 1 &&
-           llvm::all_of(quantize->getUsers(),
+    const Node& node = chain.links.front();
+    return node.isPacked && chain.links.size() == 1 &&
+           llvm::all_of(node.op->getUsers(),
                         [&](mlir::Operation* user) { return inChains.contains(user); });
   });
 }

@@ -315,9 +315,8 @@ llvm::Expected<std::vector<Lowering::RowStepPtr>> Lowering::rowSteps(const Node&
     return one(kernel(node));
   if (node.matrices)
     return one(matrices(node.op, *node.matrices));
-  auto quantize = mlir::dyn_cast<ir::QuantizeOp>(node.op);
-  if (quantize && isPackedForProducts(quantize) && !quantize.getResult().use_empty())
-    return one(quantization(quantize));
+  if (node.isPacked && !node.op->use_empty())
+    return one(quantization(mlir::cast<ir::QuantizeOp>(node.op)));
   if (node.scaled && (!node.scaled->quantize || packed.contains(node.scaled->quantize)))
     if (llvm::Error error = scaled(node.op, *node.scaled, steps))
       return std::move(error);

@@ -210,6 +210,8 @@ void Builder::place(mlir::Operation* op) {
       node.matrices = matrixProduct(dot);
     if (auto scaledDot = llvm::dyn_cast<ir::DotGeneralOp>(op))
       node.scaled = scaledProduct(scaledDot);
+    if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op))
+      node.isPacked = isPackedForProducts(quantize);
   }
   llvm::SmallVector<mlir::Value> read =
       isMember ? llvm::SmallVector<mlir::Value>(op->getOperands()) : readsOf(node);

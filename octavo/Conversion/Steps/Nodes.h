@@ -20,6 +20,8 @@ struct Node {
   /// Of a dot that the kernels multiply.
   std::optional<MatrixProduct> matrices = std::nullopt;
   std::optional<ScaledProduct> scaled = std::nullopt;
+  /// Of a quantization: whether its products pack it, or nobody uses it.
+  bool isPacked = false;
 
   bool isKernel() const { return op == nullptr; }
 };
