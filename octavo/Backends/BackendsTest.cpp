@@ -55,6 +55,29 @@ TEST_P(Backends, runsAFunctionAnyNumberOfTimes) {
   }
 }
 
+TEST_P(Backends, writesResultsWhereTheCallerWantsThem) {
+  const auto executable = prepared(R"(
+    func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+      %z = stablehlo.add %x, %x : tensor<2xf32>
+      return %z, %x : tensor<2xf32>, tensor<2xf32>
+    })");
+  float given[] = {1, -3}, sums[2], same[2];
+  const Tensor lent{format::element("f32"),
+                    {2},
+                    numerics::Bytes::lent(std::as_writable_bytes(std::span(given)), nullptr)};
+  const std::span<std::byte> memory[] = {std::as_writable_bytes(std::span(sums)),
+                                         std::as_writable_bytes(std::span(same))};
+  for (int run = 0; run < 2; ++run) {
+    auto results = executable->run({Value(lent)}, nullptr, memory);
+    ASSERT_TRUE(static_cast<bool>(results)) << llvm::toString(results.takeError());
+    EXPECT_EQ((*results)[0].tensor().bytes.data(), memory[0].data());
+    EXPECT_EQ(sums[0], 2);
+    EXPECT_EQ(sums[1], -6);
+    EXPECT_EQ(same[1], -3);
+    EXPECT_EQ(given[0], 1);
+  }
+}
+
 TEST_P(Backends, reportsChecks) {
   const auto executable = prepared(R"(
     func.func @main(%x: tensor<f32>) {

@@ -10,12 +10,18 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace octavo::execution {
+
+/// Memory of a caller, for each result.
+using ResultMemory = std::span<const std::span<std::byte>>;
 
 /// A function of a program, ready to be run any number of times.
 class Executable {
@@ -29,9 +35,16 @@ public:
   /// processes on the arguments of one after the other, and gives the results likewise. The error
   /// names the operation and where it stands: an argument that does not fit its type, or an
   /// operation whose result is an error by its own rules. A check that does not hold is added to
-  /// the host's and the run goes on.
-  virtual llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments,
-                                                 const Host& host) = 0;
+  /// the host's and the run goes on. Only of an argument that somebody else holds too is anything
+  /// kept for the next run, such as a weight that was packed.
+  ///
+  /// `memory` has the bytes that each result is to lie in, as many as it takes and shared with
+  /// nothing else: the results are then lent them. Empty: they have memory of their own.
+  virtual llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
+                                                 ResultMemory memory) = 0;
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) {
+    return run(std::move(arguments), host, {});
+  }
 
   virtual Explanation explain() const = 0;
 

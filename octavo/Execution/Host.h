@@ -34,8 +34,8 @@ struct Host {
   Host(CheckReport* checks = nullptr) : checks(checks) {}
 
   CheckReport* checks; ///< null: a check that does not hold is an error
-  /// Asked between two operations, from any thread; null: the program runs to its end.
-  bool (*isInterrupted)() = nullptr;
+  /// Asked between two operations, from any thread. Null: the program runs to its end.
+  std::function<bool()> isInterrupted;
   /// Where the run is, in one of its processes, for another thread to read. Null: nobody asks.
   std::atomic<mlir::Operation*>* at = nullptr;
   /// Takes the text of what a program prints, whole lines; from any thread. Null: nobody does.

@@ -5,8 +5,11 @@
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Numerics/Tensor.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -45,16 +48,30 @@ public:
     return false;
   }
 
+  /// Whether another value holds the same tensor, and may come again with it.
+  bool isShared() const {
+    if (isTensor())
+      return std::get<TensorPointer>(content).use_count() > 1;
+    return isScaled() && std::get<ScaledPointer>(content).use_count() > 1;
+  }
+
   /// The tensor, to be written to: the one that was held where this was the only value that held
-  /// it, else a copy. The value is a token afterwards.
+  /// it and its memory is its own, else a copy. The value is a token afterwards.
   Tensor takeTensor() {
     const TensorPointer held = std::move(std::get<TensorPointer>(content));
     content = std::monostate();
-    if (held.use_count() != 1)
+    if (held.use_count() != 1 || held->bytes.isLent())
       return *held;
     // Whoever let go of it last, in another thread, has read it before this one writes.
     std::atomic_thread_fence(std::memory_order_acquire);
     return std::move(*held);
+  }
+
+  /// A tensor of the same elements in memory that is lent, of as many bytes.
+  Value movedTo(std::span<std::byte> memory) const {
+    std::ranges::copy(tensor().bytes, memory.begin());
+    return Value(
+        Tensor{tensor().type, tensor().shape, numerics::Bytes::lent(memory, /*lender=*/nullptr)});
   }
 
 private:

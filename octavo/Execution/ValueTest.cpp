@@ -47,5 +47,28 @@ TEST(Value, kinds) {
   EXPECT_TRUE(tuple.elements()[1].isToken());
 }
 
+TEST(Value, neverGivesLentMemoryAwayToBeWrittenTo) {
+  float given[] = {1};
+  Value value(Tensor{format::element("f32"),
+                     {1},
+                     numerics::Bytes::lent(std::as_writable_bytes(std::span(given)), nullptr)});
+  Tensor taken = value.takeTensor();
+  taken.as<float>()[0] = 2;
+  EXPECT_EQ(given[0], 1);
+}
+
+TEST(Value, holdsOnToTheLender) {
+  auto lender = std::make_shared<float>(1.0f);
+  const std::weak_ptr<float> watched = lender;
+  const std::span lent(lender.get(), 1);
+  {
+    Value value(Tensor{format::element("f32"),
+                       {1},
+                       numerics::Bytes::lent(std::as_writable_bytes(lent), std::move(lender))});
+    EXPECT_FALSE(watched.expired());
+  }
+  EXPECT_TRUE(watched.expired());
+}
+
 } // namespace
 } // namespace octavo::execution

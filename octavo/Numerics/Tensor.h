@@ -3,6 +3,7 @@
 // 4, 8 or 16 bytes, little-endian, row-major.
 #pragma once
 
+#include "octavo/Numerics/Bytes.h"
 #include "octavo/Numerics/ElementType.h"
 #include "octavo/Numerics/Scaled.h"
 
@@ -27,12 +28,12 @@ inline std::int64_t elementCount(std::span<const std::int64_t> shape) {
 struct Tensor {
   ElementType type;
   std::vector<std::int64_t> shape;
-  std::vector<std::byte> bytes;
+  Bytes bytes;
 
   /// All zero bytes.
   static Tensor zeros(ElementType type, std::vector<std::int64_t> shape) {
     const auto n = static_cast<std::size_t>(elementCount(shape)) * type.bytes();
-    return {std::move(type), std::move(shape), std::vector<std::byte>(n)};
+    return {std::move(type), std::move(shape), Bytes(n)};
   }
 
   std::int64_t size() const { return elementCount(shape); }

@@ -50,7 +50,8 @@ public:
       : module(std::move(module)), program(std::move(program)), code(std::move(code)) {}
 
   std::int64_t processes() const override { return 1; }
-  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override;
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
+                                         execution::ResultMemory memory) override;
   execution::Explanation explain() const override { return conversion::explain(program); }
   llvm::Expected<std::vector<Stage>> stages() const override;
 
@@ -86,7 +87,8 @@ std::unique_ptr<CompiledProgram::Workspace> CompiledProgram::workspace() {
 }
 
 llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
-                                                        const Host& host) {
+                                                        const Host& host,
+                                                        execution::ResultMemory memory) {
   if (arguments.size() != program.arguments.size())
     return llvm::createStringError("the function takes " + llvm::Twine(program.arguments.size()) +
                                    " arguments; " + llvm::Twine(arguments.size()) + " were given");
@@ -100,7 +102,7 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const steps::Place& place = program.arguments[i];
     if (!place.memory) {
-      frame.values[static_cast<std::size_t>(place.number)] = arguments[i];
+      frame.values[static_cast<std::size_t>(place.number)] = std::move(arguments[i]);
       continue;
     }
     if (!arguments[i].isTensor() || arguments[i].tensor().shape != place.memory->shape ||
@@ -110,8 +112,10 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   std::vector<Tensor> results(program.results.size(), Tensor{format::element("f32"), {}, {}});
   try {
     for (std::size_t i = 0; i < results.size(); ++i)
-      if (const auto& memory = program.results[i].memory)
-        results[i] = Tensor::zeros(memory->type, memory->shape);
+      if (const auto& place = program.results[i].memory)
+        results[i] = memory.empty() ? Tensor::zeros(place->type, place->shape)
+                                    : Tensor{place->type, place->shape,
+                                             numerics::Bytes::lent(memory[i], /*lender=*/nullptr)};
   } catch (const std::bad_alloc&) {
     return llvm::createStringError("there is not enough memory for the results");
   }
@@ -126,7 +130,7 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
       break;
     case SlotUse::Kind::Argument: // read only
       frame.whole.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
-      frame.owners[i] = &arguments[index];
+      frame.owners[i] = arguments[index].isShared() ? &arguments[index] : nullptr;
       break;
     case SlotUse::Kind::Constant:
       frame.whole.memory[i] =
@@ -183,8 +187,9 @@ public:
       : runs(std::move(runs)), reason(std::move(reason)) {}
 
   std::int64_t processes() const override { return runs->processes(); }
-  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override {
-    return runs->run(std::move(arguments), host);
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
+                                         execution::ResultMemory memory) override {
+    return runs->run(std::move(arguments), host, memory);
   }
   execution::Explanation explain() const override { return {.interpretedWhole = reason}; }
 

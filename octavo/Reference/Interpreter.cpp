@@ -81,8 +81,13 @@ public:
       : program(program), function(function.str()), processCount(processCount) {}
 
   std::int64_t processes() const override { return processCount; }
-  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) override {
-    return evaluate(program, function, std::move(arguments), host);
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
+                                         execution::ResultMemory memory) override {
+    auto results = evaluate(program, function, std::move(arguments), host);
+    if (results)
+      for (std::size_t i = 0; i < memory.size(); ++i)
+        (*results)[i] = (*results)[i].movedTo(memory[i]);
+    return results;
   }
   execution::Explanation explain() const override {
     return {.interpretedWhole = "the backend is the interpreter"};
@@ -205,7 +210,7 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
   llvm::SaveAndRestore inFrame(currentFrame, &frame);
 
   for (const Step& step : (*plan)->steps) {
-    if (surroundings.isInterrupted != nullptr && surroundings.isInterrupted())
+    if (surroundings.isInterrupted && surroundings.isInterrupted())
       return failure(step.op, "interrupted here, in @" + currentFunction);
     if (surroundings.at != nullptr)
       surroundings.at->store(step.op, std::memory_order_relaxed);

@@ -2,10 +2,10 @@
 
 #include "octavo/Checkpoint/Files/Npy.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
-#include "octavo/Kernels/Quantize.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Runtime/Comparison.h"
 #include "octavo/Runtime/Failure.h"
+#include "octavo/Runtime/QuantizedArgument.h"
 #include "octavo/Text/NearNames.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -14,7 +14,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <optional>
 
@@ -41,29 +40,6 @@ struct Origin {
   }
 };
 
-/// A tensor's values as f32, without a copy where they are. The tensor must outlive it.
-class FloatValues {
-public:
-  FloatValues(const Tensor& tensor) {
-    const auto n = static_cast<std::size_t>(tensor.size());
-    if (tensor.type == ElementType(element("f32"))) {
-      values = {reinterpret_cast<const float*>(tensor.bytes.data()), n};
-      return;
-    }
-    storage.resize(n);
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      storage[i] = static_cast<float>(valueOf(tensor, i));
-    values = storage;
-  }
-  FloatValues(const FloatValues&) = delete;
-
-  std::span<const float> get() const { return values; }
-
-private:
-  std::vector<float> storage;
-  std::span<const float> values;
-};
-
 class Binder {
 public:
   Binder(std::span<const Argument> arguments, const Sources& sources, const std::string& program)
@@ -75,14 +51,9 @@ public:
   }
 
   llvm::Expected<std::vector<Value>> bind() {
-    for (const std::filesystem::path& path : sources.weights) {
-      if (path.extension() != ".safetensors")
-        return failure(fmt::format("{}: weights are read from .safetensors files; give a single "
-                                   "array with --input NAME=FILE.npy",
-                                   path.string()));
-      if (llvm::Error error = addSafetensors(path))
+    for (const std::filesystem::path& path : sources.weights)
+      if (llvm::Error error = addWeights(path))
         return error;
-    }
     for (const InputFile& input : sources.inputs)
       if (llvm::Error error = addInput(input))
         return error;
@@ -91,10 +62,35 @@ public:
         return error;
     if (llvm::Error error = checkComplete())
       return error;
+    auto values = readAll();
+    if (!values)
+      return values.takeError();
+    std::vector<Value> whole;
+    for (std::optional<Value>& value : *values)
+      whole.push_back(std::move(*value));
+    return whole;
+  }
+
+  llvm::Expected<std::vector<std::optional<Value>>> bindNamed() {
+    for (const std::filesystem::path& path : sources.weights)
+      if (llvm::Error error = addWeights(path))
+        return error;
+    if (llvm::Error error = checkComplete(MissingValues::Allow))
+      return error;
     return readAll();
   }
 
 private:
+  enum class MissingValues : std::uint8_t { Refuse, Allow };
+
+  llvm::Error addWeights(const std::filesystem::path& path) {
+    if (path.extension() != ".safetensors")
+      return failure(fmt::format("{}: weights are read from .safetensors files; give a single "
+                                 "array with --input NAME=FILE.npy",
+                                 path.string()));
+    return addSafetensors(path);
+  }
+
   llvm::Error addSafetensors(const std::filesystem::path& path) {
     auto file = SafetensorsFile::open(path);
     if (!file)
@@ -161,14 +157,14 @@ private:
 
   /// Every argument has a value, every tensor an argument. Both lists go into one message: a name
   /// that is spelled wrongly stands in both.
-  llvm::Error checkComplete() const {
+  llvm::Error checkComplete(MissingValues allowed = MissingValues::Refuse) const {
     static constexpr std::size_t kMostLines = 10;
     std::vector<std::string> unusedNames, missingNames;
     for (const Origin& origin : unused)
       unusedNames.push_back(origin.entry->name);
     std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (!origins[i] && !arguments[i].given) {
+      if (allowed == MissingValues::Refuse && !origins[i] && !arguments[i].given) {
         missing.push_back(i);
         missingNames.push_back(arguments[i].name);
       }
@@ -210,7 +206,7 @@ private:
   }
 
   /// Single arrays are read and types compared before the weights, which take time.
-  llvm::Expected<std::vector<Value>> readAll() {
+  llvm::Expected<std::vector<std::optional<Value>>> readAll() {
     std::vector<std::optional<Value>> values(arguments.size());
     std::vector<std::size_t> inFiles;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -240,14 +236,10 @@ private:
       else
         errors[i] = llvm::toString(value.takeError());
     });
-    std::vector<Value> result;
-    result.reserve(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!values[i])
-        return failure(errors[i]);
-      result.push_back(std::move(*values[i]));
-    }
-    return result;
+    for (const std::string& error : errors)
+      if (!error.empty())
+        return failure(error);
+    return values;
   }
 
   llvm::Expected<Value> read(const Argument& argument, const Origin& origin) const {
@@ -312,32 +304,16 @@ private:
 
   llvm::Expected<Value> quantize(const Argument& argument, const Origin& origin,
                                  const Tensor& tensor) const {
-    const auto& scaled = std::get<ScaledArgument>(argument.type);
-    numerics::QuantizeOptions settings = scaled.options;
-    settings.input = &tensor.type.format();
-    numerics::ScaledTensor result{argument.shape, scaled.type, {}, {}};
-    result.elements.resize(static_cast<std::size_t>(numerics::elementCount(argument.shape)));
-    const auto blocks = static_cast<std::size_t>(
-        numerics::elementCount(format::scaleShape(argument.shape, scaled.type.block)));
-    const auto width = static_cast<std::size_t>(scaled.type.scale->bytes());
-    std::vector<std::byte> scales(blocks * width);
-    const kernels::QuantizeReport report =
-        kernels::quantize(FloatValues(tensor).get().data(), argument.shape, scaled.type, settings,
-                          result.elements.data(), scales.data());
-    if (!report.refused) {
-      result.outer = report.outer;
-      result.scales.resize(blocks);
-      for (std::size_t i = 0; i < blocks; ++i)
-        std::memcpy(&result.scales[i], scales.data() + i * width, width);
-      return Value(std::move(result));
-    }
+    auto value = quantizedFor(argument, tensor);
+    if (value)
+      return std::move(*value);
     return failure(fmt::format(
         "{}: cannot be quantized to {}: element [{}] is {}; repair the weight, or choose what "
         "becomes of it: --non-finite propagate makes its block NaN, --non-finite "
         "saturate takes an infinity "
         "for the largest value",
         origin.describe(), argument.describe(),
-        fmt::join(indexOf(argument.shape, report.refused->index), ", "), report.refused->value));
+        fmt::join(indexOf(argument.shape, value.error().index), ", "), value.error().value));
   }
 
   std::span<const Argument> arguments;
@@ -357,6 +333,11 @@ llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> argum
                                                  const Sources& sources,
                                                  const std::string& program) {
   return Binder(arguments, sources, program).bind();
+}
+
+llvm::Expected<std::vector<std::optional<Value>>>
+bindNamed(std::span<const Argument> arguments, const Sources& sources, const std::string& program) {
+  return Binder(arguments, sources, program).bindNamed();
 }
 
 } // namespace octavo::runtime

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,5 +45,9 @@ struct Sources {
 llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> arguments,
                                                  const Sources& sources,
                                                  const std::string& program);
+
+/// The same for the arguments that the files of weights name; nothing for the others.
+llvm::Expected<std::vector<std::optional<Value>>>
+bindNamed(std::span<const Argument> arguments, const Sources& sources, const std::string& program);
 
 } // namespace octavo::runtime

@@ -170,6 +170,21 @@ llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
   return arguments;
 }
 
+void choosePlatform(std::vector<Argument>& arguments, const std::optional<JaxExport>& container) {
+  if (!container)
+    return;
+  const std::vector<std::string>& platforms = container->platforms();
+  const auto cpu = std::find(platforms.begin(), platforms.end(), "cpu");
+  if (cpu == platforms.end())
+    return;
+  for (Argument& argument : arguments)
+    if (argument.isOfPlatform) {
+      auto index = numerics::Tensor::zeros(numerics::IntegerType{32, false}, {});
+      index.setCode(0, static_cast<std::uint64_t>(cpu - platforms.begin()));
+      argument.given = execution::Value(std::move(index));
+    }
+}
+
 std::vector<std::string> resultNames(mlir::func::FuncOp function) {
   std::vector<std::string> names(function.getNumResults());
   for (unsigned i = 0; i < function.getNumResults(); ++i)

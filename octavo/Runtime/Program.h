@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octavo/Runtime/Argument.h"
+#include "octavo/Runtime/JaxExport.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -12,6 +13,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,10 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program);
 /// argument has the same, else `argN`. Fails on two arguments with one `octavo.name`, and on types
 /// that are not ranked tensors.
 llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function);
+
+/// Gives the argument that says which of the container's platforms the program runs on the number
+/// of this machine's, as JAX names it.
+void choosePlatform(std::vector<Argument>& arguments, const std::optional<JaxExport>& container);
 
 /// The results' names: the attribute `octavo.name`, else `jax.result_info` where no other result
 /// has the same, else `outputN`.

@@ -59,7 +59,11 @@ llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
   auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false);
   if (!buffer)
     return failure(fmt::format("{}: cannot be read: {}", name, buffer.getError().message()));
-  const llvm::StringRef bytes = (*buffer)->getBuffer();
+  return readProgram((*buffer)->getBuffer(), name, context);
+}
+
+llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string& name,
+                                        mlir::MLIRContext& context) {
   ProgramFile file;
   const auto take = [&](llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> program) -> llvm::Error {
     if (!program)
@@ -86,7 +90,8 @@ llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
                                "nor its bytecode, nor what jax.export serializes; the file may be "
                                "damaged or cut short",
                                name));
-  } else if (llvm::Error error = take(readText(std::move(*buffer), name, context))) {
+  } else if (llvm::Error error =
+                 take(readText(llvm::MemoryBuffer::getMemBufferCopy(bytes, name), name, context))) {
     return std::move(error);
   }
   return file;

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <filesystem>
@@ -31,6 +32,10 @@ struct ProgramFile {
 /// and says what the reader or the verifier found, and where.
 llvm::Expected<ProgramFile> readProgramFile(const std::filesystem::path& path,
                                             mlir::MLIRContext& context);
+
+/// The same of bytes in memory; `name` stands for them in errors.
+llvm::Expected<ProgramFile> readProgram(llvm::StringRef bytes, const std::string& name,
+                                        mlir::MLIRContext& context);
 
 /// The bytes of a program as text with its locations.
 std::string programText(mlir::ModuleOp program);

@@ -96,7 +96,7 @@ llvm::Error ChainStep::run(Frame& frame) const {
     worker->memory = frame.whole.memory;
     worker->packed.resize(frame.whole.packed.size());
     for (std::int64_t number = begin; number != end && !failed.isBefore(number); ++number) {
-      if (host.isInterrupted != nullptr && host.isInterrupted()) {
+      if (host.isInterrupted && host.isInterrupted()) {
         failed.add(number, interruption(*this));
         break;
       }

@@ -107,12 +107,18 @@ llvm::Error PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange r
 
 llvm::Error ScaledProductStep::prepare(Frame& frame) const {
   const Value& value = frame.values[static_cast<std::size_t>(weight)];
-  rightOf(frame, number).shared = packedWeight.of(value, [&] {
+  const auto pack = [&] {
     kernels::PackedOperand right =
         isTransposed ? kernels::pack(transposed(value.scaled()), kernels::Side::Right, plan)
                      : kernels::pack(value.scaled(), kernels::Side::Right, plan);
     return rows > 1 ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
-  });
+  };
+  // One that nobody else holds will not come again.
+  std::shared_ptr<const void>& right = rightOf(frame, number).shared;
+  if (value.isShared())
+    right = packedWeight.of(value, pack);
+  else
+    right = std::make_shared<const kernels::PackedOperand>(pack());
   return llvm::Error::success();
 }
 

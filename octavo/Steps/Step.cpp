@@ -62,7 +62,7 @@ llvm::Error Sequence::run(Frame& frame) const {
   for (const std::unique_ptr<Step>& step : steps) {
     if (host.at != nullptr)
       host.at->store(step->operation(), std::memory_order_relaxed);
-    if (host.isInterrupted != nullptr && host.isInterrupted())
+    if (host.isInterrupted && host.isInterrupted())
       return interruption(*step);
     const execution::Timed timed(host.profile, step.get(), execution::Profile::Extent::Whole);
     if (llvm::Error error = step->run(frame))

@@ -18,6 +18,8 @@ static const char* className(ErrorClass errorClass) {
     return "NonFiniteError";
   case ErrorClass::File:
     return "FileError";
+  case ErrorClass::Program:
+    return "ProgramError";
   }
   return "Error";
 }

@@ -14,7 +14,7 @@
 
 namespace octavo::python {
 
-enum class ErrorClass { Format, Dtype, Shape, NonFinite, File };
+enum class ErrorClass { Format, Dtype, Shape, NonFinite, File, Program };
 
 /// Of less than 2 KB, whatever the input is called.
 class Error : public std::runtime_error {

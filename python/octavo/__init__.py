@@ -38,7 +38,9 @@ from ._core import (
     update_delayed_scale,
 )
 from . import _signatures
-from .errors import DtypeError, Error, FileError, FormatError, NonFiniteError, ShapeError
+from .errors import (DtypeError, Error, FileError, FormatError, NonFiniteError, ProgramError,
+                     ShapeError)
+from .programs import Program, compile
 
 __all__ = [
     "DtypeError",
@@ -48,12 +50,15 @@ __all__ = [
     "FileError",
     "FormatError",
     "NonFiniteError",
+    "Program",
+    "ProgramError",
     "ScaledFormat",
     "ScaledTensor",
     "ShapeError",
     "amax",
     "analyze",
     "cap_fnuz",
+    "compile",
     "convert",
     "current_scale",
     "dequantize",

@@ -23,3 +23,7 @@ class NonFiniteError(Error, ValueError):
 
 class FileError(Error, ValueError):
     """A file that is damaged, holds something else, or cannot be written."""
+
+
+class ProgramError(Error, ValueError):
+    """A program that cannot be read or compiled, an argument that it has not, or a run that failed."""

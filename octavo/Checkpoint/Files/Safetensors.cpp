@@ -136,7 +136,7 @@ tl::expected<void, Error> writeSafetensors(const std::filesystem::path& path,
   if (!writer)
     return tl::unexpected(std::move(writer.error()));
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::vector<std::byte>& bytes = tensors[i].tensor->bytes;
+    const std::span<const std::byte> bytes = tensors[i].tensor->bytes;
     const int bits = planned[i].dtype->bits;
     auto written = bits < 8 ? writer->write(i, 0, packCodes(bytes, bits)) //
                             : writer->write(i, 0, bytes);

@@ -12,8 +12,8 @@
 
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/Bisect.h"
+#include "octavo/Backends/OpenExtents.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
-#include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/Infeed.h"
@@ -22,7 +22,6 @@
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/QuantizeDots.h"
-#include "octavo/Transforms/RefineShapes.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -132,40 +131,10 @@ struct Run {
   std::string profile; ///< where the time of a run went, as text
 };
 
-/// The argument that says which platform of jax.export's container the program runs on is this
-/// machine's, as JAX names it.
-void choosePlatform(std::vector<runtime::Argument>& arguments,
-                    const std::optional<runtime::JaxExport>& container) {
-  if (!container)
-    return;
-  const std::vector<std::string>& platforms = container->platforms();
-  const auto cpu = std::find(platforms.begin(), platforms.end(), "cpu");
-  if (cpu == platforms.end())
-    return;
-  for (runtime::Argument& argument : arguments)
-    if (argument.isOfPlatform) {
-      Tensor index = Tensor::zeros(numerics::IntegerType{32, false}, {});
-      index.setCode(0, static_cast<std::uint64_t>(cpu - platforms.begin()));
-      argument.given = Value(std::move(index));
-    }
-}
-
-/// Makes the extents known that the program leaves open, by the values that it is given; false
-/// where it leaves none open.
-bool refineShapes(mlir::func::FuncOp function, const std::vector<Value>& values,
+void closeExtents(mlir::func::FuncOp function, const std::vector<Value>& values,
                   const std::string& program) {
-  std::vector<mlir::Type> types(function.getArgumentTypes().begin(),
-                                function.getArgumentTypes().end());
-  if (std::none_of(types.begin(), types.end(), transforms::hasUnknownExtents))
-    return false;
-  for (std::size_t i = 0; i < types.size(); ++i)
-    if (transforms::hasUnknownExtents(types[i]))
-      types[i] = mlir::RankedTensorType::get(
-          values[i].tensor().shape, mlir::cast<mlir::RankedTensorType>(types[i]).getElementType());
-  const Diagnostics diagnostics(*function.getContext());
-  if (failed(transforms::refineShapes(function, types)))
-    throw CommandError(program + ": " + diagnostics.found(), ExitCode::BadInput);
-  return true;
+  if (llvm::Error error = backends::closeExtents(function, values))
+    throw CommandError(program + ": " + llvm::toString(std::move(error)), ExitCode::BadInput);
 }
 
 /// The values of all processes' arguments, of one after the other. Files that are the same for all
@@ -274,7 +243,7 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   const std::string name = function.getName().str();
   std::vector<runtime::Argument> arguments =
       orThrow(runtime::argumentsOf(function), options.program);
-  choosePlatform(arguments, container);
+  runtime::choosePlatform(arguments, container);
   const auto prepared = [&] {
     const ElapsedTime preparing("preparing the program");
     auto made =
@@ -292,8 +261,10 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
     run.weights = weightSizes(arguments, std::span(values).first(arguments.size()));
     run.times.bind = time.seconds();
   }
-  if (refineShapes(function, values, options.program))
+  if (backends::hasOpenExtents(function)) {
+    closeExtents(function, values, options.program);
     executable = prepared();
+  }
   if (!options.dump.empty())
     dumpStages(*executable, options);
   execution::Host host = hostOf(options, probes, run.processes);
@@ -327,10 +298,9 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
 ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions& options) {
   const std::string name = function.getName().str();
   const execution::Backend& backend = backendOf(options);
-  const auto isOpen = [](mlir::Type type) { return transforms::hasUnknownExtents(type); };
-  if (llvm::any_of(function.getArgumentTypes(), isOpen)) {
+  if (backends::hasOpenExtents(function)) {
     const auto arguments = orThrow(runtime::argumentsOf(function), options.program);
-    refineShapes(function, bindProcesses(arguments, options, "@" + name, 1), options.program);
+    closeExtents(function, bindProcesses(arguments, options, "@" + name, 1), options.program);
   }
   const ElapsedTime preparing("preparing the program");
   const auto executable =

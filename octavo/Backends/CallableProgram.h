@@ -1,0 +1,99 @@
+// A program that is called from memory, as a function is: made narrow first if wanted, its weights
+// bound, compiled. What `octavo.compile` of Python is.
+#pragma once
+
+#include "octavo/Execution/Executable.h"
+#include "octavo/Runtime/Argument.h"
+#include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/QuantizeDots.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/Error.h"
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octavo::backends {
+
+struct CallableOptions {
+  std::string function = {};                       ///< empty: runtime::findFunction's
+  const execution::Backend* backend = nullptr;     ///< must be given
+  std::optional<transforms::DotOptions> dots = {}; ///< those that become narrow; none: none
+};
+
+/// Any number of threads may call it at once.
+class CallableProgram {
+public:
+  struct Result {
+    std::string name;
+    numerics::ElementType type;
+    std::vector<std::int64_t> shape; ///< runtime::kUnknownExtent where arguments decide
+  };
+
+  /// The program must be of `context`. The errors are those of runtime::findFunction and
+  /// argumentsOf, quantizeDots and the backend; a result that is no tensor; several processes.
+  static llvm::Expected<std::unique_ptr<CallableProgram>>
+  make(std::unique_ptr<mlir::MLIRContext> context, runtime::ProgramFile program,
+       const CallableOptions& options);
+
+  const std::string& name() const { return functionName; }
+  const std::vector<runtime::Argument>& arguments() const { return taken; }
+  const std::vector<Result>& results() const { return given; }
+  /// What became of the dots; empty without CallableOptions::dots.
+  const std::optional<transforms::DotReport>& dots() const { return report; }
+
+  /// Gives arguments values for all calls. Each fits its argument. Before the first call.
+  void bind(std::size_t argument, execution::Value value);
+  bool isBound(std::size_t argument) const { return bound[argument].has_value(); }
+  /// Value of a bound argument.
+  const execution::Value& value(std::size_t argument) const { return *bound[argument]; }
+
+  /// The executable for values, one an argument, and the types of its results. Where the program
+  /// leaves extents open, one is made for the extents of the values, and kept for the next ones.
+  struct Prepared {
+    std::vector<Result> results;
+    std::shared_ptr<execution::Executable> executable;
+    bool isInterpreted = false; ///< in part or as a whole: such runs take turns
+  };
+  llvm::Expected<Prepared> prepare(std::span<const execution::Value> values);
+
+  /// `values` has one an argument, those that are bound among them.
+  llvm::Expected<std::vector<execution::Value>> call(const Prepared& prepared,
+                                                     std::vector<execution::Value> values,
+                                                     const execution::Host& host,
+                                                     execution::ResultMemory memory);
+
+  /// What it was compiled to, for the last values; nothing where extents are open and it was not
+  /// called.
+  std::optional<execution::Explanation> explain();
+
+private:
+  CallableProgram() = default;
+
+  struct Version {
+    std::vector<std::vector<std::int64_t>> shapes; ///< of the arguments; empty where none is open
+    Prepared prepared;
+  };
+  llvm::Expected<Prepared> compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const;
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  runtime::ProgramFile file;
+  const execution::Backend* backend = nullptr;
+  std::string functionName;
+  std::vector<runtime::Argument> taken;
+  std::vector<Result> given;
+  std::optional<transforms::DotReport> report;
+  std::vector<std::optional<execution::Value>> bound;
+  bool isOpen = false;
+  std::mutex usingContext;     ///< it is one thread's at a time
+  std::list<Version> versions; ///< the last used first
+};
+
+} // namespace octavo::backends

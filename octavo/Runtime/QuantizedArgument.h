@@ -1,0 +1,16 @@
+// The value of an argument that is a scaled tensor.
+#pragma once
+
+#include "octavo/Numerics/Scaled.h"
+#include "octavo/Runtime/Argument.h"
+
+#include <tl/expected.hpp>
+
+namespace octavo::runtime {
+
+/// A tensor of f32, f16 or bf16 and of the argument's shape, quantized as the argument says. The
+/// error is the first value that its options refuse.
+tl::expected<execution::Value, numerics::NonFiniteInput>
+quantizedFor(const Argument& argument, const numerics::Tensor& tensor);
+
+} // namespace octavo::runtime

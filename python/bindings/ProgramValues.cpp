@@ -1,0 +1,256 @@
+#include "python/bindings/ProgramValues.h"
+
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/ScaledTensor.h"
+
+#include "octavo/Runtime/Comparison.h"
+#include "octavo/Runtime/QuantizedArgument.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+using execution::Value;
+using numerics::ElementType;
+using numerics::Tensor;
+
+/// Holds on to a Python object for who does not hold Python's lock.
+std::shared_ptr<const void> holderOf(nb::object object) {
+  return std::shared_ptr<const void>(object.release().ptr(), [](const void* held) {
+    const nb::gil_scoped_acquire locked;
+    Py_DECREF(static_cast<PyObject*>(const_cast<void*>(held)));
+  });
+}
+
+/// The array's elements as a tensor: its own memory if it is row-major, else a copy's.
+Tensor tensorOf(const Array& given, const ElementType& type) {
+  const Array array = contiguous(given);
+  const std::size_t bytes = array.size() * static_cast<std::size_t>(type.bytes());
+  return {type, array.shape, numerics::Bytes::lent({array.data, bytes}, holderOf(array.numpy))};
+}
+
+/// NumPy leaves the bits above the width of a boolean or a small integer as they are.
+Tensor withoutExcess(Tensor tensor) {
+  if (tensor.type.isFloat() || tensor.type.isComplex() || tensor.type.width() >= 8)
+    return tensor;
+  const auto width = tensor.type.width();
+  const auto mask = static_cast<std::byte>((1 << width) - 1);
+  const bool isBoolean = tensor.type.isBoolean();
+  const auto clean = [&](std::byte code) {
+    return isBoolean ? std::byte{code != std::byte{0}} : code & mask;
+  };
+  if (std::ranges::all_of(tensor.bytes, [&](std::byte code) { return clean(code) == code; }))
+    return tensor;
+  numerics::Bytes own = tensor.bytes;
+  std::ranges::transform(own, own.begin(), clean);
+  tensor.bytes = std::move(own);
+  return tensor;
+}
+
+std::string what(const runtime::Argument& argument, const std::string& function) {
+  return fmt::format("argument \"{}\" of @{}", argument.name, function);
+}
+
+void checkShape(const runtime::Argument& argument, const std::string& function,
+                const Shape& shape) {
+  if (argument.takes(shape))
+    return;
+  raise(ErrorClass::Shape, "{}: expected {}, found shape {}", what(argument, function),
+        argument.describe(), text(shape));
+}
+
+/// The tensor as this extension knows formats: octavo._core, which made it, has tables of its own.
+ScaledTensor ours(const ScaledTensor& made) {
+  ScaledTensor tensor = made;
+  tensor.type.element = format::findElementFormat(made.type.element->name);
+  tensor.type.scale = format::findElementFormat(made.type.scale->name);
+  tensor.elements.format = tensor.type.element;
+  tensor.scales.format = tensor.type.scale;
+  tensor.format = nullptr;
+  tensor.packed = nullptr;
+  return tensor;
+}
+
+Value scaledValue(const runtime::Argument& argument, const std::string& function,
+                  const ScaledTensor& made) {
+  const ScaledTensor given = ours(made);
+  const auto& scaled = std::get<runtime::ScaledArgument>(argument.type);
+  checkShape(argument, function, given.shape());
+  if (given.type != scaled.type)
+    raise(ErrorClass::Dtype,
+          "{}: expected {}, found a ScaledTensor of {} scaled by {} a block of ({})",
+          what(argument, function), argument.describe(), given.type.element->name,
+          given.type.scale->name, fmt::join(given.type.block, ", "));
+  const Array elements = rowMajorElements(given);
+  const Array scales = contiguous(given.scales);
+  numerics::ScaledTensor value{given.shape(), given.type, {}, {}, given.outer};
+  const auto* codes = reinterpret_cast<const std::uint8_t*>(elements.data);
+  value.elements.assign(codes, codes + elements.size());
+  value.scales.resize(scales.size());
+  const auto width = static_cast<std::size_t>(given.type.scale->bytes());
+  for (std::size_t i = 0; i < value.scales.size(); ++i)
+    std::memcpy(&value.scales[i], scales.data + i * width, width);
+  return Value(std::move(value));
+}
+
+Value quantizedValue(const runtime::Argument& argument, const std::string& function,
+                     const Array& array) {
+  static constexpr std::string_view kTaken[] = {"float32", "float16", "bfloat16"};
+  if (std::ranges::find(kTaken, array.dtype) == std::end(kTaken))
+    raise(ErrorClass::Dtype,
+          "{}: expected a ScaledTensor, or float32, float16 or bfloat16 to be quantized; found {}",
+          what(argument, function), array.dtype);
+  Tensor tensor = tensorOf(array, *array.format);
+  auto value = withoutLock([&] { return runtime::quantizedFor(argument, tensor); });
+  if (!value)
+    raise(ErrorClass::NonFinite,
+          "{}: element [{}] is {}, and its quantization refuses it: repair the weight, or compile "
+          "with non_finite=\"propagate\" or \"saturate\"",
+          what(argument, function),
+          fmt::join(runtime::indexOf(array.shape, value.error().index), ", "), value.error().value);
+  return std::move(*value);
+}
+
+/// Numbers of Python have no dtype of their own: they take the argument's.
+nb::object asArray(nb::handle given, const std::string& dtype) {
+  const bool isNumber = PyBool_Check(given.ptr()) || PyLong_Check(given.ptr()) ||
+                        PyFloat_Check(given.ptr()) || PyComplex_Check(given.ptr());
+  if (!isNumber)
+    return nb::borrow(given);
+  return nb::module_::import_("numpy").attr("asarray")(given, dtype);
+}
+
+} // namespace
+
+std::string numpyName(const ElementType& given) {
+  const ElementType type = runtime::typeInFiles(given);
+  if (type.isComplex())
+    return type.width() == 64 ? "complex64" : "complex128";
+  if (type.isFloat())
+    return std::string(dtypeName(type.format()));
+  if (type.isBoolean())
+    return "bool";
+  return fmt::format("{}int{}", type.integer().isUnsigned ? "u" : "", type.integer().width);
+}
+
+nb::tuple shapeOf(std::span<const std::int64_t> shape) {
+  nb::list list;
+  for (const std::int64_t extent : shape)
+    list.append(extent == runtime::kUnknownExtent ? nb::object(nb::none())
+                                                  : nb::object(nb::int_(extent)));
+  return nb::tuple(list);
+}
+
+Value programValue(const runtime::Argument& argument, const std::string& function,
+                   nb::handle given) {
+  if (nb::isinstance<ScaledTensor>(given)) {
+    if (!argument.isScaled())
+      raise(ErrorClass::Dtype, "{}: expected {}, found a ScaledTensor; give its dequantize()",
+            what(argument, function), argument.describe());
+    return scaledValue(argument, function, nb::cast<const ScaledTensor&>(given));
+  }
+  const std::string name = what(argument, function);
+  if (argument.isScaled()) {
+    const Array array = toArray(given, name);
+    checkShape(argument, function, array.shape);
+    return quantizedValue(argument, function, array);
+  }
+  const auto& type = std::get<ElementType>(argument.type);
+  const std::string dtype = numpyName(type);
+  const nb::object object = asArray(given, dtype);
+  const Array array = toArray(object, name);
+  const bool isCodes = type.isFloat() && type.format().isNarrow() && array.dtype == "uint8";
+  if (array.dtype != dtype && !isCodes)
+    raise(ErrorClass::Dtype, "{}: expected {}, found {}; convert it first", name, dtype,
+          array.dtype);
+  checkShape(argument, function, array.shape);
+  Tensor tensor = withoutExcess(tensorOf(array, type));
+  if (type.isFloat() && type.width() < 8)
+    checkCodes(tensor.bytes.data(), tensor.bytes.size(), type.format(), name);
+  if (type.isQuantized()) {
+    const numerics::QuantizedType& quantized = type.quantized();
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      if (const double value = runtime::valueOf(tensor, i);
+          value < static_cast<double>(quantized.storageMin) ||
+          value > static_cast<double>(quantized.storageMax))
+        raise(ErrorClass::Dtype, "{}: element [{}] is {}, and its storage goes from {} to {}", name,
+              fmt::join(runtime::indexOf(tensor.shape, i), ", "), value, quantized.storageMin,
+              quantized.storageMax);
+  }
+  return Value(std::move(tensor));
+}
+
+std::vector<ProgramResult>
+programResults(std::span<const backends::CallableProgram::Result> results,
+               const std::string& function, nb::handle out, std::span<const Value> inputs) {
+  std::vector<nb::object> given(results.size());
+  const nb::object arrayType = nb::module_::import_("numpy").attr("ndarray");
+  if (!out.is_none()) {
+    const bool isArray = nb::isinstance(out, arrayType);
+    if (isArray ? results.size() != 1
+                : !nb::isinstance<nb::tuple>(out) && !nb::isinstance<nb::list>(out))
+      raise(ErrorClass::Dtype, "out: expected {} of NumPy arrays, one for each of {} results",
+            results.size() == 1 ? "one, or a tuple" : "a tuple", results.size());
+    if (isArray)
+      given[0] = nb::borrow(out);
+    else if (nb::len(out) != results.size())
+      raise(ErrorClass::Shape, "out: expected {} arrays, one for each result of @{}; found {}",
+            results.size(), function, nb::len(out));
+    else
+      for (std::size_t i = 0; i < results.size(); ++i)
+        given[i] = nb::borrow(out[i]);
+  }
+  std::vector<ProgramResult> list;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& [resultName, type, shape] = results[i];
+    const std::string dtype = numpyName(type);
+    ProgramResult result{{}, {}, type.bytes()};
+    if (!given[i].is_valid()) {
+      result.array = emptyOf(shape, dtype);
+      list.push_back(std::move(result));
+      continue;
+    }
+    const std::string name = fmt::format("out: result \"{}\" of @{}", resultName, function);
+    if (!nb::isinstance(given[i], arrayType))
+      raise(ErrorClass::Dtype, "{}: expected a NumPy array, found {}", name,
+            nb::cast<std::string>(given[i].type().attr("__name__")));
+    result.array = toArray(given[i], name);
+    result.given = given[i];
+    if (result.array.dtype != dtype || result.array.shape != shape)
+      raise(result.array.dtype != dtype ? ErrorClass::Dtype : ErrorClass::Shape,
+            "{}: expected {} of shape {}, found {} of shape {}", name, dtype, text(shape),
+            result.array.dtype, text(result.array.shape));
+    if (!nb::cast<bool>(result.array.numpy.attr("flags").attr("writeable")))
+      raise(ErrorClass::Dtype, "{}: the array is read-only: give one that can be written to", name);
+    if (!result.array.isContiguous)
+      raise(ErrorClass::Shape,
+            "{}: the array is not row-major and aligned: give one as numpy.empty makes it", name);
+    const std::span<std::byte> memory = result.memory();
+    const auto overlaps = [&](std::span<const std::byte> other) {
+      return std::less<>()(memory.data(), other.data() + other.size()) &&
+             std::less<>()(other.data(), memory.data() + memory.size());
+    };
+    for (const ProgramResult& before : list)
+      if (overlaps(before.memory()))
+        raise(ErrorClass::Shape, "{}: the array shares memory with that of another result", name);
+    for (const Value& input : inputs)
+      if (input.isTensor() && overlaps(input.tensor().bytes))
+        raise(ErrorClass::Shape,
+              "{}: the array shares memory with an argument; give one of its own", name);
+    list.push_back(std::move(result));
+  }
+  return list;
+}
+
+} // namespace octavo::python

@@ -1,0 +1,376 @@
+// The extension module octavo._programs: programs that are compiled and called. It is a module of
+// its own since it needs MLIR, which octavo._core does not.
+#include "python/bindings/Array.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/FileTypes.h"
+#include "python/bindings/Options.h"
+#include "python/bindings/ProgramValues.h"
+#include "python/bindings/ScaledTensor.h"
+
+#include "octavo/Backends/Backends.h"
+#include "octavo/Backends/CallableProgram.h"
+#include "octavo/Checkpoint/Files/Safetensors.h"
+#include "octavo/Parallel/Loops.h"
+#include "octavo/Runtime/Binding.h"
+#include "octavo/Runtime/Program.h"
+#include "octavo/Text/NearNames.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <re2/re2.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+using backends::CallableProgram;
+using execution::Value;
+
+template <typename T> T orRaise(llvm::Expected<T> result) {
+  if (!result)
+    raise(ErrorClass::Program, "{}", llvm::toString(result.takeError()));
+  return std::move(*result);
+}
+
+/// Ctrl-C while a program runs: Python's handlers are asked in the thread that called, others only
+/// look whether it was told to stop.
+class Signals {
+public:
+  bool areRaised() {
+    if (std::this_thread::get_id() == caller && std::chrono::steady_clock::now() >= next) {
+      const nb::gil_scoped_acquire locked;
+      if (PyErr_CheckSignals() != 0) {
+        raised.emplace();
+        isTold = true;
+      }
+      next = std::chrono::steady_clock::now() + kBetween;
+    }
+    return isTold;
+  }
+  void rethrow() {
+    if (raised)
+      throw std::move(*raised);
+  }
+
+private:
+  static constexpr std::chrono::milliseconds kBetween{50};
+  std::thread::id caller = std::this_thread::get_id();
+  std::chrono::steady_clock::time_point next = std::chrono::steady_clock::now() + kBetween;
+  std::atomic<bool> isTold = false;
+  std::optional<nb::python_error> raised;
+};
+
+/// Python's lock is not held.
+void run(CallableProgram& program, const CallableProgram::Prepared& prepared,
+         std::vector<Value> values, execution::ResultMemory memory, int threads, Signals& signals,
+         std::string& failed) {
+  execution::Host host;
+  host.isInterrupted = [&] { return signals.areRaised(); };
+  host.print = [](const std::string& text) {
+    const nb::gil_scoped_acquire locked;
+    nb::print(pythonText(text), nb::str(""));
+  };
+  const auto work = [&] {
+    if (auto given = program.call(prepared, std::move(values), host, memory); !given)
+      failed = llvm::toString(given.takeError());
+  };
+  if (threads > 0)
+    parallel::withThreads(threads, work);
+  else
+    work();
+}
+
+std::vector<std::string> openNames(const CallableProgram& program) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < program.arguments().size(); ++i)
+    if (!program.isBound(i))
+      names.push_back(program.arguments()[i].name);
+  return names;
+}
+
+std::size_t argumentNamed(const CallableProgram& program, const std::string& name) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < program.arguments().size(); ++i) {
+    names.push_back(program.arguments()[i].name);
+    if (names.back() == name)
+      return i;
+  }
+  const std::vector<std::string> near = text::nearNames(name, names);
+  raise(ErrorClass::Program, "@{} has no argument \"{}\"{}\n  it has: {}", program.name(), name,
+        near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
+        text::someOf(names));
+}
+
+nb::object call(CallableProgram& program, const nb::args& positional, const nb::kwargs& named) {
+  const auto& arguments = program.arguments();
+  std::vector<std::optional<Value>> values(arguments.size());
+  nb::object out = nb::none();
+  const auto take = [&](std::size_t i, nb::handle given) {
+    values[i] = programValue(arguments[i], program.name(), given);
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (program.isBound(i))
+      values[i] = program.value(i);
+  std::size_t next = 0;
+  for (nb::handle given : positional) {
+    while (next < arguments.size() && program.isBound(next))
+      ++next;
+    if (next == arguments.size())
+      raise(ErrorClass::Program, "@{} takes {} arguments, {} were given; it takes: {}",
+            program.name(), openNames(program).size(), positional.size(),
+            text::someOf(openNames(program)));
+    take(next++, given);
+  }
+  for (const auto& [key, given] : named) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "out") {
+      out = nb::borrow(given);
+      continue;
+    }
+    const std::size_t i = argumentNamed(program, name);
+    if (values[i])
+      raise(ErrorClass::Program, "argument \"{}\" of @{} {}", name, program.name(),
+            program.isBound(i) ? "was bound when it was compiled: leave it out here"
+                               : "is given by position and by name: leave one out");
+    take(i, given);
+  }
+  std::vector<Value> whole;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!values[i])
+      raise(ErrorClass::Program, "argument \"{}\" of @{} has no value: give {}", arguments[i].name,
+            program.name(), arguments[i].describe());
+    whole.push_back(std::move(*values[i]));
+  }
+
+  std::optional<CallableProgram::Prepared> prepared;
+  std::string failed;
+  withoutLock([&] {
+    auto made = program.prepare(whole);
+    if (made)
+      prepared = std::move(*made);
+    else
+      failed = llvm::toString(made.takeError());
+  });
+  if (!prepared)
+    raise(ErrorClass::Program, "{}", failed);
+  const std::vector<ProgramResult> results =
+      programResults(prepared->results, program.name(), out, whole);
+  std::vector<std::span<std::byte>> memory;
+  for (const ProgramResult& result : results)
+    memory.push_back(result.memory());
+  const int threads = nb::cast<int>(nb::module_::import_("octavo._core").attr("get_threads")());
+  Signals signals;
+  withoutLock([&] { run(program, *prepared, std::move(whole), memory, threads, signals, failed); });
+  signals.rethrow();
+  if (!failed.empty())
+    raise(ErrorClass::Program, "{}", failed);
+  if (results.size() == 1)
+    return results[0].object();
+  nb::list list;
+  for (const ProgramResult& result : results)
+    list.append(result.object());
+  return nb::tuple(list);
+}
+
+transforms::DotOptions dotOptions(nb::handle weights, nb::handle activations,
+                                  const std::string& rule, const std::string& nonFiniteName,
+                                  const std::string& preset, const std::string& match,
+                                  const std::string& exclude, const std::string& parameters,
+                                  std::int64_t minSize, bool bothActivations) {
+  transforms::DotOptions options;
+  options.weights = &scaledFormat(weights);
+  const bool isNone =
+      nb::isinstance<nb::str>(activations) && nb::cast<std::string>(activations) == "none";
+  if (activations.is_none())
+    options.activations = transforms::defaultActivations(*options.weights);
+  else if (!isNone)
+    options.activations = &scaledFormat(activations);
+  if (!rule.empty())
+    options.rule = scaleRule(rule);
+  if (!nonFiniteName.empty())
+    options.nonFinite = nonFinite(nonFiniteName);
+  options.preset = preset;
+  options.match = match;
+  options.exclude = exclude;
+  options.parameters = parameters;
+  options.minSize = minSize;
+  options.activationPairs =
+      bothActivations ? transforms::ActivationPairs::Quantize : transforms::ActivationPairs::Leave;
+  if (llvm::Error error = transforms::checkOptions(options))
+    raise(ErrorClass::Format, "{}", llvm::toString(std::move(error)));
+  return options;
+}
+
+/// A regular expression that finds `also`, if any, and exactly the arguments that are to be bound:
+/// these are weights, whatever the program says of them.
+std::string parametersOf(const std::string& also, const std::vector<std::string>& files,
+                         const nb::dict& arrays) {
+  std::vector<std::string> alternatives;
+  if (!also.empty())
+    alternatives.push_back("(?:" + also + ")");
+  for (nb::handle key : arrays.keys())
+    alternatives.push_back("^" + RE2::QuoteMeta(nb::cast<std::string>(key)) + "$");
+  for (const std::string& path : files) {
+    const auto file = valueOf(checkpoint::SafetensorsFile::open(path));
+    for (const checkpoint::SafetensorsEntry& entry : file.entries())
+      alternatives.push_back("^" + RE2::QuoteMeta(entry.name) + "$");
+  }
+  return fmt::format("{}", fmt::join(alternatives, "|"));
+}
+
+/// Binds weights of files and arrays by their names.
+void bindWeights(CallableProgram& program, const std::vector<std::string>& files,
+                 const nb::dict& arrays, bool ignoresUnused) {
+  for (const auto& [key, given] : arrays) {
+    const std::size_t i = argumentNamed(program, nb::cast<std::string>(key));
+    program.bind(i, programValue(program.arguments()[i], program.name(), given));
+  }
+  if (files.empty())
+    return;
+  runtime::Sources sources;
+  for (const std::string& file : files)
+    sources.weights.emplace_back(file);
+  sources.unused = ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  auto bound = withoutLock(
+      [&] { return runtime::bindNamed(program.arguments(), sources, "@" + program.name()); });
+  std::vector<std::optional<Value>> values = orRaise(std::move(bound));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i])
+      program.bind(i, std::move(*values[i]));
+}
+
+std::unique_ptr<CallableProgram>
+compile(nb::handle source, bool isPath, const std::vector<std::string>& files,
+        const nb::dict& arrays, bool ignoresUnused, const std::string& function,
+        const std::string& backendName, std::optional<transforms::DotOptions> dots) {
+  const std::string program =
+      nb::isinstance<nb::bytes>(source)
+          ? std::string(nb::cast<nb::bytes>(source).c_str(), nb::len(source))
+          : nb::cast<std::string>(source);
+  const execution::Backend* backend = backends::find(backendName);
+  if (backend == nullptr)
+    raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
+          fmt::join(backends::names(), ", "));
+  if (dots)
+    dots->parameters = parametersOf(dots->parameters, files, arrays);
+  auto made = withoutLock([&]() -> llvm::Expected<std::unique_ptr<CallableProgram>> {
+    auto context = runtime::makeContext();
+    auto file = isPath ? runtime::readProgramFile(program, *context)
+                       : runtime::readProgram(program, "the program", *context);
+    if (!file)
+      return file.takeError();
+    return CallableProgram::make(
+        std::move(context), std::move(*file),
+        {.function = function, .backend = backend, .dots = std::move(dots)});
+  });
+  std::unique_ptr<CallableProgram> callable = orRaise(std::move(made));
+  bindWeights(*callable, files, arrays, ignoresUnused);
+  return callable;
+}
+
+nb::list argumentsOf(const CallableProgram& program) {
+  nb::list list;
+  for (std::size_t i = 0; i < program.arguments().size(); ++i) {
+    const runtime::Argument& argument = program.arguments()[i];
+    list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
+                               pythonText(argument.describe()), program.isBound(i)));
+  }
+  return list;
+}
+
+nb::list resultsOf(const CallableProgram& program) {
+  nb::list list;
+  for (const CallableProgram::Result& result : program.results())
+    list.append(
+        nb::make_tuple(pythonText(result.name), shapeOf(result.shape), numpyName(result.type)));
+  return list;
+}
+
+/// Of each dot: its name, sizes, the formats of its sides where it is narrow, and why it is as it
+/// is.
+nb::list dotsOf(const CallableProgram& program) {
+  nb::list list;
+  if (!program.dots())
+    return list;
+  const auto name = [](const format::ScaledFormat* row) {
+    return row == nullptr ? nb::object(nb::none()) : nb::object(pythonText(row->name));
+  };
+  for (const transforms::DotRecord& dot : program.dots()->dots)
+    list.append(nb::make_tuple(pythonText(dot.name), dot.sizes(), dot.isQuantized, name(dot.lhs),
+                               name(dot.rhs), pythonText(dot.reason)));
+  return list;
+}
+
+nb::dict explain(CallableProgram& program) {
+  const auto explanation = program.explain();
+  if (!explanation)
+    raise(ErrorClass::Program,
+          "@{} leaves extents open: it is compiled for those of the arguments when it is called",
+          program.name());
+  nb::list products, interpreted;
+  for (const auto& [what, count] : explanation->products)
+    products.append(nb::make_tuple(pythonText(what), count));
+  for (const auto& [operation, location, reason] : explanation->interpreted)
+    interpreted.append(
+        nb::make_tuple(pythonText(operation), pythonText(location), pythonText(reason)));
+  nb::dict facts;
+  facts["interpreted_whole"] = pythonText(explanation->interpretedWhole);
+  facts["operations"] = explanation->operations;
+  facts["kernels"] = explanation->kernels.distinct;
+  facts["products"] = products;
+  facts["interpreted"] = interpreted;
+  facts["arena_bytes"] = explanation->arenaBytes;
+  facts["constant_bytes"] = explanation->constantBytes;
+  return facts;
+}
+
+} // namespace
+
+} // namespace octavo::python
+
+NB_MODULE(_programs, module) {
+  using namespace octavo::python;
+  nanobind::set_leak_warnings(false);
+  nanobind::module_::import_("octavo._core"); // which has ScaledTensor
+  registerErrors();
+  nanobind::class_<octavo::transforms::DotOptions>(module, "DotOptions")
+      .def(
+          "__init__",
+          [](octavo::transforms::DotOptions* self, nanobind::handle weights,
+             nanobind::handle activations, const std::string& rule, const std::string& nonFinite,
+             const std::string& preset, const std::string& match, const std::string& exclude,
+             const std::string& parameters, std::int64_t minSize, bool bothActivations) {
+            new (self) octavo::transforms::DotOptions(
+                dotOptions(weights, activations, rule, nonFinite, preset, match, exclude,
+                           parameters, minSize, bothActivations));
+          },
+          nanobind::arg("weights"), nanobind::arg("activations").none() = nanobind::none(),
+          nanobind::arg("rule") = "", nanobind::arg("non_finite") = "",
+          nanobind::arg("preset") = "", nanobind::arg("match") = "", nanobind::arg("exclude") = "",
+          nanobind::arg("parameters") = "", nanobind::arg("min_size") = 0,
+          nanobind::arg("both_activations") = false);
+  nanobind::class_<octavo::backends::CallableProgram>(module, "Program")
+      .def("__call__", &call)
+      .def_prop_ro("function",
+                   [](const octavo::backends::CallableProgram& self) { return self.name(); })
+      .def_prop_ro("arguments", &argumentsOf)
+      .def_prop_ro("results", &resultsOf)
+      .def_prop_ro("dots", &dotsOf)
+      .def("explain", &explain);
+  module.def("compile", &compile, nanobind::arg("program"), nanobind::arg("is_path"),
+             nanobind::arg("files"), nanobind::arg("arrays"), nanobind::arg("ignore_unused"),
+             nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("dots").none());
+}

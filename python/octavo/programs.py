@@ -1,0 +1,197 @@
+"""Programs of StableHLO, compiled and called like functions."""
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import DtypeError, ProgramError
+
+if TYPE_CHECKING:
+    from ._programs import Program as _Compiled
+
+__all__ = ["Argument", "Dot", "Program", "Result", "compile"]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a program takes: its name, its shape (None for an extent that may be any), its type as
+    text, and whether it was bound when the program was compiled."""
+    name: str
+    shape: tuple[int | None, ...]
+    type: str
+    is_bound: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a program gives: its name, its shape (None for an extent that arguments decide) and NumPy's
+    name of its dtype."""
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Dot:
+    """What ``quantize`` made of a dot: its name in the source, its sizes (MxNxK), whether it became
+    narrow, the scaled formats of its sides (None: as it was), and why."""
+    name: str
+    sizes: str
+    is_quantized: bool
+    lhs: str | None
+    rhs: str | None
+    reason: str
+
+
+class Program:
+    """A compiled program. Called with its open arguments by position or by name, it gives a NumPy
+    array, or a tuple of them where it has several results. Any number of threads may call it.
+
+    Arguments are NumPy arrays, tensors of torch, JAX arrays on the CPU, and ScaledTensor where the
+    program takes one; row-major arrays of the right dtype are not copied. ``out`` is an array, or a
+    tuple of one a result, that the results are written to: row-major, of their dtypes and shapes,
+    sharing no memory with the arguments."""
+
+    def __init__(self, compiled: _Compiled) -> None:
+        self._compiled = compiled
+
+    def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
+        return self._compiled(*args, out=out, **named)
+
+    @property
+    def function(self) -> str:
+        """The name of its function."""
+        return self._compiled.function
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """All arguments, in their order."""
+        return [Argument(*row) for row in self._compiled.arguments]
+
+    @property
+    def results(self) -> list[Result]:
+        """What it gives, in its order."""
+        return [Result(*row) for row in self._compiled.results]
+
+    @property
+    def dots(self) -> list[Dot]:
+        """What became of each dot, in the order of the program; empty without ``quantize``."""
+        return [Dot(*row) for row in self._compiled.dots]
+
+    def explain(self) -> dict[str, Any]:
+        """What it was compiled to: the numbers of operations, kernels and products, the bytes that it
+        works on, and under ``interpreted`` what the interpreter evaluates, where and why. A reason
+        under ``interpreted_whole`` says that all of it is interpreted."""
+        return self._compiled.explain()
+
+    def __repr__(self) -> str:
+        arguments = self.arguments
+        takes = ", ".join(each.type for each in arguments if not each.is_bound)
+        gives = ", ".join(f"{each.dtype}{list(each.shape)}" for each in self.results)
+        bound = sum(each.is_bound for each in arguments)
+        return (f"<octavo.Program @{self.function}: ({takes}) -> ({gives})"
+                f"{f', {bound} arguments bound' if bound else ''}>")
+
+
+def _source(program: Any) -> tuple[str | bytes, bool]:
+    """The program's bytes or its path, and whether it is the path."""
+    if isinstance(program, os.PathLike):
+        return os.fsdecode(program), True
+    if isinstance(program, str):
+        return (program, False) if "\n" in program else (program, True)
+    if isinstance(program, (bytes, bytearray, memoryview)):
+        return bytes(program), False
+    if hasattr(program, "mlir_module_serialized"):  # jax.export.Exported
+        return bytes(program.mlir_module_serialized), False
+    if hasattr(program, "compiler_ir"):  # jax.stages.Lowered, with the names of its arguments
+        module = program.compiler_ir("stablehlo")
+        return module.operation.get_asm(enable_debug_info=True), False
+    raise DtypeError(
+        "program: expected a path, the program's text or bytes, jax.export.export(...)(...) or "
+        f"jax.jit(...).lower(...); found {type(program).__name__}")
+
+
+def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The arrays of a tree by the names that JAX gives a program's arguments: params['w'][0]."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _leaves(f"{name}[{key!r}]", each)
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        for field, each in zip(value._fields, value):
+            yield from _leaves(f"{name}.{field}", each)
+    elif isinstance(value, (list, tuple)):
+        for i, each in enumerate(value):
+            yield from _leaves(f"{name}[{i}]", each)
+    else:
+        yield name, value
+
+
+def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:
+    if weights is None:
+        return [], {}
+    if isinstance(weights, Mapping):
+        return [], dict(pair for name, value in weights.items() for pair in _leaves(name, value))
+    if isinstance(weights, (str, os.PathLike)):
+        return [os.fspath(weights)], {}
+    if isinstance(weights, Iterable):
+        files = list(weights)
+        if all(isinstance(file, (str, os.PathLike)) for file in files):
+            return [os.fspath(file) for file in files], {}
+    raise DtypeError("weights: expected a mapping of names to arrays, or paths of .safetensors files; "
+                     f"found {type(weights).__name__}")
+
+
+def compile(program: Any, *, weights: Any = None, quantize: Any = None, activations: Any = None,
+            rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
+            exclude: str = "", parameters: str = "", min_size: int = 0,
+            both_activations: bool = False, function: str = "", backend: str = "compiled",
+            ignore_unused: bool = False) -> Program:
+    """Compiles a program of StableHLO, as JAX and torch export it, for this machine.
+
+    ``program`` is the path of a file that ``octavo run`` takes; its text (a str of more than one line)
+    or bytes; what ``jax.export.export(f)(...)`` gives; or ``jax.jit(f).lower(...)``.
+
+    ``weights`` binds arguments for all calls: a mapping from their names to arrays or ScaledTensor,
+    where trees go by JAX's names (``{"params": params}`` binds ``params['w']``), or one or more
+    .safetensors files that have tensors of those names. Arrays are held, not copied: do not write to
+    them while the program lives.
+
+    ``quantize`` names the scaled format that dots with a weight become narrow in, ``activations`` that
+    of their other side (``"none"``: left as it is); these and the options after them are those of
+    ``octavo quantize``. What ``weights`` binds is a weight, and is quantized when it is bound.
+    ``Program.dots`` tells what became of each dot; a warning, that none became narrow.
+
+    ``function`` is needed where the program has no ``main``. ``backend="reference"`` is the
+    interpreter. Files may have tensors that no argument is for with ``ignore_unused``.
+
+    Raises ProgramError for a program that cannot be read or run and for weights that it does not take,
+    FormatError for a name that nothing has, DtypeError, ShapeError and NonFiniteError for arrays that
+    do not fit."""
+    try:
+        from . import _programs
+    except ImportError as error:
+        raise ImportError("octavo.compile needs MLIR 22, which this build of octavo has not or cannot "
+                          f"load ({error}); `make test` in a checkout builds the module with it") \
+            from error
+    dots = None
+    if quantize is not None:
+        dots = _programs.DotOptions(
+            quantize, activations=activations, rule=rule, non_finite=non_finite, preset=preset,
+            match=match, exclude=exclude, parameters=parameters, min_size=min_size,
+            both_activations=both_activations)
+    elif activations is not None or rule or non_finite or preset or match or exclude or parameters \
+            or min_size or both_activations:
+        raise ProgramError("activations, rule, non_finite, preset, match, exclude, parameters, min_size "
+                           "and both_activations say how dots are quantized: give quantize=FORMAT")
+    source, is_path = _source(program)
+    files, arrays = _weights(weights)
+    made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
+                                     dots))
+    if quantize is not None and not any(dot.is_quantized for dot in made.dots):
+        first = next(iter(made.dots), None)
+        why = f"of {first.name}: {first.reason}" if first else "the program has no dots"
+        warnings.warn(f"quantize={quantize!r} left every dot as it was; {why}", stacklevel=2)
+    return made

@@ -1,0 +1,248 @@
+"""octavo.compile beside JAX and NumPy: what is called, what it gives, and the first errors one makes."""
+import concurrent.futures
+import os
+import signal
+import threading
+import time
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+pytest.importorskip("octavo._programs", reason="octavo was built without MLIR")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+jax = pytest.importorskip("jax")
+import jax.export
+import jax.numpy as jnp
+import octavo
+
+DRAWN = np.random.default_rng(0)
+
+
+def drawn(*shape):
+    return DRAWN.normal(size=shape).astype(np.float32)
+
+
+PARAMS = {"w1": drawn(64, 128), "b": drawn(128), "w2": drawn(128, 32)}
+X = drawn(8, 64)
+
+
+def mlp(params, x):
+    return jnp.maximum(x @ params["w1"] + params["b"], 0) @ params["w2"]
+
+
+def expected(x=X, params=PARAMS):
+    """In f64, by NumPy."""
+    hidden = np.maximum(x.astype(np.float64) @ params["w1"] + params["b"], 0)
+    return hidden @ params["w2"]
+
+
+@pytest.fixture(scope="module")
+def lowered():
+    return jax.jit(mlp).lower(PARAMS, X)
+
+
+@pytest.fixture(scope="module")
+def program(lowered):
+    return octavo.compile(lowered, weights={"params": PARAMS})
+
+
+def close(found, x=X, params=PARAMS):
+    np.testing.assert_allclose(found, expected(x, params), rtol=1e-4, atol=1e-4)
+
+
+def test_every_form_of_a_program(lowered, tmp_path):
+    exported = jax.export.export(jax.jit(mlp))(PARAMS, X)
+    text = lowered.as_text()
+    for name, content in (("text.mlir", text.encode()), ("export", exported.serialize())):
+        (tmp_path / name).write_bytes(content)
+    arguments = (PARAMS["b"], PARAMS["w1"], PARAMS["w2"], X)
+    for form in (text, text.encode(), exported, tmp_path / "text.mlir", str(tmp_path / "export"), lowered):
+        close(octavo.compile(form)(*arguments))
+
+
+def test_arguments_and_results_say_what_they_are(program, lowered):
+    assert [(each.name, each.is_bound) for each in program.arguments] == [
+        ("params['b']", True), ("params['w1']", True), ("params['w2']", True), ("x", False)]
+    assert program.arguments[3].shape == (8, 64) and program.function == "main"
+    assert [(each.shape, each.dtype) for each in program.results] == [((8, 32), "float32")]
+    assert repr(program) == "<octavo.Program @main: (f32[8, 64]) -> (float32[8, 32]), 3 arguments bound>"
+    assert program.explain()["interpreted"] == [] and program.explain()["interpreted_whole"] == ""
+    assert octavo.compile(lowered, backend="reference").explain()["interpreted_whole"] != ""
+
+
+def test_arrays_of_others(program):
+    close(program(X))
+    close(program(jnp.asarray(X)))
+    close(program(x=X))
+    close(program(np.asfortranarray(X)))
+    close(program(np.stack([X, X], -1)[..., 0]))
+    unaligned = np.zeros(X.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(X.shape)
+    unaligned[...] = X
+    close(program(unaligned))
+
+
+def test_weights_in_files(lowered, tmp_path):
+    named = {f"params[{key!r}]": value for key, value in PARAMS.items()}
+    octavo.save(tmp_path / "w.safetensors", named)
+    octavo.save(tmp_path / "more.safetensors", {**named, "more": X})
+    close(octavo.compile(lowered, weights=tmp_path / "w.safetensors")(X))
+    with pytest.raises(octavo.ProgramError, match="more"):
+        octavo.compile(lowered, weights=[tmp_path / "more.safetensors"])
+    close(octavo.compile(lowered, weights=[tmp_path / "more.safetensors"], ignore_unused=True)(X))
+
+
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "nvfp4", "fp8_row"])
+def test_quantize_is_that_of_the_module(format):
+    weight, x = drawn(32, 64), drawn(8, 64)
+    lowered = jax.jit(lambda w, x: jax.lax.dot_general(x, w, (((1,), (1,)), ((), ())))).lower(weight, x)
+    program = octavo.compile(lowered, weights={"w": weight}, quantize=format, activations="none")
+    assert [dot.rhs for dot in program.dots] == [format] and program.dots[0].lhs is None
+    narrow = octavo.quantize(weight, format)
+    values = narrow.dequantize().astype(np.float64)
+    np.testing.assert_allclose(program(x), x.astype(np.float64) @ values.T, rtol=1e-4, atol=1e-4)
+    # A ScaledTensor where it takes one: the same bits.
+    given = octavo.compile(lowered, quantize=format, activations="none", parameters="^w$")
+    np.testing.assert_array_equal(given(narrow, x), program(x))
+    np.testing.assert_array_equal(given(weight, x), program(x))
+    with pytest.raises(octavo.DtypeError, match="ScaledTensor"):
+        given(octavo.quantize(weight, "mxint8"), x)
+
+
+def test_a_quantization_that_finds_no_dot_warns(lowered):
+    with pytest.warns(UserWarning, match="both operands are activations"):
+        octavo.compile(lowered, quantize="mxfp4")
+    with pytest.raises(octavo.ProgramError, match="quantize=FORMAT"):
+        octavo.compile(lowered, rule="floor")
+
+
+def test_narrow_and_small_types():
+    lowered = jax.jit(lambda a, b, c: (a.astype(jnp.float8_e4m3fn), ~b, c + 1)).lower(
+        jnp.ones(5, jnp.bfloat16), jnp.ones(2, bool), jnp.ones(3, jnp.int4))
+    a = np.array([1, 2.3, -448, 1e4, 0], ml_dtypes.bfloat16)
+    c = np.array([-8, 3, 6], ml_dtypes.int4)
+    narrow, inverted, sums = octavo.compile(lowered)(a, np.array([1, 2], np.uint8).view(bool), c)
+    np.testing.assert_array_equal(narrow.view(np.uint8),
+                                  np.asarray(jnp.asarray(a).astype(jnp.float8_e4m3fn)).view(np.uint8))
+    assert inverted.dtype == bool and not inverted.any()
+    assert sums.dtype == ml_dtypes.int4 and sums.astype(int).tolist() == [-7, 4, 7]
+
+
+def test_out(program, lowered):
+    out = np.empty((8, 32), np.float32)
+    assert program(X, out=out) is out
+    np.testing.assert_array_equal(out, program(X))
+    assert octavo.compile(lowered, weights={"params": PARAMS}, backend="reference")(X, out=(out,)) is out
+    close(out)
+    same = octavo.compile(jax.jit(lambda a: (a + 1, a * 2)).lower(X))
+    memory = np.zeros((16, 64), np.float32)
+    for wrong, error, says in (
+            (np.empty((8, 64), np.float32), octavo.DtypeError, "a tuple"),
+            ((memory[:8],), octavo.ShapeError, "expected 2 arrays"),
+            ((memory[:8], memory[:7]), octavo.ShapeError, r"\(7, 64\)"),
+            ((memory[:8], memory[8:].astype(np.float64)), octavo.DtypeError, "float64"),
+            ((memory[:8], memory[4:12]), octavo.ShapeError, "shares memory with that of another"),
+            ((memory[:8], X), octavo.ShapeError, "shares memory with an argument"),
+            ((memory[:8], memory[8:].T.copy().T), octavo.ShapeError, "row-major"),
+            ((memory[:8], [1]), octavo.DtypeError, "NumPy array"),
+            ((memory[:8], np.broadcast_to(np.float32(0), (8, 64))), octavo.DtypeError, "read-only")):
+        before = memory.copy()
+        with pytest.raises(error, match=says):
+            same(X, out=wrong)
+        np.testing.assert_array_equal(memory, before)
+
+
+def test_wrong_arguments(program, lowered):
+    for call, error, says in (
+            (lambda: program(), octavo.ProgramError, 'argument "x" of @main has no value: give f32\\[8, 64\\]'),
+            (lambda: program(X, X), octavo.ProgramError, "takes 1 arguments, 2 were given"),
+            (lambda: program(X, x=X), octavo.ProgramError, "by position and by name"),
+            (lambda: program(y=X), octavo.ProgramError, 'no argument "y"; did you mean x'),
+            (lambda: program(X, **{"params['b']": X}), octavo.ProgramError, "was bound"),
+            (lambda: program(X.astype(np.float64)), octavo.DtypeError, "expected float32, found float64"),
+            (lambda: program(X.T), octavo.ShapeError, r"found shape \(64, 8\)"),
+            (lambda: program("x"), octavo.DtypeError, "expected an array"),
+            (lambda: program(None), octavo.DtypeError, "expected an array"),
+            (lambda: octavo.compile(lowered, weights={"parms": PARAMS}), octavo.ProgramError, "did you mean"),
+            (lambda: octavo.compile(lowered, weights={"params": X}), octavo.ProgramError, "params"),
+            (lambda: octavo.compile(lowered, weights=3), octavo.DtypeError, "mapping"),
+            (lambda: octavo.compile(lowered, quantize="mxfp5"), octavo.FormatError, "mxfp4"),
+            (lambda: octavo.compile(lowered, backend="gpu"), octavo.FormatError, "reference, compiled"),
+            (lambda: octavo.compile(lowered, function="f"), octavo.ProgramError, "no function @f"),
+            (lambda: octavo.compile(3), octavo.DtypeError, "found int"),
+            (lambda: octavo.compile("nowhere.mlir"), octavo.ProgramError, "nowhere.mlir"),
+            (lambda: octavo.compile("module {\n x }"), octavo.ProgramError, "not a program"),
+            (lambda: octavo.compile(b"\0\1"), octavo.ProgramError, "neither MLIR's text")):
+        with pytest.raises(error, match=says):
+            call()
+    nan = {**PARAMS, "w1": np.where(PARAMS["w1"] > 2, np.nan, PARAMS["w1"]).astype(np.float32)}
+    with pytest.raises(octavo.NonFiniteError, match="nan"):
+        octavo.compile(lowered, weights={"params": nan}, quantize="mxfp4")
+
+
+def test_an_error_of_the_run_says_where():
+    program = octavo.compile("func.func @main(%x: tensor<f32>) {\n"
+                             "  check.expect_eq_const %x, dense<1.0> : tensor<f32>\n  return\n}")
+    assert program(np.float32(1)) == ()
+    with pytest.raises(octavo.ProgramError, match="check.expect_eq_const"):
+        program(2.0)
+
+
+def test_extents_of_each_call():
+    shape = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n, 8"), np.float32)
+    program = octavo.compile(jax.export.export(jax.jit(lambda x: jnp.tanh(x).sum(1)))(shape))
+    assert program.arguments[0].shape == (None, 8) and program.results[0].shape == (None,)
+    with pytest.raises(octavo.ProgramError, match="extents"):
+        program.explain()
+    for n in (1, 5, 3, 5):
+        x = drawn(n, 8)
+        np.testing.assert_allclose(program(x), np.tanh(x).sum(1), rtol=1e-5, atol=1e-5)
+    with pytest.raises(octavo.ShapeError):
+        program(drawn(3, 9))
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_many_calls_at_once(lowered, backend):
+    program = octavo.compile(lowered, weights={"params": PARAMS}, backend=backend)
+    inputs = [drawn(8, 64) for _ in range(8)]
+    alone = [program(x) for x in inputs]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for i, found in enumerate(pool.map(lambda i: program(inputs[i % 8]), range(80))):
+            np.testing.assert_array_equal(found, alone[i % 8])
+
+
+def test_threads_do_not_change_results(program):
+    found = program(X)
+    for threads in (1, 2, 5):
+        octavo.set_threads(threads)
+        try:
+            np.testing.assert_array_equal(program(X), found)
+        finally:
+            octavo.set_threads(0)
+
+
+def test_arguments_that_change_between_calls(lowered):
+    """A weight that each call gives is read anew, also where it lies at the same place."""
+    program = octavo.compile(lowered)
+    params = {key: value.copy() for key, value in PARAMS.items()}
+    for _ in range(3):
+        close(program(params["b"], params["w1"], params["w2"], X), params=params)
+        for value in params.values():
+            value *= -0.5
+
+
+def test_the_program_holds_what_was_bound(lowered):
+    program = octavo.compile(lowered, weights={"params": {key: value.copy() for key, value in PARAMS.items()}})
+    for _ in range(3):
+        drawn(128, 128)
+        close(program(X))
+
+
+def test_an_interrupted_call():
+    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 10**9, lambda i, c: jnp.sin(c) + i, x))
+    program = octavo.compile(loop.lower(np.zeros(4, np.float32)))
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        program(np.zeros(4, np.float32))
+    assert time.monotonic() - begin < 30
