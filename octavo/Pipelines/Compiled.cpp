@@ -6,6 +6,7 @@
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Pipelines/Codegen.h"
 #include "octavo/Transforms/Passes.h"
 
@@ -193,34 +194,38 @@ private:
   std::string reason;
 };
 
-/// Dots of bf16 and f16 as dots of f32: what they are by rule I12, operands converted exactly and
-/// the result rounded once.
-void widenDots(mlir::ModuleOp module) {
-  const auto isNarrow = [](mlir::Type type) { return type.isBF16() || type.isF16(); };
-  module->walk([&](stablehlo::DotGeneralOp dot) {
-    mlir::OpBuilder builder(dot);
+/// Dots and convolutions of floats narrower than f32 as those of f32: what they are by rules I12 and
+/// I21, operands converted exactly and the result rounded once.
+void widenProducts(mlir::ModuleOp module) {
+  module->walk([&](mlir::Operation* op) {
+    auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
+    if (dot ? dot.getAlgorithm().has_value() : !llvm::isa<stablehlo::ConvolutionOp>(op))
+      return;
+    mlir::OpBuilder builder(op);
     const auto f32 = [&](mlir::Type type) {
       return mlir::cast<mlir::RankedTensorType>(type).clone(builder.getF32Type());
     };
-    bool isAnyNarrow = false;
-    for (mlir::Type type : {dot.getLhs().getType(), dot.getRhs().getType(), dot.getType()}) {
-      const mlir::Type element = mlir::getElementTypeOrSelf(type);
-      isAnyNarrow |= isNarrow(element);
-      if (!isNarrow(element) && !element.isF32())
-        return;
-    }
-    if (!isAnyNarrow || dot.getAlgorithm())
+    const auto isWide = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
+    const mlir::Type type = op->getResult(0).getType();
+    llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
+    types.push_back(type);
+    const auto isFloatToF32 = [](mlir::Type each) {
+      auto element = llvm::dyn_cast<mlir::FloatType>(mlir::getElementTypeOrSelf(each));
+      return element && element.getWidth() <= 32;
+    };
+    if (!llvm::all_of(types, isFloatToF32) || llvm::all_of(types, isWide))
       return;
-    for (mlir::OpOperand& operand : dot->getOpOperands())
-      operand.set(stablehlo::ConvertOp::create(builder, dot.getLoc(), f32(operand.get().getType()),
-                                               operand.get()));
-    const mlir::Type type = dot.getType();
-    if (!isNarrow(mlir::getElementTypeOrSelf(type)))
+    for (mlir::OpOperand& operand : op->getOpOperands())
+      if (!isWide(operand.get().getType()))
+        operand.set(stablehlo::ConvertOp::create(builder, op->getLoc(),
+                                                 f32(operand.get().getType()), operand.get()));
+    if (isWide(type))
       return;
-    dot.getResult().setType(f32(type));
-    builder.setInsertionPointAfter(dot);
-    auto rounded = stablehlo::ConvertOp::create(builder, dot.getLoc(), type, dot.getResult());
-    dot.getResult().replaceAllUsesExcept(rounded.getResult(), rounded);
+    mlir::Value result = op->getResult(0);
+    result.setType(f32(type));
+    builder.setInsertionPointAfter(op);
+    auto rounded = stablehlo::ConvertOp::create(builder, op->getLoc(), type, result);
+    result.replaceAllUsesExcept(rounded.getResult(), rounded);
   });
 }
 
@@ -282,7 +287,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   const Diagnostics diagnostics(*module.getContext());
   if (mlir::failed(passes.run(module)))
     return llvm::createStringError(diagnostics.found());
-  widenDots(module);
+  widenProducts(module);
   return llvm::Error::success();
 }
 

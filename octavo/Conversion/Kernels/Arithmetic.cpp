@@ -2,7 +2,9 @@
 
 #include "octavo/Conversion/Kernels/Functions.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -65,7 +67,9 @@ llvm::Value* subtract(const Context& c, Operands x) {
   return c.isFloat() ? c.rounded(c.b.CreateFSub(x[0], x[1])) : c.b.CreateSub(x[0], x[1]);
 }
 llvm::Value* multiply(const Context& c, Operands x) {
-  return c.isFloat() ? c.rounded(c.b.CreateFMul(x[0], x[1])) : c.b.CreateMul(x[0], x[1]);
+  return c.isFloat()     ? c.rounded(c.b.CreateFMul(x[0], x[1]))
+         : c.isBoolean() ? c.b.CreateAnd(x[0], x[1])
+                         : c.b.CreateMul(x[0], x[1]);
 }
 
 /// Rule I6: a divisor of 0 and the lowest value over -1 are taken out before the machine divides.
@@ -246,7 +250,7 @@ const llvm::StringMap<Row>& table() {
     };
     stablehlo("add", kAny, 1, add);
     stablehlo("subtract", kNumber, 1, subtract);
-    stablehlo("multiply", kNumber, 1, multiply);
+    stablehlo("multiply", kAny, 1, multiply);
     stablehlo("divide", kNumber, 4, divide);
     stablehlo("remainder", kNumber, 20, remainder);
     stablehlo("maximum", kAny, 2, kMaximum);
@@ -343,11 +347,21 @@ bool isCompiledElementwise(mlir::Operation* op) {
     return false;
   const mlir::Type from = mlir::getElementTypeOrSelf(op->getOperand(0));
   const mlir::Type to = mlir::getElementTypeOrSelf(op->getResult(0));
-  const auto isNarrow = [](mlir::Type type) { return type.isF16() || type.isBF16(); };
+  const auto isWiderInRegisters = [](mlir::Type type) { return type.isF16() || type.isBF16(); };
+  // Zero and what is below it have no code in e8m0fnu, and products leave f32: kernels only
+  // compare and convert it.
+  const auto isScale = [](mlir::Type type) {
+    const format::ElementFormat* format = narrowFormat(type);
+    return format != nullptr && !format->isSigned();
+  };
+  if (isScale(from) &&
+      !llvm::isa<stablehlo::CompareOp, stablehlo::ConvertOp, stablehlo::BitcastConvertOp>(op))
+    return false;
   // Registers have the bits of all other types.
   if (llvm::isa<stablehlo::BitcastConvertOp>(op) &&
-      (isNarrow(from) || isNarrow(to) ||
-       from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth()))
+      (isWiderInRegisters(from) || isWiderInRegisters(to) ||
+       from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() ||
+       from.getIntOrFloatBitWidth() < 8))
     return false;
   return (kindOf(from) & row->kinds) != 0;
 }
@@ -355,13 +369,28 @@ bool isCompiledElementwise(mlir::Operation* op) {
 bool isElementwise(mlir::Operation* op) { return rowOf(op) != nullptr; }
 
 int costOf(mlir::Operation* op) {
+  constexpr int kSum = 100; // of many elements
+  if (llvm::isa<stablehlo::ReduceWindowOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(op))
+    return kSum;
   const Row* row = rowOf(op);
   return row == nullptr ? 1 : row->cost;
 }
 
 llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op, Operands operands) {
-  return rowOf(op)->emit({scalars, scalars.b, op, mlir::getElementTypeOrSelf(op->getOperand(0))},
-                         operands);
+  const mlir::Type type = mlir::getElementTypeOrSelf(op->getOperand(0));
+  const Emit emit = rowOf(op)->emit;
+  const format::ElementFormat* format = narrowFormat(type);
+  if (format == nullptr || llvm::isa<stablehlo::ConvertOp, stablehlo::BitcastConvertOp>(op))
+    return emit({scalars, scalars.b, op, type}, operands);
+  // In f32, and rounded once.
+  llvm::SmallVector<llvm::Value*> wide;
+  for (llvm::Value* operand : operands)
+    wide.push_back(scalars.decode(*format, operand));
+  llvm::Value* result =
+      emit({scalars, scalars.b, op, mlir::Float32Type::get(type.getContext())}, wide);
+  if (mlir::getElementTypeOrSelf(op->getResult(0)) != type)
+    return result;
+  return scalars.encode(*format, result);
 }
 
 } // namespace octavo::conversion

@@ -2,6 +2,7 @@
 
 #include "octavo/Conversion/Kernels/Arithmetic.h"
 #include "octavo/Conversion/Kernels/Members.h"
+#include "octavo/Conversion/Kernels/Sums.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
@@ -22,10 +23,16 @@ namespace {
 /// What a value costs to compute again, in additions, from which on it is kept.
 constexpr int kDearToRepeat = 8;
 
-class Emitter : public Variables {
+/// What code is built with, before anything that refers to it.
+struct Workplace {
+  llvm::LLVMContext context;
+  llvm::Module module{"kernel", context};
+  llvm::IRBuilder<> builder{context};
+};
+
+class Emitter : private Workplace, public Elements {
 public:
-  explicit Emitter(const Kernel& kernel)
-      : kernel(kernel), module("kernel", context), b(context), scalars(b) {}
+  explicit Emitter(const Kernel& kernel) : Elements(builder), kernel(kernel) {}
 
   KernelCode emit();
 
@@ -39,11 +46,6 @@ public:
 
 private:
   const Kernel& kernel;
-  llvm::LLVMContext context;
-  llvm::Module module;
-  llvm::IRBuilder<> b;
-  Scalars scalars;
-
   llvm::Function* loops = nullptr;
   llvm::SmallVector<mlir::Value> arguments;
   llvm::DenseMap<mlir::Value, unsigned> argumentOf;
@@ -64,7 +66,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::Value*> rowValues, columnValues;
   llvm::DenseMap<mlir::Value, llvm::AllocaInst*> kept;
 
-  int define(llvm::Value* value, std::int64_t extent) {
+  int define(llvm::Value* value, std::int64_t extent) override {
     variables.push_back({value, extent});
     return static_cast<int>(variables.size()) - 1;
   }
@@ -80,12 +82,12 @@ private:
   void planKept(mlir::Operation* member, int atPhase);
   int costOfRepeating(mlir::Value value);
 
-  llvm::Value* code(const Index& index);
+  llvm::Value* code(const Index& index) override;
   llvm::Value* load(mlir::Value value, const Index& linear) {
     reads.push_back({value, linear});
     return scalars.load(elementOf(value), loops->getArg(argumentOf.lookup(value)), code(linear));
   }
-  llvm::Value* element(mlir::Value value, const Index& linear);
+  llvm::Value* element(mlir::Value value, const Index& linear) override;
   llvm::Value* member(mlir::Operation* op, mlir::Value result, const Index& linear);
   llvm::Value* compute(mlir::Operation* op, const Index& linear);
   llvm::Value* ofConcatenate(stablehlo::ConcatenateOp op, const Index& linear);
@@ -235,6 +237,8 @@ llvm::Value* Emitter::compute(mlir::Operation* op, const Index& linear) {
       .Case([&](stablehlo::PadOp pad) { return ofPad(pad, linear); })
       .Case([&](stablehlo::DynamicSliceOp slice) { return ofDynamicSlice(slice, linear); })
       .Case([&](stablehlo::GatherOp gather) { return ofGather(gather, linear); })
+      .Case<stablehlo::ReduceWindowOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(
+          [&](auto sum) { return emitSum(*this, sum, linear); })
       .Default([&](mlir::Operation*) {
         llvm::SmallVector<llvm::Value*> operands;
         for (mlir::Value operand : op->getOperands()) {
@@ -400,7 +404,13 @@ void Emitter::emitColumns() {
     if (ofRows.contains(op) || phases.lookup(op) != phase)
       continue;
     if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
-      sums.push_back({reduce, Combination(reduce), {}, {}, {}, {}});
+      sums.push_back({reduce,
+                      Combination(reduce.getBody(), reduce.getInputs().getTypes(),
+                                  reduce->getResultTypes(), false),
+                      {},
+                      {},
+                      {},
+                      {}});
       for (std::size_t i = 0; i < reduce.getInputs().size(); ++i) {
         const mlir::Value init = reduce.getInitValues()[static_cast<unsigned>(i)];
         sums.back().first.push_back(

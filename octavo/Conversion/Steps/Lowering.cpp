@@ -526,10 +526,6 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
-      .Case([&](stablehlo::DotGeneralOp dot) {
-        const std::string why = whyNoMatrixProduct(dot);
-        return interpret(op, sequence, why.empty() ? "it has no elements" : why);
-      })
       .Case([&](ir::QuantizeOp) {
         return interpret(op, sequence,
                          "it is used by more than the left sides of products of one form");

@@ -1,0 +1,43 @@
+#include "octavo/Conversion/Kernels/Elements.h"
+
+namespace octavo::conversion {
+
+Index::Division Elements::divide(const Index& index, std::int64_t divisor) {
+  if (std::optional<Index::Division> division = index.dividedBy(divisor))
+    return *division;
+  const std::int64_t quotients = index.largest() / divisor + 1;
+  return {Index::variable(quotient(index, divisor), quotients),
+          Index::variable(remainder(index, divisor), divisor)};
+}
+
+Elements::Values
+Elements::repeat(std::int64_t count, Values first,
+                 llvm::function_ref<Values(llvm::Value*, const Values&)> next) {
+  if (count == 0)
+    return first;
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  llvm::Function* function = before->getParent();
+  auto* head = llvm::BasicBlock::Create(b.getContext(), "turn", function);
+  auto* after = llvm::BasicBlock::Create(b.getContext(), "turned", function);
+  b.CreateBr(head);
+  b.SetInsertPoint(head);
+  llvm::PHINode* turn = b.CreatePHI(b.getInt64Ty(), 2);
+  turn->addIncoming(b.getInt64(0), before);
+  Values running;
+  for (llvm::Value* value : first) {
+    llvm::PHINode* phi = b.CreatePHI(value->getType(), 2);
+    phi->addIncoming(value, before);
+    running.push_back(phi);
+  }
+  Values results = next(turn, running);
+  llvm::Value* following = b.CreateNSWAdd(turn, b.getInt64(1));
+  llvm::BasicBlock* last = b.GetInsertBlock();
+  turn->addIncoming(following, last);
+  for (const auto& [phi, result] : llvm::zip(running, results))
+    llvm::cast<llvm::PHINode>(phi)->addIncoming(result, last);
+  b.CreateCondBr(b.CreateICmpSLT(following, b.getInt64(count)), head, after);
+  b.SetInsertPoint(after);
+  return results;
+}
+
+} // namespace octavo::conversion

@@ -1,0 +1,285 @@
+"""Families of operations, compiled, beside the interpreter: rule C1's bits over types and shapes, none of them handed
+back to the interpreter; convolutions within the bound of products."""
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+from random_programs import tensor
+from test_compiled import outputs
+
+pytestmark = pytest.mark.mlir
+
+OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+NARROW = {"f8E4M3FN": 8, "f8E5M2": 8, "f8E4M3": 8, "f8E3M4": 8, "f8E4M3FNUZ": 8, "f8E5M2FNUZ": 8, "f8E4M3B11FNUZ": 8,
+          "f8E8M0FNU": 8, "f6E3M2FN": 6, "f6E2M3FN": 6, "f4E2M1FN": 4}
+NUMPY = {"i1": np.bool_, "i8": np.int8, "ui8": np.uint8, "i16": np.int16, "ui16": np.uint16, "i32": np.int32,
+         "ui32": np.uint32, "i64": np.int64, "ui64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+
+
+class Function:
+    """A function @main whose arguments have types of NumPy, and its text."""
+
+    def __init__(self):
+        self.arguments, self.arrays, self.lines, self.results, self.kinds = [], [], [], [], []
+
+    def argument(self, array, element):
+        self.arguments.append(f"%in{len(self.arrays)}: {tensor(array.shape, element)}")
+        self.arrays.append(array)
+        return f"%in{len(self.arrays) - 1}"
+
+    def emit(self, text):
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def convert(self, name, shape, before, after):
+        return self.emit(f"stablehlo.convert {name} : ({tensor(shape, before)}) -> {tensor(shape, after)}")
+
+    def constant(self, literal, element):
+        return self.emit(f"stablehlo.constant dense<{literal}> : tensor<{element}>")
+
+    def give(self, name, shape, element):
+        """As a result of a type that files have: a narrow float as what it stands for, which tells codes apart."""
+        if element in NARROW:
+            name, element = self.convert(name, shape, element, "f32"), "f32"
+        if element in ("i4", "ui4", "i2", "ui2"):
+            name, element = self.convert(name, shape, element, "i8"), "i8"
+        self.results.append(name)
+        self.kinds.append(tensor(shape, element))
+
+    def text(self):
+        kinds = ", ".join(self.kinds)
+        return (f"func.func @main({', '.join(self.arguments)}) -> ({kinds}) {{\n" + "\n".join(self.lines) +
+                f"\n  return {', '.join(self.results)} : {kinds}\n}}\n")
+
+    def run(self, folder, backend):
+        program = folder / "program.mlir"
+        program.write_text(self.text())
+        return outputs(program, self.arrays, folder, backend)
+
+    def assert_all_is_compiled(self, folder):
+        explained = subprocess.run([OCTAVO, "run", folder / "program.mlir", "--explain-compile", "--json"],
+                                   capture_output=True, text=True)
+        assert explained.returncode == 0, explained.stderr
+        for function in json.loads(explained.stdout)["functions"]:
+            assert function["compiled"] and not function["interpreted"], function["interpreted"]
+
+    def assert_bits(self, folder):
+        wanted, found = self.run(folder, "reference"), self.run(folder, "compiled")
+        for i, (a, b) in enumerate(zip(found, wanted, strict=True)):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype), (self.results[i], self.kinds[i])
+            if a.dtype.kind not in "iub":  # any NaN is as good as another; zeros have signs
+                isnan = np.isnan(b.astype(np.float32) if b.dtype.kind != "c" else b)
+                assert np.array_equal(isnan, np.isnan(a.astype(np.float32) if a.dtype.kind != "c" else a)), i
+                a, b = np.where(isnan, 0, a), np.where(isnan, 0, b)
+            different = np.flatnonzero(np.frombuffer(a.tobytes(), np.uint8) != np.frombuffer(b.tobytes(), np.uint8))
+            assert different.size == 0, (
+                f"{self.results[i]}: {a.ravel()[different[0] // a.itemsize]!r} and "
+                f"{b.ravel()[different[0] // a.itemsize]!r} at {different[0] // a.itemsize}\n{self.text()[:4000]}")
+        self.assert_all_is_compiled(folder)
+
+
+def codes(function, element):
+    """All codes of a narrow float as its elements, 256 of them."""
+    numbers = np.arange(256, dtype=np.uint8)
+    if NARROW[element] == 8:
+        return function.emit(f"stablehlo.bitcast_convert {function.argument(numbers, 'ui8')} : "
+                             f"(tensor<256xui8>) -> {tensor([256], element)}")
+    finite = np.concatenate([np.linspace(-8, 8, 255), [-0.0]]).astype(np.float32)
+    return function.convert(function.argument(finite, "f32"), [256], "f32", element)
+
+
+def spread(element):
+    """Values of a wider type, among them all that rounding to a narrow format could get wrong."""
+    drawn = np.random.default_rng(3)
+    if NUMPY[element] == np.bool_:
+        return np.arange(4096) % 3 == 0
+    if NUMPY[element] in (np.float32, np.float64, np.float16):
+        bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[NUMPY[element]().itemsize]
+        ties = [sign * (1 + k / 32) * 2.0**e for e in range(-24, 20) for k in range(32) for sign in (1, -1)]
+        ties = np.array(ties, np.float64)
+        with np.errstate(over="ignore"):
+            exact = np.concatenate([ties, np.nextafter(ties, np.inf), np.nextafter(ties, -np.inf),
+                                    [0, -0.0, np.inf, -np.inf, np.nan, 2.0**-127, 1.5 * 2.0**-127, 2.0**-149, 2.0**127,
+                                     1.5 * 2.0**127, 1e300]]).astype(NUMPY[element])
+        values = np.concatenate([exact, drawn.integers(0, np.iinfo(bits).max, 4096, dtype=bits).view(NUMPY[element])])
+        # Which zero a negative NaN becomes in a format without NaN is open.
+        return np.where(np.isnan(values), np.nan, values).astype(NUMPY[element])
+    limits = np.iinfo(NUMPY[element])
+    return np.concatenate([drawn.integers(limits.min, limits.max, 2048, dtype=NUMPY[element], endpoint=True),
+                           (drawn.integers(0, 60000, 2048) - (30000 if limits.min else 0)).astype(NUMPY[element]),
+                           np.array([limits.min, limits.max, 0], NUMPY[element])])
+
+
+@pytest.mark.parametrize("element", NARROW)
+def test_conversions_of_narrow_floats(element, tmp_path):
+    function = Function()
+    x = codes(function, element)
+    for other in [*NUMPY, *NARROW]:
+        if other != element:
+            function.give(function.convert(x, [256], element, other), [256], other)
+    for other in NUMPY:
+        values = spread(other)
+        given = function.argument(values, other)
+        function.give(function.convert(given, values.shape, other, element), values.shape, element)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", NARROW)
+def test_arithmetic_of_narrow_floats(element, tmp_path):
+    """Of every code with every code."""
+    function = Function()
+    x, shape = codes(function, element), [256, 256]
+    of = tensor(shape, element)
+    left, right = [function.emit(f"stablehlo.broadcast_in_dim {x}, dims = [{axis}] : ({tensor([256], element)}) -> {of}")
+                   for axis in (0, 1)]
+    if element != "f8E8M0FNU":
+        for name in ("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum"):
+            function.give(function.emit(f"stablehlo.{name} {left}, {right} : {of}"), shape, element)
+        for name in ("negate", "abs", "sign", "sqrt", "rsqrt", "floor", "ceil", "round_nearest_even", "exponential",
+                     "tanh"):
+            function.give(function.emit(f"stablehlo.{name} {x} : {tensor([256], element)}"), [256], element)
+    for direction in ("EQ", "NE", "LT", "GE"):
+        for kind in ("FLOAT", "TOTALORDER"):
+            less = function.emit(f"stablehlo.compare {direction}, {left}, {right}, {kind} : ({of}, {of}) -> "
+                                 f"{tensor(shape, 'i1')}")
+            function.give(less, shape, "i1")
+    function.give(function.emit(f"stablehlo.select {less}, {left}, {right} : {tensor(shape, 'i1')}, {of}"), shape, element)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", ["i4", "ui4", "i2", "ui2"])
+def test_integers_of_fewer_than_8_bits(element, tmp_path):
+    function = Function()
+    given = function.argument(np.arange(-128, 128).astype(np.int8), "i8")
+    x, shape = function.convert(given, [256], "i8", element), [256, 256]
+    of = tensor(shape, element)
+    left, right = [function.emit(f"stablehlo.broadcast_in_dim {x}, dims = [{axis}] : ({tensor([256], element)}) -> {of}")
+                   for axis in (0, 1)]
+    for name in ("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor",
+                 "shift_left", "shift_right_logical", "shift_right_arithmetic"):
+        function.give(function.emit(f"stablehlo.{name} {left}, {right} : {of}"), shape, element)
+    for name in ("not", "popcnt", "count_leading_zeros", "negate", "abs", "sign"):
+        if element[0] == "u" and name in ("negate", "abs", "sign"):
+            continue
+        function.give(function.emit(f"stablehlo.{name} {x} : {tensor([256], element)}"), [256], element)
+    kind = "UNSIGNED" if element[0] == "u" else "SIGNED"
+    function.give(function.emit(f"stablehlo.compare LT, {left}, {right}, {kind} : ({of}, {of}) -> {tensor(shape, 'i1')}"),
+                  shape, "i1")
+    for other in [*NUMPY, "f8E4M3FN", "f4E2M1FN"]:
+        function.give(function.convert(x, [256], element, other), [256], other)
+    for other in NUMPY:
+        values = spread(other)
+        function.give(function.convert(function.argument(values, other), values.shape, other, element), values.shape,
+                      element)
+    zero = function.constant(0, element)
+    function.give(function.emit(f"stablehlo.reduce({left} init: {zero}) applies stablehlo.add across dimensions = [1] : "
+                                f"({of}, tensor<{element}>) -> {tensor([256], element)}"), [256], element)
+    function.assert_bits(tmp_path)
+
+
+def drawn_values(shape, element, seed=0):
+    drawn = np.random.default_rng(seed)
+    kind = NUMPY.get(element, np.float32)
+    if kind == np.bool_:
+        return drawn.integers(0, 2, shape).astype(bool)
+    if np.issubdtype(kind, np.integer):
+        limits = np.iinfo(kind)
+        return drawn.integers(limits.min, limits.max, shape, dtype=kind, endpoint=True)
+    return (drawn.standard_normal(shape) * 4).astype(kind)
+
+
+def value(function, shape, element, seed=0):
+    array = drawn_values(shape, element, seed)
+    if element in NUMPY:
+        return function.argument(array, element)
+    if element in ("i4", "ui4"):
+        return function.convert(function.argument(drawn_values(shape, "i8", seed), "i8"), shape, "i8", element)
+    return function.convert(function.argument(array, "f32"), shape, "f32", element)
+
+
+ELEMENTS = [*NUMPY, "bf16", "f8E5M2", "f8E4M3FNUZ", "f4E2M1FN", "i4", "ui4"]
+INITIAL = {"maximum": {"f": "-1.0", "i": "0"}, "minimum": {"f": "1.0", "i": "0"}, "add": {"f": "0.5", "i": "1"},
+           "multiply": {"f": "1.0", "i": "1"}}
+
+
+def literal(element, operation):
+    if element == "i1":
+        return "true" if operation in ("multiply", "minimum") else "false"
+    return INITIAL[operation]["f" if element[0] in "fb" else "i"]
+
+
+# Shape, window, strides, base dilations, window dilations, low and high padding.
+WINDOWS = [
+    ([7], [3], [2], [1], [1], [(0, 0)]),
+    ([5, 6], [2, 2], [1, 2], [1, 1], [1, 1], [(1, 1), (0, 1)]),
+    ([2, 5, 5, 3], [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], [(0, 0), (1, 1), (1, 1), (0, 0)]),
+    ([3, 4, 33], [2, 1, 1], [1, 1, 1], [2, 1, 1], [1, 1, 1], [(1, 0), (0, 0), (0, 0)]),
+    ([1, 9], [1, 4], [1, 1], [1, 2], [1, 3], [(0, 0), (-2, 5)]),
+    ([40], [40], [1], [1], [1], [(39, 0)]),
+    ([0, 3], [1, 2], [1, 1], [1, 1], [1, 1], [(2, 2), (0, 0)]),
+    ([4, 3], [5, 1], [1, 1], [1, 1], [1, 1], [(0, 0), (0, 0)]),
+]
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_windows(element, tmp_path):
+    function = Function()
+    for case, (shape, size, strides, base, dilation, padding) in enumerate(WINDOWS):
+        x = value(function, shape, element, case)
+        result = []
+        for i, extent in enumerate(shape):
+            padded = (extent - 1) * base[i] + 1 if extent else 0
+            padded += sum(padding[i])
+            window = (size[i] - 1) * dilation[i] + 1
+            result.append((padded - window) // strides[i] + 1 if padded >= window and padded else 0)
+        for name in INITIAL:
+            scalar = f"tensor<{element}>"
+            initial = function.constant(literal(element, name), element)
+            pads = ", ".join(f"[{low}, {high}]" for low, high in padding)
+            text = (f"\"stablehlo.reduce_window\"({x}, {initial}) <{{window_dimensions = array<i64: {str(size)[1:-1]}>, "
+                    f"window_strides = array<i64: {str(strides)[1:-1]}>, base_dilations = array<i64: {str(base)[1:-1]}>, "
+                    f"window_dilations = array<i64: {str(dilation)[1:-1]}>, padding = dense<[{pads}]> : "
+                    f"tensor<{len(shape)}x2xi64>}}> ({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n"
+                    f"      %r = stablehlo.{name} %a, %b : {scalar}\n      stablehlo.return %r : {scalar}\n  }}) : "
+                    f"({tensor(shape, element)}, {scalar}) -> {tensor(result, element)}")
+            function.give(function.emit(text), result, element)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("left,right,result", [
+    ("i8", "i8", "i32"), ("ui8", "i8", "i32"), ("i32", "i32", "i32"), ("i64", "i64", "i64"), ("i4", "i4", "i32"),
+    ("i16", "i16", "i16"), ("ui8", "ui8", "ui32"), ("i1", "i1", "i1")])
+def test_dots_of_integers(left, right, result, tmp_path):
+    function = Function()
+    for batch, m, k, n in [((), 5, 33, 7), ((3,), 4, 16, 1), ((), 1, 1, 9), ((), 3, 0, 4), ((2,), 0, 5, 2), ((), 17, 130, 19)]:
+        axes = list(range(len(batch)))
+        batching = f"batching_dims = {axes} x {axes}, " if batch else ""
+        d = len(batch)
+        for left_shape, right_shape, contracted in [
+                ([*batch, m, k], [*batch, k, n], f"[{d + 1}] x [{d}]"), ([*batch, m, k], [*batch, n, k], f"[{d + 1}] x [{d + 1}]"),
+                ([*batch, k, m], [*batch, k, n], f"[{d}] x [{d}]")]:
+            x, y = value(function, left_shape, left, 1), value(function, right_shape, right, 2)
+            shape = [*batch, m, n]
+            function.give(function.emit(
+                f"stablehlo.dot_general {x}, {y}, {batching}contracting_dims = {contracted} : "
+                f"({tensor(left_shape, left)}, {tensor(right_shape, right)}) -> {tensor(shape, result)}"), shape, result)
+    function.assert_bits(tmp_path)
+
+
+def test_dots_of_f64(tmp_path):
+    """Within n ulp of the sum of magnitudes, as rule C3 says; NumPy beside it."""
+    function, wanted = Function(), []
+    for m, k, n in [(5, 33, 7), (1, 1, 1), (16, 500, 3), (2, 0, 3)]:
+        x, y = drawn_values([m, k], "f64", 1), drawn_values([k, n], "f64", 2)
+        names = function.argument(x, "f64"), function.argument(y, "f64")
+        function.give(function.emit(f"stablehlo.dot_general {names[0]}, {names[1]}, contracting_dims = [1] x [0] : "
+                                    f"({tensor([m, k], 'f64')}, {tensor([k, n], 'f64')}) -> {tensor([m, n], 'f64')}"),
+                      [m, n], "f64")
+        wanted.append((x @ y, np.abs(x) @ np.abs(y) * k * 2.0**-52))
+    for found, (exact, bound) in zip(function.run(tmp_path, "compiled"), wanted, strict=True):
+        assert (np.abs(found - exact) <= bound).all()
+    function.assert_all_is_compiled(tmp_path)
