@@ -128,7 +128,7 @@ llvm::Value* emitSum(Elements& elements, stablehlo::ReduceWindowOp op, const Ind
 
 std::string whyNoSum(stablehlo::ConvolutionOp op) {
   const mlir::Value lhs = op.getLhs(), rhs = op.getRhs(), result = op.getResult();
-  if (isSummed(lhs, rhs, result))
+  if (isSummed(lhs, rhs, result) || sizeOf(lhs) == 0 || sizeOf(rhs) == 0 || sizeOf(result) == 0)
     return "";
   const auto features = static_cast<std::size_t>(op.getDimensionNumbers().getKernelInputFeatureDimension());
   // Of one feature each the products of matrices are vectors.

@@ -86,6 +86,7 @@ private:
   llvm::Expected<std::vector<RowStepPtr>> rowSteps(const Node& node);
   llvm::Expected<RowStepPtr> kernel(const Node& node);
   llvm::Expected<RowStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
+  llvm::Expected<RowStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
   llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
   llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
   llvm::Error scaled(mlir::Operation* op, const ScaledProduct& product,
@@ -255,6 +256,21 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
       product.depth, product.columns, std::move(batch), program.rightCount++);
 }
 
+llvm::Expected<Lowering::RowStepPtr> Lowering::convolution(mlir::Operation* op,
+                                                           const PatchProduct& product) {
+  llvm::Expected<Slot> input = usedSlot(product.input);
+  if (!input)
+    return input.takeError();
+  llvm::Expected<Slot> weight = usedSlot(product.weight);
+  if (!weight)
+    return weight.takeError();
+  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
+  if (!result)
+    return result.takeError();
+  return std::make_unique<steps::ConvolutionStep>(op, product.shape, *input, *weight, *result,
+                                                  program.rightCount++);
+}
+
 /// The step that packs the left operand of products, quantized where `quantize` says so.
 llvm::Expected<Lowering::RowStepPtr> Lowering::pack(mlir::Operation* op,
                                                     const ScaledProduct& product, int number) {
@@ -315,6 +331,8 @@ llvm::Expected<std::vector<Lowering::RowStepPtr>> Lowering::rowSteps(const Node&
     return one(kernel(node));
   if (node.matrices)
     return one(matrices(node.op, *node.matrices));
+  if (node.patches)
+    return one(convolution(node.op, *node.patches));
   if (node.isPacked && !node.op->use_empty())
     return one(quantization(mlir::cast<ir::QuantizeOp>(node.op)));
   if (node.scaled && (!node.scaled->quantize || packed.contains(node.scaled->quantize)))
@@ -539,6 +557,8 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
 }
 
 llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
+  for (auto convolution : llvm::make_early_inc_range(block.getOps<stablehlo::ConvolutionOp>()))
+    layOutConvolution(convolution);
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
   program.operations += llvm::range_size(block.without_terminator());
