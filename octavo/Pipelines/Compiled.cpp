@@ -194,8 +194,8 @@ private:
   std::string reason;
 };
 
-/// Dots and convolutions of floats narrower than f32 as those of f32: what they are by rules I12 and
-/// I21, operands converted exactly and the result rounded once.
+/// Dots and convolutions of floats narrower than f32 as those of f32: what they are by rules I12
+/// and I21, operands converted exactly and the result rounded once.
 void widenProducts(mlir::ModuleOp module) {
   module->walk([&](mlir::Operation* op) {
     auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);

@@ -14,7 +14,7 @@ constexpr std::int64_t kPatchBytes = 192 * 1024;
 /// Rows that products take at once.
 constexpr std::int64_t kTile = 24;
 
-std::int64_t product(const std::vector<PatchAxis>& axes, std::int64_t PatchAxis::*extent) {
+std::int64_t product(const std::vector<PatchAxis>& axes, std::int64_t PatchAxis::* extent) {
   std::int64_t all = 1;
   for (const PatchAxis& axis : axes)
     all *= axis.*extent;
@@ -51,8 +51,7 @@ ConvolutionStep::Weights ConvolutionStep::pack(const float* values) const {
   std::vector<float> ordered(static_cast<std::size_t>(depth * columns));
   Weights groups;
   for (std::int64_t group = 0; group < shape.groups(); ++group) {
-    const float* first =
-        values + shape.weightOffset + group * columns * shape.weightOutputStride;
+    const float* first = values + shape.weightOffset + group * columns * shape.weightOutputStride;
     std::vector<std::int64_t> place(rank, 0);
     float* to = ordered.data();
     for (std::int64_t row = 0; row < depth / std::max<std::int64_t>(1, shape.features); ++row) {
@@ -101,8 +100,8 @@ void ConvolutionStep::layOut(const float* values, std::int64_t group, std::int64
     return;
   }
   const PatchAxis& inner = shape.axes[rank - 1];
-  const bool isRun = inner.inputStride == shape.features && inner.inputDilation == 1 &&
-                     inner.windowDilation == 1;
+  const bool isRun =
+      inner.inputStride == shape.features && inner.inputDilation == 1 && inner.windowDilation == 1;
   // Of a run: the places before and behind what is inside.
   const std::int64_t begin = places[rank - 1] * inner.step - inner.low;
   const std::int64_t before = std::clamp<std::int64_t>(-begin, 0, inner.window);
@@ -163,10 +162,9 @@ llvm::Error ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRang
       for (std::int64_t group = 0; group < shape.groups(); ++group) {
         for (std::int64_t i = 0; i < count; ++i)
           layOut(values, group, own.begin + from + i, patches.data() + i * depth);
-        kernels::multiplyRows(patches.data(), depth, count,
-                              weights[static_cast<std::size_t>(group)],
-                              c + (own.begin + from) * shape.outputs + group * columns,
-                              shape.outputs, alone);
+        kernels::multiplyRows(
+            patches.data(), depth, count, weights[static_cast<std::size_t>(group)],
+            c + (own.begin + from) * shape.outputs + group * columns, shape.outputs, alone);
       }
     }
   };

@@ -10,7 +10,7 @@ namespace octavo::steps {
 
 /// How the window slides along one spatial axis. Strides are in elements, and may be negative.
 struct PatchAxis {
-  std::int64_t extent, window, places;                 ///< of the input, the kernel and the result
+  std::int64_t extent, window, places; ///< of the input, the kernel and the result
   std::int64_t step, low, inputDilation, windowDilation;
   std::int64_t inputStride, weightStride;
 };

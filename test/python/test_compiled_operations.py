@@ -387,3 +387,105 @@ def roundings(arrays, element, folder):
             name = function.convert(name, array.shape, kind, element)
         function.give(function.convert(name, array.shape, element, "f32"), array.shape, "f32")
     return function.run(folder, "reference")
+
+
+# Input, indices, updates, and the dimension numbers.
+SCATTERS = [
+    ([9, 5], [40, 1], [40, 5], "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                               "index_vector_dim = 1"),
+    ([33], [70], [70], "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"),
+    ([4, 6], [2, 11], [11], "inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 0"),
+    ([7, 6, 3], [5, 2], [2, 5, 3], "update_window_dims = [0, 2], inserted_window_dims = [1], "
+                                   "scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1"),
+    ([3, 8, 4], [5, 3, 1], [5, 3, 2, 4], "update_window_dims = [2, 3], input_batching_dims = [0], "
+                                         "scatter_indices_batching_dims = [1], scatter_dims_to_operand_dims = [1], "
+                                         "index_vector_dim = 2"),
+    ([10], [1], [4], "update_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 0"),
+    ([2, 3], [0, 1], [0, 3], "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                             "index_vector_dim = 1"),
+    ([0, 3], [2, 1], [2, 3], "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                             "index_vector_dim = 1"),
+    ([6, 70], [9, 1], [70, 9], "update_window_dims = [0], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                               "index_vector_dim = 1"),
+]
+
+
+def body(names, element, count=1):
+    """A region of `count` arguments before and as many after: an operation of each pair, or what comes after."""
+    scalar = f"tensor<{element}>"
+    arguments = ", ".join(f"%{side}{i}: {scalar}" for side in "ab" for i in range(count))
+    lines, results = [], []
+    for i in range(count):
+        result = f"%b{i}"
+        for k, name in enumerate(names):
+            lines.append(f"      %r{i}{k} = stablehlo.{name} %a{i}, {result} : {scalar}")
+            result = f"%r{i}{k}"
+        results.append(result)
+    return (f"({{\n    ^bb0({arguments}):\n" + "\n".join(lines) +
+            f"\n      stablehlo.return {', '.join(results)} : {', '.join([scalar] * count)}\n  }})")
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_scatter(element, tmp_path):
+    """Indices of several types, below zero and beyond the input; each combiner, and two in a row."""
+    function = Function()
+    for case, (shape, index_shape, update_shape, numbers) in enumerate(SCATTERS):
+        kind = ["i32", "i64", "ui8", "i8", "ui64"][case % 5]
+        drawn = np.random.default_rng(case).integers(-2 if kind[0] == "i" else 0, max(shape) + 2, index_shape)
+        drawn = drawn.astype(NUMPY[kind])
+        if drawn.size > 3 and kind[0] == "i":
+            drawn.ravel()[1] = np.iinfo(NUMPY[kind]).min
+        if drawn.size > 3:
+            drawn.ravel()[2] = np.iinfo(NUMPY[kind]).max
+        indices = function.argument(drawn, kind)
+        for names in (["add"], ["multiply"], ["maximum"], ["minimum"], [], ["add", "maximum"])[:6 if case == 0 else 1]:
+            x, u = value(function, shape, element, case), value(function, update_shape, element, case + 50)
+            function.give(function.emit(
+                f"\"stablehlo.scatter\"({x}, {indices}, {u}) <{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}> "
+                f"{body(names, element)} : ({tensor(shape, element)}, {tensor(index_shape, kind)}, "
+                f"{tensor(update_shape, element)}) -> {tensor(shape, element)}"), shape, element)
+    function.assert_bits(tmp_path)
+
+
+def test_scatter_of_several_tensors_into_what_the_program_made(tmp_path):
+    function = Function()
+    shape, updates = [9, 5], [40, 5]
+    indices = function.argument(np.random.default_rng(0).integers(-1, 10, (40, 1)).astype(np.int32), "i32")
+    of = tensor(shape, "f32")
+    inputs = [function.emit(f"stablehlo.negate {value(function, shape, 'f32', i)} : {of}") for i in range(2)]
+    given = [value(function, updates, "f32", i + 2) for i in range(2)]
+    numbers = SCATTERS[0][3]
+    name = function.emit(
+        f"\"stablehlo.scatter\"({', '.join(inputs)}, {indices}, {', '.join(given)}) <{{scatter_dimension_numbers = "
+        f"#stablehlo.scatter<{numbers}>}}> {body(['add'], 'f32', 2)} : ({of}, {of}, tensor<40x1xi32>, "
+        f"{tensor(updates, 'f32')}, {tensor(updates, 'f32')}) -> ({of}, {of})")
+    function.lines[-1] = function.lines[-1].replace(f"{name} =", f"{name}:2 =")
+    function.give(f"{name}#0", shape, "f32")
+    function.give(f"{name}#1", shape, "f32")
+    function.give(inputs[1], shape, "f32")
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_select_and_scatter(element, tmp_path):
+    function = Function()
+    for case, (shape, size, strides, padding) in enumerate([
+            ([2, 6, 6, 3], [1, 2, 2, 1], [1, 2, 2, 1], [(0, 0)] * 4), ([1, 7, 5, 2], [1, 3, 3, 1], [1, 2, 1, 1],
+                                                                      [(0, 0), (1, 1), (1, 0), (0, 0)]),
+            ([9], [4], [1], [(2, 1)]), ([3, 4], [1, 1], [1, 1], [(0, 0)] * 2), ([2, 3, 40], [1, 1, 5], [1, 1, 5], [(0, 0)] * 3),
+            ([0, 4], [1, 2], [1, 2], [(0, 0)] * 2)]):
+        counts = [(extent + sum(pad) - window) // step + 1 if extent + sum(pad) >= window else 0
+                  for extent, window, step, pad in zip(shape, size, strides, padding)]
+        scalar, kind = f"tensor<{element}>", "SIGNED" if element[0] == "i" else "UNSIGNED" if element[0] == "u" else "FLOAT"
+        kind = "UNSIGNED" if element == "i1" else kind
+        pads = ", ".join(f"[{low}, {high}]" for low, high in padding)
+        for direction in ("GE", "LT"):
+            x, source = value(function, shape, element, case), value(function, counts, element, case + 9)
+            initial = function.constant(literal(element, "add"), element)
+            function.give(function.emit(
+                f"\"stablehlo.select_and_scatter\"({x}, {source}, {initial}) <{{window_dimensions = array<i64: {str(size)[1:-1]}>, "
+                f"window_strides = array<i64: {str(strides)[1:-1]}>, padding = dense<[{pads}]> : tensor<{len(shape)}x2xi64>}}> "
+                f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n      %k = stablehlo.compare {direction}, %a, %b, {kind} : "
+                f"({scalar}, {scalar}) -> tensor<i1>\n      stablehlo.return %k : tensor<i1>\n  }}, {body(['add'], element)[1:-1]}) : "
+                f"({tensor(shape, element)}, {tensor(counts, element)}, {scalar}) -> {tensor(shape, element)}"), shape, element)
+    function.assert_bits(tmp_path)

@@ -10,9 +10,37 @@ Index::Division Elements::divide(const Index& index, std::int64_t divisor) {
           Index::variable(remainder(index, divisor), divisor)};
 }
 
-Elements::Values
-Elements::repeat(std::int64_t count, Values first,
-                 llvm::function_ref<Values(llvm::Value*, const Values&)> next) {
+void Elements::when(llvm::Value* condition, llvm::function_ref<void()> then) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  auto* taken = llvm::BasicBlock::Create(b.getContext(), "then", function);
+  auto* after = llvm::BasicBlock::Create(b.getContext(), "done", function);
+  b.CreateCondBr(condition, taken, after);
+  b.SetInsertPoint(taken);
+  then();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+void Elements::forRange(llvm::Value* begin, llvm::Value* end,
+                        llvm::function_ref<void(llvm::Value*)> body) {
+  when(b.CreateICmpSLT(begin, end), [&] {
+    llvm::BasicBlock* before = b.GetInsertBlock();
+    auto* head = llvm::BasicBlock::Create(b.getContext(), "each", before->getParent());
+    auto* after = llvm::BasicBlock::Create(b.getContext(), "last", before->getParent());
+    b.CreateBr(head);
+    b.SetInsertPoint(head);
+    llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2);
+    i->addIncoming(begin, before);
+    body(i);
+    llvm::Value* next = b.CreateNSWAdd(i, b.getInt64(1));
+    i->addIncoming(next, b.GetInsertBlock());
+    b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
+    b.SetInsertPoint(after);
+  });
+}
+
+Elements::Values Elements::repeat(std::int64_t count, Values first,
+                                  llvm::function_ref<Values(llvm::Value*, const Values&)> next) {
   if (count == 0)
     return first;
   llvm::BasicBlock* before = b.GetInsertBlock();

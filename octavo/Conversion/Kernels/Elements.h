@@ -28,6 +28,11 @@ public:
   /// Both parts of an index, digits where there are, else code.
   Index::Division divide(const Index& index, std::int64_t divisor);
 
+  /// Runs `then` where the condition holds.
+  void when(llvm::Value* condition, llvm::function_ref<void()> then);
+  /// Runs `body` for begin <= i < end.
+  void forRange(llvm::Value* begin, llvm::Value* end, llvm::function_ref<void(llvm::Value*)> body);
+
   /// What `next` makes of `first`, `count` times one after the other; it is given the turn.
   Values repeat(std::int64_t count, Values first,
                 llvm::function_ref<Values(llvm::Value* turn, const Values& running)> next);

@@ -174,8 +174,7 @@ Combination::Combination(mlir::Region& body, mlir::TypeRange inputs, mlir::TypeR
     : body(body), single(singleOperation(body)), isOrdered(isOrdered) {
   for (const auto& [i, input] : llvm::enumerate(inputs)) {
     const mlir::Type element = elementOf(body.front().getArgument(static_cast<unsigned>(i)));
-    const bool isNarrow =
-        element.isF16() || element.isBF16() || narrowFormat(element) != nullptr;
+    const bool isNarrow = element.isF16() || element.isBF16() || narrowFormat(element) != nullptr;
     accumulators.push_back(single != nullptr && isNarrow
                                ? mlir::Type(mlir::Float32Type::get(element.getContext()))
                                : element);

@@ -23,8 +23,7 @@ llvm::SmallVector<llvm::Value*> emitBody(Scalars& scalars, mlir::Region& body,
 /// unless it `isOrdered` (docs/semantics.md, section C).
 class Combination {
 public:
-  Combination(mlir::Region& body, mlir::TypeRange inputs, mlir::TypeRange results,
-              bool isOrdered);
+  Combination(mlir::Region& body, mlir::TypeRange inputs, mlir::TypeRange results, bool isOrdered);
 
   /// An element of input i, or its initial value, of type `from`, as it is accumulated.
   llvm::Value* enter(Scalars& scalars, std::size_t i, mlir::Type from, llvm::Value* value) const;

@@ -111,8 +111,8 @@ llvm::Value* Scalars::decode(const format::ElementFormat& format, llvm::Value* c
           std::bit_cast<std::uint32_t>(static_cast<float>(numerics::decode(format, bits)));
       // The order of NaN codes among one another stays.
       if (format.isNan(bits)) {
-        const bool isNegative = format.specials != format::Specials::UnsignedZero &&
-                                (bits & format.signMask()) != 0;
+        const bool isNegative =
+            format.specials != format::Specials::UnsignedZero && (bits & format.signMask()) != 0;
         value = 0x7F800000U | (static_cast<std::uint32_t>(bits) << unused & 0x7FFFFFU) |
                 (isNegative ? 0x80000000U : 0U);
         if ((value & 0x7FFFFFU) == 0)
@@ -120,8 +120,8 @@ llvm::Value* Scalars::decode(const format::ElementFormat& format, llvm::Value* c
       }
       values.push_back(value);
     }
-    llvm::Constant* data = llvm::ConstantDataArray::getFP(
-        b.getFloatTy(), llvm::ArrayRef<std::uint32_t>(values));
+    llvm::Constant* data =
+        llvm::ConstantDataArray::getFP(b.getFloatTy(), llvm::ArrayRef<std::uint32_t>(values));
     table = new llvm::GlobalVariable(*module, data->getType(), true,
                                      llvm::GlobalValue::InternalLinkage, data, name);
   }
@@ -135,8 +135,8 @@ llvm::Value* Scalars::encodeScale(llvm::Value* value) {
   llvm::Value* normal = b.CreateLShr(b.CreateAdd(bits, b.getInt32(0x00400000)), 23);
   llvm::Value* isLeast = b.CreateICmpULE(bits, b.getInt32(0x00400000));
   llvm::Value* isSubnormal = b.CreateICmpULT(bits, b.getInt32(0x00800000));
-  llvm::Value* code = b.CreateSelect(
-      isLeast, b.getInt32(0), b.CreateSelect(isSubnormal, b.getInt32(1), normal));
+  llvm::Value* code =
+      b.CreateSelect(isLeast, b.getInt32(0), b.CreateSelect(isSubnormal, b.getInt32(1), normal));
   llvm::Value* isPositive = b.CreateAnd(b.CreateICmpNE(bits, b.getInt32(0)),
                                         b.CreateICmpULT(bits, b.getInt32(0x7F800000)));
   return b.CreateTrunc(b.CreateSelect(isPositive, code, b.getInt32(0xFF)), b.getInt8Ty());
@@ -166,8 +166,7 @@ llvm::Value* Scalars::encode(const format::ElementFormat& format, llvm::Value* v
   llvm::Value* subnormal = b.CreateSub(b.CreateBitCast(shifted, b.getInt32Ty()),
                                        integer(std::bit_cast<std::uint32_t>(unit)));
   const auto smallest = static_cast<std::uint32_t>(127 + format.emin()) << 23;
-  llvm::Value* code =
-      b.CreateSelect(b.CreateICmpULT(bits, integer(smallest)), subnormal, normal);
+  llvm::Value* code = b.CreateSelect(b.CreateICmpULT(bits, integer(smallest)), subnormal, normal);
   const std::uint64_t beyond = format.infCode().value_or(format.nanCode().value_or(0));
   const bool isClosed = !format.hasInf() && !format.hasNan();
   llvm::Value* overflows = b.CreateICmpUGT(code, integer(format.maxCode()));
@@ -198,10 +197,10 @@ llvm::Value* Scalars::toOdd(mlir::Type from, llvm::Value* value) {
       llvm::Value* sticky = b.CreateSelect(b.CreateICmpEQ(low, b.getInt64(0)), high,
                                            b.CreateOr(high, b.getInt64(0x800)));
       constexpr std::uint64_t kExact = std::uint64_t{1} << 52;
-      llvm::Value* isSmall = isUnsigned(from)
-                                 ? b.CreateICmpULT(value, b.getInt64(kExact))
-                                 : b.CreateICmpULT(b.CreateAdd(value, b.getInt64(kExact)),
-                                                   b.getInt64(2 * kExact));
+      llvm::Value* isSmall =
+          isUnsigned(from)
+              ? b.CreateICmpULT(value, b.getInt64(kExact))
+              : b.CreateICmpULT(b.CreateAdd(value, b.getInt64(kExact)), b.getInt64(2 * kExact));
       value = b.CreateSelect(isSmall, value, sticky);
     }
     value = toFloat(value, b.getDoubleTy());

@@ -79,9 +79,8 @@ std::string whyNoSum(stablehlo::ReduceWindowOp op) {
     return "windows of several tensors are not compiled";
   const mlir::Type element = elementOf(op.getInputs()[0]);
   if (element != elementOf(op.getResult(0)) ||
-      llvm::any_of(op.getBody().getArgumentTypes(), [&](mlir::Type type) {
-        return mlir::getElementTypeOrSelf(type) != element;
-      }))
+      llvm::any_of(op.getBody().getArgumentTypes(),
+                   [&](mlir::Type type) { return mlir::getElementTypeOrSelf(type) != element; }))
     return "its body is not of its elements' type";
   return whyNoBody(op.getBody());
 }
@@ -89,13 +88,12 @@ std::string whyNoSum(stablehlo::ReduceWindowOp op) {
 llvm::Value* emitSum(Elements& elements, stablehlo::ReduceWindowOp op, const Index& linear) {
   const mlir::Value input = op.getInputs()[0], init = op.getInitValues()[0];
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
-  const stablehlo::Window window =
-      stablehlo::windowOf(static_cast<std::int64_t>(shape.size()),
-                          {.sizes = op.getWindowDimensions(),
-                           .strides = op.getWindowStrides(),
-                           .baseDilations = op.getBaseDilations(),
-                           .windowDilations = op.getWindowDilations(),
-                           .padding = op.getPadding()});
+  const stablehlo::Window window = stablehlo::windowOf(static_cast<std::int64_t>(shape.size()),
+                                                       {.sizes = op.getWindowDimensions(),
+                                                        .strides = op.getWindowStrides(),
+                                                        .baseDilations = op.getBaseDilations(),
+                                                        .windowDilations = op.getWindowDilations(),
+                                                        .padding = op.getPadding()});
   const Combination combination(op.getBody(), op.getInputs().getTypes(), op->getResultTypes(),
                                 true);
   const auto at = indicesOf(linear, shapeOf(op.getResult(0)), elements);
@@ -130,7 +128,8 @@ std::string whyNoSum(stablehlo::ConvolutionOp op) {
   const mlir::Value lhs = op.getLhs(), rhs = op.getRhs(), result = op.getResult();
   if (isSummed(lhs, rhs, result) || sizeOf(lhs) == 0 || sizeOf(rhs) == 0 || sizeOf(result) == 0)
     return "";
-  const auto features = static_cast<std::size_t>(op.getDimensionNumbers().getKernelInputFeatureDimension());
+  const auto features =
+      static_cast<std::size_t>(op.getDimensionNumbers().getKernelInputFeatureDimension());
   // Of one feature each the products of matrices are vectors.
   if (!isInteger(lhs) && !isInteger(rhs) && !isInteger(result) && op.getFeatureGroupCount() > 1 &&
       shapeOf(rhs)[features] == 1)
@@ -215,10 +214,9 @@ llvm::Value* emitSum(Elements& elements, stablehlo::DotGeneralOp op, const Index
     mlir::Value value;
     llvm::ArrayRef<std::int64_t> batch, contracted;
   };
-  const Side sides[] = {{op.getLhs(), numbers.getLhsBatchingDimensions(),
-                         numbers.getLhsContractingDimensions()},
-                        {op.getRhs(), numbers.getRhsBatchingDimensions(),
-                         numbers.getRhsContractingDimensions()}};
+  const Side sides[] = {
+      {op.getLhs(), numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()},
+      {op.getRhs(), numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()}};
   Axes extents;
   std::int64_t depth = 1;
   for (const std::int64_t axis : sides[0].contracted) {
@@ -229,8 +227,8 @@ llvm::Value* emitSum(Elements& elements, stablehlo::DotGeneralOp op, const Index
   // One loop over all that is contracted, which becomes vectors where both sides lie so.
   const auto sums = elements.repeat(
       depth, {products.zero()}, [&](llvm::Value* turn, const Elements::Values& running) {
-        const auto inner = indicesOf(Index::variable(elements.define(turn, depth), depth), extents,
-                                     elements);
+        const auto inner =
+            indicesOf(Index::variable(elements.define(turn, depth), depth), extents, elements);
         llvm::Value* values[2];
         std::size_t next = sides[0].batch.size();
         for (const auto& [i, side] : llvm::enumerate(sides)) {
@@ -241,7 +239,8 @@ llvm::Value* emitSum(Elements& elements, stablehlo::DotGeneralOp op, const Index
             const auto batched = llvm::find(side.batch, name);
             const auto contracted = llvm::find(side.contracted, name);
             indices[axis] =
-                batched != side.batch.end() ? at[static_cast<std::size_t>(batched - side.batch.begin())]
+                batched != side.batch.end()
+                    ? at[static_cast<std::size_t>(batched - side.batch.begin())]
                 : contracted != side.contracted.end()
                     ? inner[static_cast<std::size_t>(contracted - side.contracted.begin())]
                     : at[next++];

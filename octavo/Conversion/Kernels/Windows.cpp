@@ -46,11 +46,10 @@ Elements::Values overAxes(Elements& elements, llvm::ArrayRef<std::int64_t> sizes
       running = at(Index(i), std::move(running));
     return running;
   }
-  return elements.repeat(sizes[axis], std::move(running),
-                         [&](llvm::Value* turn, const Elements::Values& values) {
-                           return at(Index::variable(elements.define(turn, sizes[axis]), sizes[axis]),
-                                     values);
-                         });
+  return elements.repeat(
+      sizes[axis], std::move(running), [&](llvm::Value* turn, const Elements::Values& values) {
+        return at(Index::variable(elements.define(turn, sizes[axis]), sizes[axis]), values);
+      });
 }
 
 } // namespace

@@ -8,7 +8,8 @@
 namespace octavo::conversion {
 
 /// Where element `place` of window number `window` of an axis lies in that axis. `isInside`, null
-/// for always, says whether it is an element at all; where it is none, the index is that of another.
+/// for always, says whether it is an element at all; where it is none, the index is that of
+/// another.
 struct WindowElement {
   Index index;
   llvm::Value* isInside = nullptr;

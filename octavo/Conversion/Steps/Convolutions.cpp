@@ -136,9 +136,8 @@ void makeDot(stablehlo::ConvolutionOp op) {
     const auto* found = llvm::find(free, ours);
     permutation[static_cast<std::size_t>(theirs)] = found - free.begin();
   }
-  op.getResult().replaceAllUsesWith(isInOrder(permutation)
-                                        ? dot
-                                        : transposed(builder, op.getLoc(), dot, permutation));
+  op.getResult().replaceAllUsesWith(
+      isInOrder(permutation) ? dot : transposed(builder, op.getLoc(), dot, permutation));
   op.erase();
 }
 

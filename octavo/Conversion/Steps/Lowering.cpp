@@ -1,6 +1,7 @@
 #include "octavo/Conversion/Steps/Lowering.h"
 
 #include "octavo/Conversion/Kernels/Scalars.h"
+#include "octavo/Conversion/Kernels/Scatter.h"
 #include "octavo/Conversion/Steps/Chains.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
@@ -84,6 +85,8 @@ private:
   using RowStepPtr = std::unique_ptr<steps::RowStep>;
   llvm::Error chain(const Chain& chain, Sequence& sequence);
   llvm::Expected<std::vector<RowStepPtr>> rowSteps(const Node& node);
+  std::size_t numberOf(const KernelCode& code);
+  bool canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place);
   llvm::Expected<RowStepPtr> kernel(const Node& node);
   llvm::Expected<RowStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
   llvm::Expected<RowStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
@@ -95,6 +98,9 @@ private:
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);
   llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
+  llvm::Error scatter(stablehlo::ScatterOp op, Sequence& sequence);
+  llvm::Error scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence);
+  llvm::Error write(mlir::Operation* op, WritingCode code, Sequence& sequence);
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
@@ -167,6 +173,25 @@ llvm::Expected<Slot> Lowering::usedSlot(mlir::Value value) {
   return Slot{place->number};
 }
 
+/// The number of a kernel's code, which others may have in common with it.
+std::size_t Lowering::numberOf(const KernelCode& code) {
+  KernelTable& table = program.kernels;
+  const auto [entry, isNew] = table.numbers.try_emplace(code.text, table.texts.size());
+  if (isNew) {
+    table.texts.push_back(code.text);
+    table.functions.push_back(nullptr);
+  }
+  return entry->second;
+}
+
+/// Whether the result of an operation, which reads the value too, can be written over it: nobody
+/// else reads the value, and its memory is the program's own.
+bool Lowering::canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place) {
+  return inMemory(value) == value && value.hasOneUse() &&
+         value.getParentBlock() == op->getBlock() && place.memory &&
+         slot(place).kind == SlotUse::Kind::Arena;
+}
+
 llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
   std::vector<Slot> slots;
   for (mlir::Value argument : node.code.arguments) {
@@ -176,12 +201,7 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
     slots.push_back(*place);
   }
   mlir::Operation* last = node.kernel.stored.back().getDefiningOp();
-  KernelTable& table = program.kernels;
-  const auto [entry, isNew] = table.numbers.try_emplace(node.code.text, table.texts.size());
-  if (isNew) {
-    table.texts.push_back(node.code.text);
-    table.functions.push_back(nullptr);
-  }
+  const std::size_t number = numberOf(node.code);
   constexpr std::int64_t kElementsWorthAThread = 32768;
   const std::int64_t width = std::max<std::int64_t>(
       1, node.kernel.columns * static_cast<std::int64_t>(1 + node.kernel.members.size() / 4));
@@ -189,12 +209,12 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
   for (mlir::Value argument : node.code.arguments)
     bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
   return std::make_unique<steps::KernelStep>(
-      last, table.functions[entry->second], std::move(slots), node.kernel.rows,
+      last, program.kernels.functions[number], std::move(slots), node.kernel.rows,
       std::max<std::int64_t>(1, kElementsWorthAThread / width),
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),
                        .operations = static_cast<std::int64_t>(node.kernel.members.size()),
-                       .kernel = static_cast<std::int64_t>(entry->second),
+                       .kernel = static_cast<std::int64_t>(number),
                        .bytes = bytes});
 }
 
@@ -216,12 +236,7 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
     starts.push_back(
         {*place, static_cast<int>(containerBytes(element)), element.isUnsignedInteger()});
   }
-  // Nobody else reads the operand, and its memory is the program's own.
-  mlir::Value source = inMemory(op.getOperand());
-  const bool isOnlyUse = source == op.getOperand() && source.hasOneUse() &&
-                         source.getParentBlock() == op->getBlock() &&
-                         slot(*operand).kind == SlotUse::Kind::Arena;
-  if (isOnlyUse)
+  if (canBeOverwritten(op.getOperand(), op, *operand))
     places[op.getResult()] = *operand;
   llvm::Expected<Slot> result = usedSlot(op.getResult());
   if (!result)
@@ -231,6 +246,59 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
                     shapeOf(op.getOperand()).vec(), shapeOf(op.getUpdate()).vec(),
                     operand->memory->type.bytes()));
   return llvm::Error::success();
+}
+
+llvm::Error Lowering::write(mlir::Operation* op, WritingCode written, Sequence& sequence) {
+  std::vector<Slot> slots;
+  double bytes = 0;
+  for (mlir::Value argument : written.code.arguments) {
+    llvm::Expected<Slot> place = usedSlot(argument);
+    if (!place)
+      return place.takeError();
+    slots.push_back(*place);
+    bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
+  }
+  if (written.rows == 0 || sizeOf(op->getResult(0)) == 0)
+    return llvm::Error::success();
+  // Each range goes through all indices: one for each thread, if it is worth one.
+  constexpr double kElementsWorthAThread = 32768;
+  const std::int64_t grain =
+      std::max(1 + static_cast<std::int64_t>(kElementsWorthAThread / (1 + written.costOfRow)),
+               static_cast<std::int64_t>(llvm::divideCeil(written.rows, kernels::threadsOf({}))));
+  const std::size_t number = numberOf(written.code);
+  add(sequence, std::make_unique<steps::KernelStep>(
+                    op, program.kernels.functions[number], std::move(slots), written.rows, grain,
+                    steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                                     .detail = op->getName().stripDialect().str(),
+                                     .kernel = static_cast<std::int64_t>(number),
+                                     .bytes = bytes}));
+  return llvm::Error::success();
+}
+
+llvm::Error Lowering::scatter(stablehlo::ScatterOp op, Sequence& sequence) {
+  if (std::string why = whyNoScatter(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  for (const auto& [i, input] : llvm::enumerate(op.getInputs())) {
+    const mlir::Value result = op.getResult(static_cast<unsigned>(i));
+    llvm::Expected<Place> from = used(input);
+    if (!from)
+      return from.takeError();
+    if (canBeOverwritten(input, op, *from)) {
+      places[result] = *from;
+      continue;
+    }
+    llvm::Expected<Place> to = used(result);
+    if (!to)
+      return to.takeError();
+    add(sequence, std::make_unique<steps::CopyStep>(op, *from, *to));
+  }
+  return write(op, emitScatter(op), sequence);
+}
+
+llvm::Error Lowering::scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence) {
+  if (std::string why = whyNoScatter(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  return write(op, emitScatter(op), sequence);
 }
 
 llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
@@ -543,6 +611,8 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case([&](stablehlo::WhileOp loopOp) { return loop(loopOp, sequence); })
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
+      .Case<stablehlo::ScatterOp, stablehlo::SelectAndScatterOp>(
+          [&](auto scatterOp) { return scatter(scatterOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
       .Case([&](ir::QuantizeOp) {
         return interpret(op, sequence,

@@ -155,10 +155,11 @@ static bool contractsNeighbours(llvm::ArrayRef<std::int64_t> axes, mlir::Value o
 void layOutOperands(stablehlo::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
   const bool isLaidOut =
-      isOfF32(dot) ? matrixProduct(dot).has_value()
-                   : !isKernelMember(dot) ||
-                         (contractsNeighbours(numbers.getLhsContractingDimensions(), dot.getLhs()) &&
-                          contractsNeighbours(numbers.getRhsContractingDimensions(), dot.getRhs()));
+      isOfF32(dot)
+          ? matrixProduct(dot).has_value()
+          : !isKernelMember(dot) ||
+                (contractsNeighbours(numbers.getLhsContractingDimensions(), dot.getLhs()) &&
+                 contractsNeighbours(numbers.getRhsContractingDimensions(), dot.getRhs()));
   if (isLaidOut)
     return;
   mlir::OpBuilder builder(dot);
