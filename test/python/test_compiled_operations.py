@@ -489,3 +489,63 @@ def test_select_and_scatter(element, tmp_path):
                 f"({scalar}, {scalar}) -> tensor<i1>\n      stablehlo.return %k : tensor<i1>\n  }}, {body(['add'], element)[1:-1]}) : "
                 f"({tensor(shape, element)}, {tensor(counts, element)}, {scalar}) -> {tensor(shape, element)}"), shape, element)
     function.assert_bits(tmp_path)
+
+
+def kind_of(element, total=False):
+    if element[0] in "fb":
+        return "TOTALORDER" if total else "FLOAT"
+    return "UNSIGNED" if element[0] == "u" or element == "i1" else "SIGNED"
+
+
+def comparator(elements, style):
+    """Of the first of the tensors, of two one after the other, of a function of it, or none that is an order."""
+    arguments = ", ".join(f"%{side}{i}: tensor<{element}>" for i, element in enumerate(elements) for side in "ab")
+    scalar = f"tensor<{elements[0]}>"
+
+    def compare(name, direction, left, right, i, total):
+        of = f"tensor<{elements[i]}>"
+        return (f"      %{name} = stablehlo.compare {direction}, {left}, {right}, {kind_of(elements[i], total)} : "
+                f"({of}, {of}) -> tensor<i1>\n")
+
+    if style in ("LT", "GT", "LE", "NE"):
+        text = compare("r", style, "%a0", "%b0", 0, False)
+    elif style == "total":
+        text = compare("r", "LT", "%a0", "%b0", 0, True)
+    elif style == "two":
+        text = (compare("x", "GT", "%a0", "%b0", 0, True) + compare("e", "EQ", "%a0", "%b0", 0, True) +
+                compare("y", "LT", "%a1", "%b1", 1, True) +
+                "      %z = stablehlo.and %e, %y : tensor<i1>\n      %r = stablehlo.or %x, %z : tensor<i1>\n")
+    else:
+        text = (f"      %fa = stablehlo.maximum %a0, %low : {scalar}\n      %fb = stablehlo.maximum %b0, %low : {scalar}\n" +
+                compare("r", "LT", "%fa", "%fb", 0, True))
+    return f"({{\n    ^bb0({arguments}):\n{text}      stablehlo.return %r : tensor<i1>\n  }})"
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_sort(element, tmp_path):
+    function = Function()
+    function.lines.append(f"  %low = stablehlo.constant dense<{literal(element, 'add')}> : tensor<{element}>")
+    for case, (shape, axis) in enumerate([([7], 0), ([1], 0), ([0, 3], 0), ([3, 0], 1), ([5, 33], 1), ([33, 5], 0), ([2, 9, 3], 1),
+                                          ([5000], 0), ([3, 1500], 1)]):
+        array = drawn_values(shape, element, case)
+        if element in ("f16", "f32", "f64") and array.size > 6:
+            array.ravel()[:5] = [-0.0, 0.0, np.inf, -np.inf, 0.0]
+            if case == 4:
+                array.ravel()[40::7] = [-np.nan if i % 2 else np.nan for i in range(len(array.ravel()[40::7]))]
+        if element in NUMPY:
+            x = function.argument(array, element)
+        else:
+            x = value(function, shape, element, case)
+        places = function.argument(np.arange(array.size, dtype=np.int32).reshape(shape) % 5, "i32")
+        wide = value(function, shape, "f64", case)
+        elements = [element, "i32", "f64"]
+        kinds = ", ".join(tensor(shape, each) for each in elements)
+        for style in ("LT", "GT", "total", "two", "function", "LE", "NE") if case in (0, 4, 5, 8) else ("LT", "two"):
+            if style == "function" and case == 4:
+                continue  # a NaN that was computed has any sign
+            name = function.emit(f"\"stablehlo.sort\"({x}, {places}, {wide}) <{{dimension = {axis} : i64}}> "
+                                 f"{comparator(elements, style)} : ({kinds}) -> ({kinds})")
+            function.lines[-1] = function.lines[-1].replace(f"{name} =", f"{name}:3 =")
+            for i, each in enumerate(elements):
+                function.give(f"{name}#{i}", shape, each)
+    function.assert_bits(tmp_path)

@@ -39,10 +39,11 @@ void Elements::forRange(llvm::Value* begin, llvm::Value* end,
   });
 }
 
-Elements::Values Elements::repeat(std::int64_t count, Values first,
-                                  llvm::function_ref<Values(llvm::Value*, const Values&)> next) {
-  if (count == 0)
-    return first;
+Elements::Values Elements::repeat(std::int64_t count, Values first, Next next) {
+  return count == 0 ? first : repeat(b.getInt64(count), std::move(first), next);
+}
+
+Elements::Values Elements::repeat(llvm::Value* count, Values first, Next next) {
   llvm::BasicBlock* before = b.GetInsertBlock();
   llvm::Function* function = before->getParent();
   auto* head = llvm::BasicBlock::Create(b.getContext(), "turn", function);
@@ -63,7 +64,7 @@ Elements::Values Elements::repeat(std::int64_t count, Values first,
   turn->addIncoming(following, last);
   for (const auto& [phi, result] : llvm::zip(running, results))
     llvm::cast<llvm::PHINode>(phi)->addIncoming(result, last);
-  b.CreateCondBr(b.CreateICmpSLT(following, b.getInt64(count)), head, after);
+  b.CreateCondBr(b.CreateICmpSLT(following, count), head, after);
   b.SetInsertPoint(after);
   return results;
 }

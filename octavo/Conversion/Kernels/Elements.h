@@ -34,8 +34,10 @@ public:
   void forRange(llvm::Value* begin, llvm::Value* end, llvm::function_ref<void(llvm::Value*)> body);
 
   /// What `next` makes of `first`, `count` times one after the other; it is given the turn.
-  Values repeat(std::int64_t count, Values first,
-                llvm::function_ref<Values(llvm::Value* turn, const Values& running)> next);
+  using Next = llvm::function_ref<Values(llvm::Value* turn, const Values& running)>;
+  Values repeat(std::int64_t count, Values first, Next next);
+  /// The same for a count of at least 1 that the program has.
+  Values repeat(llvm::Value* count, Values first, Next next);
 };
 
 } // namespace octavo::conversion

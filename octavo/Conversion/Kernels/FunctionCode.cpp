@@ -11,6 +11,11 @@ void FunctionCode::addArgument(mlir::Value value) {
   arguments.push_back(value);
 }
 
+unsigned FunctionCode::addMemory() {
+  arguments.emplace_back();
+  return static_cast<unsigned>(arguments.size()) - 1;
+}
+
 void FunctionCode::begin() {
   llvm::SmallVector<llvm::Type*> types(arguments.size(), b.getPtrTy());
   types.append(2, b.getInt64Ty());

@@ -24,6 +24,8 @@ public:
 
   /// Has the function an argument for a tensor. Before begin().
   void addArgument(mlir::Value value);
+  /// The same for memory that is no tensor of the program; its number.
+  unsigned addMemory();
   bool isArgument(mlir::Value value) const { return argumentOf.contains(value); }
   /// Begins the function's body, for rows firstRow() to endRow().
   void begin();
@@ -37,6 +39,7 @@ public:
   void store(mlir::Value value, llvm::Value* stored, const Index& linear);
   /// Where an argument lies.
   llvm::Value* memory(mlir::Value value) const;
+  llvm::Value* memory(unsigned number) const { return loops->getArg(number); }
 
   /// Of an argument, or of a constant of one value.
   llvm::Value* element(mlir::Value value, const Index& linear) override;

@@ -13,7 +13,7 @@ namespace octavo::conversion {
 namespace {
 
 using Axes = llvm::SmallVector<std::int64_t>;
-using Values = Elements::Values;
+using Carried = Elements::Values;
 
 std::int64_t count(llvm::ArrayRef<std::int64_t> extents) {
   std::int64_t all = 1;
@@ -114,7 +114,7 @@ WritingCode emitScatter(stablehlo::ScatterOp op) {
   for (mlir::Value result : results)
     function.addArgument(result);
   function.begin();
-  const auto write = [&](llvm::Value* turn, const Values&) -> Values {
+  const auto write = [&](llvm::Value* turn, const Carried&) -> Carried {
     const auto at =
         indicesOf(Index::variable(function.define(turn, turns), turns), ordered, function);
     // Where the index leads, of all axes but the free ones.
@@ -165,7 +165,7 @@ WritingCode emitScatter(stablehlo::ScatterOp op) {
           if (axis.isFree)
             to = to + from[i] * strides[static_cast<std::size_t>(axis.inputAxis)];
         }
-        Values arguments;
+        Carried arguments;
         for (mlir::Value result : results)
           arguments.push_back(function.load(result, to));
         for (mlir::Value update : op.getUpdates())
@@ -228,18 +228,18 @@ WritingCode emitScatter(stablehlo::SelectAndScatterOp op) {
   function.forRange(function.firstRow(), function.endRow(), [&](llvm::Value* each) {
     const Index row = Index::variable(function.define(each, rows), rows);
     llvm::Value* initial = function.element(init, Index());
-    function.repeat(size, {}, [&](llvm::Value* i, const Values&) -> Values {
+    function.repeat(size, {}, [&](llvm::Value* i, const Carried&) -> Carried {
       function.store(result, initial, row * size + Index::variable(function.define(i, size), size));
       return {};
     });
-    function.repeat(windows, {}, [&](llvm::Value* i, const Values&) -> Values {
+    function.repeat(windows, {}, [&](llvm::Value* i, const Carried&) -> Carried {
       const Index number = Index::variable(function.define(i, windows), windows);
       const auto at = indicesOf(number, ownCounts, function);
       // The place of what is kept, -1 for none, and its value.
       llvm::Value* none = b.getInt64(-1);
       llvm::Value* nothing =
           llvm::Constant::getNullValue(function.scalars.registerType(elementOf(operand)));
-      const auto look = [&](llvm::ArrayRef<Index> place, const Values& running) -> Values {
+      const auto look = [&](llvm::ArrayRef<Index> place, const Carried& running) -> Carried {
         llvm::SmallVector<Index> indices;
         llvm::Value* isInside = b.getTrue();
         for (std::size_t axis = 0; axis < own.size(); ++axis) {
@@ -258,7 +258,7 @@ WritingCode emitScatter(stablehlo::SelectAndScatterOp op) {
         return {b.CreateSelect(takes, function.code(to), running[0]),
                 b.CreateSelect(takes, candidate, running[1])};
       };
-      const Values kept = overPlaces(function, sizes, {none, nothing}, look);
+      const Carried kept = overPlaces(function, sizes, {none, nothing}, look);
       function.when(b.CreateICmpSGE(kept[0], b.getInt64(0)), [&] {
         const std::int64_t all = sizeOf(operand);
         const Index to = Index::variable(function.define(kept[0], all), all);

@@ -2,6 +2,7 @@
 
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Scatter.h"
+#include "octavo/Conversion/Kernels/Sort.h"
 #include "octavo/Conversion/Steps/Chains.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
@@ -9,6 +10,7 @@
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Product.h"
+#include "octavo/Steps/Sort.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -101,6 +103,7 @@ private:
   llvm::Error scatter(stablehlo::ScatterOp op, Sequence& sequence);
   llvm::Error scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence);
   llvm::Error write(mlir::Operation* op, WritingCode code, Sequence& sequence);
+  llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
@@ -299,6 +302,66 @@ llvm::Error Lowering::scatter(stablehlo::SelectAndScatterOp op, Sequence& sequen
   if (std::string why = whyNoScatter(op); !why.empty())
     return interpret(op, sequence, std::move(why));
   return write(op, emitScatter(op), sequence);
+}
+
+llvm::Error Lowering::sort(stablehlo::SortOp op, Sequence& sequence) {
+  if (std::string why = whyNoSort(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  std::vector<steps::SortStep::Tensor> tensors;
+  for (const auto& [input, result] : llvm::zip(op.getInputs(), op.getResults())) {
+    llvm::Expected<Place> from = used(input);
+    if (!from)
+      return from.takeError();
+    llvm::Expected<Slot> to = usedSlot(result);
+    if (!to)
+      return to.takeError();
+    tensors.push_back({Slot{from->number}, *to, from->memory->type.bytes()});
+  }
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs()[0]);
+  const auto given = static_cast<std::int64_t>(op.getDimension());
+  const auto axis =
+      static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(shape.size()) : given);
+  steps::SortStep::Lines lines{1, shape[axis], 1};
+  for (const std::int64_t extent : shape.take_front(axis))
+    lines.outer *= extent;
+  for (const std::int64_t extent : shape.drop_front(axis + 1))
+    lines.inner *= extent;
+  const auto reads = [&](const KernelCode& code) -> llvm::Expected<std::vector<Slot>> {
+    std::vector<Slot> slots;
+    for (mlir::Value argument : code.arguments)
+      if (argument) {
+        llvm::Expected<Slot> slot = usedSlot(argument);
+        if (!slot)
+          return slot.takeError();
+        slots.push_back(*slot);
+      }
+    return slots;
+  };
+  const SortCode code = emitSort(op);
+  llvm::Expected<std::vector<Slot>> compared = reads(code.comparator);
+  if (!compared)
+    return compared.takeError();
+  const auto function = [&](const KernelCode& of) -> const steps::KernelFunction& {
+    return program.kernels.functions[numberOf(of)];
+  };
+  std::optional<steps::SortStep::Keys> keys;
+  if (code.keys) {
+    llvm::Expected<std::vector<Slot>> slots = reads(code.keys->code);
+    if (!slots)
+      return slots.takeError();
+    const Slot memory{static_cast<int>(program.slots.size())};
+    program.slots.push_back(
+        {.bytes = static_cast<std::size_t>(code.keys->count * lines.size() * code.keys->bytes),
+         .first = position,
+         .last = position});
+    keys.emplace(function(code.keys->code), std::move(*slots), memory, code.keys->count,
+                 code.keys->bytes);
+  }
+  add(sequence, std::make_unique<steps::SortStep>(
+                    op, std::move(tensors), lines,
+                    steps::SortStep::Comparator{function(code.comparator), std::move(*compared)},
+                    std::move(keys)));
+  return llvm::Error::success();
 }
 
 llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
@@ -611,6 +674,7 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case([&](stablehlo::WhileOp loopOp) { return loop(loopOp, sequence); })
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
+      .Case([&](stablehlo::SortOp sortOp) { return sort(sortOp, sequence); })
       .Case<stablehlo::ScatterOp, stablehlo::SelectAndScatterOp>(
           [&](auto scatterOp) { return scatter(scatterOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
