@@ -549,3 +549,55 @@ def test_sort(element, tmp_path):
             for i, each in enumerate(elements):
                 function.give(f"{name}#{i}", shape, each)
     function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["f32", "f64"])
+def test_complex_numbers(part, tmp_path):
+    """Arithmetic, data movement, sums and scatters, with infinities, NaN and both zeros among the parts."""
+    function, element = Function(), f"complex<{part}>"
+    parts = np.array([0, -0.0, 1, -2.5, np.inf, -np.inf, np.nan, 1e-42, 3e38, 0.1, 7], NUMPY[part])
+    shape = [121, 121]
+    grid = [each.ravel() for each in np.meshgrid(parts, parts)]
+    sides = []
+    for axis in (0, 1):
+        names = [function.argument(each, part) for each in grid]
+        of, line = tensor(shape, element), tensor([121], element)
+        number = function.emit(f"stablehlo.complex {names[0]}, {names[1]} : {line}")
+        sides.append(function.emit(f"stablehlo.broadcast_in_dim {number}, dims = [{axis}] : ({line}) -> {of}"))
+
+    def give(name, extents):
+        for which in ("real", "imag"):
+            function.give(function.emit(f"stablehlo.{which} {name} : ({tensor(extents, element)}) -> "
+                                        f"{tensor(extents, part)}"), extents, part)
+
+    for name in ("add", "subtract", "multiply", "divide"):
+        give(function.emit(f"stablehlo.{name} {sides[0]}, {sides[1]} : {of}"), shape)
+    give(function.emit(f"stablehlo.negate {number} : {line}"), [121])
+    function.give(function.emit(f"stablehlo.abs {number} : ({line}) -> {tensor([121], part)}"), [121], part)
+    for direction in ("EQ", "NE"):
+        less = function.emit(f"stablehlo.compare {direction}, {sides[0]}, {sides[1]}, FLOAT : ({of}, {of}) -> "
+                             f"{tensor(shape, 'i1')}")
+        function.give(less, shape, "i1")
+    give(function.emit(f"stablehlo.select {less}, {sides[0]}, {sides[1]} : {tensor(shape, 'i1')}, {of}"), shape)
+    for other in ("f32", "f64", "i32", "i1", "f8E5M2"):
+        function.give(function.convert(number, [121], element, other), [121], other)
+        back = function.convert(function.argument(drawn_values([121], other), other) if other in NUMPY else
+                                value(function, [121], other), [121], other, element)
+        give(back, [121])
+    zero = function.constant("(0.0, 0.0)", element)
+    finite = [value(function, [9, 33], part, i) for i in range(2)]
+    finite = function.emit(f"stablehlo.complex {finite[0]}, {finite[1]} : {tensor([9, 33], element)}")
+    for name in ("add", "multiply"):
+        give(function.emit(f"stablehlo.reduce({finite} init: {zero}) applies stablehlo.{name} across dimensions = [1] : "
+                           f"({tensor([9, 33], element)}, tensor<{element}>) -> {tensor([9], element)}"), [9])
+    give(function.emit(f"stablehlo.pad {finite}, {zero}, low = [1, 0], high = [0, 2], interior = [0, 1] : "
+                       f"({tensor([9, 33], element)}, tensor<{element}>) -> {tensor([10, 67], element)}"), [10, 67])
+    give(function.emit(f"stablehlo.concatenate {finite}, {finite}, dim = 1 : ({tensor([9, 33], element)}, "
+                       f"{tensor([9, 33], element)}) -> {tensor([9, 66], element)}"), [9, 66])
+    indices = function.argument(np.array([[1], [8], [1], [3]], np.int32), "i32")
+    updates = function.emit(f"stablehlo.slice {finite} [0:4, 0:33] : ({tensor([9, 33], element)}) -> {tensor([4, 33], element)}")
+    give(function.emit(
+        f"\"stablehlo.scatter\"({finite}, {indices}, {updates}) <{{scatter_dimension_numbers = #stablehlo.scatter<"
+        f"{SCATTERS[0][3]}>}}> {body(['add'], element)} : ({tensor([9, 33], element)}, tensor<4x1xi32>, "
+        f"{tensor([4, 33], element)}) -> {tensor([9, 33], element)}"), [9, 33])
+    function.assert_bits(tmp_path)

@@ -1,5 +1,6 @@
 #include "octavo/Conversion/Kernels/Arithmetic.h"
 
+#include "octavo/Conversion/Kernels/ComplexArithmetic.h"
 #include "octavo/Conversion/Kernels/Functions.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
@@ -203,7 +204,17 @@ llvm::Value* compare(const Context& c, Operands x) {
                                             Predicate::ICMP_ULE, Predicate::ICMP_ULT};
   return c.b.CreateICmp((c.isUnsigned() ? kUnsigned : kSigned)[direction], lhs, rhs);
 }
-llvm::Value* select(const Context& c, Operands x) { return c.b.CreateSelect(x[0], x[1], x[2]); }
+llvm::Value* select(const Context& c, Operands x) {
+  if (!x[1]->getType()->isStructTy())
+    return c.b.CreateSelect(x[0], x[1], x[2]);
+  // Part by part, as vectors are.
+  const Scalars::Pair yes = c.scalars.parts(x[1]), no = c.scalars.parts(x[2]);
+  return c.scalars.pair(c.b.CreateSelect(x[0], yes.real, no.real),
+                        c.b.CreateSelect(x[0], yes.imaginary, no.imaginary));
+}
+llvm::Value* complexOf(const Context& c, Operands x) { return c.scalars.pair(x[0], x[1]); }
+llvm::Value* realOf(const Context&, Operands x) { return x[0]; }
+llvm::Value* imaginaryOf(const Context& c, Operands x) { return c.number(x[0], 0); }
 llvm::Value* convert(const Context& c, Operands x) {
   return c.scalars.convert(c.type, mlir::getElementTypeOrSelf(c.op->getResult(0).getType()), x[0]);
 }
@@ -278,6 +289,9 @@ const llvm::StringMap<Row>& table() {
     stablehlo("compare", kAny, 1, compare);
     stablehlo("select", kBoolean, 1, select);
     stablehlo("convert", kAny, 1, convert);
+    stablehlo("complex", kFloat, 1, complexOf);
+    stablehlo("real", kFloat, 1, realOf);
+    stablehlo("imag", kFloat, 1, imaginaryOf);
     stablehlo("bitcast_convert", kNumber, 1, bitcastConvert);
     static constexpr char kExp[] = "octavo_exp", kExpm1[] = "octavo_expm1", kLog[] = "octavo_log",
                           kLog1p[] = "octavo_log1p", kLogistic[] = "octavo_logistic",
@@ -336,8 +350,7 @@ const Row* rowOf(mlir::Operation* op) {
 } // namespace
 
 bool isCompiledElementwise(mlir::Operation* op) {
-  const Row* row = rowOf(op);
-  if (row == nullptr || op->getNumResults() != 1)
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0)
     return false;
   const auto fits = [](mlir::Value value) {
     auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
@@ -347,6 +360,11 @@ bool isCompiledElementwise(mlir::Operation* op) {
     return false;
   const mlir::Type from = mlir::getElementTypeOrSelf(op->getOperand(0));
   const mlir::Type to = mlir::getElementTypeOrSelf(op->getResult(0));
+  if (mlir::isa<mlir::ComplexType>(from))
+    return isCompiledComplex(op);
+  const Row* row = rowOf(op);
+  if (row == nullptr)
+    return false;
   const auto isWiderInRegisters = [](mlir::Type type) { return type.isF16() || type.isBF16(); };
   // Zero and what is below it have no code in e8m0fnu, and products leave f32: kernels only
   // compare and convert it.
@@ -359,7 +377,7 @@ bool isCompiledElementwise(mlir::Operation* op) {
     return false;
   // Registers have the bits of all other types.
   if (llvm::isa<stablehlo::BitcastConvertOp>(op) &&
-      (isWiderInRegisters(from) || isWiderInRegisters(to) ||
+      (isWiderInRegisters(from) || isWiderInRegisters(to) || mlir::isa<mlir::ComplexType>(to) ||
        from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() ||
        from.getIntOrFloatBitWidth() < 8))
     return false;
@@ -378,6 +396,8 @@ int costOf(mlir::Operation* op) {
 
 llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op, Operands operands) {
   const mlir::Type type = mlir::getElementTypeOrSelf(op->getOperand(0));
+  if (mlir::isa<mlir::ComplexType>(type))
+    return emitComplex(scalars, op, operands);
   const Emit emit = rowOf(op)->emit;
   const format::ElementFormat* format = narrowFormat(type);
   if (format == nullptr || llvm::isa<stablehlo::ConvertOp, stablehlo::BitcastConvertOp>(op))

@@ -73,6 +73,8 @@ std::optional<llvm::APInt> splatBits(mlir::Value constant) {
   mlir::DenseElementsAttr value;
   if (!mlir::matchPattern(constant, mlir::m_Constant(&value)) || !value.isSplat())
     return std::nullopt;
+  if (mlir::isa<mlir::ComplexType>(value.getElementType()))
+    return std::nullopt;
   if (mlir::isa<mlir::FloatType>(value.getElementType()))
     return value.getSplatValue<llvm::APFloat>().bitcastToAPInt();
   return value.getSplatValue<llvm::APInt>();

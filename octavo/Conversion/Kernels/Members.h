@@ -9,7 +9,8 @@
 
 namespace octavo::conversion {
 
-/// The one value of a constant's elements, as its bits; nothing for constants of several.
+/// The one value of a constant's elements, as its bits; nothing for constants of several, and of
+/// complex numbers.
 std::optional<llvm::APInt> splatBits(mlir::Value constant);
 
 /// Why there is no code for a region on scalars; empty where there is.

@@ -21,6 +21,8 @@ const format::ElementFormat* narrowFormat(mlir::Type element) {
 }
 
 bool isCompiled(mlir::Type element) {
+  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(element))
+    return complex.getElementType().isF32() || complex.getElementType().isF64();
   if (auto integer = mlir::dyn_cast<mlir::IntegerType>(element)) {
     const unsigned width = integer.getWidth();
     return width <= 64 && llvm::isPowerOf2_32(width);
@@ -32,10 +34,16 @@ bool isCompiled(mlir::Type element) {
 mlir::Type elementOf(mlir::Value tensor) { return mlir::getElementTypeOrSelf(tensor.getType()); }
 
 std::int64_t containerBytes(mlir::Type element) {
+  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(element))
+    return 2 * containerBytes(complex.getElementType());
   return (element.getIntOrFloatBitWidth() + 7) / 8;
 }
 
 llvm::Type* Scalars::registerType(mlir::Type element) {
+  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(element)) {
+    llvm::Type* part = registerType(complex.getElementType());
+    return llvm::StructType::get(part, part);
+  }
   if (narrowFormat(element) != nullptr)
     return b.getInt8Ty();
   if (element.isF64())
@@ -55,7 +63,23 @@ llvm::Type* Scalars::memoryType(mlir::Type element) {
   return b.getIntNTy(static_cast<unsigned>(8 * containerBytes(element)));
 }
 
+Scalars::Pair Scalars::parts(llvm::Value* number) {
+  return {b.CreateExtractValue(number, 0), b.CreateExtractValue(number, 1)};
+}
+
+llvm::Value* Scalars::pair(llvm::Value* real, llvm::Value* imaginary) {
+  llvm::Type* type = llvm::StructType::get(real->getType(), real->getType());
+  return b.CreateInsertValue(b.CreateInsertValue(llvm::PoisonValue::get(type), real, 0), imaginary,
+                             1);
+}
+
 llvm::Value* Scalars::load(mlir::Type element, llvm::Value* base, llvm::Value* index) {
+  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(element)) {
+    const mlir::Type part = complex.getElementType();
+    llvm::Value* first = b.CreateNSWMul(index, b.getInt64(2));
+    llvm::Value* real = load(part, base, first);
+    return pair(real, load(part, base, b.CreateNSWAdd(first, b.getInt64(1))));
+  }
   llvm::Type* type = memoryType(element);
   llvm::Value* value = b.CreateAlignedLoad(type, b.CreateInBoundsGEP(type, base, index),
                                            llvm::Align(containerBytes(element)));
@@ -69,6 +93,14 @@ llvm::Value* Scalars::load(mlir::Type element, llvm::Value* base, llvm::Value* i
 }
 
 void Scalars::store(mlir::Type element, llvm::Value* value, llvm::Value* base, llvm::Value* index) {
+  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(element)) {
+    const mlir::Type part = complex.getElementType();
+    llvm::Value* first = b.CreateNSWMul(index, b.getInt64(2));
+    const Pair both = parts(value);
+    store(part, both.real, base, first);
+    store(part, both.imaginary, base, b.CreateNSWAdd(first, b.getInt64(1)));
+    return;
+  }
   llvm::Type* type = memoryType(element);
   if (element.isInteger() && element.getIntOrFloatBitWidth() < 8)
     value = b.CreateZExt(value, type);
@@ -224,7 +256,18 @@ llvm::Value* Scalars::toOdd(mlir::Type from, llvm::Value* value) {
 llvm::Value* Scalars::convert(mlir::Type from, mlir::Type to, llvm::Value* value) {
   if (from == to)
     return value;
-  mlir::Type f32 = mlir::Float32Type::get(to.getContext());
+  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(from)) {
+    const Pair both = parts(value);
+    const mlir::Type part = complex.getElementType();
+    if (auto target = mlir::dyn_cast<mlir::ComplexType>(to))
+      return pair(convert(part, target.getElementType(), both.real),
+                  convert(part, target.getElementType(), both.imaginary));
+    return convert(part, to, both.real);
+  }
+  if (auto target = mlir::dyn_cast<mlir::ComplexType>(to))
+    return pair(convert(from, target.getElementType(), value),
+                llvm::Constant::getNullValue(registerType(target.getElementType())));
+  const mlir::Type f32 = mlir::Float32Type::get(to.getContext());
   if (const format::ElementFormat* format = narrowFormat(from))
     return convert(f32, to, decode(*format, value));
   if (const format::ElementFormat* format = narrowFormat(to))

@@ -10,8 +10,8 @@
 
 namespace octavo::conversion {
 
-/// Whether elements of the type are computed in compiled loops: integers of 1 to 64 bits and floats
-/// of 4 to 64.
+/// Whether elements of the type are computed in compiled loops: integers of 1 to 64 bits, floats of
+/// 4 to 64, and complex numbers of f32 and f64.
 bool isCompiled(mlir::Type element);
 
 /// The row of a float type of at most 8 bits; null for every other type.
@@ -29,7 +29,8 @@ inline bool isUnsigned(mlir::Type element) {
 
 /// Code for elements of one kernel. Integers are held in their width, i1 in one bit, f64 as double,
 /// floats of 16 and 32 bits as float: f16 and bf16 are rounded after each operation, which gives
-/// what one rounding would (24 >= 2 * 11 + 2). Floats of at most 8 bits are held as their codes.
+/// what one rounding would (24 >= 2 * 11 + 2). Floats of at most 8 bits are held as their codes,
+/// complex numbers as a structure of both parts.
 class Scalars {
 public:
   explicit Scalars(llvm::IRBuilder<>& builder) : b(builder) {}
@@ -40,6 +41,12 @@ public:
   /// The element number `index` of the array at `base`.
   llvm::Value* load(mlir::Type element, llvm::Value* base, llvm::Value* index);
   void store(mlir::Type element, llvm::Value* value, llvm::Value* base, llvm::Value* index);
+
+  struct Pair {
+    llvm::Value *real, *imaginary;
+  };
+  Pair parts(llvm::Value* number);
+  llvm::Value* pair(llvm::Value* real, llvm::Value* imaginary);
 
   /// A float in its register, rounded to `element`, to nearest, ties to even; NaN stays NaN.
   llvm::Value* round(mlir::Type element, llvm::Value* value);

@@ -15,6 +15,7 @@ namespace {
 using Axes = llvm::SmallVector<std::int64_t>;
 
 bool isInteger(mlir::Value value) { return mlir::isa<mlir::IntegerType>(elementOf(value)); }
+bool isFloat(mlir::Value value) { return mlir::isa<mlir::FloatType>(elementOf(value)); }
 
 /// What products of two operands are multiplied and added in: the result's integers, f64, or f32.
 mlir::Type accumulationType(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
@@ -30,8 +31,8 @@ mlir::Type accumulationType(mlir::Value lhs, mlir::Value rhs, mlir::Value result
 /// Whether products of these are summed here: not those that the kernel library multiplies.
 bool isSummed(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   const bool areIntegers = isInteger(lhs) && isInteger(rhs) && isInteger(result);
-  const bool isAnyInteger = isInteger(lhs) || isInteger(rhs) || isInteger(result);
-  return areIntegers || (!isAnyInteger && accumulationType(lhs, rhs, result).isF64());
+  const bool areFloats = isFloat(lhs) && isFloat(rhs) && isFloat(result);
+  return areIntegers || (areFloats && accumulationType(lhs, rhs, result).isF64());
 }
 
 std::string notOf(llvm::StringRef what, mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
@@ -126,13 +127,14 @@ llvm::Value* emitSum(Elements& elements, stablehlo::ReduceWindowOp op, const Ind
 
 std::string whyNoSum(stablehlo::ConvolutionOp op) {
   const mlir::Value lhs = op.getLhs(), rhs = op.getRhs(), result = op.getResult();
-  if (isSummed(lhs, rhs, result) || sizeOf(lhs) == 0 || sizeOf(rhs) == 0 || sizeOf(result) == 0)
+  if (isSummed(lhs, rhs, result))
     return "";
   const auto features =
       static_cast<std::size_t>(op.getDimensionNumbers().getKernelInputFeatureDimension());
   // Of one feature each the products of matrices are vectors.
-  if (!isInteger(lhs) && !isInteger(rhs) && !isInteger(result) && op.getFeatureGroupCount() > 1 &&
-      shapeOf(rhs)[features] == 1)
+  const bool isOfOneEach = op.getFeatureGroupCount() > 1 && shapeOf(rhs)[features] == 1;
+  const bool isEmpty = sizeOf(lhs) == 0 || sizeOf(rhs) == 0 || sizeOf(result) == 0;
+  if (isFloat(lhs) && isFloat(rhs) && isFloat(result) && (isOfOneEach || isEmpty))
     return "";
   return notOf("convolutions", lhs, rhs, result);
 }
