@@ -296,8 +296,8 @@ class Program:
         value = self.whole(name, shape)
         if len(shape) == 2:
             shape = [1, *shape]
-            value = self.emit(f"stablehlo.reshape {value[0]} : ({tensor(value[1], 'f32')}) -> {tensor(shape, 'f32')}", shape,
-                              "f32")
+            value = self.emit(f"stablehlo.reshape {value} : ({tensor(shape[1:], 'f32')}) -> {tensor(shape, 'f32')}", shape,
+                              "f32")[0]
         window, features, outputs = self.random.randint(1, 3), shape[2], self.random.randint(1, 9)
         groups = features if features > 1 and self.random.random() < 0.3 else 1
         outputs *= groups
@@ -309,7 +309,7 @@ class Program:
         padded = shape[1] + sum(pad)
         places = (padded - window) // stride + 1 if padded >= window and padded else 0
         new = [shape[0], places, outputs]
-        self.emit(f"stablehlo.convolution({value[0]}, {weight}) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], "
+        self.emit(f"stablehlo.convolution({value}, {weight}) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], "
                   f"window = {{stride = [{stride}], pad = [{pad}]}} {{batch_group_count = 1 : i64, "
                   f"feature_group_count = {groups} : i64}} : ({tensor(shape, 'f32')}, {tensor(kernel, 'f32')}) -> "
                   f"{tensor(new, 'f32')}", new, "f32")

@@ -15,7 +15,16 @@ namespace {
 using Axes = llvm::SmallVector<std::int64_t>;
 
 bool isInteger(mlir::Value value) { return mlir::isa<mlir::IntegerType>(elementOf(value)); }
-bool isFloat(mlir::Value value) { return mlir::isa<mlir::FloatType>(elementOf(value)); }
+bool areFloats(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
+  return llvm::all_of(llvm::SmallVector<mlir::Value>{lhs, rhs, result}, [](mlir::Value value) {
+    return mlir::isa<mlir::FloatType>(elementOf(value));
+  });
+}
+/// Nothing that the kernel library could multiply.
+bool isEmptyOfFloats(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
+  return areFloats(lhs, rhs, result) &&
+         (sizeOf(lhs) == 0 || sizeOf(rhs) == 0 || sizeOf(result) == 0);
+}
 
 /// What products of two operands are multiplied and added in: the result's integers, f64, or f32.
 mlir::Type accumulationType(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
@@ -31,8 +40,7 @@ mlir::Type accumulationType(mlir::Value lhs, mlir::Value rhs, mlir::Value result
 /// Whether products of these are summed here: not those that the kernel library multiplies.
 bool isSummed(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   const bool areIntegers = isInteger(lhs) && isInteger(rhs) && isInteger(result);
-  const bool areFloats = isFloat(lhs) && isFloat(rhs) && isFloat(result);
-  return areIntegers || (areFloats && accumulationType(lhs, rhs, result).isF64());
+  return areIntegers || (areFloats(lhs, rhs, result) && accumulationType(lhs, rhs, result).isF64());
 }
 
 std::string notOf(llvm::StringRef what, mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
@@ -133,8 +141,7 @@ std::string whyNoSum(stablehlo::ConvolutionOp op) {
       static_cast<std::size_t>(op.getDimensionNumbers().getKernelInputFeatureDimension());
   // Of one feature each the products of matrices are vectors.
   const bool isOfOneEach = op.getFeatureGroupCount() > 1 && shapeOf(rhs)[features] == 1;
-  const bool isEmpty = sizeOf(lhs) == 0 || sizeOf(rhs) == 0 || sizeOf(result) == 0;
-  if (isFloat(lhs) && isFloat(rhs) && isFloat(result) && (isOfOneEach || isEmpty))
+  if (isEmptyOfFloats(lhs, rhs, result) || (isOfOneEach && areFloats(lhs, rhs, result)))
     return "";
   return notOf("convolutions", lhs, rhs, result);
 }
@@ -204,7 +211,8 @@ llvm::Value* emitSum(Elements& elements, stablehlo::ConvolutionOp op, const Inde
 std::string whyNoSum(stablehlo::DotGeneralOp op) {
   if (op.getAlgorithm())
     return "dots with an algorithm are not compiled";
-  if (isSummed(op.getLhs(), op.getRhs(), op.getResult()))
+  if (isSummed(op.getLhs(), op.getRhs(), op.getResult()) ||
+      isEmptyOfFloats(op.getLhs(), op.getRhs(), op.getResult()))
     return "";
   return notOf("dots", op.getLhs(), op.getRhs(), op.getResult());
 }
