@@ -1,6 +1,8 @@
 #include "octavo/Pipelines/Compiled.h"
 
+#include "octavo/Conversion/Kernels/Arithmetic.h"
 #include "octavo/Conversion/Steps/Explain.h"
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Channels.h"
@@ -8,6 +10,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Pipelines/Codegen.h"
+#include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
 #include "octavo/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -276,16 +279,33 @@ std::string whyInterpreted(mlir::ModuleOp program) {
   return reason;
 }
 
+/// Has functions of CHLO that kernels have no code for become operations that they have code for:
+/// those that cannot stay as they are.
+void legalizeFunctions(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::Operation*> functions;
+  module->walk([&](mlir::Operation* op) {
+    if (llvm::isa_and_nonnull<chlo::CHLODialect>(op->getDialect()) &&
+        !conversion::isCompiledElementwise(op))
+      functions.push_back(op);
+  });
+  const Diagnostics unheard(*module.getContext());
+  for (mlir::Operation* op : functions)
+    static_cast<void>(transforms::legalizeCHLO(op));
+}
+
 /// Makes a program what Conversion takes: one function, its calls inlined, what is constant folded.
 llvm::Error simplify(mlir::ModuleOp module) {
-  mlir::PassManager passes(module.getContext());
-  passes.addPass(transforms::createLegalizeComposites());
-  passes.addPass(transforms::createLegalizeArith());
-  passes.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
-  passes.addPass(mlir::createCanonicalizerPass());
-  passes.addPass(mlir::createCSEPass());
+  mlir::PassManager legalize(module.getContext()), simplify(module.getContext());
+  legalize.addPass(transforms::createLegalizeComposites());
+  legalize.addPass(transforms::createLegalizeArith());
+  simplify.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
+  simplify.addPass(mlir::createCanonicalizerPass());
+  simplify.addPass(mlir::createCSEPass());
   const Diagnostics diagnostics(*module.getContext());
-  if (mlir::failed(passes.run(module)))
+  if (mlir::failed(legalize.run(module)))
+    return llvm::createStringError(diagnostics.found());
+  legalizeFunctions(module);
+  if (mlir::failed(simplify.run(module)))
     return llvm::createStringError(diagnostics.found());
   widenProducts(module);
   return llvm::Error::success();
