@@ -3,6 +3,7 @@
 #include "octavo/Parallel/Loops.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace octavo::steps {
@@ -32,12 +33,22 @@ std::int64_t coordinate(const PatchAxis& axis, std::int64_t place, std::int64_t 
   return at >= 0 && at < axis.extent ? at : -1;
 }
 
-float* fill(float* to, const float* from, std::int64_t count) {
-  if (from != nullptr)
+/// Copies runs that are often too short for a call to pay.
+void copyRun(float* to, const float* from, std::int64_t count) {
+  constexpr std::int64_t kWide = 4, kLong = 128;
+  if (count >= kLong) {
     std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
-  else
-    std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float));
-  return to + count;
+    return;
+  }
+  std::int64_t i = 0;
+  for (; i + kWide <= count; i += kWide)
+    std::memcpy(to + i, from + i, kWide * sizeof(float));
+  for (; i < count; ++i)
+    to[i] = from[i];
+}
+
+void clearRun(float* to, std::int64_t count) {
+  std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float));
 }
 
 } // namespace
@@ -82,62 +93,64 @@ llvm::Error ConvolutionStep::prepare(Frame& frame) const {
   return llvm::Error::success();
 }
 
-/// The elements that the result's row sees in one group, window by window.
+/// The elements that rows of the result see in one group, a patch of `depth` elements for each:
+/// place by place of the window, all rows of one line of the result at a time.
 void ConvolutionStep::layOut(const float* values, std::int64_t group, std::int64_t row,
-                             float* patch) const {
+                             std::int64_t count, float* patches) const {
   const std::size_t rank = shape.axes.size();
-  constexpr std::size_t kMostAxes = 8;
-  std::int64_t places[kMostAxes], window[kMostAxes] = {};
-  for (std::size_t axis = rank; axis-- > 0;) {
-    places[axis] = row % shape.axes[axis].places;
-    row /= shape.axes[axis].places;
-  }
-  const std::int64_t image = row + (shape.batchGroups > 1 ? group * shape.batch : 0);
-  const float* first = values + shape.inputOffset + image * shape.imageStride +
-                       (shape.inputGroups > 1 ? group * shape.features : 0);
-  if (rank == 0) {
-    fill(patch, first, shape.features);
-    return;
-  }
-  const PatchAxis& inner = shape.axes[rank - 1];
+  const std::int64_t features = shape.features, depth = shape.depth();
+  const PatchAxis& inner = shape.axes.back();
   const bool isRun =
-      inner.inputStride == shape.features && inner.inputDilation == 1 && inner.windowDilation == 1;
-  // Of a run: the places before and behind what is inside.
-  const std::int64_t begin = places[rank - 1] * inner.step - inner.low;
-  const std::int64_t before = std::clamp<std::int64_t>(-begin, 0, inner.window);
-  const std::int64_t behind =
-      std::clamp<std::int64_t>(begin + inner.window - inner.extent, 0, inner.window - before);
-  while (true) {
-    const float* from = first;
-    for (std::size_t axis = 0; axis + 1 < rank && from != nullptr; ++axis) {
-      const std::int64_t at = coordinate(shape.axes[axis], places[axis], window[axis]);
-      from = at < 0 ? nullptr : from + at * shape.axes[axis].inputStride;
+      inner.inputStride == features && inner.inputDilation == 1 && inner.windowDilation == 1;
+  const std::int64_t lines = depth / std::max<std::int64_t>(1, inner.window * features);
+  for (std::int64_t length = 0; count > 0; row += length, count -= length) {
+    const std::int64_t begin = row % inner.places;
+    length = std::min(count, inner.places - begin);
+    std::array<std::int64_t, kMostPatchAxes> places{}, window{};
+    std::int64_t rest = row / inner.places;
+    for (std::size_t axis = rank - 1; axis-- > 0;) {
+      places[axis] = rest % shape.axes[axis].places;
+      rest /= shape.axes[axis].places;
     }
-    const std::int64_t features = shape.features;
-    if (from == nullptr) {
-      patch = fill(patch, nullptr, inner.window * features);
-    } else if (isRun) {
-      const std::int64_t inside = inner.window - before - behind;
-      if (before != 0)
-        patch = fill(patch, nullptr, before * features);
-      if (inside != 0)
-        patch = fill(patch, from + (begin + before) * features, inside * features);
-      if (behind != 0)
-        patch = fill(patch, nullptr, behind * features);
-    } else {
-      for (std::int64_t k = 0; k < inner.window; ++k) {
-        const std::int64_t at = coordinate(inner, places[rank - 1], k);
-        patch = fill(patch, at < 0 ? nullptr : from + at * inner.inputStride, features);
+    const std::int64_t image = rest + (shape.batchGroups > 1 ? group * shape.batch : 0);
+    const float* first = values + shape.inputOffset + image * shape.imageStride +
+                         (shape.inputGroups > 1 ? group * features : 0);
+    for (std::int64_t line = 0; line < lines; ++line) {
+      const float* from = first;
+      for (std::size_t axis = 0; axis + 1 < rank && from != nullptr; ++axis) {
+        const std::int64_t at = coordinate(shape.axes[axis], places[axis], window[axis]);
+        from = at < 0 ? nullptr : from + at * shape.axes[axis].inputStride;
+      }
+      float* patch = patches + line * inner.window * features;
+      for (std::int64_t place = begin; place < begin + length; ++place, patch += depth) {
+        if (from == nullptr) {
+          clearRun(patch, inner.window * features);
+        } else if (isRun) {
+          const std::int64_t at = place * inner.step - inner.low;
+          const std::int64_t before = std::clamp<std::int64_t>(-at, 0, inner.window);
+          const std::int64_t behind =
+              std::clamp<std::int64_t>(at + inner.window - inner.extent, 0, inner.window - before);
+          const std::int64_t inside = inner.window - before - behind;
+          clearRun(patch, before * features);
+          copyRun(patch + before * features, from + (at + before) * features, inside * features);
+          clearRun(patch + (before + inside) * features, behind * features);
+        } else {
+          for (std::int64_t k = 0; k < inner.window; ++k) {
+            const std::int64_t at = coordinate(inner, place, k);
+            if (at < 0)
+              clearRun(patch + k * features, features);
+            else
+              copyRun(patch + k * features, from + at * inner.inputStride, features);
+          }
+        }
+      }
+      for (std::size_t axis = rank - 1; axis-- > 0;) {
+        if (++window[axis] < shape.axes[axis].window)
+          break;
+        window[axis] = 0;
       }
     }
-    std::size_t axis = rank - 1;
-    while (axis-- > 0) {
-      if (++window[axis] < shape.axes[axis].window)
-        break;
-      window[axis] = 0;
-    }
-    if (axis == static_cast<std::size_t>(-1))
-      return;
+    patches += length * depth;
   }
 }
 
@@ -160,8 +173,7 @@ llvm::Error ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRang
     for (std::int64_t from = begin; from < end; from += block) {
       const std::int64_t count = std::min(block, end - from);
       for (std::int64_t group = 0; group < shape.groups(); ++group) {
-        for (std::int64_t i = 0; i < count; ++i)
-          layOut(values, group, own.begin + from + i, patches.data() + i * depth);
+        layOut(values, group, own.begin + from, count, patches.data());
         kernels::multiplyRows(
             patches.data(), depth, count, weights[static_cast<std::size_t>(group)],
             c + (own.begin + from) * shape.outputs + group * columns, shape.outputs, alone);

@@ -15,6 +15,9 @@ struct PatchAxis {
   std::int64_t inputStride, weightStride;
 };
 
+/// There are at least one and at most so many.
+inline constexpr std::size_t kMostPatchAxes = 8;
+
 struct PatchShape {
   std::int64_t batch, features, outputs; ///< of the result's rows; of one group; of all groups
   std::int64_t inputGroups = 1;          ///< groups of input features
@@ -47,7 +50,8 @@ public:
 private:
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
   Weights pack(const float* values) const;
-  void layOut(const float* values, std::int64_t group, std::int64_t row, float* patch) const;
+  void layOut(const float* values, std::int64_t group, std::int64_t row, std::int64_t count,
+              float* patches) const;
 
   PatchShape shape;
   Slot input, weight, result;

@@ -16,16 +16,13 @@ namespace {
 
 using Axes = llvm::SmallVector<std::int64_t>;
 
-/// More are nobody's: a patch is laid out with that many indices.
-constexpr std::size_t kMostAxes = 8;
-
 bool isMultiplied(stablehlo::ConvolutionOp op) {
   const auto isF32 = [](mlir::Value value) {
     auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
     return tensor && tensor.hasStaticShape() && tensor.getElementType().isF32();
   };
   return isF32(op.getLhs()) && isF32(op.getRhs()) && isF32(op.getResult()) &&
-         op.getDimensionNumbers().getInputSpatialDimensions().size() <= kMostAxes &&
+         op.getDimensionNumbers().getInputSpatialDimensions().size() <= steps::kMostPatchAxes &&
          !isKernelMember(op);
 }
 
@@ -190,6 +187,8 @@ std::optional<PatchProduct> patchProduct(stablehlo::ConvolutionOp op) {
                           .inputStride = at(input->axes, ours),
                           .weightStride = weightStride});
   }
+  if (patch.axes.empty())
+    patch.axes.push_back({1, 1, 1, 1, 0, 1, 1, 0, 0});
   return product;
 }
 
