@@ -640,3 +640,54 @@ def test_top_k(element, tmp_path):
         function.give(f"{name}#0", result, element)
         function.give(f"{name}#1", result, "i32")
     function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
+def test_reduced_precision(element, tmp_path):
+    function = Function()
+    values = spread("f32" if element == "bf16" else element)
+    x = function.argument(values, "f32" if element == "bf16" else element)
+    if element == "bf16":
+        x = function.convert(x, values.shape, "f32", element)
+    for exponent, mantissa in [(8, 7), (5, 10), (5, 2), (4, 3), (1, 0), (2, 1), (11, 52), (8, 23), (15, 60), (3, 0), (8, 0)]:
+        name = function.emit(f"stablehlo.reduce_precision {x}, format = e{exponent}m{mantissa} : {tensor(values.shape, element)}")
+        if element == "bf16":
+            name = function.convert(name, values.shape, element, "f32")
+        function.give(name, values.shape, "f32" if element == "bf16" else element)
+    function.assert_bits(tmp_path)
+
+
+def test_steps_in_a_loop_write_into_what_it_carries(tmp_path):
+    """A scatter into one of two tensors that change places, a sort and a convolution of the other."""
+    function = Function()
+    x, y = value(function, [1, 9, 4], "i32", 1), value(function, [1, 9, 4], "i32", 2)
+    of = "tensor<1x9x4xi32>"
+    function.lines.append(f"""  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %w = stablehlo.constant dense<[[[1, 2, 0, 1], [0, 1, 3, 0], [2, 0, 1, 1], [1, 1, 0, 2]]]> : tensor<1x4x4xi32>
+  %at = stablehlo.constant dense<[[0, 1], [0, 8], [0, 1]]> : tensor<3x2xi32>
+  %r:3 = stablehlo.while(%i = %zero, %a = {x}, %b = {y}) : tensor<i32>, {of}, {of}
+   cond {{
+    %end = stablehlo.constant dense<5> : tensor<i32>
+    %more = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %c = stablehlo.convolution(%b, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({of}, tensor<1x4x4xi32>) -> {of}
+    %s = "stablehlo.sort"(%c) <{{dimension = 1 : i64}}> ({{
+    ^bb0(%l: tensor<i32>, %g: tensor<i32>):
+      %less = stablehlo.compare LT, %l, %g, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %less : tensor<i1>
+    }}) : ({of}) -> {of}
+    %u = stablehlo.slice %s [0:1, 0:3, 0:4] : ({of}) -> tensor<1x3x4xi32>
+    %v = stablehlo.reshape %u : (tensor<1x3x4xi32>) -> tensor<3x4xi32>
+    %n = "stablehlo.scatter"(%a, %at, %v) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>}}> ({{
+    ^bb0(%l: tensor<i32>, %g: tensor<i32>):
+      %sum = stablehlo.add %l, %g : tensor<i32>
+      stablehlo.return %sum : tensor<i32>
+    }}) : ({of}, tensor<3x2xi32>, tensor<3x4xi32>) -> {of}
+    stablehlo.return %next, %s, %n : tensor<i32>, {of}, {of}
+  }}""")
+    function.give("%r#1", [1, 9, 4], "i32")
+    function.give("%r#2", [1, 9, 4], "i32")
+    function.assert_bits(tmp_path)

@@ -3,6 +3,7 @@
 #include "octavo/Conversion/Kernels/ComplexArithmetic.h"
 #include "octavo/Conversion/Kernels/Functions.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
+#include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
@@ -13,6 +14,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Intrinsics.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace octavo::conversion {
@@ -222,6 +224,43 @@ llvm::Value* bitcastConvert(const Context& c, Operands x) {
   return c.b.CreateBitCast(
       x[0], c.scalars.registerType(mlir::getElementTypeOrSelf(c.op->getResult(0).getType())));
 }
+/// Rule N10, on the codes of the element's own type, whose subnormals are rounded as such.
+llvm::Value* reducePrecision(const Context& c, Operands x) {
+  auto op = mlir::cast<stablehlo::ReducePrecisionOp>(c.op);
+  llvm::IRBuilder<>& b = c.b;
+  // bf16 has the exponents of f32.
+  const format::ElementFormat& format =
+      c.type.isBF16() ? format::element("f32") : *elementFormat(c.type);
+  llvm::Value* own = c.type.isF16() ? b.CreateFPTrunc(x[0], b.getHalfTy()) : x[0];
+  llvm::Value* bits = b.CreateBitCast(own, b.getIntNTy(static_cast<unsigned>(format.width())));
+  llvm::Value* magnitude = b.CreateAnd(bits, c.integer(bits, format.signMask() - 1));
+  llvm::Value* rounded = magnitude;
+  const int trailing = format.trailingSignificandBits;
+  const int dropped = std::max(0, trailing - static_cast<int>(op.getMantissaBits()));
+  if (dropped != 0) {
+    const std::uint64_t below = (std::uint64_t{1} << dropped) - 1;
+    llvm::Value* odd =
+        b.CreateAnd(b.CreateLShr(magnitude, static_cast<unsigned>(dropped)), c.integer(bits, 1));
+    rounded = b.CreateAdd(magnitude, b.CreateAdd(odd, c.integer(bits, below >> 1)));
+    rounded = b.CreateAnd(rounded, c.integer(bits, (format.signMask() - 1) & ~below));
+  }
+  const std::uint64_t infinity = *format.infCode();
+  const int exponentBits = static_cast<int>(op.getExponentBits());
+  if (exponentBits < format.exponentBits) {
+    const int bias = (1 << (exponentBits - 1)) - 1;
+    const auto code = [&](int exponent) {
+      return c.integer(bits, static_cast<std::uint64_t>(exponent + format.bias) << trailing);
+    };
+    llvm::Value* isBelow = b.CreateICmpULT(rounded, code(1 - bias));
+    llvm::Value* isBeyond = b.CreateICmpUGE(rounded, code(bias + 1));
+    rounded = b.CreateSelect(isBeyond, c.integer(bits, infinity),
+                             b.CreateSelect(isBelow, c.integer(bits, 0), rounded));
+  }
+  rounded = b.CreateOr(rounded, b.CreateAnd(bits, c.integer(bits, format.signMask())));
+  llvm::Value* isNumber = b.CreateICmpULT(magnitude, c.integer(bits, infinity));
+  llvm::Value* result = b.CreateBitCast(b.CreateSelect(isNumber, rounded, bits), own->getType());
+  return c.type.isF16() ? b.CreateFPExt(result, b.getFloatTy()) : result;
+}
 llvm::Value* isFinite(const Context& c, Operands x) {
   llvm::Value* size = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x[0]);
   return c.b.CreateFCmpOLT(size, c.number(x[0], std::numeric_limits<double>::infinity()));
@@ -277,6 +316,7 @@ const llvm::StringMap<Row>& table() {
     stablehlo("round_nearest_even", kFloat, 1, unary<llvm::Intrinsic::roundeven>);
     stablehlo("round_nearest_afz", kFloat, 2, unary<llvm::Intrinsic::round>);
     stablehlo("is_finite", kFloat, 1, isFinite);
+    stablehlo("reduce_precision", kFloat, 4, reducePrecision);
     stablehlo("and", kBits, 1, bitAnd);
     stablehlo("or", kBits, 1, bitOr);
     stablehlo("xor", kBits, 1, bitXor);
@@ -374,6 +414,8 @@ bool isCompiledElementwise(mlir::Operation* op) {
   };
   if (isScale(from) &&
       !llvm::isa<stablehlo::CompareOp, stablehlo::ConvertOp, stablehlo::BitcastConvertOp>(op))
+    return false;
+  if (llvm::isa<stablehlo::ReducePrecisionOp>(op) && narrowFormat(from) != nullptr)
     return false;
   // Registers have the bits of all other types.
   if (llvm::isa<stablehlo::BitcastConvertOp>(op) &&
