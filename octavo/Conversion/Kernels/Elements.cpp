@@ -39,11 +39,11 @@ void Elements::forRange(llvm::Value* begin, llvm::Value* end,
   });
 }
 
-Elements::Values Elements::repeat(std::int64_t count, Values first, Next next) {
-  return count == 0 ? first : repeat(b.getInt64(count), std::move(first), next);
+Elements::Values Elements::repeat(std::int64_t count, const Values& first, Next next) {
+  return count == 0 ? first : repeat(b.getInt64(count), first, next);
 }
 
-Elements::Values Elements::repeat(llvm::Value* count, Values first, Next next) {
+Elements::Values Elements::repeat(llvm::Value* count, const Values& first, Next next) {
   llvm::BasicBlock* before = b.GetInsertBlock();
   llvm::Function* function = before->getParent();
   auto* head = llvm::BasicBlock::Create(b.getContext(), "turn", function);

@@ -35,9 +35,9 @@ public:
 
   /// What `next` makes of `first`, `count` times one after the other; it is given the turn.
   using Next = llvm::function_ref<Values(llvm::Value* turn, const Values& running)>;
-  Values repeat(std::int64_t count, Values first, Next next);
+  Values repeat(std::int64_t count, const Values& first, Next next);
   /// The same for a count of at least 1 that the program has.
-  Values repeat(llvm::Value* count, Values first, Next next);
+  Values repeat(llvm::Value* count, const Values& first, Next next);
 };
 
 } // namespace octavo::conversion

@@ -160,7 +160,7 @@ llvm::Value* emitSum(Elements& elements, stablehlo::ConvolutionOp op, const Inde
   const std::int64_t outputs = extentOf(kernelShape, numbers.getKernelOutputFeatureDimension());
   const auto featureGroups = static_cast<std::int64_t>(op.getFeatureGroupCount());
   const auto batchGroups = static_cast<std::int64_t>(op.getBatchGroupCount());
-  const Index output = at[static_cast<std::size_t>(numbers.getOutputFeatureDimension())];
+  const Index& output = at[static_cast<std::size_t>(numbers.getOutputFeatureDimension())];
   Index batch = at[static_cast<std::size_t>(numbers.getOutputBatchDimension())];
   Index firstFeature;
   if (featureGroups > 1)

@@ -47,7 +47,7 @@ Elements::Values overAxes(Elements& elements, llvm::ArrayRef<std::int64_t> sizes
     return running;
   }
   return elements.repeat(
-      sizes[axis], std::move(running), [&](llvm::Value* turn, const Elements::Values& values) {
+      sizes[axis], running, [&](llvm::Value* turn, const Elements::Values& values) {
         return at(Index::variable(elements.define(turn, sizes[axis]), sizes[axis]), values);
       });
 }

@@ -102,7 +102,7 @@ private:
   llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
   llvm::Error scatter(stablehlo::ScatterOp op, Sequence& sequence);
   llvm::Error scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence);
-  llvm::Error write(mlir::Operation* op, WritingCode code, Sequence& sequence);
+  llvm::Error write(mlir::Operation* op, const WritingCode& written, Sequence& sequence);
   llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
@@ -251,7 +251,7 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
   return llvm::Error::success();
 }
 
-llvm::Error Lowering::write(mlir::Operation* op, WritingCode written, Sequence& sequence) {
+llvm::Error Lowering::write(mlir::Operation* op, const WritingCode& written, Sequence& sequence) {
   std::vector<Slot> slots;
   double bytes = 0;
   for (mlir::Value argument : written.code.arguments) {
