@@ -1,12 +1,16 @@
 #include "octavo/Pipelines/Compiled.h"
 
+#include "octavo/Conversion/Kernels/Arithmetic.h"
 #include "octavo/Conversion/Steps/Explain.h"
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Pipelines/Codegen.h"
+#include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
 #include "octavo/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -198,34 +202,38 @@ private:
   std::string reason;
 };
 
-/// Dots of bf16 and f16 as dots of f32: what they are by rule I12, operands converted exactly and
-/// the result rounded once.
-void widenDots(mlir::ModuleOp module) {
-  const auto isNarrow = [](mlir::Type type) { return type.isBF16() || type.isF16(); };
-  module->walk([&](stablehlo::DotGeneralOp dot) {
-    mlir::OpBuilder builder(dot);
+/// Dots and convolutions of floats narrower than f32 as those of f32: what they are by rules I12
+/// and I21, operands converted exactly and the result rounded once.
+void widenProducts(mlir::ModuleOp module) {
+  module->walk([&](mlir::Operation* op) {
+    auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
+    if (dot ? dot.getAlgorithm().has_value() : !llvm::isa<stablehlo::ConvolutionOp>(op))
+      return;
+    mlir::OpBuilder builder(op);
     const auto f32 = [&](mlir::Type type) {
       return mlir::cast<mlir::RankedTensorType>(type).clone(builder.getF32Type());
     };
-    bool isAnyNarrow = false;
-    for (mlir::Type type : {dot.getLhs().getType(), dot.getRhs().getType(), dot.getType()}) {
-      const mlir::Type element = mlir::getElementTypeOrSelf(type);
-      isAnyNarrow |= isNarrow(element);
-      if (!isNarrow(element) && !element.isF32())
-        return;
-    }
-    if (!isAnyNarrow || dot.getAlgorithm())
+    const auto isWide = [](mlir::Type type) { return mlir::getElementTypeOrSelf(type).isF32(); };
+    const mlir::Type type = op->getResult(0).getType();
+    llvm::SmallVector<mlir::Type> types(op->getOperandTypes());
+    types.push_back(type);
+    const auto isFloatToF32 = [](mlir::Type each) {
+      auto element = llvm::dyn_cast<mlir::FloatType>(mlir::getElementTypeOrSelf(each));
+      return element && element.getWidth() <= 32;
+    };
+    if (!llvm::all_of(types, isFloatToF32) || llvm::all_of(types, isWide))
       return;
-    for (mlir::OpOperand& operand : dot->getOpOperands())
-      operand.set(stablehlo::ConvertOp::create(builder, dot.getLoc(), f32(operand.get().getType()),
-                                               operand.get()));
-    const mlir::Type type = dot.getType();
-    if (!isNarrow(mlir::getElementTypeOrSelf(type)))
+    for (mlir::OpOperand& operand : op->getOpOperands())
+      if (!isWide(operand.get().getType()))
+        operand.set(stablehlo::ConvertOp::create(builder, op->getLoc(),
+                                                 f32(operand.get().getType()), operand.get()));
+    if (isWide(type))
       return;
-    dot.getResult().setType(f32(type));
-    builder.setInsertionPointAfter(dot);
-    auto rounded = stablehlo::ConvertOp::create(builder, dot.getLoc(), type, dot.getResult());
-    dot.getResult().replaceAllUsesExcept(rounded.getResult(), rounded);
+    mlir::Value result = op->getResult(0);
+    result.setType(f32(type));
+    builder.setInsertionPointAfter(op);
+    auto rounded = stablehlo::ConvertOp::create(builder, op->getLoc(), type, result);
+    result.replaceAllUsesExcept(rounded.getResult(), rounded);
   });
 }
 
@@ -276,18 +284,35 @@ std::string whyInterpreted(mlir::ModuleOp program) {
   return reason;
 }
 
+/// Has functions of CHLO that kernels have no code for become operations that they have code for:
+/// those that cannot stay as they are.
+void legalizeFunctions(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::Operation*> functions;
+  module->walk([&](mlir::Operation* op) {
+    if (llvm::isa_and_nonnull<chlo::CHLODialect>(op->getDialect()) &&
+        !conversion::isCompiledElementwise(op))
+      functions.push_back(op);
+  });
+  const Diagnostics unheard(*module.getContext());
+  for (mlir::Operation* op : functions)
+    static_cast<void>(transforms::legalizeCHLO(op));
+}
+
 /// Makes a program what Conversion takes: one function, its calls inlined, what is constant folded.
 llvm::Error simplify(mlir::ModuleOp module) {
-  mlir::PassManager passes(module.getContext());
-  passes.addPass(transforms::createLegalizeComposites());
-  passes.addPass(transforms::createLegalizeArith());
-  passes.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
-  passes.addPass(mlir::createCanonicalizerPass());
-  passes.addPass(mlir::createCSEPass());
+  mlir::PassManager legalize(module.getContext()), simplify(module.getContext());
+  legalize.addPass(transforms::createLegalizeComposites());
+  legalize.addPass(transforms::createLegalizeArith());
+  simplify.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
+  simplify.addPass(mlir::createCanonicalizerPass());
+  simplify.addPass(mlir::createCSEPass());
   const Diagnostics diagnostics(*module.getContext());
-  if (mlir::failed(passes.run(module)))
+  if (mlir::failed(legalize.run(module)))
     return llvm::createStringError(diagnostics.found());
-  widenDots(module);
+  legalizeFunctions(module);
+  if (mlir::failed(simplify.run(module)))
+    return llvm::createStringError(diagnostics.found());
+  widenProducts(module);
   return llvm::Error::success();
 }
 

@@ -1,6 +1,7 @@
 #include "octavo/Pipelines/Library.h"
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 
 namespace octavo::pipelines {
@@ -9,6 +10,13 @@ namespace {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 float remainderOf(float x, float y) { return std::fmod(x, y); }
+
+double realQuotient(double a, double b, double c, double d) {
+  return (std::complex<double>(a, b) / std::complex<double>(c, d)).real();
+}
+double imaginaryQuotient(double a, double b, double c, double d) {
+  return (std::complex<double>(a, b) / std::complex<double>(c, d)).imag();
+}
 
 template <typename Function> void* address(Function* function) {
   return reinterpret_cast<void*>(function);
@@ -40,6 +48,9 @@ std::span<const LibraryFunction> libraryFunctions() {
       {"octavo_atanh", address<double(double)>(std::atanh)},
       {"octavo_cosh", address<double(double)>(std::cosh)},
       {"octavo_sinh", address<double(double)>(std::sinh)},
+      {"octavo_hypot", address<double(double, double)>(std::hypot)},
+      {"octavo_quotient_real", address(realQuotient)},
+      {"octavo_quotient_imaginary", address(imaginaryQuotient)},
       {"octavo_fmod", address<double(double, double)>(std::fmod)},
       {"octavo_fmodf", address(remainderOf)},
       // What code generation itself calls.

@@ -1,8 +1,7 @@
 #include "octavo/Reference/SortKeys.h"
 
-#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/ComparatorKeys.h"
 #include "octavo/Reference/Elements.h"
-#include "octavo/Reference/MappedRegion.h"
 #include "octavo/Reference/Movement.h"
 #include "octavo/Reference/TotalOrder.h"
 
@@ -12,62 +11,6 @@
 namespace octavo::reference {
 
 namespace {
-
-using stablehlo::ComparisonDirection;
-using stablehlo::ComparisonType;
-
-/// Whether `left` is of the left elements what `right` is of the right ones: the same operations on
-/// arguments 2k and 2k + 1.
-bool mirrors(mlir::Value left, mlir::Value right) {
-  if (const auto a = llvm::dyn_cast<mlir::BlockArgument>(left)) {
-    const auto b = llvm::dyn_cast<mlir::BlockArgument>(right);
-    return b && a.getOwner() == b.getOwner() && a.getArgNumber() % 2 == 0 &&
-           b.getArgNumber() == a.getArgNumber() + 1;
-  }
-  mlir::Operation* a = left.getDefiningOp();
-  mlir::Operation* b = right.getDefiningOp();
-  if (b == nullptr || a->getName() != b->getName() ||
-      a->getDiscardableAttrDictionary() != b->getDiscardableAttrDictionary() ||
-      a->getPropertiesAsAttribute() != b->getPropertiesAsAttribute() ||
-      a->getResultTypes() != b->getResultTypes() || a->getNumOperands() != b->getNumOperands())
-    return false;
-  if (a->hasTrait<mlir::OpTrait::ConstantLike>())
-    return true;
-  return isElementwise(*a) && a->getNumRegions() == 0 &&
-         llvm::all_of_zip(a->getOperands(), b->getOperands(),
-                          [](mlir::Value x, mlir::Value y) { return mirrors(x, y); });
-}
-
-/// One comparison of the comparator.
-struct Key {
-  mlir::Value left;
-  bool isDescending;
-  bool isTotalOrder;
-};
-
-bool isTotal(stablehlo::CompareOp compare) {
-  return compare.getCompareType() == ComparisonType::TOTALORDER;
-}
-
-/// The comparisons of `value`, first to last; false where it is something else.
-bool findKeys(mlir::Value value, std::vector<Key>& keys) {
-  if (auto compare = value.getDefiningOp<stablehlo::CompareOp>()) {
-    const ComparisonDirection direction = compare.getComparisonDirection();
-    if ((direction != ComparisonDirection::LT && direction != ComparisonDirection::GT) ||
-        !mirrors(compare.getLhs(), compare.getRhs()))
-      return false;
-    keys.push_back({compare.getLhs(), direction == ComparisonDirection::GT, isTotal(compare)});
-    return true;
-  }
-  auto either = value.getDefiningOp<stablehlo::OrOp>();
-  if (!either || !findKeys(either.getLhs(), keys))
-    return false;
-  auto both = either.getRhs().getDefiningOp<stablehlo::AndOp>();
-  auto equal = both ? both.getLhs().getDefiningOp<stablehlo::CompareOp>() : stablehlo::CompareOp();
-  return equal && equal.getComparisonDirection() == ComparisonDirection::EQ &&
-         equal.getLhs() == keys.back().left && isTotal(equal) == keys.back().isTotalOrder &&
-         mirrors(equal.getLhs(), equal.getRhs()) && findKeys(both.getRhs(), keys);
-}
 
 /// `value`, a function of the left elements, for the whole inputs.
 class WholeInputs {
@@ -130,12 +73,12 @@ std::vector<std::int64_t> totalOrderKeys(const Tensor& tensor, bool isDescending
 
 llvm::Expected<std::optional<SortKeys>> sortKeys(mlir::Region& comparator, const Operands& inputs,
                                                  Evaluation& evaluation) {
-  std::vector<Key> found;
-  if (!findKeys(comparator.front().getTerminator()->getOperand(0), found))
+  const auto found = stablehlo::comparatorKeys(comparator);
+  if (!found)
     return std::nullopt;
   SortKeys keys;
   WholeInputs whole(inputs, evaluation);
-  for (const Key& key : found) {
+  for (const stablehlo::ComparatorKey& key : *found) {
     llvm::Expected<Value> value = whole.of(key.left);
     if (!value)
       return value.takeError();

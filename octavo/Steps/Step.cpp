@@ -18,6 +18,8 @@ std::string_view name(StepFacts::Kind kind) {
     return "chain";
   case StepFacts::Kind::Update:
     return "update";
+  case StepFacts::Kind::Sort:
+    return "sort";
   case StepFacts::Kind::Copy:
     return "copy";
   case StepFacts::Kind::Loop:

@@ -88,6 +88,7 @@ struct StepFacts {
     Pack,
     Chain,
     Update,
+    Sort,
     Copy,
     Loop,
     Branch,

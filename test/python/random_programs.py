@@ -228,6 +228,114 @@ class Program:
         self.emit(f"stablehlo.dynamic_update_slice {name}, {update}, {', '.join(starts)} : ({kinds}) -> "
                   f"{tensor(shape, element)}", shape, element)
 
+    def region(self, operation, element):
+        scalar = f"tensor<{element}>"
+        return (f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n      %r = stablehlo.{operation} %a, %b : {scalar}\n"
+                f"      stablehlo.return %r : {scalar}\n    }})")
+
+    def reduce_window(self):
+        name, shape, element = self.pick()
+        if not shape or math.prod(shape) > 5000:
+            return
+        sizes = [self.random.choice((1, 1, 2, 3)) for _ in shape]
+        strides = [self.random.randint(1, 2) for _ in shape]
+        pads = [(self.random.randint(0, 2), self.random.randint(0, 2)) for _ in shape]
+        new = []
+        for extent, size, stride, pad in zip(shape, sizes, strides, pads):
+            padded = extent + sum(pad)
+            new.append((padded - size) // stride + 1 if padded >= size and padded else 0)
+        operation = self.random.choice(("add", "maximum", "minimum"))
+        initial, scalar = self.like([], element)[0], f"tensor<{element}>"
+        self.emit(f"\"stablehlo.reduce_window\"({name}, {initial}) <{{window_dimensions = array<i64: {str(sizes)[1:-1]}>, "
+                  f"window_strides = array<i64: {str(strides)[1:-1]}>, padding = dense<{[list(pad) for pad in pads]}> : "
+                  f"tensor<{len(shape)}x2xi64>}}> {self.region(operation, element)} : ({tensor(shape, element)}, {scalar}) -> "
+                  f"{tensor(new, element)}", new, element)
+
+    def sort(self):
+        """By one value of each place, or by that and then by another, which is moved along."""
+        name, shape, element = self.pick()
+        if not shape:
+            return
+        axis, direction = self.random.randrange(len(shape)), self.random.choice(("LT", "GT"))
+        other = self.like(shape, element)[0]
+        of, scalar, k = tensor(shape, element), f"tensor<{element}>", self.count
+        kind = {"f32": "FLOAT", "bf16": "FLOAT", "i32": "SIGNED"}.get(element, "UNSIGNED")
+        self.count += 1
+        self.lines.append(f"""    %{k}:2 = "stablehlo.sort"({name}, {other}) <{{dimension = {axis} : i64, is_stable = true}}> ({{
+    ^bb0(%a: {scalar}, %b: {scalar}, %c: {scalar}, %d: {scalar}):
+      %r = stablehlo.compare {direction}, %a, %b, {kind} : ({scalar}, {scalar}) -> tensor<i1>
+      stablehlo.return %r : tensor<i1>
+    }}) : ({of}, {of}) -> ({of}, {of})""")
+        for i in (0, 1):
+            self.values.append((f"%{k}#{i}", list(shape), element))
+
+    def scatter(self):
+        """Rows added or written at indices that may come twice, and lie outside."""
+        name, shape, element = self.pick()
+        if not shape:
+            return
+        count = self.random.randint(0, 6)
+        indices = [[self.random.randint(-1, shape[0])] for _ in range(count)]
+        where = self.emit(f"stablehlo.constant dense<{indices if count else ''}> : tensor<{count}x1xi32>", [count, 1], "i32")[0]
+        updates = [count, *shape[1:]]
+        given, scalar = self.like(updates, element)[0], f"tensor<{element}>"
+        numbers = (f"update_window_dims = {list(range(1, len(shape)))}, inserted_window_dims = [0], "
+                   "scatter_dims_to_operand_dims = [0], index_vector_dim = 1")
+        body = self.region(self.random.choice(("add", "maximum")), element)
+        if self.random.random() < 0.4:
+            body = f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n      stablehlo.return %b : {scalar}\n    }})"
+        self.emit(f"\"stablehlo.scatter\"({name}, {where}, {given}) <{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}> "
+                  f"{body} : ({tensor(shape, element)}, tensor<{count}x1xi32>, {tensor(updates, element)}) -> "
+                  f"{tensor(shape, element)}", shape, element)
+
+    def convolution(self):
+        """Of small integers, whose sums are exact in any order; as matrices where the value is one."""
+        name, shape, _ = self.pick("f32")
+        if len(shape) not in (2, 3) or math.prod(shape) > 5000:
+            return
+        value = self.whole(name, shape)
+        if len(shape) == 2:
+            shape = [1, *shape]
+            value = self.emit(f"stablehlo.reshape {value} : ({tensor(shape[1:], 'f32')}) -> {tensor(shape, 'f32')}", shape,
+                              "f32")[0]
+        window, features, outputs = self.random.randint(1, 3), shape[2], self.random.randint(1, 9)
+        groups = features if features > 1 and self.random.random() < 0.3 else 1
+        outputs *= groups
+        kernel = [window, features // groups, outputs]
+        rows = [[[float(self.random.randint(-3, 3)) for _ in range(outputs)] for _ in range(kernel[1])] for _ in range(window)]
+        weight = self.emit(f"stablehlo.constant dense<{rows if math.prod(kernel) else ''}> : {tensor(kernel, 'f32')}", kernel,
+                           "f32")[0]
+        pad, stride = [self.random.randint(0, 2), self.random.randint(0, 2)], self.random.randint(1, 2)
+        padded = shape[1] + sum(pad)
+        places = (padded - window) // stride + 1 if padded >= window and padded else 0
+        new = [shape[0], places, outputs]
+        self.emit(f"stablehlo.convolution({value}, {weight}) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], "
+                  f"window = {{stride = [{stride}], pad = [{pad}]}} {{batch_group_count = 1 : i64, "
+                  f"feature_group_count = {groups} : i64}} : ({tensor(shape, 'f32')}, {tensor(kernel, 'f32')}) -> "
+                  f"{tensor(new, 'f32')}", new, "f32")
+
+    def narrow(self):
+        """There and back through a float of 8 bits or less, with an addition."""
+        name, shape, _ = self.pick("f32")
+        element = self.random.choice(("f8E4M3FN", "f8E5M2", "f8E3M4", "f8E4M3FNUZ"))
+        of = tensor(shape, element)
+        small = self.emit(f"stablehlo.convert {name} : ({tensor(shape, 'f32')}) -> {of}", shape, element)[0]
+        twice = self.emit(f"stablehlo.add {small}, {small} : {of}", shape, element)[0]
+        del self.values[-2:]  # files have no such type
+        self.emit(f"stablehlo.convert {twice} : ({of}) -> {tensor(shape, 'f32')}", shape, "f32")
+
+    def integer_dot(self):
+        name, shape, element = self.pick("i32", "ui8")
+        if not shape or math.prod(shape) > 2000:
+            return
+        rest = shape[:-1]
+        new = [*rest, *rest]
+        if math.prod(new) > 20_000:
+            return
+        axes = f"[{len(rest)}] x [{len(rest)}]"
+        self.emit(f"stablehlo.dot_general {name}, {name}, contracting_dims = {axes} : ({tensor(shape, element)}, "
+                  f"{tensor(shape, element)}) -> {tensor(new, 'i32')}", new, "i32")
+
     def iota(self):
         shape = [self.random.randint(1, 6) for _ in range(self.random.randint(1, 3))]
         axis = self.random.randrange(len(shape))
@@ -276,5 +384,5 @@ class Program:
         return f"func.func @main({arguments}) -> ({kinds}) {{\n{body}\n    return {names} : {kinds}\n}}\n"
 
 
-STEPS = [name for name in vars(Program) if name not in ("extent", "pick", "emit", "like", "text", "whole") and
+STEPS = [name for name in vars(Program) if name not in ("extent", "pick", "emit", "like", "text", "whole", "region") and
          not name.startswith("_")]

@@ -1,8 +1,12 @@
 #include "octavo/Conversion/Kernels/Arithmetic.h"
 
+#include "octavo/Conversion/Kernels/ComplexArithmetic.h"
 #include "octavo/Conversion/Kernels/Functions.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -10,6 +14,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Intrinsics.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace octavo::conversion {
@@ -65,7 +70,9 @@ llvm::Value* subtract(const Context& c, Operands x) {
   return c.isFloat() ? c.rounded(c.b.CreateFSub(x[0], x[1])) : c.b.CreateSub(x[0], x[1]);
 }
 llvm::Value* multiply(const Context& c, Operands x) {
-  return c.isFloat() ? c.rounded(c.b.CreateFMul(x[0], x[1])) : c.b.CreateMul(x[0], x[1]);
+  return c.isFloat()     ? c.rounded(c.b.CreateFMul(x[0], x[1]))
+         : c.isBoolean() ? c.b.CreateAnd(x[0], x[1])
+                         : c.b.CreateMul(x[0], x[1]);
 }
 
 /// Rule I6: a divisor of 0 and the lowest value over -1 are taken out before the machine divides.
@@ -199,13 +206,60 @@ llvm::Value* compare(const Context& c, Operands x) {
                                             Predicate::ICMP_ULE, Predicate::ICMP_ULT};
   return c.b.CreateICmp((c.isUnsigned() ? kUnsigned : kSigned)[direction], lhs, rhs);
 }
-llvm::Value* select(const Context& c, Operands x) { return c.b.CreateSelect(x[0], x[1], x[2]); }
+llvm::Value* select(const Context& c, Operands x) {
+  if (!x[1]->getType()->isStructTy())
+    return c.b.CreateSelect(x[0], x[1], x[2]);
+  // Part by part, as vectors are.
+  const Scalars::Pair yes = c.scalars.parts(x[1]), no = c.scalars.parts(x[2]);
+  return c.scalars.pair(c.b.CreateSelect(x[0], yes.real, no.real),
+                        c.b.CreateSelect(x[0], yes.imaginary, no.imaginary));
+}
+llvm::Value* complexOf(const Context& c, Operands x) { return c.scalars.pair(x[0], x[1]); }
+llvm::Value* realOf(const Context&, Operands x) { return x[0]; }
+llvm::Value* imaginaryOf(const Context& c, Operands x) { return c.number(x[0], 0); }
 llvm::Value* convert(const Context& c, Operands x) {
   return c.scalars.convert(c.type, mlir::getElementTypeOrSelf(c.op->getResult(0).getType()), x[0]);
 }
 llvm::Value* bitcastConvert(const Context& c, Operands x) {
   return c.b.CreateBitCast(
       x[0], c.scalars.registerType(mlir::getElementTypeOrSelf(c.op->getResult(0).getType())));
+}
+/// Rule N10, on the codes of the element's own type, whose subnormals are rounded as such.
+llvm::Value* reducePrecision(const Context& c, Operands x) {
+  auto op = mlir::cast<stablehlo::ReducePrecisionOp>(c.op);
+  llvm::IRBuilder<>& b = c.b;
+  // bf16 has the exponents of f32.
+  const format::ElementFormat& format =
+      c.type.isBF16() ? format::element("f32") : *elementFormat(c.type);
+  llvm::Value* own = c.type.isF16() ? b.CreateFPTrunc(x[0], b.getHalfTy()) : x[0];
+  llvm::Value* bits = b.CreateBitCast(own, b.getIntNTy(static_cast<unsigned>(format.width())));
+  llvm::Value* magnitude = b.CreateAnd(bits, c.integer(bits, format.signMask() - 1));
+  llvm::Value* rounded = magnitude;
+  const int trailing = format.trailingSignificandBits;
+  const int dropped = std::max(0, trailing - static_cast<int>(op.getMantissaBits()));
+  if (dropped != 0) {
+    const std::uint64_t below = (std::uint64_t{1} << dropped) - 1;
+    llvm::Value* odd =
+        b.CreateAnd(b.CreateLShr(magnitude, static_cast<unsigned>(dropped)), c.integer(bits, 1));
+    rounded = b.CreateAdd(magnitude, b.CreateAdd(odd, c.integer(bits, below >> 1)));
+    rounded = b.CreateAnd(rounded, c.integer(bits, (format.signMask() - 1) & ~below));
+  }
+  const std::uint64_t infinity = *format.infCode();
+  const int exponentBits = static_cast<int>(op.getExponentBits());
+  if (exponentBits < format.exponentBits) {
+    const int bias = (1 << (exponentBits - 1)) - 1;
+    const auto code = [&](int exponent) {
+      return c.integer(bits, static_cast<std::uint64_t>(exponent + format.bias) << trailing);
+    };
+    llvm::Value* isBelow = b.CreateICmpULT(rounded, code(1 - bias));
+    llvm::Value* isBeyond = b.CreateICmpUGE(rounded, code(bias + 1));
+    rounded = b.CreateSelect(isBeyond, c.integer(bits, infinity),
+                             b.CreateSelect(isBelow, c.integer(bits, 0), rounded));
+  }
+  rounded = b.CreateOr(rounded, b.CreateAnd(bits, c.integer(bits, format.signMask())));
+  llvm::Value* isNumber = b.CreateICmpULT(magnitude, c.integer(bits, infinity));
+  llvm::Value* result = b.CreateBitCast(b.CreateSelect(isNumber, rounded, bits), own->getType());
+  return c.type.isF16() ? b.CreateFPExt(result, b.getFloatTy()) : result;
 }
 llvm::Value* isFinite(const Context& c, Operands x) {
   llvm::Value* size = c.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x[0]);
@@ -246,7 +300,7 @@ const llvm::StringMap<Row>& table() {
     };
     stablehlo("add", kAny, 1, add);
     stablehlo("subtract", kNumber, 1, subtract);
-    stablehlo("multiply", kNumber, 1, multiply);
+    stablehlo("multiply", kAny, 1, multiply);
     stablehlo("divide", kNumber, 4, divide);
     stablehlo("remainder", kNumber, 20, remainder);
     stablehlo("maximum", kAny, 2, kMaximum);
@@ -262,6 +316,7 @@ const llvm::StringMap<Row>& table() {
     stablehlo("round_nearest_even", kFloat, 1, unary<llvm::Intrinsic::roundeven>);
     stablehlo("round_nearest_afz", kFloat, 2, unary<llvm::Intrinsic::round>);
     stablehlo("is_finite", kFloat, 1, isFinite);
+    stablehlo("reduce_precision", kFloat, 4, reducePrecision);
     stablehlo("and", kBits, 1, bitAnd);
     stablehlo("or", kBits, 1, bitOr);
     stablehlo("xor", kBits, 1, bitXor);
@@ -274,6 +329,9 @@ const llvm::StringMap<Row>& table() {
     stablehlo("compare", kAny, 1, compare);
     stablehlo("select", kBoolean, 1, select);
     stablehlo("convert", kAny, 1, convert);
+    stablehlo("complex", kFloat, 1, complexOf);
+    stablehlo("real", kFloat, 1, realOf);
+    stablehlo("imag", kFloat, 1, imaginaryOf);
     stablehlo("bitcast_convert", kNumber, 1, bitcastConvert);
     static constexpr char kExp[] = "octavo_exp", kExpm1[] = "octavo_expm1", kLog[] = "octavo_log",
                           kLog1p[] = "octavo_log1p", kLogistic[] = "octavo_logistic",
@@ -332,8 +390,7 @@ const Row* rowOf(mlir::Operation* op) {
 } // namespace
 
 bool isCompiledElementwise(mlir::Operation* op) {
-  const Row* row = rowOf(op);
-  if (row == nullptr || op->getNumResults() != 1)
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0)
     return false;
   const auto fits = [](mlir::Value value) {
     auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
@@ -343,11 +400,28 @@ bool isCompiledElementwise(mlir::Operation* op) {
     return false;
   const mlir::Type from = mlir::getElementTypeOrSelf(op->getOperand(0));
   const mlir::Type to = mlir::getElementTypeOrSelf(op->getResult(0));
-  const auto isNarrow = [](mlir::Type type) { return type.isF16() || type.isBF16(); };
+  if (mlir::isa<mlir::ComplexType>(from))
+    return isCompiledComplex(op);
+  const Row* row = rowOf(op);
+  if (row == nullptr)
+    return false;
+  const auto isWiderInRegisters = [](mlir::Type type) { return type.isF16() || type.isBF16(); };
+  // Zero and what is below it have no code in e8m0fnu, and products leave f32: kernels only
+  // compare and convert it.
+  const auto isScale = [](mlir::Type type) {
+    const format::ElementFormat* format = narrowFormat(type);
+    return format != nullptr && !format->isSigned();
+  };
+  if (isScale(from) &&
+      !llvm::isa<stablehlo::CompareOp, stablehlo::ConvertOp, stablehlo::BitcastConvertOp>(op))
+    return false;
+  if (llvm::isa<stablehlo::ReducePrecisionOp>(op) && narrowFormat(from) != nullptr)
+    return false;
   // Registers have the bits of all other types.
   if (llvm::isa<stablehlo::BitcastConvertOp>(op) &&
-      (isNarrow(from) || isNarrow(to) ||
-       from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth()))
+      (isWiderInRegisters(from) || isWiderInRegisters(to) || mlir::isa<mlir::ComplexType>(to) ||
+       from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() ||
+       from.getIntOrFloatBitWidth() < 8))
     return false;
   return (kindOf(from) & row->kinds) != 0;
 }
@@ -355,13 +429,30 @@ bool isCompiledElementwise(mlir::Operation* op) {
 bool isElementwise(mlir::Operation* op) { return rowOf(op) != nullptr; }
 
 int costOf(mlir::Operation* op) {
+  constexpr int kSum = 100; // of many elements
+  if (llvm::isa<stablehlo::ReduceWindowOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(op))
+    return kSum;
   const Row* row = rowOf(op);
   return row == nullptr ? 1 : row->cost;
 }
 
 llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op, Operands operands) {
-  return rowOf(op)->emit({scalars, scalars.b, op, mlir::getElementTypeOrSelf(op->getOperand(0))},
-                         operands);
+  const mlir::Type type = mlir::getElementTypeOrSelf(op->getOperand(0));
+  if (mlir::isa<mlir::ComplexType>(type))
+    return emitComplex(scalars, op, operands);
+  const Emit emit = rowOf(op)->emit;
+  const format::ElementFormat* format = narrowFormat(type);
+  if (format == nullptr || llvm::isa<stablehlo::ConvertOp, stablehlo::BitcastConvertOp>(op))
+    return emit({scalars, scalars.b, op, type}, operands);
+  // In f32, and rounded once.
+  llvm::SmallVector<llvm::Value*> wide;
+  for (llvm::Value* operand : operands)
+    wide.push_back(scalars.decode(*format, operand));
+  llvm::Value* result =
+      emit({scalars, scalars.b, op, mlir::Float32Type::get(type.getContext())}, wide);
+  if (mlir::getElementTypeOrSelf(op->getResult(0)) != type)
+    return result;
+  return scalars.encode(*format, result);
 }
 
 } // namespace octavo::conversion

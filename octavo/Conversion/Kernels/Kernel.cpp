@@ -1,7 +1,9 @@
 #include "octavo/Conversion/Kernels/Kernel.h"
 
 #include "octavo/Conversion/Kernels/Arithmetic.h"
+#include "octavo/Conversion/Kernels/FunctionCode.h"
 #include "octavo/Conversion/Kernels/Members.h"
+#include "octavo/Conversion/Kernels/Sums.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
@@ -12,8 +14,6 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace octavo::conversion {
 
@@ -22,38 +22,14 @@ namespace {
 /// What a value costs to compute again, in additions, from which on it is kept.
 constexpr int kDearToRepeat = 8;
 
-class Emitter : public Variables {
+class Emitter : public FunctionCode {
 public:
-  explicit Emitter(const Kernel& kernel)
-      : kernel(kernel), module("kernel", context), b(context), scalars(b) {}
+  explicit Emitter(const Kernel& kernel) : kernel(kernel) {}
 
   KernelCode emit();
 
-  int quotient(const Index& dividend, std::int64_t divisor) override {
-    return define(b.CreateUDiv(code(dividend), b.getInt64(divisor)),
-                  dividend.largest() / divisor + 1);
-  }
-  int remainder(const Index& dividend, std::int64_t divisor) override {
-    return define(b.CreateURem(code(dividend), b.getInt64(divisor)), divisor);
-  }
-
 private:
   const Kernel& kernel;
-  llvm::LLVMContext context;
-  llvm::Module module;
-  llvm::IRBuilder<> b;
-  Scalars scalars;
-
-  llvm::Function* loops = nullptr;
-  llvm::SmallVector<mlir::Value> arguments;
-  llvm::DenseMap<mlir::Value, unsigned> argumentOf;
-  llvm::SmallVector<Element> reads;
-
-  struct Variable {
-    llvm::Value* value;
-    std::int64_t extent;
-  };
-  llvm::SmallVector<Variable> variables;
 
   /// Of members: the phase in which they can be computed; a reduction's, in which it runs.
   llvm::DenseMap<mlir::Operation*, int> phases;
@@ -64,10 +40,6 @@ private:
   llvm::DenseMap<mlir::Value, llvm::Value*> rowValues, columnValues;
   llvm::DenseMap<mlir::Value, llvm::AllocaInst*> kept;
 
-  int define(llvm::Value* value, std::int64_t extent) {
-    variables.push_back({value, extent});
-    return static_cast<int>(variables.size()) - 1;
-  }
   Index row() const { return Index::variable(kRow, kernel.rows); }
   Index place() const { return row() * kernel.columns + Index::variable(kColumn, kernel.columns); }
   bool isMember(mlir::Value value) const {
@@ -80,12 +52,7 @@ private:
   void planKept(mlir::Operation* member, int atPhase);
   int costOfRepeating(mlir::Value value);
 
-  llvm::Value* code(const Index& index);
-  llvm::Value* load(mlir::Value value, const Index& linear) {
-    reads.push_back({value, linear});
-    return scalars.load(elementOf(value), loops->getArg(argumentOf.lookup(value)), code(linear));
-  }
-  llvm::Value* element(mlir::Value value, const Index& linear);
+  llvm::Value* element(mlir::Value value, const Index& linear) override;
   llvm::Value* member(mlir::Operation* op, mlir::Value result, const Index& linear);
   llvm::Value* compute(mlir::Operation* op, const Index& linear);
   llvm::Value* ofConcatenate(stablehlo::ConcatenateOp op, const Index& linear);
@@ -106,8 +73,7 @@ void Emitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& s
     return;
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr || (!kernel.members.contains(op) && !isInlined(op))) {
-    argumentOf[value] = static_cast<unsigned>(arguments.size());
-    arguments.push_back(value);
+    addArgument(value);
     return;
   }
   for (mlir::Value operand : op->getOperands())
@@ -173,27 +139,8 @@ void Emitter::planKept(mlir::Operation* user, int atPhase) {
   });
 }
 
-llvm::Value* Emitter::code(const Index& index) {
-  llvm::Value* sum = nullptr;
-  const auto add = [&](llvm::Value* term) {
-    sum = sum == nullptr ? term : b.CreateNSWAdd(sum, term);
-  };
-  if (index.constant() != 0)
-    add(b.getInt64(index.constant()));
-  for (const Index::Digit& digit : index.digits()) {
-    const Variable& variable = variables[static_cast<std::size_t>(digit.variable)];
-    llvm::Value* value = variable.value;
-    if (digit.divisor != 1)
-      value = b.CreateUDiv(value, b.getInt64(digit.divisor));
-    if (digit.divisor * digit.modulus < variable.extent)
-      value = b.CreateURem(value, b.getInt64(digit.modulus));
-    add(digit.factor == 1 ? value : b.CreateNSWMul(value, b.getInt64(digit.factor)));
-  }
-  return sum == nullptr ? b.getInt64(0) : sum;
-}
-
 llvm::Value* Emitter::element(mlir::Value value, const Index& linear) {
-  if (argumentOf.contains(value) && !kernel.stored.contains(value))
+  if (isArgument(value) && !kernel.stored.contains(value))
     return load(value, linear);
   mlir::Operation* op = value.getDefiningOp();
   if (kernel.members.contains(op))
@@ -221,7 +168,7 @@ llvm::Value* Emitter::member(mlir::Operation* op, mlir::Value result, const Inde
     if (llvm::AllocaInst* buffer = kept.lookup(result))
       return columnValues[result] = b.CreateLoad(
                  buffer->getAllocatedType(),
-                 b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variables[kColumn].value));
+                 b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variable(kColumn)));
   }
   llvm::Value* value = compute(op, linear);
   (isInColumns && !ofRows.contains(op) ? columnValues : rowValues)[result] = value;
@@ -235,6 +182,8 @@ llvm::Value* Emitter::compute(mlir::Operation* op, const Index& linear) {
       .Case([&](stablehlo::PadOp pad) { return ofPad(pad, linear); })
       .Case([&](stablehlo::DynamicSliceOp slice) { return ofDynamicSlice(slice, linear); })
       .Case([&](stablehlo::GatherOp gather) { return ofGather(gather, linear); })
+      .Case<stablehlo::ReduceWindowOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(
+          [&](auto sum) { return emitSum(*this, sum, linear); })
       .Default([&](mlir::Operation*) {
         llvm::SmallVector<llvm::Value*> operands;
         for (mlir::Value operand : op->getOperands()) {
@@ -364,8 +313,8 @@ llvm::Value* Emitter::ofGather(stablehlo::GatherOp op, const Index& linear) {
 
 template <typename Body> void Emitter::loop(llvm::Value* begin, llvm::Value* end, Body body) {
   llvm::BasicBlock* before = b.GetInsertBlock();
-  auto* head = llvm::BasicBlock::Create(context, "loop", loops);
-  auto* after = llvm::BasicBlock::Create(context, "after", loops);
+  auto* head = llvm::BasicBlock::Create(b.getContext(), "loop", function());
+  auto* after = llvm::BasicBlock::Create(b.getContext(), "after", function());
   b.CreateCondBr(b.CreateICmpSLT(begin, end), head, after);
   b.SetInsertPoint(head);
   llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2);
@@ -381,8 +330,7 @@ template <typename Body> void Emitter::loop(llvm::Value* begin, llvm::Value* end
 
 void Emitter::storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear) {
   if (kernel.stored.contains(value))
-    scalars.store(elementOf(value), computed, loops->getArg(argumentOf.lookup(value)),
-                  code(linear));
+    store(value, computed, linear);
 }
 
 /// The loop of a phase.
@@ -400,7 +348,13 @@ void Emitter::emitColumns() {
     if (ofRows.contains(op) || phases.lookup(op) != phase)
       continue;
     if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
-      sums.push_back({reduce, Combination(reduce), {}, {}, {}, {}});
+      sums.push_back({reduce,
+                      Combination(reduce.getBody(), reduce.getInputs().getTypes(),
+                                  reduce->getResultTypes(), false),
+                      {},
+                      {},
+                      {},
+                      {}});
       for (std::size_t i = 0; i < reduce.getInputs().size(); ++i) {
         const mlir::Value init = reduce.getInitValues()[static_cast<unsigned>(i)];
         sums.back().first.push_back(
@@ -422,7 +376,7 @@ void Emitter::emitColumns() {
        [&](llvm::PHINode* column, llvm::BasicBlock* before, llvm::BasicBlock*) {
          isInColumns = true;
          columnValues.clear();
-         variables[kColumn] = {column, kernel.columns};
+         redefine(kColumn, column);
          for (Sums& sum : sums)
            for (llvm::Value* first : sum.first) {
              sum.running.push_back(b.CreatePHI(first->getType(), 2));
@@ -435,8 +389,8 @@ void Emitter::emitColumns() {
            llvm::Value* value = element(result, place());
            storeIfAsked(result, value, place());
            if (llvm::AllocaInst* buffer = kept.lookup(result))
-             b.CreateStore(value, b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer,
-                                                      variables[kColumn].value));
+             b.CreateStore(
+                 value, b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variable(kColumn)));
          }
          for (Sums& sum : sums) {
            llvm::SmallVector<llvm::Value*> elements;
@@ -517,59 +471,28 @@ KernelCode Emitter::emit() {
     if (!isMember(value))
       for (mlir::Value operand : value.getDefiningOp()->getOperands())
         collectArguments(operand, seen);
-    argumentOf[value] = static_cast<unsigned>(arguments.size());
-    arguments.push_back(value);
+    addArgument(value);
   }
   planPhases();
   for (mlir::Operation* op : kernel.members)
     if (!ofRows.contains(op))
       planKept(op, phases.lookup(op));
 
-  llvm::Type* pointer = b.getPtrTy();
-  llvm::SmallVector<llvm::Type*> types(arguments.size(), pointer);
-  types.append(2, b.getInt64Ty());
-  loops = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), types, false),
-                                 llvm::Function::InternalLinkage, "loops", module);
-  for (unsigned i = 0; i < arguments.size(); ++i)
-    loops->getArg(i)->addAttr(llvm::Attribute::NoAlias);
-  loops->addFnAttr(llvm::Attribute::NoInline);
-  auto* entry = llvm::BasicBlock::Create(context, "entry", loops);
-  b.SetInsertPoint(entry);
+  begin();
   for (mlir::Operation* op : kernel.members)
     if (op->getNumResults() == 1)
       if (const auto buffer = kept.find(op->getResult(0)); buffer != kept.end()) {
         llvm::Type* type = scalars.registerType(elementOf(op->getResult(0)));
         buffer->second = b.CreateAlloca(type, b.getInt64(kernel.columns));
       }
-  variables = {{nullptr, kernel.rows}, {b.getInt64(0), kernel.columns}};
-  const auto count = static_cast<unsigned>(arguments.size());
-  loop(loops->getArg(count), loops->getArg(count + 1),
-       [&](llvm::PHINode* row, llvm::BasicBlock*, llvm::BasicBlock*) {
-         variables[kRow].value = row;
-         emitRow();
-         return [](llvm::BasicBlock*, llvm::BasicBlock*) {};
-       });
-  b.CreateRetVoid();
-
-  auto* kernelFunction = llvm::Function::Create(
-      llvm::FunctionType::get(b.getVoidTy(), {pointer, b.getInt64Ty(), b.getInt64Ty()}, false),
-      llvm::Function::ExternalLinkage, "kernel", module);
-  b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", kernelFunction));
-  llvm::SmallVector<llvm::Value*> passed;
-  for (unsigned i = 0; i < count; ++i)
-    passed.push_back(b.CreateLoad(
-        pointer, b.CreateInBoundsGEP(pointer, kernelFunction->getArg(0), b.getInt64(i))));
-  passed.push_back(kernelFunction->getArg(1));
-  passed.push_back(kernelFunction->getArg(2));
-  b.CreateCall(loops, passed);
-  b.CreateRetVoid();
-
-  KernelCode result;
-  llvm::raw_string_ostream out(result.text);
-  module.print(out, nullptr);
-  result.arguments = std::move(arguments);
-  result.reads = std::move(reads);
-  return result;
+  const int row = define(nullptr, kernel.rows);
+  define(b.getInt64(0), kernel.columns);
+  loop(firstRow(), endRow(), [&](llvm::PHINode* each, llvm::BasicBlock*, llvm::BasicBlock*) {
+    redefine(row, each);
+    emitRow();
+    return [](llvm::BasicBlock*, llvm::BasicBlock*) {};
+  });
+  return finish();
 }
 
 } // namespace

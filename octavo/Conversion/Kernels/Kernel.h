@@ -51,7 +51,7 @@ struct KernelCode {
   /// LLVM's IR as text, which two kernels that do the same have in common: of a function
   /// void kernel(ptr memory, i64 begin, i64 end) for rows begin to end; memory[i] is arguments[i].
   std::string text;
-  /// What is read and written, in memory.
+  /// What is read and written, in memory; null for what is no value of the program.
   llvm::SmallVector<mlir::Value> arguments;
   /// Where it is read: indices of kRow, kColumn and variables of no meaning outside.
   llvm::SmallVector<Element> reads;

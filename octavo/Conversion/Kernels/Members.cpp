@@ -2,6 +2,7 @@
 
 #include "octavo/Conversion/Kernels/Arithmetic.h"
 #include "octavo/Conversion/Kernels/Kernel.h"
+#include "octavo/Conversion/Kernels/Sums.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
@@ -12,6 +13,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace octavo::conversion {
@@ -51,26 +53,27 @@ std::string wrongType(mlir::Operation* op) {
   return "";
 }
 
-/// The body's operation where it is one, of both arguments, that accumulates in a wider type.
-mlir::Operation* singleOperation(stablehlo::ReduceOp op) {
-  mlir::Block& body = op.getBody().front();
-  if (op.getInputs().size() != 1 || body.getOperations().size() != 2)
+} // namespace
+
+mlir::Operation* singleOperation(mlir::Region& body) {
+  mlir::Block& block = body.front();
+  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
     return nullptr;
-  mlir::Operation& only = body.front();
+  mlir::Operation& only = block.front();
   if (!llvm::isa<stablehlo::AddOp, stablehlo::MulOp, stablehlo::MaxOp, stablehlo::MinOp,
                  stablehlo::AndOp, stablehlo::OrOp>(only) ||
-      body.getTerminator()->getOperand(0) != only.getResult(0))
+      block.getTerminator()->getOperand(0) != only.getResult(0))
     return nullptr;
   const mlir::Value x = only.getOperand(0), y = only.getOperand(1);
-  const mlir::Value a = body.getArgument(0), c = body.getArgument(1);
+  const mlir::Value a = block.getArgument(0), c = block.getArgument(1);
   return (x == a && y == c) || (x == c && y == a) ? &only : nullptr;
 }
-
-} // namespace
 
 std::optional<llvm::APInt> splatBits(mlir::Value constant) {
   mlir::DenseElementsAttr value;
   if (!mlir::matchPattern(constant, mlir::m_Constant(&value)) || !value.isSplat())
+    return std::nullopt;
+  if (mlir::isa<mlir::ComplexType>(value.getElementType()))
     return std::nullopt;
   if (mlir::isa<mlir::FloatType>(value.getElementType()))
     return value.getSplatValue<llvm::APFloat>().bitcastToAPInt();
@@ -86,18 +89,23 @@ bool isInlined(mlir::Operation* op) {
 std::string whyNoCode(mlir::Operation* op) {
   if (isCompiledElementwise(op))
     return "";
-  auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op);
   const bool hasCode =
-      reduce || isElementwise(op) || isView(op) ||
-      llvm::isa<stablehlo::ConcatenateOp, stablehlo::PadOp, stablehlo::DynamicSliceOp,
-                stablehlo::GatherOp, stablehlo::IotaOp>(op);
+      isElementwise(op) || isView(op) ||
+      llvm::isa<stablehlo::ReduceOp, stablehlo::ConcatenateOp, stablehlo::PadOp,
+                stablehlo::DynamicSliceOp, stablehlo::GatherOp, stablehlo::IotaOp,
+                stablehlo::ReduceWindowOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(op);
   if (!hasCode)
     return "kernels have no code for it";
   if (!hasCompiledTypes(op))
     return wrongType(op);
-  if (reduce)
-    return Combination::whyNotCompiled(reduce);
-  return isElementwise(op) ? onElements("kernels have no code for it on ", op->getOperand(0)) : "";
+  return llvm::TypeSwitch<mlir::Operation*, std::string>(op)
+      .Case([](stablehlo::ReduceOp reduce) { return whyNoBody(reduce.getBody()); })
+      .Case<stablehlo::ReduceWindowOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(
+          [](auto sum) { return whyNoSum(sum); })
+      .Default([&](mlir::Operation*) {
+        return isElementwise(op) ? onElements("kernels have no code for it on ", op->getOperand(0))
+                                 : "";
+      });
 }
 
 bool isKernelMember(mlir::Operation* op) { return !isInlined(op) && whyNoCode(op).empty(); }
@@ -123,28 +131,58 @@ bool reducesRows(mlir::Operation* op) {
   return reduced > 1 && sizeOf(reduce.getInputs()[0]) > 0;
 }
 
-std::string Combination::whyNotCompiled(stablehlo::ReduceOp op) {
-  mlir::Block& body = op.getBody().front();
-  const auto isOutside = [&](mlir::Value value) { return value.getParentBlock() != &body; };
-  for (mlir::Operation& inner : body) {
+std::string whyNoBody(mlir::Region& body) {
+  mlir::Block& block = body.front();
+  const auto isOutside = [&](mlir::Value value) {
+    return value.getParentBlock() != &block && !splatBits(value);
+  };
+  for (mlir::Operation& inner : block) {
     if (llvm::any_of(inner.getOperands(), isOutside))
       return "its body uses values from around it";
-    if (&inner != body.getTerminator() && !isCompiledElementwise(&inner) &&
+    if (&inner != block.getTerminator() && !isCompiledElementwise(&inner) &&
         !splatBits(inner.getNumResults() == 1 ? inner.getResult(0) : mlir::Value()))
       return "kernels have no code for '" + inner.getName().getStringRef().str() + "' in its body";
   }
   return "";
 }
 
-Combination::Combination(stablehlo::ReduceOp op) : op(op), single(singleOperation(op)) {
-  for (std::size_t i = 0; i < op.getInputs().size(); ++i) {
-    const mlir::Type body = elementOf(op.getBody().front().getArgument(static_cast<unsigned>(i)));
-    const bool isNarrow = body.isF16() || body.isBF16();
+llvm::SmallVector<llvm::Value*> emitBody(Scalars& scalars, mlir::Region& body,
+                                         llvm::ArrayRef<llvm::Value*> arguments) {
+  mlir::Block& block = body.front();
+  llvm::DenseMap<mlir::Value, llvm::Value*> values;
+  for (const auto& [argument, value] : llvm::zip(block.getArguments(), arguments))
+    values[argument] = value;
+  const auto valueOf = [&](mlir::Value value) {
+    const auto found = values.find(value);
+    return found != values.end() ? found->second
+                                 : scalars.constant(elementOf(value), *splatBits(value));
+  };
+  for (mlir::Operation& inner : block.without_terminator()) {
+    if (splatBits(inner.getResult(0)))
+      continue;
+    llvm::SmallVector<llvm::Value*> operands;
+    for (mlir::Value operand : inner.getOperands())
+      operands.push_back(valueOf(operand));
+    values[inner.getResult(0)] = emitElementwise(scalars, &inner, operands);
+  }
+  llvm::SmallVector<llvm::Value*> results;
+  for (mlir::Value result : block.getTerminator()->getOperands())
+    results.push_back(valueOf(result));
+  return results;
+}
+
+Combination::Combination(mlir::Region& body, mlir::TypeRange inputs, mlir::TypeRange resultTypes,
+                         bool isOrdered)
+    : body(body), single(singleOperation(body)), isOrdered(isOrdered) {
+  for (const auto& [i, input] : llvm::enumerate(inputs)) {
+    const mlir::Type element = elementOf(body.front().getArgument(static_cast<unsigned>(i)));
+    const bool isNarrow = element.isF16() || element.isBF16() || narrowFormat(element) != nullptr;
     accumulators.push_back(single != nullptr && isNarrow
-                               ? mlir::Type(mlir::Float32Type::get(body.getContext()))
-                               : body);
-    if (single != nullptr && body.isF32() && elementOf(op.getInputs()[i]).isF64())
-      accumulators.back() = mlir::Float64Type::get(body.getContext());
+                               ? mlir::Type(mlir::Float32Type::get(element.getContext()))
+                               : element);
+    if (single != nullptr && element.isF32() && mlir::getElementTypeOrSelf(input).isF64())
+      accumulators.back() = mlir::Float64Type::get(element.getContext());
+    results.push_back(mlir::getElementTypeOrSelf(resultTypes[i]));
   }
 }
 
@@ -154,46 +192,29 @@ llvm::Value* Combination::enter(Scalars& scalars, std::size_t i, mlir::Type from
 }
 
 llvm::Value* Combination::leave(Scalars& scalars, std::size_t i, llvm::Value* sum) const {
-  return scalars.convert(accumulators[i], elementOf(op.getResult(static_cast<unsigned>(i))), sum);
+  return scalars.convert(accumulators[i], results[i], sum);
 }
 
 llvm::SmallVector<llvm::Value*> Combination::combine(Scalars& scalars,
                                                      llvm::ArrayRef<llvm::Value*> sums,
                                                      llvm::ArrayRef<llvm::Value*> elements) const {
   llvm::IRBuilder<>& b = scalars.b;
-  if (single != nullptr && mlir::isa<mlir::FloatType>(accumulators[0])) {
+  if (single == nullptr || !mlir::isa<mlir::FloatType>(accumulators[0])) {
+    llvm::SmallVector<llvm::Value*> arguments(sums);
+    arguments.append(elements.begin(), elements.end());
+    return emitBody(scalars, body, arguments);
+  }
+  if (llvm::isa<stablehlo::AddOp, stablehlo::MulOp>(single)) {
     const llvm::IRBuilder<>::FastMathFlagGuard guard(b);
     llvm::FastMathFlags flags;
-    flags.setAllowReassoc();
-    if (llvm::isa<stablehlo::AddOp, stablehlo::MulOp>(single)) {
-      b.setFastMathFlags(flags);
-      return {llvm::isa<stablehlo::AddOp>(single) ? b.CreateFAdd(sums[0], elements[0])
-                                                  : b.CreateFMul(sums[0], elements[0])};
-    }
-    const auto extremum =
-        llvm::isa<stablehlo::MaxOp>(single) ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum;
-    return {b.CreateBinaryIntrinsic(extremum, sums[0], elements[0])};
+    flags.setAllowReassoc(!isOrdered);
+    b.setFastMathFlags(flags);
+    return {llvm::isa<stablehlo::AddOp>(single) ? b.CreateFAdd(sums[0], elements[0])
+                                                : b.CreateFMul(sums[0], elements[0])};
   }
-  mlir::Block& body = op.getBody().front();
-  llvm::DenseMap<mlir::Value, llvm::Value*> values;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    values[body.getArgument(static_cast<unsigned>(i))] = sums[i];
-    values[body.getArgument(static_cast<unsigned>(sums.size() + i))] = elements[i];
-  }
-  for (mlir::Operation& inner : body.without_terminator()) {
-    if (const auto bits = splatBits(inner.getResult(0))) {
-      values[inner.getResult(0)] = scalars.constant(elementOf(inner.getResult(0)), *bits);
-      continue;
-    }
-    llvm::SmallVector<llvm::Value*> operands;
-    for (mlir::Value operand : inner.getOperands())
-      operands.push_back(values.lookup(operand));
-    values[inner.getResult(0)] = emitElementwise(scalars, &inner, operands);
-  }
-  llvm::SmallVector<llvm::Value*> results;
-  for (mlir::Value result : body.getTerminator()->getOperands())
-    results.push_back(values.lookup(result));
-  return results;
+  const auto extremum =
+      llvm::isa<stablehlo::MaxOp>(single) ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum;
+  return {b.CreateBinaryIntrinsic(extremum, sums[0], elements[0])};
 }
 
 } // namespace octavo::conversion

@@ -9,18 +9,22 @@
 
 namespace octavo::conversion {
 
-/// The one value of a constant's elements, as its bits; nothing for constants of several.
+/// The one value of a constant's elements, as its bits; nothing for constants of several, and of
+/// complex numbers.
 std::optional<llvm::APInt> splatBits(mlir::Value constant);
 
-/// How a reduction combines elements. Where the body is one operation of its two arguments, floats
-/// accumulate in f32, or f64, and the order of a sum is the machine's (docs/semantics.md, section
-/// C).
+/// Why there is no code for a region on scalars; empty where there is.
+std::string whyNoBody(mlir::Region& body);
+/// What the region gives for these arguments. Precondition: whyNoBody(body).empty().
+llvm::SmallVector<llvm::Value*> emitBody(Scalars& scalars, mlir::Region& body,
+                                         llvm::ArrayRef<llvm::Value*> arguments);
+
+/// How elements are combined by a region of two arguments for each result. Where it is one
+/// operation of both, floats accumulate in f32, or f64, and the order of a sum is the machine's
+/// unless it `isOrdered` (docs/semantics.md, section C).
 class Combination {
 public:
-  explicit Combination(stablehlo::ReduceOp op);
-
-  /// Why there is no code for it; empty where there is.
-  static std::string whyNotCompiled(stablehlo::ReduceOp op);
+  Combination(mlir::Region& body, mlir::TypeRange inputs, mlir::TypeRange results, bool isOrdered);
 
   /// An element of input i, or its initial value, of type `from`, as it is accumulated.
   llvm::Value* enter(Scalars& scalars, std::size_t i, mlir::Type from, llvm::Value* value) const;
@@ -30,9 +34,13 @@ public:
   llvm::Value* leave(Scalars& scalars, std::size_t i, llvm::Value* sum) const;
 
 private:
-  mutable stablehlo::ReduceOp op;
-  mlir::Operation* single;                    ///< the body's one operation, or null
-  llvm::SmallVector<mlir::Type> accumulators; ///< of each input
+  mlir::Region& body;
+  mlir::Operation* single;                             ///< the body's one operation, or null
+  llvm::SmallVector<mlir::Type> accumulators, results; ///< of each input
+  bool isOrdered;
 };
+
+/// The body's operation where it is one, of both arguments, that accumulates in a wider type.
+mlir::Operation* singleOperation(mlir::Region& body);
 
 } // namespace octavo::conversion

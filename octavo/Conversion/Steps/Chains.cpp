@@ -47,6 +47,8 @@ std::int64_t rowsOf(const Node& node) {
     const auto products = static_cast<std::int64_t>(node.matrices->left.batch.size());
     return products == 1 ? node.matrices->rows : products;
   }
+  if (node.patches)
+    return node.patches->shape.rows();
   if (!node.scaled)
     return 0;
   // Blocks across rows, and a scale for all of them, are not known from a range.
@@ -116,6 +118,9 @@ bool ChainBuilder::fits(const Node& node, std::int64_t rows, const Values& made)
     return false;
   if (node.scaled)
     return !made.contains(node.scaled->weight);
+  if (node.patches) // a patch is of several rows of the input
+    return llvm::none_of(readsOf(node),
+                         [&](mlir::Value value) { return made.contains(inMemory(value)); });
   const MatrixProduct& product = *node.matrices;
   const auto isOutside = [&](const MatrixLayout& side) {
     return !made.contains(inMemory(side.memory));

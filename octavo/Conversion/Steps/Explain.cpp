@@ -86,6 +86,7 @@ void Count::add(const steps::Sequence& sequence, int depth) {
     case StepFacts::Kind::Pack:
     case StepFacts::Kind::Chain:
     case StepFacts::Kind::Update:
+    case StepFacts::Kind::Sort:
     case StepFacts::Kind::Copy:
     case StepFacts::Kind::Loop:
     case StepFacts::Kind::Branch:

@@ -1,6 +1,8 @@
 #include "octavo/Conversion/Steps/Lowering.h"
 
 #include "octavo/Conversion/Kernels/Scalars.h"
+#include "octavo/Conversion/Kernels/Scatter.h"
+#include "octavo/Conversion/Kernels/Sort.h"
 #include "octavo/Conversion/Steps/Chains.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
@@ -8,6 +10,7 @@
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Product.h"
+#include "octavo/Steps/Sort.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -84,8 +87,11 @@ private:
   using RowStepPtr = std::unique_ptr<steps::RowStep>;
   llvm::Error chain(const Chain& chain, Sequence& sequence);
   llvm::Expected<std::vector<RowStepPtr>> rowSteps(const Node& node);
+  std::size_t numberOf(const KernelCode& code);
+  bool canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place);
   llvm::Expected<RowStepPtr> kernel(const Node& node);
   llvm::Expected<RowStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
+  llvm::Expected<RowStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
   llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
   llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
   llvm::Error scaled(mlir::Operation* op, const ScaledProduct& product,
@@ -94,6 +100,10 @@ private:
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);
   llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
+  llvm::Error scatter(stablehlo::ScatterOp op, Sequence& sequence);
+  llvm::Error scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence);
+  llvm::Error write(mlir::Operation* op, const WritingCode& written, Sequence& sequence);
+  llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
@@ -166,6 +176,25 @@ llvm::Expected<Slot> Lowering::usedSlot(mlir::Value value) {
   return Slot{place->number};
 }
 
+/// The number of a kernel's code, which others may have in common with it.
+std::size_t Lowering::numberOf(const KernelCode& code) {
+  KernelTable& table = program.kernels;
+  const auto [entry, isNew] = table.numbers.try_emplace(code.text, table.texts.size());
+  if (isNew) {
+    table.texts.push_back(code.text);
+    table.functions.push_back(nullptr);
+  }
+  return entry->second;
+}
+
+/// Whether the result of an operation, which reads the value too, can be written over it: nobody
+/// else reads the value, and its memory is the program's own.
+bool Lowering::canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place) {
+  return inMemory(value) == value && value.hasOneUse() &&
+         value.getParentBlock() == op->getBlock() && place.memory &&
+         slot(place).kind == SlotUse::Kind::Arena;
+}
+
 llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
   std::vector<Slot> slots;
   for (mlir::Value argument : node.code.arguments) {
@@ -175,12 +204,7 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
     slots.push_back(*place);
   }
   mlir::Operation* last = node.kernel.stored.back().getDefiningOp();
-  KernelTable& table = program.kernels;
-  const auto [entry, isNew] = table.numbers.try_emplace(node.code.text, table.texts.size());
-  if (isNew) {
-    table.texts.push_back(node.code.text);
-    table.functions.push_back(nullptr);
-  }
+  const std::size_t number = numberOf(node.code);
   constexpr std::int64_t kElementsWorthAThread = 32768;
   const std::int64_t width = std::max<std::int64_t>(
       1, node.kernel.columns * static_cast<std::int64_t>(1 + node.kernel.members.size() / 4));
@@ -188,12 +212,12 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
   for (mlir::Value argument : node.code.arguments)
     bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
   return std::make_unique<steps::KernelStep>(
-      last, table.functions[entry->second], std::move(slots), node.kernel.rows,
+      last, program.kernels.functions[number], std::move(slots), node.kernel.rows,
       std::max<std::int64_t>(1, kElementsWorthAThread / width),
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),
                        .operations = static_cast<std::int64_t>(node.kernel.members.size()),
-                       .kernel = static_cast<std::int64_t>(entry->second),
+                       .kernel = static_cast<std::int64_t>(number),
                        .bytes = bytes});
 }
 
@@ -215,12 +239,7 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
     starts.push_back(
         {*place, static_cast<int>(containerBytes(element)), element.isUnsignedInteger()});
   }
-  // Nobody else reads the operand, and its memory is the program's own.
-  mlir::Value source = inMemory(op.getOperand());
-  const bool isOnlyUse = source == op.getOperand() && source.hasOneUse() &&
-                         source.getParentBlock() == op->getBlock() &&
-                         slot(*operand).kind == SlotUse::Kind::Arena;
-  if (isOnlyUse)
+  if (canBeOverwritten(op.getOperand(), op, *operand))
     places[op.getResult()] = *operand;
   llvm::Expected<Slot> result = usedSlot(op.getResult());
   if (!result)
@@ -229,6 +248,119 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
                     op, Slot{operand->number}, *update, *result, std::move(starts),
                     shapeOf(op.getOperand()).vec(), shapeOf(op.getUpdate()).vec(),
                     operand->memory->type.bytes()));
+  return llvm::Error::success();
+}
+
+llvm::Error Lowering::write(mlir::Operation* op, const WritingCode& written, Sequence& sequence) {
+  std::vector<Slot> slots;
+  double bytes = 0;
+  for (mlir::Value argument : written.code.arguments) {
+    llvm::Expected<Slot> place = usedSlot(argument);
+    if (!place)
+      return place.takeError();
+    slots.push_back(*place);
+    bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
+  }
+  if (written.rows == 0 || sizeOf(op->getResult(0)) == 0)
+    return llvm::Error::success();
+  // Each range goes through all indices: one for each thread, if it is worth one.
+  constexpr double kElementsWorthAThread = 32768;
+  const std::int64_t grain =
+      std::max(1 + static_cast<std::int64_t>(kElementsWorthAThread / (1 + written.costOfRow)),
+               static_cast<std::int64_t>(llvm::divideCeil(written.rows, kernels::threadsOf({}))));
+  const std::size_t number = numberOf(written.code);
+  add(sequence, std::make_unique<steps::KernelStep>(
+                    op, program.kernels.functions[number], std::move(slots), written.rows, grain,
+                    steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                                     .detail = op->getName().stripDialect().str(),
+                                     .kernel = static_cast<std::int64_t>(number),
+                                     .bytes = bytes}));
+  return llvm::Error::success();
+}
+
+llvm::Error Lowering::scatter(stablehlo::ScatterOp op, Sequence& sequence) {
+  if (std::string why = whyNoScatter(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  for (const auto& [i, input] : llvm::enumerate(op.getInputs())) {
+    const mlir::Value result = op.getResult(static_cast<unsigned>(i));
+    llvm::Expected<Place> from = used(input);
+    if (!from)
+      return from.takeError();
+    if (canBeOverwritten(input, op, *from)) {
+      places[result] = *from;
+      continue;
+    }
+    llvm::Expected<Place> to = used(result);
+    if (!to)
+      return to.takeError();
+    add(sequence, std::make_unique<steps::CopyStep>(op, *from, *to));
+  }
+  return write(op, emitScatter(op), sequence);
+}
+
+llvm::Error Lowering::scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence) {
+  if (std::string why = whyNoScatter(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  return write(op, emitScatter(op), sequence);
+}
+
+llvm::Error Lowering::sort(stablehlo::SortOp op, Sequence& sequence) {
+  if (std::string why = whyNoSort(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  std::vector<steps::SortStep::Tensor> tensors;
+  for (const auto& [input, result] : llvm::zip(op.getInputs(), op.getResults())) {
+    llvm::Expected<Place> from = used(input);
+    if (!from)
+      return from.takeError();
+    llvm::Expected<Slot> to = usedSlot(result);
+    if (!to)
+      return to.takeError();
+    tensors.push_back({Slot{from->number}, *to, from->memory->type.bytes()});
+  }
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs()[0]);
+  const auto given = static_cast<std::int64_t>(op.getDimension());
+  const auto axis =
+      static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(shape.size()) : given);
+  steps::SortStep::Lines lines{1, shape[axis], 1};
+  for (const std::int64_t extent : shape.take_front(axis))
+    lines.outer *= extent;
+  for (const std::int64_t extent : shape.drop_front(axis + 1))
+    lines.inner *= extent;
+  const auto reads = [&](const KernelCode& code) -> llvm::Expected<std::vector<Slot>> {
+    std::vector<Slot> slots;
+    for (mlir::Value argument : code.arguments)
+      if (argument) {
+        llvm::Expected<Slot> slot = usedSlot(argument);
+        if (!slot)
+          return slot.takeError();
+        slots.push_back(*slot);
+      }
+    return slots;
+  };
+  const SortCode code = emitSort(op);
+  llvm::Expected<std::vector<Slot>> compared = reads(code.comparator);
+  if (!compared)
+    return compared.takeError();
+  const auto function = [&](const KernelCode& of) -> const steps::KernelFunction& {
+    return program.kernels.functions[numberOf(of)];
+  };
+  std::optional<steps::SortStep::Keys> keys;
+  if (code.keys) {
+    llvm::Expected<std::vector<Slot>> slots = reads(code.keys->code);
+    if (!slots)
+      return slots.takeError();
+    const Slot memory{static_cast<int>(program.slots.size())};
+    program.slots.push_back(
+        {.bytes = static_cast<std::size_t>(code.keys->count * lines.size() * code.keys->bytes),
+         .first = position,
+         .last = position});
+    keys.emplace(function(code.keys->code), std::move(*slots), memory, code.keys->count,
+                 code.keys->bytes);
+  }
+  add(sequence, std::make_unique<steps::SortStep>(
+                    op, std::move(tensors), lines,
+                    steps::SortStep::Comparator{function(code.comparator), std::move(*compared)},
+                    std::move(keys)));
   return llvm::Error::success();
 }
 
@@ -253,6 +385,21 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
   return std::make_unique<steps::MatrixProductStep>(
       op, side(*left, product.left), side(*right, product.right), *result, product.rows,
       product.depth, product.columns, std::move(batch), program.rightCount++);
+}
+
+llvm::Expected<Lowering::RowStepPtr> Lowering::convolution(mlir::Operation* op,
+                                                           const PatchProduct& product) {
+  llvm::Expected<Slot> input = usedSlot(product.input);
+  if (!input)
+    return input.takeError();
+  llvm::Expected<Slot> weight = usedSlot(product.weight);
+  if (!weight)
+    return weight.takeError();
+  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
+  if (!result)
+    return result.takeError();
+  return std::make_unique<steps::ConvolutionStep>(op, product.shape, *input, *weight, *result,
+                                                  program.rightCount++);
 }
 
 /// The step that packs the left operand of products, quantized where `quantize` says so.
@@ -315,6 +462,8 @@ llvm::Expected<std::vector<Lowering::RowStepPtr>> Lowering::rowSteps(const Node&
     return one(kernel(node));
   if (node.matrices)
     return one(matrices(node.op, *node.matrices));
+  if (node.patches)
+    return one(convolution(node.op, *node.patches));
   if (node.isPacked && !node.op->use_empty())
     return one(quantization(mlir::cast<ir::QuantizeOp>(node.op)));
   if (node.scaled && (!node.scaled->quantize || packed.contains(node.scaled->quantize)))
@@ -525,11 +674,10 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case([&](stablehlo::WhileOp loopOp) { return loop(loopOp, sequence); })
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
+      .Case([&](stablehlo::SortOp sortOp) { return sort(sortOp, sequence); })
+      .Case<stablehlo::ScatterOp, stablehlo::SelectAndScatterOp>(
+          [&](auto scatterOp) { return scatter(scatterOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
-      .Case([&](stablehlo::DotGeneralOp dot) {
-        const std::string why = whyNoMatrixProduct(dot);
-        return interpret(op, sequence, why.empty() ? "it has no elements" : why);
-      })
       .Case([&](ir::QuantizeOp) {
         return interpret(op, sequence,
                          "it is used by more than the left sides of products of one form");
@@ -543,6 +691,8 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
 }
 
 llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
+  for (auto convolution : llvm::make_early_inc_range(block.getOps<stablehlo::ConvolutionOp>()))
+    layOutConvolution(convolution);
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
   program.operations += llvm::range_size(block.without_terminator());

@@ -208,6 +208,8 @@ void Builder::place(mlir::Operation* op) {
     auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
     if (dot && sizeOf(dot.getResult()) != 0)
       node.matrices = matrixProduct(dot);
+    if (auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(op))
+      node.patches = patchProduct(convolution);
     if (auto scaledDot = llvm::dyn_cast<ir::DotGeneralOp>(op))
       node.scaled = scaledProduct(scaledDot);
     if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op))
@@ -424,6 +426,8 @@ llvm::Expected<std::vector<Node>> Builder::build() {
 llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
   if (node.matrices)
     return {node.matrices->left.memory, node.matrices->right.memory};
+  if (node.patches)
+    return {node.patches->input, node.patches->weight};
   if (node.scaled && !node.scaled->quantize)
     return {node.scaled->activations, node.scaled->weight};
   llvm::SmallVector<mlir::Value> reads(node.op->getOperands());

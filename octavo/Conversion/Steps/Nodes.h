@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Conversion/Kernels/Kernel.h"
+#include "octavo/Conversion/Steps/Convolutions.h"
 #include "octavo/Conversion/Steps/Products.h"
 
 #include "mlir/IR/Block.h"
@@ -20,6 +21,8 @@ struct Node {
   /// Of a dot that the kernels multiply.
   std::optional<MatrixProduct> matrices = std::nullopt;
   std::optional<ScaledProduct> scaled = std::nullopt;
+  /// Of a convolution.
+  std::optional<PatchProduct> patches = std::nullopt;
   /// Of a quantization: whether its products pack it, or nobody uses it.
   bool isPacked = false;
 

@@ -1,5 +1,7 @@
 #include "octavo/Conversion/Steps/Products.h"
 
+#include "octavo/Conversion/Kernels/Kernel.h"
+#include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Conversion/Steps/Nodes.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
@@ -113,7 +115,10 @@ bool isF32(mlir::Value value) {
   return tensor && tensor.hasStaticShape() && tensor.getElementType().isF32();
 }
 
-bool isOfF32(stablehlo::DotGeneralOp dot) { return whyNoMatrixProduct(dot).empty(); }
+bool isOfF32(stablehlo::DotGeneralOp dot) {
+  return !dot.getAlgorithm() && isF32(dot.getLhs()) && isF32(dot.getRhs()) &&
+         isF32(dot.getResult());
+}
 
 Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
               llvm::ArrayRef<std::int64_t> contracting) {
@@ -121,19 +126,6 @@ Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
 }
 
 } // namespace
-
-std::string whyNoMatrixProduct(stablehlo::DotGeneralOp dot) {
-  if (dot.getAlgorithm())
-    return "dots with an algorithm are not compiled";
-  for (mlir::Value value :
-       llvm::SmallVector<mlir::Value>{dot.getLhs(), dot.getRhs(), dot.getResult()})
-    if (!isF32(value)) {
-      std::string text = "dots of f32, bf16 and f16 are compiled, not of ";
-      llvm::raw_string_ostream(text) << mlir::getElementTypeOrSelf(value.getType());
-      return text;
-    }
-  return "";
-}
 
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
   if (!isOfF32(dot))
@@ -152,13 +144,25 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
       product(shapeOf(dot.getRhs()), right.free), std::move(*leftLayout), std::move(*rightLayout)};
 }
 
-bool layOutOperands(stablehlo::DotGeneralOp dot) {
-  if (!isOfF32(dot))
-    return false;
-  if (matrixProduct(dot))
-    return true;
-  mlir::OpBuilder builder(dot);
+/// Whether a loop over what is contracted goes over neighbours.
+static bool contractsNeighbours(llvm::ArrayRef<std::int64_t> axes, mlir::Value operand) {
+  const std::size_t first = shapeOf(operand).size() - axes.size();
+  return llvm::all_of(llvm::enumerate(axes), [&](auto each) {
+    return each.value() == static_cast<std::int64_t>(first + each.index());
+  });
+}
+
+void layOutOperands(stablehlo::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
+  const bool isLaidOut =
+      isOfF32(dot)
+          ? matrixProduct(dot).has_value()
+          : !isKernelMember(dot) ||
+                (contractsNeighbours(numbers.getLhsContractingDimensions(), dot.getLhs()) &&
+                 contractsNeighbours(numbers.getRhsContractingDimensions(), dot.getRhs()));
+  if (isLaidOut)
+    return;
+  mlir::OpBuilder builder(dot);
   Axes batching, contracting[2];
   const auto layOut = [&](mlir::Value operand, const Roles& roles, Axes& newContracting) {
     Axes permutation;
@@ -171,7 +175,7 @@ bool layOutOperands(stablehlo::DotGeneralOp dot) {
     std::iota(newContracting.begin(), newContracting.end(),
               static_cast<std::int64_t>(roles.batch.size() + roles.free.size()));
     return stablehlo::TransposeOp::create(builder, dot.getLoc(),
-                                          mlir::RankedTensorType::get(shape, builder.getF32Type()),
+                                          mlir::RankedTensorType::get(shape, elementOf(operand)),
                                           operand, builder.getDenseI64ArrayAttr(permutation))
         .getResult();
   };
@@ -185,7 +189,6 @@ bool layOutOperands(stablehlo::DotGeneralOp dot) {
   std::iota(batching.begin(), batching.end(), 0);
   dot.setDotDimensionNumbersAttr(stablehlo::DotDimensionNumbersAttr::get(
       dot.getContext(), batching, batching, contracting[0], contracting[1]));
-  return true;
 }
 
 namespace {

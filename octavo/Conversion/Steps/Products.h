@@ -32,12 +32,9 @@ struct MatrixProduct {
 /// a side is no matrix.
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
 
-/// Why a dot is none even with its operands laid out; empty where it is.
-std::string whyNoMatrixProduct(stablehlo::DotGeneralOp dot);
-
-/// Has the operands of a dot of f32 laid out batch axes first, contracted ones last, so that
-/// matrixProduct is something. False for other dots.
-bool layOutOperands(stablehlo::DotGeneralOp dot);
+/// Has the operands of a dot laid out batch axes first, contracted ones last, where it has none of
+/// these forms: matrixProduct is then something, and a kernel's loop goes over neighbours.
+void layOutOperands(stablehlo::DotGeneralOp dot);
 
 /// How a dot of a scaled weight runs on the kernels: the left side f32, or quantized where it is
 /// used.

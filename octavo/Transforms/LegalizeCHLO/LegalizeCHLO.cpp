@@ -1,3 +1,5 @@
+#include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
+
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Types.h"
 #include "octavo/Transforms/LegalizeCHLO/Functions.h"
@@ -195,7 +197,9 @@ llvm::LogicalResult verify(mlir::Operation* op, llvm::ArrayRef<mlir::Operation*>
   return op->emitOpError("cannot be legalized: ") << reason;
 }
 
-llvm::LogicalResult legalize(mlir::Operation* op) {
+} // namespace
+
+llvm::LogicalResult legalizeCHLO(mlir::Operation* op) {
   if (const std::string why = obstacle(op); !why.empty())
     return op->emitOpError("cannot be legalized: ") << why;
   const auto found = legalizations().find(op->getName().getStringRef());
@@ -208,12 +212,17 @@ llvm::LogicalResult legalize(mlir::Operation* op) {
   for (mlir::Operation* each = before ? before->getNextNode() : &op->getBlock()->front();
        each != op; each = each->getNextNode())
     made.push_back(each);
-  if (failed(verify(op, made)))
+  if (failed(verify(op, made))) {
+    for (mlir::Operation* each : llvm::reverse(made))
+      each->erase();
     return mlir::failure();
+  }
   op->replaceAllUsesWith(replacements);
   op->erase();
   return mlir::success();
 }
+
+namespace {
 
 struct LegalizeCHLO : impl::LegalizeCHLOBase<LegalizeCHLO> {
   void runOnOperation() override {
@@ -224,7 +233,7 @@ struct LegalizeCHLO : impl::LegalizeCHLOBase<LegalizeCHLO> {
     });
     bool isWhole = true;
     for (mlir::Operation* op : operations)
-      isWhole &= succeeded(legalize(op));
+      isWhole &= succeeded(legalizeCHLO(op));
     if (!isWhole)
       signalPassFailure();
   }

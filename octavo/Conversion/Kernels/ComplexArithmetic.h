@@ -1,0 +1,17 @@
+// Operations on complex numbers, as LLVM's IR on pairs of registers.
+#pragma once
+
+#include "octavo/Conversion/Kernels/Scalars.h"
+
+#include "mlir/IR/Operation.h"
+
+namespace octavo::conversion {
+
+/// Whether there is code for the operation, whose first operand has complex elements.
+bool isCompiledComplex(mlir::Operation* op);
+
+/// The result's element. Precondition: isCompiledComplex(op).
+llvm::Value* emitComplex(Scalars& scalars, mlir::Operation* op,
+                         llvm::ArrayRef<llvm::Value*> operands);
+
+} // namespace octavo::conversion

@@ -1,0 +1,28 @@
+// Convolutions of f32 as products of matrices: a row of the left one is the patch of the input that
+// one place of the result sees, a column of the right one a feature's weights.
+#pragma once
+
+#include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Steps/Convolution.h"
+
+#include "mlir/IR/Value.h"
+
+#include <optional>
+
+namespace octavo::conversion {
+
+struct PatchProduct {
+  mlir::Value input, weight; ///< the memory in which they lie
+  steps::PatchShape shape;
+};
+
+/// Nothing for other types, and where the input's features or the result's axes lie otherwise
+/// than layOutConvolution has them.
+std::optional<PatchProduct> patchProduct(stablehlo::ConvolutionOp op);
+
+/// Has a convolution that kernels do not sum become a dot where its window is one place, or else
+/// one for which patchProduct is something: the input's features next to one another, the result
+/// as [batch, places, features].
+void layOutConvolution(stablehlo::ConvolutionOp op);
+
+} // namespace octavo::conversion

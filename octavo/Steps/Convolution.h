@@ -1,0 +1,62 @@
+// A convolution as products of patches, which are laid out a few rows at a time, so that they stay
+// in cache, and multiplied by the weight, which is packed once.
+#pragma once
+
+#include "octavo/Steps/Product.h"
+
+#include <vector>
+
+namespace octavo::steps {
+
+/// How the window slides along one spatial axis. Strides are in elements, and may be negative.
+struct PatchAxis {
+  std::int64_t extent, window, places; ///< of the input, the kernel and the result
+  std::int64_t step, low, inputDilation, windowDilation;
+  std::int64_t inputStride, weightStride;
+};
+
+/// There are at least one and at most so many.
+inline constexpr std::size_t kMostPatchAxes = 8;
+
+struct PatchShape {
+  std::int64_t batch, features, outputs; ///< of the result's rows; of one group; of all groups
+  std::int64_t inputGroups = 1;          ///< groups of input features
+  std::int64_t batchGroups = 1;
+  std::vector<PatchAxis> axes;
+  /// Elements from the beginning of the input to its first, and from one image to the next; the
+  /// features of one place are neighbours.
+  std::int64_t inputOffset, imageStride;
+  std::int64_t weightOffset, weightInputStride, weightOutputStride;
+
+  std::int64_t rows() const;  ///< places of the result
+  std::int64_t depth() const; ///< elements of a patch
+  std::int64_t groups() const { return inputGroups * batchGroups; }
+};
+
+/// The result is [batch, places, features], row-major. Rule P10 in the order of the window's places
+/// and then of the features; what is padded is multiplied like any other zero.
+class ConvolutionStep : public RowStep {
+public:
+  /// `number` is of Frame::rights.
+  ConvolutionStep(mlir::Operation* op, PatchShape shape, Slot input, Slot weight, Slot result,
+                  int number)
+      : RowStep(op), shape(std::move(shape)), input(input), weight(weight), result(result),
+        number(number) {}
+  llvm::Error prepare(Frame& frame) const override;
+  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
+                      const kernels::Execution& execution) const override;
+  StepFacts facts() const override;
+
+private:
+  using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
+  Weights pack(const float* values) const;
+  void layOut(const float* values, std::int64_t group, std::int64_t row, std::int64_t count,
+              float* patches) const;
+
+  PatchShape shape;
+  Slot input, weight, result;
+  int number;
+  MadeOnce<Weights> packed;
+};
+
+} // namespace octavo::steps

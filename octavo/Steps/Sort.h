@@ -1,0 +1,55 @@
+// stablehlo.sort: by keys where the comparator has them, else by asking it.
+#pragma once
+
+#include "octavo/Steps/KernelFunction.h"
+#include "octavo/Steps/Step.h"
+
+#include <optional>
+
+namespace octavo::steps {
+
+class SortStep : public Step {
+public:
+  struct Tensor {
+    Slot input, result;
+    std::int64_t bytes; ///< of an element
+  };
+  /// Lines of `length` elements that lie `inner` apart; there are outer * inner of them.
+  struct Lines {
+    std::int64_t outer, length, inner;
+    std::int64_t count() const { return outer * inner; }
+    std::int64_t size() const { return outer * length * inner; }
+  };
+  /// What a function reads, by the slots of its first arguments (octavo::conversion::SortCode).
+  struct Comparator {
+    const KernelFunction& function;
+    std::vector<Slot> reads;
+  };
+  struct Keys {
+    const KernelFunction& function;
+    std::vector<Slot> reads;
+    Slot memory; ///< for all keys
+    std::int64_t count, bytes;
+  };
+  SortStep(mlir::Operation* op, std::vector<Tensor> tensors, Lines lines, Comparator comparator,
+           std::optional<Keys> keys)
+      : Step(op), tensors(std::move(tensors)), lines(lines), comparator(std::move(comparator)),
+        keys(std::move(keys)) {}
+  llvm::Error run(Frame& frame) const override;
+  StepFacts facts() const override;
+
+private:
+  bool makeKeys(const Frame& frame) const;
+  void sortByKeys(const Frame& frame, std::int64_t first, std::vector<std::uint32_t>& order) const;
+  void sortByComparator(const Frame& frame, std::int64_t first,
+                        std::vector<std::uint32_t>& order) const;
+  void permute(const Frame& frame, std::int64_t first,
+               const std::vector<std::uint32_t>& order) const;
+
+  std::vector<Tensor> tensors;
+  Lines lines;
+  Comparator comparator;
+  std::optional<Keys> keys;
+};
+
+} // namespace octavo::steps

@@ -1,0 +1,693 @@
+"""Families of operations, compiled, beside the interpreter: rule C1's bits over types and shapes, none of them handed
+back to the interpreter; convolutions within the bound of products."""
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+from random_programs import tensor
+from test_compiled import outputs
+from test_legalize_chlo import BINARY, is_measured, samples, ulps
+
+pytestmark = pytest.mark.mlir
+
+OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+NARROW = {"f8E4M3FN": 8, "f8E5M2": 8, "f8E4M3": 8, "f8E3M4": 8, "f8E4M3FNUZ": 8, "f8E5M2FNUZ": 8, "f8E4M3B11FNUZ": 8,
+          "f8E8M0FNU": 8, "f6E3M2FN": 6, "f6E2M3FN": 6, "f4E2M1FN": 4}
+NUMPY = {"i1": np.bool_, "i8": np.int8, "ui8": np.uint8, "i16": np.int16, "ui16": np.uint16, "i32": np.int32,
+         "ui32": np.uint32, "i64": np.int64, "ui64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+
+
+class Function:
+    """A function @main whose arguments have types of NumPy, and its text."""
+
+    def __init__(self):
+        self.arguments, self.arrays, self.lines, self.results, self.kinds = [], [], [], [], []
+
+    def argument(self, array, element):
+        self.arguments.append(f"%in{len(self.arrays)}: {tensor(array.shape, element)}")
+        self.arrays.append(array)
+        return f"%in{len(self.arrays) - 1}"
+
+    def emit(self, text):
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def convert(self, name, shape, before, after):
+        return self.emit(f"stablehlo.convert {name} : ({tensor(shape, before)}) -> {tensor(shape, after)}")
+
+    def constant(self, literal, element):
+        return self.emit(f"stablehlo.constant dense<{literal}> : tensor<{element}>")
+
+    def give(self, name, shape, element):
+        """As a result of a type that files have: a narrow float as what it stands for, which tells codes apart."""
+        if element in NARROW:
+            name, element = self.convert(name, shape, element, "f32"), "f32"
+        if element in ("i4", "ui4", "i2", "ui2"):
+            name, element = self.convert(name, shape, element, "i8"), "i8"
+        self.results.append(name)
+        self.kinds.append(tensor(shape, element))
+
+    def text(self):
+        kinds = ", ".join(self.kinds)
+        return (f"func.func @main({', '.join(self.arguments)}) -> ({kinds}) {{\n" + "\n".join(self.lines) +
+                f"\n  return {', '.join(self.results)} : {kinds}\n}}\n")
+
+    def run(self, folder, backend):
+        program = folder / "program.mlir"
+        program.write_text(self.text())
+        return outputs(program, self.arrays, folder, backend)
+
+    def assert_all_is_compiled(self, folder):
+        explained = subprocess.run([OCTAVO, "run", folder / "program.mlir", "--explain-compile", "--json"],
+                                   capture_output=True, text=True)
+        assert explained.returncode == 0, explained.stderr
+        for function in json.loads(explained.stdout)["functions"]:
+            assert function["compiled"] and not function["interpreted"], function["interpreted"]
+
+    def assert_bits(self, folder):
+        wanted, found = self.run(folder, "reference"), self.run(folder, "compiled")
+        for i, (a, b) in enumerate(zip(found, wanted, strict=True)):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype), (self.results[i], self.kinds[i])
+            if a.dtype.kind not in "iub":  # any NaN is as good as another; zeros have signs
+                isnan = np.isnan(b.astype(np.float32) if b.dtype.kind != "c" else b)
+                assert np.array_equal(isnan, np.isnan(a.astype(np.float32) if a.dtype.kind != "c" else a)), i
+                a, b = np.where(isnan, 0, a), np.where(isnan, 0, b)
+            different = np.flatnonzero(np.frombuffer(a.tobytes(), np.uint8) != np.frombuffer(b.tobytes(), np.uint8))
+            assert different.size == 0, (
+                f"{self.results[i]}: {a.ravel()[different[0] // a.itemsize]!r} and "
+                f"{b.ravel()[different[0] // a.itemsize]!r} at {different[0] // a.itemsize}\n{self.text()[:4000]}")
+        self.assert_all_is_compiled(folder)
+
+
+def codes(function, element):
+    """All codes of a narrow float as its elements, 256 of them."""
+    numbers = np.arange(256, dtype=np.uint8)
+    if NARROW[element] == 8:
+        return function.emit(f"stablehlo.bitcast_convert {function.argument(numbers, 'ui8')} : "
+                             f"(tensor<256xui8>) -> {tensor([256], element)}")
+    finite = np.concatenate([np.linspace(-8, 8, 255), [-0.0]]).astype(np.float32)
+    return function.convert(function.argument(finite, "f32"), [256], "f32", element)
+
+
+def spread(element):
+    """Values of a wider type, among them all that rounding to a narrow format could get wrong."""
+    drawn = np.random.default_rng(3)
+    if NUMPY[element] == np.bool_:
+        return np.arange(4096) % 3 == 0
+    if NUMPY[element] in (np.float32, np.float64, np.float16):
+        bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[NUMPY[element]().itemsize]
+        ties = [sign * (1 + k / 32) * 2.0**e for e in range(-24, 20) for k in range(32) for sign in (1, -1)]
+        ties = np.array(ties, np.float64)
+        with np.errstate(over="ignore"):
+            exact = np.concatenate([ties, np.nextafter(ties, np.inf), np.nextafter(ties, -np.inf),
+                                    [0, -0.0, np.inf, -np.inf, np.nan, 2.0**-127, 1.5 * 2.0**-127, 2.0**-149, 2.0**127,
+                                     1.5 * 2.0**127, 1e300]]).astype(NUMPY[element])
+        values = np.concatenate([exact, drawn.integers(0, np.iinfo(bits).max, 4096, dtype=bits).view(NUMPY[element])])
+        # Which zero a negative NaN becomes in a format without NaN is open.
+        return np.where(np.isnan(values), np.nan, values).astype(NUMPY[element])
+    limits = np.iinfo(NUMPY[element])
+    return np.concatenate([drawn.integers(limits.min, limits.max, 2048, dtype=NUMPY[element], endpoint=True),
+                           (drawn.integers(0, 60000, 2048) - (30000 if limits.min else 0)).astype(NUMPY[element]),
+                           np.array([limits.min, limits.max, 0], NUMPY[element])])
+
+
+@pytest.mark.parametrize("element", NARROW)
+def test_conversions_of_narrow_floats(element, tmp_path):
+    function = Function()
+    x = codes(function, element)
+    for other in [*NUMPY, *NARROW]:
+        if other != element:
+            function.give(function.convert(x, [256], element, other), [256], other)
+    for other in NUMPY:
+        values = spread(other)
+        given = function.argument(values, other)
+        function.give(function.convert(given, values.shape, other, element), values.shape, element)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", NARROW)
+def test_arithmetic_of_narrow_floats(element, tmp_path):
+    """Of every code with every code."""
+    function = Function()
+    x, shape = codes(function, element), [256, 256]
+    of = tensor(shape, element)
+    left, right = [function.emit(f"stablehlo.broadcast_in_dim {x}, dims = [{axis}] : ({tensor([256], element)}) -> {of}")
+                   for axis in (0, 1)]
+    if element != "f8E8M0FNU":
+        for name in ("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum"):
+            function.give(function.emit(f"stablehlo.{name} {left}, {right} : {of}"), shape, element)
+        for name in ("negate", "abs", "sign", "sqrt", "rsqrt", "floor", "ceil", "round_nearest_even", "exponential",
+                     "tanh"):
+            function.give(function.emit(f"stablehlo.{name} {x} : {tensor([256], element)}"), [256], element)
+    for direction in ("EQ", "NE", "LT", "GE"):
+        for kind in ("FLOAT", "TOTALORDER"):
+            less = function.emit(f"stablehlo.compare {direction}, {left}, {right}, {kind} : ({of}, {of}) -> "
+                                 f"{tensor(shape, 'i1')}")
+            function.give(less, shape, "i1")
+    function.give(function.emit(f"stablehlo.select {less}, {left}, {right} : {tensor(shape, 'i1')}, {of}"), shape, element)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", ["i4", "ui4", "i2", "ui2"])
+def test_integers_of_fewer_than_8_bits(element, tmp_path):
+    function = Function()
+    given = function.argument(np.arange(-128, 128).astype(np.int8), "i8")
+    x, shape = function.convert(given, [256], "i8", element), [256, 256]
+    of = tensor(shape, element)
+    left, right = [function.emit(f"stablehlo.broadcast_in_dim {x}, dims = [{axis}] : ({tensor([256], element)}) -> {of}")
+                   for axis in (0, 1)]
+    for name in ("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor",
+                 "shift_left", "shift_right_logical", "shift_right_arithmetic"):
+        function.give(function.emit(f"stablehlo.{name} {left}, {right} : {of}"), shape, element)
+    for name in ("not", "popcnt", "count_leading_zeros", "negate", "abs", "sign"):
+        if element[0] == "u" and name in ("negate", "abs", "sign"):
+            continue
+        function.give(function.emit(f"stablehlo.{name} {x} : {tensor([256], element)}"), [256], element)
+    kind = "UNSIGNED" if element[0] == "u" else "SIGNED"
+    function.give(function.emit(f"stablehlo.compare LT, {left}, {right}, {kind} : ({of}, {of}) -> {tensor(shape, 'i1')}"),
+                  shape, "i1")
+    for other in [*NUMPY, "f8E4M3FN", "f4E2M1FN"]:
+        function.give(function.convert(x, [256], element, other), [256], other)
+    for other in NUMPY:
+        values = spread(other)
+        function.give(function.convert(function.argument(values, other), values.shape, other, element), values.shape,
+                      element)
+    zero = function.constant(0, element)
+    function.give(function.emit(f"stablehlo.reduce({left} init: {zero}) applies stablehlo.add across dimensions = [1] : "
+                                f"({of}, tensor<{element}>) -> {tensor([256], element)}"), [256], element)
+    function.assert_bits(tmp_path)
+
+
+def drawn_values(shape, element, seed=0):
+    drawn = np.random.default_rng(seed)
+    kind = NUMPY.get(element, np.float32)
+    if kind == np.bool_:
+        return drawn.integers(0, 2, shape).astype(bool)
+    if np.issubdtype(kind, np.integer):
+        limits = np.iinfo(kind)
+        return drawn.integers(limits.min, limits.max, shape, dtype=kind, endpoint=True)
+    return (drawn.standard_normal(shape) * 4).astype(kind)
+
+
+def value(function, shape, element, seed=0):
+    array = drawn_values(shape, element, seed)
+    if element in NUMPY:
+        return function.argument(array, element)
+    if element in ("i4", "ui4"):
+        return function.convert(function.argument(drawn_values(shape, "i8", seed), "i8"), shape, "i8", element)
+    return function.convert(function.argument(array, "f32"), shape, "f32", element)
+
+
+ELEMENTS = [*NUMPY, "bf16", "f8E5M2", "f8E4M3FNUZ", "f4E2M1FN", "i4", "ui4"]
+INITIAL = {"maximum": {"f": "-1.0", "i": "0"}, "minimum": {"f": "1.0", "i": "0"}, "add": {"f": "0.5", "i": "1"},
+           "multiply": {"f": "1.0", "i": "1"}}
+
+
+def literal(element, operation):
+    if element == "i1":
+        return "true" if operation in ("multiply", "minimum") else "false"
+    return INITIAL[operation]["f" if element[0] in "fb" else "i"]
+
+
+# Shape, window, strides, base dilations, window dilations, low and high padding.
+WINDOWS = [
+    ([7], [3], [2], [1], [1], [(0, 0)]),
+    ([5, 6], [2, 2], [1, 2], [1, 1], [1, 1], [(1, 1), (0, 1)]),
+    ([2, 5, 5, 3], [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], [(0, 0), (1, 1), (1, 1), (0, 0)]),
+    ([3, 4, 33], [2, 1, 1], [1, 1, 1], [2, 1, 1], [1, 1, 1], [(1, 0), (0, 0), (0, 0)]),
+    ([1, 9], [1, 4], [1, 1], [1, 2], [1, 3], [(0, 0), (-2, 5)]),
+    ([40], [40], [1], [1], [1], [(39, 0)]),
+    ([0, 3], [1, 2], [1, 1], [1, 1], [1, 1], [(2, 2), (0, 0)]),
+    ([4, 3], [5, 1], [1, 1], [1, 1], [1, 1], [(0, 0), (0, 0)]),
+]
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_windows(element, tmp_path):
+    function = Function()
+    for case, (shape, size, strides, base, dilation, padding) in enumerate(WINDOWS):
+        x = value(function, shape, element, case)
+        result = []
+        for i, extent in enumerate(shape):
+            padded = (extent - 1) * base[i] + 1 if extent else 0
+            padded += sum(padding[i])
+            window = (size[i] - 1) * dilation[i] + 1
+            result.append((padded - window) // strides[i] + 1 if padded >= window and padded else 0)
+        for name in INITIAL:
+            scalar = f"tensor<{element}>"
+            initial = function.constant(literal(element, name), element)
+            pads = ", ".join(f"[{low}, {high}]" for low, high in padding)
+            text = (f"\"stablehlo.reduce_window\"({x}, {initial}) <{{window_dimensions = array<i64: {str(size)[1:-1]}>, "
+                    f"window_strides = array<i64: {str(strides)[1:-1]}>, base_dilations = array<i64: {str(base)[1:-1]}>, "
+                    f"window_dilations = array<i64: {str(dilation)[1:-1]}>, padding = dense<[{pads}]> : "
+                    f"tensor<{len(shape)}x2xi64>}}> ({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n"
+                    f"      %r = stablehlo.{name} %a, %b : {scalar}\n      stablehlo.return %r : {scalar}\n  }}) : "
+                    f"({tensor(shape, element)}, {scalar}) -> {tensor(result, element)}")
+            function.give(function.emit(text), result, element)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("left,right,result", [
+    ("i8", "i8", "i32"), ("ui8", "i8", "i32"), ("i32", "i32", "i32"), ("i64", "i64", "i64"), ("i4", "i4", "i32"),
+    ("i16", "i16", "i16"), ("ui8", "ui8", "ui32"), ("i1", "i1", "i1")])
+def test_dots_of_integers(left, right, result, tmp_path):
+    function = Function()
+    for batch, m, k, n in [((), 5, 33, 7), ((3,), 4, 16, 1), ((), 1, 1, 9), ((), 3, 0, 4), ((2,), 0, 5, 2), ((), 17, 130, 19)]:
+        axes = list(range(len(batch)))
+        batching = f"batching_dims = {axes} x {axes}, " if batch else ""
+        d = len(batch)
+        for left_shape, right_shape, contracted in [
+                ([*batch, m, k], [*batch, k, n], f"[{d + 1}] x [{d}]"), ([*batch, m, k], [*batch, n, k], f"[{d + 1}] x [{d + 1}]"),
+                ([*batch, k, m], [*batch, k, n], f"[{d}] x [{d}]")]:
+            x, y = value(function, left_shape, left, 1), value(function, right_shape, right, 2)
+            shape = [*batch, m, n]
+            function.give(function.emit(
+                f"stablehlo.dot_general {x}, {y}, {batching}contracting_dims = {contracted} : "
+                f"({tensor(left_shape, left)}, {tensor(right_shape, right)}) -> {tensor(shape, result)}"), shape, result)
+    function.assert_bits(tmp_path)
+
+
+def test_dots_of_f64(tmp_path):
+    """Within n ulp of the sum of magnitudes, as rule C3 says; NumPy beside it."""
+    function, wanted = Function(), []
+    for m, k, n in [(5, 33, 7), (1, 1, 1), (16, 500, 3), (2, 0, 3)]:
+        x, y = drawn_values([m, k], "f64", 1), drawn_values([k, n], "f64", 2)
+        names = function.argument(x, "f64"), function.argument(y, "f64")
+        function.give(function.emit(f"stablehlo.dot_general {names[0]}, {names[1]}, contracting_dims = [1] x [0] : "
+                                    f"({tensor([m, k], 'f64')}, {tensor([k, n], 'f64')}) -> {tensor([m, n], 'f64')}"),
+                      [m, n], "f64")
+        wanted.append((x @ y, np.abs(x) @ np.abs(y) * k * 2.0**-52))
+    for found, (exact, bound) in zip(function.run(tmp_path, "compiled"), wanted, strict=True):
+        assert (np.abs(found - exact) <= bound).all()
+    function.assert_all_is_compiled(tmp_path)
+
+
+# Input, kernel, dimension numbers, window, feature groups, batch groups.
+CONVOLUTIONS = [
+    ([2, 9, 8, 5], [3, 3, 5, 7], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "pad = [[1, 1], [1, 1]]", 1, 1),
+    ([2, 5, 9, 8], [7, 5, 3, 3], "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]", "stride = [2, 1], pad = [[0, 1], [2, 0]]", 1, 1),
+    ([1, 6, 7, 4], [2, 3, 4, 6], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+     "pad = [[1, 2], [3, 0]], lhs_dilate = [2, 3], rhs_dilate = [2, 1], reverse = [true, false]", 1, 1),
+    ([3, 6, 6, 8], [3, 3, 4, 10], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "pad = [[1, 1], [1, 1]]", 2, 1),
+    ([3, 6, 6, 6], [3, 3, 1, 12], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "stride = [2, 2]", 6, 1),
+    ([4, 5, 5, 3], [2, 2, 3, 6], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "pad = [[0, 1], [0, 1]]", 1, 2),
+    ([2, 4, 5, 6], [1, 1, 6, 9], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "", 1, 1),
+    ([2, 6, 4, 5], [9, 6, 1, 1], "[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]", "", 1, 1),
+    ([6, 4, 5, 2], [1, 9, 1, 6], "[f, 0, 1, b]x[0, o, 1, i]->[0, f, b, 1]", "", 1, 1),
+    ([5, 9, 8, 2], [3, 7, 5, 3], "[f, 0, 1, b]x[0, o, i, 1]->[1, f, b, 0]", "rhs_dilate = [1, 3]", 1, 1),
+    ([3, 17, 4], [5, 4, 33], "[b, 0, f]x[0, i, o]->[b, 0, f]", "pad = [[4, 0]]", 1, 1),
+    ([2, 4, 3, 5, 2], [2, 2, 3, 2, 3], "[b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f]", "pad = [[0, 1], [1, 0], [1, 1]]",
+     1, 1),
+    ([7, 3], [3, 2], "[b, f]x[i, o]->[b, f]", "", 1, 1),
+    ([7, 6], [2, 9], "[b, f]x[i, o]->[b, f]", "", 3, 1),
+    ([1, 3, 3, 2], [3, 3, 2, 1], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "pad = [[-1, 2], [0, 0]]", 1, 1),
+    ([0, 3, 3, 2], [3, 3, 2, 4], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "", 1, 1),
+    ([1, 3, 3, 0], [3, 3, 0, 4], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "", 1, 1),
+    ([1, 30, 31, 16], [3, 3, 16, 24], "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", "pad = [[1, 1], [1, 1]]", 1, 1),
+]
+
+
+def convolution(function, case, left, right, result, seed=0):
+    """Its value and shape, as the rule of extents has it."""
+    shape, kernel, numbers, window, groups, batch_groups = case
+    lists = {}
+    for name, width in (("stride", 1), ("lhs_dilate", 1), ("rhs_dilate", 1)):
+        found = window.split(f"{name} = [")
+        lists[name] = [int(each) for each in found[1].split("]")[0].split(",")] if len(found) > 1 else [1] * 8
+    pads = window.split("pad = [[")
+    pads = [[int(each) for each in pair.split(",")] for pair in pads[1].split("]]")[0].split("], [")] if len(pads) > 1 \
+        else [[0, 0]] * 8
+    input_names, rest = numbers.split("x")
+    kernel_names, result_names = rest.split("->")
+    input_names, kernel_names, result_names = ([each.strip() for each in names.strip("[]").split(",")]
+                                               for names in (input_names, kernel_names, result_names))
+    extents = []
+    for name in result_names:
+        if name == "b":
+            extents.append(shape[input_names.index("b")] // batch_groups)
+        elif name == "f":
+            extents.append(kernel[kernel_names.index("o")])
+        else:
+            extent, size, i = shape[input_names.index(name)], kernel[kernel_names.index(name)], int(name)
+            padded = (extent - 1) * lists["lhs_dilate"][i] + 1 + sum(pads[i])
+            extents.append((padded - (size - 1) * lists["rhs_dilate"][i] - 1) // lists["stride"][i] + 1)
+    x, w = value(function, shape, left, seed), value(function, kernel, right, seed + 1)
+    return function.emit(
+        f"stablehlo.convolution({x}, {w}) dim_numbers = {numbers}, window = {{{window}}} "
+        f"{{batch_group_count = {batch_groups} : i64, feature_group_count = {groups} : i64}} : "
+        f"({tensor(shape, left)}, {tensor(kernel, right)}) -> {tensor(extents, result)}"), extents
+
+
+@pytest.mark.parametrize("left,right,result", [("i8", "i8", "i32"), ("i32", "i32", "i32"), ("ui8", "i8", "i32"), ("i4", "i4", "i8")])
+def test_convolutions_of_integers(left, right, result, tmp_path):
+    function = Function()
+    for i, case in enumerate(CONVOLUTIONS):
+        name, shape = convolution(function, case, left, right, result, i)
+        function.give(name, shape, result)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element,rounding", [("f32", 2.0**-24), ("bf16", 2.0**-8), ("f16", 2.0**-11), ("f8E5M2", 2.0**-3),
+                                              ("f64", 2.0**-53)])
+def test_convolutions_of_floats(element, rounding, tmp_path):
+    """Within what P10 says of a product's error: that of magnitudes is the sum of |a b|."""
+    function = Function()
+    for i, case in enumerate(CONVOLUTIONS):
+        name, shape = convolution(function, case, element, element, element, i)
+        function.give(function.convert(name, shape, element, "f32") if element == "bf16" else name, shape,
+                      "f32" if element == "bf16" else element)
+    found = function.run(tmp_path, "compiled")
+    function.assert_all_is_compiled(tmp_path)
+    exact, magnitudes = Function(), Function()
+    for target, keep in ((exact, lambda x: x), (magnitudes, np.abs)):
+        # The same values in f64; the interpreter's sums of f64 are off by nothing that counts here.
+        for i, case in enumerate(CONVOLUTIONS):
+            name, shape = convolution(target, case, "f64", "f64", "f64", i)
+            target.give(name, shape, "f64")
+        given = [array for array in function.arrays]
+        rounded = given if element in ("f32", "f64") else [np.asarray(each) for each in roundings(given, element, tmp_path)]
+        target.arrays = [keep(np.asarray(each, np.float64)) for each in rounded]
+    unit = 2.0**-53 if element == "f64" else 2.0**-24
+    for i, (a, b, sizes) in enumerate(zip(found, exact.run(tmp_path, "reference"), magnitudes.run(tmp_path, "reference"),
+                                          strict=True)):
+        depth = int(np.prod(CONVOLUTIONS[i][1]))
+        bound = sizes * ((1 + unit) ** (depth + 1) - 1) + rounding * (np.abs(b) + sizes * unit * depth) + 1e-30
+        assert (np.abs(a.astype(np.float64) - b) <= bound).all(), (i, CONVOLUTIONS[i])
+
+
+def roundings(arrays, element, folder):
+    """What the arrays are in another type."""
+    function = Function()
+    for array in arrays:
+        kind = {np.dtype(np.float16): "f16", np.dtype(np.float32): "f32"}[array.dtype]
+        name = function.argument(array, kind)
+        if element != kind:
+            name = function.convert(name, array.shape, kind, element)
+        function.give(function.convert(name, array.shape, element, "f32"), array.shape, "f32")
+    return function.run(folder, "reference")
+
+
+# Input, indices, updates, and the dimension numbers.
+SCATTERS = [
+    ([9, 5], [40, 1], [40, 5], "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                               "index_vector_dim = 1"),
+    ([33], [70], [70], "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"),
+    ([4, 6], [2, 11], [11], "inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 0"),
+    ([7, 6, 3], [5, 2], [2, 5, 3], "update_window_dims = [0, 2], inserted_window_dims = [1], "
+                                   "scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1"),
+    ([3, 8, 4], [5, 3, 1], [5, 3, 2, 4], "update_window_dims = [2, 3], input_batching_dims = [0], "
+                                         "scatter_indices_batching_dims = [1], scatter_dims_to_operand_dims = [1], "
+                                         "index_vector_dim = 2"),
+    ([10], [1], [4], "update_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 0"),
+    ([2, 3], [0, 1], [0, 3], "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                             "index_vector_dim = 1"),
+    ([0, 3], [2, 1], [2, 3], "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                             "index_vector_dim = 1"),
+    ([6, 70], [9, 1], [70, 9], "update_window_dims = [0], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                               "index_vector_dim = 1"),
+]
+
+
+def body(names, element, count=1):
+    """A region of `count` arguments before and as many after: an operation of each pair, or what comes after."""
+    scalar = f"tensor<{element}>"
+    arguments = ", ".join(f"%{side}{i}: {scalar}" for side in "ab" for i in range(count))
+    lines, results = [], []
+    for i in range(count):
+        result = f"%b{i}"
+        for k, name in enumerate(names):
+            lines.append(f"      %r{i}{k} = stablehlo.{name} %a{i}, {result} : {scalar}")
+            result = f"%r{i}{k}"
+        results.append(result)
+    return (f"({{\n    ^bb0({arguments}):\n" + "\n".join(lines) +
+            f"\n      stablehlo.return {', '.join(results)} : {', '.join([scalar] * count)}\n  }})")
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_scatter(element, tmp_path):
+    """Indices of several types, below zero and beyond the input; each combiner, and two in a row."""
+    function = Function()
+    for case, (shape, index_shape, update_shape, numbers) in enumerate(SCATTERS):
+        kind = ["i32", "i64", "ui8", "i8", "ui64"][case % 5]
+        drawn = np.random.default_rng(case).integers(-2 if kind[0] == "i" else 0, max(shape) + 2, index_shape)
+        drawn = drawn.astype(NUMPY[kind])
+        if drawn.size > 3 and kind[0] == "i":
+            drawn.ravel()[1] = np.iinfo(NUMPY[kind]).min
+        if drawn.size > 3:
+            drawn.ravel()[2] = np.iinfo(NUMPY[kind]).max
+        indices = function.argument(drawn, kind)
+        for names in (["add"], ["multiply"], ["maximum"], ["minimum"], [], ["add", "maximum"])[:6 if case == 0 else 1]:
+            x, u = value(function, shape, element, case), value(function, update_shape, element, case + 50)
+            function.give(function.emit(
+                f"\"stablehlo.scatter\"({x}, {indices}, {u}) <{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}> "
+                f"{body(names, element)} : ({tensor(shape, element)}, {tensor(index_shape, kind)}, "
+                f"{tensor(update_shape, element)}) -> {tensor(shape, element)}"), shape, element)
+    function.assert_bits(tmp_path)
+
+
+def test_scatter_of_several_tensors_into_what_the_program_made(tmp_path):
+    function = Function()
+    shape, updates = [9, 5], [40, 5]
+    indices = function.argument(np.random.default_rng(0).integers(-1, 10, (40, 1)).astype(np.int32), "i32")
+    of = tensor(shape, "f32")
+    inputs = [function.emit(f"stablehlo.negate {value(function, shape, 'f32', i)} : {of}") for i in range(2)]
+    given = [value(function, updates, "f32", i + 2) for i in range(2)]
+    numbers = SCATTERS[0][3]
+    name = function.emit(
+        f"\"stablehlo.scatter\"({', '.join(inputs)}, {indices}, {', '.join(given)}) <{{scatter_dimension_numbers = "
+        f"#stablehlo.scatter<{numbers}>}}> {body(['add'], 'f32', 2)} : ({of}, {of}, tensor<40x1xi32>, "
+        f"{tensor(updates, 'f32')}, {tensor(updates, 'f32')}) -> ({of}, {of})")
+    function.lines[-1] = function.lines[-1].replace(f"{name} =", f"{name}:2 =")
+    function.give(f"{name}#0", shape, "f32")
+    function.give(f"{name}#1", shape, "f32")
+    function.give(inputs[1], shape, "f32")
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_select_and_scatter(element, tmp_path):
+    function = Function()
+    for case, (shape, size, strides, padding) in enumerate([
+            ([2, 6, 6, 3], [1, 2, 2, 1], [1, 2, 2, 1], [(0, 0)] * 4), ([1, 7, 5, 2], [1, 3, 3, 1], [1, 2, 1, 1],
+                                                                      [(0, 0), (1, 1), (1, 0), (0, 0)]),
+            ([9], [4], [1], [(2, 1)]), ([3, 4], [1, 1], [1, 1], [(0, 0)] * 2), ([2, 3, 40], [1, 1, 5], [1, 1, 5], [(0, 0)] * 3),
+            ([0, 4], [1, 2], [1, 2], [(0, 0)] * 2)]):
+        counts = [(extent + sum(pad) - window) // step + 1 if extent + sum(pad) >= window else 0
+                  for extent, window, step, pad in zip(shape, size, strides, padding)]
+        scalar, kind = f"tensor<{element}>", "SIGNED" if element[0] == "i" else "UNSIGNED" if element[0] == "u" else "FLOAT"
+        kind = "UNSIGNED" if element == "i1" else kind
+        pads = ", ".join(f"[{low}, {high}]" for low, high in padding)
+        for direction in ("GE", "LT"):
+            x, source = value(function, shape, element, case), value(function, counts, element, case + 9)
+            initial = function.constant(literal(element, "add"), element)
+            function.give(function.emit(
+                f"\"stablehlo.select_and_scatter\"({x}, {source}, {initial}) <{{window_dimensions = array<i64: {str(size)[1:-1]}>, "
+                f"window_strides = array<i64: {str(strides)[1:-1]}>, padding = dense<[{pads}]> : tensor<{len(shape)}x2xi64>}}> "
+                f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n      %k = stablehlo.compare {direction}, %a, %b, {kind} : "
+                f"({scalar}, {scalar}) -> tensor<i1>\n      stablehlo.return %k : tensor<i1>\n  }}, {body(['add'], element)[1:-1]}) : "
+                f"({tensor(shape, element)}, {tensor(counts, element)}, {scalar}) -> {tensor(shape, element)}"), shape, element)
+    function.assert_bits(tmp_path)
+
+
+def kind_of(element, total=False):
+    if element[0] in "fb":
+        return "TOTALORDER" if total else "FLOAT"
+    return "UNSIGNED" if element[0] == "u" or element == "i1" else "SIGNED"
+
+
+def comparator(elements, style):
+    """Of the first of the tensors, of two one after the other, of a function of it, or none that is an order."""
+    arguments = ", ".join(f"%{side}{i}: tensor<{element}>" for i, element in enumerate(elements) for side in "ab")
+    scalar = f"tensor<{elements[0]}>"
+
+    def compare(name, direction, left, right, i, total):
+        of = f"tensor<{elements[i]}>"
+        return (f"      %{name} = stablehlo.compare {direction}, {left}, {right}, {kind_of(elements[i], total)} : "
+                f"({of}, {of}) -> tensor<i1>\n")
+
+    if style in ("LT", "GT", "LE", "NE"):
+        text = compare("r", style, "%a0", "%b0", 0, False)
+    elif style == "total":
+        text = compare("r", "LT", "%a0", "%b0", 0, True)
+    elif style == "two":
+        text = (compare("x", "GT", "%a0", "%b0", 0, True) + compare("e", "EQ", "%a0", "%b0", 0, True) +
+                compare("y", "LT", "%a1", "%b1", 1, True) +
+                "      %z = stablehlo.and %e, %y : tensor<i1>\n      %r = stablehlo.or %x, %z : tensor<i1>\n")
+    else:
+        text = (f"      %fa = stablehlo.maximum %a0, %low : {scalar}\n      %fb = stablehlo.maximum %b0, %low : {scalar}\n" +
+                compare("r", "LT", "%fa", "%fb", 0, True))
+    return f"({{\n    ^bb0({arguments}):\n{text}      stablehlo.return %r : tensor<i1>\n  }})"
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_sort(element, tmp_path):
+    function = Function()
+    function.lines.append(f"  %low = stablehlo.constant dense<{literal(element, 'add')}> : tensor<{element}>")
+    for case, (shape, axis) in enumerate([([7], 0), ([1], 0), ([0, 3], 0), ([3, 0], 1), ([5, 33], 1), ([33, 5], 0), ([2, 9, 3], 1),
+                                          ([5000], 0), ([3, 1500], 1)]):
+        array = drawn_values(shape, element, case)
+        if element in ("f16", "f32", "f64") and array.size > 6:
+            array.ravel()[:5] = [-0.0, 0.0, np.inf, -np.inf, 0.0]
+            if case == 4:
+                array.ravel()[40::7] = [-np.nan if i % 2 else np.nan for i in range(len(array.ravel()[40::7]))]
+        if element in NUMPY:
+            x = function.argument(array, element)
+        else:
+            x = value(function, shape, element, case)
+        places = function.argument(np.arange(array.size, dtype=np.int32).reshape(shape) % 5, "i32")
+        wide = value(function, shape, "f64", case)
+        elements = [element, "i32", "f64"]
+        kinds = ", ".join(tensor(shape, each) for each in elements)
+        for style in ("LT", "GT", "total", "two", "function", "LE", "NE") if case in (0, 4, 5, 8) else ("LT", "two"):
+            if style == "function" and case == 4:
+                continue  # a NaN that was computed has any sign
+            name = function.emit(f"\"stablehlo.sort\"({x}, {places}, {wide}) <{{dimension = {axis} : i64}}> "
+                                 f"{comparator(elements, style)} : ({kinds}) -> ({kinds})")
+            function.lines[-1] = function.lines[-1].replace(f"{name} =", f"{name}:3 =")
+            for i, each in enumerate(elements):
+                function.give(f"{name}#{i}", shape, each)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["f32", "f64"])
+def test_complex_numbers(part, tmp_path):
+    """Arithmetic, data movement, sums and scatters, with infinities, NaN and both zeros among the parts."""
+    function, element = Function(), f"complex<{part}>"
+    parts = np.array([0, -0.0, 1, -2.5, np.inf, -np.inf, np.nan, 1e-42, 3e38, 0.1, 7], NUMPY[part])
+    shape = [121, 121]
+    grid = [each.ravel() for each in np.meshgrid(parts, parts)]
+    sides = []
+    for axis in (0, 1):
+        names = [function.argument(each, part) for each in grid]
+        of, line = tensor(shape, element), tensor([121], element)
+        number = function.emit(f"stablehlo.complex {names[0]}, {names[1]} : {line}")
+        sides.append(function.emit(f"stablehlo.broadcast_in_dim {number}, dims = [{axis}] : ({line}) -> {of}"))
+
+    def give(name, extents):
+        for which in ("real", "imag"):
+            function.give(function.emit(f"stablehlo.{which} {name} : ({tensor(extents, element)}) -> "
+                                        f"{tensor(extents, part)}"), extents, part)
+
+    for name in ("add", "subtract", "multiply", "divide"):
+        give(function.emit(f"stablehlo.{name} {sides[0]}, {sides[1]} : {of}"), shape)
+    give(function.emit(f"stablehlo.negate {number} : {line}"), [121])
+    function.give(function.emit(f"stablehlo.abs {number} : ({line}) -> {tensor([121], part)}"), [121], part)
+    for direction in ("EQ", "NE"):
+        less = function.emit(f"stablehlo.compare {direction}, {sides[0]}, {sides[1]}, FLOAT : ({of}, {of}) -> "
+                             f"{tensor(shape, 'i1')}")
+        function.give(less, shape, "i1")
+    give(function.emit(f"stablehlo.select {less}, {sides[0]}, {sides[1]} : {tensor(shape, 'i1')}, {of}"), shape)
+    for other in ("f32", "f64", "i32", "i1", "f8E5M2"):
+        function.give(function.convert(number, [121], element, other), [121], other)
+        back = function.convert(function.argument(drawn_values([121], other), other) if other in NUMPY else
+                                value(function, [121], other), [121], other, element)
+        give(back, [121])
+    zero = function.constant("(0.0, 0.0)", element)
+    finite = [value(function, [9, 33], part, i) for i in range(2)]
+    finite = function.emit(f"stablehlo.complex {finite[0]}, {finite[1]} : {tensor([9, 33], element)}")
+    for name in ("add", "multiply"):
+        give(function.emit(f"stablehlo.reduce({finite} init: {zero}) applies stablehlo.{name} across dimensions = [1] : "
+                           f"({tensor([9, 33], element)}, tensor<{element}>) -> {tensor([9], element)}"), [9])
+    give(function.emit(f"stablehlo.pad {finite}, {zero}, low = [1, 0], high = [0, 2], interior = [0, 1] : "
+                       f"({tensor([9, 33], element)}, tensor<{element}>) -> {tensor([10, 67], element)}"), [10, 67])
+    give(function.emit(f"stablehlo.concatenate {finite}, {finite}, dim = 1 : ({tensor([9, 33], element)}, "
+                       f"{tensor([9, 33], element)}) -> {tensor([9, 66], element)}"), [9, 66])
+    indices = function.argument(np.array([[1], [8], [1], [3]], np.int32), "i32")
+    updates = function.emit(f"stablehlo.slice {finite} [0:4, 0:33] : ({tensor([9, 33], element)}) -> {tensor([4, 33], element)}")
+    give(function.emit(
+        f"\"stablehlo.scatter\"({finite}, {indices}, {updates}) <{{scatter_dimension_numbers = #stablehlo.scatter<"
+        f"{SCATTERS[0][3]}>}}> {body(['add'], element)} : ({tensor([9, 33], element)}, tensor<4x1xi32>, "
+        f"{tensor([4, 33], element)}) -> {tensor([9, 33], element)}"), [9, 33])
+    function.assert_bits(tmp_path)
+
+
+# How many ulp of f32 and of f64 a compiled function of CHLO may be off the interpreter's, which is within 1.
+FUNCTIONS = {"bessel_i1e": (4, 4), "digamma": (4, 4), "erf_inv": (4, 4), "lgamma": (4, 6), "next_after": (0, 0),
+             "zeta": (6, 8), "polygamma": (6, 8)}
+
+
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_functions_of_chlo(element, tmp_path):
+    x, y = samples(np.random.default_rng(16), NUMPY[element])
+    function = Function()
+    names = [function.argument(each, element) for each in (x, y)]
+    of = tensor(x.shape, element)
+    for name in FUNCTIONS:
+        operands = names if name in BINARY else names[:1]
+        function.give(function.emit(f"\"chlo.{name}\"({', '.join(operands)}) : ({', '.join([of] * len(operands))}) -> {of}"),
+                      x.shape, element)
+    wanted, found = function.run(tmp_path, "reference"), function.run(tmp_path, "compiled")
+    function.assert_all_is_compiled(tmp_path)
+    for name, a, b in zip(FUNCTIONS, found, wanted, strict=True):
+        distance = np.where(is_measured(name, x, y), ulps(a, b, NUMPY[element]), 0)
+        worst = distance.argmax()
+        assert distance[worst] <= FUNCTIONS[name][element == "f64"], (name, x[worst], y[worst], a[worst], b[worst])
+
+
+@pytest.mark.parametrize("element", ["f32", "bf16", "i32", "ui8", "f8E4M3FN"])
+def test_top_k(element, tmp_path):
+    function = Function()
+    for case, (shape, k) in enumerate([([33], 5), ([3, 40], 40), ([2, 2, 7], 1), ([4, 9], 0), ([2, 3000], 50)]):
+        x = value(function, shape, element, case)
+        result = [*shape[:-1], k]
+        name = function.emit(f"chlo.top_k({x}, k = {k}) : {tensor(shape, element)} -> ({tensor(result, element)}, "
+                             f"{tensor(result, 'i32')})")
+        function.lines[-1] = function.lines[-1].replace(f"{name} =", f"{name}:2 =")
+        function.give(f"{name}#0", result, element)
+        function.give(f"{name}#1", result, "i32")
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
+def test_reduced_precision(element, tmp_path):
+    function = Function()
+    values = spread("f32" if element == "bf16" else element)
+    x = function.argument(values, "f32" if element == "bf16" else element)
+    if element == "bf16":
+        x = function.convert(x, values.shape, "f32", element)
+    for exponent, mantissa in [(8, 7), (5, 10), (5, 2), (4, 3), (1, 0), (2, 1), (11, 52), (8, 23), (15, 60), (3, 0), (8, 0)]:
+        name = function.emit(f"stablehlo.reduce_precision {x}, format = e{exponent}m{mantissa} : {tensor(values.shape, element)}")
+        if element == "bf16":
+            name = function.convert(name, values.shape, element, "f32")
+        function.give(name, values.shape, "f32" if element == "bf16" else element)
+    function.assert_bits(tmp_path)
+
+
+def test_steps_in_a_loop_write_into_what_it_carries(tmp_path):
+    """A scatter into one of two tensors that change places, a sort and a convolution of the other."""
+    function = Function()
+    x, y = value(function, [1, 9, 4], "i32", 1), value(function, [1, 9, 4], "i32", 2)
+    of = "tensor<1x9x4xi32>"
+    function.lines.append(f"""  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %w = stablehlo.constant dense<[[[1, 2, 0, 1], [0, 1, 3, 0], [2, 0, 1, 1], [1, 1, 0, 2]]]> : tensor<1x4x4xi32>
+  %at = stablehlo.constant dense<[[0, 1], [0, 8], [0, 1]]> : tensor<3x2xi32>
+  %r:3 = stablehlo.while(%i = %zero, %a = {x}, %b = {y}) : tensor<i32>, {of}, {of}
+   cond {{
+    %end = stablehlo.constant dense<5> : tensor<i32>
+    %more = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %c = stablehlo.convolution(%b, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : ({of}, tensor<1x4x4xi32>) -> {of}
+    %s = "stablehlo.sort"(%c) <{{dimension = 1 : i64}}> ({{
+    ^bb0(%l: tensor<i32>, %g: tensor<i32>):
+      %less = stablehlo.compare LT, %l, %g, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %less : tensor<i1>
+    }}) : ({of}) -> {of}
+    %u = stablehlo.slice %s [0:1, 0:3, 0:4] : ({of}) -> tensor<1x3x4xi32>
+    %v = stablehlo.reshape %u : (tensor<1x3x4xi32>) -> tensor<3x4xi32>
+    %n = "stablehlo.scatter"(%a, %at, %v) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>}}> ({{
+    ^bb0(%l: tensor<i32>, %g: tensor<i32>):
+      %sum = stablehlo.add %l, %g : tensor<i32>
+      stablehlo.return %sum : tensor<i32>
+    }}) : ({of}, tensor<3x2xi32>, tensor<3x4xi32>) -> {of}
+    stablehlo.return %next, %s, %n : tensor<i32>, {of}, {of}
+  }}""")
+    function.give("%r#1", [1, 9, 4], "i32")
+    function.give("%r#2", [1, 9, 4], "i32")
+    function.assert_bits(tmp_path)
