@@ -87,6 +87,15 @@ inline constexpr int kMaxPanels = 2;
 /// Digits of an activation in fixed point; docs at Activation.
 inline constexpr int kDigits = 3;
 
+/// Some records of a panel: their integers less `offset`, times `quantum`, are elements.
+struct RecordsOfPanel {
+  const std::byte* records;
+  std::int64_t pieces;
+  int steps; ///< of a piece
+  std::int32_t offset;
+  float quantum;
+};
+
 using Tile = void(const TileArguments&);
 using Direct = void(const DirectArguments&);
 
@@ -135,6 +144,12 @@ struct ProductKernels {
   /// Unpacks `groups` groups of a panel's 4-bit storage to records of bytes, 12 added to each.
   void (*expand[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,
                        std::int64_t groups, std::byte* records);
+
+  /// The values of a panel of integers as f32, element * scale: `out` has 16 of each k. Of 4-bit
+  /// storage, by pieces of a group - 1 and ScaleCodes; of records, by whether they are words.
+  void (*nibblesToFloats[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,
+                                std::int64_t groups, float* out);
+  void (*recordsToFloats[2])(const RecordsOfPanel& panel, float* out);
 
   EpilogueKernels epilogue;
 };
