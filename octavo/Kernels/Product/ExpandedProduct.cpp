@@ -35,7 +35,7 @@ public:
                   const ProductEpilogue& epilogue, const Execution& execution)
       : plan(plan), left(left), right(right), epilogue(epilogue) {
     // Rows whose chunk of K stays in L2 beside a tile's panels; so many that expanding is little.
-    constexpr std::int64_t kMostRows = 256;
+    constexpr std::int64_t kMostRows = 384;
     rowBlocks = (left.rows + kMostRows - 1) / kMostRows;
     blockPanels =
         panelsOfTask(panels, std::max<std::int64_t>(1, panels), rowBlocks, threadsOf(execution));

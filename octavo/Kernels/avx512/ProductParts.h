@@ -109,4 +109,22 @@ OCTAVO_INLINE F32 multiplyAdd(F32 sum, F32 b, F32 a) {
   return (F32)_mm512_fmadd_ps((__m512)b, (__m512)a, (__m512)sum);
 }
 
+/// Codes as halves, whose conversion decodes subnormals and E5M2's infinities too.
+struct HalfDecode {
+  static constexpr bool kHalves = true;
+  static constexpr bool kStores = false;
+  static constexpr int kBytes = 1;
+  __m128i shift;
+  __m256i mask;
+  explicit OCTAVO_INLINE HalfDecode(const FloatFormat& format)
+      : shift(_mm_cvtsi32_si128(8 - format.halfShift)),
+        mask(_mm256_set1_epi16(static_cast<short>(format.halfMask))) {}
+  /// kLanes values.
+  OCTAVO_INLINE F32 get(const std::byte* codes) const {
+    const __m256i words = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)codes));
+    return halvesToFloats((VectorOf<std::int16_t, kLanes>)_mm256_and_si256(
+        _mm256_sll_epi16(words, shift), mask));
+  }
+};
+
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA
