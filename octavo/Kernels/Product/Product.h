@@ -9,8 +9,8 @@
 // two block edges of either operand) is summed exactly, scaled and rounded to f32 once; pieces are
 // added in f32 in order of K from +0; the outer scales multiply last.
 //
-// Up to 16 rows of f32 activations against those: a row's block of 16 or 32 becomes integers of 23 bits and a power
-// of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties, where
+// Up to 16 rows of f32 activations against those: a row's block of 16 or 32 becomes integers of 23
+// bits and a power of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties, where
 // 2^(e+21) <= amax < 2^(e+22) (e >= -126). n is 2^16 a + 2^8 b + c with a, b, c from -128 to 127.
 // A NaN or an infinity in x makes its row NaN.
 //  - E2M1 in blocks of 16 or 32 under 8-bit scales: the block's integer sum is exact; it is rounded

@@ -75,8 +75,8 @@ enum class NibbleKind : std::uint8_t {
 inline constexpr int kNibbleKinds = 4;
 
 /// Heights of tiles, the greatest first; a set uses the ones up to its own greatest.
-inline constexpr int kTileHeights[] = {6, 4, 3, 2, 1};
-inline constexpr int kHeights = 5;
+inline constexpr int kTileHeights[] = {8, 6, 4, 3, 2, 1};
+inline constexpr int kHeights = 6;
 constexpr int heightIndex(int height) {
   int index = 0;
   while (kTileHeights[index] != height)

@@ -1,4 +1,4 @@
-// The parts of products of the AVX-512 set: VNNI's dot products, 6 x 32 tiles, 64-entry look-ups.
+// The parts of products of the AVX-512 set: VNNI's dot products in 6 x 32 tiles, 64-entry look-ups.
 #pragma once
 
 #if !defined(__AVX512VBMI__) || !defined(__AVX512VNNI__)
@@ -20,7 +20,8 @@ inline constexpr Isa kProductIsa = Isa::Avx512;
 /// 12 sums hide the latency of a dot product (5 cycles, two a cycle); with 12 sums of C, 2 columns
 /// and a row in registers 5 are left for the finish.
 inline constexpr int kTallest = 6;
-inline constexpr int kFloatTallest = 6;
+/// 16 sums hide that of VDPBF16PS (6 cycles, two a cycle).
+inline constexpr int kFloatTallest = 8;
 inline constexpr int kPanelsOfTile = 2;
 /// 8 x 32: of 24 sums the compiler spills some.
 inline constexpr int kPlainRows = 8, kPlainSums = 16;
