@@ -134,8 +134,7 @@ void ExpandedProduct::run(std::int64_t task) const {
         runTile(tiles, part, row, part.firstRow(i + 1, tileRows) - row, panel, count,
                 {.left = reinterpret_cast<const std::byte*>(
                      left.activations + (block.rowBegin + row) * left.activationStride + first),
-                 .leftStride =
-                     left.activationStride * static_cast<std::ptrdiff_t>(sizeof(float)),
+                 .leftStride = left.activationStride * static_cast<std::ptrdiff_t>(sizeof(float)),
                  .right = values,
                  .rightStride = (isExpanded ? paddedDepth : step) * kStepBytes,
                  .depth = here,

@@ -126,8 +126,7 @@ float digitDot(std::span<const float> x, const numerics::ScaledVector& w) {
 }
 
 /// D7 in scalar: the weight's values in f32, then P10.
-float expandedDot(std::span<const float> x, const numerics::ScaledVector& w, float outer,
-                  Isa isa) {
+float expandedDot(std::span<const float> x, const numerics::ScaledVector& w, float outer, Isa isa) {
   const Decoded elementOf(*w.element), scaleOf(*w.scale);
   const bool isFolded = isExactInteger({w.element, w.scale}) || *w.scale != kF32;
   float sum = 0;
@@ -178,7 +177,8 @@ void expectProduct(const OperandFormat& left, const OperandFormat& right, const 
       ASSERT_EQ(c[at], numerics::dot(vectorOf(*a.matrix, m), vectorOf(b, n))) << m << ", " << n;
       continue;
     }
-    const bool isExpanded = left.scale == nullptr && shape.m > 16 && plan.groupsInBlock == plan.groups;
+    const bool isExpanded =
+        left.scale == nullptr && shape.m > 16 && plan.groupsInBlock == plan.groups;
     if (isExpanded)
       ASSERT_EQ(c[at], expandedDot(std::span(a.values).subspan(m * shape.k, shape.k),
                                    vectorOf(b, n), b.outer, plan.isa))
@@ -246,20 +246,20 @@ TEST_P(ProductFormats, OfFloatActivationsKeepTheirAccuracyFarFromOne) {
   for (const OperandFormat& right : {mx("e4m3fn"), mx("int8")})
     for (int exponent : {-90, 90})
       for (const Shape& shape : {Shape{5, 20, 96}, {20, 20, 96}}) {
-      Left a;
-      a.values =
-          normals(static_cast<std::size_t>(shape.m * shape.k), std::ldexp(1.0f, exponent), random);
-      const ScaledTensor b = drawFinite(right, shape.n, shape.k, random);
-      const auto plan = productPlan(floatOperand(), right, shape.k, GetParam()).value();
-      std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n));
-      multiply(plan, a.packed(plan, execution()), pack(b, Side::Right, plan), c, execution());
-      for (std::int64_t at = 0; at < shape.m * shape.n; ++at) {
-        Exact wanted = exactOf(a, at / shape.n, b, at % shape.n);
-        if (plan.digitRows && shape.m <= 16)
-          wanted.bound = digitBound(a, at / shape.n, b, at % shape.n);
-        ASSERT_LE(std::fabs(c[at] - wanted.value), wanted.bound) << at << " 2^" << exponent;
+        Left a;
+        a.values = normals(static_cast<std::size_t>(shape.m * shape.k), std::ldexp(1.0f, exponent),
+                           random);
+        const ScaledTensor b = drawFinite(right, shape.n, shape.k, random);
+        const auto plan = productPlan(floatOperand(), right, shape.k, GetParam()).value();
+        std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n));
+        multiply(plan, a.packed(plan, execution()), pack(b, Side::Right, plan), c, execution());
+        for (std::int64_t at = 0; at < shape.m * shape.n; ++at) {
+          Exact wanted = exactOf(a, at / shape.n, b, at % shape.n);
+          if (plan.digitRows && shape.m <= 16)
+            wanted.bound = digitBound(a, at / shape.n, b, at % shape.n);
+          ASSERT_LE(std::fabs(c[at] - wanted.value), wanted.bound) << at << " 2^" << exponent;
+        }
       }
-    }
 }
 
 /// Decoded to f32, such weights would be infinite, or lose digits as subnormals.

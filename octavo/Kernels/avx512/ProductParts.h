@@ -123,8 +123,8 @@ struct HalfDecode {
   /// kLanes values.
   OCTAVO_INLINE F32 get(const std::byte* codes) const {
     const __m256i words = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)codes));
-    return halvesToFloats((VectorOf<std::int16_t, kLanes>)_mm256_and_si256(
-        _mm256_sll_epi16(words, shift), mask));
+    return halvesToFloats(
+        (VectorOf<std::int16_t, kLanes>)_mm256_and_si256(_mm256_sll_epi16(words, shift), mask));
   }
 };
 

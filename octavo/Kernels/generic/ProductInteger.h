@@ -538,8 +538,7 @@ void nibblesToFloats(const std::uint8_t* elements, const std::uint8_t* scales, s
       F32 scale[kPieces];
 #pragma unroll
       for (int piece = 0; piece < kPieces; ++piece)
-        scale[piece] =
-            floats(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
+        scale[piece] = floats(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const U32 codes = load<U32>(elements + j * kStepBytes + v * kVectorBytes);

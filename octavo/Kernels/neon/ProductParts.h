@@ -98,9 +98,7 @@ OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   return picked;
 }
 /// from[index % 16] of each lane, where the upper eight of 16 are the lower ones negated.
-OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) {
-  return pick(from, index & 15);
-}
+OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) { return pick(from, index & 15); }
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return (F32)vcvt_f32_f16((float16x4_t)halves);
 }

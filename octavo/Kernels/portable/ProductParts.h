@@ -96,9 +96,7 @@ OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   return picked;
 }
 /// from[index % 16] of each lane, where the upper eight of 16 are the lower ones negated.
-OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) {
-  return pick(from, index & 15);
-}
+OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) { return pick(from, index & 15); }
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return __builtin_convertvector((VectorOf<_Float16, kLanes>)halves, F32);
 }
