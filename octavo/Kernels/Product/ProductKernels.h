@@ -141,6 +141,11 @@ struct ProductKernels {
   void (*integers)(const std::uint8_t* codes, std::int64_t pieces, int piece,
                    const std::int8_t* table, std::int8_t* integers, std::int32_t* sums);
 
+  /// The steps of a tile of `tallest` rows of bytes, `rowBytes` apart, to its records, by pieces of
+  /// 32 - 1: of `groups` groups of 32.
+  void (*interleave[2])(const std::int8_t* rows, std::ptrdiff_t rowBytes, std::int64_t groups,
+                        std::byte* records);
+
   /// Unpacks `groups` groups of a panel's 4-bit storage to records of bytes, 12 added to each.
   void (*expand[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,
                        std::int64_t groups, std::byte* records);

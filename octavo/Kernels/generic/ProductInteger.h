@@ -5,6 +5,7 @@
 #pragma once
 
 #include "octavo/Kernels/Product/ProductKernels.h"
+#include "octavo/Kernels/generic/Interleave.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
@@ -575,6 +576,33 @@ template <bool kWords> void recordsToFloats(const RecordsOfPanel& panel, float* 
                 __builtin_convertvector(integer, F32) * splat(panel.quantum) * scale);
         }
       }
+  }
+}
+
+/// As ProductKernels::interleave says.
+template <int kPieces>
+void interleaveTile(const std::int8_t* rows, std::ptrdiff_t rowBytes, std::int64_t groups,
+                    std::byte* records) {
+  constexpr int kPart = 64, kStepsOfPiece = 8 / kPieces * kTallest * 4;
+  constexpr int kTail = 2 * kTallest * 4;
+  for (std::int64_t g = 0; g < groups; ++g, rows += 32) {
+    Interleaving<kTallest> group;
+#pragma unroll
+    for (int pair = 0; pair < kTallest / 2; ++pair)
+      group.setPair(pair, rows + 2 * pair * rowBytes, rows + (2 * pair + 1) * rowBytes);
+    group.forParts([&](int part, auto dwords) __attribute__((always_inline)) {
+      const int at = part * kPart, rest = kStepsOfPiece - at;
+      if (rest >= kPart || kPieces == 1) {
+        store(records + at, dwords);
+      } else if (rest <= 0) {
+        store(records + at + kTail, dwords);
+      } else { // the first piece ends in the middle
+        store(records + at, __builtin_shufflevector(dwords, dwords, 0, 1, 2, 3, 4, 5, 6, 7));
+        store(records + at + kPart / 2 + kTail,
+              __builtin_shufflevector(dwords, dwords, 8, 9, 10, 11, 12, 13, 14, 15));
+      }
+    });
+    records += 8 * kTallest * 4 + kPieces * kTail;
   }
 }
 

@@ -81,6 +81,8 @@ constexpr ProductKernels integerKernels() {
   table.panels = kPanelsOfTile;
   table.sumsInRegisters = kSumsInRegisters;
   table.integers = integersOfCodes;
+  table.interleave[0] = interleaveTile<1>;
+  table.interleave[1] = interleaveTile<2>;
   table.recordsToFloats[false] = recordsToFloats<false>;
   table.recordsToFloats[true] = recordsToFloats<true>;
   table.epilogue = epilogueKernels();
