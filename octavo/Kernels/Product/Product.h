@@ -42,7 +42,7 @@
 // s the greatest product of scales not folded: a pair is rounded at most twice, and a product of
 // two narrow values not at all. The second term is what AVX512_BF16 flushes.
 //
-// With up to 16 rows in A (AVX512_BF16: one) the order is another, within the same bound: in each
+// With up to 16 rows in A (AVX512_BF16: 8) the order is another, within the same bound: in each
 // group of 32 along K the products of even k have a sum and those of odd k (AVX512_BF16: of k
 // modulo 4 below 2, and of the others, in pairs); their sum, times the group's scale, is added to
 // the sum of C. A row whose values leave [2^-60, 2^60] (of f32: whose greatest does) is taken
@@ -102,7 +102,7 @@ PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
 
 /// A right operand decoded ahead of its products, where these are dot products of bf16: twice the
 /// memory, and what a product of some hundred rows takes to decode it, a tenth of its time, only
-/// once. Any other operand as it is. Products of one row are then summed as those of more are.
+/// once. Any other operand as it is. Products of few rows are then summed as those of more are.
 PackedOperand decodedAhead(const ProductPlan& plan, PackedOperand&& right,
                            const Execution& execution = {});
 

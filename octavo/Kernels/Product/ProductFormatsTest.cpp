@@ -309,6 +309,32 @@ TEST_P(ProductFormats, OfFewRowsOfFloatsHaveTheBitsOfEachRowAlone) {
   }
 }
 
+/// The same of narrow rows, up to the 8 of AVX512_BF16.
+TEST_P(ProductFormats, OfFewRowsOfEightBitsHaveTheBitsOfEachRowAlone) {
+  Random random(53);
+  const std::int64_t n = 37, k = 300;
+  for (const OperandFormat& format : {mx("e4m3fn"), mx("e5m2")}) {
+    const auto plan = productPlan(format, format, k, GetParam()).value();
+    const PackedOperand right =
+        pack(drawFinite(format, n, k, random), Side::Right, plan, execution());
+    const std::vector<float> x = normals(8 * k, 1, random);
+    auto ofRows = [&](std::int64_t first, std::int64_t rows) {
+      std::vector<float> c(static_cast<std::size_t>(rows * n));
+      const auto left =
+          quantizeAndPack(std::span(x).subspan(first * k, rows * k), plan, {}, execution());
+      multiply(plan, *left, right, c, execution());
+      return c;
+    };
+    std::vector<float> alone;
+    for (std::int64_t row = 0; row < 8; ++row)
+      std::ranges::copy(ofRows(row, 1), std::back_inserter(alone));
+    for (std::int64_t rows = 2; rows <= 8; ++rows) {
+      const std::vector<float> first(alone.begin(), alone.begin() + rows * n);
+      EXPECT_EQ(bitsOf(ofRows(0, rows)), bitsOf(first)) << format.element->name << ", " << rows;
+    }
+  }
+}
+
 TEST_P(ProductFormats, OfActivationsQuantizedInsideTheCallAreThoseOfNumericsQuantize) {
   const OperandFormat perRow{&format::element("int8"), &kF32, 1, format::kWholeAxis};
   std::vector<OperandFormat> lefts = {perRow};

@@ -1,5 +1,5 @@
-// Rows of eight dwords each to columns, as tiles of products want them. Included by
-// ProductInteger.h and ProductFloat.h.
+// Rows of eight dwords each to columns, as tiles of products want them. They are
+// shuffles of two vectors, whatever the set has for them.
 #pragma once
 
 #include "octavo/Kernels/generic/Vector.h"

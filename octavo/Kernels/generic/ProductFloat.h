@@ -180,6 +180,7 @@ inline constexpr int kRowsOfPass = 4;
 /// operation has the same bits.
 template <typename Decode> struct MultiplyAdd {
   static constexpr int kGroupSteps = 32;
+  static constexpr int kDirectRows = kMostDirectRows;
   static constexpr bool kHalves = Decode::kHalves;
   static constexpr int kGroupBytes = kGroup * kPanelColumns * Decode::kBytes;
   static constexpr int kVectors = kPanelColumns / kLanes;
@@ -360,11 +361,9 @@ template <typename Dot> constexpr FloatKernels floatTable(Isa isa, FloatDot dot,
   table.panels = panels;
   table.expand = Dot::expand;
   table.direct = Dot::template direct<true>;
-  table.directRows = 1;
-  if (dot == FloatDot::MultiplyAdds) {
+  table.directRows = Dot::kDirectRows;
+  if (dot == FloatDot::MultiplyAdds)
     table.directValues = MultiplyAdd<LoadedValues>::direct<false>;
-    table.directRows = kMostDirectRows;
-  }
   if constexpr (kFloatTallest >= 8)
     addFloatTile<Dot, 8>(table);
   if constexpr (kFloatTallest >= 6)
