@@ -227,7 +227,9 @@ private:
         for (int lane = 0; lane < lanes.present; ++lane)
           if (any((Sixteen)(magnitudes(rows[lane]) == 0xFE)))
             scales[g * lanes.count + lane] = std::numeric_limits<float>::quiet_NaN();
-      if (kernels.dot == FloatDot::Bf16Pairs)
+      if (kernels.interleave && lanes.count == kernels.tallest)
+        kernels.interleave(rows, to);
+      else if (kernels.dot == FloatDot::Bf16Pairs)
         for (int lane = 0; lane < lanes.count; ++lane)
           for (int s = 0; s < kGroup; s += 4)
             std::memcpy(to + s * lanes.count + lane * 4, rows[lane] + s, 4);
@@ -254,12 +256,21 @@ private:
         scales[g * stride] = decoding.unit;
       return 0;
     }
-    Exponents all;
+    // Of positive numbers bits are in order, and all others are outside of the normal ones.
+    std::uint32_t least = ~0u, greatest = 0;
     for (std::int64_t g = 0; g < plan.groups; ++g) {
       const float value = scaleAt(row, g * kGroup);
-      all.add(value);
+      least = std::min(least, std::bit_cast<std::uint32_t>(value));
+      greatest = std::max(greatest, std::bit_cast<std::uint32_t>(value));
       scales[g * stride] = value * decoding.unit;
     }
+    constexpr std::uint32_t kLeastNormal = 1u << 23, kInfinity = 255u << 23;
+    if (least >= kLeastNormal && greatest < kInfinity &&
+        shiftOf({static_cast<int>(least >> 23) - 127, static_cast<int>(greatest >> 23) - 127}) == 0)
+      return 0;
+    Exponents all;
+    for (std::int64_t g = 0; g < plan.groups; ++g)
+      all.add(scaleAt(row, g * kGroup));
     if (shiftOf(all) == 0)
       return 0;
     // Far from 1, perhaps only the scale of a zero block, which takes any.

@@ -69,6 +69,12 @@ private:
 /// paths.
 bool isIdle(bool allZero, float scale) { return allZero && std::isfinite(scale); }
 
+/// Products of two such scales, and of their quanta, are far from both ends of f32.
+bool isNearOne(float scale) {
+  constexpr std::uint32_t kNear = 30;
+  return (std::bit_cast<std::uint32_t>(scale) >> 23) - (127 - kNear) <= 2 * kNear;
+}
+
 /// One row's elements of a piece, short at the end of K.
 struct PieceCodes {
   const std::uint8_t* codes;
@@ -93,7 +99,8 @@ bool canStoreNibbles(const ProductPlan& plan) {
          (plan.piece == 16 || plan.right.scale->specials == format::Specials::Scale);
 }
 
-/// One row of a left operand as integers of its steps, with the sums of its pieces.
+/// The rows of a tile of a left operand as integers of their steps, with the sums of the pieces of
+/// the last one.
 class RowIntegers {
 public:
   RowIntegers(const ScaledView& matrix, const ProductPlan& plan)
@@ -103,65 +110,78 @@ public:
       words.resize(codes.size(), 0);
       return;
     }
-    bytes.resize(codes.size(), 0);
+    tile.resize(codes.size() * static_cast<std::size_t>(kernels.tallest), 0);
     for (int code = 0; code < 64; ++code)
       byteTable[code] = static_cast<std::int8_t>(table[code]);
     isIdentity = matrix.element->isInteger();
   }
 
-  void read(const std::uint8_t* row) {
+  /// Reads the row of that number in its tile.
+  void read(const std::uint8_t* row, std::int64_t number) {
     if (plan.dot == Dot::Words) {
       for (std::int64_t k = 0; k < plan.depth; ++k)
         words[k] = table[row[k]];
       return;
     }
-    std::memcpy(isIdentity ? reinterpret_cast<std::uint8_t*>(bytes.data()) : codes.data(), row,
+    bytes = tile.data() + number * rowBytes();
+    std::memcpy(isIdentity ? reinterpret_cast<std::uint8_t*>(bytes) : codes.data(), row,
                 static_cast<std::size_t>(plan.depth));
     if (!isIdentity)
-      kernels.integers(codes.data(), plan.pieces, plan.piece, byteTable.data(), bytes.data(),
-                       sums.data());
+      kernels.integers(codes.data(), plan.pieces, plan.piece, byteTable.data(), bytes, sums.data());
     else if (plan.dot != Dot::BytesWrapped)
       for (std::int64_t p = 0; p < plan.pieces; ++p)
-        sums[p] = std::accumulate(bytes.begin() + p * plan.piece,
-                                  bytes.begin() + (p + 1) * plan.piece, 0);
+        sums[p] = std::accumulate(bytes + p * plan.piece, bytes + (p + 1) * plan.piece, 0);
   }
 
   /// The piece's steps, a dword each.
   const std::byte* piece(std::int64_t p) const {
     return plan.dot == Dot::Words ? reinterpret_cast<const std::byte*>(&words[p * plan.piece])
-                                  : reinterpret_cast<const std::byte*>(&bytes[p * plan.piece]);
+                                  : reinterpret_cast<const std::byte*>(bytes + p * plan.piece);
   }
   std::uint32_t correction(std::int64_t p) const {
-    return bytes.empty() ? 0 : correctionOf(plan, &bytes[p * plan.piece], sums[p]);
+    return plan.dot == Dot::Words ? 0 : correctionOf(plan, bytes + p * plan.piece, sums[p]);
+  }
+  /// Whether the rows of a tile of this height are interleaved when all of them have been read.
+  bool isWhole(int height) const { return plan.dot != Dot::Words && height == kernels.tallest; }
+  void interleave(std::byte* records) const {
+    kernels.interleave[plan.piece == 16](tile.data(), rowBytes(), plan.pieces * plan.piece / 32,
+                                         records);
   }
 
 private:
+  std::int64_t rowBytes() const { return plan.pieces * plan.piece; }
+
   const ProductPlan& plan;
   const ProductKernels& kernels;
   std::array<std::int16_t, 256> table;
   std::array<std::int8_t, 64> byteTable{};
   bool isIdentity = false;
   std::vector<std::uint8_t> codes;
-  std::vector<std::int8_t> bytes;
+  std::vector<std::int8_t> tile;
+  std::int8_t* bytes = nullptr; ///< of the row that was read last
   std::vector<std::int16_t> words;
   std::vector<std::int32_t> sums;
 };
 
-/// kSteps of a piece: 4, 8 or 16.
+/// kSteps of a piece: 4, 8 or 16; of a whole tile they are interleaved later.
 template <int kSteps>
 void packLeftPieces(const RowIntegers& integers, const Scales& scales, const ProductPlan& plan,
                     std::int64_t row, int height, std::byte* to, ExponentRange& range) {
   const std::int64_t next = std::int64_t{4} * height;
+  const bool isWhole = integers.isWhole(height);
   for (std::int64_t p = 0; p < plan.pieces; ++p) {
-    std::uint32_t steps[kSteps];
-    std::memcpy(steps, integers.piece(p), sizeof steps);
-    std::uint32_t any = 0;
-    for (int s = 0; s < kSteps; ++s, to += next) {
-      any |= steps[s];
-      std::memcpy(to, &steps[s], 4);
-    }
+    const std::byte* steps = integers.piece(p);
+    if (!isWhole)
+      for (int s = 0; s < kSteps; ++s)
+        std::memcpy(to + s * next, steps + std::ptrdiff_t{4} * s, 4);
+    to += kSteps * next;
     float scale = scales.value(row, p);
-    if (isIdle(any == 0, scale) && plan.piecesInSum == 1)
+    // Where the scale is ordinary it costs no fast path.
+    auto isZeroPiece = [&] {
+      return std::all_of(steps, steps + std::ptrdiff_t{4} * kSteps,
+                         [](std::byte byte) { return byte == std::byte{0}; });
+    };
+    if (plan.piecesInSum == 1 && !isNearOne(scale) && isIdle(isZeroPiece(), scale))
       scale = 1;
     else
       range.add(scale);
@@ -234,17 +254,21 @@ PackedOperand packLeftIntegers(const ScaledView& matrix, const ProductPlan& plan
                                 std::move(old.elements), PackedBytes::Fill::None);
   const Scales scales(matrix, plan);
   const Tiling tiling{packed.rows, productKernels(plan.isa).tallest};
-  forRows(packed, 64, execution, [&] {
+  constexpr std::size_t kGrain = 96; // whole tiles
+  forRows(packed, kGrain, execution, [&] {
     return
         [&, integers = RowIntegers(matrix, plan)](std::int64_t row, ExponentRange& range) mutable {
           const auto [first, height] = tiling.tileOf(row);
-          integers.read(matrix.elements + row * plan.depth);
-          std::byte* to = packed.elements.data() + first * plan.pieces * 4 * (plan.steps() + 2) +
-                          (row - first) * 4;
+          integers.read(matrix.elements + row * plan.depth, row - first);
+          std::byte* const records =
+              packed.elements.data() + first * plan.pieces * 4 * (plan.steps() + 2);
+          std::byte* to = records + (row - first) * 4;
           const auto packPieces = plan.steps() == 4   ? packLeftPieces<4>
                                   : plan.steps() == 8 ? packLeftPieces<8>
                                                       : packLeftPieces<16>;
           packPieces(integers, scales, plan, row, height, to, range);
+          if (row == first + height - 1 && integers.isWhole(height))
+            integers.interleave(records);
         };
   });
   return packed;

@@ -3,6 +3,7 @@
 #include "octavo/Kernels/Product/IntegerPacking.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Kernels/Product/ProductFloat.h"
+#include "octavo/Kernels/Product/ProductWork.h"
 #include "octavo/Kernels/Quantize.h"
 
 #include <algorithm>
@@ -134,9 +135,28 @@ quantizeAndPack(std::span<const float> activations, const ProductPlan& plan,
               Side::Left, plan, execution, std::move(old));
 }
 
+static PackedOperand copiedRows(std::span<const float> activations, const ProductPlan& plan,
+                                const Execution& execution, PackedOperand&& old) {
+  PackedOperand packed{.side = Side::Left, .storage = PackedOperand::Storage::Rows};
+  packed.rows = static_cast<std::int64_t>(activations.size()) / plan.depth;
+  packed.elements =
+      PackedBytes(activations.size_bytes(), std::move(old.elements), PackedBytes::Fill::None);
+  auto* to = reinterpret_cast<float*>(packed.elements.data());
+  constexpr std::size_t kGrain = std::size_t{1} << 16;
+  forRanges(activations.size(), kGrain, execution, [&](std::size_t begin, std::size_t end) {
+    std::copy(activations.begin() + static_cast<std::ptrdiff_t>(begin),
+              activations.begin() + static_cast<std::ptrdiff_t>(end), to + begin);
+  });
+  packed.activations = to;
+  packed.activationStride = plan.depth;
+  return packed;
+}
+
 PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
                    const Execution& execution, PackedOperand&& old) {
   assert(plan.left.scale == nullptr && plan.depth > 0);
+  if (takesRows(plan, static_cast<std::int64_t>(activations.size()) / plan.depth))
+    return copiedRows(activations, plan, execution, std::move(old));
   if (plan.floats)
     return packActivations(activations, plan, execution, std::move(old));
   return packDigits(activations, plan, execution, std::move(old));

@@ -22,6 +22,7 @@
 //           dword for each row); in `scales` an f32 for each row and group, in `factors` one for
 //           each row of a block along K.
 //  values   the same as f32, scales folded: plain f32, and formats that codes do not fit.
+//  rows     left, f32 row-major as they are, in `elements` or where the caller has them.
 #pragma once
 
 #include "octavo/Kernels/Product/ProductKernels.h"
@@ -74,7 +75,7 @@ struct Tiling {
 enum class Side : std::uint8_t { Left, Right };
 
 struct PackedOperand {
-  enum class Storage : std::uint8_t { Records, Nibbles, Digits, Codes, Values };
+  enum class Storage : std::uint8_t { Records, Nibbles, Digits, Codes, Values, Rows };
   Side side;
   Storage storage;
   ScaleCodes scaleCodes = ScaleCodes::E8M0; ///< of nibbles
@@ -87,6 +88,9 @@ struct PackedOperand {
   std::int64_t paddedRows = 0;
   /// Codes and values: rows are packed times 2^-shift; empty where all shifts are 0.
   std::vector<std::int16_t> shifts = {};
+  /// Rows: the first one, and f32 between two.
+  const float* activations = nullptr;
+  std::ptrdiff_t activationStride = 0;
   /// Integers: the exponents (floor of log2) of the scales of blocks that are not zero.
   int leastExponent = 0;
   int greatestExponent = 0;

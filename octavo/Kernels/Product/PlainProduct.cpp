@@ -1,7 +1,7 @@
 #include "octavo/Kernels/Product/PlainProduct.h"
 
-#include "octavo/Kernels/Product/PlainKernels.h"
 #include "octavo/Kernels/Product/PlainPacking.h"
+#include "octavo/Kernels/Product/PlainTiles.h"
 #include "octavo/Kernels/Product/ProductPlan.h"
 #include "octavo/Kernels/Product/ProductWork.h"
 
@@ -33,8 +33,6 @@ extern const PlainKernels kPlainF32, kPlainBf16;
 }
 #endif
 
-namespace {
-
 const PlainKernels& plainKernels(Isa isa, PlainType type) {
   assert(!whyNot(isa));
   const bool isF32 = type == PlainType::F32;
@@ -55,10 +53,13 @@ const PlainKernels& plainKernels(Isa isa, PlainType type) {
   }
 }
 
+namespace {
+
 template <typename T>
 constexpr PlainType kPlainType = std::is_same_v<T, float> ? PlainType::F32 : PlainType::Bf16;
 
-/// Of K, multiplied at once: the panels of a tile stay in L1 for all rows.
+} // namespace
+
 std::int64_t chunkOf(std::int64_t depth, int width) {
   static const long level1 = std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 32768L);
   const std::int64_t fitting = level1 / (std::int64_t{width} * kStepBytes);
@@ -66,19 +67,6 @@ std::int64_t chunkOf(std::int64_t depth, int width) {
   return ((depth + chunks - 1) / chunks + 1) / 2 * 2; // cuts no pair of bf16
 }
 
-/// A part of C: some rows, and the columns of some panels.
-struct Part {
-  std::int64_t rows, columns;
-  float* c;
-  std::ptrdiff_t stride;
-
-  std::int64_t panels() const { return (columns + kPanelColumns - 1) / kPanelColumns; }
-  /// Tiles of about the same height: one of few rows is slow.
-  std::int64_t tiles(int tallest) const { return (rows + tallest - 1) / tallest; }
-  std::int64_t firstRow(std::int64_t tile, std::int64_t tiles) const { return tile * rows / tiles; }
-};
-
-/// Runs a tile of C at `row` and `panel`: `arguments` say what is multiplied.
 void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, std::int64_t height,
              std::int64_t panel, int count, PlainTileArguments arguments) {
   const std::int64_t width =
@@ -98,6 +86,8 @@ void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, st
   for (std::int64_t i = 0; i < height; ++i)
     std::copy_n(edge + i * arguments.stride, width, corner + i * part.stride);
 }
+
+namespace {
 
 /// Both operands as they lie.
 template <typename T>

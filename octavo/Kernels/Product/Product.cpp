@@ -62,8 +62,7 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
            b.rows == right[0].rows);
     epilogues.emplace_back(epilogue, plan.isa, output, static_cast<std::int64_t>(i), a.rows, b.rows,
                            a.outer * b.outer, amax);
-    works.push_back(plan.floats ? floatWork(plan, a, b, epilogues.back(), execution)
-                                : integerWork(plan, a, b, epilogues.back(), execution));
+    works.push_back(productWork(plan, a, b, epilogues.back(), execution));
     ends.push_back((ends.empty() ? 0 : ends.back()) + works.back()->tasks());
   }
   const auto tasks = static_cast<std::size_t>(ends.empty() ? 0 : ends.back());

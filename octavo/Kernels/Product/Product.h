@@ -9,10 +9,10 @@
 // two block edges of either operand) is summed exactly, scaled and rounded to f32 once; pieces are
 // added in f32 in order of K from +0; the outer scales multiply last.
 //
-// f32 activations against those: a row's block of 16 or 32 becomes integers of 23 bits and a power
-// of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties, where
-// 2^(e+21) <= amax < 2^(e+22) (e >= -126). n is 2^16 a + 2^8 b + c with a, b, c from -128 to 127.
-// A NaN or an infinity in x makes its row NaN.
+// Up to 16 rows of f32 activations against those: a row's block of 16 or 32 becomes integers of 23
+// bits and a power of two, x = n * 2^e, |n| <= 2^22, n = x * 2^-e rounded to nearest, even on ties,
+// where 2^(e+21) <= amax < 2^(e+22) (e >= -126). n is 2^16 a + 2^8 b + c with a, b, c from -128 to
+// 127. A NaN or an infinity in x makes its row NaN.
 //  - E2M1 in blocks of 16 or 32 under 8-bit scales: the block's integer sum is exact; it is rounded
 //    to f32, multiplied by the scales' product and rounded, and added as above. Against the exact
 //    product the error is at most, to first order,
@@ -23,6 +23,12 @@
 //  sums
 //    A, B, C are added as (A + B) + C, then the outer scale multiplies. The error is at most
 //      (2^-22 + (blocks + 4) * 2^-24 * 1.02) * sum over blocks of amax * sum |w|.
+//
+// More than 16 rows of f32 activations, against those and against floats whose f32 scales do not
+// cut K: the right operand's values in f32, element * scale rounded once (of floats under f32
+// scales the scale multiplies the sum), are multiplied as plain matrices are (PlainProduct.h, with
+// its bound), then the outer scale multiplies. Where scales of integers leave [2^-100, 2^100], or a
+// row of floats leaves [2^-60, 2^60], as up to 16 rows and as all other floats.
 //
 // Floats (all other pairs, f32 activations against 8-bit floats among them): scales that are powers
 // of two are folded into the elements, exactly; so are E4M3's. One f32 sum for each element of C
@@ -36,7 +42,7 @@
 // s the greatest product of scales not folded: a pair is rounded at most twice, and a product of
 // two narrow values not at all. The second term is what AVX512_BF16 flushes.
 //
-// With up to 16 rows in A (AVX512_BF16: one) the order is another, within the same bound: in each
+// With up to 16 rows in A (AVX512_BF16: 8) the order is another, within the same bound: in each
 // group of 32 along K the products of even k have a sum and those of odd k (AVX512_BF16: of k
 // modulo 4 below 2, and of the others, in pairs); their sum, times the group's scale, is added to
 // the sum of C. A row whose values leave [2^-60, 2^60] (of f32: whose greatest does) is taken
@@ -96,7 +102,7 @@ PackedOperand pack(std::span<const float> activations, const ProductPlan& plan,
 
 /// A right operand decoded ahead of its products, where these are dot products of bf16: twice the
 /// memory, and what a product of some hundred rows takes to decode it, a tenth of its time, only
-/// once. Any other operand as it is. Products of one row are then summed as those of more are.
+/// once. Any other operand as it is. Products of few rows are then summed as those of more are.
 PackedOperand decodedAhead(const ProductPlan& plan, PackedOperand&& right,
                            const Execution& execution = {});
 

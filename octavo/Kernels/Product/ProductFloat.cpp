@@ -259,10 +259,10 @@ void FloatProduct::column(FloatTileArguments tile, std::int64_t firstGroup, cons
                           const std::byte* expanded) const {
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, columns - panel * kPanelColumns);
-  alignas(64) float edge[6 * kMaxPanels * kPanelColumns];
+  alignas(64) float edge[kTileHeights[0] * kMaxPanels * kPanelColumns];
   // Blocks of f32 scales follow one another on the tile, whose part of C is not in C meanwhile: its
   // rows are often a multiple of 4 KiB apart, which stores and loads mistake for one another.
-  alignas(64) float sums[6 * kMaxPanels * kPanelColumns];
+  alignas(64) float sums[kTileHeights[0] * kMaxPanels * kPanelColumns];
   tile.sums = sums;
   const bool cuts = plan.groupsInBlock < plan.groups;
   const bool inPlace = width == count * kPanelColumns;

@@ -75,8 +75,8 @@ enum class NibbleKind : std::uint8_t {
 inline constexpr int kNibbleKinds = 4;
 
 /// Heights of tiles, the greatest first; a set uses the ones up to its own greatest.
-inline constexpr int kTileHeights[] = {6, 4, 3, 2, 1};
-inline constexpr int kHeights = 5;
+inline constexpr int kTileHeights[] = {8, 6, 4, 3, 2, 1};
+inline constexpr int kHeights = 6;
 constexpr int heightIndex(int height) {
   int index = 0;
   while (kTileHeights[index] != height)
@@ -86,6 +86,15 @@ constexpr int heightIndex(int height) {
 inline constexpr int kMaxPanels = 2;
 /// Digits of an activation in fixed point; docs at Activation.
 inline constexpr int kDigits = 3;
+
+/// Some records of a panel: their integers less `offset`, times `quantum`, are elements.
+struct RecordsOfPanel {
+  const std::byte* records;
+  std::int64_t pieces;
+  int steps; ///< of a piece
+  std::int32_t offset;
+  float quantum;
+};
 
 using Tile = void(const TileArguments&);
 using Direct = void(const DirectArguments&);
@@ -132,9 +141,20 @@ struct ProductKernels {
   void (*integers)(const std::uint8_t* codes, std::int64_t pieces, int piece,
                    const std::int8_t* table, std::int8_t* integers, std::int32_t* sums);
 
+  /// The steps of a tile of `tallest` rows of bytes, `rowBytes` apart, to its records, by pieces of
+  /// 32 - 1: of `groups` groups of 32.
+  void (*interleave[2])(const std::int8_t* rows, std::ptrdiff_t rowBytes, std::int64_t groups,
+                        std::byte* records);
+
   /// Unpacks `groups` groups of a panel's 4-bit storage to records of bytes, 12 added to each.
   void (*expand[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,
                        std::int64_t groups, std::byte* records);
+
+  /// The values of a panel of integers as f32, element * scale: `out` has 16 of each k. Of 4-bit
+  /// storage, by pieces of a group - 1 and ScaleCodes; of records, by whether they are words.
+  void (*nibblesToFloats[2][2])(const std::uint8_t* elements, const std::uint8_t* scales,
+                                std::int64_t groups, float* out);
+  void (*recordsToFloats[2])(const RecordsOfPanel& panel, float* out);
 
   EpilogueKernels epilogue;
 };
@@ -217,6 +237,9 @@ struct FloatKernels {
   int directRows; ///< rows of A up to which `direct` is meant
   FloatDirect* direct;
   FloatDirect* directValues; ///< the same where the right operand is values; null for bf16
+
+  /// A group of codes of `tallest` rows, dword by dword, where pairs are multiplied; else null.
+  void (*interleave)(const std::uint8_t* const* rows, std::byte* to);
 
   /// Decodes `groups` groups of `lanes` lanes (32 * lanes codes, `lanes` scales each) to element *
   /// scale, as the tiles want them.

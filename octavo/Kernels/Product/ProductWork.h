@@ -58,4 +58,13 @@ std::unique_ptr<ProductWork> floatWork(const ProductPlan& plan, const PackedOper
                                        const PackedOperand& right, const ProductEpilogue& epilogue,
                                        const Execution& execution);
 
+/// Whether so many f32 rows are multiplied as they lie (Storage::Rows), the right operand expanded
+/// to f32 for all of them. Fewer take less time where it is multiplied as it is stored.
+bool takesRows(const ProductPlan& plan, std::int64_t rows);
+/// The work of any two operands.
+std::unique_ptr<ProductWork> productWork(const ProductPlan& plan, const PackedOperand& left,
+                                         const PackedOperand& right,
+                                         const ProductEpilogue& epilogue,
+                                         const Execution& execution);
+
 } // namespace octavo::kernels

@@ -48,7 +48,8 @@ struct Panels {
     rowsOfPanel = ((rows + count - 1) / count + unit - 1) / unit * unit;
     count = (rows + rowsOfPanel - 1) / rowsOfPanel;
     // Few rows are summed in another order: there is no such panel among others.
-    if (plan.floats && count > 1 && rows - (count - 1) * rowsOfPanel <= kMostDirectRows)
+    if ((plan.floats || !plan.left.scale) && count > 1 &&
+        rows - (count - 1) * rowsOfPanel <= kMostDirectRows)
       --count;
   }
   std::int64_t begin(std::int64_t panel) const { return panel * rowsOfPanel; }
@@ -162,8 +163,7 @@ private:
       const Epilogue epilogue;
       const ProductEpilogue sums(epilogue, plan.isa, c + begin * cStride, 0, end - begin, cStride,
                                  memory.left.outer * right.outer, ignored);
-      const auto work = plan.floats ? floatWork(plan, memory.left, right, sums, threads)
-                                    : integerWork(plan, memory.left, right, sums, threads);
+      const auto work = productWork(plan, memory.left, right, sums, threads);
       forRanges(static_cast<std::size_t>(work->tasks()), 1, threads,
                 [&](std::size_t first, std::size_t last) {
                   for (std::size_t task = first; task < last; ++task)
@@ -184,6 +184,14 @@ private:
   /// Packs rows to memory.left; whether they were not refused.
   bool pack(std::int64_t begin, std::int64_t end, const Execution& threads, PanelMemory& memory) {
     const std::int64_t count = end - begin;
+    if constexpr (std::is_same_v<T, float>)
+      if (takesRows(plan, rows)) {
+        memory.left = PackedOperand{.side = Side::Left, .storage = PackedOperand::Storage::Rows};
+        memory.left.rows = count;
+        memory.left.activations = left + begin * leftStride;
+        memory.left.activationStride = leftStride;
+        return true;
+      }
     const float* values = contiguous(begin, count, memory.rows);
     const auto size = static_cast<std::size_t>(count * plan.depth);
     if (!quantizes()) {

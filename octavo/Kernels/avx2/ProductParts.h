@@ -130,9 +130,13 @@ struct NibbleTable {
   }
 };
 
-/// from[index] of each lane, index < 8.
+/// from[index % 8] of each lane.
 OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   return (F32)_mm256_permutevar8x32_ps(_mm256_loadu_ps(from), (__m256i)index);
+}
+/// from[index % 16] of each lane, where the upper eight of 16 are the lower ones negated.
+OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) {
+  return floats(bits(pick(from, index)) ^ (index << 28 & 0x80000000));
 }
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return (F32)_mm256_cvtph_ps((__m128i)halves);

@@ -9,6 +9,6 @@ extern const ProductKernels kProducts;
 const ProductKernels kProducts = integerKernels();
 extern const FloatKernels kFloatProducts;
 const FloatKernels kFloatProducts =
-    floatTable<MultiplyAdd<FloatDecode>>(kProductIsa, FloatDot::MultiplyAdds, kPanelsOfTile);
+    floatTable<MultiplyAdd<HalfDecode>>(kProductIsa, FloatDot::MultiplyAdds, kPanelsOfTile);
 
 } // namespace octavo::kernels::avx512

@@ -4,6 +4,7 @@
 #define OCTAVO_KERNELS_ISA avx512bf16
 #include "octavo/Kernels/avx512/ProductParts.h"
 
+#include "octavo/Kernels/generic/Interleave.h"
 #include "octavo/Kernels/generic/ProductFloat.h"
 
 #if !defined(__AVX512BF16__)
@@ -17,6 +18,8 @@ namespace octavo::kernels::avx512bf16 {
 /// zero.
 struct PairsOfBf16 {
   static constexpr int kGroupSteps = 16;
+  /// Two sums each, beside the tables of codes.
+  static constexpr int kDirectRows = 8;
   static constexpr bool kHalves = false;
   static OCTAVO_INLINE F32 step(F32 sum, F32 b, F32 a) {
     return (F32)_mm512_dpbf16_ps((__m512)sum, (__m512bh)b, (__m512bh)a);
@@ -58,33 +61,44 @@ struct PairsOfBf16 {
     second = _mm512_permutex2var_epi8(lows, secondPair, highs);
   }
 
-  /// The sum of one group's products of a panel: one of the first pairs and one of the second.
-  OCTAVO_INLINE void group(const std::byte* left, const std::uint8_t* codes, F32 (&sum)[1]) const {
-    F32 sums[2] = {};
-#pragma unroll
-    for (int s = 0; s < 8; ++s) {
-      __m512i first, second;
-      decode(_mm512_loadu_si512(codes + s * kStepBytes), first, second);
-      sums[0] = step(sums[0], (F32)first, (F32)broadcast(left + 4 * s));
-      sums[1] = step(sums[1], (F32)second, (F32)broadcast(left + 4 * (8 + s)));
-    }
-    sum[0] = sums[0] + sums[1];
-  }
-
-  /// One row, group by group: products are summed from 0, multiplied by the scale and added.
-  template <bool> static void direct(const FloatDirectArguments& panel) {
+  /// kRows rows, group by group: products are summed from 0, those of the first pairs and those of
+  /// the second apart, multiplied by the scale and added.
+  template <int kRows> static void directRows(const FloatDirectArguments& panel) {
     constexpr int kGroupBytes = kGroup * kPanelColumns;
     const PairsOfBf16 pairs(*panel.format);
-    F32 sum = {};
+    for (int i = 0; i < kRows; ++i)
+      store(panel.sums + i * kPanelColumns, F32{});
     for (std::int64_t g = 0; g < panel.groups; ++g) {
       const std::uint8_t* codes = panel.codes + g * kGroupBytes;
+      const std::byte* left = panel.left + g * 4 * kGroupSteps;
       for (int line = 0; line < kGroupBytes; line += 64)
         __builtin_prefetch(codes + kPrefetchBytes + line);
-      F32 group[1];
-      pairs.group(panel.left + g * 4 * kGroupSteps, codes, group);
-      sum += group[0] * load<F32>(panel.scales + g * kPanelColumns);
+      F32 sums[kRows][2] = {};
+#pragma unroll
+      for (int s = 0; s < 8; ++s) {
+        __m512i first, second;
+        pairs.decode(_mm512_loadu_si512(codes + s * kStepBytes), first, second);
+#pragma unroll
+        for (int i = 0; i < kRows; ++i) {
+          const std::byte* row = left + i * panel.leftStride;
+          sums[i][0] = step(sums[i][0], (F32)first, (F32)broadcast(row + 4 * s));
+          sums[i][1] = step(sums[i][1], (F32)second, (F32)broadcast(row + 4 * (8 + s)));
+        }
+      }
+      const F32 scale = load<F32>(panel.scales + g * kPanelColumns);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        float* sum = panel.sums + i * kPanelColumns;
+        store(sum, load<F32>(sum) + (sums[i][0] + sums[i][1]) * scale);
+      }
     }
-    store(panel.sums, sum);
+  }
+  template <bool> static void direct(const FloatDirectArguments& panel) {
+    using Rows = void(const FloatDirectArguments&);
+    static constexpr Rows* kByRows[kDirectRows] = {directRows<1>, directRows<2>, directRows<3>,
+                                                   directRows<4>, directRows<5>, directRows<6>,
+                                                   directRows<7>, directRows<8>};
+    kByRows[panel.rows - 1](panel);
   }
 
   static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
@@ -123,8 +137,20 @@ struct PairsOfBf16 {
   }
 };
 
+static void interleaveTile(const std::uint8_t* const* rows, std::byte* to) {
+  Interleaving<kFloatTallest> group;
+#pragma unroll
+  for (int pair = 0; pair < kFloatTallest / 2; ++pair)
+    group.setPair(pair, rows[2 * pair], rows[2 * pair + 1]);
+  group.forParts([&](int part, auto dwords)
+                     __attribute__((always_inline)) { store(to + part * 64, dwords); });
+}
+
 extern const FloatKernels kFloatProducts;
-const FloatKernels kFloatProducts =
-    floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile);
+const FloatKernels kFloatProducts = [] {
+  FloatKernels table = floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile);
+  table.interleave = interleaveTile;
+  return table;
+}();
 
 } // namespace octavo::kernels::avx512bf16

@@ -1,4 +1,4 @@
-// The parts of products of the AVX-512 set: VNNI's dot products, 6 x 32 tiles, 64-entry look-ups.
+// The parts of products of the AVX-512 set: VNNI's dot products in 6 x 32 tiles, 64-entry look-ups.
 #pragma once
 
 #if !defined(__AVX512VBMI__) || !defined(__AVX512VNNI__)
@@ -20,7 +20,8 @@ inline constexpr Isa kProductIsa = Isa::Avx512;
 /// 12 sums hide the latency of a dot product (5 cycles, two a cycle); with 12 sums of C, 2 columns
 /// and a row in registers 5 are left for the finish.
 inline constexpr int kTallest = 6;
-inline constexpr int kFloatTallest = 6;
+/// 16 sums hide that of VDPBF16PS (6 cycles, two a cycle).
+inline constexpr int kFloatTallest = 8;
 inline constexpr int kPanelsOfTile = 2;
 /// 8 x 32: of 24 sums the compiler spills some.
 inline constexpr int kPlainRows = 8, kPlainSums = 16;
@@ -98,11 +99,33 @@ OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   const __m512 eight = _mm512_castps256_ps512(_mm256_loadu_ps(from));
   return (F32)_mm512_permutexvar_ps((__m512i)index, eight);
 }
+/// from[index % 16] of each lane, where the upper eight of 16 are the lower ones negated.
+OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) {
+  return (F32)_mm512_permutexvar_ps((__m512i)index, _mm512_loadu_ps(from));
+}
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return (F32)_mm512_cvtph_ps((__m256i)halves);
 }
 OCTAVO_INLINE F32 multiplyAdd(F32 sum, F32 b, F32 a) {
   return (F32)_mm512_fmadd_ps((__m512)b, (__m512)a, (__m512)sum);
 }
+
+/// Codes as halves, whose conversion decodes subnormals and E5M2's infinities too.
+struct HalfDecode {
+  static constexpr bool kHalves = true;
+  static constexpr bool kStores = false;
+  static constexpr int kBytes = 1;
+  __m128i shift;
+  __m256i mask;
+  explicit OCTAVO_INLINE HalfDecode(const FloatFormat& format)
+      : shift(_mm_cvtsi32_si128(8 - format.halfShift)),
+        mask(_mm256_set1_epi16(static_cast<short>(format.halfMask))) {}
+  /// kLanes values.
+  OCTAVO_INLINE F32 get(const std::byte* codes) const {
+    const __m256i words = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)codes));
+    return halvesToFloats(
+        (VectorOf<std::int16_t, kLanes>)_mm256_and_si256(_mm256_sll_epi16(words, shift), mask));
+  }
+};
 
 } // namespace octavo::kernels::OCTAVO_KERNELS_ISA

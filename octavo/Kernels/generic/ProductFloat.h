@@ -125,7 +125,7 @@ struct LoadedValues {
   OCTAVO_INLINE F32 get(const std::byte* values) const { return load<F32>(values); }
 };
 
-/// The scales of kCount interleaved rows, 16 or at most 6, as the vectors whose lanes repeat them.
+/// The scales of kCount interleaved rows, 16 or at most 8, as the vectors whose lanes repeat them.
 template <int kCount> struct ScalePattern {
   static constexpr int period() {
     int vectors = 1;
@@ -158,6 +158,8 @@ template <typename Expand> OCTAVO_INLINE void forLanes(int lanes, Expand expand)
   switch (lanes) {
   case kPanelColumns:
     return expand.template operator()<kPanelColumns>();
+  case 8:
+    return expand.template operator()<8>();
   case 6:
     return expand.template operator()<6>();
   case 4:
@@ -178,6 +180,7 @@ inline constexpr int kRowsOfPass = 4;
 /// operation has the same bits.
 template <typename Decode> struct MultiplyAdd {
   static constexpr int kGroupSteps = 32;
+  static constexpr int kDirectRows = kMostDirectRows;
   static constexpr bool kHalves = Decode::kHalves;
   static constexpr int kGroupBytes = kGroup * kPanelColumns * Decode::kBytes;
   static constexpr int kVectors = kPanelColumns / kLanes;
@@ -358,11 +361,11 @@ template <typename Dot> constexpr FloatKernels floatTable(Isa isa, FloatDot dot,
   table.panels = panels;
   table.expand = Dot::expand;
   table.direct = Dot::template direct<true>;
-  table.directRows = 1;
-  if (dot == FloatDot::MultiplyAdds) {
+  table.directRows = Dot::kDirectRows;
+  if (dot == FloatDot::MultiplyAdds)
     table.directValues = MultiplyAdd<LoadedValues>::direct<false>;
-    table.directRows = kMostDirectRows;
-  }
+  if constexpr (kFloatTallest >= 8)
+    addFloatTile<Dot, 8>(table);
   if constexpr (kFloatTallest >= 6)
     addFloatTile<Dot, 6>(table);
   addFloatTile<Dot, 4>(table);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "octavo/Kernels/Product/ProductKernels.h"
+#include "octavo/Kernels/generic/Interleave.h"
 #include "octavo/Kernels/generic/Vector.h"
 
 namespace octavo::kernels::OCTAVO_KERNELS_ISA {
@@ -521,6 +522,87 @@ void expandNibbles(const std::uint8_t* elements, const std::uint8_t* scales, std
     elements += 4 * kStepBytes;
     scales += kPieces * kPanelColumns;
     records += 8 * kStepBytes + kPieces * kStepBytes;
+  }
+}
+
+/// As ProductKernels::nibblesToFloats says.
+template <int kPieces, ScaleCodes kCodes>
+void nibblesToFloats(const std::uint8_t* elements, const std::uint8_t* scales, std::int64_t groups,
+                     float* out) {
+  constexpr float kUnit = 1 << scaleShift<kCodes>();
+  alignas(64) static constexpr float kValues[] = {
+      0,  .5f * kUnit,  kUnit,  1.5f * kUnit,  2 * kUnit,  3 * kUnit,  4 * kUnit,  6 * kUnit,
+      -0, -.5f * kUnit, -kUnit, -1.5f * kUnit, -2 * kUnit, -3 * kUnit, -4 * kUnit, -6 * kUnit};
+  for (std::int64_t g = 0; g < groups; ++g) {
+#pragma unroll
+    for (int v = 0; v < kVectorsOfPanel; ++v) {
+      F32 scale[kPieces];
+#pragma unroll
+      for (int piece = 0; piece < kPieces; ++piece)
+        scale[piece] = floats(decodeScales<kCodes>(scales + piece * kPanelColumns + v * kLanes));
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const U32 codes = load<U32>(elements + j * kStepBytes + v * kVectorBytes);
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+          store(out + (16 * (i % 2) + 4 * j + i / 2) * kPanelColumns + v * kLanes,
+                pickSigned(kValues, codes >> (4 * i)) * scale[i % 2 * (kPieces - 1)]);
+      }
+    }
+    elements += 4 * kStepBytes;
+    scales += kPieces * kPanelColumns;
+    out += 32 * kPanelColumns;
+  }
+}
+
+/// As ProductKernels::recordsToFloats says.
+template <bool kWords> void recordsToFloats(const RecordsOfPanel& panel, float* out) {
+  constexpr int kElements = kWords ? 2 : 4;
+  const std::byte* step = panel.records;
+  const I32 offset = (I32)splat(static_cast<std::uint32_t>(panel.offset));
+  for (std::int64_t p = 0; p < panel.pieces; ++p, step += kStepBytes) {
+    const std::byte* scales = step + panel.steps * kStepBytes;
+    for (; step < scales; step += kStepBytes, out += kElements * kPanelColumns)
+#pragma unroll
+      for (int v = 0; v < kVectorsOfPanel; ++v) {
+        const F32 scale = load<F32>(scales + v * kVectorBytes);
+        const U32 dwords = load<U32>(step + v * kVectorBytes);
+#pragma unroll
+        for (int i = 0; i < kElements; ++i) {
+          const I32 integer = kWords ? (I32)(dwords << (16 - 16 * i)) >> 16
+                                     : (I32)(dwords >> (8 * i) & 0xFF) - offset;
+          // Elements are exact, so that the product is rounded once.
+          store(out + i * kPanelColumns + v * kLanes,
+                __builtin_convertvector(integer, F32) * splat(panel.quantum) * scale);
+        }
+      }
+  }
+}
+
+/// As ProductKernels::interleave says.
+template <int kPieces>
+void interleaveTile(const std::int8_t* rows, std::ptrdiff_t rowBytes, std::int64_t groups,
+                    std::byte* records) {
+  constexpr int kPart = 64, kStepsOfPiece = 8 / kPieces * kTallest * 4;
+  constexpr int kTail = 2 * kTallest * 4;
+  for (std::int64_t g = 0; g < groups; ++g, rows += 32) {
+    Interleaving<kTallest> group;
+#pragma unroll
+    for (int pair = 0; pair < kTallest / 2; ++pair)
+      group.setPair(pair, rows + 2 * pair * rowBytes, rows + (2 * pair + 1) * rowBytes);
+    group.forParts([&](int part, auto dwords) __attribute__((always_inline)) {
+      const int at = part * kPart, rest = kStepsOfPiece - at;
+      if (rest >= kPart || kPieces == 1) {
+        store(records + at, dwords);
+      } else if (rest <= 0) {
+        store(records + at + kTail, dwords);
+      } else { // the first piece ends in the middle
+        store(records + at, __builtin_shufflevector(dwords, dwords, 0, 1, 2, 3, 4, 5, 6, 7));
+        store(records + at + kPart / 2 + kTail,
+              __builtin_shufflevector(dwords, dwords, 8, 9, 10, 11, 12, 13, 14, 15));
+      }
+    });
+    records += 8 * kTallest * 4 + kPieces * kTail;
   }
 }
 

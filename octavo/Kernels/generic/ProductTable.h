@@ -71,6 +71,7 @@ constexpr void addNibbles(ProductKernels& table) {
   else
     table.directDigits[kind] = integerDigits<kPieces, kCodes, FinishBy>;
   table.expand[kPieces - 1][static_cast<int>(kCodes)] = expandNibbles<kPieces, kCodes>;
+  table.nibblesToFloats[kPieces - 1][static_cast<int>(kCodes)] = nibblesToFloats<kPieces, kCodes>;
 }
 
 constexpr ProductKernels integerKernels() {
@@ -80,6 +81,10 @@ constexpr ProductKernels integerKernels() {
   table.panels = kPanelsOfTile;
   table.sumsInRegisters = kSumsInRegisters;
   table.integers = integersOfCodes;
+  table.interleave[0] = interleaveTile<1>;
+  table.interleave[1] = interleaveTile<2>;
+  table.recordsToFloats[false] = recordsToFloats<false>;
+  table.recordsToFloats[true] = recordsToFloats<true>;
   table.epilogue = epilogueKernels();
   addDot<BytesDot>(table, Dot::Bytes);
   if constexpr (kSumsBytesIn16) {

@@ -90,13 +90,15 @@ struct NibbleTable {
   OCTAVO_INLINE U8 high(U8 codes) const { return (U8)vqtbl1q_u8(table, (uint8x16_t)(codes >> 4)); }
 };
 
-/// from[index] of each lane, index < 8.
+/// from[index] of each lane.
 OCTAVO_INLINE F32 pick(const float* from, U32 index) {
   F32 picked;
   for (int i = 0; i < kLanes; ++i)
     picked[i] = from[index[i]];
   return picked;
 }
+/// from[index % 16] of each lane, where the upper eight of 16 are the lower ones negated.
+OCTAVO_INLINE F32 pickSigned(const float* from, U32 index) { return pick(from, index & 15); }
 OCTAVO_INLINE F32 halvesToFloats(VectorOf<std::int16_t, kLanes> halves) {
   return (F32)vcvt_f32_f16((float16x4_t)halves);
 }
