@@ -3,8 +3,8 @@
 Each peer is a process of its own that waits while others run; octavo is `octavo run --repeat`, whose first run
 is left out (it packs the weights). A round has some runs of each in turn. The table tells, over all runs of all
 rounds, the rate at the median, least and largest, the ratio to XLA of the medians and of the fastest runs, the
-seconds to compile (octavo: with an empty cache of kernels, and with a filled one), the peak of memory over a
-process that has loaded its libraries and nothing else, and the cosine of the first result to XLA's.
+seconds to compile (octavo: with an empty cache of kernels, and with a filled one), the peak of memory from
+compiling on, weights included, over a process that has loaded its libraries and nothing else, and the cosine of the first result to XLA's.
 
   python benchmarks/programs --octavo build/release/bin/octavo [--threads N] [--rounds 5] [--seconds 0.5]
                              [--json] [PROGRAM]...
@@ -39,6 +39,7 @@ PROGRAMS = {
     "cnn": (["f32"], PLAIN),
     "lstm": (["f32", "mxfp8_e4m3", "mxfp4"], PLAIN),
     "decode": (["f32", "mxfp8_e4m3 weights", "mxfp4 weights", "mxfp4"], INFERENCE),
+    "decode-mxfp8": (["f32", "mxfp4 weights"], ["XLA f32"]),
     "softmax": (["f32"], PLAIN),
     "layer-norm": (["f32"], PLAIN),
     "gelu": (["f32"], PLAIN),
@@ -93,6 +94,10 @@ def ask(*arguments):
     return json.loads(done.stdout)
 
 
+class NothingQuantized(Exception):
+    pass
+
+
 class Octavo:
     """One column of octavo: `octavo run` in a process for each round."""
 
@@ -118,7 +123,10 @@ class Octavo:
         child.stdout.close()
         if child.returncode != 0:
             sys.exit(f"octavo run ended with {child.returncode}")
-        seconds = json.loads(text)["seconds"]
+        report = json.loads(text)
+        if report["quantization"] and report["quantization"]["dots_quantized"] == 0:
+            raise NothingQuantized(f"none of its {report['quantization']['dots']} dots is quantized")
+        seconds = report["seconds"]
         return seconds["prepare"], 1024 * usage.ru_maxrss, seconds.get("repeated")
 
     def run(self, times):
@@ -144,7 +152,10 @@ def measure(name, options, folder):
     empty = empty_process(options.octavo, folder)
     columns, missing = {}, {}
     for form in forms:
-        columns[f"octavo {form}"] = Octavo(options.octavo, form, folder, options.threads, empty)
+        try:
+            columns[f"octavo {form}"] = Octavo(options.octavo, form, folder, options.threads, empty)
+        except NothingQuantized as why:
+            missing[f"octavo {form}"] = str(why)
     for label in peers:
         worker = Worker(*PEERS[label], name, folder, options.threads)
         if "missing" in worker.facts:

@@ -43,9 +43,9 @@ def export(program, folder):
         text = module.operation.get_asm(enable_debug_info=True)
     folder = pathlib.Path(folder)
     (folder / "program.mlir").write_text(text + "\n")
-    save_file({name: np.ascontiguousarray(a) for name, a in program.weights.items()},
+    save_file({name: np.array(a, order="C") for name, a in program.weights.items()},
               folder / "weights.safetensors")
-    save_file({name: np.ascontiguousarray(a) for name, a in program.inputs.items()},
+    save_file({name: np.array(a, order="C") for name, a in program.inputs.items()},
               folder / "inputs.safetensors")
 
 

@@ -1,63 +1,39 @@
-"""A token of a decoder-only transformer with a KV cache in f32: all products are of one row."""
-import jax
-import jax.numpy as jnp
-import numpy as np
-from jax import lax
-from program import Program, normal
+"""A token of the transformer of examples/decode, all of whose products are of one row, with a cache in f32 or
+quantized: decode and decode-mxfp8."""
+import pathlib
+import sys
 
-WIDTH, INNER, HEADS, LAYERS = 1024, 4096, 16, 8
-VOCABULARY = 8192
-CACHED = 256
+import numpy as np
+from program import Program
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "examples" / "decode"))
+import decoder
+
+SIZES = decoder.Sizes(layers=8, places=256)  # weights beyond the last cache even in 4 bits
 POSITION = 200
-PRODUCTS = {"query": (WIDTH, WIDTH), "key": (WIDTH, WIDTH), "value": (WIDTH, WIDTH), "out": (WIDTH, WIDTH),
-            "up": (INNER, WIDTH), "down": (WIDTH, INNER)}
 
 
 def build(name):
-    weights = {"embedding": normal(VOCABULARY, WIDTH), "head": normal(VOCABULARY, WIDTH, scale=WIDTH ** -0.5),
-               "norm": np.ones(WIDTH, np.float32)}
+    cache = name.partition("-")[2] or "f32"
     inputs = {"token": np.array([17], np.int32), "position": np.array(POSITION, np.int32)}
-    for layer in range(LAYERS):
-        for i, (product, shape) in enumerate(PRODUCTS.items()):
-            weights[f"{layer}.{product}"] = normal(*shape, seed=100 * layer + i, scale=shape[1] ** -0.5)
-        weights[f"{layer}.norm1"] = weights[f"{layer}.norm2"] = np.ones(WIDTH, np.float32)
-    for layer in range(LAYERS):
-        for i, part in enumerate(("keys", "values")):
-            rows = normal(HEADS, CACHED, WIDTH // HEADS, seed=layer * 2 + i)
-            rows[:, POSITION:] = 0
-            inputs[f"{layer}.{part}"] = rows
-    return Program(step, weights, inputs, 1, "tokens", step_in_torch)
+    drawn = np.random.default_rng(1)
+    for key, array in decoder.empty_caches(SIZES, cache).items():
+        values = drawn.standard_normal(array.shape, np.float32)
+        if key.endswith(".scales"):
+            values = np.ones(array.shape, np.float32)
+        values[:, POSITION:] = 0
+        inputs[key] = values.astype(array.dtype)
+    names = list(inputs)[2:]
 
+    def step(weights, token, position, *caches):
+        logits, new = decoder.step(SIZES, cache, weights, token, position, dict(zip(names, caches)))
+        return logits, *new.values()
 
-def rms_norm(x, scale):
-    return x * lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6) * scale
-
-
-def step(weights, token, position, *caches):
-    """Logits of the next token, and the caches with this one's entries."""
-    def product(x, name):
-        return lax.dot_general(x, weights[name], (((1,), (1,)), ((), ())))
-
-    new = []
-    x = weights["embedding"].at[token].get(mode="promise_in_bounds", wrap_negative_indices=False)
-    seen = jnp.arange(CACHED) <= position
-    for layer in range(LAYERS):
-        normed = rms_norm(x, weights[f"{layer}.norm1"])
-        query, key, value = (product(normed, f"{layer}.{each}").reshape(HEADS, 1, -1)
-                             for each in ("query", "key", "value"))
-        keys = lax.dynamic_update_slice(caches[2 * layer], key, (0, position, 0))
-        values = lax.dynamic_update_slice(caches[2 * layer + 1], value, (0, position, 0))
-        new += [keys, values]
-        scores = lax.dot_general(query, keys, (((2,), (2,)), ((0,), (0,)))) * (WIDTH // HEADS) ** -0.5
-        shares = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf))
-        context = lax.dot_general(shares, values, (((2,), (1,)), ((0,), (0,))))
-        x = x + product(context.reshape(1, WIDTH), f"{layer}.out")
-        inner = jax.nn.gelu(product(rms_norm(x, weights[f"{layer}.norm2"]), f"{layer}.up"), approximate=False)
-        x = x + product(inner, f"{layer}.down")
-    return product(rms_norm(x, weights["norm"]), "head"), *new
+    return Program(step, decoder.random_weights(SIZES), inputs, 1, "tokens", step_in_torch if cache == "f32" else None)
 
 
 def step_in_torch(weights, token, position, *caches):
+    """decoder.step with a cache in f32."""
     import torch
     from torch.nn import functional
 
@@ -69,16 +45,26 @@ def step_in_torch(weights, token, position, *caches):
 
     new = []
     x = functional.embedding(token, weights["embedding"])
-    places = torch.arange(CACHED)
+    places, half = torch.arange(SIZES.places), SIZES.head // 2
     unseen = torch.where(places <= position, 0.0, -torch.inf).to(x.dtype)
     here = (places == position)[None, :, None]
-    for layer in range(LAYERS):
-        normed = norm(x, f"{layer}.norm1")
-        query, key, value = (product(normed, f"{layer}.{each}").reshape(HEADS, 1, -1)
+    angles = position.to(torch.float32) * 10000.0 ** (-torch.arange(half, dtype=torch.float32) / half)
+    cos, sin = torch.cos(angles).to(x.dtype), torch.sin(angles).to(x.dtype)
+
+    def rotated(x):
+        a, b = x[..., :half], x[..., half:]
+        return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
+
+    for layer in range(SIZES.layers):
+        prefix = f"layer{layer}."
+        normed = norm(x, prefix + "attention_norm")
+        query, key, value = (product(normed, prefix + each).reshape(SIZES.heads, 1, SIZES.head)
                              for each in ("query", "key", "value"))
-        keys, values = torch.where(here, key, caches[2 * layer]), torch.where(here, value, caches[2 * layer + 1])
+        keys = torch.where(here, rotated(key), caches[2 * layer])
+        values = torch.where(here, value, caches[2 * layer + 1])
         new += [keys, values]
-        shares = torch.softmax(query @ keys.transpose(1, 2) * (WIDTH // HEADS) ** -0.5 + unseen, -1)
-        x = x + product((shares @ values).reshape(1, WIDTH), f"{layer}.out")
-        x = x + product(functional.gelu(product(norm(x, f"{layer}.norm2"), f"{layer}.up")), f"{layer}.down")
+        shares = torch.softmax(rotated(query) @ keys.transpose(1, 2) * SIZES.head ** -0.5 + unseen, -1)
+        x = x + product((shares @ values).reshape(1, SIZES.width), prefix + "out")
+        inner = functional.gelu(product(norm(x, prefix + "inner_norm"), prefix + "up"))
+        x = x + product(inner, prefix + "down")
     return product(norm(x, "norm"), "head"), *new

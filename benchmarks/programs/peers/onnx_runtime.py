@@ -6,6 +6,7 @@ import onnxruntime
 
 
 def prepare(program, kind, folder, threads):
+    program.weights.clear()  # it reads its own
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = threads
     settings.log_severity_level = 3
