@@ -166,8 +166,8 @@ def measure(name, options, folder):
     seconds = {label: [] for label in columns}
     times = {}
     for label, column in columns.items():  # as many runs as take --seconds
-        taken = statistics.median(column.run(3))
-        times[label] = max(3, min(2000, int(options.seconds / taken)))
+        taken = min(column.run(2))
+        times[label] = max(1, min(2000, int(options.seconds / taken)))
     for round_ in range(options.rounds):
         for label, column in columns.items():
             seconds[label] += column.run(times[label])
