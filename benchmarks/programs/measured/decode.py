@@ -18,9 +18,10 @@ def build(name):
     inputs = {"token": np.array([17], np.int32), "position": np.array(POSITION, np.int32)}
     drawn = np.random.default_rng(1)
     for key, array in decoder.empty_caches(SIZES, cache).items():
-        values = drawn.standard_normal(array.shape, np.float32)
         if key.endswith(".scales"):
-            values = np.ones(array.shape, np.float32)
+            inputs[key] = np.ones(array.shape, array.dtype)
+            continue
+        values = drawn.standard_normal(array.shape, np.float32)
         values[:, POSITION:] = 0
         inputs[key] = values.astype(array.dtype)
     names = list(inputs)[2:]
