@@ -5,13 +5,14 @@ BUILD := build/release
 VENV  := .venv
 BIN   := $(BUILD)/bin
 
-.PHONY: demo test clients bench exhaustive build asan tsan memory-tests style check-tree clean help
+.PHONY: demo test clients bench bench-peers exhaustive build asan tsan memory-tests style check-tree clean help
 
 help:
 	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
 	@echo "make test   build, run all tests, the unit tests and part of the others with sanitizers too"
 	@echo "make clients  build, load and write checkpoints with transformers and compressed-tensors"
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
+	@echo "make bench-peers  programs compiled by octavo beside XLA, ONNX Runtime and torch.compile (BENCH=--json, names)"
 	@echo "make exhaustive  all 2^32 floats against the specification and ml_dtypes; functions of programs, too; 201 kills of jobs; 10^4 random programs"
 	@echo "make asan   build with the address and undefined behaviour sanitizers, run all tests"
 	@echo "make tsan   build kernels, jobs, runtime and interpreter with the thread sanitizer, run their tests"
@@ -38,6 +39,11 @@ bench: build/packages-bench.stamp
 	@cmake --preset bench > build/configure-bench.log || { cat build/configure-bench.log; exit 1; }
 	@cmake --build --preset bench > build/bench.log || { cat build/bench.log; exit 1; }
 	@scripts/bench --bin build/bench/bin $(BENCH)
+
+# 6.2 GB of packages, in 80 s where the network is fast, which no other target installs.
+bench-peers: TARGET := octavo
+bench-peers: build $(VENV)-peers/stamp
+	$(VENV)-peers/bin/python benchmarks/programs --octavo $(BIN)/octavo $(BENCH)
 
 BLOCKS := 100
 
@@ -97,6 +103,12 @@ $(VENV)/test.stamp: test/requirements.txt $(VENV)/demo.stamp
 $(VENV)-clients/stamp: test/clients/requirements.txt
 	/usr/bin/python3 -m venv $(VENV)-clients
 	$(VENV)-clients/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(VENV)-peers/stamp: benchmarks/programs/requirements.txt examples/minilm/requirements.txt
+	/usr/bin/python3 -m venv $(VENV)-peers
+	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(VENV)-peers/bin/pip install --quiet --disable-pip-version-check --no-deps -r examples/minilm/requirements.txt
 	@touch $@
 
 check-tree:

@@ -1,4 +1,5 @@
-"""The MiniLM sentence encoder (all-MiniLM-L6-v2) in plain JAX, float32 throughout.
+"""The MiniLM sentence encoder (all-MiniLM-L6-v2) in plain JAX, in float32; the product of a dense weight in
+another type is of that type, summed in float32.
 
 Parameters are a dict of arrays under the names that the model's safetensors file gives them; a
 dense weight has the file's shape, [out, in]. Scopes name every operation of the program, so that
@@ -113,7 +114,12 @@ def _attention(parameters, prefix, x, mask):
 
 def _dense(parameters, name, x):
     weight = parameters[name + ".weight"]
-    product = lax.dot_general(x, weight, (((x.ndim - 1,), (1,)), ((), ())))
+    product = lax.dot_general(
+        x.astype(weight.dtype),
+        weight,
+        (((x.ndim - 1,), (1,)), ((), ())),
+        preferred_element_type=jnp.float32,
+    )
     return product + parameters[name + ".bias"]
 
 
