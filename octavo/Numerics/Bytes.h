@@ -27,6 +27,15 @@ public:
     return result;
   }
 
+  /// Of its own, with nothing in particular in them.
+  static Bytes unset(std::size_t size) {
+    std::shared_ptr<std::byte[]> memory = std::make_shared_for_overwrite<std::byte[]>(size);
+    Bytes result;
+    result.bytes = {memory.get(), size};
+    result.lender = std::move(memory);
+    return result;
+  }
+
   Bytes(const Bytes& other) : own(other.begin(), other.end()), bytes(own) {}
   Bytes(Bytes&& other) noexcept
       : own(std::move(other.own)), bytes(std::exchange(other.bytes, {})),
@@ -60,7 +69,7 @@ private:
   std::vector<std::byte> own;
   std::span<std::byte> bytes;
   bool isOthers = false;
-  std::shared_ptr<const void> lender;
+  std::shared_ptr<const void> lender; ///< of what is not in `own`
 };
 
 } // namespace octavo::numerics

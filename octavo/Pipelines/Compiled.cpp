@@ -1,6 +1,5 @@
 #include "octavo/Pipelines/Compiled.h"
 
-#include "octavo/Conversion/Kernels/Arithmetic.h"
 #include "octavo/Conversion/Steps/Explain.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Diagnostics.h"
@@ -117,9 +116,10 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   try {
     for (std::size_t i = 0; i < results.size(); ++i)
       if (const auto& place = program.results[i].memory)
-        results[i] = memory.empty() ? Tensor::zeros(place->type, place->shape)
-                                    : Tensor{place->type, place->shape,
-                                             numerics::Bytes::lent(memory[i], /*lender=*/nullptr)};
+        results[i] = Tensor{place->type, place->shape,
+                            memory.empty()
+                                ? numerics::Bytes::unset(steps::bytesOf(program.results[i]))
+                                : numerics::Bytes::lent(memory[i], /*lender=*/nullptr)};
   } catch (const std::bad_alloc&) {
     return llvm::createStringError("there is not enough memory for the results");
   }
@@ -284,17 +284,16 @@ std::string whyInterpreted(mlir::ModuleOp program) {
   return reason;
 }
 
-/// Has functions of CHLO that kernels have no code for become operations that they have code for:
-/// those that cannot stay as they are.
-void legalizeFunctions(mlir::ModuleOp module) {
-  llvm::SmallVector<mlir::Operation*> functions;
+/// Has operations of CHLO become those that there is code for where the result keeps its bits. The
+/// formulas of the special functions are farther from the exact value than C2 allows.
+void legalizeExactly(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::Operation*> exact;
   module->walk([&](mlir::Operation* op) {
-    if (llvm::isa_and_nonnull<chlo::CHLODialect>(op->getDialect()) &&
-        !conversion::isCompiledElementwise(op))
-      functions.push_back(op);
+    if (llvm::isa<chlo::NextAfterOp, chlo::TopKOp>(op))
+      exact.push_back(op);
   });
   const Diagnostics unheard(*module.getContext());
-  for (mlir::Operation* op : functions)
+  for (mlir::Operation* op : exact)
     static_cast<void>(transforms::legalizeCHLO(op));
 }
 
@@ -309,7 +308,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   const Diagnostics diagnostics(*module.getContext());
   if (mlir::failed(legalize.run(module)))
     return llvm::createStringError(diagnostics.found());
-  legalizeFunctions(module);
+  legalizeExactly(module);
   if (mlir::failed(simplify.run(module)))
     return llvm::createStringError(diagnostics.found());
   widenProducts(module);

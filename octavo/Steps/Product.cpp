@@ -9,6 +9,9 @@ namespace octavo::steps {
 
 namespace {
 
+/// Kernels multiply so many from the codes (rule D6).
+constexpr std::int64_t kFewRows = 16;
+
 auto& rightOf(auto& frame, int number) { return frame.rights[static_cast<std::size_t>(number)]; }
 
 template <typename T>
@@ -111,7 +114,7 @@ llvm::Error ScaledProductStep::prepare(Frame& frame) const {
     kernels::PackedOperand right =
         isTransposed ? kernels::pack(transposed(value.scaled()), kernels::Side::Right, plan)
                      : kernels::pack(value.scaled(), kernels::Side::Right, plan);
-    return rows > 1 ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
+    return rows > kFewRows ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
   };
   // One that nobody else holds will not come again.
   std::shared_ptr<const void>& right = rightOf(frame, number).shared;

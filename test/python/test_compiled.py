@@ -262,6 +262,51 @@ func.func @main(%cache: tensor<8x4xf32>, %row: tensor<1x4xf32>) -> (tensor<8x4xf
     assert total == 240
 
 
+def test_what_a_loop_hands_on_as_it_is_stays_as_it_is(tmp_path):
+    """Its memory is not written to: by an update in the body, in the condition, or of the loop's result."""
+    update = ("stablehlo.dynamic_update_slice {}, %row, %z, %z : (tensor<4x4xf32>, tensor<1x4xf32>, tensor<i32>, "
+              "tensor<i32>) -> tensor<4x4xf32>")
+    total = "stablehlo.reduce({} init: %none) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<f32>"
+    program = tmp_path / "same.mlir"
+    program.write_text(f"""
+func.func @main(%x: tensor<4x4xf32>, %row: tensor<1x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<f32>, tensor<4x4xf32>) {{
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %none = stablehlo.constant dense<0.0> : tensor<f32>
+  %w = stablehlo.add %x, %x : tensor<4x4xf32>
+  %r:4 = stablehlo.while(%i = %z, %same = %w, %s = %none, %p = %x) : tensor<i32>, tensor<4x4xf32>, tensor<f32>, tensor<4x4xf32>
+   cond {{
+    %d = {update.format("%same")}
+    %t = {total.format("%d")}
+    %end = stablehlo.constant dense<3> : tensor<i32>
+    %less = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %finite = stablehlo.compare GT, %t, %low : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %more = stablehlo.and %less, %finite : tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %d = {update.format("%same")}
+    %t = {total.format("%d")}
+    %sum = stablehlo.add %s, %t : tensor<f32>
+    %q = stablehlo.dot_general %p, %same, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    stablehlo.return %next, %same, %sum, %q : tensor<i32>, tensor<4x4xf32>, tensor<f32>, tensor<4x4xf32>
+  }}
+  %after = {update.format("%r#1")}
+  return %after, %r#3, %r#2, %w : tensor<4x4xf32>, tensor<4x4xf32>, tensor<f32>, tensor<4x4xf32>
+}}
+""")
+    x = np.arange(16, dtype=np.float32).reshape(4, 4) - 7
+    row = np.full((1, 4), 40, np.float32)
+    after, power, sums, kept = outputs(program, [x, row], tmp_path, "compiled")
+    doubled = 2 * x
+    updated = np.concatenate([row, doubled[1:]])
+    np.testing.assert_array_equal(kept, doubled)
+    np.testing.assert_array_equal(after, updated)
+    np.testing.assert_array_equal(power, x @ doubled @ doubled @ doubled)
+    assert sums == 3 * updated.sum()
+
+
 def test_bits_are_what_they_are(tmp_path):
     """bitcast_convert in kernels, and by the interpreter where the widths differ or a register has other bits."""
     program = tmp_path / "bits.mlir"

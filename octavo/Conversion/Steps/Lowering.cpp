@@ -60,6 +60,7 @@ private:
   steps::Evaluate evaluate;
   Program program;
   llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseSet<mlir::Value> sharing; ///< values of loops whose place other values have, too
   llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
   int position = 0;                             ///< of the next step
   int link = 0;                                 ///< of the next link of a chain
@@ -188,9 +189,9 @@ std::size_t Lowering::numberOf(const KernelCode& code) {
 }
 
 /// Whether the result of an operation, which reads the value too, can be written over it: nobody
-/// else reads the value, and its memory is the program's own.
+/// else reads the value or another in its place, and its memory is the program's own.
 bool Lowering::canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place) {
-  return inMemory(value) == value && value.hasOneUse() &&
+  return inMemory(value) == value && value.hasOneUse() && !sharing.contains(value) &&
          value.getParentBlock() == op->getBlock() && place.memory &&
          slot(place).kind == SlotUse::Kind::Arena;
 }
@@ -585,18 +586,28 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   mlir::Block& condition = op->getRegion(0).front();
   mlir::Block& body = op->getRegion(1).front();
   std::vector<steps::WhileStep::Carried> carried;
+  std::vector<unsigned> changing; // the operands that these are
   const int begin = position;
   const std::size_t slotsBefore = program.slots.size();
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     llvm::Expected<Place> given = used(op->getOperand(i));
     if (!given)
       return given.takeError();
-    Place argument = newPlace(op->getResult(i).getType());
+    // What each turn hands on as it is stays where it is: a weight is packed once, not at each turn.
+    const bool isSame = body.getTerminator()->getOperand(i) == body.getArgument(i);
+    Place argument = isSame ? *given : newPlace(op->getResult(i).getType());
     keep(argument);
     // One by one: a reference to one's place is gone when the next makes the map grow.
     for (mlir::Value each : {mlir::Value(condition.getArgument(i)),
-                             mlir::Value(body.getArgument(i)), mlir::Value(op->getResult(i))})
+                             mlir::Value(body.getArgument(i)), mlir::Value(op->getResult(i))}) {
       places[each] = argument;
+      if (isSame)
+        sharing.insert(each);
+    }
+    sharing.insert(condition.getArgument(i));
+    if (isSame)
+      continue;
+    changing.push_back(i);
     carried.push_back({std::move(*given), argument, {}});
   }
   ++position;
@@ -611,8 +622,8 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   llvm::DenseSet<int> taken[2];
   for (const auto& each : carried)
     taken[each.argument.memory ? 0 : 1].insert(each.argument.number);
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    mlir::Value given = body.getTerminator()->getOperand(i);
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    mlir::Value given = body.getTerminator()->getOperand(changing[i]);
     llvm::Expected<Place> place = used(given);
     if (!place)
       return place.takeError();
@@ -624,7 +635,7 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
                        (!isMemory || slot(*place).kind == SlotUse::Kind::Arena);
     // What comes from elsewhere, or is another's, is copied to a place of its own.
     if (!staysInPlace && (!isOwn || !taken[isMemory ? 0 : 1].insert(place->number).second)) {
-      Place own = newPlace(argument.memory ? op->getResult(i).getType() : given.getType());
+      Place own = newPlace(argument.memory ? op->getResult(changing[i]).getType() : given.getType());
       add(bodySteps, std::make_unique<steps::CopyStep>(op, *place, own));
       place = own;
     }

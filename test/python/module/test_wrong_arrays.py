@@ -4,6 +4,7 @@ that says what is wrong, and no access beyond a buffer, which the sanitizers' bu
 Functions, classes and methods are found by introspection: a new one without a case fails. The same
 arrays in every run; OCTAVO_EXAMPLES is how many others to draw for each function instead.
 """
+import importlib.util
 import inspect
 import os
 import pickle
@@ -116,10 +117,34 @@ def matmul_arguments(d):
             if d.of(False, False, True)}
 
 
+PRODUCT = """func.func @main(%w: tensor<4x64xf32> {octavo.name = "w"}, %x: tensor<4x64xf32> {octavo.name = "x"}) -> tensor<4x4xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1] : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}"""
+
+
+def compiled(d):
+    """A program of a weight that seldom fits, called with what seldom fits."""
+    if importlib.util.find_spec("octavo._programs") is None:
+        return None
+    program = octavo.compile(PRODUCT, quantize=d.of(None, *FORMATS), parameters="w", activations=d.of(None, "none"))
+    weight = d.of(d.tensor, d.floats, lambda: d.floats((4, 64)), lambda: d.floats((4, 64)))()
+    return program(weight, d.of(d.array, lambda: d.floats((4, 64)))(), out=d.out())
+
+
+def bound(d):
+    if importlib.util.find_spec("octavo._programs") is None:
+        return None
+    weight = d.of(d.tensor, d.array, lambda: d.floats((4, 64)), lambda: d.floats((4, 64)))()
+    return octavo.compile(PRODUCT, weights={"w": weight}, quantize=d.of(None, *FORMATS))(np.ones((4, 64), np.float32))
+
+
 NUMPY = {
     "amax": lambda d: octavo.amax(d.array()),
     "analyze": lambda d: octavo.analyze(d.floats((4, 64)), d.of(*FORMATS)),
     "cap_fnuz": lambda d: octavo.cap_fnuz(d.array(), source=d.of(None, "e4m3fnuz", "e5m2fnuz", "e4m3fn")),
+    "Program": compiled,
+    "compile": bound,
     "convert": lambda d: octavo.convert(d.array(), d.of(*ELEMENTS), source=d.of(None, None, *ELEMENTS), out=d.out()),
     "current_scale": lambda d: octavo.current_scale(d.floats(), d.of(*ELEMENTS)),
     "dequantize": lambda d: octavo.dequantize(d.tensor(), out=d.out()),
