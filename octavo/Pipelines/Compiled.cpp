@@ -116,10 +116,10 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   try {
     for (std::size_t i = 0; i < results.size(); ++i)
       if (const auto& place = program.results[i].memory)
-        results[i] = Tensor{place->type, place->shape,
-                            memory.empty()
-                                ? numerics::Bytes::unset(steps::bytesOf(program.results[i]))
-                                : numerics::Bytes::lent(memory[i], /*lender=*/nullptr)};
+        results[i] =
+            Tensor{place->type, place->shape,
+                   memory.empty() ? numerics::Bytes::unset(steps::bytesOf(program.results[i]))
+                                  : numerics::Bytes::lent(memory[i], /*lender=*/nullptr)};
   } catch (const std::bad_alloc&) {
     return llvm::createStringError("there is not enough memory for the results");
   }

@@ -593,7 +593,8 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     llvm::Expected<Place> given = used(op->getOperand(i));
     if (!given)
       return given.takeError();
-    // What each turn hands on as it is stays where it is: a weight is packed once, not at each turn.
+    // What each turn hands on as it is stays where it is: a weight is packed once, not at each
+    // turn.
     const bool isSame = body.getTerminator()->getOperand(i) == body.getArgument(i);
     Place argument = isSame ? *given : newPlace(op->getResult(i).getType());
     keep(argument);
@@ -635,7 +636,8 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
                        (!isMemory || slot(*place).kind == SlotUse::Kind::Arena);
     // What comes from elsewhere, or is another's, is copied to a place of its own.
     if (!staysInPlace && (!isOwn || !taken[isMemory ? 0 : 1].insert(place->number).second)) {
-      Place own = newPlace(argument.memory ? op->getResult(changing[i]).getType() : given.getType());
+      Place own =
+          newPlace(argument.memory ? op->getResult(changing[i]).getType() : given.getType());
       add(bodySteps, std::make_unique<steps::CopyStep>(op, *place, own));
       place = own;
     }
