@@ -315,7 +315,8 @@ nb::list dotsOf(const CallableProgram& program) {
 }
 
 nb::dict explain(CallableProgram& program) {
-  const auto explanation = program.explain();
+  // A call that takes its turn may ask for Python's lock.
+  const auto explanation = withoutLock([&] { return program.explain(); });
   if (!explanation)
     raise(ErrorClass::Program,
           "@{} leaves extents open: it is compiled for those of the arguments when it is called",

@@ -133,6 +133,8 @@ def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:
     if weights is None:
         return [], {}
     if isinstance(weights, Mapping):
+        if unnamed := [name for name in weights if not isinstance(name, str)]:
+            raise DtypeError(f"weights: expected names of arguments, found {unnamed[0]!r}")
         return [], dict(pair for name, value in weights.items() for pair in _leaves(name, value))
     if isinstance(weights, (str, os.PathLike)):
         return [os.fspath(weights)], {}

@@ -165,6 +165,7 @@ def test_wrong_arguments(program, lowered):
             (lambda: program(None), octavo.DtypeError, "expected an array"),
             (lambda: octavo.compile(lowered, weights={"parms": PARAMS}), octavo.ProgramError, "did you mean"),
             (lambda: octavo.compile(lowered, weights={"params": X}), octavo.ProgramError, "params"),
+            (lambda: octavo.compile(lowered, weights={1: X}), octavo.DtypeError, "found 1"),
             (lambda: octavo.compile(lowered, weights=3), octavo.DtypeError, "mapping"),
             (lambda: octavo.compile(lowered, quantize="mxfp5"), octavo.FormatError, "mxfp4"),
             (lambda: octavo.compile(lowered, backend="gpu"), octavo.FormatError, "reference, compiled"),
