@@ -122,12 +122,17 @@ Value quantizedValue(const runtime::Argument& argument, const std::string& funct
   return std::move(*value);
 }
 
-/// Numbers of Python have no dtype of their own: they take the argument's.
-nb::object asArray(nb::handle given, const std::string& dtype) {
-  const bool isNumber = PyBool_Check(given.ptr()) || PyLong_Check(given.ptr()) ||
-                        PyFloat_Check(given.ptr()) || PyComplex_Check(given.ptr());
-  if (!isNumber)
+/// Numbers of Python have no dtype of their own: they take the argument's, if it is of their kind
+/// or a wider one.
+nb::object asArray(nb::handle given, const ElementType& type, const std::string& dtype,
+                   const std::string& name) {
+  const bool isInteger = PyLong_Check(given.ptr()) && !PyBool_Check(given.ptr());
+  const bool isFloat = PyFloat_Check(given.ptr()) || PyComplex_Check(given.ptr());
+  if (!isInteger && !isFloat && !PyBool_Check(given.ptr()))
     return nb::borrow(given);
+  if (type.isBoolean() ? isInteger || isFloat : isFloat && (type.isInteger() || type.isQuantized()))
+    raise(ErrorClass::Dtype, "{}: expected {}, found {}", name, dtype,
+          nb::cast<std::string>(given.type().attr("__name__")));
   return nb::module_::import_("numpy").attr("asarray")(given, dtype);
 }
 
@@ -168,7 +173,7 @@ Value programValue(const runtime::Argument& argument, const std::string& functio
   }
   const auto& type = std::get<ElementType>(argument.type);
   const std::string dtype = numpyName(type);
-  const nb::object object = asArray(given, dtype);
+  const nb::object object = asArray(given, type, dtype, name);
   const Array array = toArray(object, name);
   const bool isCodes = type.isFloat() && type.format().isNarrow() && array.dtype == "uint8";
   if (array.dtype != dtype && !isCodes)

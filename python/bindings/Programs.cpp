@@ -253,13 +253,13 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
 }
 
 std::unique_ptr<CallableProgram>
-compile(nb::handle source, bool isPath, const std::vector<std::string>& files,
+compile(const nb::bytes& source, bool isPath, const nb::list& paths,
         const nb::dict& arrays, bool ignoresUnused, const std::string& function,
         const std::string& backendName, std::optional<transforms::DotOptions> dots) {
-  const std::string program =
-      nb::isinstance<nb::bytes>(source)
-          ? std::string(nb::cast<nb::bytes>(source).c_str(), nb::len(source))
-          : nb::cast<std::string>(source);
+  const std::string program(source.c_str(), source.size());
+  std::vector<std::string> files;
+  for (nb::handle path : paths)
+    files.push_back(pathOf(path, "weights"));
   const execution::Backend* backend = backends::find(backendName);
   if (backend == nullptr)
     raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,

@@ -96,19 +96,20 @@ class Program:
                 f"{f', {bound} arguments bound' if bound else ''}>")
 
 
-def _source(program: Any) -> tuple[str | bytes, bool]:
+def _source(program: Any) -> tuple[bytes, bool]:
     """The program's bytes or its path, and whether it is the path."""
     if isinstance(program, os.PathLike):
-        return os.fsdecode(program), True
+        return os.fsencode(program), True
     if isinstance(program, str):
-        return (program, False) if "\n" in program else (program, True)
+        is_path = "\n" not in program
+        return os.fsencode(program) if is_path else program.encode(errors="surrogateescape"), is_path
     if isinstance(program, (bytes, bytearray, memoryview)):
         return bytes(program), False
     if hasattr(program, "mlir_module_serialized"):  # jax.export.Exported
         return bytes(program.mlir_module_serialized), False
     if hasattr(program, "compiler_ir"):  # jax.stages.Lowered, with the names of its arguments
         module = program.compiler_ir("stablehlo")
-        return module.operation.get_asm(enable_debug_info=True), False
+        return module.operation.get_asm(enable_debug_info=True).encode(), False
     raise DtypeError(
         "program: expected a path, the program's text or bytes, jax.export.export(...)(...) or "
         f"jax.jit(...).lower(...); found {type(program).__name__}")

@@ -181,6 +181,25 @@ def test_wrong_arguments(program, lowered):
         octavo.compile(lowered, weights={"params": nan}, quantize="mxfp4")
 
 
+def test_numbers_take_the_dtype_of_their_argument():
+    for dtype, taken, refused in (("i8", [3, True], [2.5, 1j]), ("i1", [False], [1, 0.5]), ("f32", [2.5, 3, True], [])):
+        program = octavo.compile(f"func.func @main(%x: tensor<{dtype}>) -> tensor<{dtype}> {{\n  return %x : tensor<{dtype}>\n}}")
+        for number in taken:
+            assert program(number) == number
+        for number in refused:
+            with pytest.raises(octavo.DtypeError, match="found " + type(number).__name__):
+                program(number)
+
+
+def test_names_that_are_no_text(lowered, tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.mlir"
+    with open(path, "w") as file:
+        file.write(lowered.as_text())
+    close(octavo.compile(os.fsdecode(path))(PARAMS["b"], PARAMS["w1"], PARAMS["w2"], X))
+    with pytest.raises(octavo.ProgramError):
+        octavo.compile("a\udc80\n")
+
+
 def test_an_error_of_the_run_says_where():
     program = octavo.compile("func.func @main(%x: tensor<f32>) {\n"
                              "  check.expect_eq_const %x, dense<1.0> : tensor<f32>\n  return\n}")
