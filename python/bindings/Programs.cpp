@@ -252,10 +252,11 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
       program.bind(i, std::move(*values[i]));
 }
 
-std::unique_ptr<CallableProgram>
-compile(const nb::bytes& source, bool isPath, const nb::list& paths,
-        const nb::dict& arrays, bool ignoresUnused, const std::string& function,
-        const std::string& backendName, std::optional<transforms::DotOptions> dots) {
+std::unique_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
+                                         const nb::list& paths, const nb::dict& arrays,
+                                         bool ignoresUnused, const std::string& function,
+                                         const std::string& backendName,
+                                         std::optional<transforms::DotOptions> dots) {
   const std::string program(source.c_str(), source.size());
   std::vector<std::string> files;
   for (nb::handle path : paths)
