@@ -9,9 +9,6 @@ namespace octavo::steps {
 
 namespace {
 
-/// Kernels multiply so many from the codes (rule D6).
-constexpr std::int64_t kFewRows = 16;
-
 auto& rightOf(auto& frame, int number) { return frame.rights[static_cast<std::size_t>(number)]; }
 
 template <typename T>

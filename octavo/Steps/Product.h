@@ -8,6 +8,10 @@
 
 namespace octavo::steps {
 
+/// Products of so many rows or fewer read the codes of a weight where they lie, and sum in another
+/// order than those of more (rules D6 and D7).
+inline constexpr std::int64_t kFewRows = 16;
+
 /// Something that is made of a value, kept until another value takes its place.
 template <typename T> class MadeOnce {
 public:

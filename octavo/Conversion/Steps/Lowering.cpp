@@ -544,9 +544,9 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
       chain.links.front().matrices ? &*chain.links.front().matrices : nullptr;
   const bool isBatch = first != nullptr && first->left.batch.size() > 1;
   // The memory of a range stays in the second cache; each thread has as many ranges as the others.
-  // Products want whole tiles of rows, and sum in another order below 17 of them.
+  // Products want whole tiles of rows, and all ranges in the order of sums that the whole has.
   constexpr std::size_t kBytesOfRange = std::size_t{1024} * 1024;
-  constexpr std::int64_t kTile = 24, kFewest = 48, kFewRows = 16;
+  constexpr std::int64_t kTile = 24, kFewest = 48;
   const std::int64_t tile = isBatch ? 1 : kTile;
   const auto fitting =
       static_cast<std::int64_t>(kBytesOfRange / std::max<std::size_t>(1, bytesOfRow));
@@ -558,7 +558,7 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
   mlir::Operation* last = links.back()->operation();
   add(sequence,
       std::make_unique<steps::ChainStep>(last, std::move(links), std::move(slots), bytesOfRow,
-                                         chain.rows, rows, isBatch ? 0 : kFewRows));
+                                         chain.rows, rows, isBatch ? 0 : steps::kFewRows));
   return llvm::Error::success();
 }
 
