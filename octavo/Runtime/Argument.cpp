@@ -1,5 +1,7 @@
 #include "octavo/Runtime/Argument.h"
 
+#include "octavo/Runtime/Comparison.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,6 +41,18 @@ std::string Argument::describe() const {
 
 numerics::ElementType typeInFiles(const numerics::ElementType& type) {
   return type.isQuantized() ? numerics::ElementType(type.quantized().storage) : type;
+}
+
+std::optional<BeyondStorage> firstBeyondStorage(const numerics::ElementType& type,
+                                                const numerics::Tensor& stored) {
+  if (!type.isQuantized())
+    return std::nullopt;
+  const auto least = static_cast<double>(type.quantized().storageMin),
+             greatest = static_cast<double>(type.quantized().storageMax);
+  for (std::int64_t i = 0; i < stored.size(); ++i)
+    if (const double value = valueOf(stored, i); value < least || value > greatest)
+      return BeyondStorage{i, value};
+  return std::nullopt;
 }
 
 std::uint64_t storedBits(const execution::Value& value) {

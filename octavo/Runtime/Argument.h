@@ -45,6 +45,15 @@ std::string describe(const numerics::ElementType& type, std::span<const std::int
 /// The type of the elements in files: the storage of a quantized type, any other itself.
 numerics::ElementType typeInFiles(const numerics::ElementType& type);
 
+/// The first element of what is stored for a quantized type, by `stored` of typeInFiles(type), that
+/// lies beyond the storage's least or greatest value; nothing for other types.
+struct BeyondStorage {
+  std::int64_t index; ///< row-major
+  double value;
+};
+std::optional<BeyondStorage> firstBeyondStorage(const numerics::ElementType& type,
+                                                const numerics::Tensor& stored);
+
 /// Bits that a tensor or scaled tensor takes when codes are packed: elements, scales, and the outer
 /// scale. A boolean takes a byte.
 std::uint64_t storedBits(const execution::Value& value);

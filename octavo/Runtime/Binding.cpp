@@ -252,23 +252,21 @@ private:
     if (argument.isScaled())
       return quantize(argument, origin, *tensor);
     const auto& type = std::get<ElementType>(argument.type);
-    if (type.isQuantized())
-      if (llvm::Error error = checkStorage(argument, origin, *tensor, type.quantized()))
-        return error;
+    if (llvm::Error error = checkStorage(argument, origin, *tensor, type))
+      return error;
     tensor->type = type;
     return Value(std::move(*tensor));
   }
 
   llvm::Error checkStorage(const Argument& argument, const Origin& origin, const Tensor& tensor,
-                           const numerics::QuantizedType& type) const {
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      if (const double value = valueOf(tensor, i); value < static_cast<double>(type.storageMin) ||
-                                                   value > static_cast<double>(type.storageMax))
-        return failure(fmt::format("{}: cannot be argument {} of {}: element [{}] is {}, and the "
-                                   "storage of {} goes from {} to {}",
-                                   origin.describe(), checkpoint::inQuotes(argument.name), program,
-                                   fmt::join(indexOf(tensor.shape, i), ", "), value,
-                                   argument.describe(), type.storageMin, type.storageMax));
+                           const ElementType& type) const {
+    if (const auto beyond = firstBeyondStorage(type, tensor))
+      return failure(fmt::format("{}: cannot be argument {} of {}: element [{}] is {}, and the "
+                                 "storage of {} goes from {} to {}",
+                                 origin.describe(), checkpoint::inQuotes(argument.name), program,
+                                 fmt::join(indexOf(tensor.shape, beyond->index), ", "),
+                                 beyond->value, argument.describe(), type.quantized().storageMin,
+                                 type.quantized().storageMax));
     return llvm::Error::success();
   }
 

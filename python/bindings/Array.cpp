@@ -57,6 +57,16 @@ std::string_view dtypeName(const ElementFormat& format) {
   return format.numpy.empty() ? "uint8" : format.numpy;
 }
 
+std::string numpyName(const numerics::ElementType& type) {
+  if (type.isComplex())
+    return type.width() == 64 ? "complex64" : "complex128";
+  if (type.isFloat())
+    return std::string(dtypeName(type.format()));
+  if (type.isBoolean())
+    return "bool";
+  return fmt::format("{}int{}", type.integer().isUnsigned ? "u" : "", type.integer().width);
+}
+
 std::string codesText(const ElementFormat& format) {
   if (format.numpy.empty())
     return fmt::format("codes of {} in uint8", format.name);

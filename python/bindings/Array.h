@@ -3,6 +3,7 @@
 
 #include "octavo/Format/ElementFormat.h"
 #include "octavo/Kernels/WideMemory.h"
+#include "octavo/Numerics/ElementType.h"
 
 #include <nanobind/nanobind.h>
 
@@ -55,6 +56,9 @@ Array asFloats(const Array& array, std::string_view name);
 
 /// NumPy's name of the dtype of arrays of a narrow format: uint8 where NumPy and ml_dtypes lack it.
 std::string_view dtypeName(const ElementFormat& format);
+
+/// The same of tensors of a type that is not quantized.
+std::string numpyName(const numerics::ElementType& type);
 
 /// What arrays of a format are, for messages: "float4_e2m1fn or its codes in uint8".
 std::string codesText(const ElementFormat& format);

@@ -8,16 +8,7 @@ namespace octavo::python {
 
 using checkpoint::SafetensorsDtype;
 
-std::string numpyName(const SafetensorsDtype& dtype) {
-  if (dtype.type->isComplex())
-    return "complex64";
-  if (dtype.type->isFloat())
-    return std::string(dtype.type->format().numpy);
-  if (dtype.type->isBoolean())
-    return "bool";
-  return fmt::format("{}int{}", dtype.type->integer().isUnsigned ? "u" : "",
-                     dtype.type->integer().width);
-}
+std::string numpyName(const SafetensorsDtype& dtype) { return numpyName(*dtype.type); }
 
 const SafetensorsDtype& safetensorsDtype(const Array& array, const std::string& name) {
   for (const SafetensorsDtype& dtype : checkpoint::safetensorsDtypes())

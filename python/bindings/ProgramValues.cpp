@@ -138,17 +138,6 @@ nb::object asArray(nb::handle given, const ElementType& type, const std::string&
 
 } // namespace
 
-std::string numpyName(const ElementType& given) {
-  const ElementType type = runtime::typeInFiles(given);
-  if (type.isComplex())
-    return type.width() == 64 ? "complex64" : "complex128";
-  if (type.isFloat())
-    return std::string(dtypeName(type.format()));
-  if (type.isBoolean())
-    return "bool";
-  return fmt::format("{}int{}", type.integer().isUnsigned ? "u" : "", type.integer().width);
-}
-
 nb::tuple shapeOf(std::span<const std::int64_t> shape) {
   nb::list list;
   for (const std::int64_t extent : shape)
@@ -172,7 +161,8 @@ Value programValue(const runtime::Argument& argument, const std::string& functio
     return quantizedValue(argument, function, array);
   }
   const auto& type = std::get<ElementType>(argument.type);
-  const std::string dtype = numpyName(type);
+  const ElementType stored = runtime::typeInFiles(type);
+  const std::string dtype = numpyName(stored);
   const nb::object object = asArray(given, type, dtype, name);
   const Array array = toArray(object, name);
   const bool isCodes = type.isFloat() && type.format().isNarrow() && array.dtype == "uint8";
@@ -180,19 +170,14 @@ Value programValue(const runtime::Argument& argument, const std::string& functio
     raise(ErrorClass::Dtype, "{}: expected {}, found {}; convert it first", name, dtype,
           array.dtype);
   checkShape(argument, function, array.shape);
-  Tensor tensor = withoutExcess(tensorOf(array, type));
+  Tensor tensor = withoutExcess(tensorOf(array, stored));
   if (type.isFloat() && type.width() < 8)
     checkCodes(tensor.bytes.data(), tensor.bytes.size(), type.format(), name);
-  if (type.isQuantized()) {
-    const numerics::QuantizedType& quantized = type.quantized();
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      if (const double value = runtime::valueOf(tensor, i);
-          value < static_cast<double>(quantized.storageMin) ||
-          value > static_cast<double>(quantized.storageMax))
-        raise(ErrorClass::Dtype, "{}: element [{}] is {}, and its storage goes from {} to {}", name,
-              fmt::join(runtime::indexOf(tensor.shape, i), ", "), value, quantized.storageMin,
-              quantized.storageMax);
-  }
+  if (const auto beyond = runtime::firstBeyondStorage(type, tensor))
+    raise(ErrorClass::Dtype, "{}: element [{}] is {}, and its storage goes from {} to {}", name,
+          fmt::join(runtime::indexOf(tensor.shape, beyond->index), ", "), beyond->value,
+          type.quantized().storageMin, type.quantized().storageMax);
+  tensor.type = type;
   return Value(std::move(tensor));
 }
 
@@ -200,8 +185,9 @@ std::vector<ProgramResult>
 programResults(std::span<const backends::CallableProgram::Result> results,
                const std::string& function, nb::handle out, std::span<const Value> inputs) {
   std::vector<nb::object> given(results.size());
-  const nb::object arrayType = nb::module_::import_("numpy").attr("ndarray");
+  nb::object arrayType;
   if (!out.is_none()) {
+    arrayType = nb::module_::import_("numpy").attr("ndarray");
     const bool isArray = nb::isinstance(out, arrayType);
     if (isArray ? results.size() != 1
                 : !nb::isinstance<nb::tuple>(out) && !nb::isinstance<nb::list>(out))
@@ -219,8 +205,8 @@ programResults(std::span<const backends::CallableProgram::Result> results,
   std::vector<ProgramResult> list;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& [resultName, type, shape] = results[i];
-    const std::string dtype = numpyName(type);
-    ProgramResult result{{}, {}, type.bytes()};
+    const std::string dtype = numpyName(runtime::typeInFiles(type));
+    ProgramResult result{.bytesOfElement = type.bytes()};
     if (!given[i].is_valid()) {
       result.array = emptyOf(shape, dtype);
       list.push_back(std::move(result));

@@ -16,9 +16,6 @@
 
 namespace octavo::python {
 
-/// NumPy's name of the dtype of tensors of that type; of quantized ones, of their storage.
-std::string numpyName(const numerics::ElementType& type);
-
 /// A tuple; None for an extent that arguments decide.
 nanobind::tuple shapeOf(std::span<const std::int64_t> shape);
 
@@ -30,15 +27,14 @@ execution::Value programValue(const runtime::Argument& argument, const std::stri
 
 /// An array that a result lies in.
 struct ProgramResult {
-  Array array;
-  nanobind::object given; ///< the caller's; null: the array is new
+  Array array = {};
+  nanobind::object given = {}; ///< the caller's; null: the array is new
+  int bytesOfElement = 1;
 
   std::span<std::byte> memory() const {
     return {array.data, array.size() * static_cast<std::size_t>(bytesOfElement)};
   }
   nanobind::object object() const { return given.is_valid() ? given : array.numpy; }
-
-  int bytesOfElement = 1;
 };
 
 /// New arrays for results, or those of `out`: None, the array of the only result, or a sequence of

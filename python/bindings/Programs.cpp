@@ -171,7 +171,10 @@ nb::object call(CallableProgram& program, const nb::args& positional, const nb::
   std::vector<std::span<std::byte>> memory;
   for (const ProgramResult& result : results)
     memory.push_back(result.memory());
-  const int threads = nb::cast<int>(nb::module_::import_("octavo._core").attr("get_threads")());
+  // Kept for good: a destructor would run after Python's end.
+  static const nb::object& threadLimit =
+      *new nb::object(nb::module_::import_("octavo._core").attr("get_threads"));
+  const int threads = nb::cast<int>(threadLimit());
   Signals signals;
   withoutLock([&] { run(program, *prepared, std::move(whole), memory, threads, signals, failed); });
   signals.rethrow();
@@ -295,8 +298,8 @@ nb::list argumentsOf(const CallableProgram& program) {
 nb::list resultsOf(const CallableProgram& program) {
   nb::list list;
   for (const CallableProgram::Result& result : program.results())
-    list.append(
-        nb::make_tuple(pythonText(result.name), shapeOf(result.shape), numpyName(result.type)));
+    list.append(nb::make_tuple(pythonText(result.name), shapeOf(result.shape),
+                               numpyName(runtime::typeInFiles(result.type))));
   return list;
 }
 

@@ -26,4 +26,4 @@ class FileError(Error, ValueError):
 
 
 class ProgramError(Error, ValueError):
-    """A program that cannot be read or compiled, an argument that it has not, or a run that failed."""
+    """A program that cannot be read or compiled, an unknown or missing argument, or a run that failed."""

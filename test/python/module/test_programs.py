@@ -191,6 +191,16 @@ def test_numbers_take_the_dtype_of_their_argument():
                 program(number)
 
 
+def test_quantized_arguments_are_their_storage():
+    """Its range is of what is stored, not of what that stands for."""
+    quantized = "tensor<2x!quant.uniform<i8<-10:10>:f32, 100.0:3>>"
+    program = octavo.compile(f"func.func @main(%x: {quantized}) -> {quantized} {{\n  return %x : {quantized}\n}}")
+    assert program.results[0].dtype == "int8"
+    assert program(np.array([-10, 10], np.int8)).tolist() == [-10, 10]
+    with pytest.raises(octavo.DtypeError, match=r"element \[1\] is -11, and its storage goes from -10 to 10"):
+        program(np.array([0, -11], np.int8))
+
+
 def test_names_that_are_no_text(lowered, tmp_path):
     path = os.fsencode(tmp_path) + b"/\xff.mlir"
     with open(path, "w") as file:
