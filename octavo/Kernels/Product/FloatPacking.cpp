@@ -76,6 +76,44 @@ void interleave(const GroupRows& rows, int lanes, std::byte* to) {
       to[k * lanes + lane] = columns[k * 8 + lane];
 }
 
+/// The same for dot products of bf16: pairs of four rows, or of a row's four next to one another.
+void interleavePairs(const GroupRows& rows, int lanes, std::byte* to) {
+  using Pairs = std::uint16_t __attribute__((vector_size(16)));
+  if (lanes % 4 == 0) {
+    for (int k = 0; k < kGroup; k += 16)
+      for (int lane = 0; lane < lanes; lane += 4) {
+        Pairs row[4];
+        for (int i = 0; i < 4; ++i)
+          std::memcpy(&row[i], rows[lane + i] + k, 16);
+        const auto lower = [](Pairs a, Pairs b) {
+          return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+        };
+        const auto upper = [](Pairs a, Pairs b) {
+          return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+        };
+        const Pairs even[] = {lower(row[0], row[2]), upper(row[0], row[2])};
+        const Pairs odd[] = {lower(row[1], row[3]), upper(row[1], row[3])};
+        std::byte* at = to + k * lanes + lane * 4;
+        for (int half = 0; half < 2; ++half, at += 8 * lanes) {
+          const Pairs first = lower(even[half], odd[half]), second = upper(even[half], odd[half]);
+          std::memcpy(at, &first, 16);
+          std::memcpy(at + 4 * lanes, &second, 16);
+        }
+      }
+    return;
+  }
+  int lane = 0, k = 0;
+  for (int dword = 0; dword < kGroup / 4 * lanes; ++dword) {
+    std::byte* at = to + dword / 4 * 16 + dword % 4 * 2;
+    std::memcpy(at, rows[lane] + k, 2);
+    std::memcpy(at + 8, rows[lane] + k + 2, 2);
+    if (++lane == lanes) {
+      lane = 0;
+      k += 4;
+    }
+  }
+}
+
 /// The rows that lie interleaved: a tile on the left, a panel on the right, where the last ones may
 /// not be there.
 struct Lanes {
@@ -227,12 +265,8 @@ private:
         for (int lane = 0; lane < lanes.present; ++lane)
           if (any((Sixteen)(magnitudes(rows[lane]) == 0xFE)))
             scales[g * lanes.count + lane] = std::numeric_limits<float>::quiet_NaN();
-      if (kernels.interleave && lanes.count == kernels.tallest)
-        kernels.interleave(rows, to);
-      else if (kernels.dot == FloatDot::Bf16Pairs)
-        for (int lane = 0; lane < lanes.count; ++lane)
-          for (int s = 0; s < kGroup; s += 4)
-            std::memcpy(to + s * lanes.count + lane * 4, rows[lane] + s, 4);
+      if (kernels.dot == FloatDot::Bf16Pairs)
+        interleavePairs(rows, lanes.count, to);
       else
         interleave(rows, lanes.count, to);
     }

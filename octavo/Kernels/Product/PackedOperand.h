@@ -19,8 +19,9 @@
 //           dwords, the greatest digit first; the correction; the scale.
 //  codes    floats: in tiles (left) or panels of 16 rows, for each group of 32 along K and each k a
 //           byte for each row, sign and magnitude (for dot products of bf16: for each 4 of K a
-//           dword for each row); in `scales` an f32 for each row and group, in `factors` one for
-//           each row of a block along K.
+//           dword for each row, of each four such dwords the lower halves before the upper ones);
+//           in `scales` an f32 for each row and group, in `factors` one for each row of a block
+//           along K.
 //  values   the same as f32, scales folded: plain f32, and formats that codes do not fit.
 //  rows     left, f32 row-major as they are, in `elements` or where the caller has them.
 #pragma once

@@ -302,14 +302,14 @@ TEST_P(ProductFormats, OfFewRowsOfFloatsHaveTheBitsOfEachRowAlone) {
     std::vector<float> alone;
     for (std::int64_t row = 0; row < 16; ++row)
       std::ranges::copy(ofRows(row, 1), std::back_inserter(alone));
-    for (std::int64_t rows : {2, 3, 4, 5, 7, 16}) {
+    for (std::int64_t rows : {2, 3, 4, 5, 6, 7, 8, 9, 16}) {
       const std::vector<float> first(alone.begin(), alone.begin() + rows * n);
       EXPECT_EQ(bitsOf(ofRows(0, rows)), bitsOf(first)) << right.element->name << ", " << rows;
     }
   }
 }
 
-/// The same of narrow rows, up to the 8 of AVX512_BF16.
+/// The same of narrow rows, in one pass and in two.
 TEST_P(ProductFormats, OfFewRowsOfEightBitsHaveTheBitsOfEachRowAlone) {
   Random random(53);
   const std::int64_t n = 37, k = 300;
@@ -317,7 +317,7 @@ TEST_P(ProductFormats, OfFewRowsOfEightBitsHaveTheBitsOfEachRowAlone) {
     const auto plan = productPlan(format, format, k, GetParam()).value();
     const PackedOperand right =
         pack(drawFinite(format, n, k, random), Side::Right, plan, execution());
-    const std::vector<float> x = normals(8 * k, 1, random);
+    const std::vector<float> x = normals(kMostDirectRows * k, 1, random);
     auto ofRows = [&](std::int64_t first, std::int64_t rows) {
       std::vector<float> c(static_cast<std::size_t>(rows * n));
       const auto left =
@@ -326,9 +326,9 @@ TEST_P(ProductFormats, OfFewRowsOfEightBitsHaveTheBitsOfEachRowAlone) {
       return c;
     };
     std::vector<float> alone;
-    for (std::int64_t row = 0; row < 8; ++row)
+    for (std::int64_t row = 0; row < kMostDirectRows; ++row)
       std::ranges::copy(ofRows(row, 1), std::back_inserter(alone));
-    for (std::int64_t rows = 2; rows <= 8; ++rows) {
+    for (std::int64_t rows = 2; rows <= kMostDirectRows; ++rows) {
       const std::vector<float> first(alone.begin(), alone.begin() + rows * n);
       EXPECT_EQ(bitsOf(ofRows(0, rows)), bitsOf(first)) << format.element->name << ", " << rows;
     }

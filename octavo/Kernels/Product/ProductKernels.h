@@ -238,9 +238,6 @@ struct FloatKernels {
   FloatDirect* direct;
   FloatDirect* directValues; ///< the same where the right operand is values; null for bf16
 
-  /// A group of codes of `tallest` rows, dword by dword, where pairs are multiplied; else null.
-  void (*interleave)(const std::uint8_t* const* rows, std::byte* to);
-
   /// Decodes `groups` groups of `lanes` lanes (32 * lanes codes, `lanes` scales each) to element *
   /// scale, as the tiles want them.
   void (*expand)(const FloatFormat& format, const std::uint8_t* codes, const float* scales,

@@ -4,7 +4,6 @@
 #define OCTAVO_KERNELS_ISA avx512bf16
 #include "octavo/Kernels/avx512/ProductParts.h"
 
-#include "octavo/Kernels/generic/Interleave.h"
 #include "octavo/Kernels/generic/ProductFloat.h"
 
 #if !defined(__AVX512BF16__)
@@ -18,8 +17,10 @@ namespace octavo::kernels::avx512bf16 {
 /// zero.
 struct PairsOfBf16 {
   static constexpr int kGroupSteps = 16;
-  /// Two sums each, beside the tables of codes.
-  static constexpr int kDirectRows = 8;
+  static constexpr int kGroupBytes = kGroup * kPanelColumns; ///< of codes
+  static constexpr int kDirectRows = kMostDirectRows;
+  /// Rows with two sums and a total each, beside the tables of codes.
+  static constexpr int kRowsOfPass = 8;
   static constexpr bool kHalves = false;
   static OCTAVO_INLINE F32 step(F32 sum, F32 b, F32 a) {
     return (F32)_mm512_dpbf16_ps((__m512)sum, (__m512bh)b, (__m512bh)a);
@@ -35,70 +36,96 @@ struct PairsOfBf16 {
                                      0xCA);
   }
 
-  __m512i low[2], high[2], firstPair, secondPair;
+  __m512i low[2], high[2];
 
   explicit OCTAVO_INLINE PairsOfBf16(const FloatFormat& format) {
     for (int i = 0; i < 2; ++i) {
       low[i] = _mm512_load_si512(format.low + 64 * i);
       high[i] = _mm512_load_si512(format.high + 64 * i);
     }
-    // Bytes 0 and 1 of each dword, and 2 and 3, with their upper bytes from the second register.
-    VectorOf<std::uint8_t, 64> first, second;
-    for (int i = 0; i < 64; ++i) {
-      const int from = i / 4 * 4 + i % 4 / 2 + i % 2 * 64;
-      first[i] = static_cast<std::uint8_t>(from);
-      second[i] = static_cast<std::uint8_t>(from + 2);
-    }
-    firstPair = (__m512i)first;
-    secondPair = (__m512i)second;
   }
+  /// Each four codes of four lanes, their pairs apart as PackedOperand.h says: VPUNPCK goes to four
+  /// ports, where VPERMI2B goes to the two that VDPBF16PS needs.
   OCTAVO_INLINE void decode(__m512i codes, __m512i& first, __m512i& second) const {
     const __m512i lows = _mm512_permutex2var_epi8(low[0], codes, low[1]);
     // 0xF8: a | (b & c)
     const __m512i highs = _mm512_ternarylogic_epi32(
         _mm512_permutex2var_epi8(high[0], codes, high[1]), codes, _mm512_set1_epi8(-128), 0xF8);
-    first = _mm512_permutex2var_epi8(lows, firstPair, highs);
-    second = _mm512_permutex2var_epi8(lows, secondPair, highs);
+    first = _mm512_unpacklo_epi8(lows, highs);
+    second = _mm512_unpackhi_epi8(lows, highs);
   }
 
-  /// kRows rows, group by group: products are summed from 0, those of the first pairs and those of
-  /// the second apart, multiplied by the scale and added.
-  template <int kRows> static void directRows(const FloatDirectArguments& panel) {
-    constexpr int kGroupBytes = kGroup * kPanelColumns;
-    const PairsOfBf16 pairs(*panel.format);
-    for (int i = 0; i < kRows; ++i)
-      store(panel.sums + i * kPanelColumns, F32{});
-    for (std::int64_t g = 0; g < panel.groups; ++g) {
-      const std::uint8_t* codes = panel.codes + g * kGroupBytes;
-      const std::byte* left = panel.left + g * 4 * kGroupSteps;
-      for (int line = 0; line < kGroupBytes; line += 64)
-        __builtin_prefetch(codes + kPrefetchBytes + line);
-      F32 sums[kRows][2] = {};
+  /// Adds the products of kRows rows and kTogether groups: group by group products are summed from
+  /// 0, those of the first pairs and those of the second apart, multiplied by the scale and added.
+  template <int kRows, int kTogether>
+  OCTAVO_INLINE void addGroups(const std::byte* left, std::ptrdiff_t leftStride,
+                               const std::uint8_t* codes, const float* scales,
+                               F32 (&total)[kRows]) const {
+    for (int line = 0; line < kTogether * kGroupBytes; line += 64)
+      __builtin_prefetch(codes + kPrefetchBytes + line);
+    F32 sums[kTogether][kRows][2] = {};
 #pragma unroll
-      for (int s = 0; s < 8; ++s) {
+    for (int s = 0; s < 8; ++s)
+#pragma unroll
+      for (int t = 0; t < kTogether; ++t) {
+        __m512i four = _mm512_loadu_si512(codes + t * kGroupBytes + s * kStepBytes);
+        // One step after the other, or the compiler decodes ahead until it has to spill.
+        asm volatile("" : "+v"(four));
         __m512i first, second;
-        pairs.decode(_mm512_loadu_si512(codes + s * kStepBytes), first, second);
+        decode(four, first, second);
 #pragma unroll
         for (int i = 0; i < kRows; ++i) {
-          const std::byte* row = left + i * panel.leftStride;
-          sums[i][0] = step(sums[i][0], (F32)first, (F32)broadcast(row + 4 * s));
-          sums[i][1] = step(sums[i][1], (F32)second, (F32)broadcast(row + 4 * (8 + s)));
+          const std::byte* row = left + i * leftStride + t * 4 * kGroupSteps;
+          sums[t][i][0] = step(sums[t][i][0], (F32)first, (F32)broadcast(row + 4 * s));
+          sums[t][i][1] = step(sums[t][i][1], (F32)second, (F32)broadcast(row + 4 * (8 + s)));
+          asm volatile("" : "+v"(sums[t][i][0]));
+          asm volatile("" : "+v"(sums[t][i][1]));
         }
       }
-      const F32 scale = load<F32>(panel.scales + g * kPanelColumns);
 #pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        float* sum = panel.sums + i * kPanelColumns;
-        store(sum, load<F32>(sum) + (sums[i][0] + sums[i][1]) * scale);
-      }
+    for (int t = 0; t < kTogether; ++t) {
+      const F32 scale = load<F32>(scales + t * kPanelColumns);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+        total[i] += (sums[t][i][0] + sums[t][i][1]) * scale;
     }
   }
+
+  template <int kRows> static void directRows(const FloatDirectArguments& panel) {
+    // Two sums a row do not hide the latency of VDPBF16PS.
+    constexpr int kTogether = kRows <= 3 ? 2 : 1;
+    const PairsOfBf16 pairs(*panel.format);
+    const std::uint8_t* codes = panel.codes;
+    const float* scales = panel.scales;
+    const std::byte* left = panel.left;
+    F32 total[kRows] = {};
+    std::int64_t rest = panel.groups;
+    for (; rest >= kTogether; rest -= kTogether) {
+      pairs.addGroups<kRows, kTogether>(left, panel.leftStride, codes, scales, total);
+      codes += kTogether * kGroupBytes;
+      scales += kTogether * kPanelColumns;
+      left += kTogether * 4 * kGroupSteps;
+    }
+    if (rest > 0)
+      pairs.addGroups<kRows, 1>(left, panel.leftStride, codes, scales, total);
+    for (int i = 0; i < kRows; ++i)
+      store(panel.sums + i * kPanelColumns, total[i]);
+  }
+  /// In passes of as many rows as fit the registers.
   template <bool> static void direct(const FloatDirectArguments& panel) {
     using Rows = void(const FloatDirectArguments&);
-    static constexpr Rows* kByRows[kDirectRows] = {directRows<1>, directRows<2>, directRows<3>,
+    static constexpr Rows* kByRows[kRowsOfPass] = {directRows<1>, directRows<2>, directRows<3>,
                                                    directRows<4>, directRows<5>, directRows<6>,
                                                    directRows<7>, directRows<8>};
-    kByRows[panel.rows - 1](panel);
+    FloatDirectArguments pass = panel;
+    for (int passes = (panel.rows + kRowsOfPass - 1) / kRowsOfPass, rest = panel.rows; passes > 0;
+         --passes) {
+      pass.rows = (rest + passes - 1) / passes;
+      kByRows[pass.rows - 1](pass);
+      pass.left += pass.rows * pass.leftStride;
+      pass.sums += pass.rows * kPanelColumns;
+      rest -= pass.rows;
+    }
   }
 
   static void expand(const FloatFormat& format, const std::uint8_t* codes, const float* scales,
@@ -137,20 +164,8 @@ struct PairsOfBf16 {
   }
 };
 
-static void interleaveTile(const std::uint8_t* const* rows, std::byte* to) {
-  Interleaving<kFloatTallest> group;
-#pragma unroll
-  for (int pair = 0; pair < kFloatTallest / 2; ++pair)
-    group.setPair(pair, rows[2 * pair], rows[2 * pair + 1]);
-  group.forParts([&](int part, auto dwords)
-                     __attribute__((always_inline)) { store(to + part * 64, dwords); });
-}
-
 extern const FloatKernels kFloatProducts;
-const FloatKernels kFloatProducts = [] {
-  FloatKernels table = floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile);
-  table.interleave = interleaveTile;
-  return table;
-}();
+const FloatKernels kFloatProducts =
+    floatTable<PairsOfBf16>(kProductIsa, FloatDot::Bf16Pairs, kPanelsOfTile);
 
 } // namespace octavo::kernels::avx512bf16
