@@ -8,6 +8,7 @@
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -48,6 +49,28 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> targetMachine() {
   return builder->createTargetMachine();
 }
 
+/// x * 2^n as two products where no instruction does it to a vector (AVX-512 has one), with the
+/// same bits: kernels scale numbers near 1, whose first product is exact.
+void expandScaling(llvm::Module& module, const llvm::TargetMachine& machine) {
+  if (machine.getTargetFeatureString().contains("+avx512f"))
+    return;
+  llvm::Function* ldexp = module.getFunction("llvm.ldexp.f32.i32");
+  if (ldexp == nullptr)
+    return;
+  for (llvm::User* user : llvm::make_early_inc_range(ldexp->users())) {
+    auto* call = llvm::cast<llvm::CallInst>(user);
+    llvm::IRBuilder<> b(call);
+    const auto powerOfTwo = [&](llvm::Value* n) {
+      return b.CreateBitCast(b.CreateShl(b.CreateAdd(n, b.getInt32(127)), 23), b.getFloatTy());
+    };
+    llvm::Value* n = call->getArgOperand(1);
+    llvm::Value* half = b.CreateAShr(n, 1);
+    llvm::Value* product = b.CreateFMul(call->getArgOperand(0), powerOfTwo(half));
+    call->replaceAllUsesWith(b.CreateFMul(product, powerOfTwo(b.CreateSub(n, half))));
+    call->eraseFromParent();
+  }
+}
+
 llvm::Expected<std::unique_ptr<llvm::Module>> optimized(const std::string& text,
                                                         const std::string& name,
                                                         llvm::LLVMContext& context,
@@ -66,6 +89,7 @@ llvm::Expected<std::unique_ptr<llvm::Module>> optimized(const std::string& text,
     function.addFnAttr("target-features", machine.getTargetFeatureString());
     function.addFnAttr("prefer-vector-width", "512");
   }
+  expandScaling(*module, machine);
   llvm::PipelineTuningOptions tuning;
   tuning.LoopInterleaving = false;
   llvm::PassBuilder builder(&machine, tuning);
