@@ -3,12 +3,14 @@
 // the locks inside for a race. Under it the loops run on threads of their own.
 #pragma once
 
+#include "octavo/Parallel/Processor.h"
+
 #include <cstdint>
+#include <thread>
 
 #if __has_feature(thread_sanitizer)
 #include <algorithm>
 #include <atomic>
-#include <thread>
 #include <vector>
 #else
 #include <memory>
@@ -36,9 +38,14 @@ template <typename F> void forRanges(std::int64_t n, std::int64_t grain, const F
     threads.emplace_back(work);
   work();
 #else
-  tbb::parallel_for(
-      tbb::blocked_range<std::int64_t>(0, n, grain),
-      [&](const tbb::blocked_range<std::int64_t>& range) { f(range.begin(), range.end()); });
+  const int processorOfCaller = processor();
+  const std::thread::id caller = std::this_thread::get_id();
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, n, grain),
+                    [&](const tbb::blocked_range<std::int64_t>& range) {
+                      if (processor() == processorOfCaller && std::this_thread::get_id() != caller)
+                        leaveProcessor(processorOfCaller);
+                      f(range.begin(), range.end());
+                    });
 #endif
 }
 
