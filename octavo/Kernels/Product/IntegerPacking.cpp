@@ -57,6 +57,15 @@ public:
     return format.width() <= 8 ? values[c] : std::bit_cast<float>(c);
   }
 
+  /// The row's codes, one of 8 bits for each piece within K; null where they do not lie so.
+  const std::uint8_t* codesOf(std::int64_t row) const {
+    if (matrix.along != piece || matrix.scaleBytes != 1)
+      return nullptr;
+    return static_cast<const std::uint8_t*>(matrix.scales) +
+           (matrix.across == 1 ? row : row / matrix.across) * grid;
+  }
+  float valueOf(std::uint8_t code) const { return values[code]; }
+
 private:
   const ScaledView& matrix;
   const ElementFormat& format;
@@ -124,10 +133,13 @@ public:
       return;
     }
     bytes = tile.data() + number * rowBytes();
-    std::memcpy(isIdentity ? reinterpret_cast<std::uint8_t*>(bytes) : codes.data(), row,
-                static_cast<std::size_t>(plan.depth));
+    const bool isPadded = plan.depth != rowBytes();
+    if (isIdentity || isPadded)
+      std::memcpy(isIdentity ? reinterpret_cast<std::uint8_t*>(bytes) : codes.data(), row,
+                  static_cast<std::size_t>(plan.depth));
     if (!isIdentity)
-      kernels.integers(codes.data(), plan.pieces, plan.piece, byteTable.data(), bytes, sums.data());
+      kernels.integers(isPadded ? codes.data() : row, plan.pieces, plan.piece, byteTable.data(),
+                       bytes, sums.data());
     else if (plan.dot != Dot::BytesWrapped)
       for (std::int64_t p = 0; p < plan.pieces; ++p)
         sums[p] = std::accumulate(bytes + p * plan.piece, bytes + (p + 1) * plan.piece, 0);
@@ -139,7 +151,11 @@ public:
                                   : reinterpret_cast<const std::byte*>(bytes + p * plan.piece);
   }
   std::uint32_t correction(std::int64_t p) const {
-    return plan.dot == Dot::Words ? 0 : correctionOf(plan, bytes + p * plan.piece, sums[p]);
+    if (plan.dot == Dot::Words)
+      return 0;
+    if (plan.dot != Dot::BytesWrapped)
+      return 0u - static_cast<std::uint32_t>(plan.offset) * static_cast<std::uint32_t>(sums[p]);
+    return correctionOf(plan, bytes + p * plan.piece, sums[p]);
   }
   /// Whether the rows of a tile of this height are interleaved when all of them have been read.
   bool isWhole(int height) const { return plan.dot != Dot::Words && height == kernels.tallest; }
@@ -169,26 +185,42 @@ void packLeftPieces(const RowIntegers& integers, const Scales& scales, const Pro
                     std::int64_t row, int height, std::byte* to, ExponentRange& range) {
   const std::int64_t next = std::int64_t{4} * height;
   const bool isWhole = integers.isWhole(height);
+  const std::uint8_t* const scaleCodes = scales.codesOf(row);
+  const std::int64_t coded = scaleCodes != nullptr ? plan.depth / plan.piece : 0;
+  // Of scales near 1 the bits are in order. The exponents of each would be half of the time.
+  std::uint32_t least = ~0u, greatest = 0;
   for (std::int64_t p = 0; p < plan.pieces; ++p) {
     const std::byte* steps = integers.piece(p);
     if (!isWhole)
       for (int s = 0; s < kSteps; ++s)
         std::memcpy(to + s * next, steps + std::ptrdiff_t{4} * s, 4);
     to += kSteps * next;
-    float scale = scales.value(row, p);
-    // Where the scale is ordinary it costs no fast path.
+    float scale = p < coded ? scales.valueOf(scaleCodes[p]) : scales.value(row, p);
+    const std::uint32_t correction = integers.correction(p);
+    if (isNearOne(scale)) {
+      const auto bits = std::bit_cast<std::uint32_t>(scale);
+      least = std::min(least, bits);
+      greatest = std::max(greatest, bits);
+      std::memcpy(to, &correction, 4);
+      std::memcpy(to + next, &scale, 4);
+      to += 2 * next;
+      continue;
+    }
     auto isZeroPiece = [&] {
       return std::all_of(steps, steps + std::ptrdiff_t{4} * kSteps,
                          [](std::byte byte) { return byte == std::byte{0}; });
     };
-    if (plan.piecesInSum == 1 && !isNearOne(scale) && isIdle(isZeroPiece(), scale))
+    if (plan.piecesInSum == 1 && isIdle(isZeroPiece(), scale))
       scale = 1;
     else
       range.add(scale);
-    const std::uint32_t correction = integers.correction(p);
     std::memcpy(to, &correction, 4);
     std::memcpy(to + next, &scale, 4);
     to += 2 * next;
+  }
+  if (least <= greatest) {
+    range.add(std::bit_cast<float>(least));
+    range.add(std::bit_cast<float>(greatest));
   }
 }
 
