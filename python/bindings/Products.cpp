@@ -153,6 +153,16 @@ static Shape productShape(const Operand& left, const Operand& right) {
   return shape;
 }
 
+/// left * right^T into `result`, of one right matrix for all. Without Python's lock.
+static void multiplyByOne(const Operand& left, const PackedOperand& right,
+                          const kernels::ProductPlan& plan, ProductResult& result) {
+  std::vector<PackedOperand> lefts;
+  for (std::int64_t i = 0; i < result.products(); ++i)
+    lefts.push_back(packed(left, i, kernels::Side::Left, plan));
+  kernels::multiply(plan, lefts, std::span(&right, 1), result.data(), result.epilogue(),
+                    execution());
+}
+
 /// left * right^T into `result`; `kept` is the right one's.
 static void multiply(const Operand& left, const Operand& right, PackedRight* kept, bool alongAxis,
                      const kernels::ProductPlan& plan, ProductResult& result) {
@@ -162,12 +172,7 @@ static void multiply(const Operand& left, const Operand& right, PackedRight* kep
   withoutLock([&] {
     if (right.matrices() == 1) {
       const auto packedRight = keptRight(right, kept, alongAxis, plan);
-      std::vector<PackedOperand> lefts;
-      for (std::int64_t i = 0; i < result.products(); ++i)
-        lefts.push_back(packed(left, i, kernels::Side::Left, plan));
-      kernels::multiply(plan, lefts, std::span(packedRight.get(), 1), result.data(),
-                        result.epilogue(), execution());
-      return;
+      return multiplyByOne(left, *packedRight, plan, result);
     }
     for (std::int64_t i = 0; i < result.products(); ++i) {
       const PackedOperand each[] = {
@@ -267,17 +272,82 @@ static nb::object matmulArray(const Array& a, const ScaledTensor& b,
   return result.toPython();
 }
 
+/// octavo.PackedWeight: a right operand packed ahead, without the codes it was packed from.
+struct PackedWeight {
+  Shape shape;                      ///< [K, N]
+  const format::ScaledFormat* left; ///< null: arrays
+  kernels::ProductPlan plan;
+  PackedOperand operand = {.side = kernels::Side::Right,
+                           .storage = PackedOperand::Storage::Records};
+};
+
+static std::string_view nameOf(const format::ScaledFormat* left) {
+  return left ? std::string_view(left->name) : "f32";
+}
+
+static PackedWeight packedWeight(const ScaledTensor& b, nb::handle left) {
+  const format::ScaledFormat* leftFormat = nullptr;
+  if (!nb::isinstance<nb::str>(left) || nb::cast<std::string>(left) != "f32")
+    leftFormat = &scaledFormat(left);
+  if (b.shape().size() != 2 || b.shape()[0] == 0)
+    raise(ErrorClass::Shape,
+          "b: expected a matrix [K, N] with elements along K, found shape {}; pack the matrices of "
+          "a batch one by one",
+          text(b.shape()));
+  const Operand right = scaledOperand(transposed(b), "b");
+  const auto plan = kernels::productPlan(leftFormat ? kernels::operandFormat(*leftFormat)
+                                                    : kernels::floatOperand(),
+                                         right.format, right.depth(), execution().isa);
+  if (!plan)
+    raise(
+        ErrorClass::Format,
+        "b: {} times {}: {}; blocks lie along K where a weight [N, K] is quantized along its last "
+        "axis and passed as W.T",
+        nameOf(leftFormat), b.format ? b.format->name : "the tensor", plan.error());
+  PackedWeight weight{.shape = b.shape(), .left = leftFormat, .plan = *plan};
+  if (right.matrices() != 0)
+    withoutLock([&] { weight.operand = packed(right, 0, kernels::Side::Right, *plan); });
+  return weight;
+}
+
+static nb::object matmulPacked(nb::handle a, const PackedWeight& b,
+                               const EpilogueArguments& arguments) {
+  const bool isScaled = nb::isinstance<ScaledTensor>(a);
+  if (isScaled && nb::cast<const ScaledTensor&>(a).shape().size() < 2)
+    raise(ErrorClass::Shape, "a: expected two axes or more, found shape {}",
+          text(nb::cast<const ScaledTensor&>(a).shape()));
+  const Operand x = isScaled ? scaledOperand(nb::cast<const ScaledTensor&>(a), "a")
+                             : floatOperand(matrixArray(a, "a"));
+  checkDepth(x.elements.shape, b.shape);
+  const auto plan = kernels::productPlan(x.format, b.plan.right, x.depth(), execution().isa);
+  const kernels::OperandFormat& left = b.plan.left;
+  if (!plan || x.format.element != left.element || x.format.scale != left.scale ||
+      x.format.along != left.along)
+    raise(ErrorClass::Format, "matmul: b is packed for {} on the left, and a is {}; {}",
+          nameOf(b.left), isScaled ? "a tensor of another format or axis" : "an array",
+          b.left ? fmt::format("octavo.quantize(a, \"{}\")", b.left->name)
+                 : "octavo.PackedWeight(b, left) names another");
+  Shape shape(x.elements.shape.begin(), x.elements.shape.end() - 1);
+  shape.push_back(b.shape[1]);
+  ProductResult result(arguments, shape);
+  if (!result.isEmpty())
+    withoutLock([&] { multiplyByOne(x, b.operand, *plan, result); });
+  return result.toPython();
+}
+
 /// The memory that an operand reads.
 static void addOperand(std::vector<Array>& operands, nb::handle operand, std::string_view name) {
   if (nb::isinstance<ScaledTensor>(operand)) {
     const auto& tensor = nb::cast<const ScaledTensor&>(operand);
     operands.insert(operands.end(), {tensor.elements, tensor.scales});
-  } else {
+  } else if (!nb::isinstance<PackedWeight>(operand)) {
     operands.push_back(toArray(operand, name));
   }
 }
 
 static nb::object product(nb::handle a, nb::handle b, const EpilogueArguments& arguments) {
+  if (nb::isinstance<PackedWeight>(b))
+    return matmulPacked(a, nb::cast<const PackedWeight&>(b), arguments);
   const bool left = nb::isinstance<ScaledTensor>(a), right = nb::isinstance<ScaledTensor>(b);
   if (!left && !right)
     raise(ErrorClass::Dtype,
@@ -305,6 +375,37 @@ static nb::object product(nb::handle a, nb::handle b, const EpilogueArguments& a
 nb::object matmul(nb::handle a, nb::handle b) { return product(a, b, nothingFollows()); }
 
 void bindProducts(nb::module_& module) {
+  nb::class_<PackedWeight>(
+      module, "PackedWeight",
+      R"(A weight in the layout of the product kernels, packed once for octavo.matmul(a, weight).
+
+A ScaledTensor keeps such a packing with it, too, made by its first product, of the left format of
+the last one. This one is made when it is asked for, and holds no codes: the tensor may go.)")
+      .def(
+          "__init__",
+          [](PackedWeight* self, const ScaledTensor& b, nb::handle left) {
+            new (self) PackedWeight(packedWeight(b, left));
+          },
+          nb::arg("b"), nb::arg("left") = "f32",
+          nb::sig("def __init__(self, b: ScaledTensor, left: str | ScaledFormat = 'f32') -> None"),
+          R"(b: [K, N], blocks along K: W.T of a weight [N, K] that was quantized along its last axis.
+left: the scaled format of the left sides, or "f32": arrays.
+
+Raises ShapeError, FormatError.)")
+      .def_prop_ro(
+          "shape",
+          [](const PackedWeight& self) { return nb::make_tuple(self.shape[0], self.shape[1]); },
+          nb::sig("def shape(self, /) -> tuple[int, int]"), "(K, N).")
+      .def_prop_ro(
+          "left", [](const PackedWeight& self) { return std::string(nameOf(self.left)); },
+          "The scaled format of the left sides, or f32.")
+      .def_prop_ro(
+          "nbytes", [](const PackedWeight& self) { return self.operand.bytes(); },
+          "Bytes of its memory.")
+      .def("__repr__", [](const PackedWeight& self) {
+        return fmt::format("<octavo.PackedWeight [{}, {}], left {}, {} bytes>", self.shape[0],
+                           self.shape[1], nameOf(self.left), self.operand.bytes());
+      });
   module.def(
       "matmul",
       [](nb::handle a, nb::handle b, nb::object addend, nb::object bias,
@@ -324,7 +425,8 @@ void bindProducts(nb::module_& module) {
       nb::arg("return_amax") = false, nb::arg("out") = nb::none(),
       // Type checkers see the overloads of Stub.pattern.
       nb::sig("def matmul(a: ScaledTensor | numpy.typing.ArrayLike, b: ScaledTensor | "
-              "numpy.typing.ArrayLike, *, addend: numpy.typing.ArrayLike | None = None, bias: "
+              "PackedWeight | numpy.typing.ArrayLike, *, addend: numpy.typing.ArrayLike | None = "
+              "None, bias: "
               "numpy.typing.ArrayLike | None = None, activation: str | None = None, residual: "
               "numpy.typing.ArrayLike | None = None, to: str | numpy.typing.DTypeLike = 'f32', "
               "scale: float = 1.0, return_amax: bool = False, out: "
@@ -355,7 +457,8 @@ out: a NumPy array for the result, of its shape and of `to`'s dtype, or uint8 fo
     in place where it is row-major, shares no memory with an operand and the kernels multiply; else
     by a copy.
 
-The packed form of b is kept with it for the next product.
+The packed form of b is kept with it for the next product. A PackedWeight takes the place of b where
+a is what it was packed for; results are the same.
 Returns an array [..., M, N] of `to`'s dtype, `out` if it is given; with return_amax, that and a numpy.float32.
 Raises ShapeError, DtypeError, FormatError (formats that are not multiplied with one another).)");
 }

@@ -11,6 +11,7 @@ import ml_dtypes as _ml_dtypes  # registers its dtypes with NumPy  # noqa: F401
 from ._core import (
     ElementFormat,
     ErrorRow,
+    PackedWeight,
     ScaledFormat,
     ScaledTensor,
     __version__,
@@ -50,6 +51,7 @@ __all__ = [
     "FileError",
     "FormatError",
     "NonFiniteError",
+    "PackedWeight",
     "Program",
     "ProgramError",
     "ScaledFormat",

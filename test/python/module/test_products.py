@@ -156,3 +156,48 @@ X, T = draw(4, 64), octavo.quantize(draw(5, 64), "mxfp4")
 def test_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("left, right", [("f32", "mxfp4"), ("mxfp8_e4m3", "mxfp8_e4m3"), ("mxint8", "nvfp4"),
+                                         ("fp8_group", "fp8_block")])
+def test_a_packed_weight_gives_the_bits_of_its_tensor(left, right):
+    rng = np.random.default_rng(17)
+    w = octavo.quantize(rng.standard_normal((48, 256)).astype(np.float32), right)
+    packed = octavo.PackedWeight(w.T, left)
+    assert (packed.shape, packed.left) == ((256, 48), left) and packed.nbytes > 0
+    bias = rng.standard_normal(48).astype(np.float32)
+    for shape in (1, 256), (3, 256), (2, 20, 256):
+        x = rng.standard_normal(shape).astype(np.float32)
+        a = x if left == "f32" else octavo.quantize(x, left)
+        np.testing.assert_array_equal(octavo.matmul(a, packed), octavo.matmul(a, w.T))
+        out = np.empty((*shape[:-1], 48), np.float32)
+        assert octavo.matmul(a, packed, bias=bias, activation="relu", out=out) is out
+        np.testing.assert_array_equal(out, octavo.matmul(a, w.T, bias=bias, activation="relu"))
+
+
+def test_a_packed_weight_outlives_its_tensor():
+    rng = np.random.default_rng(18)
+    values = rng.standard_normal((32, 64)).astype(np.float32)
+    x = rng.standard_normal((4, 64)).astype(np.float32)
+    packed = octavo.PackedWeight(octavo.quantize(values, "mxfp4").T)
+    expected = x @ octavo.quantize(values, "mxfp4").dequantize().T
+    np.testing.assert_allclose(octavo.matmul(x, packed), expected, rtol=0, atol=1e-4)
+    assert octavo.matmul(np.empty((0, 64), np.float32), packed).shape == (0, 32)
+
+
+def test_packed_weights_name_what_does_not_fit():
+    x = np.ones((2, 64), np.float32)
+    w = octavo.quantize(np.ones((32, 64), np.float32), "mxfp4")
+    packed = octavo.PackedWeight(w.T, "mxint8")
+    with pytest.raises(octavo.FormatError, match="packed for mxint8 on the left, and a is an array"):
+        octavo.matmul(x, packed)
+    with pytest.raises(octavo.FormatError, match="a tensor of another format"):
+        octavo.matmul(octavo.quantize(x, "mxfp4"), packed)
+    with pytest.raises(octavo.ShapeError, match="do not fit"):
+        octavo.matmul(octavo.quantize(np.ones((2, 32), np.float32), "mxint8"), packed)
+    with pytest.raises(octavo.FormatError, match="quantized along its last axis"):
+        octavo.PackedWeight(w)
+    with pytest.raises(octavo.ShapeError, match="one by one"):
+        octavo.PackedWeight(octavo.quantize(np.ones((2, 32, 64), np.float32), "mxfp4").mT)
+    with pytest.raises(octavo.FormatError):
+        octavo.PackedWeight(w.T, "f33")
