@@ -13,6 +13,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/JaxBuffers.h"
+#include "python/bindings/JaxWeights.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/Quantization.h"
 #include "python/bindings/ScaledTensor.h"
@@ -223,17 +224,37 @@ public:
     checkBuffer(named, jaxDtype(*format.element), named.shape, format.element->name);
     checkBuffer(scalesNamed, format.scale->numpy, joined(lead, grid),
                 fmt::format("blocks of {} of matrices of shape {}", text(block), text(matrix)));
-    codes.emplace(named.name, elements, *format.element);
+    name = named.name;
   }
 
-  /// Matrix `i` of the batch.
+  /// Where matrix `i` of a scaled side lies, if it begins and ends on bytes.
+  std::optional<WeightBytes> bytes(std::int64_t i) const {
+    const auto part = [&](const ffi::AnyBuffer& buffer, std::int64_t elementsOfEach, int bits) {
+      const std::int64_t each = elementsOfEach * bits / 8;
+      return std::span(static_cast<const std::byte*>(buffer.untyped_data()) + i * each,
+                       static_cast<std::size_t>(each));
+    };
+    // XLA counts a byte for each packed element, too.
+    const int bits = elements.element_type() == ffi::DataType::F4E2M1FN ? 4 : 8;
+    const std::int64_t area = rows * depth;
+    if (area == 0 || area * bits % 8 != 0)
+      return std::nullopt;
+    return WeightBytes{
+        part(elements, area, bits),
+        part(scales, numerics::elementCount(grid), 8 * static_cast<int>(format.scale->bytes())),
+        outer.typed_data()[i]};
+  }
+
+  /// Matrix `i` of the batch. Raises FormatError for a byte that is no code.
   kernels::PackedOperand packed(std::int64_t i, kernels::Side side,
-                                const kernels::ProductPlan& plan) const {
+                                const kernels::ProductPlan& plan) {
     const std::int64_t area = rows * depth;
     if (!format.scale)
       return kernels::pack(std::span(static_cast<const float*>(elements.untyped_data()) + i * area,
                                      static_cast<std::size_t>(area)),
                            plan, execution());
+    if (!codes)
+      codes.emplace(name, elements, *format.element);
     const int scaleBytes = format.scale->bytes();
     return kernels::pack(
         kernels::ScaledView{.element = format.element,
@@ -258,8 +279,23 @@ private:
   const ffi::AnyBuffer& scales;
   const ffi::Buffer<ffi::F32>& outer;
   Shape block, grid;
-  std::optional<InputCodes> codes;
+  std::string name;
+  std::optional<InputCodes> codes; ///< from the first packing on
 };
+
+/// Matrix `i` of the right side, kept with those of other calls.
+std::shared_ptr<const kernels::PackedOperand> packedRight(ProductSide& side, std::int64_t i,
+                                                          const kernels::ProductPlan& plan) {
+  const auto pack = [&] { return side.packed(i, kernels::Side::Right, plan); };
+  const std::optional<WeightBytes> bytes = side.bytes(i);
+  if (!bytes)
+    return std::make_shared<const kernels::PackedOperand>(pack());
+  std::string key = fmt::format("{} {}", side.rows, side.depth);
+  for (const kernels::OperandFormat* format : {&plan.left, &plan.right})
+    key += fmt::format(" {} {} {} {}", format->element->name,
+                       format->scale ? format->scale->name : "", format->across, format->along);
+  return packedOnce(key, *bytes, pack);
+}
 
 ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
                        ffi::Buffer<ffi::F32> leftOuter, ffi::AnyBuffer right,
@@ -274,12 +310,12 @@ ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
     if (!rightFormat.scale)
       raise(ErrorClass::Format, "a product: expected scales on the right side, found none");
     const Shape lead = described("left outer", leftOuter).shape;
-    const ProductSide a(leftFormat, lead, described("left", left), left,
-                        described("left scales", leftScales), leftScales,
-                        described("left outer", leftOuter), leftOuter);
-    const ProductSide b(rightFormat, lead, described("right", right), right,
-                        described("right scales", rightScales), rightScales,
-                        described("right outer", rightOuter), rightOuter);
+    ProductSide a(leftFormat, lead, described("left", left), left,
+                  described("left scales", leftScales), leftScales,
+                  described("left outer", leftOuter), leftOuter);
+    ProductSide b(rightFormat, lead, described("right", right), right,
+                  described("right scales", rightScales), rightScales,
+                  described("right outer", rightOuter), rightOuter);
     if (a.depth != b.depth)
       raise(ErrorClass::Shape, "a product: expected one K, found {} and {}", a.depth, b.depth);
     checkBuffer(described("result", *result), "float32", joined(lead, {a.rows, b.rows}),
@@ -289,9 +325,9 @@ ffi::Error productCall(ffi::AnyBuffer left, ffi::AnyBuffer leftScales,
       raise(ErrorClass::Format, "{}", plan.error());
     const std::int64_t area = a.rows * b.rows;
     for (std::int64_t i = 0; i < numerics::elementCount(lead); ++i)
-      kernels::multiply(
-          *plan, a.packed(i, kernels::Side::Left, *plan), b.packed(i, kernels::Side::Right, *plan),
-          std::span(result->typed_data() + i * area, static_cast<std::size_t>(area)), execution());
+      kernels::multiply(*plan, a.packed(i, kernels::Side::Left, *plan), *packedRight(b, i, *plan),
+                        std::span(result->typed_data() + i * area, static_cast<std::size_t>(area)),
+                        execution());
   });
 }
 

@@ -136,6 +136,20 @@ def test_matmul_with_one_plain_side():
     np.testing.assert_allclose(oj.matmul(q, y), exact, rtol=0, atol=2e-5 * np.abs(exact).max())
 
 
+@pytest.mark.parametrize("format", ["mxfp4", "nvfp4", "mxfp6_e2m3", "mxfp8_e4m3", "fp8_row"])
+def test_a_weight_that_changes_in_its_place_is_packed_anew(format):
+    """Kept packings are of the bytes that a call is given: those that a program computes lie where others lay."""
+    x, values = draw(4, 64), draw(24, 64, seed=1)
+    product = jax.jit(lambda x, w: oj.matmul(x, oj.quantize(w, format).T))
+    for change in range(12):
+        w = values.copy()
+        w[change % 24 - 1, -1] += change // 2  # a value and some signs
+        w[-1, change:] *= -1
+        expected = octavo.matmul(x, octavo.quantize(w, format).T)
+        for _ in range(2):
+            np.testing.assert_array_equal(product(x, w), expected)
+
+
 def test_matmul_under_vmap():
     a, b = draw(3, 4, 64, seed=3), draw(3, 64, 5, seed=4)
     def product(a, b):
