@@ -182,6 +182,8 @@ NUMPY = {
     "ScaledTensor.__getstate__": lambda d: pickle.loads(pickle.dumps(d.tensor())),
     "ScaledTensor.__init__": lambda d: NUMPY["ScaledTensor"](d),
     "ScaledTensor.__len__": lambda d: len(d.tensor()),
+    "PackedWeight": lambda d: octavo.matmul(d.of(d.tensor, lambda: d.floats((4, 64), (3, 4, 33)))(),
+                                            octavo.PackedWeight(d.tensor(), d.of("f32", *FORMATS))),
     "ScaledTensor.__matmul__": lambda d: d.tensor() @ d.of(d.tensor, d.floats)(),
     "ScaledTensor.__repr__": lambda d: repr(d.tensor()),
     "ScaledTensor.__rmatmul__": lambda d: d.floats((3, 4), (5, 64)) @ d.tensor(),
