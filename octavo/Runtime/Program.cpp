@@ -114,8 +114,8 @@ llvm::Expected<mlir::func::FuncOp> findFunction(mlir::ModuleOp program, llvm::St
   }
   if (publicFunctions.size() == 1)
     return publicFunctions.front();
-  return failure(fmt::format("the program has no function @main and {} public ones; choose one "
-                             "with --function\n  available: {}",
+  return failure(fmt::format("the program has no function @main and {} public ones; choose one: "
+                             "--function NAME, in Python function=NAME\n  available: {}",
                              publicFunctions.size(), text::someOf(names)));
 }
 

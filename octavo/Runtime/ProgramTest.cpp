@@ -138,7 +138,8 @@ TEST_F(Program, theFunctionToRun) {
   EXPECT_EQ(found("func.func @a() { return } func.func private @b() { return }"), "a");
   EXPECT_EQ(found("func.func @a() { return } func.func private @b() { return }", "b"), "b");
   EXPECT_HAS(found("func.func @a() { return } func.func @b() { return }"),
-             "no function @main and 2 public ones; choose one with --function\n  available: a, b");
+             "no function @main and 2 public ones; choose one: --function NAME, in Python "
+             "function=NAME\n  available: a, b");
   EXPECT_HAS(found("func.func @embed() { return }", "embd"), "did you mean embed?");
   EXPECT_HAS(found("module {}"), "has no function");
   EXPECT_HAS(found("func.func private @main()"), "no function @main and 0 public ones");

@@ -25,7 +25,9 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -114,6 +116,40 @@ std::size_t argumentNamed(const CallableProgram& program, const std::string& nam
         text::someOf(names));
 }
 
+bool isSequence(nb::handle given) {
+  return PyList_Check(given.ptr()) || PyTuple_Check(given.ptr());
+}
+
+bool isMapping(nb::handle given) {
+  if (PyDict_Check(given.ptr()))
+    return true;
+  if (PyObject_CheckBuffer(given.ptr()) || PyMapping_Check(given.ptr()) == 0)
+    return false; // arrays of NumPy soon
+  // Kept for good: a destructor would run after Python's end.
+  static const nb::object& mapping =
+      *new nb::object(nb::module_::import_("collections.abc").attr("Mapping"));
+  return nb::isinstance(given, mapping);
+}
+
+/// The name of the tree that JAX gave as an argument, of a leaf's name.
+std::string_view rootOf(std::string_view name) { return name.substr(0, name.find_first_of("[.")); }
+
+/// Whether `given`, by position for an argument of this name, is a tree of which that is a leaf. A
+/// list may be an array's values, too: it is a tree where JAX's name has a place in one.
+bool isTree(nb::handle given, std::string_view name) {
+  if (isSequence(given)) {
+    const std::string_view path = name.substr(rootOf(name).size());
+    return path.starts_with('.') ||
+           (path.size() > 1 && std::isdigit(static_cast<unsigned char>(path[1])) != 0);
+  }
+  return isMapping(given);
+}
+
+/// The arrays of a tree with the names of arguments, which begin with `root`.
+nb::object leavesOf(std::string_view root, nb::handle tree) {
+  return nb::module_::import_("octavo.programs").attr("leaves")(pythonText(root), tree);
+}
+
 nb::object call(CallableProgram& program, const nb::args& positional, const nb::kwargs& named) {
   const auto& arguments = program.arguments();
   std::vector<std::optional<Value>> values(arguments.size());
@@ -121,18 +157,49 @@ nb::object call(CallableProgram& program, const nb::args& positional, const nb::
   const auto take = [&](std::size_t i, nb::handle given) {
     values[i] = programValue(arguments[i], program.name(), given);
   };
+  const auto takeNamed = [&](const std::string& name, nb::handle given) {
+    const std::size_t i = argumentNamed(program, name);
+    if (values[i])
+      raise(ErrorClass::Program, "argument \"{}\" of @{} {}", name, program.name(),
+            program.isBound(i) ? "was bound when it was compiled: leave it out here"
+                               : "is given twice, by position and by name: leave one out");
+    take(i, given);
+  };
+  const auto takeLeaves = [&](std::string_view root, nb::handle tree) {
+    for (nb::handle leaf : leavesOf(root, tree))
+      takeNamed(nb::cast<std::string>(leaf[0]), leaf[1]);
+  };
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (program.isBound(i))
       values[i] = program.value(i);
   std::size_t next = 0;
-  for (nb::handle given : positional) {
-    while (next < arguments.size() && program.isBound(next))
+  const auto skipTaken = [&] {
+    while (next < arguments.size() && values[next])
       ++next;
-    if (next == arguments.size())
+  };
+  const auto open =
+      std::ranges::count_if(values, [](const auto& value) { return !value.has_value(); });
+  for (nb::handle given : positional) {
+    skipTaken();
+    if (next == arguments.size() || static_cast<std::ptrdiff_t>(positional.size()) > open)
       raise(ErrorClass::Program, "@{} takes {} arguments, {} were given; it takes: {}",
             program.name(), openNames(program).size(), positional.size(),
             text::someOf(openNames(program)));
-    take(next++, given);
+    const std::string_view name = arguments[next].name;
+    if (!isTree(given, name)) {
+      take(next++, given);
+      continue;
+    }
+    const std::string_view root = rootOf(name);
+    if (root == name)
+      raise(ErrorClass::Program,
+            "argument \"{}\" of @{} is one array, and a mapping was given; where the program does not "
+            "name its arguments after the leaves of trees, give these one by one "
+            "(jax.tree.leaves): {}",
+            name, program.name(), text::someOf(openNames(program)));
+    takeLeaves(root, given);
+    while (next < arguments.size() && rootOf(arguments[next].name) == root)
+      ++next;
   }
   for (const auto& [key, given] : named) {
     const auto name = nb::cast<std::string>(key);
@@ -140,12 +207,13 @@ nb::object call(CallableProgram& program, const nb::args& positional, const nb::
       out = nb::borrow(given);
       continue;
     }
-    const std::size_t i = argumentNamed(program, name);
-    if (values[i])
-      raise(ErrorClass::Program, "argument \"{}\" of @{} {}", name, program.name(),
-            program.isBound(i) ? "was bound when it was compiled: leave it out here"
-                               : "is given by position and by name: leave one out");
-    take(i, given);
+    const auto isArgument = [&] {
+      return std::ranges::find(arguments, name, &runtime::Argument::name) != arguments.end();
+    };
+    if (isMapping(given) || (isSequence(given) && !isArgument()))
+      takeLeaves(name, given);
+    else
+      takeNamed(name, given);
   }
   std::vector<Value> whole;
   for (std::size_t i = 0; i < arguments.size(); ++i) {

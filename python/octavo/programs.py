@@ -51,7 +51,9 @@ class Program:
     array, or a tuple of them where it has several results. Any number of threads may call it.
 
     Arguments are NumPy arrays, tensors of torch, JAX arrays on the CPU, and ScaledTensor where the
-    program takes one; row-major arrays of the right dtype are not copied. ``out`` is an array, or a
+    program takes one; row-major arrays of the right dtype are not copied. Trees of them (mappings,
+    lists, tuples) stand for the arguments that JAX named after their leaves: ``program(params, x)``
+    gives ``params['w']`` and ``x``, and so does ``program(params=params, x=x)``. ``out`` is an array, or a
     tuple of one a result, that the results are written to: row-major, of their dtypes and shapes,
     sharing no memory with the arguments."""
 
@@ -115,19 +117,21 @@ def _source(program: Any) -> tuple[bytes, bool]:
         f"jax.jit(...).lower(...); found {type(program).__name__}")
 
 
-def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The arrays of a tree by the names that JAX gives a program's arguments: params['w'][0]."""
+def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The arrays of a tree by the names that JAX gives a program's arguments: params['w'][0]. As in
+    JAX, None within a tree is no leaf."""
     if isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _leaves(f"{name}[{key!r}]", each)
+        below = [(f"{name}[{key!r}]", each) for key, each in value.items()]
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        for field, each in zip(value._fields, value):
-            yield from _leaves(f"{name}.{field}", each)
+        below = [(f"{name}.{field}", each) for field, each in zip(value._fields, value)]
     elif isinstance(value, (list, tuple)):
-        for i, each in enumerate(value):
-            yield from _leaves(f"{name}[{i}]", each)
+        below = [(f"{name}[{i}]", each) for i, each in enumerate(value)]
     else:
         yield name, value
+        return
+    for path, each in below:
+        if each is not None:
+            yield from leaves(path, each)
 
 
 def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:
@@ -136,7 +140,7 @@ def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:
     if isinstance(weights, Mapping):
         if unnamed := [name for name in weights if not isinstance(name, str)]:
             raise DtypeError(f"weights: expected names of arguments, found {unnamed[0]!r}")
-        return [], dict(pair for name, value in weights.items() for pair in _leaves(name, value))
+        return [], dict(pair for name, value in weights.items() for pair in leaves(name, value))
     if isinstance(weights, (str, os.PathLike)):
         return [os.fspath(weights)], {}
     if isinstance(weights, Iterable):

@@ -4,6 +4,8 @@ import os
 import signal
 import threading
 import time
+from collections import namedtuple
+from types import MappingProxyType
 
 import ml_dtypes
 import numpy as np
@@ -80,6 +82,47 @@ def test_arrays_of_others(program):
     unaligned = np.zeros(X.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(X.shape)
     unaligned[...] = X
     close(program(unaligned))
+
+
+Layer = namedtuple("Layer", "w b")
+
+
+def test_trees_are_arguments_by_the_names_of_their_leaves(lowered):
+    whole = octavo.compile(lowered)
+    without = {name: PARAMS[name] for name in ("w1", "w2")}
+    for found in (whole(PARAMS, X), whole(PARAMS, x=X), whole(params=PARAMS, x=X),
+                  whole(x=X, params=MappingProxyType(PARAMS)), whole(params=without, x=X, **{"params['b']": PARAMS["b"]})):
+        close(found)
+    partly = octavo.compile(lowered, weights={"params['w1']": PARAMS["w1"]})
+    close(partly({name: PARAMS[name] for name in ("w2", "b")}, X))
+
+    def deep(scale, layers, x):
+        for layer in layers:
+            x = jnp.tanh(x @ layer["pair"][0].w + layer["pair"][0].b) * scale
+        return x
+
+    layers = [{"pair": (Layer(drawn(16, 16), drawn(16)), None)} for _ in range(11)]
+    x = drawn(4, 16)
+    program = octavo.compile(jax.jit(deep).lower(np.float32(0.5), layers, x))
+    for found in (program(0.5, layers, x), program(0.5, tuple(layers), x), program(0.5, x=x, layers=layers)):
+        np.testing.assert_allclose(found, deep(np.float32(0.5), layers, x), rtol=1e-4, atol=1e-4)
+
+
+def test_wrong_trees(lowered):
+    whole = octavo.compile(lowered)
+    for call, error, says in (
+            (lambda: whole({**PARAMS, "w3": X}, X), octavo.ProgramError, r"no argument \"params\['w3'\]\"; did you mean"),
+            (lambda: whole({"b": PARAMS["b"]}, X), octavo.ProgramError, r"\"params\['w1'\]\" of @main has no value"),
+            (lambda: whole(params={"b": PARAMS["b"]}, x=X), octavo.ProgramError, r"\"params\['w1'\]\" of @main has no value"),
+            (lambda: whole(PARAMS, X, params=PARAMS), octavo.ProgramError, "given twice"),
+            (lambda: whole({**PARAMS, "b": X}, X), octavo.ShapeError, r"params\['b'\]"),
+            (lambda: whole([PARAMS], X), octavo.DtypeError, "params"),
+            (lambda: whole(PARAMS, {"x": X}), octavo.ProgramError, '"x" of @main is one array, and a mapping was given'),
+            (lambda: whole(PARAMS, x={"x": X}), octavo.ProgramError, r"no argument \"x\['x'\]\""),
+            (lambda: octavo.compile(lowered.as_text())(PARAMS, X), octavo.ProgramError, "jax.tree.leaves"),
+            (lambda: octavo.compile(lowered, weights={"params": PARAMS})(PARAMS, X), octavo.ProgramError, "takes 1 arguments, 2 were given")):
+        with pytest.raises(error, match=says):
+            call()
 
 
 def test_weights_in_files(lowered, tmp_path):
