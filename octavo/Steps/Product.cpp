@@ -33,6 +33,15 @@ numerics::ScaledTensor transposed(const numerics::ScaledTensor& matrix) {
   return result;
 }
 
+/// What lies between two looks for Ctrl-C: 0.1 s of one thread, about.
+constexpr double kMostUninterrupted = 1e10;
+/// Enough for the panels of the right operand to be read from memory at no cost.
+constexpr std::int64_t kLeastRowsOfPart = 512;
+
+bool isInterrupted(const Frame& frame) {
+  return frame.host->isInterrupted && frame.host->isInterrupted();
+}
+
 } // namespace
 
 llvm::Error MatrixProductStep::prepare(Frame& frame) const {
@@ -74,8 +83,18 @@ llvm::Error MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRa
   const auto& matrix = operand.shared
                            ? *static_cast<const kernels::PackedMatrix*>(operand.shared.get())
                            : operand.own;
-  kernels::multiplyRows(a + own.begin * left.stride, left.stride, own.size(), matrix,
-                        c + own.begin * columns, columns, execution);
+  const double ofRow = 1 + 2 * static_cast<double>(depth) * static_cast<double>(columns);
+  const auto rowsOfPart =
+      std::max(kLeastRowsOfPart, static_cast<std::int64_t>(kMostUninterrupted / ofRow));
+  for (std::int64_t begin = own.begin; begin != own.end;) {
+    // The last part has the rest, too: few rows would be summed in another order.
+    const std::int64_t end = own.end - begin < 2 * rowsOfPart ? own.end : begin + rowsOfPart;
+    kernels::multiplyRows(a + begin * left.stride, left.stride, end - begin, matrix,
+                          c + begin * columns, columns, execution);
+    begin = end;
+    if (begin != own.end && isInterrupted(frame))
+      return interruption(*this);
+  }
   return llvm::Error::success();
 }
 

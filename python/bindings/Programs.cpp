@@ -193,7 +193,8 @@ nb::object call(CallableProgram& program, const nb::args& positional, const nb::
     const std::string_view root = rootOf(name);
     if (root == name)
       raise(ErrorClass::Program,
-            "argument \"{}\" of @{} is one array, and a mapping was given; where the program does not "
+            "argument \"{}\" of @{} is one array, and a mapping was given; where the program does "
+            "not "
             "name its arguments after the leaves of trees, give these one by one "
             "(jax.tree.leaves): {}",
             name, program.name(), text::someOf(openNames(program)));

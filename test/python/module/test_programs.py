@@ -319,3 +319,25 @@ def test_an_interrupted_call():
     with pytest.raises(KeyboardInterrupt):
         program(np.zeros(4, np.float32))
     assert time.monotonic() - begin < 30
+
+
+def test_an_interrupted_product():
+    """Its last rows are not computed."""
+    x = np.ones((4096, 4096), np.float32)
+    program = octavo.compile(jax.jit(jnp.matmul).lower(x, x))
+    out = np.full((4096, 4096), -1, np.float32)
+    threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        program(x, x, out=out)
+    assert out[0, 0] == 4096 and out[-1, -1] == -1
+
+
+def test_parts_of_a_long_product_are_its_rows():
+    """Of 2^25 operations a row: a part of 512 rows and one of the 588 that are left."""
+    generator = np.random.default_rng(5)
+    x = generator.integers(-4, 5, (1100, 64)).astype(np.float32)
+    w = generator.integers(-4, 5, (64, 1 << 18)).astype(np.float32)
+    program = octavo.compile(jax.jit(jnp.matmul).lower(x, w))
+    found = program(x, w)
+    for rows in (slice(0, 3), slice(510, 514), slice(1021, 1027), slice(1097, 1100)):
+        np.testing.assert_array_equal(found[rows], x[rows].astype(np.float64) @ w)
