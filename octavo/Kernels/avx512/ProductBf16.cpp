@@ -6,6 +6,8 @@
 
 #include "octavo/Kernels/generic/ProductFloat.h"
 
+#include <algorithm>
+
 #if !defined(__AVX512BF16__)
 #error "this file is compiled with AVX512_BF16"
 #endif
@@ -63,7 +65,11 @@ struct PairsOfBf16 {
     const std::uint8_t* codes = panel.codes;
     const float* scales = panel.scales;
     const std::byte* left = panel.left;
-    F32 total[kRows] = {};
+    // An eighth total does not fit the registers.
+    constexpr int kHeld = std::min(kRows, 7);
+    F32 total[kHeld] = {};
+    if (kRows > kHeld)
+      store(panel.sums + kHeld * kPanelColumns, F32{});
     for (std::int64_t n = panel.groups; n > 0; --n) {
       F32 sums[kRows][2] = {};
 #pragma unroll
@@ -85,13 +91,17 @@ struct PairsOfBf16 {
       }
       const F32 scale = load<F32>(scales);
 #pragma unroll
-      for (int i = 0; i < kRows; ++i)
+      for (int i = 0; i < kHeld; ++i)
         total[i] += (sums[i][0] + sums[i][1]) * scale;
+      if (kRows > kHeld) {
+        float* const rest = panel.sums + kHeld * kPanelColumns;
+        store(rest, load<F32>(rest) + (sums[kRows - 1][0] + sums[kRows - 1][1]) * scale);
+      }
       codes += kGroupBytes;
       scales += kPanelColumns;
       left += 4 * kGroupSteps;
     }
-    for (int i = 0; i < kRows; ++i)
+    for (int i = 0; i < kHeld; ++i)
       store(panel.sums + i * kPanelColumns, total[i]);
   }
 
