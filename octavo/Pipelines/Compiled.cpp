@@ -203,7 +203,8 @@ private:
 };
 
 /// Dots and convolutions of floats narrower than f32 as those of f32: what they are by rules I12
-/// and I21, operands converted exactly and the result rounded once.
+/// and I21, operands converted exactly and the result rounded once. Dots of two bf16 keep their
+/// operands, which the kernels multiply as they are.
 void widenProducts(mlir::ModuleOp module) {
   module->walk([&](mlir::Operation* op) {
     auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
@@ -223,8 +224,10 @@ void widenProducts(mlir::ModuleOp module) {
     };
     if (!llvm::all_of(types, isFloatToF32) || llvm::all_of(types, isWide))
       return;
+    const auto isBf16 = [](mlir::Type each) { return mlir::getElementTypeOrSelf(each).isBF16(); };
+    const bool isKept = dot && llvm::all_of(op->getOperandTypes(), isBf16);
     for (mlir::OpOperand& operand : op->getOpOperands())
-      if (!isWide(operand.get().getType()))
+      if (!isKept && !isWide(operand.get().getType()))
         operand.set(stablehlo::ConvertOp::create(builder, op->getLoc(),
                                                  f32(operand.get().getType()), operand.get()));
     if (isWide(type))

@@ -44,10 +44,8 @@ bool isInterrupted(const Frame& frame) {
 
 } // namespace
 
-llvm::Error MatrixProductStep::prepare(Frame& frame) const {
-  if (batch.size() != 1)
-    return llvm::Error::success();
-  const float* b = frame.at<float>(right.slot) + right.offset;
+template <typename T> void MatrixProductStep::pack(Frame& frame) const {
+  const T* b = frame.at<T>(right.slot) + right.offset;
   RightOperand& operand = rightOf(frame, number);
   if (const Value* owner = frame.owners[static_cast<std::size_t>(right.slot.number)])
     operand.shared = packed.of(*owner, [&] {
@@ -56,16 +54,22 @@ llvm::Error MatrixProductStep::prepare(Frame& frame) const {
   else
     operand.own = kernels::packMatrix(b, depth, columns, right.depthStride, right.stride, {},
                                       std::move(operand.own));
+}
+
+llvm::Error MatrixProductStep::prepare(Frame& frame) const {
+  if (batch.size() == 1)
+    type == kernels::PlainType::F32 ? pack<float>(frame) : pack<std::uint16_t>(frame);
   return llvm::Error::success();
 }
 
-llvm::Error MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                                       const kernels::Execution& execution) const {
-  const float* a = worker.at<float>(left.slot) + left.offset;
+template <typename T>
+llvm::Error MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
+                                        const kernels::Execution& execution) const {
+  const T* a = worker.at<T>(left.slot) + left.offset;
   float* c = worker.at<float>(result);
   if (batch.size() != 1) {
     const RowRange own = range.of(static_cast<std::int64_t>(batch.size()));
-    kernels::multiplyBatch(a, worker.at<float>(right.slot) + right.offset, c,
+    kernels::multiplyBatch(a, worker.at<T>(right.slot) + right.offset, c,
                            {.rows = rows,
                             .depth = depth,
                             .columns = columns,
@@ -86,16 +90,20 @@ llvm::Error MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRa
   const double ofRow = 1 + 2 * static_cast<double>(depth) * static_cast<double>(columns);
   const auto rowsOfPart =
       std::max(kLeastRowsOfPart, static_cast<std::int64_t>(kMostUninterrupted / ofRow));
-  for (std::int64_t begin = own.begin; begin != own.end;) {
-    // The last part has the rest, too: few rows would be summed in another order.
-    const std::int64_t end = own.end - begin < 2 * rowsOfPart ? own.end : begin + rowsOfPart;
+  for (std::int64_t begin = own.begin, end = begin; begin != own.end; begin = end) {
+    if (begin != own.begin && isInterrupted(frame))
+      return interruption(*this);
+    end = std::min(begin + rowsOfPart, own.end);
     kernels::multiplyRows(a + begin * left.stride, left.stride, end - begin, matrix,
                           c + begin * columns, columns, execution);
-    begin = end;
-    if (begin != own.end && isInterrupted(frame))
-      return interruption(*this);
   }
   return llvm::Error::success();
+}
+
+llvm::Error MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
+                                       const kernels::Execution& execution) const {
+  return type == kernels::PlainType::F32 ? multiply<float>(frame, worker, range, execution)
+                                         : multiply<std::uint16_t>(frame, worker, range, execution);
 }
 
 llvm::Error PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
@@ -157,12 +165,15 @@ StepFacts MatrixProductStep::facts() const {
   const auto count = static_cast<double>(batch.size());
   const auto m = static_cast<double>(rows), k = static_cast<double>(depth),
              n = static_cast<double>(columns);
+  const bool isF32 = type == kernels::PlainType::F32;
+  const double width = isF32 ? sizeof(float) : sizeof(std::uint16_t);
   StepFacts facts{.kind = StepFacts::Kind::Product,
-                  .detail = batch.size() == 1 ? "f32 x f32" : "f32 x f32, in batches",
-                  .bytes = sizeof(float) * count * (m * k + k * n + m * n),
+                  .detail = fmt::format("{}{}", isF32 ? "f32 x f32" : "bf16 x bf16",
+                                        batch.size() == 1 ? "" : ", in batches"),
+                  .bytes = count * (width * (m * k + k * n) + sizeof(float) * m * n),
                   .arithmetic = 2 * count * m * k * n};
   if (batch.size() == 1)
-    facts.weight = {.slot = right.slot.number, .bytes = sizeof(float) * k * n};
+    facts.weight = {.slot = right.slot.number, .bytes = width * k * n};
   return facts;
 }
 

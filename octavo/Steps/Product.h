@@ -30,8 +30,8 @@ private:
   mutable std::shared_ptr<const T> made;
 };
 
-/// Products of f32, [rows, depth] * [columns, depth]^T each; the result is row-major. Its ranges
-/// are of rows, or of products where it has a batch.
+/// Products of f32 or bf16, [rows, depth] * [columns, depth]^T each; the result is row-major, f32.
+/// Its ranges are of rows, or of products where it has a batch.
 class MatrixProductStep : public RowStep {
 public:
   struct Side {
@@ -39,10 +39,10 @@ public:
     std::int64_t offset, stride, depthStride;
   };
   /// `number` is of Frame::rights.
-  MatrixProductStep(mlir::Operation* op, Side left, Side right, Slot result, std::int64_t rows,
-                    std::int64_t depth, std::int64_t columns,
+  MatrixProductStep(mlir::Operation* op, kernels::PlainType type, Side left, Side right,
+                    Slot result, std::int64_t rows, std::int64_t depth, std::int64_t columns,
                     std::vector<kernels::BatchOffsets> batch, int number)
-      : RowStep(op), left(left), right(right), result(result), rows(rows), depth(depth),
+      : RowStep(op), type(type), left(left), right(right), result(result), rows(rows), depth(depth),
         columns(columns), batch(std::move(batch)), number(number) {}
   llvm::Error prepare(Frame& frame) const override;
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
@@ -50,6 +50,12 @@ public:
   StepFacts facts() const override;
 
 private:
+  template <typename T> void pack(Frame& frame) const;
+  template <typename T>
+  llvm::Error multiply(const Frame& frame, Worker& worker, RowRange range,
+                       const kernels::Execution& execution) const;
+
+  kernels::PlainType type;
   Side left, right;
   Slot result;
   std::int64_t rows, depth, columns;

@@ -384,8 +384,8 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
     return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride};
   };
   return std::make_unique<steps::MatrixProductStep>(
-      op, side(*left, product.left), side(*right, product.right), *result, product.rows,
-      product.depth, product.columns, std::move(batch), program.rightCount++);
+      op, product.type, side(*left, product.left), side(*right, product.right), *result,
+      product.rows, product.depth, product.columns, std::move(batch), program.rightCount++);
 }
 
 llvm::Expected<Lowering::RowStepPtr> Lowering::convolution(mlir::Operation* op,

@@ -110,14 +110,28 @@ std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bo
   return std::nullopt;
 }
 
-bool isF32(mlir::Value value) {
+bool isStaticOf(mlir::Value value, mlir::Type element) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-  return tensor && tensor.hasStaticShape() && tensor.getElementType().isF32();
+  return tensor && tensor.hasStaticShape() && tensor.getElementType() == element;
 }
 
-bool isOfF32(stablehlo::DotGeneralOp dot) {
-  return !dot.getAlgorithm() && isF32(dot.getLhs()) && isF32(dot.getRhs()) &&
-         isF32(dot.getResult());
+bool isF32(mlir::Value value) {
+  return isStaticOf(value, mlir::Float32Type::get(value.getContext()));
+}
+
+bool isBf16(mlir::Value value) {
+  return isStaticOf(value, mlir::BFloat16Type::get(value.getContext()));
+}
+
+/// The type of both sides, where the kernels multiply matrices of it.
+std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
+  if (dot.getAlgorithm() || !isF32(dot.getResult()))
+    return std::nullopt;
+  if (isF32(dot.getLhs()) && isF32(dot.getRhs()))
+    return kernels::PlainType::F32;
+  if (isBf16(dot.getLhs()) && isBf16(dot.getRhs()))
+    return kernels::PlainType::Bf16;
+  return std::nullopt;
 }
 
 Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
@@ -128,7 +142,8 @@ Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
 } // namespace
 
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
-  if (!isOfF32(dot))
+  const std::optional<kernels::PlainType> type = plainType(dot);
+  if (!type)
     return std::nullopt;
   const auto numbers = dot.getDotDimensionNumbers();
   const Roles left = rolesOf(dot.getLhs(), numbers.getLhsBatchingDimensions(),
@@ -139,9 +154,12 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
   auto rightLayout = layoutOf(dot.getRhs(), right, false);
   if (!leftLayout || !rightLayout)
     return std::nullopt;
-  return MatrixProduct{
-      product(shapeOf(dot.getLhs()), left.free), product(shapeOf(dot.getLhs()), left.contracted),
-      product(shapeOf(dot.getRhs()), right.free), std::move(*leftLayout), std::move(*rightLayout)};
+  return MatrixProduct{*type,
+                       product(shapeOf(dot.getLhs()), left.free),
+                       product(shapeOf(dot.getLhs()), left.contracted),
+                       product(shapeOf(dot.getRhs()), right.free),
+                       std::move(*leftLayout),
+                       std::move(*rightLayout)};
 }
 
 /// Whether a loop over what is contracted goes over neighbours.
@@ -155,7 +173,7 @@ static bool contractsNeighbours(llvm::ArrayRef<std::int64_t> axes, mlir::Value o
 void layOutOperands(stablehlo::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
   const bool isLaidOut =
-      isOfF32(dot)
+      plainType(dot)
           ? matrixProduct(dot).has_value()
           : !isKernelMember(dot) ||
                 (contractsNeighbours(numbers.getLhsContractingDimensions(), dot.getLhs()) &&

@@ -3,6 +3,7 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Kernels/Product/ProductPlan.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -22,14 +23,16 @@ struct MatrixLayout {
   std::int64_t stride = 0, depthStride = 1;
 };
 
-/// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth]; C is row-major.
+/// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth] of one type; C is row-major,
+/// f32.
 struct MatrixProduct {
+  kernels::PlainType type;
   std::int64_t rows, depth, columns;
   MatrixLayout left, right;
 };
 
-/// A dot of f32 as products of matrices; nothing for other types, and where an operand lies so that
-/// a side is no matrix.
+/// A dot of f32 or bf16 to f32 as products of matrices; nothing for other types, and where an
+/// operand lies so that a side is no matrix.
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
 
 /// Has the operands of a dot laid out batch axes first, contracted ones last, where it has none of

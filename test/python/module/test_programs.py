@@ -332,8 +332,48 @@ def test_an_interrupted_product():
     assert out[0, 0] == 4096 and out[-1, -1] == -1
 
 
+BF16_DOTS = {
+    "few rows": ("mk,kn->mn", (3, 257), (257, 100)),
+    "one row": ("mk,kn->mn", (1, 1024), (1024, 33)),
+    "rows": ("mk,kn->mn", (130, 65), (65, 31)),
+    "transposed": ("km,nk->mn", (64, 33), (31, 64)),
+    "scores": ("bqhd,bkhd->bhqk", (2, 16, 3, 8), (2, 17, 3, 8)),
+    "values": ("bhqk,bkhd->bqhd", (2, 3, 16, 17), (2, 17, 3, 8)),
+    "several axes": ("abc,bcd->ad", (5, 6, 7), (6, 7, 9)),
+    "vectors": ("k,k->", (99,), (99,)),
+    "nothing to add": ("mk,kn->mn", (5, 0), (0, 9)),
+    "no rows": ("mk,kn->mn", (0, 5), (5, 9)),
+}
+
+
+@pytest.mark.parametrize("is_bound", [False, True])
+@pytest.mark.parametrize("result", [jnp.bfloat16, jnp.float32])
+@pytest.mark.parametrize("name", BF16_DOTS)
+def test_dots_of_bf16(name, result, is_bound):
+    """Rule P10 on NumPy's sums of f64: K + 1 roundings to f32 and one to the result; small integers are exact."""
+    equation, *shapes = BF16_DOTS[name]
+    generator = np.random.default_rng(6)
+    for draw in (lambda shape: generator.normal(size=shape), lambda shape: generator.integers(-4, 5, shape)):
+        x, w = (np.asarray(draw(shape)).astype(ml_dtypes.bfloat16) for shape in shapes)
+        program = octavo.compile(
+            jax.jit(lambda x, w: jnp.einsum(equation, x, w, preferred_element_type=result)).lower(x, w),
+            weights={"w": w} if is_bound else None)
+        found = program(x) if is_bound else program(x, w)
+        wide = [each.astype(np.float64) for each in (x, w)]
+        exact, magnitudes = np.einsum(equation, *wide), np.einsum(equation, *map(np.abs, wide))
+        depth = max(1, x.size) * max(1, w.size) // max(1, exact.size)
+        rounding = 2.0**-8 if result == jnp.bfloat16 else 0
+        bound = (1 + rounding) * (depth + 1) * 2.0**-24 * magnitudes + rounding * np.abs(exact)
+        assert found.dtype == result and found.shape == exact.shape
+        assert (np.abs(found.astype(np.float64) - exact) <= bound).all()
+        if np.array_equal(x, x.astype(np.float32).round()):
+            np.testing.assert_array_equal(found, exact.astype(found.dtype))
+        if x.size:
+            assert [what.partition(",")[0] for what, _ in program.explain()["products"]] == ["bf16 x bf16"]
+
+
 def test_parts_of_a_long_product_are_its_rows():
-    """Of 2^25 operations a row: a part of 512 rows and one of the 588 that are left."""
+    """Of 2^25 operations a row: parts of 512 rows, and of the 76 that are left."""
     generator = np.random.default_rng(5)
     x = generator.integers(-4, 5, (1100, 64)).astype(np.float32)
     w = generator.integers(-4, 5, (64, 1 << 18)).astype(np.float32)
