@@ -54,8 +54,11 @@ std::optional<NanCode> findNanCode(std::string_view name) { return findIn(kNanCo
 
 double decode(const ElementFormat& format, std::uint64_t code) {
   code &= format.codeMask();
-  if (format.isNan(code))
-    return kNan;
+  if (format.isNan(code)) {
+    const bool isNegative = format.specials != Specials::UnsignedZero && format.isSigned() &&
+                            (code & format.signMask()) != 0;
+    return isNegative ? -kNan : kNan;
+  }
   if (format.isInteger()) {
     const auto magnitude = static_cast<double>(code & (format.signMask() - 1));
     const double sign = code & format.signMask() ? static_cast<double>(format.signMask()) : 0.0;

@@ -104,11 +104,9 @@ def spread(element):
         ties = np.array(ties, np.float64)
         with np.errstate(over="ignore"):
             exact = np.concatenate([ties, np.nextafter(ties, np.inf), np.nextafter(ties, -np.inf),
-                                    [0, -0.0, np.inf, -np.inf, np.nan, 2.0**-127, 1.5 * 2.0**-127, 2.0**-149, 2.0**127,
+                                    [0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 2.0**-127, 1.5 * 2.0**-127, 2.0**-149, 2.0**127,
                                      1.5 * 2.0**127, 1e300]]).astype(NUMPY[element])
-        values = np.concatenate([exact, drawn.integers(0, np.iinfo(bits).max, 4096, dtype=bits).view(NUMPY[element])])
-        # Which zero a negative NaN becomes in a format without NaN is open.
-        return np.where(np.isnan(values), np.nan, values).astype(NUMPY[element])
+        return np.concatenate([exact, drawn.integers(0, np.iinfo(bits).max, 4096, dtype=bits).view(NUMPY[element])])
     limits = np.iinfo(NUMPY[element])
     return np.concatenate([drawn.integers(limits.min, limits.max, 2048, dtype=NUMPY[element], endpoint=True),
                            (drawn.integers(0, 60000, 2048) - (30000 if limits.min else 0)).astype(NUMPY[element]),

@@ -452,7 +452,13 @@ llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op, Operands ope
       emit({scalars, scalars.b, op, mlir::Float32Type::get(type.getContext())}, wide);
   if (mlir::getElementTypeOrSelf(op->getResult(0)) != type)
     return result;
-  return scalars.encode(*format, result);
+  llvm::Value* code = scalars.encode(*format, result);
+  if (format->hasNan())
+    return code;
+  // Rule I3: an invalid operation's NaN is positive. In the code, since LLVM takes any NaN for any.
+  llvm::IRBuilderBase& b = scalars.b;
+  return b.CreateSelect(b.CreateFCmpUNO(result, result),
+                        llvm::ConstantInt::get(code->getType(), format->signMask()), code);
 }
 
 } // namespace octavo::conversion

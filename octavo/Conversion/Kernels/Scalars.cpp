@@ -207,7 +207,11 @@ llvm::Value* Scalars::encode(const format::ElementFormat& format, llvm::Value* v
   if (format.hasNegativeZero()) {
     code = b.CreateSelect(overflows, integer(isClosed ? format.maxCode() : beyond), code);
     code = b.CreateOr(code, sign);
-    code = b.CreateSelect(isNan, integer(format.nanCode().value_or(format.signMask())), code);
+    // N3: without a NaN the code of -0 stands for a positive one, that of +0 for a negative one.
+    code = b.CreateSelect(isNan,
+                          format.hasNan() ? b.CreateOr(sign, integer(*format.nanCode()))
+                                          : b.CreateXor(sign, integer(format.signMask())),
+                          code);
   } else {
     code = b.CreateSelect(b.CreateICmpEQ(code, integer(0)), code, b.CreateOr(code, sign));
     code = b.CreateSelect(b.CreateOr(overflows, isNan), integer(beyond), code);
