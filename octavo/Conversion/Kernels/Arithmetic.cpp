@@ -453,12 +453,12 @@ llvm::Value* emitElementwise(Scalars& scalars, mlir::Operation* op, Operands ope
   if (mlir::getElementTypeOrSelf(op->getResult(0)) != type)
     return result;
   llvm::Value* code = scalars.encode(*format, result);
-  if (format->hasNan())
-    return code;
-  // Rule I3: an invalid operation's NaN is positive. In the code, since LLVM takes any NaN for any.
+  // Rule I3: a NaN of arithmetic is positive; the machine's is not. In the code, since LLVM takes any
+  // NaN for any.
   llvm::IRBuilderBase& b = scalars.b;
+  const std::uint64_t nan = format->nanCode().value_or(format->signMask());
   return b.CreateSelect(b.CreateFCmpUNO(result, result),
-                        llvm::ConstantInt::get(code->getType(), format->signMask()), code);
+                        llvm::ConstantInt::get(code->getType(), nan), code);
 }
 
 } // namespace octavo::conversion
