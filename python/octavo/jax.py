@@ -635,6 +635,13 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.Do
                                          configs)
     for config in configs:
         _core.ScaledFormat(config)
+    a, b, shape = _matrices(lhs, rhs, dimension_numbers)
+    return _dot(a, b, tuple(configs)).reshape(shape).astype(preferred_element_type)
+
+
+def _matrices(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers) -> (
+        tuple[Array, Array, tuple[int, ...]]):
+    """The operands of a dot_general as [B, M, K] and [B, N, K], and the shape of its result."""
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
 
     def matrices(x, contract, batch, name):
@@ -653,8 +660,7 @@ def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.Do
     if batch != rhs_batch_extents or depth != rhs_depth:
         raise ShapeError(f"dimension_numbers: expected extents that agree, found batch {batch} and "
                          f"{rhs_batch_extents}, contracted {depth} and {rhs_depth}")
-    result = _dot(a, b, tuple(configs))
-    return result.reshape(*batch, *rows, *columns).astype(preferred_element_type)
+    return a, b, (*batch, *rows, *columns)
 
 
 def _checked(x: ArrayLike, name: str) -> Array:

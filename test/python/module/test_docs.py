@@ -3,9 +3,11 @@ import doctest
 import importlib.util
 import pathlib
 
+import jax
 import numpy as np
 import octavo.checkpoint
 import octavo.jax
+import octavo.training
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -24,7 +26,7 @@ def test_examples_on_the_page(page, examples):
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
 
 
-@pytest.mark.parametrize("module", [octavo.checkpoint, octavo.jax], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [octavo.checkpoint, octavo.jax, octavo.training], ids=lambda module: module.__name__)
 def test_examples_in_docstrings(module):
     failed, tried = doctest.testmod(module)
     assert tried > 3 and failed == 0
@@ -38,6 +40,18 @@ def test_the_first_example_of_jax():
     assert names["y"].shape == exact.shape
     error = np.linalg.norm(names["y"] - exact) / np.linalg.norm(exact)
     assert error < 0.15, error  # about a tenth, which is what e2m1fn loses of normal values
+
+
+def test_the_training_step_of_jax():
+    code = (DOCS / "jax.md").read_text().split("```python\nimport octavo.training")[1].split("```")[0]
+    names = {"jax": jax}
+    exec(compile("import octavo.training" + code, "docs/jax.md", "exec"), names)
+    x, w = jax.random.normal(jax.random.key(0), (64, 32)), jax.random.normal(jax.random.key(1), (32, 8))
+    scales, found, losses = names["scales"], jax.numpy.zeros((32, 8)), []
+    for _ in range(20):
+        losses.append(names["loss"](found, scales, x, x @ w))
+        found, scales = names["step"](found, scales, x, x @ w)
+    assert losses[-1] < losses[0] / 4, losses
 
 
 def test_the_training_table_of_jax():

@@ -1,0 +1,219 @@
+"""Matrix products for training in JAX on the CPU, forward and backward in narrow formats.
+
+``dot_general`` quantizes both sides of each product in blocks (MX, NVFP4); its gradients may be
+rounded stochastically, and their weight products rotated by random Hadamard transforms.
+``delayed_dot_general`` is FP8 with one scale a tensor, taken from the amaxes of earlier steps, which
+a program carries from step to step as a pytree.
+
+    >>> import jax, jax.numpy as jnp, octavo.training as training
+    >>> def loss(w, scales, x):
+    ...     return (training.delayed_dot_general(x, w, (((1,), (0,)), ((), ())), scales) ** 2).mean()
+    >>> x, w = jnp.ones((4, 32)), jnp.ones((32, 8))
+    >>> gradient, scales = jax.grad(loss, (0, 1))(w, training.DelayedScales.initial(), x)
+    >>> float(scales.scale[0])
+    448.0
+"""
+import dataclasses
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jax.typing import ArrayLike, DTypeLike
+
+from . import _core
+from .errors import FormatError, ShapeError
+from .jax import _matrices, _product, _Side, _side_of_array, amax, convert, quantize
+
+__all__ = ["DelayedScales", "delayed_dot_general", "dot_general", "hadamard"]
+
+_F32_MAX = np.finfo(np.float32).max
+_BLOCK = 16  # of a random Hadamard transform, as in NVFP4's recipe
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["scale", "history"], meta_fields=[])
+@dataclasses.dataclass(frozen=True)
+class DelayedScales:
+    """The scales of one product's three tensors: left side, right side, gradient. A pytree.
+
+    scale: float32 [3]; values are multiplied by it before they become codes.
+    history: float32 [3, N], the amaxes of N steps (docs/semantics.md, F1).
+    """
+
+    scale: Array
+    history: Array
+
+    @staticmethod
+    def initial(length: int = 16) -> "DelayedScales":
+        """Scales of 1 and an empty history of `length` steps, at least 1."""
+        if length < 1:
+            raise ShapeError(f"length: expected at least 1 step, found {length}")
+        return DelayedScales(jnp.ones(3, jnp.float32), jnp.zeros((3, length), jnp.float32))
+
+    def updated(self, amaxes: ArrayLike, formats: tuple[str, str, str] = ("e4m3fn", "e4m3fn", "e5m2"),
+                margin: float = 0.0) -> "DelayedScales":
+        """The scales of the next step, by rules F1 to F3 of docs/semantics.md, from the largest
+        magnitudes [3] of this one. As octavo.update_delayed_scale, within a program."""
+        self._check()
+        history = self.history.at[:, 0].set(jnp.asarray(amaxes, jnp.float32))
+        # The largest, NaN not counted; zeros where there are only NaN keep the scale (F3).
+        largest = jnp.max(jnp.where(jnp.isnan(history), 0.0, history), axis=1)
+        most = np.array([_core.ElementFormat(name).max for name in formats], np.float32)
+        quotient = jnp.float32(2.0 ** -margin) * most / largest
+        fits = (largest > 0) & jnp.isfinite(largest)
+        scale = jnp.where(fits, jnp.minimum(quotient, _F32_MAX), self.scale)
+        if history.shape[1] > 1:
+            rest = jnp.roll(history[:, 1:], -1, axis=1).at[:, -1].set(history[:, 0])
+            history = jnp.concatenate([jnp.zeros((3, 1), jnp.float32), rest], axis=1)
+        else:
+            history = jnp.zeros_like(history)
+        return DelayedScales(scale, history)
+
+    def _check(self) -> None:
+        scale, history = np.shape(self.scale), np.shape(self.history)
+        if scale != (3,) or len(history) != 2 or history[0] != 3 or history[1] == 0:
+            raise ShapeError(f"DelayedScales: expected scale [3] and history [3, N], found {scale} and {history}")
+
+
+def _fp8_side(x: Array, scale: Array, format: str) -> _Side:
+    """[B, rows, K] as codes of one scale, saturated."""
+    codes = convert(x.astype(jnp.float32) * scale, format, overflow="saturate")
+    return _Side(codes, jnp.broadcast_to(1 / scale, (*x.shape[:1], 1, 1)),
+                 jnp.ones(x.shape[:1], jnp.float32), format, "f32", x.shape[1], x.shape[2])
+
+
+def _turned(side: _Side) -> _Side:
+    """The same codes, contracted along the other axis: one scale covers both."""
+    return dataclasses.replace(side, elements=side.elements.swapaxes(-1, -2), across=side.along,
+                               along=side.across)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
+def _delayed(a: Array, b: Array, scales: DelayedScales, formats: tuple[str, str, str],
+             margin: float) -> Array:
+    return _delayed_forward(a, b, scales, formats, margin)[0]
+
+
+def _delayed_forward(a, b, scales, formats, margin):
+    left = _fp8_side(a, scales.scale[0], formats[0])
+    right = _fp8_side(b, scales.scale[1], formats[1])
+    # The codes are kept for the gradients, not the wide operands; dtypes by empty arrays.
+    kept = (left.elements, left.scales, right.elements, right.scales, scales, amax(a), amax(b),
+            jnp.zeros((0,), a.dtype), jnp.zeros((0,), b.dtype))
+    return _product(left, right), kept
+
+
+def _delayed_backward(formats, margin, kept, gradient):
+    a, a_scales, b, b_scales, scales, a_amax, b_amax, a_like, b_like = kept
+    ones = jnp.ones(a.shape[:1], jnp.float32)
+    left = _Side(a, a_scales, ones, formats[0], "f32", a.shape[1], a.shape[2])
+    right = _Side(b, b_scales, ones, formats[1], "f32", b.shape[1], b.shape[2])
+    narrow = _fp8_side(gradient, scales.scale[2], formats[2])
+    to_a = _product(narrow, _turned(right))
+    to_b = _product(_turned(narrow), _turned(left))
+    following = scales.updated(jnp.stack([a_amax, b_amax, amax(gradient)]), formats, margin)
+    return to_a.astype(a_like.dtype), to_b.astype(b_like.dtype), following
+
+
+_delayed.defvjp(_delayed_forward, _delayed_backward)
+
+
+def delayed_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers,
+                        scales: DelayedScales, *,
+                        formats: tuple[str, str, str] = ("e4m3fn", "e4m3fn", "e5m2"),
+                        margin: float = 0.0,
+                        preferred_element_type: DTypeLike = jnp.float32) -> Array:
+    """lax.dot_general in FP8 with delayed scaling: lhs and rhs times their scales become codes, which
+    saturate; so does the gradient, and both products of it take codes (docs/semantics.md, F1 to F3).
+
+    scales: of this product. Its gradient is no derivative but the scales of the next step, with the
+        amaxes of all three tensors: jax.grad for it, too, and put what it gives in its place. Where
+        a product is used several times in a step, each use needs scales of its own: gradients add.
+    formats: of lhs, rhs, and gradients: 8-bit floats.
+    margin: scales are 2^-margin of what would bring the amax to the largest value.
+    Raises FormatError, ShapeError, DtypeError.
+    """
+    for name in formats:
+        row = _core.ElementFormat(name)
+        if row.bits != 8 or row.name in ("int8", "e8m0fnu"):
+            raise FormatError(f"formats: expected three floats of 8 bits, found {name}; "
+                              "dot_general takes MX and NVFP4")
+    if not isinstance(scales, DelayedScales):
+        raise FormatError(f"scales: expected DelayedScales, found {type(scales).__name__}; "
+                          "DelayedScales.initial() makes the first")
+    scales._check()
+    a, b, shape = _matrices(lhs, rhs, dimension_numbers)
+    return _delayed(a, b, scales, tuple(formats), margin).reshape(shape).astype(preferred_element_type)
+
+
+def hadamard(x: Array, key: Array) -> Array:
+    """x with its last axis rotated, 16 elements at a time, by a Hadamard matrix whose columns have
+    random signs: an orthogonal matrix H, so that hadamard(a, key) @ hadamard(b, key).T is a @ b.T.
+    An outlier is spread over its 16. The axis is padded with zeros to a multiple of 16.
+    """
+    matrix = np.ones((1, 1), np.float32)
+    while len(matrix) < _BLOCK:
+        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+    signs = jax.random.rademacher(key, (_BLOCK,), jnp.float32)
+    x = jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, -x.shape[-1] % _BLOCK)])
+    rotation = signs[:, None] * matrix / np.float32(math.sqrt(_BLOCK))
+    groups = x.reshape(*x.shape[:-1], -1, _BLOCK)
+    return jnp.matmul(groups, rotation, precision=lax.Precision.HIGHEST).reshape(x.shape)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
+def _blocked(a: Array, b: Array, key: Array | None, formats: tuple[str, str, str],
+             rotated: bool) -> Array:
+    return _scaled(a, b, formats[0], formats[1])
+
+
+def _scaled(a, b, left, right, a_key=None, b_key=None):
+    """[B, M, K] times [B, N, K], quantized along K; with a key, stochastically."""
+    sides = [quantize(x, format, rounding=None if key is None else "stochastic", key=key)
+             for x, format, key in ((a, left, a_key), (b, right, b_key))]
+    return _product(_side_of_array(sides[0], "lhs"), _side_of_array(sides[1], "rhs"))
+
+
+def _blocked_forward(a, b, key, formats, rotated):
+    return _blocked(a, b, key, formats, rotated), (a, b, key)
+
+
+def _blocked_backward(formats, rotated, kept, gradient):
+    a, b, key = kept
+    left, right, narrow = formats
+    keys = [None] * 3 if key is None else jax.random.split(key, 3)
+    # Blocks lie along the contracted axis, so that each product quantizes its operands anew.
+    to_a = _scaled(gradient, b.swapaxes(-1, -2), narrow, right, keys[0])
+    g, x = gradient.swapaxes(-1, -2), a.swapaxes(-1, -2)
+    if rotated:
+        g, x = hadamard(g, keys[2]), hadamard(x.astype(jnp.float32), keys[2])
+    to_b = _scaled(g, x, narrow, left, keys[1])
+    no_gradient = None if key is None else np.zeros(key.shape, jax.dtypes.float0)
+    return to_a.astype(a.dtype), to_b.astype(b.dtype), no_gradient
+
+
+_blocked.defvjp(_blocked_forward, _blocked_backward)
+
+
+def dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: lax.DotDimensionNumbers,
+                formats: tuple[str, str, str], *, key: Array | None = None, rotated: bool = False,
+                preferred_element_type: DTypeLike = jnp.float32) -> Array:
+    """lax.dot_general with both sides quantized in blocks along the contracted axes, and so the
+    products of its gradient.
+
+    formats: scaled formats of lhs, rhs and gradients: ("mxfp8_e4m3", "mxfp8_e4m3", "mxfp8_e5m2").
+    key: gradients are rounded stochastically with it, lhs and rhs to nearest (N5). A new one each
+        step and product.
+    rotated: both sides of the product that is the gradient of rhs, the weight, are rotated by
+        `hadamard` before they are quantized, as NVFP4's training recipe does. Needs a key.
+    Raises FormatError, ShapeError, DtypeError.
+    """
+    if len(formats) != 3:
+        raise FormatError(f"formats: expected three (lhs, rhs, gradients), found {len(formats)}")
+    names = tuple(_core.ScaledFormat(each).name for each in formats)
+    if rotated and key is None:
+        raise FormatError("rotated=True and key=jax.random.key(...) go together")
+    a, b, shape = _matrices(lhs, rhs, dimension_numbers)
+    return _blocked(a, b, key, names, rotated).reshape(shape).astype(preferred_element_type)

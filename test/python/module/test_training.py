@@ -1,0 +1,166 @@
+"""octavo.training: products for training in JAX, against NumPy statements of their rules, JAX's own
+derivatives, and octavo's functions outside of JAX."""
+import json
+import pathlib
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import octavo
+import octavo.training as training
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+OVER_LAST = (((1,), (0,)), ((), ()))
+KEY = jax.random.key(3)
+NARROW = {"e4m3fn": (ml_dtypes.float8_e4m3fn, 448), "e5m2": (ml_dtypes.float8_e5m2, 57344)}
+EXAMPLE = pathlib.Path(__file__).resolve().parents[3] / "examples/decoder_training/train.py"
+
+
+def draw(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def cosine(a, b):
+    a, b = np.ravel(a).astype(np.float64), np.ravel(b).astype(np.float64)
+    return a @ b / np.sqrt((a @ a) * (b @ b))
+
+
+@settings(max_examples=60, deadline=None)
+@given(history=hnp.arrays(np.float32, st.tuples(st.just(3), st.integers(1, 6)), elements=st.one_of(
+           st.floats(0, width=32, allow_subnormal=False), st.just(0.0), st.sampled_from([np.nan, np.inf, -1.0]))),
+       amaxes=hnp.arrays(np.float32, 3, elements=st.one_of(
+           st.floats(0, 100, width=32, allow_subnormal=False), st.sampled_from([np.nan, np.inf, 0.0]))),
+       margin=st.integers(-3, 5))
+def test_scales_follow_f1_to_f3(history, amaxes, margin):
+    """As octavo.update_delayed_scale, which test_delayed_scaling holds against a statement of the rules."""
+    scale = np.float32([2, 3, 5])
+    formats = ("e4m3fn", "e4m3fn", "e5m2")
+    found = training.DelayedScales(jnp.asarray(scale), jnp.asarray(history)).updated(amaxes, formats, margin)
+    history[:, 0] = amaxes
+    for i, format in enumerate(formats):
+        rolled, expected, _ = octavo.update_delayed_scale(history[i], scale[i], format, margin=margin)
+        np.testing.assert_array_equal(found.history[i], rolled)
+        assert found.scale[i] == expected or expected < np.finfo(np.float32).tiny  # XLA flushes subnormals
+
+
+def fp8(x, scale, format):
+    """Codes of x times scale, saturated, as values: seed 003's RFC, Scaling."""
+    dtype, largest = NARROW[format]
+    return np.clip(x * np.float32(scale), -largest, largest).astype(dtype).astype(np.float64)
+
+
+@pytest.mark.parametrize("compile", [lambda f: f, jax.jit], ids=["eager", "jit"])
+def test_a_delayed_product_and_its_gradients(compile):
+    a, b, g = draw(5, 48), draw(48, 7, seed=1), draw(5, 7, seed=2)
+    scales = training.DelayedScales(jnp.float32([8, 300, 4]), jnp.zeros((3, 4), jnp.float32))
+
+    def product(a, b, scales):
+        return training.delayed_dot_general(a, b, OVER_LAST, scales)
+
+    result, backward = jax.vjp(compile(product), a, b, scales)
+    to_a, to_b, following = backward(jnp.asarray(g))
+    left, right, narrow = fp8(a, 8, "e4m3fn"), fp8(b, 300, "e4m3fn"), fp8(g, 4, "e5m2")
+    # Products of codes are exact in f64; what is left is the order of sums in f32.
+    for found, expected in ((result, left @ right / (8 * 300)), (to_a, narrow @ right.T / (4 * 300)),
+                            (to_b, left.T @ narrow / (8 * 4))):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+    amaxes = [np.abs(x).max() for x in (a, b, g)]
+    np.testing.assert_array_equal(following.history[:, -1], amaxes)
+    np.testing.assert_array_equal(following.scale, np.float32([448, 448, 57344]) / np.float32(amaxes))
+
+
+def test_scales_go_through_a_scan():
+    x, w = draw(8, 32), draw(32, 4, seed=1)
+
+    def step(scales, _):
+        following = jax.grad(lambda s: (training.delayed_dot_general(x, w, OVER_LAST, s) ** 2).sum())(scales)
+        return following, following.scale
+
+    last, seen = jax.lax.scan(step, training.DelayedScales.initial(3), length=5)
+    assert seen.shape == (5, 3) and last.history.shape == (3, 3)
+    np.testing.assert_array_equal(seen[:, 0], np.full(5, np.float32(448) / np.abs(x).max()))
+    np.testing.assert_array_equal(np.asarray(last.history)[0], [0, np.abs(x).max(), np.abs(x).max()])
+
+
+def test_a_value_beyond_the_scale_saturates():
+    x = np.float32([[1000, 1, 0, 0]])
+    result = training.delayed_dot_general(x, np.eye(4, dtype=np.float32), OVER_LAST, training.DelayedScales.initial())
+    assert result.tolist() == [[448, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("depth", [16, 48, 20])
+def test_a_hadamard_rotation_is_orthogonal(depth):
+    a, b = draw(6, depth), draw(9, depth, seed=1)
+    turned = [np.asarray(training.hadamard(jnp.asarray(x), KEY), np.float64) for x in (a, b)]
+    assert turned[0].shape == (6, -(-depth // 16) * 16)
+    np.testing.assert_allclose(turned[0] @ turned[1].T, a.astype(np.float64) @ b.T, atol=2e-5)
+    spread = training.hadamard(jnp.zeros(16).at[5].set(8.0), KEY)
+    np.testing.assert_array_equal(np.abs(spread), np.full(16, 2.0))  # 8 / sqrt(16), any column
+
+
+@pytest.mark.parametrize("formats", [("mxfp8_e4m3", "mxfp8_e4m3", "mxfp8_e5m2"), ("nvfp4",) * 3, ("mxfp4", "mxfp6_e2m3", "mxfp8_e4m3")],
+                         ids=lambda formats: formats[0])
+@pytest.mark.parametrize("rotated", [False, True])
+def test_gradients_of_block_scaled_products(formats, rotated):
+    a, b, g = draw(32, 64), draw(64, 16, seed=1), jnp.asarray(draw(32, 16, seed=2))
+    result, backward = jax.vjp(lambda a, b: training.dot_general(a, b, OVER_LAST, formats, key=KEY, rotated=rotated), a, b)
+    # Each side is quantized along the contracted axis, to nearest in the product itself.
+    left, right = octavo.quantize(a, formats[0]), octavo.quantize(b, formats[1], axis=0)
+    np.testing.assert_allclose(result, left.dequantize() @ right.dequantize(), atol=1e-4)
+    to_a, to_b = backward(g)
+    assert cosine(to_a, g @ b.T) > 0.95 and cosine(to_b, a.T @ g) > 0.95
+
+
+def test_stochastic_gradients_are_right_on_average():
+    """Unlike those to nearest, whose error stays: N5."""
+    a, b, g = draw(4, 32), draw(32, 32, seed=1), jnp.asarray(draw(4, 32, seed=2))
+    formats = ("mxfp8_e4m3", "mxfp8_e4m3", "mxfp4")
+
+    def to_a(key):
+        return jax.vjp(lambda a: training.dot_general(a, b, OVER_LAST, formats, key=key), a)[1](g)[0]
+
+    exact = np.asarray(octavo.matmul(np.asarray(g), octavo.quantize(b.T.copy(), "mxfp8_e4m3", axis=0)))
+    many = np.mean([to_a(key) for key in jax.random.split(KEY, 400)], 0)
+    # e2m1fn saturates what lies above 6 of its block's scale, so that a little bias is left.
+    error = [np.linalg.norm(found - exact) / np.linalg.norm(exact) for found in (many, to_a(KEY), to_a(None))]
+    assert error[0] < 0.05 < error[1] and error[0] < error[2] / 2, error
+    assert not np.array_equal(to_a(KEY), to_a(jax.random.key(4)))
+    np.testing.assert_array_equal(to_a(KEY), to_a(KEY))
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda x, s: training.delayed_dot_general(x, x, OVER_LAST, None), "DelayedScales.initial"),
+    (lambda x, s: training.delayed_dot_general(x, x, OVER_LAST, s, formats=("e4m3fn", "mxfp4", "e5m2")), "mxfp4"),
+    (lambda x, s: training.delayed_dot_general(x, x, OVER_LAST, s, formats=("e4m3fn", "bf16", "e5m2")), "bf16"),
+    (lambda x, s: training.delayed_dot_general(x, x[:2], OVER_LAST, s), r"contracted \[4\] and \[2\]"),
+    (lambda x, s: training.delayed_dot_general(x.astype(int), x, OVER_LAST, s), "lhs"),
+    (lambda x, s: training.delayed_dot_general(x, x, OVER_LAST, training.DelayedScales(s.scale, s.history[0])), r"history \[3, N\]"),
+    (lambda x, s: training.DelayedScales(s.scale, s.history[0]).updated([1, 1, 1]), r"history \[3, N\]"),
+    (lambda x, s: training.DelayedScales.initial(0), "at least 1 step"),
+    (lambda x, s: training.dot_general(x, x, OVER_LAST, ("mxfp8_e4m3",)), "expected three"),
+    (lambda x, s: training.dot_general(x, x, OVER_LAST, ("mxfp8_e4m3", "mxfp9", "mxfp4")), "mxfp9"),
+    (lambda x, s: training.dot_general(x, x, OVER_LAST, ("mxfp4",) * 3, rotated=True), "go together"),
+], ids=range(11))
+def test_what_is_wrong_is_named(call, message):
+    x, scales = np.eye(4, dtype=np.float32), training.DelayedScales.initial()
+    with pytest.raises((octavo.errors.FormatError, octavo.errors.ShapeError, octavo.errors.DtypeError), match=message):
+        call(x, scales)
+
+
+def test_the_example_trains(tmp_path):
+    done = subprocess.run([sys.executable, EXAMPLE, "--steps", "60", "--output", tmp_path / "losses.png"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "losses.png").read_bytes().startswith(b"\x89PNG") and done.stderr == ""
+    results = json.loads((tmp_path / "losses.json").read_text())
+    assert len(results) == 4
+    first = {name: np.mean(runs[0]["losses"][:3]) for name, runs in results.items()}
+    last = {name: np.mean(runs[0]["losses"][-5:]) for name, runs in results.items()}
+    f32 = last["f32"]
+    assert all(last[name] < first[name] - 1 and abs(last[name] - f32) < 0.1 for name in results), last
