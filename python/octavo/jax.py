@@ -27,7 +27,7 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike, DTypeLike
 
-from . import _core
+from . import _core, _scaled_index
 from .errors import DtypeError, FormatError, ShapeError
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "convert",
     "dequantize",
     "fake_quantize",
+    "from_tensor",
     "matmul",
     "pack",
     "quantize",
@@ -195,6 +196,25 @@ class ScaledArray:
         return ScaledArray(self.elements.swapaxes(-1, -2), self.scales.swapaxes(-1, -2), self.outer,
                            self.format, -3 - self.axis)
 
+    def __getitem__(self, key: Any) -> "ScaledArray":
+        """A part with its scales: integers, traced ones too, on axes without blocks, slices on the
+        edges of blocks, and `...`. Raises ShapeError, IndexError."""
+        _parts(self)
+        *parts, axis = _scaled_index.parts(self.elements, self.scales, self.outer, self.format,
+                                           self.axis, key)
+        return ScaledArray(*parts, format=self.format, axis=axis)
+
+    def to_tensor(self) -> _core.ScaledTensor:
+        """The same as an octavo.ScaledTensor, which octavo.save takes; outside of jit.
+        Raises ShapeError where vmap gave each member an outer scale."""
+        _parts(self)
+        if self.outer.ndim != 0:
+            raise ShapeError("to_tensor: expected one outer scale, found outer of shape "
+                             f"{self.outer.shape}; take one member, as in array[0]")
+        codes = np.asarray(self.elements)
+        return _core.ScaledTensor(codes, np.asarray(self.scales), self.format, axis=self.axis,
+                                  outer=float(self.outer))
+
     def dequantize(self) -> Array:
         """The values as float32, as octavo.jax.dequantize gives them."""
         return dequantize(self)
@@ -210,6 +230,15 @@ class ScaledArray:
                          "and scales are its codes")
 
     __array_ufunc__ = None  # array @ scaled is __rmatmul__, array + scaled a TypeError
+
+
+def from_tensor(tensor: _core.ScaledTensor) -> ScaledArray:
+    """A ScaledArray of an octavo.ScaledTensor, such as octavo.load and octavo.checkpoint give."""
+    if not isinstance(tensor, _core.ScaledTensor):
+        raise DtypeError(f"tensor: expected an octavo.ScaledTensor, found {type(tensor).__name__}")
+    held = np.uint8 if _dtype(tensor.format.element) == np.uint8 else tensor.elements.dtype
+    return ScaledArray(jnp.asarray(tensor.elements.view(held)), jnp.asarray(tensor.scales),
+                       jnp.float32(tensor.outer), tensor.format.name, tensor.axis - tensor.ndim)
 
 
 def _parts(array: ScaledArray) -> tuple[ScaledArray, list[int], list[int]]:
