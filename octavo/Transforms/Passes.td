@@ -57,6 +57,33 @@ def FoldConstants : Pass<"octavo-fold-constants", "::mlir::ModuleOp"> {
   ];
 }
 
+def SimplifyConverts : Pass<"octavo-simplify-converts", "::mlir::ModuleOp"> {
+  let summary = "Leaves out converts that change no value";
+  let description = [{
+    A chain of `stablehlo.convert` from a float A by way of B to C becomes one convert from A to C, or
+    nothing where C is A, if every value of A comes out as it did: infinities, signs of zeros and of NaN
+    included, payloads of NaN not. A fake quantization, f32 to f8 to f32, stays.
+
+    With `excess-precision` a chain whose middle type does not hold the values of A goes too, as XLA
+    does where it is allowed to: that changes values, and each such convert gets a remark.
+
+    `reduce-precision=converts` makes a `reduce_precision` the converts to a format and back that are
+    equal to it for every value; `reduce-precision=operation` the reverse. Formats with the exponent
+    field of the operand have it: f32 by bf16, f16 by f8E5M2. A narrower field differs in subnormals.
+    A `reduce_precision` that keeps all bits of its operand goes.
+
+    A division by constants that are powers of two becomes a product by their inverses, if these are
+    values of the type: both are rounded once from the same number. No other division does.
+  }];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+  let options = [
+    Option<"excessPrecision", "excess-precision", "bool", "false",
+           "Also leave out converts to a narrower type and back, which changes values">,
+    Option<"reducePrecision", "reduce-precision", "std::string", "",
+           "converts or operation: which of the two forms equal roundings get; default: the one they have">,
+  ];
+}
+
 def RefineShapes : Pass<"octavo-refine-shapes", "::mlir::ModuleOp"> {
   let summary = "Makes the extents known that follow from the types of the arguments";
   let description = [{
