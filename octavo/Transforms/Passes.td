@@ -84,6 +84,35 @@ def SimplifyConverts : Pass<"octavo-simplify-converts", "::mlir::ModuleOp"> {
   ];
 }
 
+def NormalizeFloats : Pass<"octavo-normalize-floats", "::mlir::ModuleOp"> {
+  let summary = "Computes in the float types that a target has";
+  let description = [{
+    Around each elementwise operation, dot, convolution, `reduce` and `reduce_window` with an operand or
+    a result of a float type that the target does not compute in, converts go to f32 and back
+    (arithmetic on f8E8M0FNU: f64). Data movement, `select` and `convert` keep their types, and so does
+    everything else; operations of CHLO are legalized before.
+
+    `add`, `subtract`, `multiply`, `divide`, `sqrt`, exact operations, dots, convolutions and reductions
+    by one operation keep every bit that the interpreter gives. Other functions are rounded twice, to
+    f32 and to their own type, which may differ in the last place.
+
+    Where f32 or f64 is needed and the target lacks it too, that is an error. An operation whose meaning
+    is bound to its type (`reduce_precision`, `batch_norm_*`, `cholesky` and their like, dots with an
+    algorithm) is left, with a remark.
+
+    | target | computes in | takes in dots |
+    |---|---|---|
+    | `xla-cpu` | f16, f32, f64 | the same |
+    | `xla-gpu-sm89` | bf16, f16, f32, f64 | those, f8E4M3FN and f8E5M2, but not f8E5M2 on both sides |
+    | `f32-only` | f32 | the same |
+    | `bf16` | bf16, f32 | the same |
+  }];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+  let options = [
+    Option<"target", "target", "std::string", "", "xla-cpu, xla-gpu-sm89, f32-only or bf16">,
+  ];
+}
+
 def RefineShapes : Pass<"octavo-refine-shapes", "::mlir::ModuleOp"> {
   let summary = "Makes the extents known that follow from the types of the arguments";
   let description = [{
