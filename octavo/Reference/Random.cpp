@@ -1,5 +1,6 @@
 // StableHLO, random family.
 #include "octavo/Dialect/StableHLO/Random.h"
+#include "octavo/Numerics/Threefry.h"
 #include "octavo/Reference/CustomCalls.h"
 #include "octavo/Reference/Elements.h"
 #include "octavo/Reference/Evaluation.h"
@@ -110,7 +111,7 @@ llvm::Expected<Results> threefryCall(stablehlo::CustomCallOp op, const Operands&
     const auto word = [&](std::size_t operand) {
       return operands[operand].tensor().as<std::uint32_t>()[i];
     };
-    const auto bits = threefry2x32({word(0), word(1)}, {word(2), word(3)});
+    const auto bits = numerics::threefry({word(2), word(3)}, {word(0), word(1)});
     first.as<std::uint32_t>()[i] = bits[0];
     second.as<std::uint32_t>()[i] = bits[1];
   }

@@ -2,9 +2,10 @@
 
 #include "octavo/Numerics/Philox.h"
 #include "octavo/Numerics/Tensor.h"
+#include "octavo/Numerics/Threefry.h"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 
 namespace octavo::reference {
 
@@ -20,29 +21,12 @@ std::uint64_t joined(std::uint32_t low, std::uint32_t high) {
 
 } // namespace
 
-std::array<std::uint32_t, 2> threefry2x32(std::array<std::uint32_t, 2> key,
-                                          std::array<std::uint32_t, 2> counter) {
-  constexpr std::uint32_t kParity = 0x1BD11BDA;
-  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  const std::uint32_t keys[3] = {key[0], key[1], key[0] ^ key[1] ^ kParity};
-  std::uint32_t x0 = counter[0] + keys[0], x1 = counter[1] + keys[1];
-  for (std::uint32_t group = 1; group <= 5; ++group) {
-    for (int rotation : kRotations[(group + 1) % 2]) {
-      x0 += x1;
-      x1 = std::rotl(x1, rotation) ^ x0;
-    }
-    x0 += keys[group % 3];
-    x1 += keys[(group + 1) % 3] + group;
-  }
-  return {x0, x1};
-}
-
 RandomBits threefryBits(std::span<const std::uint64_t> state, std::span<const std::int64_t> shape,
                         int width) {
   const std::array<std::uint32_t, 2> key = halves(state[0]);
   const std::int64_t size = numerics::elementCount(shape);
   RandomBits result{{state.begin(), state.end()}, std::vector<std::uint64_t>(size)};
-  const auto block = [&](std::uint64_t i) { return threefry2x32(key, halves(state[1] + i)); };
+  const auto block = [&](std::uint64_t i) { return numerics::threefry(halves(state[1] + i), key); };
   if (width == 64) {
     for (std::int64_t i = 0; i < size; ++i) {
       const auto [low, high] = block(static_cast<std::uint64_t>(i));

@@ -2,15 +2,11 @@
 // (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011), on counters.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace octavo::reference {
-
-std::array<std::uint32_t, 2> threefry2x32(std::array<std::uint32_t, 2> key,
-                                          std::array<std::uint32_t, 2> counter);
 
 /// Bits for a tensor of `shape` whose elements have `width` bits (64 or at most 32, which are the
 /// low bits of 32), row-major, and the state for the next ones. The layout is XLA's.

@@ -20,6 +20,8 @@ std::string_view name(StepFacts::Kind kind) {
     return "update";
   case StepFacts::Kind::Sort:
     return "sort";
+  case StepFacts::Kind::RandomBits:
+    return "random bits";
   case StepFacts::Kind::Copy:
     return "copy";
   case StepFacts::Kind::Loop:

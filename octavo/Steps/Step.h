@@ -89,6 +89,7 @@ struct StepFacts {
     Chain,
     Update,
     Sort,
+    RandomBits,
     Copy,
     Loop,
     Branch,

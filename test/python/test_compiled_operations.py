@@ -642,6 +642,59 @@ def test_reduced_precision(element, tmp_path):
     function.assert_bits(tmp_path)
 
 
+# States whose counters carry into the next word, and into nothing.
+STATES = [[0, 0], [5, 2**64 - 2], [2**64 - 1, 2**32 - 1], [1, 2, 3], [5, 2**64 - 1, 11], [7, 2**64 - 3, 2**64 - 1]]
+
+
+@pytest.mark.parametrize("algorithm", ["THREE_FRY", "PHILOX", "DEFAULT"])
+@pytest.mark.parametrize("element", [*(each for each in NUMPY if each != "i1"), "bf16", "i2", "i4", "ui2", "ui4", *NARROW])
+def test_random_bits(element, algorithm, tmp_path):
+    """Both results, of extents that are odd, even and none, and of more than one thread takes at a time."""
+    function = Function()
+    shapes = [[], [1], [7], [2, 3], [3, 2], [3, 5, 3], [1, 1], [0], [3, 0], [4, 0, 3], [40, 151, 3]]
+    for case, shape in enumerate(shapes):
+        state = STATES[case % (3 if algorithm == "THREE_FRY" else 6)]
+        state = function.argument(np.array(state, np.uint64), "ui64")
+        of = tensor(function.arrays[-1].shape, "ui64")
+        name = function.emit(f"stablehlo.rng_bit_generator {state}, algorithm = {algorithm} : ({of}) -> "
+                             f"({of}, {tensor(shape, element)})")
+        function.lines[-1] = function.lines[-1].replace(f"{name} =", f"{name}:2 =")
+        function.give(f"{name}#0", function.arrays[-1].shape, "ui64")
+        bits = f"{name}#1"
+        if element in ("f32", "f64"):  # the bits of a NaN count, too
+            of = f"ui{element[1:]}"
+            bits = function.emit(f"stablehlo.bitcast_convert {bits} : ({tensor(shape, element)}) -> {tensor(shape, of)}")
+            function.give(bits, shape, of)
+        elif element == "bf16":
+            function.give(function.convert(bits, shape, element, "f32"), shape, "f32")
+        else:
+            function.give(bits, shape, element)
+    function.assert_bits(tmp_path)
+
+
+def test_random_bits_in_a_loop(tmp_path):
+    """Dropout's: a state that a loop carries, the sum of what is drawn."""
+    function = Function()
+    state = function.argument(np.array([3, 2**64 - 40], np.uint64), "ui64")
+    function.lines.append(f"""  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %none = stablehlo.constant dense<0> : tensor<5x9xui32>
+  %r:3 = stablehlo.while(%i = %zero, %s = {state}, %sum = %none) : tensor<i32>, tensor<2xui64>, tensor<5x9xui32>
+   cond {{
+    %end = stablehlo.constant dense<4> : tensor<i32>
+    %more = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %t, %bits = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<5x9xui32>)
+    %more = stablehlo.add %sum, %bits : tensor<5x9xui32>
+    stablehlo.return %next, %t, %more : tensor<i32>, tensor<2xui64>, tensor<5x9xui32>
+  }}""")
+    function.give("%r#1", [2], "ui64")
+    function.give("%r#2", [5, 9], "ui32")
+    function.assert_bits(tmp_path)
+
+
 def test_steps_in_a_loop_write_into_what_it_carries(tmp_path):
     """A scatter into one of two tensors that change places, a sort and a convolution of the other."""
     function = Function()

@@ -87,6 +87,7 @@ void Count::add(const steps::Sequence& sequence, int depth) {
     case StepFacts::Kind::Chain:
     case StepFacts::Kind::Update:
     case StepFacts::Kind::Sort:
+    case StepFacts::Kind::RandomBits:
     case StepFacts::Kind::Copy:
     case StepFacts::Kind::Loop:
     case StepFacts::Kind::Branch:

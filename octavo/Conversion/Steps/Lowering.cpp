@@ -8,8 +8,10 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Dialect/StableHLO/Random.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Product.h"
+#include "octavo/Steps/RandomBits.h"
 #include "octavo/Steps/Sort.h"
 
 #include "mlir/IR/Matchers.h"
@@ -105,6 +107,7 @@ private:
   llvm::Error scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence);
   llvm::Error write(mlir::Operation* op, const WritingCode& written, Sequence& sequence);
   llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
+  llvm::Error randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence);
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
@@ -362,6 +365,33 @@ llvm::Error Lowering::sort(stablehlo::SortOp op, Sequence& sequence) {
                     op, std::move(tensors), lines,
                     steps::SortStep::Comparator{function(code.comparator), std::move(*compared)},
                     std::move(keys)));
+  return llvm::Error::success();
+}
+
+llvm::Error Lowering::randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence) {
+  using Generator = steps::RandomBitsStep::Generator;
+  // DEFAULT is PHILOX (I23); the verifier leaves the length of its state open.
+  const bool isThreefry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
+  const std::int64_t words = sizeOf(op.getInitialState());
+  if (words != 2 && words != 3)
+    return interpret(op, sequence, "its state has neither 2 nor 3 numbers");
+  llvm::Expected<Slot> given = usedSlot(op.getInitialState());
+  if (!given)
+    return given.takeError();
+  llvm::Expected<Slot> next = usedSlot(op.getOutputState());
+  if (!next)
+    return next.takeError();
+  llvm::Expected<Place> output = used(op.getOutput());
+  if (!output)
+    return output.takeError();
+  if (!output->memory)
+    return refusal(op, "elements of this type have no place in memory");
+  const numerics::ElementType& element = output->memory->type;
+  add(sequence, std::make_unique<steps::RandomBitsStep>(
+                    op, isThreefry ? Generator::Threefry : Generator::Philox,
+                    steps::RandomBitsStep::State{*given, *next, words},
+                    steps::RandomBitsStep::Output{Slot{output->number}, output->memory->shape,
+                                                  element.width(), element.bytes()}));
   return llvm::Error::success();
 }
 
@@ -688,6 +718,7 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case<stablehlo::IfOp, stablehlo::CaseOp>(
           [&](auto branchOp) { return branch(branchOp, sequence); })
       .Case([&](stablehlo::SortOp sortOp) { return sort(sortOp, sequence); })
+      .Case([&](stablehlo::RngBitGeneratorOp random) { return randomBits(random, sequence); })
       .Case<stablehlo::ScatterOp, stablehlo::SelectAndScatterOp>(
           [&](auto scatterOp) { return scatter(scatterOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })

@@ -1,0 +1,46 @@
+// stablehlo.rng_bit_generator (I23): a block of numbers from each counter, any of them on any
+// thread.
+#pragma once
+
+#include "octavo/Steps/Step.h"
+
+#include <vector>
+
+namespace octavo::steps {
+
+class RandomBitsStep : public Step {
+public:
+  enum class Generator : std::uint8_t { Threefry, Philox };
+  /// The `words` numbers of ui64 of a state: key, counter, and with three the counter's high half.
+  struct State {
+    Slot given, next;
+    std::int64_t words;
+  };
+  struct Output {
+    Slot slot;
+    std::vector<std::int64_t> shape;
+    int width;          ///< of an element, in bits
+    std::int64_t bytes; ///< of an element
+  };
+  RandomBitsStep(mlir::Operation* op, Generator generator, State state, Output output);
+  llvm::Error run(Frame& frame) const override;
+  StepFacts facts() const override;
+
+private:
+  /// How blocks lie in the output: the numbers of a block are `inner` apart, a group of `extent`
+  /// elements on that axis takes as many blocks as cover it.
+  struct Layout {
+    std::int64_t outer, extent, inner;
+  };
+
+  template <typename Element> void fill(const std::uint64_t* state, Element* elements) const;
+
+  Generator generator;
+  State state;
+  Output output;
+  std::int64_t perBlock; ///< elements
+  Layout layout;
+  std::int64_t blocks;
+};
+
+} // namespace octavo::steps
