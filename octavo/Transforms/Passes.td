@@ -43,6 +43,30 @@ def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
   ];
 }
 
+def EmitStableHLO : Pass<"octavo-emit", "::mlir::ModuleOp"> {
+  let summary = "Writes the operations of the octavo dialect as plain StableHLO";
+  let description = [{
+    Scaled tensors become tensors of elements and of scales (and an outer scale); quantization,
+    dequantization and dots become arithmetic that any compiler of StableHLO takes, in the form of
+    explicit quantization and dequantization: `convert(elements) * broadcast(convert(scales))`, then a
+    `dot_general` of f32.
+
+    Codes, scales and dequantized values are those of the octavo program, on the interpreter bit for bit;
+    sums of dots are rounded in the order of `dot_general`. A compiler that flushes subnormals, as XLA
+    does on CPUs, takes f32 below 2^-126 for 0, scales of 2^-127 among them. A program cannot refuse
+    NaN and Inf: the quantizations are equal on finite values.
+
+    An argument of scaled type with `octavo.quantize` becomes the f32 tensor that is bound to it,
+    quantized in the program. Any other becomes two or three arguments, NAME, NAME.scales and NAME.outer,
+    and a result likewise two or three results. Scaled tensors through calls and control flow are errors
+    (`--inline` opens calls), and so are open extents.
+
+    Quantizations by the rules `floor`, `nearest` and `round-up` are written, with all other settings at
+    their defaults; conversions that round ties to even. Others are errors that name them.
+  }];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+}
+
 def FoldConstants : Pass<"octavo-fold-constants", "::mlir::ModuleOp"> {
   let summary = "Evaluates operations whose operands are constants";
   let description = [{

@@ -1,0 +1,222 @@
+// octavo-emit: the octavo dialect as plain StableHLO.
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Transforms/Passes.h"
+#include "octavo/Transforms/ScaleArithmetic.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::transforms {
+
+#define GEN_PASS_DEF_EMITSTABLEHLO
+#include "octavo/Transforms/Passes.h.inc"
+
+namespace {
+
+namespace func = mlir::func;
+
+bool isScaled(mlir::Type type) { return llvm::isa<ir::ScaledType>(type); }
+
+/// The types of the parts of a scaled tensor; an error where a part has no type or no known
+/// extents.
+mlir::FailureOr<llvm::SmallVector<mlir::Type>> partTypes(mlir::Operation* at, ir::ScaledType type) {
+  if (llvm::any_of(type.getShape(), mlir::ShapedType::isDynamic))
+    return at->emitError() << "octavo-emit takes known extents; found " << type
+                           << " (octavo-refine-shapes makes them known)";
+  llvm::SmallVector<mlir::Type> types = {type.getElementsType(), type.getScalesType()};
+  if (type.getHasOuterScale())
+    types.push_back(type.getOuterType());
+  if (llvm::is_contained(types, mlir::Type()))
+    return at->emitError() << "StableHLO has no tensors of the parts of " << type;
+  return types;
+}
+
+class FunctionEmitter {
+public:
+  explicit FunctionEmitter(func::FuncOp function) : function(function) {}
+
+  mlir::LogicalResult run() {
+    if (function.isExternal()) {
+      if (llvm::any_of(function.getArgumentTypes(), isScaled) ||
+          llvm::any_of(function.getResultTypes(), isScaled))
+        return function.emitError("octavo-emit needs the body of a function of scaled tensors");
+      return mlir::success();
+    }
+    if (mlir::failed(emitArguments()))
+      return mlir::failure();
+    llvm::SmallVector<mlir::Operation*> ops;
+    function.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) { ops.push_back(op); });
+    for (mlir::Operation* op : ops)
+      if (op != function.getOperation() && mlir::failed(emit(op)))
+        return mlir::failure();
+    for (mlir::Operation* op : llvm::reverse(emitted))
+      op->erase();
+    for (unsigned i = function.getNumArguments(); i-- > 0;)
+      if (isScaled(function.getArgument(i).getType()))
+        if (mlir::failed(function.eraseArgument(i)))
+          return mlir::failure();
+    return emitResultTypes();
+  }
+
+private:
+  /// A wide tensor in the place of a scaled argument that octavo.quantize says how to quantize; of
+  /// another, its parts.
+  mlir::LogicalResult emitArguments() {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      const mlir::BlockArgument argument = function.getArgument(i);
+      const auto type = llvm::dyn_cast<ir::ScaledType>(argument.getType());
+      if (!type)
+        continue;
+      const mlir::Location location = argument.getLoc();
+      mlir::FailureOr<llvm::SmallVector<mlir::Type>> types = partTypes(function, type);
+      if (mlir::failed(types))
+        return mlir::failure();
+      const auto quantization =
+          function.getArgAttrOfType<ir::QuantizationAttr>(i, ir::OctavoDialect::kQuantize);
+      const mlir::DictionaryAttr attributes = function.getArgAttrDict(i);
+      mlir::NamedAttrList kept(attributes);
+      kept.erase(ir::OctavoDialect::kQuantize);
+      mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&function.getBody().front());
+      if (quantization) {
+        const auto wide = mlir::RankedTensorType::get(type.getShape(), builder.getF32Type());
+        if (mlir::failed(function.insertArgument(
+                i + 1, wide, kept.getDictionary(builder.getContext()), location)))
+          return mlir::failure();
+        mlir::FailureOr<ScaledParts> quantized =
+            emitQuantize(builder, location, function.getArgument(i + 1), type, quantization);
+        if (mlir::failed(quantized))
+          return mlir::failure();
+        parts[argument] = *quantized;
+        ++i;
+        continue;
+      }
+      ScaledParts& taken = parts[argument];
+      mlir::Value* const slots[] = {&taken.elements, &taken.scales, &taken.outer};
+      constexpr llvm::StringLiteral kSuffixes[] = {"", ".scales", ".outer"};
+      const auto name =
+          llvm::dyn_cast_or_null<mlir::StringAttr>(kept.get(ir::OctavoDialect::kName));
+      for (const auto [j, part] : llvm::enumerate(*types)) {
+        mlir::NamedAttrList own(kept);
+        if (name)
+          own.set(ir::OctavoDialect::kName, builder.getStringAttr(name.getValue() + kSuffixes[j]));
+        if (mlir::failed(function.insertArgument(i + 1 + static_cast<unsigned>(j), part,
+                                                 own.getDictionary(builder.getContext()),
+                                                 location)))
+          return mlir::failure();
+        *slots[j] = function.getArgument(i + 1 + static_cast<unsigned>(j));
+      }
+      i += static_cast<unsigned>(types->size());
+    }
+    return mlir::success();
+  }
+
+  mlir::LogicalResult emitResultTypes() {
+    llvm::SmallVector<mlir::Type> results;
+    llvm::SmallVector<mlir::DictionaryAttr> attributes;
+    for (const auto [i, type] : llvm::enumerate(function.getResultTypes())) {
+      llvm::SmallVector<mlir::Type> own = {type};
+      if (const auto scaled = llvm::dyn_cast<ir::ScaledType>(type)) {
+        mlir::FailureOr<llvm::SmallVector<mlir::Type>> types = partTypes(function, scaled);
+        if (mlir::failed(types))
+          return mlir::failure();
+        own = *types;
+      }
+      const mlir::DictionaryAttr attribute = function.getResultAttrDict(static_cast<unsigned>(i));
+      for (const mlir::Type part : own) {
+        results.push_back(part);
+        attributes.push_back(attribute ? attribute
+                                       : mlir::DictionaryAttr::get(function.getContext()));
+      }
+    }
+    function.setFunctionType(
+        mlir::FunctionType::get(function.getContext(), function.getArgumentTypes(), results));
+    function.setAllResultAttrs(attributes);
+    return mlir::success();
+  }
+
+  mlir::LogicalResult emit(mlir::Operation* op) {
+    for (const mlir::Type type : op->getResultTypes())
+      if (const auto scaled = llvm::dyn_cast<ir::ScaledType>(type))
+        if (mlir::failed(partTypes(op, scaled)))
+          return mlir::failure();
+    for (const mlir::Value operand : op->getOperands())
+      if (isScaled(operand.getType()) && !parts.contains(operand))
+        return op->emitError("octavo-emit does not take scaled tensors as arguments of blocks");
+    mlir::OpBuilder builder(op);
+    const mlir::Location location = op->getLoc();
+    if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op)) {
+      mlir::FailureOr<ScaledParts> result =
+          emitQuantize(builder, location, quantize.getOperand(),
+                       llvm::cast<ir::ScaledType>(quantize.getType()), quantize.getQuantization());
+      if (mlir::failed(result))
+        return mlir::failure();
+      parts[quantize.getResult()] = *result;
+    } else if (auto pack = llvm::dyn_cast<ir::PackOp>(op)) {
+      parts[pack.getResult()] = {pack.getElements(), pack.getScales(), pack.getOuter()};
+    } else if (auto unpack = llvm::dyn_cast<ir::UnpackOp>(op)) {
+      const ScaledParts& taken = parts.at(unpack.getOperand());
+      unpack.getElements().replaceAllUsesWith(taken.elements);
+      unpack.getScales().replaceAllUsesWith(taken.scales);
+      if (unpack.getOuter())
+        unpack.getOuter().replaceAllUsesWith(taken.outer);
+    } else if (auto dequantize = llvm::dyn_cast<ir::DequantizeOp>(op)) {
+      dequantize.getResult().replaceAllUsesWith(wide(builder, location, dequantize.getOperand()));
+    } else if (auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op)) {
+      dot.getResult().replaceAllUsesWith(
+          emitDot(builder, location, wide(builder, location, dot.getLhs()),
+                  wide(builder, location, dot.getRhs()), dot.getDotDimensionNumbers(),
+                  llvm::cast<mlir::RankedTensorType>(dot.getType())));
+    } else if (auto convert = llvm::dyn_cast<ir::ConvertOp>(op)) {
+      mlir::FailureOr<mlir::Value> result = emitConvert(builder, convert);
+      if (mlir::failed(result))
+        return mlir::failure();
+      convert.getResult().replaceAllUsesWith(*result);
+    } else if (llvm::isa<func::ReturnOp>(op)) {
+      llvm::SmallVector<mlir::Value> operands;
+      for (const mlir::Value operand : op->getOperands()) {
+        if (!isScaled(operand.getType())) {
+          operands.push_back(operand);
+          continue;
+        }
+        const ScaledParts& taken = parts.at(operand);
+        operands.append({taken.elements, taken.scales});
+        if (taken.outer)
+          operands.push_back(taken.outer);
+      }
+      op->setOperands(operands);
+      return mlir::success();
+    } else {
+      if (llvm::any_of(op->getOperandTypes(), isScaled) ||
+          llvm::any_of(op->getResultTypes(), isScaled))
+        return op->emitError("octavo-emit does not take scaled tensors through this operation; "
+                             "calls are opened by --inline");
+      return mlir::success();
+    }
+    emitted.push_back(op);
+    return mlir::success();
+  }
+
+  /// A side of a dot, or the operand of a dequantize, in f32.
+  mlir::Value wide(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value) {
+    if (const auto type = llvm::dyn_cast<ir::ScaledType>(value.getType()))
+      return emitDequantize(builder, location, parts.at(value), type);
+    return emitWiden(builder, location, value);
+  }
+
+  func::FuncOp function;
+  llvm::DenseMap<mlir::Value, ScaledParts> parts;
+  llvm::SmallVector<mlir::Operation*> emitted;
+};
+
+struct EmitStableHLO : impl::EmitStableHLOBase<EmitStableHLO> {
+  void runOnOperation() override {
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      if (mlir::failed(FunctionEmitter(function).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace octavo::transforms

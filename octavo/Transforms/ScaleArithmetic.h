@@ -1,0 +1,34 @@
+// What the operations of the octavo dialect compute, as operations of StableHLO.
+#pragma once
+
+#include "octavo/Dialect/Octavo/Octavo.h"
+
+namespace octavo::transforms {
+
+/// A scaled tensor as plain ones. `outer` is null where the type has none.
+struct ScaledParts {
+  mlir::Value elements, scales, outer;
+};
+
+/// The codes that octavo.quantize gives of finite values. Fails, with an error that names it, on
+/// any setting but the rules floor, nearest and round-up with their defaults. Extents are known.
+mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Location location,
+                                          mlir::Value operand, ir::ScaledType type,
+                                          ir::QuantizationAttr quantization);
+
+/// The f32 values that octavo.dequantize gives.
+mlir::Value emitDequantize(mlir::OpBuilder& builder, mlir::Location location,
+                           const ScaledParts& parts, ir::ScaledType type);
+
+/// A float tensor in f32.
+mlir::Value emitWiden(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value);
+
+/// The product of two f32 tensors, in f32, converted to the result's type.
+mlir::Value emitDot(mlir::OpBuilder& builder, mlir::Location location, mlir::Value lhs,
+                    mlir::Value rhs, stablehlo::DotDimensionNumbersAttr dimensions,
+                    mlir::RankedTensorType result);
+
+/// The value of octavo.convert. Fails on roundings that StableHLO does not have.
+mlir::FailureOr<mlir::Value> emitConvert(mlir::OpBuilder& builder, ir::ConvertOp op);
+
+} // namespace octavo::transforms
