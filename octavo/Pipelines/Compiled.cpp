@@ -9,6 +9,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
 #include "octavo/Pipelines/Codegen.h"
+#include "octavo/Transforms/Legalizations/LegalizeBatchNorm.h"
 #include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
 #include "octavo/Transforms/Passes.h"
 
@@ -312,6 +313,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   if (mlir::failed(legalize.run(module)))
     return llvm::createStringError(diagnostics.found());
   legalizeExactly(module);
+  transforms::legalizeBatchNorm(module);
   if (mlir::failed(simplify.run(module)))
     return llvm::createStringError(diagnostics.found());
   widenProducts(module);

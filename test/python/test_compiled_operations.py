@@ -642,6 +642,61 @@ def test_reduced_precision(element, tmp_path):
     function.assert_bits(tmp_path)
 
 
+# Shape and feature axis.
+FEATURES = [([4, 3], 1), ([2, 3, 5, 4], 1), ([2, 5, 4, 3], 3), ([3, 9], 0), ([5], 0), ([0, 3], 1), ([2, 300, 7], 2)]
+BATCH_NORM_ELEMENTS = ["f16", "bf16", "f32", "f64", "f8E5M2", "f8E4M3FNUZ", "f8E4M3FN"]
+
+
+def batch_norm(function, name, case, element, results):
+    """The operation of drawn values, the variances among them not negative."""
+    shape, feature = FEATURES[case]
+    operands = {"inference": "xlllv", "training": "xll", "grad": "xllvx"}[name]
+    names, kinds = [], []
+    for i, which in enumerate(operands):
+        extents = shape if which == "x" else [shape[feature]]
+        names.append(value(function, extents, element, 7 * case + i))
+        kinds.append(tensor(extents, element))
+        if which == "v":
+            names[-1] = function.emit(f"stablehlo.abs {names[-1]} : {kinds[-1]}")
+    of = [tensor(shape, element), *[tensor([shape[feature]], element)] * (results - 1)]
+    given = of[0] if results == 1 else f"({', '.join(of)})"
+    found = function.emit(f"\"stablehlo.batch_norm_{name}\"({', '.join(names)}) {{epsilon = 1.0e-3 : f32, "
+                          f"feature_index = {feature} : i64}} : ({', '.join(kinds)}) -> {given}")
+    if results == 1:
+        function.give(found, shape, element)
+        return
+    function.lines[-1] = function.lines[-1].replace(f"{found} =", f"{found}:{results} =")
+    for i in range(results):
+        function.give(f"{found}#{i}", shape if i == 0 else [shape[feature]], element)
+
+
+@pytest.mark.parametrize("element", BATCH_NORM_ELEMENTS)
+def test_batch_norm_inference(element, tmp_path):
+    function = Function()
+    for case in range(len(FEATURES)):
+        batch_norm(function, "inference", case, element, 1)
+    function.assert_bits(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["training", "grad"])
+@pytest.mark.parametrize("element", BATCH_NORM_ELEMENTS)
+def test_batch_norm_sums(element, name, tmp_path):
+    """Sums of f64 in another order: of f64 what they are off by, else a rounding that falls on the other side of a tie."""
+    function = Function()
+    for case in range(len(FEATURES)):
+        batch_norm(function, name, case, element, 3)
+    ulp = {"f64": 2.0**-44, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7}.get(element, 0.25)
+    wanted, found = function.run(tmp_path, "reference"), function.run(tmp_path, "compiled")
+    different = total = 0
+    for a, b in zip(found, wanted, strict=True):
+        largest = np.max(np.abs(b), initial=0, where=np.isfinite(b))
+        np.testing.assert_allclose(a, b, rtol=ulp, atol=2.0**-44 * float(largest))
+        different += np.count_nonzero((a != b) & ~(np.isnan(a) & np.isnan(b)))
+        total += b.size
+    assert element == "f64" or different <= total / 1000
+    function.assert_all_is_compiled(tmp_path)
+
+
 # States whose counters carry into the next word, and into nothing.
 STATES = [[0, 0], [5, 2**64 - 2], [2**64 - 1, 2**32 - 1], [1, 2, 3], [5, 2**64 - 1, 11], [7, 2**64 - 3, 2**64 - 1]]
 
