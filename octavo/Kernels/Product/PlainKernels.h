@@ -16,6 +16,7 @@ struct PlainTileArguments {
   std::ptrdiff_t leftStride;  ///< bytes between rows
   const std::byte* right;     ///< the first panel, 16 dwords a step
   std::ptrdiff_t rightStride; ///< bytes between panels
+  std::ptrdiff_t rightStep = 0; ///< bytes between steps, for tiles of a right side as it lies
   std::int64_t depth;         ///< of K
   float* c = nullptr;
   std::ptrdiff_t stride = 0; ///< floats between rows of C
@@ -30,6 +31,9 @@ struct PlainKernels {
   int tallest;                                        ///< rows of the tallest tile
   int panels[kMostPlainRows];                         ///< of the widest tile of 1, 2, ... rows
   PlainTile* tiles[kMostPlainRows][kMostPlainPanels]; ///< [rows - 1][panels - 1]
+  /// The same for a right side as it lies, 16 columns beside each other `rightStep` bytes after the
+  /// last step's. Null where a dword of it is not one element.
+  PlainTile* unpacked[kMostPlainRows][kMostPlainPanels];
 
   /// Of bf16, where the tiles widen each operand as they go: worth it for few rows alone. Others
   /// are widened first, and multiplied as f32. Null where tiles take bf16 as they are.

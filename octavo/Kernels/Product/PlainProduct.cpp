@@ -72,7 +72,8 @@ void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, st
   const std::int64_t width =
       std::min<std::int64_t>(count * kPanelColumns, part.columns - panel * kPanelColumns);
   float* const corner = part.c + row * part.stride + panel * kPanelColumns;
-  PlainTile* const run = kernels.tiles[height - 1][count - 1];
+  PlainTile* const run =
+      (arguments.rightStep == 0 ? kernels.tiles : kernels.unpacked)[height - 1][count - 1];
   arguments.c = corner;
   arguments.stride = part.stride;
   if (width == count * kPanelColumns)
@@ -170,6 +171,45 @@ void multiply(Isa isa, const Part& part, const std::uint16_t* left, std::ptrdiff
                     depth);
   else
     multiplyPart(kernels, part, left, leftStride, panels, depth);
+}
+
+/// Few enough rows for one tile: each panel is read once, where it lies or packed just before, so
+/// that it comes from memory once and is in the nearest cache when it is multiplied. `memory` has
+/// room for the panels of a tile.
+template <typename T>
+void multiplyFewRows(Isa isa, const Part& part, const T* left, std::ptrdiff_t leftStride,
+                     const MatrixView<T>& right, std::byte* memory) {
+  const PlainKernels& kernels = plainKernels(isa, kPlainType<T>);
+  const int width = kernels.panels[part.rows - 1];
+  const bool isReadInPlace = kernels.unpacked[part.rows - 1][0] != nullptr &&
+                             right.columnStride == 1 && right.depthStride > 0;
+  std::int64_t panel = 0;
+  while (panel < part.panels()) {
+    const std::int64_t column = panel * kPanelColumns;
+    const std::int64_t whole = (part.columns - column) / kPanelColumns;
+    const bool isInPlace = isReadInPlace && whole > 0;
+    const auto count =
+        static_cast<int>(std::min<std::int64_t>(width, isInPlace ? whole : part.panels() - panel));
+    if (isInPlace) {
+      runTile(kernels, part, 0, part.rows, panel, count,
+              {.left = reinterpret_cast<const std::byte*>(left),
+               .leftStride = leftStride * static_cast<std::ptrdiff_t>(sizeof(T)),
+               .right = reinterpret_cast<const std::byte*>(right.values + column),
+               .rightStride = kStepBytes,
+               .rightStep = right.depthStride * static_cast<std::ptrdiff_t>(sizeof(T)),
+               .depth = right.depth});
+    } else {
+      for (int p = 0; p < count; ++p)
+        packPanel(right, panel + p, memory + p * right.panelBytes());
+      multiply(isa,
+               {.rows = part.rows,
+                .columns = std::min<std::int64_t>(count * kPanelColumns, part.columns - column),
+                .c = part.c + column,
+                .stride = part.stride},
+               left, leftStride, memory, right.depth);
+    }
+    panel += count;
+  }
 }
 
 /// How C is cut into tasks: rows first, for then a panel is read once for each range; columns where
@@ -274,7 +314,11 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
                        .columns = shape.columns,
                        .depthStride = shape.rightDepthStride,
                        .columnStride = shape.rightColumnStride};
-  const std::size_t bytes = matrix.packedBytes();
+  const bool isFewRows = shape.rows <= tallest;
+  const std::size_t bytes =
+      isFewRows ? MatrixView<T>{.depth = shape.depth, .columns = kMostPlainPanels * kPanelColumns}
+                      .packedBytes()
+                : matrix.packedBytes();
   // Each range of rows packs its right operand again.
   constexpr std::int64_t kLeastTiles = 4, kTasksOfThread = 2;
   const std::int64_t threads = threadsOf(execution);
@@ -299,19 +343,23 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
                 if (rows <= 0)
                   continue;
                 const BatchOffsets& at = products[static_cast<std::size_t>(product)];
-                if (product != packedProduct) {
-                  view.values = right + at.right;
+                view.values = right + at.right;
+                if (!isFewRows && product != packedProduct) {
                   for (std::int64_t panel = 0; panel < view.panels(); ++panel)
                     packPanel(view, panel, panels.data() + panel * view.panelBytes());
                   packedProduct = product;
                 }
-                multiply(execution.isa,
-                         {.rows = rows,
-                          .columns = shape.columns,
-                          .c = c + at.c + row * shape.cStride,
-                          .stride = shape.cStride},
-                         left + at.left + row * shape.leftStride, shape.leftStride, panels.data(),
-                         shape.depth);
+                const Part part{.rows = rows,
+                                .columns = shape.columns,
+                                .c = c + at.c + row * shape.cStride,
+                                .stride = shape.cStride};
+                const T* const rowsOfLeft = left + at.left + row * shape.leftStride;
+                if (isFewRows)
+                  multiplyFewRows(execution.isa, part, rowsOfLeft, shape.leftStride, view,
+                                  panels.data());
+                else
+                  multiply(execution.isa, part, rowsOfLeft, shape.leftStride, panels.data(),
+                           shape.depth);
                 finisher(product * shape.rows + row, product * shape.rows + row + rows);
               }
               memory = std::move(panels);

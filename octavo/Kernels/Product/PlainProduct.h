@@ -57,7 +57,9 @@ struct BatchOffsets {
 };
 
 /// A batch of small products whose right operands are made at run time, as attention's are: each is
-/// packed on the way, to memory of the thread. The finisher is told of rows product * rows + row.
+/// packed on the way, to memory of the thread. Rows few enough for one tile read f32 with
+/// neighbours of a row of B beside each other where they lie, and pack others a tile's columns at a
+/// time. The finisher is told of rows product * rows + row.
 void multiplyBatch(const float* left, const float* right, float* c, const BatchShape& shape,
                    std::span<const BatchOffsets> products, const Execution& execution = {},
                    RowFinisher finisher = {});

@@ -330,6 +330,67 @@ TEST_P(PlainProduct, OfABatchOfBf16IsEachProductByItself) {
   expectBatch<std::uint16_t>(GetParam());
 }
 
+/// Attention's sums of values and products of keys with few rows, columns that fill panels and that
+/// do not; NaN lies between rows and behind the last one, and is not read.
+template <typename T> void expectFewRowsAreTheStatedChain(const Execution& execution) {
+  constexpr int kProducts = 3;
+  T nan;
+  put(nan, std::numeric_limits<float>::quiet_NaN());
+  for (std::int64_t rows = 1; rows <= 9; ++rows)
+    for (std::int64_t columns : {1, 15, 16, 33, 48, 64, 85})
+      for (std::int64_t depth : {0, 1, 6, 35})
+        for (bool isTransposed : {false, true}) {
+          const std::int64_t ofDepth = isTransposed ? 1 : columns + 3;
+          const std::int64_t ofColumn = isTransposed ? depth + 3 : 1;
+          const std::int64_t size = isTransposed ? columns * ofColumn : depth * ofDepth;
+          Random random(static_cast<std::uint32_t>(rows + 100 * columns + 10000 * depth));
+          const std::vector<T> a = normals<T>(kProducts * rows * depth, random);
+          std::vector<T> b(static_cast<std::size_t>(kProducts * size), nan);
+          std::vector<BatchOffsets> products;
+          std::vector<float> expected;
+          for (std::int64_t p = 0; p < kProducts; ++p) {
+            products.push_back({p * rows * depth, p * size, p * rows * columns});
+            const std::vector<T> values = normals<T>(depth * columns, random);
+            for (std::int64_t k = 0; k < depth; ++k)
+              for (std::int64_t n = 0; n < columns; ++n)
+                b[p * size + k * ofDepth + n * ofColumn] = values[k * columns + n];
+            for (std::int64_t i = 0; i < rows * columns && isChain<T>(execution.isa); ++i) {
+              float sum = 0;
+              for (std::int64_t k = 0; k < depth; ++k)
+                sum = added(sum, valueOf(a[(p * rows + i / columns) * depth + k]),
+                            valueOf(values[k * columns + i % columns]), execution.isa);
+              expected.push_back(sum);
+            }
+            if (!isChain<T>(execution.isa)) {
+              const std::vector<T> left(a.begin() + p * rows * depth,
+                                        a.begin() + (p + 1) * rows * depth);
+              const auto c = product(left, values, rows, columns, depth, execution);
+              expected.insert(expected.end(), c.begin(), c.end());
+            }
+          }
+          std::vector<float> c(expected.size() + 1, -1.0f);
+          multiplyBatch(a.data(), b.data(), c.data(),
+                        {.rows = rows,
+                         .depth = depth,
+                         .columns = columns,
+                         .leftStride = depth,
+                         .rightDepthStride = ofDepth,
+                         .rightColumnStride = ofColumn,
+                         .cStride = columns},
+                        products, execution);
+          ASSERT_EQ(c.back(), -1.0f);
+          c.pop_back();
+          ASSERT_EQ(bitsOf(c), bitsOf(expected))
+              << rows << " x " << columns << " x " << depth << ", " << isTransposed;
+        }
+}
+TEST_P(PlainProduct, OfABatchOfFewRowsIsTheStatedChain) {
+  expectFewRowsAreTheStatedChain<float>(execution());
+}
+TEST_P(PlainProduct, OfABatchOfFewRowsOfBf16IsTheStatedChain) {
+  expectFewRowsAreTheStatedChain<std::uint16_t>(execution());
+}
+
 /// A finisher that multiplies a batch itself leaves what the outer one has packed alone.
 TEST_P(PlainProduct, OfABatchMayBeFinishedByAnother) {
   constexpr std::int64_t kExtent = 60;

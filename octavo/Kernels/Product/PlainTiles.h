@@ -29,7 +29,8 @@ struct Part {
   std::int64_t firstRow(std::int64_t tile, std::int64_t tiles) const { return tile * rows / tiles; }
 };
 
-/// Runs a tile of C at `row` and `panel`: `arguments` say what is multiplied.
+/// Runs a tile of C at `row` and `panel`: `arguments` say what is multiplied, and whether the right
+/// side is packed.
 void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, std::int64_t height,
              std::int64_t panel, int count, PlainTileArguments arguments);
 

@@ -25,17 +25,21 @@ struct PlainBf16 {
   static OCTAVO_INLINE F32 add(F32 sum, F32 b, F32 a) { return multiplyAdd(sum, b, a); }
 };
 
-template <typename Dot, int kRows, int kPanels> void plainTile(const PlainTileArguments& tile) {
+/// `kIsPacked` says that a step of the right side follows the last one at once.
+template <typename Dot, int kRows, int kPanels, bool kIsPacked>
+void plainTile(const PlainTileArguments& tile) {
   constexpr int kPanelVectors = kPanelColumns / kLanes;
   constexpr int kVectors = kPanelVectors * kPanels;
-  constexpr int kUnrolled = 4;
+  // Several steps at places that are not constants would spill.
+  constexpr int kUnrolled = kIsPacked ? 4 : 1;
+  const std::ptrdiff_t rightStep = kIsPacked ? kStepBytes : tile.rightStep;
   // One or two rows read a matrix from memory faster than they multiply it.
-  constexpr bool kPrefetches = kRows <= 2;
+  constexpr bool kPrefetches = kIsPacked && kRows <= 2;
   const std::byte* left = tile.left;
   const std::ptrdiff_t leftStride = tile.leftStride;
   const std::byte* right[kPanels];
   for (int p = 0; p < kPanels; ++p)
-    right[p] = tile.right + p * tile.rightStride;
+    right[p] = tile.right + p * (kIsPacked ? tile.rightStride : kStepBytes);
   float* __restrict c = tile.c;
   const std::ptrdiff_t stride = tile.stride;
 
@@ -49,7 +53,7 @@ template <typename Dot, int kRows, int kPanels> void plainTile(const PlainTileAr
   // A part of a step: dwords of the rows, and of the panels `at` bytes on. What there is less of is
   // kept in registers. Nothing is loaded early nor added late: the compiler would spill for it.
   auto addPart = [&]<int kPart>(const std::byte* rows, std::ptrdiff_t rowStride,
-                                int at) __attribute__((always_inline)) {
+                                std::ptrdiff_t at) __attribute__((always_inline)) {
     auto row = [&](int i) __attribute__((always_inline)) {
       asm volatile("" ::: "memory");
       return Dot::template part<kPart>((U32)broadcast(rows + i * rowStride));
@@ -93,14 +97,14 @@ template <typename Dot, int kRows, int kPanels> void plainTile(const PlainTileAr
     if constexpr (kPrefetches)
       for (int p = 0; p < kPanels; ++p)
         __builtin_prefetch(right[p] + s * kStepBytes + kPrefetchBytes);
-    addPart.template operator()<0>(left + 4 * s, leftStride, s * kStepBytes);
+    addPart.template operator()<0>(left + 4 * s, leftStride, s * rightStep);
     if constexpr (Dot::kParts == 2)
-      addPart.template operator()<1>(left + 4 * s, leftStride, s * kStepBytes);
+      addPart.template operator()<1>(left + 4 * s, leftStride, s * rightStep);
   };
   auto advance = [&](int steps) __attribute__((always_inline)) {
     left += 4 * steps;
     for (int p = 0; p < kPanels; ++p)
-      right[p] += steps * kStepBytes;
+      right[p] += steps * rightStep;
   };
   std::int64_t steps = tile.depth / Dot::kElements;
   for (; steps >= kUnrolled; steps -= kUnrolled) {
@@ -132,7 +136,9 @@ template <typename Dot, int kRows, int kPanels> void plainTile(const PlainTileAr
 }
 
 template <typename Dot, int kRows, int kPanels> constexpr void addPlainTiles(PlainKernels& table) {
-  table.tiles[kRows - 1][kPanels - 1] = plainTile<Dot, kRows, kPanels>;
+  table.tiles[kRows - 1][kPanels - 1] = plainTile<Dot, kRows, kPanels, true>;
+  if constexpr (Dot::kElements == 1)
+    table.unpacked[kRows - 1][kPanels - 1] = plainTile<Dot, kRows, kPanels, false>;
   if constexpr (kPanels > 1)
     addPlainTiles<Dot, kRows, kPanels - 1>(table);
 }
