@@ -67,6 +67,35 @@ def EmitStableHLO : Pass<"octavo-emit", "::mlir::ModuleOp"> {
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
 }
 
+def RecoverScaled : Pass<"octavo-recover-scaled", "::mlir::ModuleOp"> {
+  let summary = "Makes dots of dequantized values dots of scaled tensors";
+  let description = [{
+    A dot whose operand is codes of a narrow float times their scales, as frameworks write it by hand,
+    becomes an `octavo.dot_general` of an `octavo.pack`. Codes and scales are looked for upward:
+
+    - `convert` of codes, before or after the scales; `multiply` on either side, `divide` (by s: times
+      1 / s, rounded to f32); scales that are scalars, a row's, a column's or a block's, broadcast by
+      `broadcast_in_dim`, `reshape` and `transpose`; one outer scale above narrow ones, two levels of
+      f32 scales as one; constants too; codes of scales that `bitcast_convert` takes from u8.
+    - `transpose`, `reshape`, `broadcast_in_dim`, `slice`, `dynamic_slice`, `concatenate`, `pad` with 0,
+      `select` against 0 and `optimization_barrier` between them and the dot, where they move whole
+      blocks: they are done to the codes and to the scales.
+    - A dot of codes without scales has scales of 1. A fake quantization is a quantization: its codes
+      are multiplied.
+    - `stablehlo.composite "xla.scaled_dot"`, and the custom calls `__op$dequantize` and
+      `__op$block_scaled_dot`.
+
+    The product is that of the scaled tensors (docs/semantics.md, D4 and I13): dequantized values are
+    not rounded on the way, to bf16 say, and sums are in its order. Every recovered dot gets a remark,
+    and every dot that multiplies wide values with narrow ones behind them a warning: the first
+    operation that stands in the way, what it does, what to change.
+  }];
+  let dependentDialects = ["::octavo::ir::OctavoDialect", "::octavo::stablehlo::StableHLODialect"];
+  let options = [
+    Option<"failOnMissed", "fail-on-missed", "bool", "false", "Make these warnings errors">,
+  ];
+}
+
 def FoldConstants : Pass<"octavo-fold-constants", "::mlir::ModuleOp"> {
   let summary = "Evaluates operations whose operands are constants";
   let description = [{

@@ -34,6 +34,7 @@ constexpr const char* kMissingCommands = "";
 
 void addProgramCommands(CLI::App& app) {
   addConvertProgramCommand(app);
+  addExplainCommand(app);
   addQuantizeCommand(app);
   addRunCommand(app);
 }

@@ -1,0 +1,86 @@
+// What a wide tensor is made of: codes of a narrow format and their scales, where a program
+// dequantizes by hand.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace octavo::transforms {
+
+using Extents = llvm::SmallVector<std::int64_t>;
+
+/// value[i] = elements[i] * scales[i / block] * outer.
+struct ScaledParts {
+  mlir::Value elements;    ///< codes, of the tensor's shape
+  mlir::Value scales = {}; ///< the grid, of the tensor's rank; null: every scale is 1
+  Extents block = {};      ///< of the grid
+  mlir::Value outer = {};  ///< tensor<f32>; null: 1
+};
+
+/// The first operation, from the dot upward, that keeps a tensor from being ScaledParts.
+struct Obstacle {
+  mlir::Operation* op;
+  std::string reason; ///< "adds to the dequantized values"
+  std::string remedy; ///< "add after the dot"
+};
+
+/// Nothing: no narrow tensor is on the way.
+using ScaledOrigin = std::variant<std::monostate, ScaledParts, Obstacle>;
+
+/// The one number that all elements are, where constants, broadcasts and conversions show it.
+std::optional<double> constantOf(mlir::Value value);
+
+/// Follows values upward. What moves a dequantized tensor about is done to its codes and scales by
+/// new operations beside it; those that nobody uses are erased with the object.
+class ScaledOrigins {
+public:
+  ScaledOrigins() = default;
+  ScaledOrigins(const ScaledOrigins&) = delete;
+  ScaledOrigins& operator=(const ScaledOrigins&) = delete;
+  ~ScaledOrigins();
+
+  ScaledOrigin of(mlir::Value value);
+
+private:
+  /// A tensor that one value a block makes: tensor[i] = value[i / block].
+  struct Grid {
+    mlir::Value value;
+    Extents block;
+  };
+
+  ScaledOrigin find(mlir::Value value);
+  ScaledOrigin scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor, bool isDivided);
+  ScaledOrigin combined(mlir::Operation* op, ScaledParts parts, Grid grid);
+  ScaledOrigin moved(mlir::Operation* op, const ScaledParts& parts);
+  ScaledOrigin concatenated(mlir::Operation* op);
+  ScaledOrigin dequantized(mlir::Operation* call);
+  bool comesFromNarrow(mlir::Value value);
+
+  std::optional<Grid> gridOf(mlir::Value value);
+  std::optional<Grid> reshaped(mlir::OpBuilder& builder, mlir::Location location, const Grid& grid,
+                               llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> to);
+
+  template <typename Op, typename... Operands>
+  Op make(mlir::OpBuilder& builder, Operands&&... operands) {
+    Op op = Op::create(builder, std::forward<Operands>(operands)...);
+    made.push_back(op);
+    return op;
+  }
+  mlir::Value toF32(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value);
+  mlir::Value withShape(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
+                        llvm::ArrayRef<std::int64_t> shape);
+
+  llvm::DenseMap<mlir::Value, ScaledOrigin> known;
+  llvm::DenseMap<mlir::Value, bool> narrow;
+  std::vector<mlir::Operation*> made;
+};
+
+} // namespace octavo::transforms

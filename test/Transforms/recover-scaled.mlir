@@ -1,0 +1,70 @@
+// RUN: octavo-opt %s -split-input-file -octavo-recover-scaled -canonicalize 2>/dev/null | FileCheck %s
+// RUN: octavo-opt %s -split-input-file -octavo-recover-scaled -o /dev/null 2>&1 | FileCheck %s --check-prefix=TOLD
+// RUN: not octavo-opt %s -split-input-file -octavo-recover-scaled=fail-on-missed -o /dev/null 2>&1 | FileCheck %s --check-prefix=FAILED
+// Forms that JAX does not write, and what is told. test/python/test_recover_scaled.py has JAX's own.
+
+// Two levels of scales above E2M1 (NVFP4); the plain side stays.
+// CHECK-LABEL: func.func @two_levels
+// CHECK: %[[W:.*]] = octavo.pack %arg0, %{{.*}}, %{{.*}} : {{.*}} -> !octavo.scaled<4x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>
+// CHECK: octavo.dot_general %[[W]], %arg3, contracting_dims = [1] x [0]
+// TOLD: remark: {{.*}}layer/dot multiplies f4E2M1FN by f8E4M3FN, block [1, 16], outer f32 x f32
+func.func @two_levels(%q: tensor<4x64xf4E2M1FN>, %s: tensor<4x4xf8E4M3FN>, %g: tensor<f32>, %w: tensor<64x8xf32>) -> tensor<4x8xf32> {
+  %0 = stablehlo.convert %q : (tensor<4x64xf4E2M1FN>) -> tensor<4x64xf32>
+  %1 = stablehlo.convert %s : (tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [0, 1] : (tensor<4x4xf32>) -> tensor<4x4x16xf32>
+  %3 = stablehlo.reshape %2 : (tensor<4x4x16xf32>) -> tensor<4x64xf32>
+  %4 = stablehlo.multiply %0, %3 : tensor<4x64xf32>
+  %5 = stablehlo.broadcast_in_dim %g, dims = [] : (tensor<f32>) -> tensor<4x64xf32>
+  %6 = stablehlo.multiply %5, %4 : tensor<4x64xf32>
+  %7 = stablehlo.dot_general %6, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32> loc("layer/dot")
+  return %7 : tensor<4x8xf32>
+}
+
+// -----
+
+// XLA's calls: 3 operands, one side without scales; 5, with a scale of the result.
+// CHECK-LABEL: func.func @calls
+// CHECK: %[[A:.*]] = octavo.pack %arg0, %arg2 : {{.*}} -> !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+// CHECK: octavo.dot_general %[[A]], %arg3, contracting_dims = [1] x [1]
+// CHECK: %[[D:.*]] = octavo.dot_general {{.*}} -> tensor<4x8xbf16>
+// CHECK: stablehlo.multiply %[[D]], %{{.*}} : tensor<4x8xbf16>
+func.func @calls(%a: tensor<4x64xf8E4M3FN>, %b: tensor<8x64xf8E4M3FN>, %s: tensor<4x2xf8E8M0FNU>, %w: tensor<8x64xbf16>, %t: tensor<8x2xf8E8M0FNU>, %g: tensor<bf16>) -> (tensor<4x8xbf16>, tensor<4x8xbf16>) {
+  %0 = stablehlo.custom_call @__op$block_scaled_dot(%a, %w, %s) : (tensor<4x64xf8E4M3FN>, tensor<8x64xbf16>, tensor<4x2xf8E8M0FNU>) -> tensor<4x8xbf16>
+  %1 = stablehlo.custom_call @__op$block_scaled_dot(%a, %b, %s, %t, %g) : (tensor<4x64xf8E4M3FN>, tensor<8x64xf8E4M3FN>, tensor<4x2xf8E8M0FNU>, tensor<8x2xf8E8M0FNU>, tensor<bf16>) -> tensor<4x8xbf16>
+  return %0, %1 : tensor<4x8xbf16>, tensor<4x8xbf16>
+}
+
+// -----
+
+// XLA's dequantization, and a product that is scaled already.
+// CHECK-LABEL: func.func @dequantized
+// CHECK: octavo.pack %arg0, %arg1 : {{.*}} -> !octavo.scaled<4x64xf8E5M2, scale f8E8M0FNU, block [1, 16]>
+// CHECK-COUNT-2: octavo.dot_general
+func.func @dequantized(%q: tensor<4x64xf8E5M2>, %s: tensor<4x4xf8E8M0FNU>, %w: !octavo.scaled<8x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>, %x: tensor<64x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = stablehlo.custom_call @__op$dequantize(%q, %s) : (tensor<4x64xf8E5M2>, tensor<4x4xf8E8M0FNU>) -> tensor<4x64xf32>
+  %1 = stablehlo.dot_general %0, %x, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  %2 = octavo.dot_general %0, %w, contracting_dims = [1] x [1] : (tensor<4x64xf32>, !octavo.scaled<8x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>) -> tensor<4x8xf32>
+  return %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// Scales that divide the extent into no blocks, an algorithm, an f64 product, open extents.
+// CHECK-LABEL: func.func @missed
+// CHECK-NOT: octavo.
+// TOLD: warning: {{.*}}no_blocks multiplies wide values, though narrow ones are behind them: 'stablehlo.custom_call' at call has scales of a shape that fits no block; give as many scales as divide the extent
+// TOLD: warning: {{.*}}algorithm multiplies wide values{{.*}}: 'stablehlo.dot_general' at algorithm names an algorithm, which scaled products do not have; leave it out
+// TOLD: warning: {{.*}}f64 multiplies wide values{{.*}} has a result of f64; multiply to f32, and convert the result
+// TOLD: warning: {{.*}}open multiplies wide values{{.*}} has extents that are not known; give the arguments types of known extents, as --octavo-refine-shapes does
+// FAILED: error: {{.*}}no_blocks multiplies wide values
+func.func @missed(%q: tensor<4x64xf8E4M3FN>, %s: tensor<4x3xf8E8M0FNU>, %w: tensor<64x8xf32>, %v: tensor<64x8xf64>, %o: tensor<?x64xf8E4M3FN>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<?x8xf32>) {
+  %0 = stablehlo.custom_call @__op$dequantize(%q, %s) : (tensor<4x64xf8E4M3FN>, tensor<4x3xf8E8M0FNU>) -> tensor<4x64xf32> loc("call")
+  %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32> loc("no_blocks")
+  %2 = stablehlo.convert %q : (tensor<4x64xf8E4M3FN>) -> tensor<4x64xf32>
+  %3 = "stablehlo.dot_general"(%2, %w) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, algorithm = #stablehlo.dot_algorithm<lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>} : (tensor<4x64xf32>, tensor<64x8xf32>) -> tensor<4x8xf32> loc("algorithm")
+  %4 = stablehlo.convert %q : (tensor<4x64xf8E4M3FN>) -> tensor<4x64xf64>
+  %5 = stablehlo.dot_general %4, %v, contracting_dims = [1] x [0] : (tensor<4x64xf64>, tensor<64x8xf64>) -> tensor<4x8xf64> loc("f64")
+  %6 = stablehlo.convert %o : (tensor<?x64xf8E4M3FN>) -> tensor<?x64xf32>
+  %7 = stablehlo.dot_general %6, %w, contracting_dims = [1] x [0] : (tensor<?x64xf32>, tensor<64x8xf32>) -> tensor<?x8xf32> loc("open")
+  return %1, %3, %5, %7 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<?x8xf32>
+}

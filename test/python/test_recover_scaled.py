@@ -1,0 +1,229 @@
+"""octavo-recover-scaled and octavo explain on programs as JAX writes them: each form of a dequantization
+becomes a product of scaled tensors with the same values; what only looks like one does not, and is told.
+
+Values are small integers times powers of two, whose sums are exact in any order, so that the program
+before, the program after and NumPy give the same bits."""
+import json
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+from commands import OCTAVO
+from jax import lax
+
+pytestmark = pytest.mark.mlir
+
+F8, E5M2, F4, E8M0 = (jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.float4_e2m1fn, jnp.float8_e8m0fnu)
+M, K, N, BLOCK = 6, 64, 10, 32
+
+
+def codes(shape, dtype=F8, seed=0):
+    return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32).astype(dtype)
+
+
+def scales(shape, dtype=np.float32, seed=9):
+    return np.exp2(np.random.default_rng(seed).integers(-2, 3, shape)).astype(np.float32).astype(dtype)
+
+
+def f32(x):
+    return x.astype(jnp.float32)
+
+
+def blockwise(s, shape):
+    """Each scale to its block along the last axis, by broadcast and reshape, as jnp.repeat would."""
+    return jnp.broadcast_to(s[..., None], (*s.shape, shape[-1] // s.shape[-1])).reshape(shape)
+
+
+def dot(a, b):
+    return lax.dot_general(a, b, (((a.ndim - 1,), (0,)), ((), ())), preferred_element_type=jnp.float32)
+
+
+W, WS = codes((K, N), seed=1), np.float32(0.5)
+
+
+def weight():
+    return f32(W) * WS
+
+
+# name: the program, its arguments, the values of its operands in NumPy
+FORMS = {
+    "scalar": (lambda q, s: dot(f32(q) * s, weight()), [codes((M, K)), scales(())], lambda q, s: q * s),
+    "scale first": (lambda q, s: dot(s * f32(q), weight()), [codes((M, K)), scales(())], lambda q, s: q * s),
+    "one element": (lambda q, s: dot(f32(q) * s, weight()), [codes((M, K)), scales((1, 1))], lambda q, s: q * s),
+    "divide": (lambda q, s: dot(f32(q) / s, weight()), [codes((M, K)), scales(())], lambda q, s: q / s),
+    "row": (lambda q, s: dot(f32(q) * s[:, None], weight()), [codes((M, K)), scales(M)], lambda q, s: q * s[:, None]),
+    "row divided": (lambda q, s: dot(f32(q) / s[:, None], weight()), [codes((M, K)), scales(M)], lambda q, s: q / s[:, None]),
+    "along the contraction": (lambda q, s: dot(f32(q) * s, weight()), [codes((M, K)), scales(K)], lambda q, s: q * s),
+    "convert after": (lambda q, s: dot((q.astype(jnp.bfloat16) * s.astype(jnp.bfloat16)).astype(jnp.float32), weight()),
+                      [codes((M, K)), scales(())], lambda q, s: q * s),
+    "bf16 dot": (lambda q, s: dot((f32(q) * s).astype(jnp.bfloat16), weight().astype(jnp.bfloat16)),
+                 [codes((M, K)), scales(())], lambda q, s: q * s),
+    "no scale": (lambda q: dot(f32(q), weight()), [codes((M, K), E5M2)], lambda q: q),
+    "f8 dot": (lambda q: dot(q, W) * WS, [codes((M, K), E5M2)], lambda q: q),
+    "block": (lambda q, s: dot(f32(q) * blockwise(s, q.shape), weight()), [codes((M, K)), scales((M, K // BLOCK))],
+              lambda q, s: q * np.repeat(s, BLOCK, 1)),
+    "block by repeat": (lambda q, s: dot(f32(q) * jnp.repeat(s, BLOCK, 1), weight()),
+                        [codes((M, K)), scales((M, K // BLOCK))], lambda q, s: q * np.repeat(s, BLOCK, 1)),
+    "block by reshape": (lambda q, s: dot((f32(q).reshape(M, K // BLOCK, BLOCK) * s[..., None]).reshape(M, K), weight()),
+                         [codes((M, K)), scales((M, K // BLOCK))], lambda q, s: q * np.repeat(s, BLOCK, 1)),
+    "e8m0": (lambda q, s: dot(f32(q) * blockwise(s, q.shape).astype(jnp.float32), weight()),
+             [codes((M, K)), scales((M, K // BLOCK), E8M0)], lambda q, s: q * np.repeat(s, BLOCK, 1)),
+    "e8m0 in u8": (lambda q, s: dot(f32(q) * blockwise(lax.bitcast_convert_type(s, E8M0), q.shape).astype(jnp.float32), weight()),
+                   [codes((M, K)), scales((M, K // BLOCK), E8M0).view(np.uint8)],
+                   lambda q, s: q * np.repeat(s.view(ml_dtypes.float8_e8m0fnu).astype(np.float32), BLOCK, 1)),
+    "nvfp4": (lambda q, s, g: dot(f32(q) * blockwise(f32(s), q.shape) * g, weight()),
+              [codes((M, K), F4), scales((M, K // 16), F8), np.float32(0.25)],
+              lambda q, s, g: q * np.repeat(s, 16, 1) * g),
+    "nvfp4, scales first": (lambda q, s, g: dot(f32(q) * (blockwise(f32(s), q.shape)) * g, weight()),
+                            [codes((M, K), F4), scales((M, K // 16), F8), np.float32(0.25)],
+                            lambda q, s, g: q * np.repeat(s, 16, 1) * g),
+    "two f32 levels": (lambda q, s, g: dot(f32(q) * s[:, None] * g, weight()), [codes((M, K)), scales(M), np.float32(2)],
+                       lambda q, s, g: q * s[:, None] * g),
+    "tiles": (lambda q, s: dot(f32(q) * jnp.repeat(jnp.repeat(s, 3, 0), 16, 1), weight()),
+              [codes((M, K)), scales((M // 3, K // 16))], lambda q, s: q * np.repeat(np.repeat(s, 3, 0), 16, 1)),
+    "transpose": (lambda q, s: dot((f32(q) * s).T, weight()), [codes((K, M)), scales(M)], lambda q, s: (q * s).T),
+    "batched": (lambda q, s, w: jnp.einsum("bmk,bkn->bmn", f32(q) * s[:, :, None], f32(w) * WS),
+                [codes((3, M, K)), scales((3, M)), codes((3, K, N), seed=4)], None),
+    "heads": (lambda q, s: dot((f32(q) * s).reshape(M, 4, 16).transpose(1, 0, 2), weight()[:16]),
+              [codes((M, K)), scales(())], lambda q, s: (q * s).reshape(M, 4, 16).transpose(1, 0, 2)),
+    "slice": (lambda q, s: dot((f32(q) * s[:, None])[2:5], weight()), [codes((M, K)), scales(M)],
+              lambda q, s: (q * s[:, None])[2:5]),
+    "slice of blocks": (lambda q, s: dot((f32(q) * blockwise(s, q.shape))[:, 32:], weight()[32:]),
+                        [codes((M, K)), scales((M, 2))], lambda q, s: (q * np.repeat(s, 32, 1))[:, 32:]),
+    "dynamic slice": (lambda q, s, i: dot(lax.dynamic_slice(f32(q) * s[:, None], (i, 0), (2, K)), weight()),
+                      [codes((M, K)), scales(M), np.int32(3)], lambda q, s, i: (q * s[:, None])[3:5]),
+    "barrier": (lambda q, s: dot(lax.optimization_barrier(f32(q) * s), weight()), [codes((M, K)), scales(())],
+                lambda q, s: q * s),
+    "padded": (lambda q, s: dot(jnp.pad(f32(q) * s, ((0, 2), (0, 0))), weight()), [codes((M, K)), scales(())],
+               lambda q, s: np.pad(q * s, ((0, 2), (0, 0)))),
+    "masked": (lambda q, s, m: dot(jnp.where(m[:, None], f32(q) * s, 0), weight()),
+               [codes((M, K)), scales(()), np.arange(M) % 2 == 0], lambda q, s, m: np.where(m[:, None], q * s, 0)),
+    "joined": (lambda q, r, s: dot(jnp.concatenate([f32(q) * s, f32(r) * s]), weight()),
+               [codes((M, K)), codes((2, K), seed=5), scales(())], lambda q, r, s: np.concatenate([q, r]) * s),
+    "joined rows": (lambda q, r, s, t: dot(jnp.concatenate([f32(q) * s[:, None], f32(r) * t[:, None]]), weight()),
+                    [codes((M, K)), codes((2, K), seed=5), scales(M), scales(2, seed=6)],
+                    lambda q, r, s, t: np.concatenate([q * s[:, None], r * t[:, None]])),
+    "fake": (lambda x: dot(f32(x.astype(F8)), weight()), [np.arange(M * K, dtype=np.float32).reshape(M, K) % 7], lambda x: x),
+    "jit in jit": (lambda q, s: dot(jax.jit(lambda q, s: f32(q) * s)(q, s), weight()), [codes((M, K)), scales(())],
+                   lambda q, s: q * s),
+}
+SCALED_DOT = {
+    "lax.scaled_dot": (lambda a, b, s, t: lax.scaled_dot(a, b, lhs_scale=s, rhs_scale=t, preferred_element_type=jnp.float32),
+                       [codes((M, K)), W, scales((M, 2), E8M0), scales((2, N), E8M0, 3)],
+                       lambda a, b, s, t: (a * np.repeat(s, 32, 1)) @ (b * np.repeat(t, 32, 0))),
+    "lax.scaled_dot, one side": (lambda a, b, s: lax.scaled_dot(a, b, lhs_scale=s, preferred_element_type=jnp.float32),
+                                 [codes((M, K)), f32(W).astype(jnp.bfloat16), scales((M, 2), E8M0)],
+                                 lambda a, b, s: (a * np.repeat(s, 32, 1)) @ b),
+}
+
+
+def run(path, arguments, folder, *options):
+    inputs = []
+    for i, array in enumerate(arguments):
+        name = f"{i}.npy" if array.dtype.isbuiltin == 1 else f"{i}.{array.dtype.name}.npy"
+        np.save(folder / name, array)
+        inputs += ["--input", folder / name]
+    done = subprocess.run([OCTAVO, "run", path, *inputs, "--output", folder / "out.npy", *options], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return np.load(folder / "out.npy")
+
+
+def explain(path, *options, code=0):
+    done = subprocess.run([OCTAVO, "explain", path, *options], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def recovered(folder, function, arguments):
+    """The program before and after, and what was told."""
+    arguments = [np.asarray(each) for each in arguments]
+    before, after = folder / "before.mlir", folder / "after.mlir"
+    before.write_text(jax.jit(function).lower(*arguments).as_text())
+    told = json.loads(explain(before, "--json", "-o", after).stdout)
+    return arguments, before, after, told
+
+
+def wide(array):
+    return array.astype(np.float32) if array.dtype.kind in "Vf" or array.dtype.name.startswith(("float", "bfloat")) else array
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+@pytest.mark.parametrize("form", FORMS | SCALED_DOT)
+def test_forms_become_products_of_scaled_tensors(tmp_path, form, backend):
+    function, arguments, values = (FORMS | SCALED_DOT)[form]
+    arguments, before, after, told = recovered(tmp_path, function, arguments)
+    assert (told["narrow"], told["missed"], told["wide"]) == (1, 0, 0), told
+    assert told["narrow_share"] == 1 and "octavo.dot_general" in after.read_text()
+    assert "stablehlo.dot_general" not in after.read_text().split("func.func private")[0]
+    if form in SCALED_DOT:
+        expected = values(*map(wide, arguments))
+    elif values is None:
+        q, s, w = map(wide, arguments)
+        expected = (q * s[:, :, None]) @ (w * WS)
+    else:
+        operand = values(*map(wide, arguments))
+        other = (wide(np.asarray(W)) * WS)
+        expected = operand @ (other[:operand.shape[-1]] if form != "slice of blocks" else other[32:])
+    for path in (before, after):
+        np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected)
+
+
+def outer_product(q, s):
+    """A scale a row where the dot has one a column: square, so that nothing but the axis differs."""
+    return dot(f32(q) * s[None, :], weight())
+
+
+NOT_SCALED = {
+    "a tensor of factors": (lambda q, s: dot(f32(q) * s, weight()), [codes((M, K)), scales((M, K))],
+                            "stablehlo.multiply", "no broadcast of fewer scales"),
+    "a sum": (lambda q, s: dot(f32(q) * s + 1, weight()), [codes((M, K)), scales(())], "stablehlo.add", "stands between"),
+    "a function": (lambda q, s: dot(jnp.tanh(f32(q) * s), weight()), [codes((M, K)), scales(())], "stablehlo.tanh", "stands between"),
+    "a pad with ones": (lambda q, s: dot(jnp.pad(f32(q) * s, ((0, 2), (0, 0)), constant_values=1), weight()),
+                        [codes((M, K)), scales(())], "stablehlo.pad", "not 0"),
+    "another arm": (lambda q, s, m: dot(jnp.where(m[:, None], f32(q) * s, -1), weight()),
+                    [codes((M, K)), scales(()), np.arange(M) % 2 == 0], "stablehlo.select", "not 0"),
+    "a cut block": (lambda q, s: dot((f32(q) * blockwise(s, q.shape))[:, 16:48], weight()[:32]),
+                    [codes((M, K)), scales((M, 2))], "stablehlo.slice", "blocks"),
+    "scales of halves": (lambda q, r, s, t: dot(jnp.concatenate([f32(q) * s, f32(r) * t]), weight()),
+                         [codes((M, K)), codes((2, K), seed=5), scales(()), np.float32(8)], "stablehlo.concatenate", "scales"),
+    "two grids": (lambda q, s, t: dot(f32(q) * s[:, None] * t[None, :], weight()), [codes((M, K)), scales(M), scales(K)],
+                  "stablehlo.multiply", "second grid"),
+    "a narrow result": (lambda q: lax.dot_general(q, W, (((1,), (0,)), ((), ())), preferred_element_type=E5M2),
+                        [codes((M, K), E5M2)], "stablehlo.dot_general", "result"),
+}
+
+
+@pytest.mark.parametrize("form", NOT_SCALED)
+def test_what_only_looks_scaled_is_left_and_told(tmp_path, form):
+    function, arguments, obstacle, reason = NOT_SCALED[form]
+    arguments, before, after, told = recovered(tmp_path, function, arguments)
+    assert (told["narrow"], told["missed"]) == (0, 1), told
+    dot_told = told["dots"][0]
+    assert dot_told["obstacle"] == obstacle and reason in dot_told["reason"] and dot_told["remedy"], dot_told
+    assert told["missed_by_reason"][0]["dots"] == 1 and told["narrow_share"] == 0
+    np.testing.assert_array_equal(run(after, arguments, tmp_path).view(np.uint8), run(before, arguments, tmp_path).view(np.uint8))
+    text = explain(before).stdout
+    assert f"'{obstacle}'" in text and "0 of 1 dots narrow, 1 missed; 0.0 % of the multiply-adds are narrow" in text
+    assert "1 of 1 dots look narrow" in explain(before, "--fail-on-missed", code=1).stderr
+
+
+def test_a_scale_of_the_wrong_axis_scales_that_axis(tmp_path):
+    """A square one: rows and columns have as many scales."""
+    q, s = codes((K, K)), scales(K)
+    arguments, before, after, told = recovered(tmp_path, outer_product, [q, s])
+    assert told["dots"][0]["lhs"] == "f8E4M3FN by f32, block [64, 1]"
+    expected = (wide(q) * s[None, :]) @ (wide(np.asarray(W)) * WS)
+    np.testing.assert_array_equal(run(after, arguments, tmp_path), expected)
+
+
+def test_programs_without_narrow_dots(tmp_path):
+    program = tmp_path / "p.mlir"
+    program.write_text(jax.jit(lambda x, y: x @ y).lower(jnp.ones((2, 3)), jnp.ones((3, 4))).as_text())
+    assert "0 of 1 dots narrow, 0 missed; 0.0 %" in explain(program, "--fail-on-missed").stdout
+    program.write_text("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n")
+    assert explain(program).stdout == "no dots\n" and json.loads(explain(program, "--json").stdout)["narrow_share"] is None
+    program.write_text("func.func @main(")
+    assert "p.mlir" in explain(program, code=3).stderr

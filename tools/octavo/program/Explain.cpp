@@ -1,0 +1,154 @@
+// octavo explain: which dots of a program multiply scaled tensors, and what keeps the others that
+// look narrow from it (docs/commands/explain.md).
+
+#include "tools/octavo/Commands.h"
+#include "tools/octavo/TextTable.h"
+#include "tools/octavo/program/ProgramOutput.h"
+
+#include "octavo/Runtime/Program.h"
+#include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/RecoverScaled.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace octavo::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using transforms::DotWidth;
+using transforms::RecoveredDot;
+using transforms::RecoverReport;
+
+struct ExplainFlags {
+  std::string program;
+  std::string output;
+  bool failsOnMissed = false;
+  bool isJson = false;
+  OutputFormFlags form;
+};
+
+std::string_view nameOf(DotWidth width) {
+  return width == DotWidth::Narrow ? "narrow" : width == DotWidth::Missed ? "missed" : "wide";
+}
+
+std::string sides(const RecoveredDot& dot) {
+  return dot.lhs.empty() ? "" : fmt::format("{} x {}", dot.lhs, dot.rhs);
+}
+
+std::string why(const RecoveredDot& dot) {
+  return dot.width == DotWidth::Missed
+             ? fmt::format("'{}' at {} {}; {}", dot.obstacle, dot.place, dot.reason, dot.remedy)
+             : "";
+}
+
+/// How many dots each obstacle keeps wide.
+std::map<std::string, int> missedByReason(const RecoverReport& report) {
+  std::map<std::string, int> reasons;
+  for (const RecoveredDot& dot : report.dots)
+    if (dot.width == DotWidth::Missed)
+      ++reasons[fmt::format("{} {}", dot.obstacle, dot.reason)];
+  return reasons;
+}
+
+std::string text(const RecoverReport& report) {
+  TextTable table = {{"dot", "is", "multiplies", "what stands in the way, and what to change"}};
+  for (const RecoveredDot& dot : report.dots)
+    table.push_back({dot.name, std::string(nameOf(dot.width)), sides(dot), why(dot)});
+  std::string summary =
+      fmt::format("{} of {} dots narrow, {} missed", report.count(DotWidth::Narrow),
+                  report.dots.size(), report.count(DotWidth::Missed));
+  if (const auto share = report.narrowShare())
+    summary += fmt::format("; {:.1f} % of the multiply-adds are narrow", 100 * *share);
+  for (const auto& [reason, count] : missedByReason(report))
+    summary += fmt::format("\n{} missed: {}", count, reason);
+  return report.dots.empty() ? "no dots" : plainText(table) + "\n" + summary;
+}
+
+Json document(const ExplainFlags& flags, const RecoverReport& report) {
+  const auto orNull = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  Json dots = Json::array(), reasons = Json::array();
+  for (const RecoveredDot& dot : report.dots)
+    dots.push_back({{"name", dot.name},
+                    {"function", dot.function},
+                    {"is", nameOf(dot.width)},
+                    {"lhs", orNull(dot.lhs)},
+                    {"rhs", orNull(dot.rhs)},
+                    {"multiply_adds", dot.multiplyAdds ? Json(*dot.multiplyAdds) : Json(nullptr)},
+                    {"obstacle", orNull(dot.obstacle)},
+                    {"place", orNull(dot.place)},
+                    {"reason", orNull(dot.reason)},
+                    {"remedy", orNull(dot.remedy)}});
+  for (const auto& [reason, count] : missedByReason(report))
+    reasons.push_back({{"reason", reason}, {"dots", count}});
+  const auto share = report.narrowShare();
+  return {{"program", flags.program},
+          {"narrow", report.count(DotWidth::Narrow)},
+          {"missed", report.count(DotWidth::Missed)},
+          {"wide", report.count(DotWidth::Wide)},
+          {"narrow_share", share ? Json(*share) : Json(nullptr)},
+          {"missed_by_reason", reasons},
+          {"dots", dots}};
+}
+
+void explainProgram(const ExplainFlags& flags) {
+  const std::unique_ptr<mlir::MLIRContext> context = runtime::makeContext();
+  auto file = runtime::readProgramFile(flags.program, *context);
+  if (!file)
+    throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
+  // Scales may come into a function of their own, as JAX's jit within jit makes it.
+  mlir::PassManager inlining(context.get());
+  inlining.addPass(mlir::createInlinerPass());
+  if (mlir::failed(inlining.run(*file->program)))
+    throw CommandError(fmt::format("{}: its calls cannot be inlined", flags.program),
+                       ExitCode::BadInput);
+  const RecoverReport report = transforms::recoverScaled(*file->program);
+  if (!flags.output.empty()) {
+    if (file->container)
+      file->container->dropDerivatives();
+    writeProgram(*file, flags.form, flags.output);
+  }
+  printText(flags.isJson ? fmt::format("{}\n", document(flags, report).dump(2))
+                         : fmt::format("{}\n", text(report)));
+  if (flags.failsOnMissed && report.count(DotWidth::Missed) > 0)
+    throw CommandError(fmt::format("{}: {} of {} dots look narrow and multiply wide values",
+                                   flags.program, report.count(DotWidth::Missed),
+                                   report.dots.size()),
+                       ExitCode::CheckFailed);
+}
+
+} // namespace
+
+void addExplainCommand(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "explain",
+      "Say which dots of a program are narrow, and what keeps others that look so from it");
+  auto flags = std::make_shared<ExplainFlags>();
+  command
+      ->add_option("PROGRAM", flags->program,
+                   "StableHLO: MLIR text, a portable artifact, or jax.export's container")
+      ->required();
+  command
+      ->add_option("-o,--output", flags->output,
+                   "Write the program, narrow dots as products of scaled tensors")
+      ->type_name("OUT");
+  addOutputFormFlags(*command, flags->form);
+  command->add_flag("--fail-on-missed", flags->failsOnMissed, "Exit with 1 where a dot is missed");
+  command->add_flag("--json", flags->isJson, "Print JSON");
+  command->footer(R"(Examples:
+  octavo explain model.mlir
+  octavo explain model.mlir --fail-on-missed -o model.scaled.mlir)");
+  command->callback([flags] { explainProgram(*flags); });
+}
+
+} // namespace octavo::tools
