@@ -2,12 +2,14 @@
 
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Numerics/Preset.h"
+#include "octavo/Text/NearNames.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <re2/re2.h>
 
@@ -78,7 +80,7 @@ std::string reasonByKind(const Dot& dot) {
 }
 
 /// That the preset is one of both formats, and all that is said of the quantization.
-llvm::Error checkPreset(const DotOptions& options) {
+llvm::Error checkPreset(const DotFormats& options) {
   if (options.preset.empty())
     return llvm::Error::success();
   if (options.rule || options.nonFinite)
@@ -97,6 +99,45 @@ llvm::Error checkPreset(const DotOptions& options) {
   return llvm::Error::success();
 }
 
+/// That the formats are there and that what is said of their scales fits them.
+llvm::Error checkFormats(const DotFormats& formats) {
+  if (!formats.weights)
+    return llvm::createStringError("no scaled format of weights is given");
+  if (formats.rule && !takes(formats.weights, *formats.rule) &&
+      !takes(formats.activations, *formats.rule))
+    return llvm::createStringError("the rule " + std::string(format::scaleRuleName(*formats.rule)) +
+                                   " is for E8M0 scales; " + std::string(formats.weights->name) +
+                                   " has scales of " + std::string(formats.weights->scale->name) +
+                                   ", whose one rule is nearest");
+  return checkPreset(formats);
+}
+
+llvm::Expected<std::shared_ptr<const RE2>> compiled(const std::string& pattern,
+                                                    llvm::StringRef option) {
+  auto expression = std::make_shared<RE2>(pattern, RE2::Quiet);
+  if (!expression->ok())
+    return llvm::createStringError("\"" + pattern + "\", given for " + option.str() +
+                                   ", is not a regular expression: " + expression->error());
+  return expression;
+}
+
+bool isNamed(const std::string& name, const RE2* pattern, const Dot& dot) {
+  return pattern
+             ? findsIn(*pattern, dot)
+             : name == dot.record.name || (!dot.record.weight.empty() && name == dot.record.weight);
+}
+
+/// Elements of its weight; of the larger side where it has none.
+std::int64_t sizeOf(const Dot& dot) {
+  std::int64_t size = 0;
+  for (const DotSide& side : dot.sides)
+    if (side.isWeight() || !dot.weight())
+      size =
+          std::max(size, side.type().hasStaticShape() ? side.type().getNumElements()
+                                                      : std::numeric_limits<std::int64_t>::max());
+  return size;
+}
+
 } // namespace
 
 llvm::SmallVector<std::int64_t> DotSide::freeAxes() const {
@@ -108,30 +149,70 @@ llvm::SmallVector<std::int64_t> DotSide::freeAxes() const {
 }
 
 llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
-  if (!options.weights)
-    return llvm::createStringError("no scaled format of weights is given");
   DotChoice choice(options);
-  for (const auto& [pattern, compiled, option] :
+  for (const auto& [pattern, expression, option] :
        {std::tuple(&options.match, &choice.match, "match"),
         std::tuple(&options.exclude, &choice.exclude, "exclude"),
         std::tuple(&options.parameters, &choice.parameters, "parameters")}) {
     if (pattern->empty())
       continue;
-    const auto expression = std::make_shared<RE2>(*pattern, RE2::Quiet);
-    if (!expression->ok())
-      return llvm::createStringError("\"" + *pattern + "\", given for " + option +
-                                     ", is not a regular expression: " + expression->error());
-    *compiled = expression;
+    auto made = compiled(*pattern, option);
+    if (!made)
+      return made.takeError();
+    *expression = std::move(*made);
   }
-  if (options.rule && !takes(options.weights, *options.rule) &&
-      !takes(options.activations, *options.rule))
-    return llvm::createStringError("the rule " + std::string(format::scaleRuleName(*options.rule)) +
-                                   " is for E8M0 scales; " + std::string(options.weights->name) +
-                                   " has scales of " + std::string(options.weights->scale->name) +
-                                   ", whose one rule is nearest");
-  if (llvm::Error error = checkPreset(options))
-    return std::move(error);
+  if (options.rules.empty()) {
+    if (llvm::Error error = checkFormats(options))
+      return std::move(error);
+    return choice;
+  }
+  const auto of = [](const DotRule& rule, llvm::Error error) {
+    return llvm::createStringError(rule.where + ": " + llvm::toString(std::move(error)));
+  };
+  for (const DotRule& rule : options.rules) {
+    if (!rule.keep)
+      if (llvm::Error error = checkFormats(rule.formats))
+        return of(rule, std::move(error));
+    auto& expressions = choice.patterns.emplace_back();
+    for (llvm::StringRef name : rule.names) {
+      expressions.emplace_back();
+      if (!name.consume_front("re:"))
+        continue;
+      auto made = compiled(name.str(), "dots");
+      if (!made)
+        return of(rule, made.takeError());
+      expressions.back() = std::move(*made);
+    }
+  }
   return choice;
+}
+
+llvm::Error DotChoice::look(llvm::ArrayRef<Dot> dots) {
+  std::vector<std::string> known;
+  for (const Dot& dot : dots) {
+    known.push_back(dot.record.name);
+    if (!dot.record.weight.empty())
+      known.push_back(dot.record.weight);
+    if (!dot.weight())
+      continue;
+    stablehlo::DotGeneralOp op = dot.op();
+    if (!first)
+      first = op;
+    last = op;
+  }
+  for (const auto& [rule, expressions] : llvm::zip_equal(chosen.rules, patterns))
+    for (const auto& [name, expression] : llvm::zip_equal(rule.names, expressions)) {
+      if (llvm::any_of(dots, [&](const Dot& dot) { return isNamed(name, expression.get(), dot); }))
+        continue;
+      std::string message = rule.where + ".dots: \"" + name + "\" is " +
+                            (expression ? "found in the name" : "the name") +
+                            " of no dot and of no dot's weight";
+      if (const std::vector<std::string> near = text::nearNames(name, known);
+          !expression && !near.empty())
+        message += "; near it: " + llvm::join(near, ", ");
+      return llvm::createStringError(message);
+    }
+  return llvm::Error::success();
 }
 
 bool DotChoice::isParameter(mlir::BlockArgument argument, llvm::StringRef name) const {
@@ -179,20 +260,45 @@ std::string DotChoice::reasonByName(const Dot& dot) const {
   return {};
 }
 
+bool DotChoice::takes(const DotRule& rule, std::size_t index, const Dot& dot) const {
+  stablehlo::DotGeneralOp op = dot.op();
+  if (rule.place != DotPlace::Any &&
+      op.getOperation() != (rule.place == DotPlace::First ? first : last))
+    return false;
+  if (rule.smallerThan && sizeOf(dot) >= *rule.smallerThan)
+    return false;
+  return rule.names.empty() ||
+         llvm::any_of(llvm::zip_equal(rule.names, patterns[index]), [&](const auto& each) {
+           const auto& [name, expression] = each;
+           return isNamed(name, expression.get(), dot);
+         });
+}
+
 std::string DotChoice::chooseFormats(Dot& dot) const {
+  const DotFormats* formats = &chosen;
+  if (!chosen.rules.empty()) {
+    formats = nullptr;
+    for (const auto& [index, rule] : llvm::enumerate(chosen.rules)) {
+      if (!takes(rule, index, dot))
+        continue;
+      if (rule.keep)
+        return rule.where + " keeps it: " + *rule.keep;
+      formats = &rule.formats;
+      break;
+    }
+    if (!formats)
+      return "no rule of the recipe takes it";
+  }
   const bool hasWeight = dot.weight() != nullptr;
   if (!hasWeight && chosen.activationPairs == ActivationPairs::Leave)
     return "both operands are activations";
-  if (!hasWeight && !chosen.activations)
+  if (!hasWeight && !formats->activations)
     return "both operands are activations, which stay wide";
-  std::int64_t size = 0;
   for (DotSide& side : dot.sides) {
-    side.format = side.isWeight() ? chosen.weights : chosen.activations;
-    if (side.isWeight() || !hasWeight)
-      size =
-          std::max(size, side.type().hasStaticShape() ? side.type().getNumElements()
-                                                      : std::numeric_limits<std::int64_t>::max());
+    side.format = side.isWeight() ? formats->weights : formats->activations;
+    side.settings = formats;
   }
+  const std::int64_t size = sizeOf(dot);
   if (size < chosen.minSize)
     return std::string(hasWeight ? "its weight has " : "its larger side has ") +
            std::to_string(size) + " elements, fewer than " + std::to_string(chosen.minSize);
@@ -209,19 +315,18 @@ std::string DotChoice::reasonToLeave(Dot& dot) const {
   return reasonByEdges(dot);
 }
 
-std::string DotChoice::reasonByEdges(const Dot& dot) const {
-  if (chosen.preset.empty())
-    return {};
+std::string DotChoice::reasonByEdges(const Dot& dot) {
   for (const DotSide& side : dot.sides) {
-    if (!side.format)
+    if (!side.format || side.settings->preset.empty())
       continue;
+    const std::string& preset = side.settings->preset;
     llvm::SmallVector<std::int64_t> shape(side.type().getShape());
     llvm::replace(shape, mlir::ShapedType::kDynamic, std::int64_t{1}); // a multiple of no block
     const auto refused =
-        numerics::refusedAxis(*numerics::findPreset(chosen.preset, *side.format), *side.format,
-                              shape, static_cast<int>(side.contracting.front()));
+        numerics::refusedAxis(*numerics::findPreset(preset, *side.format), *side.format, shape,
+                              static_cast<int>(side.contracting.front()));
     if (refused)
-      return chosen.preset + " refuses axis " + std::to_string(refused->axis) + " of " +
+      return preset + " refuses axis " + std::to_string(refused->axis) + " of " +
              mlir::debugString(side.type()) + ", which is not " +
              (side.type().isDynamicDim(static_cast<unsigned>(refused->axis)) ? "known to be "
                                                                              : "") +
@@ -230,14 +335,15 @@ std::string DotChoice::reasonByEdges(const Dot& dot) const {
   return {};
 }
 
-ir::QuantizationAttr DotChoice::quantization(const ScaledFormat& format,
-                                             ir::ScaledType type) const {
+ir::QuantizationAttr DotChoice::quantization(const DotSide& side, ir::ScaledType type) {
+  const ScaledFormat& format = *side.format;
+  const DotFormats& settings = *side.settings;
   mlir::MLIRContext* context = type.getContext();
   numerics::QuantizeOptions options;
-  if (!chosen.preset.empty()) {
-    options = numerics::findPreset(chosen.preset, format)->options;
+  if (!settings.preset.empty()) {
+    options = numerics::findPreset(settings.preset, format)->options;
     // Two formats can be one type: scales of rows and of the tensor where there is one row.
-    const auto byName = ir::QuantizationAttr::get(context, llvm::StringRef(chosen.preset));
+    const auto byName = ir::QuantizationAttr::get(context, llvm::StringRef(settings.preset));
     const mlir::ScopedDiagnosticHandler quiet(context, [](mlir::Diagnostic&) {});
     const auto emitError = [&] { return mlir::emitError(mlir::UnknownLoc::get(context)); };
     if (succeeded(byName.verifyFor(emitError, type)) &&
@@ -245,8 +351,9 @@ ir::QuantizationAttr DotChoice::quantization(const ScaledFormat& format,
       return byName;
     return ir::QuantizationAttr::get(context, options);
   }
-  options.rule = chosen.rule && takes(&format, *chosen.rule) ? *chosen.rule : format.rule;
-  options.nonFinite = chosen.nonFinite.value_or(numerics::NonFinite::Error);
+  options.rule =
+      settings.rule && transforms::takes(&format, *settings.rule) ? *settings.rule : format.rule;
+  options.nonFinite = settings.nonFinite.value_or(numerics::NonFinite::Error);
   return ir::QuantizationAttr::get(context, options);
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace re2 {
 class RE2;
@@ -27,6 +28,7 @@ struct DotSide {
   llvm::SmallVector<std::int64_t> contracting;
   WeightTrace trace;
   const format::ScaledFormat* format = nullptr; ///< what it is quantized to; null: it is not
+  const DotFormats* settings = nullptr;         ///< whose rule or preset it is quantized with
 
   mlir::Value value() const { return op->getOperand(index); }
   mlir::RankedTensorType type() const {
@@ -48,19 +50,24 @@ struct Dot {
   }
 };
 
-/// The options with their regular expressions compiled.
+/// The options with their regular expressions compiled. Dots that are decided point into it.
 class DotChoice {
 public:
   static llvm::Expected<DotChoice> make(const DotOptions& options);
+  DotChoice(DotChoice&&) = default;
 
   /// What there is to know of a dot before anything is decided.
   Dot describe(stablehlo::DotGeneralOp op) const;
 
+  /// Looks at the program as a whole, before dots are decided: its first and last dot, and whether
+  /// each name of a rule is that of a dot. The error names the rule and near names.
+  llvm::Error look(llvm::ArrayRef<Dot> dots);
+
   /// Gives the sides their formats, or says why the dot is left.
   std::string reasonToLeave(Dot& dot) const;
 
-  /// How a tensor is quantized to `type`, which is of that format.
-  ir::QuantizationAttr quantization(const format::ScaledFormat& format, ir::ScaledType type) const;
+  /// How a side's tensor is quantized to `type`, which is of its format.
+  static ir::QuantizationAttr quantization(const DotSide& side, ir::ScaledType type);
 
   const DotOptions& options() const { return chosen; }
 
@@ -69,11 +76,16 @@ private:
 
   bool isParameter(mlir::BlockArgument argument, llvm::StringRef name) const;
   std::string reasonByName(const Dot& dot) const;
+  bool takes(const DotRule& rule, std::size_t index, const Dot& dot) const;
   std::string chooseFormats(Dot& dot) const;
-  std::string reasonByEdges(const Dot& dot) const;
+  static std::string reasonByEdges(const Dot& dot);
 
   DotOptions chosen;
   std::shared_ptr<const re2::RE2> match, exclude, parameters;
+  /// Of each rule, of each name: the regular expression; null where it is a whole name.
+  std::vector<std::vector<std::shared_ptr<const re2::RE2>>> patterns;
+  mlir::Operation* first = nullptr; ///< of the dots with a weight; null: there is none
+  mlir::Operation* last = nullptr;
 };
 
 } // namespace octavo::transforms

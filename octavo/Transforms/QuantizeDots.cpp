@@ -13,6 +13,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include <limits>
+#include <tuple>
 
 namespace octavo::transforms {
 
@@ -21,7 +22,7 @@ namespace {
 /// Changes the module as decided: first the weights that are quantized ahead, then each dot.
 class Rewriting {
 public:
-  Rewriting(const DotChoice& choice, const WeightPlan& plan) : choice(choice), plan(plan) {}
+  explicit Rewriting(const WeightPlan& plan) : plan(plan) {}
 
   void quantizeRoots();
   void replace(const Dot& dot);
@@ -36,11 +37,10 @@ private:
   ScaledSide scaled(const DotSide& side);
   mlir::Value quantizeInProgram(const DotSide& side);
 
-  const DotChoice& choice;
   const WeightPlan& plan;
   llvm::DenseMap<mlir::Value, mlir::Value> roots;
   /// One quantization of a value serves all dots that need the same one.
-  llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> inProgram;
+  llvm::DenseMap<std::tuple<mlir::Value, mlir::Type, mlir::Attribute>, mlir::Value> inProgram;
   llvm::SetVector<mlir::Operation*> maybeUnused;
 };
 
@@ -69,13 +69,14 @@ mlir::Value Rewriting::quantizeInProgram(const DotSide& side) {
   const mlir::Value value = side.value();
   const ir::ScaledType type = scaledType(value.getContext(), *side.format, side.type().getShape(),
                                          side.contracting.front());
-  mlir::Value& quantized = inProgram[{value, type}];
+  const ir::QuantizationAttr quantization = DotChoice::quantization(side, type);
+  mlir::Value& quantized = inProgram[{value, type, quantization}];
   if (!quantized) {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
     stablehlo::DotGeneralOp op = side.op;
-    quantized = ir::QuantizeOp::create(builder, op.getLoc(), type, value, mlir::Value(),
-                                       choice.quantization(*side.format, type));
+    quantized =
+        ir::QuantizeOp::create(builder, op.getLoc(), type, value, mlir::Value(), quantization);
   }
   return quantized;
 }
@@ -199,6 +200,8 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
     return choice.takeError();
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
+  if (llvm::Error error = choice->look(dots))
+    return std::move(error);
   for (Dot& dot : dots) {
     dot.record.reason = choice->reasonToLeave(dot);
     dot.record.isQuantized = dot.record.reason.empty();
@@ -220,7 +223,7 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
   }
   report.weights = weightsOf(dots, *plan);
 
-  Rewriting rewriting(*choice, *plan);
+  Rewriting rewriting(*plan);
   rewriting.quantizeRoots();
   for (const Dot& dot : dots)
     if (dot.record.isQuantized)

@@ -25,12 +25,34 @@ enum class WeightTime : std::uint8_t {
   InProgram, ///< by an operation of the program, at each run
 };
 
-struct DotOptions {
+/// What a dot becomes.
+struct DotFormats {
   const format::ScaledFormat* weights = nullptr;     ///< must be given
   const format::ScaledFormat* activations = nullptr; ///< null: activations stay as they are
   std::string preset;                                ///< stands alone; empty: the next two
   std::optional<format::ScaleRule> rule;             ///< none: each format's own
   std::optional<numerics::NonFinite> nonFinite;      ///< none: refused
+};
+
+/// A place in the order of the program, among the dots with a weight.
+enum class DotPlace : std::uint8_t { Any, First, Last };
+
+/// A rule of a recipe: it takes the dots for which all that it says is true.
+struct DotRule {
+  std::string where; ///< of the recipe, for messages: "model.json: rules[0]"
+  /// Names of dots or of their weights, each whole, or a regular expression (RE2) after `re:`,
+  /// found anywhere in one; any of them. Empty: every dot.
+  std::vector<std::string> names;
+  DotPlace place = DotPlace::Any;
+  std::optional<std::int64_t> smallerThan; ///< elements, counted as DotOptions::minSize does
+  std::optional<std::string> keep;         ///< why the dot stays as it is; none: it gets `formats`
+  DotFormats formats;
+};
+
+/// One format for all dots; or, where there are rules, of each dot the format of the first rule
+/// that takes it, and the formats here are not used. A dot that no rule takes is left.
+struct DotOptions : DotFormats {
+  std::vector<DotRule> rules;
   /// Regular expressions (RE2), each found anywhere in the name of a dot or of its weight. Empty:
   /// every dot; no dot.
   std::string match;
@@ -83,11 +105,12 @@ struct DotReport {
 const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weights);
 
 /// What is wrong with the options, whatever the program: they contradict one another, or a regular
-/// expression is none.
+/// expression is none. Of a rule, after its place in the recipe.
 llvm::Error checkOptions(const DotOptions& options);
 
-/// Rewrites the dots of a verified module. The error, if checkOptions finds one or a constant
-/// weight has a NaN or Inf that the policy refuses, says which, and the module is then as it was.
+/// Rewrites the dots of a verified module. The error, if checkOptions finds one, a name of a rule
+/// is that of no dot, or a constant weight has a NaN or Inf that the policy refuses, says which,
+/// and the module is then as it was.
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options);
 
 } // namespace octavo::transforms

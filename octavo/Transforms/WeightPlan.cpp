@@ -112,6 +112,14 @@ bool isWide(mlir::Value root) {
   return element.isF32() || element.isBF16() || element.isF16();
 }
 
+/// Whether the sides, all of one type, want different scales.
+bool haveSeveralSettings(const Takers& takers, ir::ScaledType type) {
+  const ir::QuantizationAttr first = DotChoice::quantization(*takers.sides.front(), type);
+  return llvm::any_of(takers.sides, [&](const DotSide* side) {
+    return DotChoice::quantization(*side, type) != first;
+  });
+}
+
 /// Why a root is not quantized ahead, and in `mapping` and `type` what it needs if it is.
 std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir::ScaledType& type) {
   if (!isWide(root))
@@ -121,9 +129,16 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
   mapping = mapToRoot(root, takers.sides);
   if (!mapping.reason.empty())
     return mapping.reason;
+  const auto takesOther = [&](const DotSide* side) {
+    return side->format != takers.sides.front()->format;
+  };
+  if (llvm::any_of(takers.sides, takesOther))
+    return "its dots need different formats";
   type = commonType(root, takers, mapping);
   if (!type)
     return "its dots need different blocks";
+  if (haveSeveralSettings(takers, type))
+    return "its dots need different scale rules, presets or policies";
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root))
     return reasonOfArgument(argument, takers);
   if (!hasValues(root.getDefiningOp<stablehlo::ConstantOp>()))
@@ -163,7 +178,7 @@ llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::Array
       continue;
     }
     const DotSide& first = *takers.sides.front();
-    const ir::QuantizationAttr quantization = choice.quantization(*first.format, type);
+    const ir::QuantizationAttr quantization = DotChoice::quantization(first, type);
     AheadRoot ahead{type, quantization, std::nullopt};
     if (auto op = root.getDefiningOp<stablehlo::ConstantOp>()) {
       llvm::Expected<numerics::Tensor> values = reference::constantTensor(op, op.getValue());

@@ -15,6 +15,7 @@
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Text/NearNames.h"
+#include "octavo/Transforms/Recipe.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -257,18 +258,27 @@ nb::object call(CallableProgram& program, const nb::args& positional, const nb::
   return nb::tuple(list);
 }
 
-transforms::DotOptions dotOptions(nb::handle weights, nb::handle activations,
-                                  const std::string& rule, const std::string& nonFiniteName,
-                                  const std::string& preset, const std::string& match,
-                                  const std::string& exclude, const std::string& parameters,
-                                  std::int64_t minSize, bool bothActivations) {
+transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe, bool isText,
+                                  nb::handle activations, const std::string& rule,
+                                  const std::string& nonFiniteName, const std::string& preset,
+                                  const std::string& match, const std::string& exclude,
+                                  const std::string& parameters, std::int64_t minSize,
+                                  bool bothActivations) {
   transforms::DotOptions options;
-  options.weights = &scaledFormat(weights);
+  if (weights.is_none()) {
+    auto rules =
+        isText ? transforms::parseRecipe(recipe, "recipe") : transforms::readRecipe(recipe);
+    if (!rules)
+      raise(ErrorClass::Format, "{}", llvm::toString(rules.takeError()));
+    options.rules = std::move(*rules);
+  } else {
+    options.weights = &scaledFormat(weights);
+  }
   const bool isNone =
       nb::isinstance<nb::str>(activations) && nb::cast<std::string>(activations) == "none";
-  if (activations.is_none())
+  if (options.weights && activations.is_none())
     options.activations = transforms::defaultActivations(*options.weights);
-  else if (!isNone)
+  else if (!activations.is_none() && !isNone)
     options.activations = &scaledFormat(activations);
   if (!rule.empty())
     options.rule = scaleRule(rule);
@@ -424,16 +434,19 @@ NB_MODULE(_programs, module) {
       .def(
           "__init__",
           [](octavo::transforms::DotOptions* self, nanobind::handle weights,
-             nanobind::handle activations, const std::string& rule, const std::string& nonFinite,
-             const std::string& preset, const std::string& match, const std::string& exclude,
-             const std::string& parameters, std::int64_t minSize, bool bothActivations) {
+             const std::string& recipe, bool isText, nanobind::handle activations,
+             const std::string& rule, const std::string& nonFinite, const std::string& preset,
+             const std::string& match, const std::string& exclude, const std::string& parameters,
+             std::int64_t minSize, bool bothActivations) {
             new (self) octavo::transforms::DotOptions(
-                dotOptions(weights, activations, rule, nonFinite, preset, match, exclude,
-                           parameters, minSize, bothActivations));
+                dotOptions(weights, recipe, isText, activations, rule, nonFinite, preset, match,
+                           exclude, parameters, minSize, bothActivations));
           },
-          nanobind::arg("weights"), nanobind::arg("activations").none() = nanobind::none(),
-          nanobind::arg("rule") = "", nanobind::arg("non_finite") = "",
-          nanobind::arg("preset") = "", nanobind::arg("match") = "", nanobind::arg("exclude") = "",
+          nanobind::arg("weights").none(), nanobind::arg("recipe") = "",
+          nanobind::arg("recipe_is_text") = false,
+          nanobind::arg("activations").none() = nanobind::none(), nanobind::arg("rule") = "",
+          nanobind::arg("non_finite") = "", nanobind::arg("preset") = "",
+          nanobind::arg("match") = "", nanobind::arg("exclude") = "",
           nanobind::arg("parameters") = "", nanobind::arg("min_size") = 0,
           nanobind::arg("both_activations") = false);
   nanobind::class_<octavo::backends::CallableProgram>(module, "Program")

@@ -1,8 +1,9 @@
 from typing import Any
 
 class DotOptions:
-    def __init__(self, weights: Any, activations: Any = None, rule: str = "", non_finite: str = "",
-                 preset: str = "", match: str = "", exclude: str = "", parameters: str = "",
+    def __init__(self, weights: Any, recipe: str = "", recipe_is_text: bool = False,
+                 activations: Any = None, rule: str = "", non_finite: str = "", preset: str = "",
+                 match: str = "", exclude: str = "", parameters: str = "",
                  min_size: int = 0, both_activations: bool = False) -> None: ...
 
 class Program:

@@ -1,6 +1,7 @@
 """Programs of StableHLO, compiled and called like functions."""
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -151,8 +152,21 @@ def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:
                      f"found {type(weights).__name__}")
 
 
-def compile(program: Any, *, weights: Any = None, quantize: Any = None, activations: Any = None,
-            rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
+def _recipe(recipe: Any) -> tuple[str, bool]:
+    """A recipe's name or path, or its text, and whether it is the text."""
+    if isinstance(recipe, Mapping):
+        try:
+            return json.dumps(recipe), True
+        except (TypeError, ValueError) as error:
+            raise DtypeError(f"recipe: not what JSON can hold: {error}") from error
+    if isinstance(recipe, (str, os.PathLike)) and isinstance(os.fspath(recipe), str):
+        return os.fspath(recipe), False
+    raise DtypeError("recipe: expected a name, a path or a mapping with the list \"rules\"; "
+                     f"found {type(recipe).__name__}")
+
+
+def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: Any = None,
+            activations: Any = None, rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
             exclude: str = "", parameters: str = "", min_size: int = 0,
             both_activations: bool = False, function: str = "", backend: str = "compiled",
             ignore_unused: bool = False) -> Program:
@@ -171,6 +185,10 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, activati
     ``octavo quantize``. What ``weights`` binds is a weight, and is quantized when it is bound.
     ``Program.dots`` tells what became of each dot; a warning, that none became narrow.
 
+    ``recipe`` in place of ``quantize`` gives each dot the format of the first rule that takes it: the
+    name of a recipe, the path of a file, or the mapping that such a file holds
+    (``{"rules": [{"dots": "re:embed", "keep": "f32", "reason": "..."}, {"weights": "mxfp4"}]}``).
+
     ``function`` is needed where the program has no ``main``. ``backend="reference"`` is the
     interpreter. Files may have tensors that no argument is for with ``ignore_unused``.
 
@@ -184,7 +202,18 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, activati
                           f"load ({error}); `make test` in a checkout builds the module with it") \
             from error
     dots = None
-    if quantize is not None:
+    if quantize is not None and recipe is not None:
+        raise ProgramError("quantize gives one format to all dots, recipe gives each its own: give one "
+                           "of the two")
+    if recipe is not None:
+        if activations is not None or rule or non_finite or preset:
+            raise ProgramError("activations, rule, non_finite and preset are said by the rules of a "
+                               "recipe")
+        text, is_text = _recipe(recipe)
+        dots = _programs.DotOptions(
+            None, recipe=text, recipe_is_text=is_text, match=match, exclude=exclude,
+            parameters=parameters, min_size=min_size, both_activations=both_activations)
+    elif quantize is not None:
         dots = _programs.DotOptions(
             quantize, activations=activations, rule=rule, non_finite=non_finite, preset=preset,
             match=match, exclude=exclude, parameters=parameters, min_size=min_size,
@@ -192,13 +221,14 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, activati
     elif activations is not None or rule or non_finite or preset or match or exclude or parameters \
             or min_size or both_activations:
         raise ProgramError("activations, rule, non_finite, preset, match, exclude, parameters, min_size "
-                           "and both_activations say how dots are quantized: give quantize=FORMAT")
+                           "and both_activations say how dots are quantized: give quantize=FORMAT or recipe=")
     source, is_path = _source(program)
     files, arrays = _weights(weights)
     made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
                                      dots))
-    if quantize is not None and not any(dot.is_quantized for dot in made.dots):
+    if dots is not None and not any(dot.is_quantized for dot in made.dots):
         first = next(iter(made.dots), None)
         why = f"of {first.name}: {first.reason}" if first else "the program has no dots"
-        warnings.warn(f"quantize={quantize!r} left every dot as it was; {why}", stacklevel=2)
+        given = f"quantize={quantize!r}" if recipe is None else f"recipe={recipe!r}"
+        warnings.warn(f"{given} left every dot as it was; {why}", stacklevel=2)
     return made

@@ -152,6 +152,66 @@ def test_quantize_is_that_of_the_module(format):
         given(octavo.quantize(weight, "mxint8"), x)
 
 
+def test_a_recipe_gives_each_dot_its_format():
+    w1, w2, x = drawn(64, 96), drawn(96, 32), drawn(8, 64)
+    lowered = jax.jit(lambda w1, w2, x: x @ w1 @ w2).lower(w1, w2, x)
+    rules = [{"dots": "w1", "weights": "mxfp4", "activations": "none"},
+             {"weights": "mxfp8_e4m3", "activations": "none"}]
+    program = octavo.compile(lowered, weights={"w1": w1, "w2": w2}, recipe={"rules": rules})
+    assert [dot.rhs for dot in program.dots] == ["mxfp4", "mxfp8_e4m3"]
+    narrow = [octavo.quantize(w1, "mxfp4", axis=0), octavo.quantize(w2, "mxfp8_e4m3", axis=0)]
+    first, second = (each.dequantize().astype(np.float64) for each in narrow)
+    np.testing.assert_allclose(program(x), x.astype(np.float64) @ first @ second, rtol=1e-4, atol=1e-3)
+
+
+def test_what_dots_share_is_quantized_for_each_of_them():
+    """One weight for two formats, one activation for two scale rules: each result has the bits that it
+    has where both dots have its rule."""
+    w, x, y = drawn(64, 32), drawn(8, 64), drawn(8, 64)
+
+    def outputs(first, second):
+        def two(w, v, x, y):
+            with jax.named_scope("first"):
+                a = x @ w
+            with jax.named_scope("second"):
+                b = y @ w
+            with jax.named_scope("third"):
+                c = x @ v
+            return a, b, c
+        program = octavo.compile(
+            jax.jit(two).lower(w, w, x, y), weights={"w": w, "v": w[::-1].copy()},
+            recipe={"rules": [{"dots": "re:first/", **first}, {**second}]})
+        assert all(dot.is_quantized for dot in program.dots)
+        return program(x, y), [dot.reason for dot in program.dots]
+
+    for one, other in [({"weights": "mxfp4"}, {"weights": "mxfp8_e4m3"}),
+                       ({"weights": "mxfp4", "rule": "floor"}, {"weights": "mxfp4", "rule": "round-up"})]:
+        mixed, reasons = outputs(one, other)
+        assert "its dots need different" in reasons[0] and "its dots need different" in reasons[1]
+        alone, others = outputs(one, one)[0], outputs(other, other)[0]
+        np.testing.assert_array_equal(mixed[0], alone[0])
+        np.testing.assert_array_equal(mixed[1], others[1])
+        np.testing.assert_array_equal(mixed[2], others[2])
+        assert np.any(np.asarray(alone[0]) != np.asarray(others[0]))
+
+
+def test_recipes_that_do_not_fit(lowered):
+    rule = {"weights": "mxfp4"}
+    for recipe, error, says in [
+            ("mxfp8-iner", octavo.FormatError, "near it: mxfp8-inner"),
+            ({"rules": [{"weights": "mxfp5"}]}, octavo.FormatError, r"rules\[0\].weights: no scaled format"),
+            ({"rules": [{**rule, "smaller_than": 1.5}]}, octavo.FormatError, "smaller_than"),
+            ({"rules": [{**rule, "dots": "nobody"}]}, octavo.ProgramError, "nobody"),
+            ({"rules": [{**rule, "dots": {1}}]}, octavo.DtypeError, "JSON"),
+            (3, octavo.DtypeError, "found int")]:
+        with pytest.raises(error, match=says):
+            octavo.compile(lowered, recipe=recipe)
+    with pytest.raises(octavo.ProgramError, match="one of the two"):
+        octavo.compile(lowered, recipe="mxfp8", quantize="mxfp4")
+    with pytest.raises(octavo.ProgramError, match="rules of a recipe"):
+        octavo.compile(lowered, recipe="mxfp8", rule="floor")
+
+
 def test_a_quantization_that_finds_no_dot_warns(lowered):
     with pytest.warns(UserWarning, match="both operands are activations"):
         octavo.compile(lowered, quantize="mxfp4")

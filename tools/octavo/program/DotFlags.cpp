@@ -5,6 +5,7 @@
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Scaled.h"
+#include "octavo/Transforms/Recipe.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,29 +25,47 @@ const format::ScaledFormat* scaledFormat(const std::string& name,
 
 } // namespace
 
-void addDotFlags(CLI::App& command, DotFlags& flags) {
-  const auto group = [](CLI::Option* option) { option->group("Which dots, and how"); };
-  group(command
-            .add_option("--activations", flags.activations,
-                        "Scaled format of the activations, or none for weights only; default: the "
-                        "one that goes with the weights' format")
-            ->type_name("FORMAT|none"));
-  group(command
-            .add_option(
-                "--rule", flags.rule,
-                fmt::format("How power-of-two scales are chosen: {}; default: the format's own",
-                            fmt::join(scaleRuleNames(), ", ")))
-            ->type_name("RULE"));
-  group(command
-            .add_option("--non-finite", flags.nonFinite,
-                        fmt::format("What NaN and infinities become: {}; default: error",
-                                    fmt::join(numerics::nonFiniteNames(), ", ")))
-            ->type_name("POLICY"));
-  group(command
-            .add_option("--preset", flags.preset,
-                        "Settings that give another library's bytes, in place of --rule and "
-                        "--non-finite; `octavo presets` lists them")
-            ->type_name("PRESET"));
+void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format) {
+  const auto group = [](CLI::Option* option) {
+    option->group("Which dots, and how");
+    return option;
+  };
+  std::vector<std::string> recipes;
+  for (const transforms::NamedRecipe& recipe : transforms::kRecipes)
+    recipes.emplace_back(recipe.name);
+  CLI::Option* recipe = group(
+      command
+          .add_option("--recipe", flags.recipe,
+                      fmt::format("In place of one format: rules that give each dot its format, in "
+                                  "a file of JSON or by name: {}",
+                                  fmt::join(recipes, ", ")))
+          ->type_name("FILE|NAME"));
+  recipe->excludes(format);
+  recipe->excludes(group(
+      command
+          .add_option("--activations", flags.activations,
+                      "Scaled format of the activations, or none for weights only; default: the "
+                      "one that goes with the weights' format")
+          ->type_name("FORMAT|none")));
+  recipe->excludes(
+      group(command
+                .add_option(
+                    "--rule", flags.rule,
+                    fmt::format("How power-of-two scales are chosen: {}; default: the format's own",
+                                fmt::join(scaleRuleNames(), ", ")))
+                ->type_name("RULE")));
+  recipe->excludes(
+      group(command
+                .add_option("--non-finite", flags.nonFinite,
+                            fmt::format("What NaN and infinities become: {}; default: error",
+                                        fmt::join(numerics::nonFiniteNames(), ", ")))
+                ->type_name("POLICY")));
+  recipe->excludes(
+      group(command
+                .add_option("--preset", flags.preset,
+                            "Settings that give another library's bytes, in place of --rule and "
+                            "--non-finite; `octavo presets` lists them")
+                ->type_name("PRESET")));
   group(
       command
           .add_option("--match", flags.match, "Only dots whose name or weight's name contains this")
@@ -70,10 +89,19 @@ void addDotFlags(CLI::App& command, DotFlags& flags) {
 
 transforms::DotOptions dotOptions(const DotFlags& flags) {
   transforms::DotOptions options;
-  options.weights = scaledFormat(flags.format, {});
-  if (flags.activations.empty())
+  if (!flags.recipe.empty()) {
+    llvm::Expected<std::vector<transforms::DotRule>> rules = transforms::readRecipe(flags.recipe);
+    if (!rules)
+      throw CommandError(llvm::toString(rules.takeError()), ExitCode::BadInput);
+    options.rules = std::move(*rules);
+  } else if (flags.format.empty()) {
+    throw CommandError("give --format FORMAT, or --recipe FILE or NAME", ExitCode::BadUsage);
+  } else {
+    options.weights = scaledFormat(flags.format, {});
+  }
+  if (flags.activations.empty() && options.weights)
     options.activations = transforms::defaultActivations(*options.weights);
-  else if (flags.activations != "none")
+  else if (!flags.activations.empty() && flags.activations != "none")
     options.activations = scaledFormat(flags.activations, {"none"});
   if (!flags.rule.empty()) {
     options.rule = format::findScaleRule(flags.rule);

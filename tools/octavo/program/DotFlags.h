@@ -12,7 +12,8 @@
 namespace octavo::tools {
 
 struct DotFlags {
-  std::string format;
+  std::string format; ///< empty: recipe, or nothing becomes narrow
+  std::string recipe; ///< a name or a path
   std::string activations;
   std::string rule;
   std::string nonFinite;
@@ -24,10 +25,12 @@ struct DotFlags {
   bool takesActivationPairs = false;
 };
 
-/// Adds the options to a subcommand. The one for the format of the weights is the caller's.
-void addDotFlags(CLI::App& command, DotFlags& flags);
+/// Adds the options to a subcommand. The one for the format of the weights is the caller's,
+/// `format`, to which --recipe is the alternative.
+void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format);
 
-/// What the options say. Throws CommandError, with the names that there are, for one that is none.
+/// What the options say. Throws CommandError, with the names that there are, for one that is none,
+/// and for a recipe that cannot be read.
 transforms::DotOptions dotOptions(const DotFlags& flags);
 
 } // namespace octavo::tools

@@ -103,9 +103,12 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
                        {"bytes_before", toBytes(weight.bitsBefore)},
                        {"bytes_after", toBytes(weight.bitsAfter)}});
   return {{"program", flags.program},
+          {"recipe", flags.dots.recipe.empty() ? Json(nullptr) : Json(flags.dots.recipe)},
           {"weights_format", formatJson(options.weights)},
           {"activations_format", formatJson(options.activations)},
-          {"rule", format::scaleRuleName(options.rule.value_or(options.weights->rule))},
+          {"rule", options.weights
+                       ? Json(format::scaleRuleName(options.rule.value_or(options.weights->rule)))
+                       : Json(nullptr)},
           {"dots_quantized", report.quantized()},
           {"weight_bytes_before", toBytes(report.weightBitsBefore())},
           {"weight_bytes_after", toBytes(report.weightBitsAfter())},
@@ -149,22 +152,22 @@ void addQuantizeCommand(CLI::App& app) {
       ->add_option("PROGRAM", flags->program,
                    "StableHLO: MLIR text, a portable artifact, or jax.export's container")
       ->required();
-  command
-      ->add_option(
-          "--format", flags->dots.format,
-          fmt::format("Scaled format of the weights: {}", fmt::join(scaledFormatNames(), ", ")))
-      ->type_name("FORMAT")
-      ->required();
+  CLI::Option* format = command
+                            ->add_option("--format", flags->dots.format,
+                                         fmt::format("Scaled format of the weights: {}",
+                                                     fmt::join(scaledFormatNames(), ", ")))
+                            ->type_name("FORMAT");
   command->add_option("-o,--output", flags->output, "Write the program")->type_name("OUT");
   addOutputFormFlags(*command, flags->form);
   command->add_flag("--explain", flags->explains, "Print what happened to every dot, and why");
   command->add_flag("--json", flags->isJson, "Print that as JSON");
   command->add_flag("--in-program", flags->inProgram,
                     "Quantize weights by operations in the program, not once beforehand");
-  addDotFlags(*command, flags->dots);
+  addDotFlags(*command, flags->dots, format);
   command->footer(R"(Examples:
   octavo quantize model.mlir --format mxfp8_e4m3 --explain
   octavo quantize model.mlir --format mxfp4 --activations none --exclude embed -o model.mxfp4.mlir
+  octavo quantize model.mlir --recipe mxfp8-inner --explain
 `octavo formats` lists the scaled formats.)");
   command->callback([flags] { quantizeProgram(*flags); });
 }

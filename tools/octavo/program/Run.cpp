@@ -48,7 +48,7 @@ struct RunOptions {
   std::string probes;
   bool ignoresUnused = false;
   std::string backend = "compiled";
-  DotFlags dots; ///< no format: the program runs as it is
+  DotFlags dots; ///< neither format nor recipe: the program runs as it is
   std::string compare;
   std::optional<double> bound;
   bool bisects = false;
@@ -400,12 +400,19 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
   const ElapsedTime time("quantizing dots");
   const transforms::DotReport report =
       orThrow(transforms::quantizeDots(program, dots), options.program);
-  return {.format = std::string(dots.weights->name),
+  return {.recipe = options.dots.recipe,
+          .format = dots.weights ? std::string(dots.weights->name) : "",
           .activations = dots.activations ? std::string(dots.activations->name) : "",
-          .rule = std::string(format::scaleRuleName(dots.rule.value_or(dots.weights->rule))),
+          .rule = dots.weights
+                      ? std::string(format::scaleRuleName(dots.rule.value_or(dots.weights->rule)))
+                      : "",
           .dotsQuantized = report.quantized(),
           .dots = static_cast<std::int64_t>(report.dots.size()),
           .seconds = time.seconds()};
+}
+
+bool isQuantized(const RunOptions& options) {
+  return !options.dots.format.empty() || !options.dots.recipe.empty();
 }
 
 void checkUsage(const RunOptions& options) {
@@ -417,11 +424,12 @@ void checkUsage(const RunOptions& options) {
         ExitCode::BadUsage);
   if ((options.bound || options.bisects) && !isToReference)
     throw CommandError("--bound and --bisect need --compare reference", ExitCode::BadUsage);
-  if (options.compare == "f32" && options.dots.format.empty())
-    throw CommandError("--compare f32 needs --quantize FORMAT: it compares a quantized run with "
-                       "the program as it is",
-                       ExitCode::BadUsage);
-  if (!options.dots.format.empty())
+  if (options.compare == "f32" && !isQuantized(options))
+    throw CommandError(
+        "--compare f32 needs --quantize FORMAT or --recipe: it compares a quantized run with "
+        "the program as it is",
+        ExitCode::BadUsage);
+  if (isQuantized(options))
     dotOptions(options.dots);
 }
 
@@ -438,7 +446,7 @@ void runProgram(const RunOptions& options) {
   if (options.compare == "f32")
     original = program.clone();
   std::optional<QuantizationReport> quantization;
-  if (!options.dots.format.empty())
+  if (isQuantized(options))
     quantization = quantizeProgram(program, options);
 
   const bool looksInside = !options.profile.empty() || !options.dump.empty();
@@ -579,10 +587,11 @@ void addRunCommand(CLI::App& app) {
   command->add_option("--threads", options->threads, "Use at most this many threads")
       ->type_name("N");
   const std::vector<CLI::Option*> before = command->get_options();
-  addDotFlags(*command, options->dots);
-  for (CLI::Option* option : command->get_options())
+  addDotFlags(*command, options->dots, quantize);
+  std::vector<const CLI::Option*> ofDots;
+  for (const CLI::Option* option : command->get_options())
     if (std::find(before.begin(), before.end(), option) == before.end())
-      option->needs(quantize);
+      ofDots.push_back(option);
   command->footer(R"(Examples:
   octavo run model.mlir --weights model.safetensors --input ids=ids.npy --output out.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize mxfp4 --compare f32
@@ -590,7 +599,13 @@ void addRunCommand(CLI::App& app) {
   octavo run test.mlir            a program that checks itself: exits 0 when every check held
   octavo run spmd.mlir --input x-{process}.npy --output y-{process}.npy
                                   a program for several processes, each with files of its own)");
-  command->callback([options] { runProgram(*options); });
+  command->callback([options, ofDots] {
+    for (const CLI::Option* option : ofDots)
+      if (option->count() > 0 && !isQuantized(*options))
+        throw CommandError(option->get_name() + " requires --quantize FORMAT or --recipe",
+                           ExitCode::BadUsage);
+    runProgram(*options);
+  });
 }
 
 } // namespace octavo::tools

@@ -78,6 +78,8 @@ std::string comparisonText(const runtime::Comparison& comparison) {
   return text;
 }
 
+Json textOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json sizeJson(const StoredSize& size) {
   return {{"tensors", size.tensors},
           {"values", size.values},
@@ -120,7 +122,10 @@ WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
 
 std::string text(const RunReport& report) {
   std::string text = fmt::format("program    {} @{}\n", report.program, report.function);
-  if (const auto& quantization = report.quantization)
+  if (const auto& quantization = report.quantization; quantization && !quantization->recipe.empty())
+    text += fmt::format("quantized  {} of {} dots by the recipe {}\n", quantization->dotsQuantized,
+                        quantization->dots, quantization->recipe);
+  else if (quantization)
     text +=
         fmt::format("quantized  {} of {} dots: weights {}, activations {}, scale rule {}\n",
                     quantization->dotsQuantized, quantization->dots, quantization->format,
@@ -172,11 +177,10 @@ std::string json(const RunReport& report) {
                    {"backend", report.backend},
                    {"quantization", nullptr}};
   if (const auto& quantization = report.quantization)
-    document["quantization"] = {{"weights", quantization->format},
-                                {"activations", quantization->activations.empty()
-                                                    ? Json(nullptr)
-                                                    : Json(quantization->activations)},
-                                {"rule", quantization->rule},
+    document["quantization"] = {{"recipe", textOrNull(quantization->recipe)},
+                                {"weights", textOrNull(quantization->format)},
+                                {"activations", textOrNull(quantization->activations)},
+                                {"rule", textOrNull(quantization->rule)},
                                 {"dots", quantization->dots},
                                 {"dots_quantized", quantization->dotsQuantized},
                                 {"seconds", quantization->seconds}};

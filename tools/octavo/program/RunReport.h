@@ -52,6 +52,7 @@ struct OutputReport {
 };
 
 struct QuantizationReport {
+  std::string recipe; ///< empty: the next three for all dots
   std::string format;
   std::string activations; ///< empty: weights only
   std::string rule;

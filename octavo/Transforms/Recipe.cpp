@@ -1,0 +1,226 @@
+#include "octavo/Transforms/Recipe.h"
+
+#include "octavo/Checkpoint/Files/JsonFile.h"
+#include "octavo/Text/NearNames.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <filesystem>
+
+namespace octavo::transforms {
+
+namespace {
+
+using checkpoint::Json;
+using format::ScaledFormat;
+
+llvm::Error unknown(const std::string& where, const std::string& kind, const std::string& name,
+                    const std::vector<std::string>& known) {
+  const std::vector<std::string> near = text::nearNames(name, known);
+  return llvm::createStringError(where + ": no " + kind + " \"" + name + "\"; " +
+                                 (near.empty() ? "" : "near it: " + llvm::join(near, ", ") + "; ") +
+                                 "available: " + llvm::join(known, ", "));
+}
+
+llvm::Error wrongType(const std::string& where, const std::string& expected, const Json& found) {
+  return llvm::createStringError(where + ": expected " + expected + ", found " + found.type_name());
+}
+
+template <typename Rows> std::vector<std::string> namesOf(const Rows& rows) {
+  std::vector<std::string> names;
+  for (const auto& row : rows)
+    names.emplace_back(row.name);
+  return names;
+}
+
+llvm::Expected<std::string> textOf(const std::string& where, const Json& value) {
+  if (!value.is_string())
+    return wrongType(where, "a string", value);
+  return value.get<std::string>();
+}
+
+llvm::Expected<const ScaledFormat*> formatOf(const std::string& where, const Json& value,
+                                             bool mayBeNone) {
+  llvm::Expected<std::string> name = textOf(where, value);
+  if (!name)
+    return name.takeError();
+  if (mayBeNone && *name == "none")
+    return nullptr;
+  if (const ScaledFormat* row = format::findScaledFormat(*name))
+    return row;
+  std::vector<std::string> known = namesOf(format::kScaledFormats);
+  if (mayBeNone)
+    known.emplace_back("none");
+  return unknown(where, "scaled format", *name, known);
+}
+
+llvm::Expected<std::vector<std::string>> dotNames(const std::string& where, const Json& value) {
+  std::vector<std::string> names;
+  const Json list = value.is_array() ? value : Json::array({value});
+  if (list.empty())
+    return llvm::createStringError(where + ": the list is empty; \"*\" stands for every dot");
+  for (const auto& [index, each] : llvm::enumerate(list)) {
+    if (!each.is_string())
+      return wrongType(value.is_array() ? where + "[" + std::to_string(index) + "]" : where,
+                       value.is_array() ? "a string" : "a string or a list of strings", each);
+    names.push_back(each.get<std::string>());
+    if (names.back().empty())
+      return llvm::createStringError(where + ": an empty name; \"*\" stands for every dot");
+  }
+  if (llvm::is_contained(names, "*"))
+    names.clear();
+  return names;
+}
+
+/// One rule, key by key.
+class RuleReader {
+public:
+  explicit RuleReader(std::string where) { rule.where = std::move(where); }
+
+  llvm::Expected<DotRule> read(const Json& object) {
+    if (!object.is_object())
+      return wrongType(rule.where, "an object", object);
+    for (const auto& [key, value] : object.items())
+      if (llvm::Error error = readKey(key, rule.where + "." + key, value))
+        return std::move(error);
+    if (llvm::Error error = finish(object))
+      return std::move(error);
+    return std::move(rule);
+  }
+
+private:
+  llvm::Error readKey(const std::string& key, const std::string& where, const Json& value);
+  llvm::Error finish(const Json& object);
+
+  DotRule rule;
+  std::string reason;
+};
+
+llvm::Error RuleReader::readKey(const std::string& key, const std::string& where,
+                                const Json& value) {
+  const auto assign = [](auto&& found, auto& target) -> llvm::Error {
+    if (!found)
+      return found.takeError();
+    target = std::move(*found);
+    return llvm::Error::success();
+  };
+  if (key == "dots")
+    return assign(dotNames(where, value), rule.names);
+  if (key == "smaller_than") {
+    if (!value.is_number_integer() || value.get<std::int64_t>() < 1)
+      return llvm::createStringError(where + ": expected a number of elements, from 1 on, found " +
+                                     value.dump());
+    rule.smallerThan = value.get<std::int64_t>();
+    return llvm::Error::success();
+  }
+  if (key == "weights")
+    return assign(formatOf(where, value, false), rule.formats.weights);
+  if (key == "activations")
+    return assign(formatOf(where, value, true), rule.formats.activations);
+  if (key == "preset")
+    return assign(textOf(where, value), rule.formats.preset);
+  if (key == "reason")
+    return assign(textOf(where, value), reason);
+  if (!llvm::is_contained({"place", "rule", "non_finite", "keep"}, key))
+    return unknown(where, "key", key,
+                   {"dots", "place", "smaller_than", "weights", "activations", "rule", "preset",
+                    "non_finite", "keep", "reason"});
+
+  llvm::Expected<std::string> name = textOf(where, value);
+  if (!name)
+    return name.takeError();
+  if (key == "place") {
+    if (*name != "first" && *name != "last")
+      return unknown(where, "place", *name, {"first", "last"});
+    rule.place = *name == "first" ? DotPlace::First : DotPlace::Last;
+  } else if (key == "rule") {
+    rule.formats.rule = format::findScaleRule(*name);
+    if (!rule.formats.rule)
+      return unknown(where, "scale rule", *name, namesOf(format::kScaleRules));
+  } else if (key == "non_finite") {
+    rule.formats.nonFinite = numerics::findNonFinite(*name);
+    if (!rule.formats.nonFinite)
+      return unknown(where, "policy for NaN and infinities", *name, numerics::nonFiniteNames());
+  } else {
+    if (*name != "f32")
+      return unknown(where, "way to keep a dot", *name, {"f32"});
+    rule.keep = "";
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error RuleReader::finish(const Json& object) {
+  if (rule.keep) {
+    for (const char* key : {"weights", "activations", "rule", "preset", "non_finite"})
+      if (object.contains(key))
+        return llvm::createStringError(rule.where + ": it keeps its dots, and has \"" + key +
+                                       "\" too; a rule has \"keep\" or formats");
+    if (reason.empty())
+      return llvm::createStringError(rule.where + ": \"keep\" needs a \"reason\", which the table "
+                                                  "of dots tells");
+    rule.keep = reason;
+    return llvm::Error::success();
+  }
+  if (!reason.empty())
+    return llvm::createStringError(rule.where + ".reason: it says why dots are kept, and the rule "
+                                                "has no \"keep\"");
+  if (!rule.formats.weights)
+    return llvm::createStringError(rule.where + ": expected \"weights\": FORMAT, or \"keep\": "
+                                                "\"f32\" with a \"reason\"");
+  if (!object.contains("activations"))
+    rule.formats.activations = defaultActivations(*rule.formats.weights);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<DotRule>> rulesOf(const Json& recipe, const std::string& file) {
+  if (!recipe.is_object())
+    return wrongType(file, "an object", recipe);
+  for (const auto& [key, value] : recipe.items())
+    if (key != "rules")
+      return unknown(file, "key", key, {"rules"});
+  if (!recipe.contains("rules"))
+    return llvm::createStringError(file + ": expected the key \"rules\", a list of rules");
+  const Json& list = recipe["rules"];
+  if (!list.is_array())
+    return wrongType(file + ": rules", "a list of rules", list);
+  if (list.empty())
+    return llvm::createStringError(file + ": rules: the list is empty");
+  DotOptions options;
+  for (const auto& [index, object] : llvm::enumerate(list)) {
+    llvm::Expected<DotRule> rule =
+        RuleReader(file + ": rules[" + std::to_string(index) + "]").read(object);
+    if (!rule)
+      return rule.takeError();
+    options.rules.push_back(std::move(*rule));
+  }
+  if (llvm::Error error = checkOptions(options))
+    return std::move(error);
+  return std::move(options.rules);
+}
+
+llvm::Expected<std::vector<DotRule>> rulesOf(const tl::expected<Json, checkpoint::Error>& recipe,
+                                             const std::string& file) {
+  if (!recipe)
+    return llvm::createStringError(recipe.error().message());
+  return rulesOf(*recipe, file);
+}
+
+} // namespace
+
+llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file) {
+  return rulesOf(checkpoint::parseJson(text, file), file);
+}
+
+llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath) {
+  for (const NamedRecipe& recipe : kRecipes)
+    if (recipe.name == nameOrPath)
+      return parseRecipe(recipe.text, nameOrPath);
+  std::error_code error;
+  if (!std::filesystem::exists(nameOrPath, error) &&
+      nameOrPath.find_first_of("/.") == std::string::npos)
+    return unknown("recipe", "file or named recipe", nameOrPath, namesOf(kRecipes));
+  return rulesOf(checkpoint::readJson(nameOrPath), nameOrPath);
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,53 @@
+// Recipes: which dots of a program become what, as an ordered list of rules in JSON
+// (docs/recipes.md).
+#pragma once
+
+#include "octavo/Transforms/QuantizeDots.h"
+
+#include "llvm/Support/Error.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octavo::transforms {
+
+/// A recipe that has a name instead of a file.
+struct NamedRecipe {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view text; ///< as a file would have it
+};
+
+inline constexpr std::array kRecipes = {
+    NamedRecipe{"mxfp8", "MXFP8 E4M3, weights and activations",
+                R"({"rules": [{"weights": "mxfp8_e4m3"}]})"},
+    NamedRecipe{"mxfp8-inner",
+                "MXFP8 E4M3; the first and the last dot and weights of fewer than 16384 elements "
+                "stay as they are",
+                R"({"rules": [
+  {"place": "first", "keep": "f32", "reason": "first dot of the program"},
+  {"place": "last", "keep": "f32", "reason": "last dot of the program"},
+  {"smaller_than": 16384, "keep": "f32", "reason": "its weight is small"},
+  {"weights": "mxfp8_e4m3"}]})"},
+    NamedRecipe{"mxfp4-weights", "MXFP4 weights, activations as they are",
+                R"({"rules": [{"weights": "mxfp4", "activations": "none"}]})"},
+    NamedRecipe{"mxfp4-mxfp8", "MXFP4 weights, MXFP8 E4M3 activations",
+                R"({"rules": [{"weights": "mxfp4", "activations": "mxfp8_e4m3"}]})"},
+    NamedRecipe{"nvfp4", "NVFP4, weights and activations", R"({"rules": [{"weights": "nvfp4"}]})"},
+    NamedRecipe{"fp8-row", "FP8 E4M3, an f32 scale a row",
+                R"({"rules": [{"weights": "fp8_row"}]})"},
+    NamedRecipe{"fp8-block", "FP8 E4M3, weights in blocks of 128x128, activations of 1x128",
+                R"({"rules": [{"weights": "fp8_block"}]})"},
+};
+
+/// The rules of a recipe. `file` stands for it in errors, which name the place: not JSON, an
+/// unknown key, format or name of a setting (with near names), a value of the wrong type, a rule
+/// that both keeps and quantizes or does neither, what checkOptions finds.
+llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file);
+
+/// The rules of the recipe of that name in kRecipes, or else of the file of that path.
+llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath);
+
+} // namespace octavo::transforms
