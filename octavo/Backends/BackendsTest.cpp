@@ -78,6 +78,49 @@ TEST_P(Backends, writesResultsWhereTheCallerWantsThem) {
   }
 }
 
+TEST(Compiled, updatesDonatedArgumentsWhereTheyLie) {
+  const auto context = runtime::makeContext();
+  const auto program = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    func.func @main(%x: tensor<3xf32> {tf.aliasing_output = 1 : i32}, %at: tensor<i32>,
+                    %y: tensor<1xf32>, %z: tensor<3xf32> {jax.buffer_donor = true})
+        -> (tensor<1xf32>, tensor<3xf32>, tensor<3xf32>) {
+      %new = stablehlo.dynamic_update_slice %x, %y, %at
+          : (tensor<3xf32>, tensor<1xf32>, tensor<i32>) -> tensor<3xf32>
+      %same = stablehlo.dynamic_update_slice %z, %y, %at
+          : (tensor<3xf32>, tensor<1xf32>, tensor<i32>) -> tensor<3xf32>
+      %read = stablehlo.slice %z [0:1] : (tensor<3xf32>) -> tensor<1xf32>
+      return %read, %new, %same : tensor<1xf32>, tensor<3xf32>, tensor<3xf32>
+    })",
+                                                               context.get());
+  auto executable = find("compiled")->prepare(*program, "main");
+  ASSERT_TRUE(static_cast<bool>(executable)) << llvm::toString(executable.takeError());
+  const auto vector = [](std::vector<float> values) {
+    Tensor tensor =
+        Tensor::zeros(format::element("f32"), {static_cast<std::int64_t>(values.size())});
+    std::ranges::copy(values, tensor.as<float>().begin());
+    return tensor;
+  };
+  Tensor at = Tensor::zeros(numerics::IntegerType{32, false}, {});
+  at.setCode(0, 2);
+  Tensor given = vector({1, 2, 3});
+  const std::byte* memory = given.bytes.data();
+  const Value shared(vector({1, 2, 3}));
+  const auto run = [&](Value first) {
+    std::vector<Value> values;
+    values.push_back(std::move(first));
+    values.insert(values.end(), {Value(at), Value(vector({9})), Value(vector({4, 5, 6}))});
+    auto results = (*executable)->run(std::move(values), nullptr);
+    EXPECT_TRUE(static_cast<bool>(results)) << llvm::toString(results.takeError());
+    EXPECT_EQ((*results)[0].tensor(), vector({4}));
+    EXPECT_EQ((*results)[1].tensor(), vector({1, 2, 9}));
+    EXPECT_EQ((*results)[2].tensor(), vector({4, 5, 9}));
+    return (*results)[1].tensor().bytes.data();
+  };
+  EXPECT_EQ(run(Value(std::move(given))), memory);
+  EXPECT_NE(run(shared), shared.tensor().bytes.data());
+  EXPECT_EQ(shared.tensor(), vector({1, 2, 3}));
+}
+
 TEST_P(Backends, reportsChecks) {
   const auto executable = prepared(R"(
     func.func @main(%x: tensor<f32>) {

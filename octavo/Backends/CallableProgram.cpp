@@ -1,6 +1,7 @@
 #include "octavo/Backends/CallableProgram.h"
 
 #include "octavo/Backends/OpenExtents.h"
+#include "octavo/Dialect/Donation.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Runtime/Failure.h"
@@ -78,6 +79,10 @@ CallableProgram::make(std::unique_ptr<mlir::MLIRContext> context, runtime::Progr
   made->given = std::move(*given);
   for (const runtime::Argument& argument : made->taken)
     made->bound.push_back(argument.given);
+  for (unsigned i = 0; i < made->taken.size(); ++i)
+    for (unsigned result = 0; result < made->given.size(); ++result)
+      if (isDonatedTo(*function, i, result))
+        made->donated.emplace(i, result);
   made->isOpen = hasOpenExtents(*function);
   if (!made->isOpen) {
     auto prepared = made->compiled(std::move(made->file.program));

@@ -16,8 +16,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace octavo::backends {
@@ -49,6 +51,11 @@ public:
   /// What became of the dots; empty without CallableOptions::dots.
   const std::optional<transforms::DotReport>& dots() const { return report; }
 
+  /// Whether the program gives an argument's memory away for a result.
+  bool isDonated(std::size_t argument, std::size_t result) const {
+    return donated.contains({argument, result});
+  }
+
   /// Gives arguments values for all calls. Each fits its argument. Before the first call.
   void bind(std::size_t argument, execution::Value value);
   bool isBound(std::size_t argument) const { return bound[argument].has_value(); }
@@ -64,7 +71,8 @@ public:
   };
   llvm::Expected<Prepared> prepare(std::span<const execution::Value> values);
 
-  /// `values` has one an argument, those that are bound among them.
+  /// `values` has one an argument, those that are bound among them. The memory of a result may be
+  /// that of an argument, too, from the first byte to the last.
   llvm::Expected<std::vector<execution::Value>> call(const Prepared& prepared,
                                                      std::vector<execution::Value> values,
                                                      const execution::Host& host,
@@ -89,6 +97,7 @@ private:
   std::string functionName;
   std::vector<runtime::Argument> taken;
   std::vector<Result> given;
+  std::set<std::pair<std::size_t, std::size_t>> donated; ///< arguments to results
   std::optional<transforms::DotReport> report;
   std::vector<std::optional<execution::Value>> bound;
   bool isOpen = false;

@@ -38,8 +38,8 @@ public:
   /// the host's and the run goes on. Only of an argument that somebody else holds too is anything
   /// kept for the next run, such as a weight that was packed.
   ///
-  /// `memory` has the bytes that each result is to lie in, as many as it takes and shared with
-  /// nothing else: the results are then lent them. Empty: they have memory of their own.
+  /// `memory` has the bytes of each result, nobody's or an argument's, which an error may leave
+  /// changed. The results are lent them. Empty: they have their own, or an argument's let go of.
   virtual llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
                                                  ResultMemory memory) = 0;
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) {

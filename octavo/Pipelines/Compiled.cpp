@@ -8,6 +8,7 @@
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Execution/SharedMemory.h"
 #include "octavo/Pipelines/Codegen.h"
 #include "octavo/Transforms/Legalizations/LegalizeBatchNorm.h"
 #include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
@@ -76,6 +77,8 @@ private:
   std::vector<std::unique_ptr<Workspace>> kept; ///< of runs that have ended, for the next ones
 
   std::unique_ptr<Workspace> workspace();
+  /// Whether a run is right where the memory of a result is an argument's.
+  bool canOverwrite(std::size_t argument, std::size_t result) const;
 };
 
 std::unique_ptr<CompiledProgram::Workspace> CompiledProgram::workspace() {
@@ -88,6 +91,17 @@ std::unique_ptr<CompiledProgram::Workspace> CompiledProgram::workspace() {
     }
   }
   return std::make_unique<Workspace>(allocate(program.arenaBytes), program);
+}
+
+bool CompiledProgram::canOverwrite(std::size_t argument, std::size_t result) const {
+  const steps::Place &from = program.arguments[argument], &to = program.results[result];
+  if (!from.memory || !to.memory)
+    return false;
+  const SlotUse& read = program.slots[static_cast<std::size_t>(from.number)];
+  const SlotUse& written = program.slots[static_cast<std::size_t>(to.number)];
+  if (from.number == to.number)
+    return true;
+  return written.kind == SlotUse::Kind::Result && read.last < written.first;
 }
 
 llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
@@ -103,6 +117,14 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
                                    " bytes that the program works on");
   steps::Frame& frame = work->frame;
   frame.host = &host;
+  try {
+    execution::keepApart(arguments, memory, [this](std::size_t argument, std::size_t result) {
+      return canOverwrite(argument, result);
+    });
+  } catch (const std::bad_alloc&) {
+    return llvm::createStringError(
+        "there is not enough memory for a copy of an argument that a result is written over");
+  }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const steps::Place& place = program.arguments[i];
     if (!place.memory) {
@@ -115,12 +137,25 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   }
   std::vector<Tensor> results(program.results.size(), Tensor{format::element("f32"), {}, {}});
   try {
-    for (std::size_t i = 0; i < results.size(); ++i)
-      if (const auto& place = program.results[i].memory)
-        results[i] =
-            Tensor{place->type, place->shape,
-                   memory.empty() ? numerics::Bytes::unset(steps::bytesOf(program.results[i]))
-                                  : numerics::Bytes::lent(memory[i], /*lender=*/nullptr)};
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const auto& place = program.results[i].memory;
+      if (!place)
+        continue;
+      const SlotUse& slot = program.slots[static_cast<std::size_t>(program.results[i].number)];
+      Value* given = slot.kind == SlotUse::Kind::Donated
+                         ? &arguments[static_cast<std::size_t>(slot.index)]
+                         : nullptr;
+      if (given != nullptr && memory.empty()) {
+        results[i] = given->takeTensor();
+        continue;
+      }
+      results[i] =
+          Tensor{place->type, place->shape,
+                 memory.empty() ? numerics::Bytes::unset(steps::bytesOf(program.results[i]))
+                                : numerics::Bytes::lent(memory[i], /*lender=*/nullptr)};
+      if (given != nullptr && given->tensor().bytes.data() != memory[i].data())
+        std::ranges::copy(given->tensor().bytes, memory[i].begin());
+    }
   } catch (const std::bad_alloc&) {
     return llvm::createStringError("there is not enough memory for the results");
   }
@@ -136,6 +171,9 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
     case SlotUse::Kind::Argument: // read only
       frame.whole.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
       frame.owners[i] = arguments[index].isShared() ? &arguments[index] : nullptr;
+      break;
+    case SlotUse::Kind::Donated:
+      frame.whole.memory[i] = results[static_cast<std::size_t>(slot.result)].bytes.data();
       break;
     case SlotUse::Kind::Constant:
       frame.whole.memory[i] =

@@ -4,6 +4,7 @@
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Channels.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
+#include "octavo/Execution/SharedMemory.h"
 #include "octavo/Reference/Evaluation.h"
 #include "octavo/Reference/MLIRDialects.h"
 
@@ -83,6 +84,7 @@ public:
   std::int64_t processes() const override { return processCount; }
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
                                          execution::ResultMemory memory) override {
+    execution::keepApart(arguments, memory, [](std::size_t, std::size_t) { return false; });
     auto results = evaluate(program, function, std::move(arguments), host);
     if (results)
       for (std::size_t i = 0; i < memory.size(); ++i)

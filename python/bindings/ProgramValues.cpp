@@ -183,7 +183,9 @@ Value programValue(const runtime::Argument& argument, const std::string& functio
 
 std::vector<ProgramResult>
 programResults(std::span<const backends::CallableProgram::Result> results,
-               const std::string& function, nb::handle out, std::span<const Value> inputs) {
+               const backends::CallableProgram& program, nb::handle out,
+               std::span<const Value> inputs) {
+  const std::string& function = program.name();
   std::vector<nb::object> given(results.size());
   nb::object arrayType;
   if (!out.is_none()) {
@@ -235,10 +237,22 @@ programResults(std::span<const backends::CallableProgram::Result> results,
     for (const ProgramResult& before : list)
       if (overlaps(before.memory()))
         raise(ErrorClass::Shape, "{}: the array shares memory with that of another result", name);
-    for (const Value& input : inputs)
-      if (input.isTensor() && overlaps(input.tensor().bytes))
-        raise(ErrorClass::Shape,
-              "{}: the array shares memory with an argument; give one of its own", name);
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!inputs[k].isTensor() || !overlaps(inputs[k].tensor().bytes))
+        continue;
+      const runtime::Argument& argument = program.arguments()[k];
+      const bool isDonated = program.isDonated(k, i);
+      const auto& bytes = inputs[k].tensor().bytes;
+      const bool isSame = bytes.data() == memory.data() && bytes.size() == memory.size();
+      if (isDonated && isSame && !program.isBound(k))
+        continue;
+      raise(ErrorClass::Shape,
+            "{}: the array shares memory with argument \"{}\"{}; give one of its own", name,
+            argument.name,
+            program.isBound(k) ? ", which is bound"
+            : isDonated        ? ", but is not the same array"
+                               : ", which the program does not donate to it");
+    }
     list.push_back(std::move(result));
   }
   return list;

@@ -39,10 +39,12 @@ struct ProgramResult {
 
 /// New arrays for results, or those of `out`: None, the array of the only result, or a sequence of
 /// one a result. They are NumPy arrays of the results' dtypes and shapes, row-major, that can be
-/// written to and share no memory with one another or with `inputs`. Raises DtypeError, ShapeError.
+/// written to and share no memory with one another or with `inputs`, the values of the arguments;
+/// but an array that is an argument's and not bound may be that of a result it is donated to.
+/// Raises DtypeError, ShapeError.
 std::vector<ProgramResult>
 programResults(std::span<const backends::CallableProgram::Result> results,
-               const std::string& function, nanobind::handle out,
+               const backends::CallableProgram& program, nanobind::handle out,
                std::span<const execution::Value> inputs);
 
 } // namespace octavo::python

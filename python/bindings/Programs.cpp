@@ -236,8 +236,7 @@ nb::object call(CallableProgram& program, const nb::args& positional, const nb::
   });
   if (!prepared)
     raise(ErrorClass::Program, "{}", failed);
-  const std::vector<ProgramResult> results =
-      programResults(prepared->results, program.name(), out, whole);
+  const std::vector<ProgramResult> results = programResults(prepared->results, program, out, whole);
   std::vector<std::span<std::byte>> memory;
   for (const ProgramResult& result : results)
     memory.push_back(result.memory());

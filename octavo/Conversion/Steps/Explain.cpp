@@ -123,6 +123,9 @@ static std::string describe(const SlotUse& slot) {
     return fmt::format("arena at {}, {} bytes", slot.offset, slot.bytes);
   case SlotUse::Kind::Argument:
     return fmt::format("argument {}, {} bytes", slot.index, slot.bytes);
+  case SlotUse::Kind::Donated:
+    return fmt::format("argument {} that becomes result {}, {} bytes", slot.index, slot.result,
+                       slot.bytes);
   case SlotUse::Kind::Constant:
     return fmt::format("constant {}, {} bytes", slot.index, slot.bytes);
   case SlotUse::Kind::Result:

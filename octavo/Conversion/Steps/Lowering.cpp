@@ -4,6 +4,7 @@
 #include "octavo/Conversion/Kernels/Scatter.h"
 #include "octavo/Conversion/Kernels/Sort.h"
 #include "octavo/Conversion/Steps/Chains.h"
+#include "octavo/Conversion/Steps/InPlace.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -196,7 +197,7 @@ std::size_t Lowering::numberOf(const KernelCode& code) {
 bool Lowering::canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place) {
   return inMemory(value) == value && value.hasOneUse() && !sharing.contains(value) &&
          value.getParentBlock() == op->getBlock() && place.memory &&
-         slot(place).kind == SlotUse::Kind::Arena;
+         (slot(place).kind == SlotUse::Kind::Arena || slot(place).kind == SlotUse::Kind::Donated);
 }
 
 llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
@@ -755,6 +756,11 @@ llvm::Error Lowering::results() {
     llvm::Expected<Place> place = used(end->getOperand(i));
     if (!place)
       return place.takeError();
+    if (place->memory && slot(*place).kind == SlotUse::Kind::Donated &&
+        slot(*place).result == static_cast<int>(i)) {
+      program.results.push_back(std::move(*place));
+      continue;
+    }
     // Slots that loops swap are nobody's result.
     const bool canBeResult =
         place->memory && slot(*place).kind == SlotUse::Kind::Arena && slot(*place).last != kAlways;
@@ -792,6 +798,11 @@ llvm::Expected<Program> Lowering::lower() {
     }
     places[argument] = place;
     program.arguments.push_back(std::move(place));
+  }
+  for (const auto& [argument, result] : updatedArguments(function)) {
+    SlotUse& use = slot(program.arguments[argument]);
+    use.kind = SlotUse::Kind::Donated;
+    use.result = static_cast<int>(result);
   }
   if (llvm::Error error = block(body, program.steps))
     return std::move(error);

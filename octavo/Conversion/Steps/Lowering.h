@@ -15,11 +15,12 @@ namespace octavo::conversion {
 
 /// What has to lie in memory while a program runs.
 struct SlotUse {
-  /// Of a range: its chain alone uses it.
-  enum class Kind : std::uint8_t { Arena, Argument, Constant, Result, Range };
+  /// Donated: an argument that becomes a result where it lies. Range: its chain alone uses it.
+  enum class Kind : std::uint8_t { Arena, Argument, Donated, Constant, Result, Range };
   Kind kind = Kind::Arena;
   std::size_t bytes = 0;   ///< of a row of the chain, if it is a range's
   int index = 0;           ///< of the argument, constant or result
+  int result = 0;          ///< that a donated argument becomes
   std::size_t offset = 0;  ///< in the arena, or in the memory of a range's rows
   int first = 0, last = 0; ///< steps, or links of the chain, between which it is in use
 };

@@ -245,7 +245,7 @@ def test_out(program, lowered):
             ((memory[:8], memory[:7]), octavo.ShapeError, r"\(7, 64\)"),
             ((memory[:8], memory[8:].astype(np.float64)), octavo.DtypeError, "float64"),
             ((memory[:8], memory[4:12]), octavo.ShapeError, "shares memory with that of another"),
-            ((memory[:8], X), octavo.ShapeError, "shares memory with an argument"),
+            ((memory[:8], X), octavo.ShapeError, "shares memory with argument \"a\", which the program does not donate"),
             ((memory[:8], memory[8:].T.copy().T), octavo.ShapeError, "row-major"),
             ((memory[:8], [1]), octavo.DtypeError, "NumPy array"),
             ((memory[:8], np.broadcast_to(np.float32(0), (8, 64))), octavo.DtypeError, "read-only")):
@@ -253,6 +253,59 @@ def test_out(program, lowered):
         with pytest.raises(error, match=says):
             same(X, out=wrong)
         np.testing.assert_array_equal(memory, before)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_donated_arguments_are_updated_where_they_lie(backend):
+    def step(cache, at, entry, old, new, weight):
+        moved = cache.at[jnp.array([3, 1])].add(entry)
+        cache = jax.lax.dynamic_update_slice(moved, entry, (at, 0))
+        return new, old, cache, weight - cache[:2], weight * 2
+
+    entry, pair = drawn(1, 8), [drawn(4), drawn(4)]
+    given, weight = drawn(16, 8), drawn(2, 8)
+    lowered = jax.jit(step, donate_argnums=(0, 3, 4, 5)).lower(given, np.int32(0), entry, *pair, weight)
+    assert lowered.as_text().count("tf.aliasing_output") + lowered.as_text().count("jax.buffer_donor") == 4
+    program = octavo.compile(lowered, backend=backend)
+    wanted = given.copy()
+    wanted[[3, 1]] += entry
+    wanted[5] = entry[0]
+    results = [pair[1], pair[0], wanted, weight - wanted[:2], weight * 2]
+    arrays = [given, np.int32(5), entry, *pair, weight]
+
+    copies = [np.copy(a) for a in arrays]
+    found = program(*copies)  # without out= nothing is written to
+    for array, copy in zip(arrays, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+    own = np.empty_like(weight)
+    before = copies[0], copies[3], copies[4], copies[5]
+    # Donated arguments of one type take the results in their order.
+    out = (before[1], before[2], before[0], before[3], own)
+    assert all(a is b for a, b in zip(program(*copies, out=out), out, strict=True))
+    for which in (found, out):
+        for array, value in zip(which, results, strict=True):
+            np.testing.assert_array_equal(array, value)
+
+
+def test_out_of_arguments_that_it_may_not_be():
+    lowered = jax.jit(lambda a, b: (a + b, a - b), donate_argnums=0).lower(X, X)
+    program = octavo.compile(lowered)
+    memory, other = np.zeros((17, 64), np.float32), np.zeros_like(X)
+    own = np.empty_like(X)
+    for arguments, out, says in (((other, memory[:8]), (memory[:8], own), 'argument "b", which the program does not'),
+                                 ((memory[:8], memory[:8]), (memory[:8], own), 'argument "b", which'),
+                                 ((memory[:8], other), (own, memory[:8]), 'argument "a", which'),
+                                 ((memory[:8], other), (memory[1:9], own), "is not the same array")):
+        with pytest.raises(octavo.ShapeError, match=says):
+            program(*arguments, out=out)
+        assert not memory.any()
+    fixed = memory[:8]
+    fixed.flags.writeable = False
+    with pytest.raises(octavo.DtypeError, match="read-only"):
+        program(fixed, other, out=(fixed, own))
+    bound = octavo.compile(lowered, weights={"a": other})
+    with pytest.raises(octavo.ShapeError, match="which is bound"):
+        bound(X, out=(other, own))
 
 
 def test_wrong_arguments(program, lowered):
