@@ -344,6 +344,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   mlir::PassManager legalize(module.getContext()), simplify(module.getContext());
   legalize.addPass(transforms::createLegalizeComposites());
   legalize.addPass(transforms::createLegalizeArith());
+  legalize.addPass(transforms::createInlineFusedDots());
   simplify.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
   simplify.addPass(mlir::createCanonicalizerPass());
   simplify.addPass(mlir::createCSEPass());

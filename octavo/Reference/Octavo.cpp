@@ -3,6 +3,7 @@
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/DimensionNumbers.h"
 #include "octavo/Reference/DotGeneral.h"
+#include "octavo/Reference/Evaluation.h"
 #include "octavo/Reference/Evaluator.h"
 #include "octavo/Reference/ScaledDotGeneral.h"
 
@@ -150,15 +151,22 @@ llvm::Expected<Value> evaluateConvert(ir::ConvertOp op, const Operands& operands
                                randomBits(operands)));
 }
 
+llvm::Expected<Results> evaluateFusedDot(ir::FusedDotOp op, const Operands& operands,
+                                         Evaluation& evaluation) {
+  return evaluation.region(op.getBody(), taken(operands));
+}
+
 } // namespace
 
 void registerOctavo(EvaluatorTable& table) {
   table.add<evaluateConvert>();
   table.add<evaluateDequantize>();
   table.add<evaluateDotGeneral>();
+  table.add<evaluateFusedDot>();
   table.add<evaluatePack>();
   table.add<evaluateQuantize>();
   table.add<evaluateUnpack>();
+  table.add(ir::YieldOp::getOperationName(), handOn);
 }
 
 } // namespace octavo::reference

@@ -180,6 +180,9 @@ llvm::SmallVector<Type> inferredTypes(mlir::Operation* op) {
         return Types{scaled.getElementsType(), scaled.getScalesType()};
       })
       .Case([](ir::DotGeneralOp dot) { return Types{dot.inferredResult()}; })
+      .Case([](ir::FusedDotOp fused) {
+        return Types(fused.getBody().front().getTerminator()->getOperandTypes());
+      })
       .Case<ir::ConvertOp, stablehlo::ConvertOp, stablehlo::MapOp, stablehlo::ScatterOp,
             stablehlo::SelectAndScatterOp, stablehlo::SortOp, stablehlo::AllReduceOp,
             stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,

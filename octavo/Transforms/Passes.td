@@ -224,4 +224,36 @@ def LegalizeArith : Pass<"octavo-legalize-arith", "::mlir::ModuleOp"> {
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
 }
 
+def InlineFusedDots : Pass<"octavo-inline-fused-dots", "::mlir::ModuleOp"> {
+  let summary = "Puts the bodies of fused dots in their place";
+  let description = [{
+    Each `octavo.fused_dot` becomes the operations of its body, which mean the same: the inverse of
+    `octavo-fuse-scaled-dots`.
+  }];
+  let dependentDialects = ["::octavo::ir::OctavoDialect"];
+}
+
+def FuseScaledDots : Pass<"octavo-fuse-scaled-dots", "::mlir::ModuleOp"> {
+  let summary = "Makes products of scaled tensors and what follows them one operation";
+  let description = [{
+    Each `octavo.dot_general` with an epilogue becomes an `octavo.fused_dot`, whose body has the same
+    operations, so that values stay the same, bit for bit. The epilogue is what follows the product
+    element by element in the same block: scales (multiplied or divided), bias, residual,
+    activations (relu, gelu, silu and what else those operations spell), clamp, and conversion, and
+    the amax (`abs`, then a reduction by maximum) of any value on the way. What is used elsewhere
+    too is one more result.
+
+    An epilogue ends with the conversion to a narrow float format. That needs a clamp at exactly the
+    format's own least and largest values before it, or `overflow=allow`; an `octavo.convert` says
+    itself what overflow does.
+
+    Every dot gets a remark: what was fused, and the first obstacle to more.
+  }];
+  let dependentDialects = ["::octavo::ir::OctavoDialect", "::octavo::stablehlo::StableHLODialect"];
+  let options = [
+    Option<"overflow", "overflow", "std::string", "\"clamped\"",
+           "Conversions to narrow formats that are fused: clamped (those whose operand is clamped to the format's limits), allow (all)">,
+  ];
+}
+
 #endif // OCTAVO_TRANSFORMS_PASSES

@@ -121,9 +121,9 @@ private:
       return refineBranches(op);
     if (auto manual = llvm::dyn_cast<sdy::ManualComputationOp>(op))
       enter(manual);
-    if (auto named = llvm::dyn_cast<sdy::NamedComputationOp>(op))
+    if (llvm::isa<sdy::NamedComputationOp, ir::FusedDotOp>(op))
       for (auto [operand, argument] :
-           llvm::zip_equal(named.getOperands(), named.getBody().getArguments()))
+           llvm::zip_equal(op->getOperands(), op->getRegion(0).getArguments()))
         argument.setType(operand.getType());
     for (mlir::Region& region : op->getRegions())
       for (mlir::Block& block : region)

@@ -40,3 +40,10 @@ llvm::hash_code hash_value(const QuantizationSettings& settings);
 
 #define GET_OP_CLASSES
 #include "octavo/Dialect/Octavo/Octavo.h.inc"
+
+namespace octavo::ir {
+
+/// Whether an operation is a product that octavo.fused_dot takes: (U3).
+bool isNarrowProduct(mlir::Operation* op);
+
+} // namespace octavo::ir

@@ -404,4 +404,47 @@ def Octavo_ConvertOp : Octavo_Op<"convert", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Octavo_FusedDotOp
+    : Octavo_Op<"fused_dot", [IsolatedFromAbove, RecursiveMemoryEffects]> {
+  let summary = "A product of scaled tensors and what follows it, as one operation";
+  let description = [{
+    The body is evaluated on the inputs as if it stood in the operation's place: a product, and on
+    its result the epilogue (scales, bias, activation, conversion, amax). What the body yields are
+    the results.
+
+    ```mlir
+    %y, %amax = octavo.fused_dot %x, %w, %b
+        : (!octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>,
+           !octavo.scaled<8x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>, tensor<4x8xf32>)
+        -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+    ^bb0(%lhs: !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>,
+         %rhs: !octavo.scaled<8x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>,
+         %bias: tensor<4x8xf32>):
+      %product = octavo.dot_general %lhs, %rhs, contracting_dims = [1] x [1] : ...
+      %sum = stablehlo.add %product, %bias : tensor<4x8xf32>
+      %abs = stablehlo.abs %sum : tensor<4x8xf32>
+      octavo.yield %sum, %abs : tensor<4x8xf32>, tensor<4x8xf32>
+    }
+    ```
+
+    Constraints:
+    - (U1) the body takes the inputs.
+    - (U2) the body ends with `octavo.yield` of the results.
+    - (U3) the body has one product: an `octavo.dot_general`, or a `stablehlo.dot_general` whose
+      sides are of narrow floats.
+    - (U4) no operation of the body has side effects.
+  }];
+  let arguments = (ins Variadic<Octavo_TensorOrScaled>:$inputs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$inputs attr-dict `:` functional-type($inputs, $results) $body";
+  let hasRegionVerifier = 1;
+}
+
+def Octavo_YieldOp : Octavo_Op<"yield", [Pure, Terminator, HasParent<"FusedDotOp">]> {
+  let summary = "What the body of an octavo.fused_dot gives";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
 #endif // OCTAVO_DIALECT_OCTAVO_OCTAVO

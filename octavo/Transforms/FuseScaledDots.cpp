@@ -1,0 +1,355 @@
+// octavo-fuse-scaled-dots: what follows a product of narrow tensors, element by element, becomes
+// one operation with it.
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Reduction.h"
+#include "octavo/Numerics/Conversion.h"
+#include "octavo/Transforms/Passes.h"
+#include "octavo/Transforms/SourceNames.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+namespace octavo::transforms {
+
+#define GEN_PASS_DEF_FUSESCALEDDOTS
+#include "octavo/Transforms/Passes.h.inc"
+
+namespace {
+
+const format::ElementFormat* formatOf(mlir::Value value) {
+  return elementFormat(mlir::getElementTypeOrSelf(value.getType()));
+}
+
+bool isNarrow(mlir::Value value) {
+  const format::ElementFormat* format = formatOf(value);
+  return format != nullptr && format->isNarrow();
+}
+
+bool isNamed(mlir::Operation* op, llvm::ArrayRef<llvm::StringRef> names) {
+  return op != nullptr && llvm::is_contained(names, op->getName().getStringRef());
+}
+
+bool isBroadcast(mlir::Value value) {
+  return isNamed(value.getDefiningOp(), {"stablehlo.broadcast_in_dim"});
+}
+
+/// The one value of all elements of a constant, broadcast or not.
+std::optional<double> constantOf(mlir::Value value) {
+  if (isBroadcast(value))
+    value = value.getDefiningOp()->getOperand(0);
+  mlir::DenseFPElementsAttr elements;
+  if (!mlir::matchPattern(value, mlir::m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  return elements.getSplatValue<llvm::APFloat>().convertToDouble();
+}
+
+/// A reduction by maximum that starts at zero or below: of magnitudes, their amax.
+bool isMaximum(mlir::Operation* op) {
+  auto reduce = llvm::dyn_cast<stablehlo::ReduceOp>(op);
+  if (!reduce || reduce.getInputs().size() != 1)
+    return false;
+  const std::optional<double> start = constantOf(reduce.getInitValues()[0]);
+  mlir::Block& body = reduce.getBody().front();
+  return start && *start <= 0 && llvm::hasNItems(body, 2) &&
+         isNamed(&body.front(), {"stablehlo.maximum"}) &&
+         llvm::is_contained(body.front().getOperands(), body.getArgument(0)) &&
+         llvm::is_contained(body.front().getOperands(), body.getArgument(1)) &&
+         body.back().getOperand(0) == body.front().getResult(0);
+}
+
+bool isRelu(mlir::Operation* op) {
+  return isNamed(op, {"stablehlo.maximum"}) &&
+         llvm::any_of(op->getOperands(), [](mlir::Value side) { return constantOf(side) == 0.0; });
+}
+
+bool isElementwise(mlir::Operation* op) {
+  return isNamed(op, {"stablehlo.abs", "stablehlo.add", "stablehlo.clamp", "stablehlo.convert",
+                      "stablehlo.divide", "stablehlo.exponential", "stablehlo.logistic",
+                      "stablehlo.maximum", "stablehlo.minimum", "stablehlo.multiply",
+                      "stablehlo.negate", "stablehlo.power", "stablehlo.subtract", "stablehlo.tanh",
+                      "chlo.erf", "chlo.erfc", "octavo.convert"});
+}
+
+bool isMovement(mlir::Operation* op) {
+  return isNamed(op, {"stablehlo.reshape", "stablehlo.transpose"});
+}
+
+/// What keeps a conversion to a narrow format from being fused; empty where nothing does.
+std::string clampMissing(mlir::Operation* op) {
+  auto convert = llvm::dyn_cast<stablehlo::ConvertOp>(op);
+  if (!convert || !isNarrow(convert.getResult()))
+    return "";
+  const format::ElementFormat& format = *formatOf(convert.getResult());
+  if (format.specials == format::Specials::None)
+    return ""; // what is beyond the largest value becomes it
+  const double most = numerics::maxValue(format);
+  if (auto clamp = convert.getOperand().getDefiningOp<stablehlo::ClampOp>();
+      clamp && constantOf(clamp.getMin()) == -most && constantOf(clamp.getMax()) == most)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream(text) << "it converts without a clamp to the limits of " << format.name
+                                 << ", [" << llvm::format("%g, %g", -most, most)
+                                 << "], just before: clamp to them, or allow overflow "
+                                    "(overflow=allow)";
+  return text;
+}
+
+/// A product and the operations that are fused with it.
+class Epilogue {
+public:
+  Epilogue(mlir::Operation* product, bool allowsOverflow)
+      : product(product), allowsOverflow(allowsOverflow) {
+    members.insert(product);
+    grow();
+    while (dropLeaf())
+      ;
+  }
+
+  /// Puts an octavo.fused_dot in the place of the members, where there is anything to fuse.
+  void fuse();
+  /// What was fused, and the first obstacle to more.
+  std::string describe() const;
+
+private:
+  void grow();
+  bool dropLeaf();
+  std::string whyLeft(mlir::Operation* op) const;
+  bool isMember(mlir::Value value) const {
+    return value.getDefiningOp() && members.contains(value.getDefiningOp());
+  }
+  bool escapes(mlir::Value value) const {
+    return llvm::any_of(value.getUsers(),
+                        [&](mlir::Operation* user) { return !members.contains(user); });
+  }
+  std::string part(mlir::Operation* op) const;
+  mlir::Value inside(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping& copies,
+                     llvm::SmallVector<mlir::Value>& inputs, mlir::Block& body) const;
+
+  mlir::Operation* product;
+  bool allowsOverflow;
+  llvm::SetVector<mlir::Operation*> members, left;
+  std::string obstacle;
+};
+
+/// Why an operation that takes a member's value does not become one; empty where it does.
+std::string Epilogue::whyLeft(mlir::Operation* op) const {
+  if (isNamed(op, {"func.call", "stablehlo.composite"}))
+    return "calls are not looked into: inline them first (--inline)";
+  if (!isElementwise(op) && !isMovement(op) && !isMaximum(op))
+    return "it is no part of an epilogue";
+  for (mlir::Value operand : op->getOperands()) {
+    if (operand.getDefiningOp() && left.contains(operand.getDefiningOp()))
+      return "it takes a value that is computed from the product outside of the epilogue";
+    if (isMember(operand) && (isNarrow(operand) || isMaximum(operand.getDefiningOp())))
+      return "it takes what the epilogue ends with";
+  }
+  if (isMaximum(op) && !isRelu(op->getOperand(0).getDefiningOp()) &&
+      !isNamed(op->getOperand(0).getDefiningOp(), {"stablehlo.abs"}))
+    return "it is a maximum of values with signs, not of magnitudes";
+  if (formatOf(op->getResult(0)) == nullptr)
+    return "it does not compute floats";
+  if (isElementwise(op) && isNarrow(op->getResult(0)) &&
+      !isNamed(op, {"stablehlo.convert", "octavo.convert"}))
+    return "it computes in a narrow format";
+  return allowsOverflow ? "" : clampMissing(op);
+}
+
+void Epilogue::grow() {
+  for (mlir::Operation* op = product->getNextNode();
+       op && !op->hasTrait<mlir::OpTrait::IsTerminator>(); op = op->getNextNode()) {
+    bool takesMember = false, takesLeft = false, takesWide = false;
+    op->walk([&](mlir::Operation* inner) {
+      for (mlir::Value operand : inner->getOperands()) {
+        takesMember |= isMember(operand);
+        takesWide |= isMember(operand) && !isNarrow(operand) && !isMaximum(operand.getDefiningOp());
+        takesLeft |= operand.getDefiningOp() && left.contains(operand.getDefiningOp());
+      }
+    });
+    if (!takesMember && !takesLeft)
+      continue;
+    const std::string why = takesMember ? whyLeft(op) : "it follows what is left";
+    if (why.empty()) {
+      members.insert(op);
+      continue;
+    }
+    if (takesWide && obstacle.empty())
+      obstacle =
+          (op->getName().getStringRef() + " (" + sourceName(op->getLoc()) + "): " + why).str();
+    left.insert(op);
+    if (!mlir::isMemoryEffectFree(op))
+      return; // it may not be moved
+  }
+}
+
+/// Drops one last operation that only adds a result: what it takes is needed outside anyway, or it
+/// only moves.
+bool Epilogue::dropLeaf() {
+  for (mlir::Operation* op : llvm::reverse(members)) {
+    if (op == product ||
+        llvm::any_of(op->getUsers(), [&](mlir::Operation* user) { return members.contains(user); }))
+      continue;
+    const bool onlyAdds = !isMaximum(op) && !isRelu(op) && !isNarrow(op->getResult(0)) &&
+                          llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
+                            return !isMember(operand) || escapes(operand);
+                          });
+    if (onlyAdds || isMovement(op)) {
+      members.remove(op);
+      left.insert(op);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A value as the body has it: a member's copy, a constant or a broadcast of its own, or an input.
+mlir::Value Epilogue::inside(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping& copies,
+                             llvm::SmallVector<mlir::Value>& inputs, mlir::Block& body) const {
+  if (mlir::Value copy = copies.lookupOrNull(value))
+    return copy;
+  mlir::Operation* maker = value.getDefiningOp();
+  if (isBroadcast(value))
+    inside(maker->getOperand(0), builder, copies, inputs, body);
+  if (isBroadcast(value) || isNamed(maker, {"stablehlo.constant"})) {
+    builder.clone(*maker, copies);
+    return copies.lookup(value);
+  }
+  inputs.push_back(value);
+  const mlir::Value argument = body.addArgument(value.getType(), value.getLoc());
+  copies.map(value, argument);
+  return argument;
+}
+
+void Epilogue::fuse() {
+  if (members.size() == 1)
+    return;
+  llvm::SmallVector<mlir::Value> inputs, results, yielded;
+  for (mlir::Operation* op : members)
+    for (mlir::Value result : op->getResults())
+      if (escapes(result))
+        results.push_back(result);
+  mlir::Operation* last = members.back();
+  mlir::OpBuilder builder(last);
+  auto fused = ir::FusedDotOp::create(builder, product->getLoc(),
+                                      mlir::TypeRange(mlir::ValueRange(results)), inputs);
+  fused->setDiscardableAttrs(product->getDiscardableAttrDictionary());
+  mlir::Block& body = fused.getBody().emplaceBlock();
+  auto inBody = mlir::OpBuilder::atBlockEnd(&body);
+  mlir::IRMapping copies;
+  for (mlir::Operation* op : members) {
+    for (mlir::Value operand : op->getOperands())
+      inside(operand, inBody, copies, inputs, body);
+    inBody.clone(*op, copies);
+  }
+  fused.getInputsMutable().append(inputs);
+  for (mlir::Value result : results)
+    yielded.push_back(copies.lookup(result));
+  ir::YieldOp::create(inBody, product->getLoc(), yielded);
+
+  for (auto [from, to] : llvm::zip_equal(results, fused.getResults()))
+    from.replaceAllUsesWith(to);
+  llvm::SmallVector<mlir::Operation*> users;
+  for (mlir::Operation* op : left)
+    if (op->isBeforeInBlock(last))
+      users.push_back(op);
+  llvm::sort(users, [](mlir::Operation* a, mlir::Operation* b) { return a->isBeforeInBlock(b); });
+  mlir::Operation* next = last->getNextNode();
+  for (mlir::Operation* op : users)
+    op->moveBefore(next);
+  llvm::SetVector<mlir::Operation*> copied;
+  for (mlir::Operation* op : members)
+    for (mlir::Value operand : op->getOperands())
+      if (mlir::Operation* maker = operand.getDefiningOp();
+          maker && !members.contains(maker) &&
+          (isBroadcast(operand) || isNamed(maker, {"stablehlo.constant"})))
+        copied.insert(maker);
+  for (mlir::Operation* op : llvm::reverse(members))
+    op->erase();
+  for (mlir::Operation* op : copied)
+    if (op->use_empty())
+      op->erase();
+}
+
+/// What people call an operation of the epilogue; empty for a part of what another one names.
+std::string Epilogue::part(mlir::Operation* op) const {
+  const auto has = [&](llvm::StringRef name) {
+    return llvm::any_of(members, [&](mlir::Operation* member) { return isNamed(member, {name}); });
+  };
+  // x * f(x): both sides from the product.
+  const bool isGated = llvm::any_of(members, [&](mlir::Operation* member) {
+    return isNamed(member, {"stablehlo.multiply"}) &&
+           llvm::all_of(member->getOperands(),
+                        [&](mlir::Value operand) { return isMember(operand); });
+  });
+  const llvm::StringRef name = op->getName().getStringRef();
+  if (isMaximum(op))
+    return "amax";
+  if (isRelu(op))
+    return "relu";
+  if (name == "stablehlo.tanh")
+    return isGated ? "gelu (tanh)" : "tanh";
+  if (name == "chlo.erf" || name == "chlo.erfc")
+    return isGated ? "gelu (" + name.drop_front(5).str() + ")" : name.drop_front(5).str();
+  if (name == "stablehlo.logistic")
+    return isGated ? "silu" : "logistic";
+  if (name == "stablehlo.convert" || name == "octavo.convert")
+    return "convert to " + std::string(formatOf(op->getResult(0))->name);
+  if (name == "stablehlo.clamp" || name == "stablehlo.exponential")
+    return name.drop_front(10).str();
+  const bool isActivation = isGated && (has("stablehlo.tanh") || has("chlo.erf") ||
+                                        has("chlo.erfc") || has("stablehlo.logistic"));
+  for (mlir::Value operand : op->getOperands()) {
+    if (isMember(operand))
+      continue;
+    if (constantOf(operand) && isActivation)
+      return "";
+    if (isNamed(op, {"stablehlo.add", "stablehlo.subtract"}))
+      return isBroadcast(operand) ? "bias" : "residual";
+    if (isNamed(op, {"stablehlo.multiply", "stablehlo.divide"}))
+      return "scale";
+  }
+  return "";
+}
+
+std::string Epilogue::describe() const {
+  llvm::SmallVector<std::string> parts;
+  for (mlir::Operation* op : members.getArrayRef().drop_front())
+    if (std::string each = part(op); !each.empty() && (parts.empty() || parts.back() != each))
+      parts.push_back(std::move(each));
+  std::string text = members.size() > 1 ? "fused: " + llvm::join(parts, ", ") : "nothing to fuse";
+  if (!obstacle.empty())
+    text += (members.size() > 1 ? "; then " : ": ") + obstacle;
+  return text;
+}
+
+class FuseScaledDots : public impl::FuseScaledDotsBase<FuseScaledDots> {
+public:
+  using FuseScaledDotsBase::FuseScaledDotsBase;
+
+  void runOnOperation() override {
+    if (overflow != "clamped" && overflow != "allow") {
+      getOperation().emitError("octavo-fuse-scaled-dots: no overflow \"")
+          << overflow << "\"; available: clamped allow";
+      return signalPassFailure();
+    }
+    llvm::SmallVector<mlir::Operation*> products;
+    getOperation().walk([&](mlir::Operation* op) {
+      if (ir::isNarrowProduct(op) && !llvm::isa<ir::FusedDotOp>(op->getParentOp()))
+        products.push_back(op);
+    });
+    for (mlir::Operation* op : products) {
+      Epilogue epilogue(op, overflow == "allow");
+      mlir::emitRemark(op->getLoc()) << sourceName(op->getLoc()) << " " << epilogue.describe();
+      epilogue.fuse();
+    }
+  }
+};
+
+} // namespace
+
+} // namespace octavo::transforms
