@@ -140,6 +140,8 @@ def draw(results, path):
         axes.fill_between(steps, smooth.min(0), smooth.max(0), alpha=0.15, color=line.get_color(), linewidth=0)
     axes.set(xlabel="step", ylabel=f"training loss, nats a character, mean of {window} steps",
              title="A decoder on English text: products in f32 and in narrow formats", yscale="log")
+    axes.set_yticks([1.2, 1.4, 1.7, 2, 2.5, 3, 3.5], labels=["1.2", "1.4", "1.7", "2", "2.5", "3", "3.5"], minor=False)
+    axes.set_yticks([], minor=True)
     axes.legend(title="mean and range of the seeds")
     axes.grid(alpha=0.3, which="both")
     figure.savefig(path, dpi=120)
