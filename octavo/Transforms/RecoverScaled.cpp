@@ -81,7 +81,7 @@ private:
   RecoveredDot& record(mlir::Operation* op);
   void miss(RecoveredDot& record, const Obstacle& obstacle);
   /// One side of a dot by hand.
-  mlir::Value packed(mlir::Operation* at, const ScaledParts& parts);
+  mlir::Value packed(mlir::Operation* at, const Dequantized& parts);
   /// Null where the scales divide the extents into no blocks.
   mlir::Value packed(mlir::Operation* at, mlir::Value elements, mlir::Value scales);
   void replace(mlir::Operation* op, mlir::Value lhs, mlir::Value rhs,
@@ -108,7 +108,7 @@ void Recovery::miss(RecoveredDot& record, const Obstacle& obstacle) {
   record.remedy = obstacle.remedy;
 }
 
-mlir::Value Recovery::packed(mlir::Operation* at, const ScaledParts& parts) {
+mlir::Value Recovery::packed(mlir::Operation* at, const Dequantized& parts) {
   mlir::OpBuilder builder(at);
   const mlir::RankedTensorType type = tensor(parts.elements);
   mlir::Value scales = parts.scales;
@@ -129,7 +129,7 @@ mlir::Value Recovery::packed(mlir::Operation* at, const ScaledParts& parts) {
 }
 
 mlir::Value Recovery::packed(mlir::Operation* at, mlir::Value elements, mlir::Value scales) {
-  ScaledParts parts{elements, scales};
+  Dequantized parts{elements, scales};
   for (auto [extent, blocks] :
        llvm::zip_equal(tensor(elements).getShape(), tensor(scales).getShape())) {
     if (blocks < 1 || extent < 1 || extent % blocks != 0)
@@ -186,7 +186,7 @@ void Recovery::dot(stablehlo::DotGeneralOp op) {
                            "convert them to f32, bf16 or f16"});
   mlir::Value packedSides[2];
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto* parts = std::get_if<ScaledParts>(&found[i]);
+    const auto* parts = std::get_if<Dequantized>(&found[i]);
     packedSides[i] = parts == nullptr ? sides[i] : packed(op, *parts);
   }
   replace(op, packedSides[0], packedSides[1], dimensions, {});
@@ -233,7 +233,7 @@ void Recovery::composite(stablehlo::CompositeOp op) {
   for (unsigned i = 0; i < 2; ++i) {
     const mlir::Value side = op.getOperand(i), scales = op.getOperand(i + 2);
     if (isWide(side.getType())) { // JAX gives a side without scales ones
-      if (constantOf(scales) != 1.0)
+      if (splatNumber(scales) != 1.0)
         return miss(record, {op, "scales values of " + describe(side.getType()), "quantize them"});
       sides[i] = side;
       continue;
@@ -282,7 +282,7 @@ void Recovery::blockScaledDot(stablehlo::CustomCallOp op) {
       return miss(record, {op, "has scales of a shape that fits no block",
                            "give as many scales as divide the extent"});
     if (!llvm::isa<ir::ScaledType>(sides[i].getType()) && !isWide(side.getType()))
-      sides[i] = packed(op, ScaledParts{side});
+      sides[i] = packed(op, Dequantized{side});
   }
   replace(
       op, sides[0], sides[1],

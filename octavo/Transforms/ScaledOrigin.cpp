@@ -55,7 +55,7 @@ bool isExact(const format::ElementFormat& from, const format::ElementFormat& to)
          from.quantumExponent() >= to.quantumExponent();
 }
 
-bool isZero(mlir::Value value) { return constantOf(value) == 0.0; }
+bool isZero(mlir::Value value) { return splatNumber(value) == 0.0; }
 
 /// Whether two values are computed alike from the same ones.
 bool areSame(mlir::Value a, mlir::Value b) {
@@ -74,7 +74,7 @@ bool areSame(mlir::Value a, mlir::Value b) {
 
 } // namespace
 
-std::optional<double> constantOf(mlir::Value value) {
+std::optional<double> splatNumber(mlir::Value value) {
   while (auto* op = value.getDefiningOp()) {
     if (!llvm::isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::ConvertOp>(op))
       break;
@@ -141,7 +141,7 @@ bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
 
 ScaledOrigin ScaledOrigins::find(mlir::Value value) {
   if (isNarrow(value) && typeOf(value))
-    return ScaledParts{value};
+    return Dequantized{value};
   if (!comesFromNarrow(value))
     return {};
   mlir::Operation* op = value.getDefiningOp();
@@ -154,11 +154,11 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
     const mlir::Value lhs = op->getOperand(0), rhs = op->getOperand(1);
     const bool isDivided = llvm::isa<stablehlo::DivOp>(op);
     ScaledOrigin first = scaled(op, lhs, rhs, isDivided);
-    if (isDivided || std::holds_alternative<ScaledParts>(first))
+    if (isDivided || std::holds_alternative<Dequantized>(first))
       return first;
     ScaledOrigin second = scaled(op, rhs, lhs, false);
     // The side of the codes says more of what is wrong.
-    return std::holds_alternative<ScaledParts>(second) || !comesFromNarrow(lhs) ? second : first;
+    return std::holds_alternative<Dequantized>(second) || !comesFromNarrow(lhs) ? second : first;
   }
   if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(op))
     if (call.getCallTargetName() == "__op$dequantize" && op->getNumOperands() == 2)
@@ -173,7 +173,7 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
                 stablehlo::SliceOp, stablehlo::DynamicSliceOp, stablehlo::PadOp,
                 stablehlo::SelectOp>(op)) {
     ScaledOrigin inner = of(op->getOperand(llvm::isa<stablehlo::SelectOp>(op) ? 1 : 0));
-    if (const auto* parts = std::get_if<ScaledParts>(&inner))
+    if (const auto* parts = std::get_if<Dequantized>(&inner))
       return moved(op, *parts);
     if (std::holds_alternative<Obstacle>(inner))
       return inner;
@@ -187,7 +187,7 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
 ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor,
                                    bool isDivided) {
   ScaledOrigin origin = of(codes);
-  const auto* parts = std::get_if<ScaledParts>(&origin);
+  const auto* parts = std::get_if<Dequantized>(&origin);
   if (parts == nullptr)
     return std::holds_alternative<Obstacle>(origin)
                ? origin
@@ -213,7 +213,7 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
   return combined(op, *parts, *grid);
 }
 
-ScaledOrigin ScaledOrigins::combined(mlir::Operation* op, ScaledParts parts, Grid grid) {
+ScaledOrigin ScaledOrigins::combined(mlir::Operation* op, Dequantized parts, Grid grid) {
   if (!parts.scales) {
     parts.scales = grid.value;
     parts.block = grid.block;
@@ -258,7 +258,7 @@ ScaledOrigin ScaledOrigins::dequantized(mlir::Operation* call) {
   if (!typeOf(codes) || !typeOf(scales) || !isNarrow(codes) || !canBeScale(scales) ||
       typeOf(codes).getRank() != typeOf(scales).getRank())
     return Obstacle{call, "has operands of other types than a scaled tensor's", "quantize to one"};
-  ScaledParts parts{codes, scales};
+  Dequantized parts{codes, scales};
   for (auto [extent, blocks] : llvm::zip_equal(shapeOf(codes), shapeOf(scales))) {
     if (blocks < 1 || extent % blocks != 0)
       return Obstacle{call, "has scales of a shape that fits no block",
@@ -272,11 +272,11 @@ ScaledOrigin ScaledOrigins::concatenated(mlir::Operation* op) {
   const auto axis =
       static_cast<std::size_t>(llvm::cast<stablehlo::ConcatenateOp>(op).getDimension());
   llvm::SmallVector<mlir::Value> elements, scales;
-  std::optional<ScaledParts> first;
+  std::optional<Dequantized> first;
   bool isShared = true;
   for (mlir::Value operand : op->getOperands()) {
     ScaledOrigin origin = of(operand);
-    const auto* parts = std::get_if<ScaledParts>(&origin);
+    const auto* parts = std::get_if<Dequantized>(&origin);
     if (std::holds_alternative<Obstacle>(origin))
       return origin;
     if (parts == nullptr ||
@@ -309,7 +309,7 @@ ScaledOrigin ScaledOrigins::concatenated(mlir::Operation* op) {
                                           typeOf(values.front()).clone(shape), values,
                                           static_cast<std::int64_t>(axis));
   };
-  ScaledParts result = *first;
+  Dequantized result = *first;
   result.elements = join(elements);
   if (!first->scales)
     return result;
@@ -319,21 +319,21 @@ ScaledOrigin ScaledOrigins::concatenated(mlir::Operation* op) {
     return result;
   }
   for (mlir::Value operand : op->getOperands())
-    if (std::get<ScaledParts>(of(operand)).block[axis] != first->block[axis])
+    if (std::get<Dequantized>(of(operand)).block[axis] != first->block[axis])
       return Obstacle{op, "joins tensors of different scales",
                       "give them one scale, or equal blocks"};
   result.scales = join(scales);
   return result;
 }
 
-ScaledOrigin ScaledOrigins::moved(mlir::Operation* op, const ScaledParts& parts) {
+ScaledOrigin ScaledOrigins::moved(mlir::Operation* op, const Dequantized& parts) {
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPoint(op);
   const mlir::Location location = op->getLoc();
   const Obstacle cutsBlocks{op, "cuts or mixes blocks", "move whole blocks"};
   const auto from = shapeOf(parts.elements);
   const Extents to(typeOf(op->getResult(0)).getShape());
-  ScaledParts result = parts;
+  Dequantized result = parts;
   const mlir::RankedTensorType type = typeOf(parts.elements).clone(to);
   const auto isWhole = [&](std::size_t axis) { return shapeOf(parts.scales)[axis] == 1; };
 

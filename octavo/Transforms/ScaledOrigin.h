@@ -18,14 +18,14 @@ namespace octavo::transforms {
 using Extents = llvm::SmallVector<std::int64_t>;
 
 /// value[i] = elements[i] * scales[i / block] * outer.
-struct ScaledParts {
+struct Dequantized {
   mlir::Value elements;    ///< codes, of the tensor's shape
   mlir::Value scales = {}; ///< the grid, of the tensor's rank; null: every scale is 1
   Extents block = {};      ///< of the grid
   mlir::Value outer = {};  ///< tensor<f32>; null: 1
 };
 
-/// The first operation, from the dot upward, that keeps a tensor from being ScaledParts.
+/// The first operation, from the dot upward, that keeps a tensor from being Dequantized.
 struct Obstacle {
   mlir::Operation* op;
   std::string reason; ///< "adds to the dequantized values"
@@ -33,10 +33,10 @@ struct Obstacle {
 };
 
 /// Nothing: no narrow tensor is on the way.
-using ScaledOrigin = std::variant<std::monostate, ScaledParts, Obstacle>;
+using ScaledOrigin = std::variant<std::monostate, Dequantized, Obstacle>;
 
 /// The one number that all elements are, where constants, broadcasts and conversions show it.
-std::optional<double> constantOf(mlir::Value value);
+std::optional<double> splatNumber(mlir::Value value);
 
 /// Follows values upward. What moves a dequantized tensor about is done to its codes and scales by
 /// new operations beside it; those that nobody uses are erased with the object.
@@ -58,8 +58,8 @@ private:
 
   ScaledOrigin find(mlir::Value value);
   ScaledOrigin scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor, bool isDivided);
-  ScaledOrigin combined(mlir::Operation* op, ScaledParts parts, Grid grid);
-  ScaledOrigin moved(mlir::Operation* op, const ScaledParts& parts);
+  ScaledOrigin combined(mlir::Operation* op, Dequantized parts, Grid grid);
+  ScaledOrigin moved(mlir::Operation* op, const Dequantized& parts);
   ScaledOrigin concatenated(mlir::Operation* op);
   ScaledOrigin dequantized(mlir::Operation* call);
   bool comesFromNarrow(mlir::Value value);
