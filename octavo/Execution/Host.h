@@ -2,10 +2,13 @@
 #pragma once
 
 #include "octavo/Execution/Checks.h"
+#include "octavo/Execution/OperationText.h"
 #include "octavo/Execution/Profile.h"
 #include "octavo/Execution/Value.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/PointerUnion.h"
 #include "llvm/Support/Error.h"
 
 #include <atomic>
@@ -30,6 +33,9 @@ public:
 /// What one infeed takes: a tensor for each of its results but the token.
 using Feed = std::vector<Value>;
 
+/// Where a run is: at what the interpreter evaluates, or at what a compiled step computes.
+using Whereabouts = llvm::PointerUnion<mlir::Operation*, const OperationText*>;
+
 struct Host {
   Host(CheckReport* checks = nullptr) : checks(checks) {}
 
@@ -37,7 +43,7 @@ struct Host {
   /// Asked between two operations, from any thread. Null: the program runs to its end.
   std::function<bool()> isInterrupted;
   /// Where the run is, in one of its processes, for another thread to read. Null: nobody asks.
-  std::atomic<mlir::Operation*>* at = nullptr;
+  std::atomic<Whereabouts>* at = nullptr;
   /// Takes the text of what a program prints, whole lines; from any thread. Null: nobody does.
   std::function<void(const std::string&)> print;
   Probes* probes = nullptr; ///< null: probes are an error

@@ -215,7 +215,7 @@ llvm::Expected<Results> Evaluation::block(mlir::Block& block, std::vector<Value>
     if (surroundings.isInterrupted && surroundings.isInterrupted())
       return failure(step.op, "interrupted here, in @" + currentFunction);
     if (surroundings.at != nullptr)
-      surroundings.at->store(step.op, std::memory_order_relaxed);
+      surroundings.at->store(step.op, std::memory_order_release);
     llvm::SmallVector<Value, 4> operands;
     for (const ValuePlace& place : step.operands) {
       Frame* from = &frame;

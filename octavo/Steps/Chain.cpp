@@ -45,10 +45,10 @@ llvm::Error RowStep::run(Frame& frame) const {
   return compute(frame, frame.whole, {0, 1, 1}, {});
 }
 
-ChainStep::ChainStep(mlir::Operation* op, std::vector<std::unique_ptr<RowStep>> steps,
+ChainStep::ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
                      std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
                      std::int64_t rowsOfRange, std::int64_t leastRows)
-    : Step(op), slots(std::move(slots)), bytesOfRow(bytesOfRow), rows(rows),
+    : Step(std::move(op)), slots(std::move(slots)), bytesOfRow(bytesOfRow), rows(rows),
       rowsOfRange(rowsOfRange), mostRows(std::min(rows, rowsOfRange + leastRows)),
       ranges(std::max<std::int64_t>(1, (rows - leastRows + rowsOfRange - 1) / rowsOfRange)) {
   for (std::unique_ptr<RowStep>& step : steps) {

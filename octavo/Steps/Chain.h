@@ -39,7 +39,7 @@ public:
   };
   /// Ranges have `rowsOfRange` rows, the last one up to `leastRows` more. `bytesOfRow` is what the
   /// slots take for one row.
-  ChainStep(mlir::Operation* op, std::vector<std::unique_ptr<RowStep>> steps,
+  ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
             std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
             std::int64_t rowsOfRange, std::int64_t leastRows);
   llvm::Error run(Frame& frame) const override;

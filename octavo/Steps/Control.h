@@ -14,9 +14,9 @@ public:
     Place argument; ///< of condition and body
     Place next;     ///< what the body gives
   };
-  WhileStep(mlir::Operation* op, std::vector<Carried> carried, Sequence condition, Slot predicate,
+  WhileStep(OperationTextPtr op, std::vector<Carried> carried, Sequence condition, Slot predicate,
             Sequence body)
-      : Step(op), carried(std::move(carried)), condition(std::move(condition)),
+      : Step(std::move(op)), carried(std::move(carried)), condition(std::move(condition)),
         predicate(predicate), body(std::move(body)) {}
   llvm::Error run(Frame& frame) const override;
   StepFacts facts() const override { return {.kind = StepFacts::Kind::Loop}; }
@@ -37,9 +37,9 @@ public:
     std::vector<Place> results;
   };
   /// `index` is an i32, or an i1 of which true is the first branch.
-  BranchStep(mlir::Operation* op, Slot index, bool isPredicate, std::vector<Branch> branches,
+  BranchStep(OperationTextPtr op, Slot index, bool isPredicate, std::vector<Branch> branches,
              std::vector<Place> results)
-      : Step(op), index(index), isPredicate(isPredicate), branches(std::move(branches)),
+      : Step(std::move(op)), index(index), isPredicate(isPredicate), branches(std::move(branches)),
         results(std::move(results)) {}
   llvm::Error run(Frame& frame) const override;
   StepFacts facts() const override { return {.kind = StepFacts::Kind::Branch}; }

@@ -38,10 +38,10 @@ struct PatchShape {
 class ConvolutionStep : public RowStep {
 public:
   /// `number` is of Frame::rights.
-  ConvolutionStep(mlir::Operation* op, PatchShape shape, Slot input, Slot weight, Slot result,
+  ConvolutionStep(OperationTextPtr op, PatchShape shape, Slot input, Slot weight, Slot result,
                   int number)
-      : RowStep(op), shape(std::move(shape)), input(input), weight(weight), result(result),
-        number(number) {}
+      : RowStep(std::move(op)), shape(std::move(shape)), input(input), weight(weight),
+        result(result), number(number) {}
   llvm::Error prepare(Frame& frame) const override;
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;

@@ -7,7 +7,7 @@ llvm::Error InterpretedStep::run(Frame& frame) const {
   given.reserve(operands.size());
   for (const Place& place : operands)
     given.push_back(read(frame, place));
-  llvm::Expected<std::vector<Value>> found = evaluate(operation(), std::move(given), *frame.host);
+  llvm::Expected<std::vector<Value>> found = evaluate(evaluated, std::move(given), *frame.host);
   if (!found)
     return found.takeError();
   for (std::size_t i = 0; i < results.size(); ++i)

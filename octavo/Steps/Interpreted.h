@@ -14,15 +14,16 @@ using Evaluate = llvm::Expected<std::vector<Value>> (*)(mlir::Operation* op,
 
 class InterpretedStep : public Step {
 public:
-  /// `reason` says why there is no code.
-  InterpretedStep(mlir::Operation* op, Evaluate evaluate, std::vector<Place> operands,
-                  std::vector<Place> results, std::string reason)
-      : Step(op), evaluate(evaluate), operands(std::move(operands)), results(std::move(results)),
-        reason(std::move(reason)) {}
+  /// `text` is that of `evaluated`; `reason` says why there is no code.
+  InterpretedStep(OperationTextPtr text, mlir::Operation* evaluated, Evaluate evaluate,
+                  std::vector<Place> operands, std::vector<Place> results, std::string reason)
+      : Step(std::move(text)), evaluated(evaluated), evaluate(evaluate),
+        operands(std::move(operands)), results(std::move(results)), reason(std::move(reason)) {}
   llvm::Error run(Frame& frame) const override;
   StepFacts facts() const override;
 
 private:
+  mlir::Operation* evaluated;
   Evaluate evaluate;
   std::vector<Place> operands, results;
   std::string reason;

@@ -9,10 +9,10 @@ namespace octavo::steps {
 class KernelStep : public RowStep {
 public:
   /// `grain` rows are worth handing to a thread.
-  KernelStep(mlir::Operation* op, const KernelFunction& function, std::vector<Slot> arguments,
+  KernelStep(OperationTextPtr op, const KernelFunction& function, std::vector<Slot> arguments,
              std::int64_t rows, std::int64_t grain, StepFacts known)
-      : RowStep(op), function(function), arguments(std::move(arguments)), rows(rows), grain(grain),
-        known(std::move(known)) {}
+      : RowStep(std::move(op)), function(function), arguments(std::move(arguments)), rows(rows),
+        grain(grain), known(std::move(known)) {}
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;
   StepFacts facts() const override { return known; }
@@ -33,11 +33,12 @@ public:
     bool isUnsigned;
   };
   /// `operand` may be `result`: it is then written in place.
-  UpdateStep(mlir::Operation* op, Slot operand, Slot update, Slot result, std::vector<Start> starts,
+  UpdateStep(OperationTextPtr op, Slot operand, Slot update, Slot result, std::vector<Start> starts,
              std::vector<std::int64_t> shape, std::vector<std::int64_t> updateShape,
              std::int64_t elementBytes)
-      : Step(op), operand(operand), update(update), result(result), starts(std::move(starts)),
-        shape(std::move(shape)), updateShape(std::move(updateShape)), elementBytes(elementBytes) {}
+      : Step(std::move(op)), operand(operand), update(update), result(result),
+        starts(std::move(starts)), shape(std::move(shape)), updateShape(std::move(updateShape)),
+        elementBytes(elementBytes) {}
   llvm::Error run(Frame& frame) const override;
   StepFacts facts() const override;
 

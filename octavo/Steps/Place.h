@@ -28,8 +28,8 @@ void copy(Frame& frame, const Place& from, const Place& to);
 
 class CopyStep : public Step {
 public:
-  CopyStep(mlir::Operation* op, Place from, Place to)
-      : Step(op), from(std::move(from)), to(std::move(to)) {}
+  CopyStep(OperationTextPtr op, Place from, Place to)
+      : Step(std::move(op)), from(std::move(from)), to(std::move(to)) {}
   llvm::Error run(Frame& frame) const override;
   StepFacts facts() const override;
 

@@ -39,11 +39,11 @@ public:
     std::int64_t offset, stride, depthStride;
   };
   /// `number` is of Frame::rights.
-  MatrixProductStep(mlir::Operation* op, kernels::PlainType type, Side left, Side right,
+  MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
                     Slot result, std::int64_t rows, std::int64_t depth, std::int64_t columns,
                     std::vector<kernels::BatchOffsets> batch, int number)
-      : RowStep(op), type(type), left(left), right(right), result(result), rows(rows), depth(depth),
-        columns(columns), batch(std::move(batch)), number(number) {}
+      : RowStep(std::move(op)), type(type), left(left), right(right), result(result), rows(rows),
+        depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
   llvm::Error prepare(Frame& frame) const override;
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;
@@ -68,11 +68,11 @@ private:
 class PackStep : public RowStep {
 public:
   /// `packed` is of Worker::packed.
-  PackStep(mlir::Operation* op, kernels::ProductPlan plan,
+  PackStep(OperationTextPtr op, kernels::ProductPlan plan,
            std::optional<numerics::QuantizeOptions> options, Slot from, std::int64_t rows,
            int packed)
-      : RowStep(op), plan(std::move(plan)), options(std::move(options)), from(from), rows(rows),
-        packed(packed) {}
+      : RowStep(std::move(op)), plan(std::move(plan)), options(std::move(options)), from(from),
+        rows(rows), packed(packed) {}
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
                       const kernels::Execution& execution) const override;
   StepFacts facts() const override;
@@ -89,10 +89,10 @@ class ScaledProductStep : public RowStep {
 public:
   /// `packed` is of Worker::packed, `weight` among the values, [columns, depth] or transposed,
   /// `number` of Frame::rights.
-  ScaledProductStep(mlir::Operation* op, kernels::ProductPlan plan, int packed, int weight,
+  ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, int weight,
                     bool isTransposed, Slot result, std::int64_t rows, std::int64_t columns,
                     int number)
-      : RowStep(op), plan(std::move(plan)), packed(packed), weight(weight),
+      : RowStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
         isTransposed(isTransposed), result(result), rows(rows), columns(columns), number(number) {}
   llvm::Error prepare(Frame& frame) const override;
   llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,

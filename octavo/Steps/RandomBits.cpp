@@ -33,8 +33,8 @@ std::size_t pairedAxis(const std::vector<std::int64_t>& shape) {
 
 } // namespace
 
-RandomBitsStep::RandomBitsStep(mlir::Operation* op, Generator generator, State state, Output output)
-    : Step(op), generator(generator), state(state), output(std::move(output)),
+RandomBitsStep::RandomBitsStep(OperationTextPtr op, Generator generator, State state, Output output)
+    : Step(std::move(op)), generator(generator), state(state), output(std::move(output)),
       perBlock((generator == Generator::Threefry ? 2 : 4) / (this->output.width == 64 ? 2 : 1)),
       layout{1, numerics::elementCount(this->output.shape), 1} {
   if (perBlock == 2 && generator == Generator::Threefry && !this->output.shape.empty()) {

@@ -22,7 +22,7 @@ public:
     int width;          ///< of an element, in bits
     std::int64_t bytes; ///< of an element
   };
-  RandomBitsStep(mlir::Operation* op, Generator generator, State state, Output output);
+  RandomBitsStep(OperationTextPtr op, Generator generator, State state, Output output);
   llvm::Error run(Frame& frame) const override;
   StepFacts facts() const override;
 

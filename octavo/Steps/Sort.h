@@ -31,10 +31,10 @@ public:
     Slot memory; ///< for all keys
     std::int64_t count, bytes;
   };
-  SortStep(mlir::Operation* op, std::vector<Tensor> tensors, Lines lines, Comparator comparator,
+  SortStep(OperationTextPtr op, std::vector<Tensor> tensors, Lines lines, Comparator comparator,
            std::optional<Keys> keys)
-      : Step(op), tensors(std::move(tensors)), lines(lines), comparator(std::move(comparator)),
-        keys(std::move(keys)) {}
+      : Step(std::move(op)), tensors(std::move(tensors)), lines(lines),
+        comparator(std::move(comparator)), keys(std::move(keys)) {}
   llvm::Error run(Frame& frame) const override;
   StepFacts facts() const override;
 

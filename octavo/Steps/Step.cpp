@@ -1,9 +1,5 @@
 #include "octavo/Steps/Step.h"
 
-#include "octavo/Dialect/Diagnostics.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
 namespace octavo::steps {
 
 std::string_view name(StepFacts::Kind kind) {
@@ -34,14 +30,12 @@ std::string_view name(StepFacts::Kind kind) {
 }
 
 llvm::Error failure(const Step& step, const llvm::Twine& message) {
-  mlir::Operation* op = step.operation();
-  return llvm::createStringError(locationText(op->getLoc()) + ": '" + op->getName().getStringRef() +
-                                 "': " + message);
+  const execution::OperationText& op = *step.operation();
+  return llvm::createStringError(op.location + ": '" + op.name + "': " + message);
 }
 
 llvm::Error interruption(const Step& step) {
-  return failure(step, "interrupted here, in @" +
-                           step.operation()->getParentOfType<mlir::func::FuncOp>().getName());
+  return failure(step, "interrupted here, in @" + step.operation()->function);
 }
 
 std::unique_ptr<Worker> Workers::take() {
@@ -65,7 +59,7 @@ llvm::Error Sequence::run(Frame& frame) const {
   const execution::Host& host = *frame.host;
   for (const std::unique_ptr<Step>& step : steps) {
     if (host.at != nullptr)
-      host.at->store(step->operation(), std::memory_order_relaxed);
+      host.at->store(step->operation().get(), std::memory_order_release);
     if (host.isInterrupted && host.isInterrupted())
       return interruption(*step);
     const execution::Timed timed(host.profile, step.get(), execution::Profile::Extent::Whole);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "octavo/Execution/Host.h"
+#include "octavo/Execution/OperationText.h"
 #include "octavo/Execution/Value.h"
 #include "octavo/Kernels/Product/PackedOperand.h"
 #include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Numerics/ElementType.h"
 
-#include "mlir/IR/Operation.h"
 #include "llvm/Support/Error.h"
 
 #include <cstddef>
@@ -23,6 +23,7 @@
 namespace octavo::steps {
 
 using execution::Host;
+using execution::OperationTextPtr;
 using execution::Value;
 
 /// A place for the elements of a tensor, by its number in Frame::memory.
@@ -118,7 +119,7 @@ std::string_view name(StepFacts::Kind kind);
 class Step {
 public:
   /// `op` is what it computes, or the last of several operations.
-  explicit Step(mlir::Operation* op) : computed(op) {}
+  explicit Step(OperationTextPtr op) : computed(std::move(op)) {}
   virtual ~Step() = default;
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
@@ -128,10 +129,10 @@ public:
   /// The sequences that it runs.
   virtual std::vector<const Sequence*> nested() const { return {}; }
 
-  mlir::Operation* operation() const { return computed; }
+  const OperationTextPtr& operation() const { return computed; }
 
 private:
-  mlir::Operation* computed;
+  OperationTextPtr computed;
 };
 
 /// An error that names the step's operation and where it stands, as the interpreter's do.

@@ -1,7 +1,5 @@
 #include "octavo/Conversion/Steps/Explain.h"
 
-#include "octavo/Dialect/Diagnostics.h"
-
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -26,7 +24,7 @@ private:
   const Program& program;
   Explanation found;
   llvm::DenseSet<std::pair<int, int>> weights; ///< slot and place among the values
-  llvm::DenseSet<mlir::Operation*> packed;
+  llvm::DenseSet<const execution::OperationText*> packed;
 
   void add(const steps::Sequence& sequence, int depth);
   void addWeight(const StepFacts::Weight& weight);
@@ -57,15 +55,15 @@ void Count::add(const steps::Sequence& sequence, int depth) {
   for (const std::unique_ptr<steps::Step>& step : sequence.all()) {
     StepFacts facts = step->facts();
     // Each chain packs for itself.
-    if (facts.kind == StepFacts::Kind::Pack && !packed.insert(step->operation()).second)
+    if (facts.kind == StepFacts::Kind::Pack && !packed.insert(step->operation().get()).second)
       facts.operations = 0;
-    mlir::Operation* op = step->operation();
+    const execution::OperationText& op = *step->operation();
     found.steps.push_back({.id = step.get(),
                            .kind = std::string(name(facts.kind)),
                            .detail = facts.detail,
-                           .operation = op->getName().getStringRef().str(),
-                           .source = sourceName(op->getLoc()),
-                           .location = locationText(op->getLoc()),
+                           .operation = op.name,
+                           .source = op.source,
+                           .location = op.location,
                            .depth = depth,
                            .kernel = facts.kernel,
                            .bytes = facts.bytes,
@@ -80,8 +78,7 @@ void Count::add(const steps::Sequence& sequence, int depth) {
       addTo(found.products, std::move(facts.detail));
       break;
     case StepFacts::Kind::Interpreted:
-      found.interpreted.push_back({op->getName().getStringRef().str(), locationText(op->getLoc()),
-                                   std::move(facts.detail)});
+      found.interpreted.push_back({op.name, op.location, std::move(facts.detail)});
       break;
     case StepFacts::Kind::Pack:
     case StepFacts::Kind::Chain:

@@ -10,6 +10,7 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Random.h"
+#include "octavo/Execution/TextOfOperation.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/RandomBits.h"
@@ -65,8 +66,9 @@ private:
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseSet<mlir::Value> sharing; ///< values of loops whose place other values have, too
   llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
-  int position = 0;                             ///< of the next step
-  int link = 0;                                 ///< of the next link of a chain
+  llvm::DenseMap<mlir::Operation*, execution::OperationTextPtr> texts;
+  int position = 0; ///< of the next step
+  int link = 0;     ///< of the next link of a chain
   static constexpr int kAlways = std::numeric_limits<int>::max();
 
   Place newPlace(mlir::Type type);
@@ -82,6 +84,7 @@ private:
     if (place.memory)
       slot(place).first = 0, slot(place).last = kAlways;
   }
+  const execution::OperationTextPtr& text(mlir::Operation* op);
   void add(Sequence& sequence, std::unique_ptr<steps::Step> step) {
     sequence.add(std::move(step));
     ++position;
@@ -114,6 +117,13 @@ private:
   llvm::Error results();
   void layOutArena();
 };
+
+const execution::OperationTextPtr& Lowering::text(mlir::Operation* op) {
+  execution::OperationTextPtr& known = texts[op];
+  if (!known)
+    known = std::make_shared<const execution::OperationText>(execution::textOf(op));
+  return known;
+}
 
 Place Lowering::newPlace(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
@@ -217,7 +227,7 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
   for (mlir::Value argument : node.code.arguments)
     bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
   return std::make_unique<steps::KernelStep>(
-      last, program.kernels.functions[number], std::move(slots), node.kernel.rows,
+      text(last), program.kernels.functions[number], std::move(slots), node.kernel.rows,
       std::max<std::int64_t>(1, kElementsWorthAThread / width),
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),
@@ -250,7 +260,7 @@ llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& seque
   if (!result)
     return result.takeError();
   add(sequence, std::make_unique<steps::UpdateStep>(
-                    op, Slot{operand->number}, *update, *result, std::move(starts),
+                    text(op), Slot{operand->number}, *update, *result, std::move(starts),
                     shapeOf(op.getOperand()).vec(), shapeOf(op.getUpdate()).vec(),
                     operand->memory->type.bytes()));
   return llvm::Error::success();
@@ -274,12 +284,13 @@ llvm::Error Lowering::write(mlir::Operation* op, const WritingCode& written, Seq
       std::max(1 + static_cast<std::int64_t>(kElementsWorthAThread / (1 + written.costOfRow)),
                static_cast<std::int64_t>(llvm::divideCeil(written.rows, kernels::threadsOf({}))));
   const std::size_t number = numberOf(written.code);
-  add(sequence, std::make_unique<steps::KernelStep>(
-                    op, program.kernels.functions[number], std::move(slots), written.rows, grain,
-                    steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
-                                     .detail = op->getName().stripDialect().str(),
-                                     .kernel = static_cast<std::int64_t>(number),
-                                     .bytes = bytes}));
+  add(sequence,
+      std::make_unique<steps::KernelStep>(
+          text(op), program.kernels.functions[number], std::move(slots), written.rows, grain,
+          steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                           .detail = op->getName().stripDialect().str(),
+                           .kernel = static_cast<std::int64_t>(number),
+                           .bytes = bytes}));
   return llvm::Error::success();
 }
 
@@ -298,7 +309,7 @@ llvm::Error Lowering::scatter(stablehlo::ScatterOp op, Sequence& sequence) {
     llvm::Expected<Place> to = used(result);
     if (!to)
       return to.takeError();
-    add(sequence, std::make_unique<steps::CopyStep>(op, *from, *to));
+    add(sequence, std::make_unique<steps::CopyStep>(text(op), *from, *to));
   }
   return write(op, emitScatter(op), sequence);
 }
@@ -363,7 +374,7 @@ llvm::Error Lowering::sort(stablehlo::SortOp op, Sequence& sequence) {
                  code.keys->bytes);
   }
   add(sequence, std::make_unique<steps::SortStep>(
-                    op, std::move(tensors), lines,
+                    text(op), std::move(tensors), lines,
                     steps::SortStep::Comparator{function(code.comparator), std::move(*compared)},
                     std::move(keys)));
   return llvm::Error::success();
@@ -389,7 +400,7 @@ llvm::Error Lowering::randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequ
     return refusal(op, "elements of this type have no place in memory");
   const numerics::ElementType& element = output->memory->type;
   add(sequence, std::make_unique<steps::RandomBitsStep>(
-                    op, isThreefry ? Generator::Threefry : Generator::Philox,
+                    text(op), isThreefry ? Generator::Threefry : Generator::Philox,
                     steps::RandomBitsStep::State{*given, *next, words},
                     steps::RandomBitsStep::Output{Slot{output->number}, output->memory->shape,
                                                   element.width(), element.bytes()}));
@@ -415,7 +426,7 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
     return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride};
   };
   return std::make_unique<steps::MatrixProductStep>(
-      op, product.type, side(*left, product.left), side(*right, product.right), *result,
+      text(op), product.type, side(*left, product.left), side(*right, product.right), *result,
       product.rows, product.depth, product.columns, std::move(batch), program.rightCount++);
 }
 
@@ -430,7 +441,7 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::convolution(mlir::Operation* op,
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
-  return std::make_unique<steps::ConvolutionStep>(op, product.shape, *input, *weight, *result,
+  return std::make_unique<steps::ConvolutionStep>(text(op), product.shape, *input, *weight, *result,
                                                   program.rightCount++);
 }
 
@@ -444,7 +455,7 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::pack(mlir::Operation* op,
   if (ir::QuantizeOp quantize = product.quantize)
     options = quantize.getQuantization().getOptions(
         mlir::cast<ir::ScaledType>(quantize.getResult().getType()), format::element("f32"));
-  return std::make_unique<steps::PackStep>(op, product.plan, std::move(options), *from,
+  return std::make_unique<steps::PackStep>(text(op), product.plan, std::move(options), *from,
                                            product.rows, number);
 }
 
@@ -468,7 +479,7 @@ llvm::Error Lowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   if (!result)
     return result.takeError();
   steps.push_back(std::make_unique<steps::ScaledProductStep>(
-      op, product.plan, left, weight->number, product.isTransposed, *result, product.rows,
+      text(op), product.plan, left, weight->number, product.isTransposed, *result, product.rows,
       product.columns, program.rightCount++));
   return llvm::Error::success();
 }
@@ -586,10 +597,10 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
                     kernels::threadsOf({}));
   const auto rows =
       static_cast<std::int64_t>(llvm::alignTo(llvm::divideCeil(chain.rows, ranges), tile));
-  mlir::Operation* last = links.back()->operation();
-  add(sequence,
-      std::make_unique<steps::ChainStep>(last, std::move(links), std::move(slots), bytesOfRow,
-                                         chain.rows, rows, isBatch ? 0 : steps::kFewRows));
+  execution::OperationTextPtr last = links.back()->operation();
+  add(sequence, std::make_unique<steps::ChainStep>(std::move(last), std::move(links),
+                                                   std::move(slots), bytesOfRow, chain.rows, rows,
+                                                   isBatch ? 0 : steps::kFewRows));
   return llvm::Error::success();
 }
 
@@ -608,8 +619,9 @@ llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence, std::st
   llvm::Expected<std::vector<Place>> found = used(op->getResults());
   if (!found)
     return found.takeError();
-  add(sequence, std::make_unique<steps::InterpretedStep>(op, evaluate, std::move(*operands),
-                                                         std::move(*found), std::move(reason)));
+  add(sequence,
+      std::make_unique<steps::InterpretedStep>(text(op), op, evaluate, std::move(*operands),
+                                               std::move(*found), std::move(reason)));
   return llvm::Error::success();
 }
 
@@ -669,7 +681,7 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     if (!staysInPlace && (!isOwn || !taken[isMemory ? 0 : 1].insert(place->number).second)) {
       Place own =
           newPlace(argument.memory ? op->getResult(changing[i]).getType() : given.getType());
-      add(bodySteps, std::make_unique<steps::CopyStep>(op, *place, own));
+      add(bodySteps, std::make_unique<steps::CopyStep>(text(op), *place, own));
       place = own;
     }
     if (!staysInPlace)
@@ -681,7 +693,7 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     if (program.slots[i].last > begin)
       program.slots[i].last = std::max(program.slots[i].last, position);
   add(sequence,
-      std::make_unique<steps::WhileStep>(op, std::move(carried), std::move(conditionSteps),
+      std::make_unique<steps::WhileStep>(text(op), std::move(carried), std::move(conditionSteps),
                                          *predicate, std::move(bodySteps)));
   return llvm::Error::success();
 }
@@ -708,8 +720,9 @@ llvm::Error Lowering::branch(mlir::Operation* op, Sequence& sequence) {
     for (const Place& place : each.results)
       if (place.memory)
         slot(place).last = std::max(slot(place).last, position);
-  add(sequence, std::make_unique<steps::BranchStep>(op, *index, llvm::isa<stablehlo::IfOp>(op),
-                                                    std::move(branches), std::move(*found)));
+  add(sequence,
+      std::make_unique<steps::BranchStep>(text(op), *index, llvm::isa<stablehlo::IfOp>(op),
+                                          std::move(branches), std::move(*found)));
   return llvm::Error::success();
 }
 
@@ -766,7 +779,7 @@ llvm::Error Lowering::results() {
         place->memory && slot(*place).kind == SlotUse::Kind::Arena && slot(*place).last != kAlways;
     if (place->memory && !canBeResult) {
       Place own = newPlace(end->getOperand(i).getType());
-      add(program.steps, std::make_unique<steps::CopyStep>(end, *place, own));
+      add(program.steps, std::make_unique<steps::CopyStep>(text(end), *place, own));
       place = own;
     }
     if (place->memory) {

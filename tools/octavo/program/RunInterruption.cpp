@@ -2,9 +2,7 @@
 
 #include "tools/octavo/Commands.h"
 
-#include "octavo/Dialect/Diagnostics.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "octavo/Execution/TextOfOperation.h"
 
 #include <fmt/format.h>
 
@@ -22,10 +20,13 @@ using namespace std::chrono_literals;
 constexpr auto kBetweenLooks = 20ms;
 constexpr auto kGrace = 100ms;
 
-std::string interruptedAt(mlir::Operation* op) {
-  auto function = op->getParentOfType<mlir::func::FuncOp>();
-  return fmt::format("{}: '{}': interrupted here, in @{}", locationText(op->getLoc()),
-                     op->getName().getStringRef().str(), function.getName().str());
+std::string interruptedAt(const execution::Whereabouts& at) {
+  if (at.isNull())
+    return "interrupted";
+  const auto* text = llvm::dyn_cast<const execution::OperationText*>(at);
+  const execution::OperationText op =
+      text != nullptr ? *text : execution::textOf(llvm::cast<mlir::Operation*>(at));
+  return fmt::format("{}: '{}': interrupted here, in @{}", op.location, op.name, op.function);
 }
 
 } // namespace
@@ -51,9 +52,8 @@ void RunInterruption::watch() {
     over.wait_for(lock, kBetweenLooks);
   if (over.wait_for(lock, kGrace, [this] { return isOver; }))
     return;
-  mlir::Operation* op = at;
   std::fflush(stdout);
-  fmt::print(stderr, "octavo: error: {}\n", op == nullptr ? "interrupted" : interruptedAt(op));
+  fmt::print(stderr, "octavo: error: {}\n", interruptedAt(at));
   std::_Exit(static_cast<int>(ExitCode::Interrupted));
 }
 

@@ -26,7 +26,7 @@ private:
   void watch();
 
   Interruption interruption;
-  std::atomic<mlir::Operation*> at{nullptr};
+  std::atomic<execution::Whereabouts> at{};
   std::mutex mutex;
   std::condition_variable over;
   bool isOver = false;
