@@ -7,7 +7,7 @@
 
 namespace octavo::conversion {
 
-/// The value that an update changes; null if `value` is no update's result.
+/// The value that an update changes; null where `value` does not come from an update.
 static mlir::Value updatedBy(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (auto update = llvm::dyn_cast_or_null<stablehlo::DynamicUpdateSliceOp>(op))
