@@ -216,6 +216,7 @@ JAX = {
     "convert": lambda d: oj.convert(d.floats(), d.of(*ELEMENTS)),
     "dequantize": lambda d: oj.dequantize(d.scaled()),
     "fake_quantize": lambda d: oj.fake_quantize(d.floats(), d.of(*FORMATS), axis=d.axis(), outer=d.of(None, d.floats(()))),
+    "from_tensor": lambda d: oj.from_tensor(d.of(d.tensor, d.array)()),
     "matmul": lambda d: oj.matmul(d.side(), d.side()),
     "pack": lambda d: oj.pack(d.array(dtypes=[DTYPES[8], DTYPES[10]]), d.of(None, *ELEMENTS)),
     "quantize": lambda d: oj.quantize(d.floats(), d.of(*FORMATS), axis=d.axis(), outer=d.of(None, None, 0.5, d.floats(()))),
@@ -230,7 +231,9 @@ JAX = {
     "unpack": lambda d: oj.unpack(d.array(dtypes=[DTYPES[10]]), d.of(*ELEMENTS)),
     "ScaledArray": lambda d: d.scaled(),
     "ScaledArray.dequantize": lambda d: d.scaled().dequantize(),
+    "ScaledArray.to_tensor": lambda d: d.scaled().to_tensor(),
     "ScaledArray.__array__": lambda d: np.asarray(d.scaled()),
+    "ScaledArray.__getitem__": lambda d: d.scaled()[d.of(0, -1, slice(0, 32), slice(1, 3), (..., slice(16)), (0, 0), 9, d.array())],
     "ScaledArray.__matmul__": lambda d: d.scaled() @ d.side(),
     "ScaledArray.__rmatmul__": lambda d: jnp.asarray(d.array((4, 64), (3, 4), others=IN_JAX, dtypes=IN_JAX)) @ d.scaled(),
 }
