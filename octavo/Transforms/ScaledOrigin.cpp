@@ -9,6 +9,7 @@
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Numerics/ConversionChain.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -47,12 +48,6 @@ bool isNarrow(mlir::Value value) {
 bool canBeScale(mlir::Value value) {
   const format::ElementFormat* format = formatOf(value);
   return format != nullptr && format->hasNan() && format->width() <= 32;
-}
-
-/// Whether every value of the one format is one of the other.
-bool isExact(const format::ElementFormat& from, const format::ElementFormat& to) {
-  return from.trailingSignificandBits <= to.trailingSignificandBits && from.emax() <= to.emax() &&
-         from.quantumExponent() >= to.quantumExponent();
 }
 
 bool isZero(mlir::Value value) { return splatNumber(value) == 0.0; }
@@ -126,9 +121,9 @@ ScaledOrigin ScaledOrigins::of(mlir::Value value) {
 bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
   if (const auto found = narrow.find(value); found != narrow.end())
     return found->second;
-  bool& result = narrow[value] = false; // of circles, too
+  narrow[value] = isNarrow(value); // of circles, too
   if (isNarrow(value))
-    return result = true;
+    return true;
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr || llvm::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp,
                                  stablehlo::ReduceOp, stablehlo::CompareOp, ir::DotGeneralOp>(op))
@@ -163,7 +158,7 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
   if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(op))
     if (call.getCallTargetName() == "__op$dequantize" && op->getNumOperands() == 2)
       return dequantized(op);
-  if (auto dequantize = llvm::dyn_cast<ir::DequantizeOp>(op))
+  if (llvm::isa<ir::DequantizeOp>(op))
     return Obstacle{op, "is a scaled tensor's values", "multiply the scaled tensor itself"};
   if (llvm::isa<stablehlo::OptimizationBarrierOp>(op))
     return of(op->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber()));
@@ -590,7 +585,7 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
       return {};
     const format::ElementFormat *from = formatOf(op->getOperand(0)), *to = formatOf(value);
     if (llvm::isa<stablehlo::ConvertOp>(op) && from != nullptr && to != nullptr &&
-        isExact(*from, *to))
+        numerics::holdsFiniteValues(*to, *from))
       return inner;
     mlir::Operation* compact = builder.clone(*op);
     compact->setOperand(0, inner->value);
