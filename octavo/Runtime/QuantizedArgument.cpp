@@ -1,10 +1,9 @@
 #include "octavo/Runtime/QuantizedArgument.h"
 
 #include "octavo/Format/ScaledFormat.h"
-#include "octavo/Kernels/Quantize.h"
+#include "octavo/Kernels/QuantizedTensor.h"
 #include "octavo/Runtime/Comparison.h"
 
-#include <cstring>
 #include <utility>
 
 namespace octavo::runtime {
@@ -41,23 +40,9 @@ quantizedFor(const Argument& argument, const numerics::Tensor& tensor) {
   const auto& scaled = std::get<ScaledArgument>(argument.type);
   numerics::QuantizeOptions settings = scaled.options;
   settings.input = &tensor.type.format();
-  numerics::ScaledTensor result{argument.shape, scaled.type, {}, {}};
-  result.elements.resize(static_cast<std::size_t>(numerics::elementCount(argument.shape)));
-  const auto blocks = static_cast<std::size_t>(
-      numerics::elementCount(format::scaleShape(argument.shape, scaled.type.block)));
-  const auto width = static_cast<std::size_t>(scaled.type.scale->bytes());
-  std::vector<std::byte> scales(blocks * width);
-  const kernels::QuantizeReport report =
-      kernels::quantize(FloatValues(tensor).get().data(), argument.shape, scaled.type, settings,
-                        result.elements.data(), scales.data());
-  if (report.refused)
-    return tl::make_unexpected(
-        numerics::NonFiniteInput{report.refused->index, report.refused->value});
-  result.outer = report.outer;
-  result.scales.resize(blocks);
-  for (std::size_t i = 0; i < blocks; ++i)
-    std::memcpy(&result.scales[i], scales.data() + i * width, width);
-  return execution::Value(std::move(result));
+  return kernels::quantizedTensor(FloatValues(tensor).get().data(), argument.shape, scaled.type,
+                                  settings)
+      .map([](numerics::ScaledTensor result) { return execution::Value(std::move(result)); });
 }
 
 } // namespace octavo::runtime

@@ -1,5 +1,7 @@
 #include "octavo/Steps/Product.h"
 
+#include "octavo/Steps/Quantize.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -118,15 +120,7 @@ llvm::Error PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange r
   }
   auto quantized = kernels::quantizeAndPack(values, plan, *options, execution, std::move(target));
   if (!quantized) {
-    const float value = quantized.error().value;
-    return failure(
-        *this,
-        llvm::Twine("the input has ") +
-            (value != value ? "NaN"
-             : value > 0    ? "Inf"
-                            : "-Inf") +
-            "; non_finite = propagate makes its block NaN, non_finite = saturate takes Inf for the "
-            "largest value");
+    return refusal(*this, quantized.error().value);
   }
   target = std::move(*quantized);
   return llvm::Error::success();

@@ -10,6 +10,8 @@ std::string_view name(StepFacts::Kind kind) {
     return "product";
   case StepFacts::Kind::Pack:
     return "pack";
+  case StepFacts::Kind::Quantize:
+    return "quantize";
   case StepFacts::Kind::Chain:
     return "chain";
   case StepFacts::Kind::Update:

@@ -87,6 +87,7 @@ struct StepFacts {
     Kernel,
     Product,
     Pack,
+    Quantize,
     Chain,
     Update,
     Sort,

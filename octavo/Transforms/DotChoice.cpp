@@ -23,6 +23,14 @@ using format::ScaledFormat;
 
 namespace {
 
+/// JAX writes it around what differentiating in reverse made of the operations of a function.
+constexpr llvm::StringLiteral kDerivative = "transpose(";
+
+bool isDerivative(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  return op && llvm::StringRef(sourceName(op->getLoc())).contains(kDerivative);
+}
+
 /// Whether a format has that rule: scales with a significand have but one.
 bool takes(const ScaledFormat* format, format::ScaleRule rule) {
   return format &&
@@ -70,8 +78,12 @@ std::string reasonByKind(const Dot& dot) {
     return "a result of " + mlir::debugString(result) + "; scaled dots give f32, bf16 and f16";
   if (op.getAlgorithmAttr())
     return "it names its own algorithm";
-  if (const std::size_t axes = dot.sides[0].contracting.size(); axes != 1)
-    return "it contracts " + std::to_string(axes) + " axes; exactly one can be blocked";
+  const std::size_t axes = dot.sides[0].contracting.size();
+  if (axes == 0)
+    return "it contracts no axis, along which blocks would lie";
+  if (axes > 1 &&
+      llvm::any_of(dot.sides, [](const DotSide& side) { return !side.type().hasStaticShape(); }))
+    return "it contracts " + std::to_string(axes) + " axes, and its extents are not all known";
   if (dot.record.k == 0)
     return "the contracted axis has no elements";
   if (dot.record.batch == 0 || dot.record.m == 0 || dot.record.n == 0)
@@ -87,7 +99,7 @@ llvm::Error checkPreset(const DotFormats& options) {
     return llvm::createStringError("the preset \"" + options.preset + "\" decides the " +
                                    (options.rule ? "scale rule" : "policy for NaN and infinities") +
                                    "; give one of the two");
-  for (const ScaledFormat* format : {options.weights, options.activations})
+  for (const ScaledFormat* format : {options.weights, options.activations, options.ofGradients()})
     if (format && !numerics::findPreset(options.preset, *format)) {
       std::string known;
       for (std::string_view name : numerics::presetNames(*format))
@@ -104,7 +116,7 @@ llvm::Error checkFormats(const DotFormats& formats) {
   if (!formats.weights)
     return llvm::createStringError("no scaled format of weights is given");
   if (formats.rule && !takes(formats.weights, *formats.rule) &&
-      !takes(formats.activations, *formats.rule))
+      !takes(formats.activations, *formats.rule) && !takes(formats.ofGradients(), *formats.rule))
     return llvm::createStringError("the rule " + std::string(format::scaleRuleName(*formats.rule)) +
                                    " is for E8M0 scales; " + std::string(formats.weights->name) +
                                    " has scales of " + std::string(formats.weights->scale->name) +
@@ -195,6 +207,9 @@ llvm::Error DotChoice::look(llvm::ArrayRef<Dot> dots) {
       known.push_back(dot.record.weight);
     if (!dot.weight())
       continue;
+    for (const DotSide& side : dot.sides)
+      if (!side.isWeight() && !side.isGradient)
+        besideWeights.insert(side.trace.root);
     stablehlo::DotGeneralOp op = dot.op();
     if (!first)
       first = op;
@@ -224,11 +239,14 @@ bool DotChoice::isParameter(mlir::BlockArgument argument, llvm::StringRef name) 
 Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
   const auto side = [&](unsigned index, llvm::ArrayRef<std::int64_t> batching,
                         llvm::ArrayRef<std::int64_t> contracting) {
-    return DotSide{
-        op, index, llvm::to_vector(batching), llvm::to_vector(contracting),
+    WeightTrace trace =
         traceWeight(op->getOperand(index), [&](mlir::BlockArgument argument, llvm::StringRef name) {
           return isParameter(argument, name);
-        })};
+        });
+    const bool isGradient = isDerivative(trace.root);
+    return DotSide{
+        op,        index, llvm::to_vector(batching), llvm::to_vector(contracting), std::move(trace),
+        isGradient};
   };
   const stablehlo::DotDimensionNumbersAttr dimensions = op.getDotDimensionNumbers();
   auto function = op->getParentOfType<mlir::func::FuncOp>();
@@ -274,6 +292,13 @@ bool DotChoice::takes(const DotRule& rule, std::size_t index, const Dot& dot) co
          });
 }
 
+/// The product of a gradient and what a weight was multiplied with.
+bool DotChoice::isWeightGradient(const Dot& dot) const {
+  return dot.hasGradient() && llvm::any_of(dot.sides, [&](const DotSide& side) {
+           return !side.isGradient && besideWeights.contains(side.trace.root);
+         });
+}
+
 std::string DotChoice::chooseFormats(Dot& dot) const {
   const DotFormats* formats = &chosen;
   if (!chosen.rules.empty()) {
@@ -290,14 +315,19 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
       return "no rule of the recipe takes it";
   }
   const bool hasWeight = dot.weight() != nullptr;
-  if (!hasWeight && chosen.activationPairs == ActivationPairs::Leave)
-    return "both operands are activations";
-  if (!hasWeight && !formats->activations)
-    return "both operands are activations, which stay wide";
+  if (!hasWeight && chosen.activationPairs == ActivationPairs::Leave && !isWeightGradient(dot))
+    return dot.hasGradient() ? "it is no gradient of a weight, and both operands are activations"
+                             : "both operands are activations";
   for (DotSide& side : dot.sides) {
-    side.format = side.isWeight() ? formats->weights : formats->activations;
+    side.format = side.isWeight()   ? formats->weights
+                  : side.isGradient ? formats->ofGradients()
+                                    : formats->activations;
     side.settings = formats;
   }
+  const auto wide = llvm::find_if(dot.sides, [](const DotSide& side) { return !side.format; });
+  if (!hasWeight && wide != dot.sides.end())
+    return wide->isGradient ? "both operands are activations, and its gradient stays wide"
+                            : "both operands are activations, which stay wide";
   const std::int64_t size = sizeOf(dot);
   if (size < chosen.minSize)
     return std::string(hasWeight ? "its weight has " : "its larger side has ") +
@@ -320,16 +350,17 @@ std::string DotChoice::reasonByEdges(const Dot& dot) {
     if (!side.format || side.settings->preset.empty())
       continue;
     const std::string& preset = side.settings->preset;
-    llvm::SmallVector<std::int64_t> shape(side.type().getShape());
+    const MergedAxes merged = side.merged();
+    const auto type = mlir::RankedTensorType::get(merged.shape, side.type().getElementType());
+    llvm::SmallVector<std::int64_t> shape(merged.shape);
     llvm::replace(shape, mlir::ShapedType::kDynamic, std::int64_t{1}); // a multiple of no block
     const auto refused =
         numerics::refusedAxis(*numerics::findPreset(preset, *side.format), *side.format, shape,
-                              static_cast<int>(side.contracting.front()));
+                              static_cast<int>(merged.contracting));
     if (refused)
       return preset + " refuses axis " + std::to_string(refused->axis) + " of " +
-             mlir::debugString(side.type()) + ", which is not " +
-             (side.type().isDynamicDim(static_cast<unsigned>(refused->axis)) ? "known to be "
-                                                                             : "") +
+             mlir::debugString(type) + ", which is not " +
+             (type.isDynamicDim(static_cast<unsigned>(refused->axis)) ? "known to be " : "") +
              "a multiple of " + std::to_string(refused->block);
   }
   return {};

@@ -3,10 +3,12 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Transforms/MergedAxes.h"
 #include "octavo/Transforms/QuantizeDots.h"
 #include "octavo/Transforms/WeightTrace.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <array>
@@ -27,6 +29,7 @@ struct DotSide {
   llvm::SmallVector<std::int64_t> batching;
   llvm::SmallVector<std::int64_t> contracting;
   WeightTrace trace;
+  bool isGradient; ///< computed by the derivative of the program, as its name says
   const format::ScaledFormat* format = nullptr; ///< what it is quantized to; null: it is not
   const DotFormats* settings = nullptr;         ///< whose rule or preset it is quantized with
 
@@ -37,6 +40,8 @@ struct DotSide {
   bool isWeight() const { return trace.origin != Origin::Computed; }
   /// Axes that are neither batching nor contracting, in order.
   llvm::SmallVector<std::int64_t> freeAxes() const;
+  /// The axes as it is quantized.
+  MergedAxes merged() const { return mergeContracted(type().getShape(), batching, contracting); }
 };
 
 struct Dot {
@@ -48,6 +53,8 @@ struct Dot {
   const DotSide* weight() const {
     return sides[1].isWeight() ? &sides[1] : sides[0].isWeight() ? &sides[0] : nullptr;
   }
+  /// The product of a gradient and something else; two gradients make none.
+  bool hasGradient() const { return sides[0].isGradient != sides[1].isGradient; }
 };
 
 /// The options with their regular expressions compiled. Dots that are decided point into it.
@@ -59,8 +66,9 @@ public:
   /// What there is to know of a dot before anything is decided.
   Dot describe(stablehlo::DotGeneralOp op) const;
 
-  /// Looks at the program as a whole, before dots are decided: its first and last dot, and whether
-  /// each name of a rule is that of a dot. The error names the rule and near names.
+  /// Looks at the program as a whole, before dots are decided: its first and last dot, the
+  /// activations that meet weights, and whether each name of a rule is that of a dot. The error
+  /// names the rule and near names.
   llvm::Error look(llvm::ArrayRef<Dot> dots);
 
   /// Gives the sides their formats, or says why the dot is left.
@@ -77,6 +85,7 @@ private:
   bool isParameter(mlir::BlockArgument argument, llvm::StringRef name) const;
   std::string reasonByName(const Dot& dot) const;
   bool takes(const DotRule& rule, std::size_t index, const Dot& dot) const;
+  bool isWeightGradient(const Dot& dot) const;
   std::string chooseFormats(Dot& dot) const;
   static std::string reasonByEdges(const Dot& dot);
 
@@ -86,6 +95,7 @@ private:
   std::vector<std::vector<std::shared_ptr<const re2::RE2>>> patterns;
   mlir::Operation* first = nullptr; ///< of the dots with a weight; null: there is none
   mlir::Operation* last = nullptr;
+  llvm::DenseSet<mlir::Value> besideWeights; ///< roots of activations
 };
 
 } // namespace octavo::transforms

@@ -13,6 +13,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include <limits>
+#include <map>
 #include <tuple>
 
 namespace octavo::transforms {
@@ -31,15 +32,17 @@ public:
 private:
   struct ScaledSide {
     mlir::Value value;
-    llvm::ArrayRef<std::int64_t> batching;
-    llvm::ArrayRef<std::int64_t> contracting;
+    llvm::SmallVector<std::int64_t> batching;
+    llvm::SmallVector<std::int64_t> contracting;
   };
   ScaledSide scaled(const DotSide& side);
-  mlir::Value quantizeInProgram(const DotSide& side);
+  mlir::Value merge(const DotSide& side, const MergedAxes& merged);
+  mlir::Value quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged);
 
   const WeightPlan& plan;
   llvm::DenseMap<mlir::Value, mlir::Value> roots;
-  /// One quantization of a value serves all dots that need the same one.
+  /// One merge, and one quantization, of a value serves all dots that need the same one.
+  std::map<std::pair<const void*, std::vector<std::int64_t>>, mlir::Value> merges;
   llvm::DenseMap<std::tuple<mlir::Value, mlir::Type, mlir::Attribute>, mlir::Value> inProgram;
   llvm::SetVector<mlir::Operation*> maybeUnused;
 };
@@ -65,10 +68,23 @@ void Rewriting::quantizeRoots() {
   }
 }
 
-mlir::Value Rewriting::quantizeInProgram(const DotSide& side) {
-  const mlir::Value value = side.value();
-  const ir::ScaledType type = scaledType(value.getContext(), *side.format, side.type().getShape(),
-                                         side.contracting.front());
+mlir::Value Rewriting::merge(const DotSide& side, const MergedAxes& merged) {
+  if (side.contracting.size() == 1)
+    return side.value();
+  mlir::Value& value = merges[{side.value().getAsOpaquePointer(),
+                               {side.contracting.begin(), side.contracting.end()}}];
+  if (!value) {
+    mlir::OpBuilder builder(side.value().getContext());
+    builder.setInsertionPointAfterValue(side.value());
+    stablehlo::DotGeneralOp op = side.op;
+    value = applyMerge(builder, op.getLoc(), side.value(), merged);
+  }
+  return value;
+}
+
+mlir::Value Rewriting::quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged) {
+  const ir::ScaledType type =
+      scaledType(value.getContext(), *side.format, merged.shape, merged.contracting);
   const ir::QuantizationAttr quantization = DotChoice::quantization(side, type);
   mlir::Value& quantized = inProgram[{value, type, quantization}];
   if (!quantized) {
@@ -86,7 +102,10 @@ Rewriting::ScaledSide Rewriting::scaled(const DotSide& side) {
     maybeUnused.insert(side.trace.movement.begin(), side.trace.movement.end());
     return {roots.lookup(ahead->root), ahead->batching, ahead->contracting};
   }
-  return {side.format ? quantizeInProgram(side) : side.value(), side.batching, side.contracting};
+  const MergedAxes merged = side.merged();
+  const mlir::Value value = merge(side, merged);
+  return {
+      side.format ? quantize(side, value, merged) : value, merged.batching, {merged.contracting}};
 }
 
 void Rewriting::replace(const Dot& dot) {

@@ -29,9 +29,13 @@ enum class WeightTime : std::uint8_t {
 struct DotFormats {
   const format::ScaledFormat* weights = nullptr;     ///< must be given
   const format::ScaledFormat* activations = nullptr; ///< null: activations stay as they are
-  std::string preset;                                ///< stands alone; empty: the next two
-  std::optional<format::ScaleRule> rule;             ///< none: each format's own
-  std::optional<numerics::NonFinite> nonFinite;      ///< none: refused
+  /// Of what differentiating the program made (docs/recipes.md); none: as activations.
+  std::optional<const format::ScaledFormat*> gradients;
+  std::string preset;                           ///< stands alone; empty: the next two
+  std::optional<format::ScaleRule> rule;        ///< none: each format's own
+  std::optional<numerics::NonFinite> nonFinite; ///< none: refused
+
+  const format::ScaledFormat* ofGradients() const { return gradients.value_or(activations); }
 };
 
 /// A place in the order of the program, among the dots with a weight.

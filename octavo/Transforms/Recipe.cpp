@@ -118,14 +118,16 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     return assign(formatOf(where, value, false), rule.formats.weights);
   if (key == "activations")
     return assign(formatOf(where, value, true), rule.formats.activations);
+  if (key == "gradients")
+    return assign(formatOf(where, value, true), rule.formats.gradients);
   if (key == "preset")
     return assign(textOf(where, value), rule.formats.preset);
   if (key == "reason")
     return assign(textOf(where, value), reason);
   if (!llvm::is_contained({"place", "rule", "non_finite", "keep"}, key))
     return unknown(where, "key", key,
-                   {"dots", "place", "smaller_than", "weights", "activations", "rule", "preset",
-                    "non_finite", "keep", "reason"});
+                   {"dots", "place", "smaller_than", "weights", "activations", "gradients", "rule",
+                    "preset", "non_finite", "keep", "reason"});
 
   llvm::Expected<std::string> name = textOf(where, value);
   if (!name)
@@ -152,7 +154,7 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
 
 llvm::Error RuleReader::finish(const Json& object) {
   if (rule.keep) {
-    for (const char* key : {"weights", "activations", "rule", "preset", "non_finite"})
+    for (const char* key : {"weights", "activations", "gradients", "rule", "preset", "non_finite"})
       if (object.contains(key))
         return llvm::createStringError(rule.where + ": it keeps its dots, and has \"" + key +
                                        "\" too; a rule has \"keep\" or formats");

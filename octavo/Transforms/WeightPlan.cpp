@@ -34,6 +34,10 @@ struct Mapping {
 Mapping mapToRoot(mlir::Value root, llvm::ArrayRef<const DotSide*> sides) {
   Mapping mapping;
   for (const DotSide* side : sides) {
+    if (side->contracting.size() > 1) {
+      mapping.reason = "its dot contracts several axes, which are merged";
+      return mapping;
+    }
     const MovementSummary summary = summarizeMovement(side->trace, side->type().getRank());
     if (!summary.permuted) {
       mapping.reason = "it is reached through " + summary.obstacle->getName().getStringRef().str();

@@ -81,6 +81,7 @@ void Count::add(const steps::Sequence& sequence, int depth) {
       found.interpreted.push_back({op.name, op.location, std::move(facts.detail)});
       break;
     case StepFacts::Kind::Pack:
+    case StepFacts::Kind::Quantize:
     case StepFacts::Kind::Chain:
     case StepFacts::Kind::Update:
     case StepFacts::Kind::Sort:

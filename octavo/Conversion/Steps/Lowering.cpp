@@ -13,6 +13,7 @@
 #include "octavo/Execution/TextOfOperation.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Product.h"
+#include "octavo/Steps/Quantize.h"
 #include "octavo/Steps/RandomBits.h"
 #include "octavo/Steps/Sort.h"
 
@@ -112,6 +113,7 @@ private:
   llvm::Error write(mlir::Operation* op, const WritingCode& written, Sequence& sequence);
   llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
   llvm::Error randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence);
+  llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
@@ -404,6 +406,32 @@ llvm::Error Lowering::randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequ
                     steps::RandomBitsStep::State{*given, *next, words},
                     steps::RandomBitsStep::Output{Slot{output->number}, output->memory->shape,
                                                   element.width(), element.bytes()}));
+  return llvm::Error::success();
+}
+
+/// To a scaled tensor for whoever takes one; what only left sides of products take is packed by
+/// them.
+llvm::Error Lowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
+  const auto element = elementType(mlir::getElementTypeOrSelf(op.getOperand().getType()));
+  if (!element || element->format().name != "f32")
+    return interpret(op, sequence, "the kernels quantize f32");
+  llvm::Expected<Slot> from = usedSlot(op.getOperand());
+  if (!from)
+    return from.takeError();
+  std::optional<Slot> randomBits;
+  if (op.getRandomBits()) {
+    llvm::Expected<Slot> bits = usedSlot(op.getRandomBits());
+    if (!bits)
+      return bits.takeError();
+    randomBits = *bits;
+  }
+  llvm::Expected<Place> result = used(op.getResult());
+  if (!result)
+    return result.takeError();
+  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
+  add(sequence, std::make_unique<steps::QuantizeStep>(
+                    text(op), *from, randomBits, type.getShape().vec(), type.getKind(),
+                    op.getQuantization().getOptions(type, element->format()), result->number));
   return llvm::Error::success();
 }
 
@@ -736,10 +764,7 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
       .Case<stablehlo::ScatterOp, stablehlo::SelectAndScatterOp>(
           [&](auto scatterOp) { return scatter(scatterOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
-      .Case([&](ir::QuantizeOp) {
-        return interpret(op, sequence,
-                         "it is used by more than the left sides of products of one form");
-      })
+      .Case([&](ir::QuantizeOp quantizeOp) { return quantize(quantizeOp, sequence); })
       .Case([&](ir::DotGeneralOp dot) {
         std::string why = "its left side is used by more than products of one form";
         scaledProduct(dot, &why);
@@ -753,6 +778,7 @@ llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
     layOutConvolution(convolution);
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
+  layOutLeftSides(block);
   program.operations += llvm::range_size(block.without_terminator());
   llvm::Expected<std::vector<Chain>> chains = chainsOf(block);
   if (!chains)

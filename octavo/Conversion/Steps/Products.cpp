@@ -10,10 +10,13 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 namespace octavo::conversion {
 
@@ -311,6 +314,69 @@ bool isPackedForProducts(ir::QuantizeOp op) {
     first = product->plan;
     return isSame;
   });
+}
+
+namespace {
+
+/// A quantization of the same values with the axis `contracted` moved to the end, and its blocks
+/// with it.
+ir::QuantizeOp contractedLast(mlir::OpBuilder& builder, ir::QuantizeOp op,
+                              std::int64_t contracted) {
+  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
+  const std::int64_t last = type.getRank() - 1;
+  if (contracted == last)
+    return mlir::cast<ir::QuantizeOp>(builder.clone(*op));
+  Axes order, shape, block;
+  for (std::int64_t axis = 0; axis <= last; ++axis)
+    if (axis != contracted)
+      order.push_back(axis);
+  order.push_back(contracted);
+  for (const std::int64_t axis : order) {
+    shape.push_back(type.getShape()[static_cast<std::size_t>(axis)]);
+    block.push_back(type.getBlock()[static_cast<std::size_t>(axis)]);
+  }
+  auto moved = stablehlo::TransposeOp::create(
+      builder, op.getLoc(), mlir::RankedTensorType::get(shape, elementOf(op.getOperand())),
+      op.getOperand(), builder.getDenseI64ArrayAttr(order));
+  return ir::QuantizeOp::create(builder, op.getLoc(),
+                                ir::ScaledType::get(op.getContext(), shape, type.getElement(),
+                                                    type.getScale(), block,
+                                                    type.getHasOuterScale()),
+                                moved, mlir::Value(), op.getQuantization());
+}
+
+} // namespace
+
+void layOutLeftSides(mlir::Block& block) {
+  // What is multiplied by the same kind of weight is packed in the same way, once.
+  std::map<std::tuple<mlir::Operation*, std::int64_t, const void*, const void*>, ir::QuantizeOp>
+      made;
+  llvm::SmallPtrSet<mlir::Operation*, 8> unused;
+  for (auto dot : llvm::make_early_inc_range(block.getOps<ir::DotGeneralOp>())) {
+    auto quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
+    const auto numbers = dot.getDotDimensionNumbers();
+    auto right = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
+    if (!quantize || quantize->getBlock() != &block || quantize.getRandomBits() || !right ||
+        !numbers.getLhsBatchingDimensions().empty() ||
+        numbers.getLhsContractingDimensions().size() != 1 || isPackedForProducts(quantize))
+      continue;
+    const std::int64_t contracted = numbers.getLhsContractingDimensions().front();
+    ir::QuantizeOp& own = made[{quantize, contracted, right.getElement(), right.getScale()}];
+    if (!own) {
+      mlir::OpBuilder builder(block.getParentOp()->getContext());
+      builder.setInsertionPointAfter(quantize);
+      own = contractedLast(builder, quantize, contracted);
+    }
+    const std::int64_t last = mlir::cast<ir::ScaledType>(own.getResult().getType()).getRank() - 1;
+    dot.getLhsMutable().assign(own.getResult());
+    dot.setDotDimensionNumbersAttr(stablehlo::DotDimensionNumbersAttr::get(
+        dot.getContext(), {}, {}, {last}, numbers.getRhsContractingDimensions()));
+  }
+  for (const auto& [key, own] : made)
+    if (mlir::Operation* op = std::get<0>(key); op->use_empty())
+      unused.insert(op);
+  for (mlir::Operation* op : unused)
+    op->erase();
 }
 
 } // namespace octavo::conversion

@@ -39,6 +39,11 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
 /// these forms: matrixProduct is then something, and a kernel's loop goes over neighbours.
 void layOutOperands(stablehlo::DotGeneralOp dot);
 
+/// Gives dots of scaled tensors whose left side is quantized, but contracted along another axis
+/// than its last, or used in other ways too, a quantization of their own that scaledProduct can
+/// take.
+void layOutLeftSides(mlir::Block& block);
+
 /// How a dot of a scaled weight runs on the kernels: the left side f32, or quantized where it is
 /// used.
 struct ScaledProduct {

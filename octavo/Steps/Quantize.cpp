@@ -1,0 +1,38 @@
+#include "octavo/Steps/Quantize.h"
+
+#include "octavo/Kernels/QuantizedTensor.h"
+#include "octavo/Numerics/Tensor.h"
+
+namespace octavo::steps {
+
+llvm::Error refusal(const Step& step, float value) {
+  return failure(step, llvm::Twine("the input has ") +
+                           (value != value ? "NaN"
+                            : value > 0    ? "Inf"
+                                           : "-Inf") +
+                           "; non_finite = propagate makes its block NaN, non_finite = saturate "
+                           "takes Inf for the largest value");
+}
+
+llvm::Error QuantizeStep::run(Frame& frame) const {
+  const auto count = static_cast<std::size_t>(numerics::elementCount(shape));
+  const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
+                               : std::span<const std::uint32_t>();
+  auto quantized =
+      kernels::quantizedTensor(frame.at<const float>(from), shape, type, options, bits);
+  if (!quantized)
+    return refusal(*this, quantized.error().value);
+  frame.values[static_cast<std::size_t>(result)] = Value(std::move(*quantized));
+  return llvm::Error::success();
+}
+
+StepFacts QuantizeStep::facts() const {
+  const auto count = static_cast<double>(numerics::elementCount(shape));
+  const auto blocks =
+      static_cast<double>(numerics::elementCount(format::scaleShape(shape, type.block)));
+  return {.kind = StepFacts::Kind::Quantize,
+          .bytes = count * sizeof(float) +
+                   (count * type.element->width() + blocks * type.scale->width()) / 8};
+}
+
+} // namespace octavo::steps

@@ -1,0 +1,34 @@
+// Tensors quantized to scaled tensors.
+#pragma once
+
+#include "octavo/Numerics/QuantizeOptions.h"
+#include "octavo/Numerics/Scaled.h"
+#include "octavo/Steps/Step.h"
+
+namespace octavo::steps {
+
+/// The error of a step whose input has a NaN or infinity that its quantization refuses.
+llvm::Error refusal(const Step& step, float value);
+
+/// f32 that lie in a slot as a scaled tensor among the values.
+class QuantizeStep : public Step {
+public:
+  /// `randomBits` is there for stochastic rounding; `result` is of Frame::values.
+  QuantizeStep(OperationTextPtr op, Slot from, std::optional<Slot> randomBits,
+               std::vector<std::int64_t> shape, numerics::ScaledType type,
+               numerics::QuantizeOptions options, int result)
+      : Step(std::move(op)), from(from), randomBits(randomBits), shape(std::move(shape)),
+        type(std::move(type)), options(std::move(options)), result(result) {}
+  llvm::Error run(Frame& frame) const override;
+  StepFacts facts() const override;
+
+private:
+  Slot from;
+  std::optional<Slot> randomBits;
+  std::vector<std::int64_t> shape;
+  numerics::ScaledType type;
+  numerics::QuantizeOptions options;
+  int result;
+};
+
+} // namespace octavo::steps
