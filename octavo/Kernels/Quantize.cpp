@@ -44,7 +44,7 @@ public:
     QuantizeReport report;
     bool isFinite = true;
     if (type.hasOuterScale) {
-      const float amax = tensorAmax ? *tensorAmax : amaxOfTensor();
+      const float amax = options.amax ? *options.amax : tensorAmax ? *tensorAmax : amaxOfTensor();
       isFinite = std::isfinite(amax);
       if (!isFinite && options.nonFinite == NonFinite::Error)
         isRefused = true;
@@ -57,7 +57,7 @@ public:
     }
     plan = blockPlan(type, options, outer.value, outer.inverse);
     if (!isRefused) {
-      const bool isImposed = tensorAmax && !type.hasOuterScale;
+      const bool isImposed = (tensorAmax || options.amax) && !type.hasOuterScale;
       if (!isFinite || isImposed || plan.scale == BlockPlan::Scale::Other)
         quantizeBlocks();
       else if (isRun())

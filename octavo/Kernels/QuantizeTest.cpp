@@ -418,6 +418,8 @@ TEST_P(QuantizeKernels, AnySettings) {
         .input = kInputs[random() % kInputs.size()]};
     if (random() % 2)
       options.evenBits = static_cast<std::uint8_t>(random() % 4);
+    if (row.hasScaleOfTensor() && coin())
+      options.amax = std::ldexp(1.0f, static_cast<int>(random() % 270) - 145);
     if (*row.scale == format::element("f32"))
       options.scaleValues = pick(numerics::ScaleValues::PowersOfTwo);
     std::vector<float> values = adversarialValues(sizeOf(shape), 10 + round);
@@ -508,6 +510,38 @@ TEST_P(QuantizeKernels, PiecesHaveTheCodesOfTheWhole) {
       }
     }
   }
+}
+
+/// Under a given amax the rows of a tensor need one another no more, where its scale does not
+/// depend on NaN and Inf.
+TEST_P(QuantizeKernels, RowsUnderAGivenAmax) {
+  const Shape shape{31, 256};
+  std::vector<float> values = adversarialValues(sizeOf(shape), 13);
+  for (const char* name : {"nvfp4", "fp8_tensor", "fp8_e5m2_tensor"})
+    for (const float amax : {0.0f, 0x1p-140f, 3.7f, 1e30f}) {
+      const format::ScaledFormat& row = *format::findScaledFormat(name);
+      const QuantizeOptions options{.rule = row.rule, .amax = amax};
+      ASSERT_FALSE(numerics::needsWholeTensor(options, row.hasOuterScale));
+      const ScaledType type = typeOf(row, shape, 1);
+      const auto whole = numerics::quantize(values, shape, type, options).tensor;
+      for (std::int64_t begin = 0; begin < shape[0]; begin += 7) {
+        const Shape piece{std::min<std::int64_t>(7, shape[0] - begin), shape[1]};
+        const ScaledType pieceType = typeOf(row, piece, 1);
+        const auto at = static_cast<std::size_t>(begin * shape[1]);
+        const std::size_t blocks = sizeOf(format::scaleShape(piece, pieceType.block));
+        std::vector<std::uint8_t> codes(sizeOf(piece)),
+            scales(blocks * static_cast<std::size_t>(row.scale->bytes()));
+        const QuantizeReport report =
+            quantize(values.data() + at, piece, pieceType, options, codes.data(), scales.data(), {},
+                     {.isa = GetParam(), .threads = 1});
+        EXPECT_EQ(report.outer, whole.outer);
+        ASSERT_TRUE(std::equal(codes.begin(), codes.end(), whole.elements.begin() + at))
+            << name << " from row " << begin << " under " << amax;
+      }
+    }
+  EXPECT_TRUE(numerics::needsWholeTensor({}, true));
+  EXPECT_TRUE(numerics::needsWholeTensor({.nonFinite = NonFinite::Propagate, .amax = 1.0f}, false));
+  EXPECT_FALSE(numerics::needsWholeTensor({.nonFinite = NonFinite::Propagate, .amax = 1.0f}, true));
 }
 
 /// Streaming stores start when the tensor exceeds the cache; here they are asked for directly, at

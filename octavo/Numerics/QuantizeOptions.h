@@ -133,6 +133,9 @@ struct QuantizeOptions {
   /// if not given. At most 22.
   std::optional<std::uint8_t> evenBits = {};
   float leastAmax = 0; ///< a smaller amax counts as this; >= 0
+  /// Stands for the amax of the tensor where one scale is of all of it: an outer one, or that of
+  /// the only block. Finite, >= 0.
+  std::optional<float> amax = {};
   ScaleValues scaleValues = ScaleValues::All;
   BlockRatio ratio = BlockRatio::Standard;
   ExponentForm exponent = ExponentForm::Bits;

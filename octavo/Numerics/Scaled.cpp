@@ -232,6 +232,13 @@ bool isPoisoned(const BlockFacts& block, const QuantizeOptions& options) {
   return block.hasInf && options.nonFinite == NonFinite::Propagate && !options.corners.infinite;
 }
 
+bool needsWholeTensor(const QuantizeOptions& options, bool hasOuterScale) {
+  if (!options.amax)
+    return true;
+  return !hasOuterScale && options.nonFinite != NonFinite::Error &&
+         (options.nonFinite != NonFinite::SkipNan || options.corners.infinite);
+}
+
 Quotient quotientOf(const ScaledType& type, const QuantizeOptions& options) {
   if (isPowerOfTwoScale(*type.scale) && !type.hasOuterScale)
     return Quotient::Exact;
@@ -283,7 +290,9 @@ BlockScale blockScale(const ScaledType& type, const QuantizeOptions& options,
     return {static_cast<std::uint32_t>(*type.scale->nanCode()), 0};
   const auto given = [&] { return cornerCodes(*type.scale, options); };
   // 0 where the scale is not one of the rule's.
-  float amax = std::max(block.hasInf ? kLargest : block.amax, options.leastAmax);
+  const float found = block.hasInf ? kLargest : block.amax;
+  float amax =
+      std::max(options.amax && !type.hasOuterScale ? *options.amax : found, options.leastAmax);
   std::uint32_t code;
   if (block.hasNan && corners.nan && options.nonFinite != NonFinite::SkipNan) {
     code = *given().nan;
@@ -341,7 +350,9 @@ static double quotientFor(const ScaledType& type, const QuantizeOptions& options
 
 static Quantized quantizeValue(const ScaledType& type, const BlockScale& block, float outer,
                                float x, const QuantizeOptions& options, std::uint32_t randomBits) {
-  const double quotient = quotientFor(type, options, block, outer, x);
+  double quotient = quotientFor(type, options, block, outer, x);
+  if (std::isinf(x) && std::isnan(quotient)) // Inf * 0, Inf / Inf
+    quotient = x;
   const Conversion conversion{.rounding = options.rounding,
                               .overflow = std::isinf(x) ? Overflow::Saturate : options.overflow,
                               .nan = NanCode::Maximum,
@@ -455,9 +466,9 @@ QuantizeResult quantize(std::span<const float> values, std::span<const std::int6
   }
   OuterScale outer;
   if (type.hasOuterScale) {
-    float largest = 0;
+    float largest = options.amax.value_or(0.0f);
     for (const BlockFacts& block : facts)
-      if (!isPoisoned(block, options))
+      if (!options.amax && !isPoisoned(block, options))
         largest = std::max(largest, block.hasInf ? kLargest : block.amax);
     outer = outerScale(*type.element, *type.scale, largest, options);
     tensor.outer = outer.value;

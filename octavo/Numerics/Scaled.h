@@ -52,6 +52,10 @@ struct BlockFacts {
 /// the tensor.
 bool isPoisoned(const BlockFacts& block, const QuantizeOptions& options);
 
+/// Whether the codes of a part of a tensor need the rest of it, whose scale they share: for its
+/// amax, or for a NaN or an Inf that changes the scale.
+bool needsWholeTensor(const QuantizeOptions& options, bool hasOuterScale);
+
 /// The outer scale of a tensor and its inverse as the owner of an inverse form stores it.
 struct OuterScale {
   float value = 1.0f;

@@ -365,5 +365,48 @@ TEST_P(EveryScaledElement, RepresentableBlocksComeBack) {
   }
 }
 
+// S18: a given amax.
+
+TEST(ScaledTest, AGivenAmaxDecidesTheScaleOfTheTensor) {
+  const ScaledType tensor = {&element("e4m3fn"), &element("f32"), {4}};
+  const QuantizeOptions options{.rule = ScaleRule::Nearest, .amax = 224.0f};
+  // The scale is 224 / 448 = 0.5. 300 / 0.5 saturates, 17 / 0.5 = 34 lies between 32 and 36.
+  const ScaledTensor found = quantize(Values{300, -1, 17, 0}, Shape{4}, tensor, options).tensor;
+  EXPECT_EQ(found.scales, Scales{std::bit_cast<std::uint32_t>(0.5f)});
+  EXPECT_EQ(dequantize(found), (Values{224, -1, 16, 0}));
+  // The same scale for smaller values, and for none that are not zero.
+  EXPECT_EQ(quantize(Values{1, 1, 1, 1}, Shape{4}, tensor, options).tensor.scales, found.scales);
+  EXPECT_EQ(quantize(Values{0, 0, 0, 0}, Shape{4}, tensor, options).tensor.scales, found.scales);
+}
+
+TEST(ScaledTest, AGivenAmaxDecidesTheOuterScaleAlone) {
+  // 2688 = 6 * 448: the outer scale is 1, that of the block 3 / 6.
+  const QuantizeOptions options{.rule = ScaleRule::Nearest, .amax = 2688.0f};
+  const ScaledTensor found = quantize(Values{3, -1.5f}, Shape{2}, nvfp4({2}), options).tensor;
+  EXPECT_EQ(found.outer, 1.0f);
+  EXPECT_EQ(found.scales, Scales{0x30});
+  EXPECT_EQ(dequantize(found), (Values{3, -1.5f}));
+  // Under a tenth of the outer scale that the values would have, the block's saturates at 448.
+  const ScaledTensor small = quantize(Values{26880}, Shape{1}, nvfp4({1}), options).tensor;
+  EXPECT_EQ(small.scales, Scales{0x7E});
+  EXPECT_EQ(dequantize(small), Values{2688});
+}
+
+TEST(ScaledTest, NonFiniteValuesUnderAGivenAmax) {
+  const ScaledType tensor = {&element("e4m3fn"), &element("f32"), {2}};
+  QuantizeOptions options{.rule = ScaleRule::Nearest, .amax = 448.0f};
+  EXPECT_EQ(quantize(Values{1, kInf}, Shape{2}, tensor, options).refused->index, 1);
+  options.nonFinite = NonFinite::Saturate; // Inf does not count for the scale
+  EXPECT_EQ(dequantize(quantize(Values{1, kInf}, Shape{2}, tensor, options).tensor),
+            (Values{1, 448}));
+  options.nonFinite = NonFinite::Propagate;
+  EXPECT_TRUE(
+      std::isnan(dequantize(quantize(Values{1, kInf}, Shape{2}, tensor, options).tensor).front()));
+  options.nonFinite = NonFinite::SkipNan;
+  const Values skipped = dequantize(quantize(Values{1, kNan}, Shape{2}, tensor, options).tensor);
+  EXPECT_EQ(skipped[0], 1);
+  EXPECT_TRUE(std::isnan(skipped[1]));
+}
+
 } // namespace
 } // namespace octavo::numerics

@@ -80,7 +80,9 @@ public:
     const std::int64_t threads = threadsOf(execution);
     const std::int64_t across = quantizes() ? extent(format().across, rows) : 1;
     const bool isOneBlock = across == rows && extent(format().along, plan.depth) == plan.depth;
-    const bool needsAmax = quantizes() && (type.hasOuterScale || (across > 1 && isOneBlock));
+    const bool hasScaleOfTensor = quantizes() && (type.hasOuterScale || (across > 1 && isOneBlock));
+    const bool needsAmax =
+        hasScaleOfTensor && numerics::needsWholeTensor(options, type.hasOuterScale);
     const Panels panels(rows, isOneBlock ? 1 : across, plan, threads);
     if (panels.count < std::max<std::int64_t>(2, threads))
       return whole();

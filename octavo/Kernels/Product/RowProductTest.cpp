@@ -205,5 +205,29 @@ TEST_P(RowProducts, TellTheFirstValueThatIsRefusedOrCarryIt) {
   }
 }
 
+/// A given amax of the tensor: the panels need no look at all rows.
+TEST_P(RowProducts, AGivenAmax) {
+  const Shape shape{.m = 400, .n = 96, .k = 128};
+  for (const char* name : {"fp8_tensor", "nvfp4"}) {
+    const OperandFormat format = operandFormat(*format::findScaledFormat(name));
+    Random random(10);
+    const std::vector<float> values = drawRows(shape, shape.k, random);
+    const auto plan = productPlan(format, format, shape.k, GetParam()).value();
+    const PackedOperand right =
+        pack(drawFinite(plan.right, shape.n, shape.k, random), Side::Right, plan, execution());
+    std::vector<float> c(static_cast<std::size_t>(shape.m * shape.n)), expected(c);
+    for (const float amax : {0.01f, 3.0f}) {
+      const numerics::QuantizeOptions options{.amax = amax};
+      for (int threads : {1, 2}) {
+        ASSERT_TRUE(multiplyRows(plan, values.data(), shape.k, shape.m, right, c.data(), shape.n,
+                                 options, execution(threads)));
+        multiply(plan, quantizeAndPack(values, plan, options, execution()).value(), right, expected,
+                 execution());
+        EXPECT_EQ(bitsOf(c), bitsOf(expected)) << name << " " << amax;
+      }
+    }
+  }
+}
+
 } // namespace
 } // namespace octavo::kernels
