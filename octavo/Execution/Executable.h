@@ -10,18 +10,14 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace octavo::execution {
-
-/// Memory of a caller, for each result.
-using ResultMemory = std::span<const std::span<std::byte>>;
 
 /// A function of a program, ready to be run any number of times.
 class Executable {

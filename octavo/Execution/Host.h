@@ -6,35 +6,49 @@
 #include "octavo/Execution/Profile.h"
 #include "octavo/Execution/Value.h"
 
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Operation.h"
-#include "llvm/ADT/PointerUnion.h"
-#include "llvm/Support/Error.h"
-
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+namespace mlir {
+class Operation;
+}
+
 namespace octavo::execution {
 
-/// Where a program leaves tensors for whoever looks into it, and finds them again. Used by several
-/// threads at once.
-class Probes {
-public:
-  virtual ~Probes() = default;
-  virtual llvm::Error write(llvm::StringRef id, mlir::RankedTensorType type,
-                            const Tensor& tensor) = 0;
-  /// What the probe `id` left when it came for the time `iteration`, counted from 0.
-  virtual llvm::Expected<Tensor> read(llvm::StringRef id, std::uint32_t iteration,
-                                      mlir::RankedTensorType type) = 0;
-};
+class Probes;
 
 /// What one infeed takes: a tensor for each of its results but the token.
 using Feed = std::vector<Value>;
 
+/// Memory of a caller, for each result.
+using ResultMemory = std::span<const std::span<std::byte>>;
+
 /// Where a run is: at what the interpreter evaluates, or at what a compiled step computes.
-using Whereabouts = llvm::PointerUnion<mlir::Operation*, const OperationText*>;
+class Whereabouts {
+public:
+  Whereabouts() = default;
+  Whereabouts(mlir::Operation* op) : bits(reinterpret_cast<std::uintptr_t>(op)) {}
+  Whereabouts(const OperationText* text) : bits(reinterpret_cast<std::uintptr_t>(text) | kIsText) {}
+
+  /// Null where it is not at one.
+  mlir::Operation* operation() const {
+    return (bits & kIsText) != 0 ? nullptr : reinterpret_cast<mlir::Operation*>(bits);
+  }
+  const OperationText* text() const {
+    return (bits & kIsText) == 0 ? nullptr
+                                 : reinterpret_cast<const OperationText*>(bits & ~kIsText);
+  }
+
+private:
+  static constexpr std::uintptr_t kIsText = 1; ///< both are aligned to more
+
+  std::uintptr_t bits = 0;
+};
 
 struct Host {
   Host(CheckReport* checks = nullptr) : checks(checks) {}

@@ -1,9 +1,11 @@
 // Results that lie in the memory of arguments.
 #pragma once
 
-#include "octavo/Execution/Executable.h"
+#include "octavo/Execution/Host.h"
 
 #include <functional>
+#include <span>
+#include <vector>
 
 namespace octavo::execution {
 

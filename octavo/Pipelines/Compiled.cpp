@@ -185,9 +185,8 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
       break;
     }
   }
-  llvm::Error error = program.steps.run(frame);
-  if (error)
-    return std::move(error);
+  if (steps::Outcome outcome = program.steps.run(frame); !outcome)
+    return llvm::createStringError(outcome.error());
   std::vector<Value> values;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const steps::Place& place = program.results[i];
@@ -376,7 +375,7 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::KernelT
 } // namespace
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
-compileProgram(mlir::ModuleOp source, llvm::StringRef name, steps::Evaluate evaluate,
+compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate evaluate,
                const execution::Backend& fallback) {
   auto reference = fallback.prepare(source, name);
   if (!reference)

@@ -1,8 +1,8 @@
 // Compiled programs as a backend: the only place that orders passes.
 #pragma once
 
+#include "octavo/Conversion/Steps/Lowering.h"
 #include "octavo/Execution/Executable.h"
-#include "octavo/Steps/Interpreted.h"
 
 namespace octavo::pipelines {
 
@@ -10,7 +10,7 @@ namespace octavo::pipelines {
 /// programs that are no sequence of steps (a grid of processes, unknown extents, recursion) are
 /// given to `fallback` as a whole.
 llvm::Expected<std::unique_ptr<execution::Executable>>
-compileProgram(mlir::ModuleOp program, llvm::StringRef function, steps::Evaluate evaluate,
+compileProgram(mlir::ModuleOp program, llvm::StringRef function, conversion::Evaluate evaluate,
                const execution::Backend& fallback);
 
 } // namespace octavo::pipelines

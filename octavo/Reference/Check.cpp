@@ -1,6 +1,7 @@
 // check.expect_*: what a program expects of its own values (rule I18).
 #include "octavo/Dialect/Check/Check.h"
 #include "octavo/Dialect/Diagnostics.h"
+#include "octavo/Execution/Probes.h"
 #include "octavo/Reference/Constants.h"
 #include "octavo/Reference/CustomCalls.h"
 #include "octavo/Reference/ElementText.h"

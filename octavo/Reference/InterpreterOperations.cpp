@@ -1,5 +1,6 @@
 // interpreter.print, probe and run_parallel.
 #include "octavo/Dialect/Interpreter/Interpreter.h"
+#include "octavo/Execution/Probes.h"
 #include "octavo/Reference/ElementText.h"
 #include "octavo/Reference/Evaluation.h"
 

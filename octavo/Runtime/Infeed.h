@@ -3,6 +3,8 @@
 
 #include "octavo/Execution/Host.h"
 
+#include "llvm/Support/Error.h"
+
 #include <string>
 
 namespace octavo::runtime {

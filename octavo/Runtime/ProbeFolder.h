@@ -1,7 +1,7 @@
 // What a program's probes write, as files.
 #pragma once
 
-#include "octavo/Execution/Host.h"
+#include "octavo/Execution/Probes.h"
 
 #include <filesystem>
 #include <mutex>

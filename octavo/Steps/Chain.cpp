@@ -18,30 +18,27 @@ using execution::Timed;
 /// The error of the first range that has one: the same for every number of threads.
 class FirstError {
 public:
-  void add(std::int64_t range, llvm::Error error) {
+  void add(std::int64_t range, Outcome outcome) {
     const std::lock_guard lock(changing);
     if (range < first.load(std::memory_order_relaxed)) {
-      llvm::consumeError(std::move(found));
-      found = std::move(error);
+      found = std::move(outcome);
       first.store(range, std::memory_order_relaxed);
-    } else {
-      llvm::consumeError(std::move(error));
     }
   }
   bool isBefore(std::int64_t range) const { return first.load(std::memory_order_relaxed) < range; }
-  llvm::Error take() { return std::move(found); }
+  Outcome take() { return std::move(found); }
 
 private:
   std::mutex changing;
   std::atomic<std::int64_t> first = std::numeric_limits<std::int64_t>::max();
-  llvm::Error found = llvm::Error::success();
+  Outcome found;
 };
 
 } // namespace
 
-llvm::Error RowStep::run(Frame& frame) const {
-  if (llvm::Error error = prepare(frame))
-    return error;
+Outcome RowStep::run(Frame& frame) const {
+  if (Outcome outcome = prepare(frame); !outcome)
+    return outcome;
   return compute(frame, frame.whole, {0, 1, 1}, {});
 }
 
@@ -75,19 +72,19 @@ void ChainStep::place(Worker& worker, RowRange range, std::int64_t room) const {
         static_cast<std::size_t>(range.begin) * each.bytes;
 }
 
-llvm::Error ChainStep::run(Frame& frame) const {
+Outcome ChainStep::run(Frame& frame) const {
   for (const RowStep* link : links)
-    if (llvm::Error error = link->prepare(frame))
-      return error;
+    if (Outcome outcome = link->prepare(frame); !outcome)
+      return outcome;
   // Each link alone uses all threads.
   if (ranges == 1 || ranges < kernels::threadsOf({})) {
     place(frame.whole, {0, rows, rows}, rows);
     for (const RowStep* link : links) {
       const Timed timed(frame.host->profile, link, Profile::Extent::Whole);
-      if (llvm::Error error = link->compute(frame, frame.whole, {0, rows, rows}, {}))
-        return error;
+      if (Outcome outcome = link->compute(frame, frame.whole, {0, rows, rows}, {}); !outcome)
+        return outcome;
     }
-    return llvm::Error::success();
+    return {};
   }
   const execution::Host& host = *frame.host;
   FirstError failed;
@@ -105,8 +102,8 @@ llvm::Error ChainStep::run(Frame& frame) const {
       place(*worker, range, mostRows);
       for (const RowStep* link : links) {
         const Timed timed(host.profile, link, Profile::Extent::Piece);
-        if (llvm::Error error = link->compute(frame, *worker, range, {.threads = 1})) {
-          failed.add(number, std::move(error));
+        if (Outcome outcome = link->compute(frame, *worker, range, {.threads = 1}); !outcome) {
+          failed.add(number, std::move(outcome));
           break;
         }
       }

@@ -20,11 +20,11 @@ class RowStep : public Step {
 public:
   using Step::Step;
   /// What a run needs before any rows are computed.
-  virtual llvm::Error prepare(Frame& /*frame*/) const { return llvm::Error::success(); }
-  virtual llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
-                              const kernels::Execution& execution) const = 0;
+  virtual Outcome prepare(Frame& /*frame*/) const { return {}; }
+  virtual Outcome compute(const Frame& frame, Worker& worker, RowRange range,
+                          const kernels::Execution& execution) const = 0;
   /// All rows.
-  llvm::Error run(Frame& frame) const final;
+  Outcome run(Frame& frame) const final;
 };
 
 /// No link reads other rows of what an earlier one gives than those that it computes. What no other
@@ -42,7 +42,7 @@ public:
   ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
             std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
             std::int64_t rowsOfRange, std::int64_t leastRows);
-  llvm::Error run(Frame& frame) const override;
+  Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
   std::vector<const Sequence*> nested() const override { return {&all}; }
 

@@ -5,16 +5,16 @@
 
 namespace octavo::steps {
 
-llvm::Error WhileStep::run(Frame& frame) const {
+Outcome WhileStep::run(Frame& frame) const {
   for (const Carried& each : carried)
     copy(frame, each.given, each.argument);
   for (;;) {
-    if (llvm::Error error = condition.run(frame))
-      return error;
+    if (Outcome outcome = condition.run(frame); !outcome)
+      return outcome;
     if (*frame.whole.memory[static_cast<std::size_t>(predicate.number)] == std::byte{0})
-      return llvm::Error::success();
-    if (llvm::Error error = body.run(frame))
-      return error;
+      return {};
+    if (Outcome outcome = body.run(frame); !outcome)
+      return outcome;
     for (const Carried& each : carried) {
       const auto argument = static_cast<std::size_t>(each.argument.number),
                  next = static_cast<std::size_t>(each.next.number);
@@ -34,7 +34,7 @@ std::vector<const Sequence*> BranchStep::nested() const {
   return list;
 }
 
-llvm::Error BranchStep::run(Frame& frame) const {
+Outcome BranchStep::run(Frame& frame) const {
   const std::byte* given = frame.whole.memory[static_cast<std::size_t>(index.number)];
   std::int32_t chosen = 0;
   if (isPredicate)
@@ -44,11 +44,11 @@ llvm::Error BranchStep::run(Frame& frame) const {
   const auto count = static_cast<std::int32_t>(branches.size());
   const Branch& branch =
       branches[static_cast<std::size_t>(chosen < 0 || chosen >= count ? count - 1 : chosen)];
-  if (llvm::Error error = branch.steps.run(frame))
-    return error;
+  if (Outcome outcome = branch.steps.run(frame); !outcome)
+    return outcome;
   for (std::size_t i = 0; i < results.size(); ++i)
     copy(frame, branch.results[i], results[i]);
-  return llvm::Error::success();
+  return {};
 }
 
 } // namespace octavo::steps

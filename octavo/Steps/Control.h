@@ -18,7 +18,7 @@ public:
             Sequence body)
       : Step(std::move(op)), carried(std::move(carried)), condition(std::move(condition)),
         predicate(predicate), body(std::move(body)) {}
-  llvm::Error run(Frame& frame) const override;
+  Outcome run(Frame& frame) const override;
   StepFacts facts() const override { return {.kind = StepFacts::Kind::Loop}; }
   std::vector<const Sequence*> nested() const override { return {&condition, &body}; }
 
@@ -41,7 +41,7 @@ public:
              std::vector<Place> results)
       : Step(std::move(op)), index(index), isPredicate(isPredicate), branches(std::move(branches)),
         results(std::move(results)) {}
-  llvm::Error run(Frame& frame) const override;
+  Outcome run(Frame& frame) const override;
   StepFacts facts() const override { return {.kind = StepFacts::Kind::Branch}; }
   std::vector<const Sequence*> nested() const override;
 

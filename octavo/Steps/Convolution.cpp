@@ -83,14 +83,14 @@ ConvolutionStep::Weights ConvolutionStep::pack(const float* values) const {
   return groups;
 }
 
-llvm::Error ConvolutionStep::prepare(Frame& frame) const {
+Outcome ConvolutionStep::prepare(Frame& frame) const {
   const auto* values = frame.at<float>(weight);
   RightOperand& operand = frame.rights[static_cast<std::size_t>(number)];
   if (const Value* owner = frame.owners[static_cast<std::size_t>(weight.number)])
     operand.shared = packed.of(*owner, [&] { return pack(values); });
   else
     operand.shared = std::make_shared<const Weights>(pack(values));
-  return llvm::Error::success();
+  return {};
 }
 
 /// The elements that rows of the result see in one group, a patch of `depth` elements for each:
@@ -154,8 +154,8 @@ void ConvolutionStep::layOut(const float* values, std::int64_t group, std::int64
   }
 }
 
-llvm::Error ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                                     const kernels::Execution& execution) const {
+Outcome ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRange range,
+                                 const kernels::Execution& execution) const {
   const RowRange own = range.of(shape.rows());
   const auto& weights =
       *static_cast<const Weights*>(frame.rights[static_cast<std::size_t>(number)].shared.get());
@@ -187,7 +187,7 @@ llvm::Error ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRang
       const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
       rows(begin, end);
     });
-  return llvm::Error::success();
+  return {};
 }
 
 StepFacts ConvolutionStep::facts() const {

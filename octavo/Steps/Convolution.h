@@ -42,9 +42,9 @@ public:
                   int number)
       : RowStep(std::move(op)), shape(std::move(shape)), input(input), weight(weight),
         result(result), number(number) {}
-  llvm::Error prepare(Frame& frame) const override;
-  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
-                      const kernels::Execution& execution) const override;
+  Outcome prepare(Frame& frame) const override;
+  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
+                  const kernels::Execution& execution) const override;
   StepFacts facts() const override;
 
 private:

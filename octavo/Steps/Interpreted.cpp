@@ -2,17 +2,17 @@
 
 namespace octavo::steps {
 
-llvm::Error InterpretedStep::run(Frame& frame) const {
+Outcome InterpretedStep::run(Frame& frame) const {
   std::vector<Value> given;
   given.reserve(operands.size());
   for (const Place& place : operands)
     given.push_back(read(frame, place));
-  llvm::Expected<std::vector<Value>> found = evaluate(evaluated, std::move(given), *frame.host);
+  auto found = evaluate(std::move(given), *frame.host);
   if (!found)
-    return found.takeError();
+    return tl::make_unexpected(std::move(found.error()));
   for (std::size_t i = 0; i < results.size(); ++i)
     write(frame, results[i], std::move((*found)[i]));
-  return llvm::Error::success();
+  return {};
 }
 
 StepFacts InterpretedStep::facts() const {

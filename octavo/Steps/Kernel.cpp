@@ -8,8 +8,8 @@
 
 namespace octavo::steps {
 
-llvm::Error KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                                const kernels::Execution& execution) const {
+Outcome KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
+                            const kernels::Execution& execution) const {
   // Kernels of more arguments than this are rare: they pay for an allocation.
   std::array<std::byte*, 32> few;
   std::vector<std::byte*> many;
@@ -28,10 +28,10 @@ llvm::Error KernelStep::compute(const Frame& frame, Worker& worker, RowRange ran
       const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
       function(memory, own.begin + begin, own.begin + end);
     });
-  return llvm::Error::success();
+  return {};
 }
 
-llvm::Error UpdateStep::run(Frame& frame) const {
+Outcome UpdateStep::run(Frame& frame) const {
   const std::byte* source = frame.at(update);
   std::byte* target = frame.at(result);
   std::int64_t bytes = elementBytes;
@@ -65,7 +65,7 @@ llvm::Error UpdateStep::run(Frame& frame) const {
       break;
   }
   if (run == 0)
-    return llvm::Error::success();
+    return {};
   std::vector<std::int64_t> index(outer, 0);
   for (bool isMore =
            std::ranges::all_of(updateShape, [](std::int64_t extent) { return extent > 0; });
@@ -84,7 +84,7 @@ llvm::Error UpdateStep::run(Frame& frame) const {
       index[axis] = 0;
     }
   }
-  return llvm::Error::success();
+  return {};
 }
 
 StepFacts UpdateStep::facts() const {

@@ -13,8 +13,8 @@ public:
              std::int64_t rows, std::int64_t grain, StepFacts known)
       : RowStep(std::move(op)), function(function), arguments(std::move(arguments)), rows(rows),
         grain(grain), known(std::move(known)) {}
-  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
-                      const kernels::Execution& execution) const override;
+  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
+                  const kernels::Execution& execution) const override;
   StepFacts facts() const override { return known; }
 
 private:
@@ -39,7 +39,7 @@ public:
       : Step(std::move(op)), operand(operand), update(update), result(result),
         starts(std::move(starts)), shape(std::move(shape)), updateShape(std::move(updateShape)),
         elementBytes(elementBytes) {}
-  llvm::Error run(Frame& frame) const override;
+  Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
 
 private:

@@ -49,9 +49,9 @@ StepFacts CopyStep::facts() const {
           .bytes = from.memory ? 2 * static_cast<double>(bytesOf(from)) : 0};
 }
 
-llvm::Error CopyStep::run(Frame& frame) const {
+Outcome CopyStep::run(Frame& frame) const {
   copy(frame, from, to);
-  return llvm::Error::success();
+  return {};
 }
 
 } // namespace octavo::steps

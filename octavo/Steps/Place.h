@@ -30,7 +30,7 @@ class CopyStep : public Step {
 public:
   CopyStep(OperationTextPtr op, Place from, Place to)
       : Step(std::move(op)), from(std::move(from)), to(std::move(to)) {}
-  llvm::Error run(Frame& frame) const override;
+  Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
 
 private:

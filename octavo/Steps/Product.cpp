@@ -58,15 +58,15 @@ template <typename T> void MatrixProductStep::pack(Frame& frame) const {
                                       std::move(operand.own));
 }
 
-llvm::Error MatrixProductStep::prepare(Frame& frame) const {
+Outcome MatrixProductStep::prepare(Frame& frame) const {
   if (batch.size() == 1)
     type == kernels::PlainType::F32 ? pack<float>(frame) : pack<std::uint16_t>(frame);
-  return llvm::Error::success();
+  return {};
 }
 
 template <typename T>
-llvm::Error MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
-                                        const kernels::Execution& execution) const {
+Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
+                                    const kernels::Execution& execution) const {
   const T* a = worker.at<T>(left.slot) + left.offset;
   float* c = worker.at<float>(result);
   if (batch.size() != 1) {
@@ -82,7 +82,7 @@ llvm::Error MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowR
                            std::span(batch).subspan(static_cast<std::size_t>(own.begin),
                                                     static_cast<std::size_t>(own.size())),
                            execution);
-    return llvm::Error::success();
+    return {};
   }
   const RowRange own = range.of(rows);
   const RightOperand& operand = rightOf(frame, number);
@@ -99,34 +99,34 @@ llvm::Error MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowR
     kernels::multiplyRows(a + begin * left.stride, left.stride, end - begin, matrix,
                           c + begin * columns, columns, execution);
   }
-  return llvm::Error::success();
+  return {};
 }
 
-llvm::Error MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                                       const kernels::Execution& execution) const {
+Outcome MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
+                                   const kernels::Execution& execution) const {
   return type == kernels::PlainType::F32 ? multiply<float>(frame, worker, range, execution)
                                          : multiply<std::uint16_t>(frame, worker, range, execution);
 }
 
-llvm::Error PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
-                              const kernels::Execution& execution) const {
+Outcome PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
+                          const kernels::Execution& execution) const {
   const RowRange own = range.of(rows);
   const std::span values(worker.at<const float>(from) + own.begin * plan.depth,
                          static_cast<std::size_t>(own.size() * plan.depth));
   kernels::PackedOperand& target = worker.packed[static_cast<std::size_t>(packed)];
   if (!options) {
     target = kernels::pack(values, plan, execution, std::move(target));
-    return llvm::Error::success();
+    return {};
   }
   auto quantized = kernels::quantizeAndPack(values, plan, *options, execution, std::move(target));
   if (!quantized) {
     return refusal(*this, quantized.error().value);
   }
   target = std::move(*quantized);
-  return llvm::Error::success();
+  return {};
 }
 
-llvm::Error ScaledProductStep::prepare(Frame& frame) const {
+Outcome ScaledProductStep::prepare(Frame& frame) const {
   const Value& value = frame.values[static_cast<std::size_t>(weight)];
   const auto pack = [&] {
     kernels::PackedOperand right =
@@ -140,11 +140,11 @@ llvm::Error ScaledProductStep::prepare(Frame& frame) const {
     right = packedWeight.of(value, pack);
   else
     right = std::make_shared<const kernels::PackedOperand>(pack());
-  return llvm::Error::success();
+  return {};
 }
 
-llvm::Error ScaledProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                                       const kernels::Execution& execution) const {
+Outcome ScaledProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
+                                   const kernels::Execution& execution) const {
   const auto& right =
       *static_cast<const kernels::PackedOperand*>(rightOf(frame, number).shared.get());
   const RowRange own = range.of(rows);
@@ -152,7 +152,7 @@ llvm::Error ScaledProductStep::compute(const Frame& frame, Worker& worker, RowRa
                     std::span(worker.at<float>(result) + own.begin * columns,
                               static_cast<std::size_t>(own.size() * columns)),
                     execution);
-  return llvm::Error::success();
+  return {};
 }
 
 StepFacts MatrixProductStep::facts() const {

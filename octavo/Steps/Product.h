@@ -44,16 +44,16 @@ public:
                     std::vector<kernels::BatchOffsets> batch, int number)
       : RowStep(std::move(op)), type(type), left(left), right(right), result(result), rows(rows),
         depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
-  llvm::Error prepare(Frame& frame) const override;
-  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
-                      const kernels::Execution& execution) const override;
+  Outcome prepare(Frame& frame) const override;
+  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
+                  const kernels::Execution& execution) const override;
   StepFacts facts() const override;
 
 private:
   template <typename T> void pack(Frame& frame) const;
   template <typename T>
-  llvm::Error multiply(const Frame& frame, Worker& worker, RowRange range,
-                       const kernels::Execution& execution) const;
+  Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
+                   const kernels::Execution& execution) const;
 
   kernels::PlainType type;
   Side left, right;
@@ -73,8 +73,8 @@ public:
            int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), options(std::move(options)), from(from),
         rows(rows), packed(packed) {}
-  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
-                      const kernels::Execution& execution) const override;
+  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
+                  const kernels::Execution& execution) const override;
   StepFacts facts() const override;
 
 private:
@@ -94,9 +94,9 @@ public:
                     int number)
       : RowStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
         isTransposed(isTransposed), result(result), rows(rows), columns(columns), number(number) {}
-  llvm::Error prepare(Frame& frame) const override;
-  llvm::Error compute(const Frame& frame, Worker& worker, RowRange range,
-                      const kernels::Execution& execution) const override;
+  Outcome prepare(Frame& frame) const override;
+  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
+                  const kernels::Execution& execution) const override;
   StepFacts facts() const override;
 
 private:

@@ -5,8 +5,8 @@
 
 namespace octavo::steps {
 
-llvm::Error refusal(const Step& step, float value) {
-  return failure(step, llvm::Twine("the input has ") +
+Outcome refusal(const Step& step, float value) {
+  return failure(step, std::string("the input has ") +
                            (value != value ? "NaN"
                             : value > 0    ? "Inf"
                                            : "-Inf") +
@@ -14,7 +14,7 @@ llvm::Error refusal(const Step& step, float value) {
                            "takes Inf for the largest value");
 }
 
-llvm::Error QuantizeStep::run(Frame& frame) const {
+Outcome QuantizeStep::run(Frame& frame) const {
   const auto count = static_cast<std::size_t>(numerics::elementCount(shape));
   const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
                                : std::span<const std::uint32_t>();
@@ -23,7 +23,7 @@ llvm::Error QuantizeStep::run(Frame& frame) const {
   if (!quantized)
     return refusal(*this, quantized.error().value);
   frame.values[static_cast<std::size_t>(result)] = Value(std::move(*quantized));
-  return llvm::Error::success();
+  return {};
 }
 
 StepFacts QuantizeStep::facts() const {

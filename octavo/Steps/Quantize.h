@@ -8,7 +8,7 @@
 namespace octavo::steps {
 
 /// The error of a step whose input has a NaN or infinity that its quantization refuses.
-llvm::Error refusal(const Step& step, float value);
+Outcome refusal(const Step& step, float value);
 
 /// f32 that lie in a slot as a scaled tensor among the values.
 class QuantizeStep : public Step {
@@ -19,7 +19,7 @@ public:
                numerics::QuantizeOptions options, int result)
       : Step(std::move(op)), from(from), randomBits(randomBits), shape(std::move(shape)),
         type(std::move(type)), options(std::move(options)), result(result) {}
-  llvm::Error run(Frame& frame) const override;
+  Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
 
 private:

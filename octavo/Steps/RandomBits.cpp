@@ -85,7 +85,7 @@ void RandomBitsStep::fill(const std::uint64_t* given, Element* elements) const {
   });
 }
 
-llvm::Error RandomBitsStep::run(Frame& frame) const {
+Outcome RandomBitsStep::run(Frame& frame) const {
   std::array<std::uint64_t, 3> given{};
   const std::size_t bytes = static_cast<std::size_t>(state.words) * sizeof(std::uint64_t);
   std::memcpy(given.data(), frame.at(state.given), bytes);
@@ -108,7 +108,7 @@ llvm::Error RandomBitsStep::run(Frame& frame) const {
   if (next[1] < given[1])
     ++next[2]; // of a state of two numbers nobody reads it
   std::memcpy(frame.at(state.next), next.data(), bytes);
-  return llvm::Error::success();
+  return {};
 }
 
 StepFacts RandomBitsStep::facts() const {

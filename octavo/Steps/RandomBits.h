@@ -23,7 +23,7 @@ public:
     std::int64_t bytes; ///< of an element
   };
   RandomBitsStep(OperationTextPtr op, Generator generator, State state, Output output);
-  llvm::Error run(Frame& frame) const override;
+  Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
 
 private:

@@ -165,9 +165,9 @@ void SortStep::permute(const Frame& frame, std::int64_t first,
   }
 }
 
-llvm::Error SortStep::run(Frame& frame) const {
+Outcome SortStep::run(Frame& frame) const {
   if (lines.size() == 0)
-    return llvm::Error::success();
+    return {};
   const bool hasKeys = keys && makeKeys(frame);
   parallel::forRanges(lines.count(), std::max<std::int64_t>(1, kGrain / lines.length),
                       [&](std::int64_t begin, std::int64_t end) {
@@ -184,7 +184,7 @@ llvm::Error SortStep::run(Frame& frame) const {
                           permute(frame, first, order);
                         }
                       });
-  return llvm::Error::success();
+  return {};
 }
 
 StepFacts SortStep::facts() const {

@@ -35,7 +35,7 @@ public:
            std::optional<Keys> keys)
       : Step(std::move(op)), tensors(std::move(tensors)), lines(lines),
         comparator(std::move(comparator)), keys(std::move(keys)) {}
-  llvm::Error run(Frame& frame) const override;
+  Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
 
 private:

@@ -31,12 +31,12 @@ std::string_view name(StepFacts::Kind kind) {
   }
 }
 
-llvm::Error failure(const Step& step, const llvm::Twine& message) {
+Outcome failure(const Step& step, const std::string& message) {
   const execution::OperationText& op = *step.operation();
-  return llvm::createStringError(op.location + ": '" + op.name + "': " + message);
+  return tl::make_unexpected(op.location + ": '" + op.name + "': " + message);
 }
 
-llvm::Error interruption(const Step& step) {
+Outcome interruption(const Step& step) {
   return failure(step, "interrupted here, in @" + step.operation()->function);
 }
 
@@ -57,7 +57,7 @@ void Workers::giveBack(std::unique_ptr<Worker> worker) {
   idle.push_back(std::move(worker));
 }
 
-llvm::Error Sequence::run(Frame& frame) const {
+Outcome Sequence::run(Frame& frame) const {
   const execution::Host& host = *frame.host;
   for (const std::unique_ptr<Step>& step : steps) {
     if (host.at != nullptr)
@@ -65,10 +65,10 @@ llvm::Error Sequence::run(Frame& frame) const {
     if (host.isInterrupted && host.isInterrupted())
       return interruption(*step);
     const execution::Timed timed(host.profile, step.get(), execution::Profile::Extent::Whole);
-    if (llvm::Error error = step->run(frame))
-      return error;
+    if (Outcome outcome = step->run(frame); !outcome)
+      return outcome;
   }
-  return llvm::Error::success();
+  return {};
 }
 
 } // namespace octavo::steps

@@ -9,8 +9,6 @@
 #include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Numerics/ElementType.h"
 
-#include "llvm/Support/Error.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <vector>
 
 namespace octavo::steps {
@@ -25,6 +24,9 @@ namespace octavo::steps {
 using execution::Host;
 using execution::OperationTextPtr;
 using execution::Value;
+
+/// What comes of a step: nothing, or what is wrong and where.
+using Outcome = tl::expected<void, std::string>;
 
 /// A place for the elements of a tensor, by its number in Frame::memory.
 struct Slot {
@@ -125,7 +127,7 @@ public:
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
 
-  virtual llvm::Error run(Frame& frame) const = 0;
+  virtual Outcome run(Frame& frame) const = 0;
   virtual StepFacts facts() const = 0;
   /// The sequences that it runs.
   virtual std::vector<const Sequence*> nested() const { return {}; }
@@ -137,14 +139,14 @@ private:
 };
 
 /// An error that names the step's operation and where it stands, as the interpreter's do.
-llvm::Error failure(const Step& step, const llvm::Twine& message);
+Outcome failure(const Step& step, const std::string& message);
 /// The error of a run that was interrupted before the step, or within it.
-llvm::Error interruption(const Step& step);
+Outcome interruption(const Step& step);
 
 class Sequence {
 public:
   void add(std::unique_ptr<Step> step) { steps.push_back(std::move(step)); }
-  llvm::Error run(Frame& frame) const;
+  Outcome run(Frame& frame) const;
   const std::vector<std::unique_ptr<Step>>& all() const { return steps; }
 
 private:

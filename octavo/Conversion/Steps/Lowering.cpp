@@ -55,14 +55,14 @@ std::string memberNames(const Kernel& kernel) {
 
 class Lowering {
 public:
-  Lowering(mlir::func::FuncOp function, steps::Evaluate evaluate)
+  Lowering(mlir::func::FuncOp function, Evaluate evaluate)
       : function(function), evaluate(evaluate) {}
 
   llvm::Expected<Program> lower();
 
 private:
   mlir::func::FuncOp function;
-  steps::Evaluate evaluate;
+  Evaluate evaluate;
   Program program;
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseSet<mlir::Value> sharing; ///< values of loops whose place other values have, too
@@ -647,9 +647,18 @@ llvm::Error Lowering::interpret(mlir::Operation* op, Sequence& sequence, std::st
   llvm::Expected<std::vector<Place>> found = used(op->getResults());
   if (!found)
     return found.takeError();
-  add(sequence,
-      std::make_unique<steps::InterpretedStep>(text(op), op, evaluate, std::move(*operands),
-                                               std::move(*found), std::move(reason)));
+  steps::Evaluation evaluation =
+      [op, evaluate = evaluate](
+          std::vector<execution::Value> values,
+          const execution::Host& host) -> tl::expected<std::vector<execution::Value>, std::string> {
+    llvm::Expected<std::vector<execution::Value>> given = evaluate(op, std::move(values), host);
+    if (!given)
+      return tl::make_unexpected(llvm::toString(given.takeError()));
+    return std::move(*given);
+  };
+  add(sequence, std::make_unique<steps::InterpretedStep>(text(op), std::move(evaluation),
+                                                         std::move(*operands), std::move(*found),
+                                                         std::move(reason)));
   return llvm::Error::success();
 }
 
@@ -853,7 +862,7 @@ llvm::Expected<Program> Lowering::lower() {
 
 } // namespace
 
-llvm::Expected<Program> lower(mlir::func::FuncOp function, steps::Evaluate evaluate) {
+llvm::Expected<Program> lower(mlir::func::FuncOp function, Evaluate evaluate) {
   return Lowering(function, evaluate).lower();
 }
 

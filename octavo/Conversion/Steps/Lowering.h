@@ -13,6 +13,10 @@
 
 namespace octavo::conversion {
 
+/// Evaluates one operation on its operands, as the interpreter does.
+using Evaluate = llvm::Expected<std::vector<execution::Value>> (*)(
+    mlir::Operation* op, std::vector<execution::Value> operands, const execution::Host& host);
+
 /// What has to lie in memory while a program runs.
 struct SlotUse {
   /// Donated: an argument that becomes a result where it lies. Range: its chain alone uses it.
@@ -50,6 +54,6 @@ inline constexpr std::size_t kSlotAlignment = 64;
 
 /// Lowers a function of one block. What has no code is evaluated by `evaluate`. The error names
 /// what cannot be lowered: calls, several blocks, regions that use values from around them.
-llvm::Expected<Program> lower(mlir::func::FuncOp function, steps::Evaluate evaluate);
+llvm::Expected<Program> lower(mlir::func::FuncOp function, Evaluate evaluate);
 
 } // namespace octavo::conversion

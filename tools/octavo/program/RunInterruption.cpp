@@ -21,11 +21,10 @@ constexpr auto kBetweenLooks = 20ms;
 constexpr auto kGrace = 100ms;
 
 std::string interruptedAt(const execution::Whereabouts& at) {
-  if (at.isNull())
+  if (at.operation() == nullptr && at.text() == nullptr)
     return "interrupted";
-  const auto* text = llvm::dyn_cast<const execution::OperationText*>(at);
   const execution::OperationText op =
-      text != nullptr ? *text : execution::textOf(llvm::cast<mlir::Operation*>(at));
+      at.text() != nullptr ? *at.text() : execution::textOf(at.operation());
   return fmt::format("{}: '{}': interrupted here, in @{}", op.location, op.name, op.function);
 }
 
