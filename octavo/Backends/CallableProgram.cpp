@@ -61,6 +61,12 @@ CallableProgram::make(std::unique_ptr<mlir::MLIRContext> context, runtime::Progr
       return report.takeError();
     made->report = std::move(*report);
   }
+  if (options.probes) {
+    auto probed = transforms::addCalibrationProbes(module, *options.probes);
+    if (!probed)
+      return probed.takeError();
+    made->probedSides = std::move(*probed);
+  }
   auto function = runtime::findFunction(module, options.function);
   if (!function)
     return function.takeError();

@@ -5,6 +5,7 @@
 #include "octavo/Execution/Executable.h"
 #include "octavo/Runtime/Argument.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/CalibrationProbes.h"
 #include "octavo/Transforms/QuantizeDots.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,6 +29,8 @@ struct CallableOptions {
   std::string function = {};                       ///< empty: runtime::findFunction's
   const execution::Backend* backend = nullptr;     ///< must be given
   std::optional<transforms::DotOptions> dots = {}; ///< those that become narrow; none: none
+  /// What dots are given goes to the probes of the host; none: it does not. Not beside `dots`.
+  std::optional<transforms::CalibrationProbeOptions> probes = {};
 };
 
 /// Any number of threads may call it at once.
@@ -50,6 +53,8 @@ public:
   const std::vector<Result>& results() const { return given; }
   /// What became of the dots; empty without CallableOptions::dots.
   const std::optional<transforms::DotReport>& dots() const { return report; }
+  /// What the probes are on; empty without CallableOptions::probes.
+  const std::vector<transforms::CalibratedSide>& probed() const { return probedSides; }
 
   /// Whether the program gives an argument's memory away for a result.
   bool isDonated(std::size_t argument, std::size_t result) const {
@@ -99,6 +104,7 @@ private:
   std::vector<Result> given;
   std::set<std::pair<std::size_t, std::size_t>> donated; ///< arguments to results
   std::optional<transforms::DotReport> report;
+  std::vector<transforms::CalibratedSide> probedSides;
   std::vector<std::optional<execution::Value>> bound;
   bool isOpen = false;
   std::mutex usingContext;     ///< it is one thread's at a time

@@ -121,6 +121,8 @@ llvm::Error checkFormats(const DotFormats& formats) {
                                    " is for E8M0 scales; " + std::string(formats.weights->name) +
                                    " has scales of " + std::string(formats.weights->scale->name) +
                                    ", whose one rule is nearest");
+  if (llvm::Error error = checkStaticScales(formats))
+    return error;
   return checkPreset(formats);
 }
 
@@ -159,6 +161,8 @@ llvm::SmallVector<std::int64_t> DotSide::freeAxes() const {
       axes.push_back(axis);
   return axes;
 }
+
+std::optional<std::int64_t> DotSide::columns() const { return product(*this, contracting); }
 
 llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
   DotChoice choice(options);
@@ -373,6 +377,7 @@ ir::QuantizationAttr DotChoice::quantization(const DotSide& side, ir::ScaledType
   numerics::QuantizeOptions options;
   if (!settings.preset.empty()) {
     options = numerics::findPreset(settings.preset, format)->options;
+    options.amax = side.amax;
     // Two formats can be one type: scales of rows and of the tensor where there is one row.
     const auto byName = ir::QuantizationAttr::get(context, llvm::StringRef(settings.preset));
     const mlir::ScopedDiagnosticHandler quiet(context, [](mlir::Diagnostic&) {});
@@ -385,6 +390,7 @@ ir::QuantizationAttr DotChoice::quantization(const DotSide& side, ir::ScaledType
   options.rule =
       settings.rule && transforms::takes(&format, *settings.rule) ? *settings.rule : format.rule;
   options.nonFinite = settings.nonFinite.value_or(numerics::NonFinite::Error);
+  options.amax = side.amax;
   return ir::QuantizationAttr::get(context, options);
 }
 

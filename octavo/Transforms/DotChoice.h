@@ -32,6 +32,7 @@ struct DotSide {
   bool isGradient; ///< computed by the derivative of the program, as its name says
   const format::ScaledFormat* format = nullptr; ///< what it is quantized to; null: it is not
   const DotFormats* settings = nullptr;         ///< whose rule or preset it is quantized with
+  std::optional<float> amax;                    ///< for a static scale of the tensor
 
   mlir::Value value() const { return op->getOperand(index); }
   mlir::RankedTensorType type() const {
@@ -42,6 +43,8 @@ struct DotSide {
   llvm::SmallVector<std::int64_t> freeAxes() const;
   /// The axes as it is quantized.
   MergedAxes merged() const { return mergeContracted(type().getShape(), batching, contracting); }
+  /// Elements of the contracted axes; nothing where an extent is unknown.
+  std::optional<std::int64_t> columns() const;
 };
 
 struct Dot {

@@ -12,6 +12,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <limits>
 #include <map>
 #include <tuple>
@@ -148,6 +150,17 @@ std::string describeTime(const Dot& dot, const WeightPlan& plan) {
   return "weight quantized in the program" + (reason.empty() ? "" : ": " + reason);
 }
 
+/// What a record says of static scales.
+std::string describeScales(const Dot& dot) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (const DotSide& side : dot.sides)
+    if (side.amax)
+      out << "; static scale of " << (side.index == 0 ? "lhs" : "rhs") << " for amax "
+          << llvm::format("%.6g", static_cast<double>(*side.amax));
+  return text;
+}
+
 /// For weights that no memory holds, but a program may name.
 std::int64_t saturatingProduct(std::int64_t a, std::int64_t b) {
   std::int64_t product;
@@ -230,14 +243,18 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
     dot.record.lhs = dot.sides[0].format;
     dot.record.rhs = dot.sides[1].format;
   }
+  if (llvm::Error error = setStaticScales(dots))
+    return std::move(error);
 
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
     return plan.takeError();
   DotReport report;
   for (Dot& dot : dots) {
+    dot.record.lhsAmax = dot.sides[0].amax;
+    dot.record.rhsAmax = dot.sides[1].amax;
     if (dot.record.isQuantized)
-      dot.record.reason = describeTime(dot, *plan);
+      dot.record.reason = describeTime(dot, *plan) + describeScales(dot);
     report.dots.push_back(dot.record);
   }
   report.weights = weightsOf(dots, *plan);

@@ -4,12 +4,14 @@
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Scaled.h"
+#include "octavo/Transforms/StaticScales.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +36,10 @@ struct DotFormats {
   std::string preset;                           ///< stands alone; empty: the next two
   std::optional<format::ScaleRule> rule;        ///< none: each format's own
   std::optional<numerics::NonFinite> nonFinite; ///< none: refused
+  /// Activations have static scales, for the range of what was seen; null: those of the values of
+  /// each run.
+  std::shared_ptr<const StaticScales> scales;
+  analysis::RangeChoice range;
 
   const format::ScaledFormat* ofGradients() const { return gradients.value_or(activations); }
 };
@@ -82,6 +88,7 @@ struct DotRecord {
   std::vector<std::string> arguments = {};
   const format::ScaledFormat* lhs = nullptr; ///< null: not scaled
   const format::ScaledFormat* rhs = nullptr;
+  std::optional<float> lhsAmax = {}, rhsAmax = {}; ///< of a static scale
 
   /// `768x384x384` (M, N, K), after how many of them where there is a batch; `?` for an extent that
   /// is unknown.

@@ -7,6 +7,8 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <filesystem>
+#include <map>
+#include <memory>
 
 namespace octavo::transforms {
 
@@ -73,10 +75,46 @@ llvm::Expected<std::vector<std::string>> dotNames(const std::string& where, cons
   return names;
 }
 
+/// The calibrations that rules name, each read once.
+class Calibrations {
+public:
+  /// Paths are from this folder on.
+  explicit Calibrations(std::filesystem::path folder) : folder(std::move(folder)) {}
+
+  llvm::Expected<std::shared_ptr<const StaticScales>> of(const std::string& where,
+                                                         const Json& value) {
+    if (value.is_object())
+      return made(where, analysis::parseCalibration(value.dump(), where));
+    if (!value.is_string())
+      return wrongType(where, "the path of a calibration, or what such a file holds", value);
+    const std::string path = (folder / value.get<std::string>()).string();
+    std::shared_ptr<const StaticScales>& known = read[path];
+    if (known)
+      return known;
+    auto scales = made(path, analysis::readCalibration(path));
+    if (!scales)
+      return llvm::createStringError(where + ": " + llvm::toString(scales.takeError()));
+    return known = *scales;
+  }
+
+private:
+  static llvm::Expected<std::shared_ptr<const StaticScales>>
+  made(const std::string& file, tl::expected<analysis::Calibration, checkpoint::Error> found) {
+    if (!found)
+      return llvm::createStringError(found.error().message());
+    return std::make_shared<const StaticScales>(StaticScales{file, std::move(*found)});
+  }
+
+  std::filesystem::path folder;
+  std::map<std::string, std::shared_ptr<const StaticScales>> read;
+};
+
 /// One rule, key by key.
 class RuleReader {
 public:
-  explicit RuleReader(std::string where) { rule.where = std::move(where); }
+  RuleReader(std::string where, Calibrations& calibrations) : calibrations(calibrations) {
+    rule.where = std::move(where);
+  }
 
   llvm::Expected<DotRule> read(const Json& object) {
     if (!object.is_object())
@@ -93,6 +131,7 @@ private:
   llvm::Error readKey(const std::string& key, const std::string& where, const Json& value);
   llvm::Error finish(const Json& object);
 
+  Calibrations& calibrations;
   DotRule rule;
   std::string reason;
 };
@@ -124,10 +163,12 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     return assign(textOf(where, value), rule.formats.preset);
   if (key == "reason")
     return assign(textOf(where, value), reason);
-  if (!llvm::is_contained({"place", "rule", "non_finite", "keep"}, key))
+  if (key == "scales")
+    return assign(calibrations.of(where, value), rule.formats.scales);
+  if (!llvm::is_contained({"place", "rule", "non_finite", "keep", "range"}, key))
     return unknown(where, "key", key,
                    {"dots", "place", "smaller_than", "weights", "activations", "gradients", "rule",
-                    "preset", "non_finite", "keep", "reason"});
+                    "preset", "non_finite", "scales", "range", "keep", "reason"});
 
   llvm::Expected<std::string> name = textOf(where, value);
   if (!name)
@@ -136,6 +177,13 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     if (*name != "first" && *name != "last")
       return unknown(where, "place", *name, {"first", "last"});
     rule.place = *name == "first" ? DotPlace::First : DotPlace::Last;
+  } else if (key == "range") {
+    const auto range = analysis::findRangeChoice(*name);
+    if (!range)
+      return llvm::createStringError(where + ": no range \"" + *name +
+                                     "\"; available: " + std::string(analysis::kRangeSpellings) +
+                                     " (above 0, at most 100)");
+    rule.formats.range = *range;
   } else if (key == "rule") {
     rule.formats.rule = format::findScaleRule(*name);
     if (!rule.formats.rule)
@@ -154,7 +202,8 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
 
 llvm::Error RuleReader::finish(const Json& object) {
   if (rule.keep) {
-    for (const char* key : {"weights", "activations", "gradients", "rule", "preset", "non_finite"})
+    for (const char* key :
+         {"weights", "activations", "gradients", "rule", "preset", "non_finite", "scales", "range"})
       if (object.contains(key))
         return llvm::createStringError(rule.where + ": it keeps its dots, and has \"" + key +
                                        "\" too; a rule has \"keep\" or formats");
@@ -170,12 +219,16 @@ llvm::Error RuleReader::finish(const Json& object) {
   if (!rule.formats.weights)
     return llvm::createStringError(rule.where + ": expected \"weights\": FORMAT, or \"keep\": "
                                                 "\"f32\" with a \"reason\"");
+  if (object.contains("range") && !rule.formats.scales)
+    return llvm::createStringError(rule.where + ".range: it chooses a range of a calibration, and "
+                                                "the rule names none: give \"scales\": FILE");
   if (!object.contains("activations"))
     rule.formats.activations = defaultActivations(*rule.formats.weights);
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<DotRule>> rulesOf(const Json& recipe, const std::string& file) {
+llvm::Expected<std::vector<DotRule>> rulesOf(const Json& recipe, const std::string& file,
+                                             const std::filesystem::path& folder) {
   if (!recipe.is_object())
     return wrongType(file, "an object", recipe);
   for (const auto& [key, value] : recipe.items())
@@ -188,10 +241,11 @@ llvm::Expected<std::vector<DotRule>> rulesOf(const Json& recipe, const std::stri
     return wrongType(file + ": rules", "a list of rules", list);
   if (list.empty())
     return llvm::createStringError(file + ": rules: the list is empty");
+  Calibrations calibrations(folder);
   DotOptions options;
   for (const auto& [index, object] : llvm::enumerate(list)) {
     llvm::Expected<DotRule> rule =
-        RuleReader(file + ": rules[" + std::to_string(index) + "]").read(object);
+        RuleReader(file + ": rules[" + std::to_string(index) + "]", calibrations).read(object);
     if (!rule)
       return rule.takeError();
     options.rules.push_back(std::move(*rule));
@@ -202,16 +256,17 @@ llvm::Expected<std::vector<DotRule>> rulesOf(const Json& recipe, const std::stri
 }
 
 llvm::Expected<std::vector<DotRule>> rulesOf(const tl::expected<Json, checkpoint::Error>& recipe,
-                                             const std::string& file) {
+                                             const std::string& file,
+                                             const std::filesystem::path& folder) {
   if (!recipe)
     return llvm::createStringError(recipe.error().message());
-  return rulesOf(*recipe, file);
+  return rulesOf(*recipe, file, folder);
 }
 
 } // namespace
 
 llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file) {
-  return rulesOf(checkpoint::parseJson(text, file), file);
+  return rulesOf(checkpoint::parseJson(text, file), file, {});
 }
 
 llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath) {
@@ -222,7 +277,8 @@ llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath) {
   if (!std::filesystem::exists(nameOrPath, error) &&
       nameOrPath.find_first_of("/.") == std::string::npos)
     return unknown("recipe", "file or named recipe", nameOrPath, namesOf(kRecipes));
-  return rulesOf(checkpoint::readJson(nameOrPath), nameOrPath);
+  return rulesOf(checkpoint::readJson(nameOrPath), nameOrPath,
+                 std::filesystem::path(nameOrPath).parent_path());
 }
 
 } // namespace octavo::transforms

@@ -47,7 +47,9 @@ inline constexpr std::array kRecipes = {
 
 /// The rules of a recipe. `file` stands for it in errors, which name the place: not JSON, an
 /// unknown key, format or name of a setting (with near names), a value of the wrong type, a rule
-/// that both keeps and quantizes or does neither, what checkOptions finds.
+/// that both keeps and quantizes or does neither, a calibration that cannot be read, what
+/// checkOptions finds. Paths of calibrations are from the working folder on; in a file of
+/// readRecipe, from the folder of that.
 llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file);
 
 /// The rules of the recipe of that name in kRecipes, or else of the file of that path.

@@ -42,6 +42,12 @@ public:
     return write(operation, operands, operands.back().getType());
   }
 
+  Value constant(double number, RankedTensorType type) {
+    return stablehlo::ConstantOp::create(
+        builder, at,
+        mlir::DenseElementsAttr::get(
+            type, mlir::Attribute(builder.getFloatAttr(type.getElementType(), number))));
+  }
   /// A number in every place of a tensor like `like`.
   Value number(double number, Value like) { return constant(number, typeOf(like)); }
   Value integer(std::uint32_t number, Value like) {
@@ -100,14 +106,6 @@ public:
 
   mlir::OpBuilder& builder;
   const mlir::Location at;
-
-private:
-  Value constant(double number, RankedTensorType type) {
-    return stablehlo::ConstantOp::create(
-        builder, at,
-        mlir::DenseElementsAttr::get(
-            type, mlir::Attribute(builder.getFloatAttr(type.getElementType(), number))));
-  }
 };
 
 /// A tensor in blocks: for each axis an axis of blocks and one of places within a block. The last
@@ -261,11 +259,13 @@ Value significandScales(Writer& writer, const ElementFormat& element, const Elem
   return writer.convert(result, type);
 }
 
-/// The outer scale (S6) from the amax of each block.
+/// The outer scale (S6) from the amax of each block, or from one that is given.
 Value outerScale(Writer& writer, const ElementFormat& element, const ElementFormat& scale,
-                 Value amax) {
+                 Value amax, std::optional<float> given) {
   const auto axes = llvm::to_vector(llvm::seq<std::int64_t>(0, Writer::typeOf(amax).getRank()));
-  const Value all = writer.largest(amax, axes);
+  const Value all =
+      given ? writer.constant(*given, RankedTensorType::get({}, writer.builder.getF32Type()))
+            : writer.largest(amax, axes);
   const auto product = static_cast<float>(numerics::maxValue(element) * numerics::maxValue(scale));
   const Value ratio = writer.write("divide", {all, writer.divisor(product, all)});
   const Value isZero =
@@ -287,8 +287,9 @@ mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Locati
   const numerics::QuantizeOptions options = quantization.getOptions(type, input);
   const bool isKnown = options.rule == ScaleRule::Floor || options.rule == ScaleRule::Nearest ||
                        options.rule == ScaleRule::RoundUp;
-  if (!isKnown ||
-      options != numerics::QuantizeOptions{.rule = options.rule, .input = options.input})
+  if (!isKnown || options != numerics::QuantizeOptions{.rule = options.rule,
+                                                       .amax = options.amax,
+                                                       .input = options.input})
     return mlir::emitError(location)
            << "octavo-emit writes the scale rules floor, nearest and round-up with all other "
               "settings at their defaults; found "
@@ -298,7 +299,10 @@ mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Locati
   const Blocks blocks(type);
   const mlir::Type f32 = builder.getF32Type();
   const Value x = writer.convert(operand, f32);
-  const Value amax = blocks.largest(writer, writer.write("abs", x));
+  // That of the values decides block scales below an outer one, too.
+  const Value amax = options.amax && !type.getHasOuterScale()
+                         ? writer.constant(*options.amax, RankedTensorType::get(blocks.grid, f32))
+                         : blocks.largest(writer, writer.write("abs", x));
 
   if (scale == kE8m0 && !type.getHasOuterScale()) {
     const Value field = scaleField(writer, options.rule, element, amax);
@@ -311,7 +315,8 @@ mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Locati
   }
   if (scale == kE8m0)
     return mlir::emitError(location) << "octavo-emit does not write E8M0 scales below an outer one";
-  const Value outer = type.getHasOuterScale() ? outerScale(writer, element, scale, amax) : Value();
+  const Value outer =
+      type.getHasOuterScale() ? outerScale(writer, element, scale, amax, options.amax) : Value();
   const Value scales = significandScales(writer, element, scale, amax, outer);
   Value divisor = writer.convert(scales, f32);
   if (outer)

@@ -126,6 +126,16 @@ func.func private @limited(!octavo.scaled<64xf8E4M3FN, scale f8E8M0FNU, block [3
 
 // -----
 
+// expected-error @+1 {{(Q8) an amax is given where one scale is of the whole tensor}}
+func.func private @amax_of_blocks(!octavo.scaled<64xf8E4M3FN, scale f8E8M0FNU, block [32]> {octavo.quantize = #octavo.quantization<rule = floor, amax = 3.0>})
+
+// -----
+
+// expected-error @+1 {{'amax' must be a finite f32, 0 or more}}
+func.func private @negative_amax(!octavo.scaled<64xf8E4M3FN, scale f32, block [64]> {octavo.quantize = #octavo.quantization<rule = nearest, amax = -3.0>})
+
+// -----
+
 // expected-error @+1 {{(Q7) zero_block is not a value of f8E8M0FNU}}
 func.func private @wide_code(!octavo.scaled<64xf8E4M3FN, scale f8E8M0FNU, block [32]> {octavo.quantize = #octavo.quantization<rule = floor, zero_block = 3.0>})
 

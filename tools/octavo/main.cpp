@@ -35,6 +35,7 @@ constexpr const char* kMissingCommands = "";
 void addProgramCommands(CLI::App& app) {
   addConvertProgramCommand(app);
   addExplainCommand(app);
+  addCalibrateCommand(app);
   addQuantizeCommand(app);
   addRunCommand(app);
 }

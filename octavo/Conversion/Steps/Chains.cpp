@@ -52,10 +52,16 @@ std::int64_t rowsOf(const Node& node) {
   if (!node.scaled)
     return 0;
   // Blocks across rows, and a scale for all of them, are not known from a range.
-  if (ir::QuantizeOp quantize = node.scaled->quantize)
-    if (node.scaled->plan.left.across != 1 ||
-        mlir::cast<ir::ScaledType>(quantize.getResult().getType()).getHasOuterScale())
+  if (ir::QuantizeOp quantize = node.scaled->quantize) {
+    const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
+    const numerics::QuantizeOptions options =
+        quantize.getQuantization().getOptions(type, format::element("f32"));
+    const bool isByRow = node.scaled->plan.left.across == 1;
+    const bool isKnown = (type.getHasOuterScale() || options.amax) &&
+                         !numerics::needsWholeTensor(options, type.getHasOuterScale());
+    if (!isKnown && (!isByRow || type.getHasOuterScale()))
       return 0;
+  }
   return node.scaled->rows;
 }
 

@@ -137,6 +137,17 @@ struct AmaxText {
   static void print(llvm::raw_ostream& out, float amax) { NumberText::print(out, amax); }
 };
 
+/// The same, where there may be none.
+struct GivenAmaxText {
+  static mlir::ParseResult parse(mlir::AsmParser& parser, llvm::StringRef key,
+                                 std::optional<float>& amax) {
+    return AmaxText::parse(parser, key, amax.emplace());
+  }
+  static void print(llvm::raw_ostream& out, std::optional<float> amax) {
+    NumberText::print(out, *amax);
+  }
+};
+
 #define OCTAVO_AT(member) [](auto& options) -> auto& { return options.member; }
 
 constexpr llvm::StringLiteral kRule = "rule";
@@ -159,6 +170,7 @@ constexpr auto kQuantizationKeys = std::to_array<Key<QuantizeOptions>>({
     key<QuantizeOptions>("input_epsilon", OCTAVO_AT(corners.inputEpsilon), BooleanText{}),
     key<QuantizeOptions>("even_bits", OCTAVO_AT(evenBits), BitsText{}),
     key<QuantizeOptions>("least_amax", OCTAVO_AT(leastAmax), AmaxText{}),
+    key<QuantizeOptions>("amax", OCTAVO_AT(amax), GivenAmaxText{}),
     key<QuantizeOptions>("scale_values", OCTAVO_AT(scaleValues), ChoiceText<scaleValuesName, 2>{}),
     key<QuantizeOptions>("ratio", OCTAVO_AT(ratio), ChoiceText<blockRatioName, 7>{}),
     key<QuantizeOptions>("exponent", OCTAVO_AT(exponent), ChoiceText<exponentFormName, 2>{}),
@@ -241,7 +253,8 @@ std::pair<const numerics::Preset*, FormatOfType> presetFor(llvm::StringRef name,
 llvm::hash_code hash_value(const QuantizationSettings& settings) {
   const QuantizeOptions& options = settings.options;
   return llvm::hash_combine(options.rule, options.rounding, options.nonFinite, options.ratio,
-                            options.quotient, options.corners.zero.has_value());
+                            options.quotient, options.corners.zero.has_value(),
+                            std::bit_cast<std::uint32_t>(options.amax.value_or(-1.0f)));
 }
 
 mlir::Attribute QuantizationAttr::parse(mlir::AsmParser& parser, mlir::Type) {
@@ -331,6 +344,15 @@ QuantizationAttr::verifyFor(llvm::function_ref<mlir::InFlightDiagnostic()> emitE
     return emitError() << "(Q2) scales of " << llvm::StringRef(type.getScale()->irName())
                        << " have the rule nearest only, found "
                        << llvm::StringRef(format::scaleRuleName(options.rule));
+  const auto isWhole = [&] {
+    return llvm::equal(type.getShape(), type.getBlock(), [](std::int64_t extent, auto block) {
+      return extent == block || extent == 0;
+    });
+  };
+  if (options.amax && !type.getHasOuterScale() && !isWhole())
+    return emitError() << "(Q8) an amax is given where one scale is of the whole tensor; the "
+                          "blocks of "
+                       << type << " have scales of their own";
   const numerics::ScaleCorners& corners = options.corners;
   for (const auto& [key, scale] : {std::pair("zero_block", corners.zero),
                                    {"nan_block", corners.nan},

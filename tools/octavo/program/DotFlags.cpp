@@ -66,6 +66,19 @@ void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format) {
                             "Settings that give another library's bytes, in place of --rule and "
                             "--non-finite; `octavo presets` lists them")
                 ->type_name("PRESET")));
+  CLI::Option* calibration =
+      group(command
+                .add_option("--calibration", flags.calibration,
+                            "Scales of activations as constants, for the ranges that `octavo "
+                            "calibrate` found")
+                ->type_name("FILE.json"));
+  recipe->excludes(calibration);
+  group(command
+            .add_option("--range", flags.range,
+                        fmt::format("Which range of the calibration: {}; default: amax",
+                                    analysis::kRangeSpellings))
+            ->type_name("RANGE")
+            ->needs(calibration));
   group(
       command
           .add_option("--match", flags.match, "Only dots whose name or weight's name contains this")
@@ -117,6 +130,21 @@ transforms::DotOptions dotOptions(const DotFlags& flags) {
           ExitCode::BadUsage);
   }
   options.preset = flags.preset;
+  if (!flags.calibration.empty()) {
+    auto calibration = analysis::readCalibration(flags.calibration);
+    if (!calibration)
+      throw CommandError(calibration.error().message(), ExitCode::BadInput);
+    options.scales = std::make_shared<const transforms::StaticScales>(
+        transforms::StaticScales{flags.calibration, std::move(*calibration)});
+  }
+  if (!flags.range.empty()) {
+    const auto range = analysis::findRangeChoice(flags.range);
+    if (!range)
+      throw CommandError(fmt::format("no range \"{}\"; available: {} (above 0, at most 100)",
+                                     flags.range, analysis::kRangeSpellings),
+                         ExitCode::BadUsage);
+    options.range = *range;
+  }
   options.match = flags.match;
   options.exclude = flags.exclude;
   options.parameters = flags.parameters;

@@ -18,6 +18,8 @@ struct DotFlags {
   std::string rule;
   std::string nonFinite;
   std::string preset;
+  std::string calibration; ///< a path
+  std::string range;
   std::string match;
   std::string exclude;
   std::string parameters;

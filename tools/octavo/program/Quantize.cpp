@@ -81,6 +81,9 @@ Json extentJson(std::optional<std::int64_t> extent) {
 
 Json formatJson(const ScaledFormat* format) { return format ? Json(format->name) : Json(nullptr); }
 
+/// Of a static scale.
+Json amaxJson(std::optional<float> amax) { return amax ? Json(*amax) : Json(nullptr); }
+
 Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
               const transforms::DotReport& report) {
   Json dots = Json::array();
@@ -94,6 +97,8 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
                     {"quantized", dot.isQuantized},
                     {"lhs", formatJson(dot.lhs)},
                     {"rhs", formatJson(dot.rhs)},
+                    {"lhs_amax", amaxJson(dot.lhsAmax)},
+                    {"rhs_amax", amaxJson(dot.rhsAmax)},
                     {"weight", dot.weight.empty() ? Json(nullptr) : Json(dot.weight)},
                     {"reason", dot.reason}});
   Json weights = Json::array();

@@ -1,0 +1,93 @@
+#include "octavo/Backends/RangeRecorder.h"
+
+#include "octavo/Reference/Elements.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace octavo::backends {
+
+namespace {
+
+using analysis::CalibratedTensor;
+
+/// Raises the maximum of each column, which is a place along `axis`.
+void raise(std::vector<float>& columnAmax, std::span<const float> values,
+           std::span<const std::int64_t> shape, std::int64_t axis) {
+  const auto columns = static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]);
+  std::size_t inner = 1;
+  for (const std::int64_t extent : shape.subspan(static_cast<std::size_t>(axis) + 1))
+    inner *= static_cast<std::size_t>(extent);
+  for (std::size_t i = 0; i < values.size();)
+    for (std::size_t column = 0; column < columns; ++column)
+      for (std::size_t at = 0; at < inner; ++at, ++i)
+        columnAmax[column] = std::max(columnAmax[column], std::fabs(values[i]));
+}
+
+std::string placeOf(std::span<const std::int64_t> shape, std::size_t index) {
+  std::vector<std::int64_t> place(shape.size());
+  auto rest = static_cast<std::int64_t>(index);
+  for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
+    place[axis] = rest % shape[axis];
+  return fmt::format("[{}]", fmt::join(place, ", "));
+}
+
+} // namespace
+
+RangeRecorder::RangeRecorder(std::vector<transforms::CalibratedSide> probed, Columns columns)
+    : probed(std::move(probed)), columns(columns) {
+  for (const transforms::CalibratedSide& side : this->probed)
+    found.tensors.push_back({.dot = side.dot, .side = side.side});
+}
+
+llvm::Error RangeRecorder::write(llvm::StringRef id, mlir::RankedTensorType /*type*/,
+                                 const execution::Tensor& tensor) {
+  const auto number = transforms::calibrationProbeNumber({id.data(), id.size()});
+  if (!number || *number >= probed.size())
+    return llvm::Error::success();
+  const transforms::CalibratedSide& side = probed[*number];
+  std::vector<float> widened;
+  std::span<const float> values;
+  if (tensor.type == numerics::ElementType(format::element("f32"))) {
+    values = tensor.as<float>();
+  } else {
+    widened = reference::decodeToF32(tensor);
+    values = widened;
+  }
+  std::int64_t extent = 1;
+  for (const std::int64_t axis : side.contracting)
+    extent *= tensor.shape[static_cast<std::size_t>(axis)];
+  analysis::Magnitudes magnitudes;
+  if (const auto place = magnitudes.add(values))
+    return llvm::createStringError(fmt::format(
+        "the {} of dot \"{}\" has {} at {}: a range of it would be none", side.side, side.dot,
+        std::isnan(values[*place]) ? "NaN"
+        : values[*place] > 0       ? "Inf"
+                                   : "-Inf",
+        placeOf(tensor.shape, *place)));
+  if (values.empty())
+    return llvm::Error::success();
+  CalibratedTensor own{.dot = side.dot, .side = side.side, .columns = extent};
+  own.magnitudes = std::move(magnitudes);
+  if (columns == Columns::Record && side.contracting.size() == 1) {
+    own.columnAmax.resize(static_cast<std::size_t>(extent));
+    raise(own.columnAmax, values, tensor.shape, side.contracting.front());
+  }
+  const std::scoped_lock lock(mutex);
+  found.tensors[*number].merge(own);
+  return llvm::Error::success();
+}
+
+llvm::Expected<execution::Tensor> RangeRecorder::read(llvm::StringRef id,
+                                                      std::uint32_t /*iteration*/,
+                                                      mlir::RankedTensorType /*type*/) {
+  return llvm::createStringError("the probe '" + id +
+                                 "' keeps no tensor while a program is "
+                                 "calibrated");
+}
+
+} // namespace octavo::backends

@@ -1,0 +1,38 @@
+// What the probes of a calibration pass on, as figures.
+#pragma once
+
+#include "octavo/Analysis/Calibration.h"
+#include "octavo/Execution/Probes.h"
+#include "octavo/Transforms/CalibrationProbes.h"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace octavo::backends {
+
+/// Takes the tensors of addCalibrationProbes' probes; those of other probes are let go.
+class RangeRecorder : public execution::Probes {
+public:
+  enum class Columns : std::uint8_t { Leave, Record };
+
+  RangeRecorder(std::vector<transforms::CalibratedSide> probed, Columns columns);
+
+  /// The error names the side and the place of a NaN or an Inf.
+  llvm::Error write(llvm::StringRef id, mlir::RankedTensorType type,
+                    const execution::Tensor& tensor) override;
+  llvm::Expected<execution::Tensor> read(llvm::StringRef id, std::uint32_t iteration,
+                                         mlir::RankedTensorType type) override;
+
+  /// Counts a run that is over.
+  void endRun() { ++found.inputSets; }
+  const analysis::Calibration& calibration() const { return found; }
+
+private:
+  std::vector<transforms::CalibratedSide> probed;
+  Columns columns;
+  std::mutex mutex;
+  analysis::Calibration found;
+};
+
+} // namespace octavo::backends

@@ -1,0 +1,66 @@
+#include "octavo/Transforms/CalibrationProbes.h"
+
+#include "octavo/Dialect/Interpreter/Interpreter.h"
+#include "octavo/Transforms/DotChoice.h"
+#include "octavo/Transforms/StaticScales.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <charconv>
+
+namespace octavo::transforms {
+
+namespace {
+
+constexpr std::string_view kPrefix = "octavo.calibrate.";
+
+} // namespace
+
+std::string calibrationProbeName(std::size_t number) {
+  return std::string(kPrefix) + std::to_string(number);
+}
+
+std::optional<std::size_t> calibrationProbeNumber(std::string_view name) {
+  if (!name.starts_with(kPrefix))
+    return std::nullopt;
+  std::size_t number = 0;
+  name.remove_prefix(kPrefix.size());
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size())
+    return std::nullopt;
+  return number;
+}
+
+llvm::Expected<std::vector<CalibratedSide>>
+addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& options) {
+  DotOptions dotOptions;
+  dotOptions.weights = format::findScaledFormat("fp8_tensor"); // any: nothing is quantized
+  dotOptions.parameters = options.parameters;
+  llvm::Expected<DotChoice> choice = DotChoice::make(dotOptions);
+  if (!choice)
+    return choice.takeError();
+  std::vector<Dot> dots;
+  module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
+  const std::vector<std::string> names = calibratedNames(dots);
+  std::vector<CalibratedSide> probed;
+  for (const auto& [dot, name] : llvm::zip_equal(dots, names))
+    for (const DotSide& side : dot.sides) {
+      const mlir::Type element = side.type().getElementType();
+      if (side.isWeight() || !(element.isF32() || element.isBF16() || element.isF16()))
+        continue;
+      stablehlo::DotGeneralOp op = dot.op();
+      mlir::OpBuilder builder(op);
+      interpreter::ProbeOp::create(builder, op.getLoc(), side.value(),
+                                   calibrationProbeName(probed.size()));
+      probed.push_back({name,
+                        side.index == 0 ? "lhs" : "rhs",
+                        {side.contracting.begin(), side.contracting.end()}});
+    }
+  if (probed.empty())
+    return llvm::createStringError("it has no dot with activations of f32, bf16 or f16: there is "
+                                   "nothing to calibrate");
+  return probed;
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,39 @@
+// Probes on what the dots of a program are given, for a calibration.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octavo::transforms {
+
+/// A side of a dot whose values a probe passes on.
+struct CalibratedSide {
+  std::string dot;                       ///< as calibratedNames has it
+  std::string side;                      ///< "lhs" or "rhs"
+  std::vector<std::int64_t> contracting; ///< axes of the tensor
+};
+
+/// The name of the probe on the side of that number, which is its place in what
+/// addCalibrationProbes gives.
+std::string calibrationProbeName(std::size_t number);
+/// The number of a probe of that name; nothing if it is another one.
+std::optional<std::size_t> calibrationProbeNumber(std::string_view name);
+
+struct CalibrationProbeOptions {
+  /// Arguments whose name it finds (RE2) are weights, besides those marked octavo.parameter.
+  std::string parameters;
+};
+
+/// Adds a probe (interpreter.probe) on each side of a dot that is of f32, bf16 or f16 and no
+/// weight, moved about at most. The error: `parameters` is no regular expression, or there is no
+/// such side.
+llvm::Expected<std::vector<CalibratedSide>>
+addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& options);
+
+} // namespace octavo::transforms

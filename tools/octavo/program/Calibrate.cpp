@@ -1,0 +1,279 @@
+// octavo calibrate: runs inputs through a program and keeps the ranges of what its dots are given
+// (docs/commands/calibrate.md).
+
+#include "tools/octavo/Commands.h"
+#include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/StatusLine.h"
+#include "tools/octavo/TextTable.h"
+#include "tools/octavo/program/InputSets.h"
+#include "tools/octavo/program/OrThrow.h"
+#include "tools/octavo/program/RunChecks.h"
+#include "tools/octavo/program/RunInterruption.h"
+
+#include "octavo/Analysis/Calibration.h"
+#include "octavo/Backends/Backends.h"
+#include "octavo/Backends/CallableProgram.h"
+#include "octavo/Backends/RangeRecorder.h"
+#include "octavo/Runtime/Binding.h"
+#include "octavo/Runtime/Program.h"
+#include "octavo/Runtime/ProgramFile.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <tbb/global_control.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+namespace octavo::tools {
+
+namespace {
+
+using analysis::CalibratedTensor;
+using analysis::Calibration;
+using execution::Value;
+
+struct CalibrateFlags {
+  std::string program;
+  std::vector<std::string> weights;
+  std::vector<std::string> inputs;
+  std::vector<std::string> merged;
+  std::string output;
+  std::string function;
+  std::string parameters;
+  std::string backend = "compiled";
+  bool ignoresUnused = false;
+  bool hasColumns = false;
+  bool isJson = false;
+  unsigned threads = 0;
+};
+
+constexpr double kPercentiles[] = {99.99, 99.9, 99};
+
+std::string tableOf(const Calibration& calibration) {
+  TextTable table = {{"dot", "side", "columns", "values", "amax", "99.99%", "99.9%", "99%"}};
+  for (const CalibratedTensor& tensor : calibration.tensors) {
+    std::vector<std::string> row = {
+        tensor.dot, tensor.side, tensor.columns == 0 ? "-" : std::to_string(tensor.columns),
+        std::to_string(tensor.magnitudes.count()), fmt::format("{:.4g}", tensor.magnitudes.amax())};
+    for (const double percent : kPercentiles)
+      row.push_back(fmt::format("{:.4g}", tensor.magnitudes.percentile(percent)));
+    table.push_back(std::move(row));
+  }
+  return fmt::format("{}\n{} sides of dots over {} set{} of inputs\n", plainText(table),
+                     calibration.tensors.size(), calibration.inputSets,
+                     calibration.inputSets == 1 ? "" : "s");
+}
+
+nlohmann::ordered_json document(const Calibration& calibration) {
+  nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
+  for (const CalibratedTensor& tensor : calibration.tensors) {
+    nlohmann::ordered_json percentiles;
+    for (const double percent : kPercentiles)
+      percentiles[fmt::format("{}", percent)] = tensor.magnitudes.percentile(percent);
+    tensors.push_back({{"dot", tensor.dot},
+                       {"side", tensor.side},
+                       {"columns", tensor.columns},
+                       {"values", tensor.magnitudes.count()},
+                       {"amax", tensor.magnitudes.amax()},
+                       {"percentiles", std::move(percentiles)}});
+  }
+  return {{"input_sets", calibration.inputSets}, {"tensors", std::move(tensors)}};
+}
+
+/// A side without values has no range: said, and an error where no side has any.
+void tellEmpty(const Calibration& calibration) {
+  std::size_t empty = 0;
+  const CalibratedTensor* first = nullptr;
+  for (const CalibratedTensor& tensor : calibration.tensors)
+    if (tensor.magnitudes.count() == 0 && empty++ == 0)
+      first = &tensor;
+  if (empty == 0)
+    return;
+  const std::string what =
+      fmt::format("the {} of dot \"{}\"{}", first->side, first->dot,
+                  empty == 1 ? "" : fmt::format(" and {} other sides", empty - 1));
+  if (empty == calibration.tensors.size())
+    throw CommandError(fmt::format("no dot was given a value, among them {}: there is no range; "
+                                   "give inputs that are not empty",
+                                   what),
+                       ExitCode::BadInput);
+  std::fflush(stdout);
+  fmt::print(stderr,
+             "octavo: warning: {} had no values in these inputs: no range, and no static scale\n",
+             what);
+}
+
+Calibration readOrThrow(const std::string& path) {
+  auto calibration = analysis::readCalibration(path);
+  if (!calibration)
+    throw CommandError(calibration.error().message(), ExitCode::BadInput);
+  return std::move(*calibration);
+}
+
+Calibration mergedOf(const std::vector<std::string>& files) {
+  Calibration whole = readOrThrow(files.front());
+  for (std::size_t i = 1; i < files.size(); ++i)
+    if (const auto merged = whole.merge(readOrThrow(files[i])); !merged)
+      throw CommandError(fmt::format("{} and {} are not of one program: {}", files.front(),
+                                     files[i], merged.error()),
+                         ExitCode::BadInput);
+  return whole;
+}
+
+/// The arguments with the weights as the values that they have where no file gives one.
+std::vector<runtime::Argument> withWeights(const backends::CallableProgram& program,
+                                           const CalibrateFlags& flags) {
+  std::vector<runtime::Argument> arguments = program.arguments();
+  runtime::Sources sources;
+  for (const std::string& weights : flags.weights)
+    sources.weights.emplace_back(weights);
+  sources.unused =
+      flags.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  const ElapsedTime time("binding weights");
+  std::vector<std::optional<Value>> values =
+      orThrow(runtime::bindNamed(arguments, sources, "@" + program.name()));
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (values[i])
+      arguments[i].given = std::move(values[i]);
+  return arguments;
+}
+
+void runSet(backends::CallableProgram& program, const InputSet& set,
+            const std::vector<runtime::Argument>& arguments, const CalibrateFlags& flags,
+            backends::RangeRecorder& recorder, const execution::Host& host) {
+  runtime::Sources sources;
+  sources.inputs = set.files;
+  sources.unused =
+      flags.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  const std::string where = "inputs " + set.label;
+  std::vector<Value> values =
+      orThrow(runtime::bindArguments(arguments, sources, "@" + program.name()), where);
+  const backends::CallableProgram::Prepared prepared =
+      orThrow(program.prepare(values), flags.program);
+  if (auto results = program.call(prepared, std::move(values), host, {}); !results) {
+    const std::string message = llvm::toString(results.takeError());
+    throw CommandError(where + ": " + message, evaluationFailed());
+  }
+  recorder.endRun();
+}
+
+Calibration calibrationOf(const CalibrateFlags& flags) {
+  const execution::Backend* backend = backends::find(flags.backend);
+  if (backend == nullptr)
+    throw CommandError(unknownName("backend", flags.backend, backends::names()),
+                       ExitCode::BadUsage);
+  auto context = runtime::makeContext();
+  runtime::ProgramFile file = orThrow(runtime::readProgramFile(flags.program, *context));
+  std::unique_ptr<backends::CallableProgram> program;
+  {
+    const ElapsedTime preparing("preparing the program");
+    program = orThrow(backends::CallableProgram::make(
+                          std::move(context), std::move(file),
+                          {.function = flags.function,
+                           .backend = backend,
+                           .probes = transforms::CalibrationProbeOptions{flags.parameters}}),
+                      flags.program);
+  }
+  const std::vector<InputSet> sets = inputSets(flags.inputs, program->arguments());
+  const std::vector<runtime::Argument> arguments = withWeights(*program, flags);
+  using Columns = backends::RangeRecorder::Columns;
+  backends::RangeRecorder recorder(program->probed(),
+                                   flags.hasColumns ? Columns::Record : Columns::Leave);
+  execution::Host host;
+  host.probes = &recorder;
+  const RunInterruption interruption(host);
+  std::atomic<std::size_t> done = 0;
+  const StatusLine line([&](double seconds) {
+    return fmt::format("calibrating, {} of {} sets of inputs, {:.0f} s", done.load(), sets.size(),
+                       seconds);
+  });
+  for (const InputSet& set : sets) {
+    runSet(*program, set, arguments, flags, recorder, host);
+    ++done;
+  }
+  return recorder.calibration();
+}
+
+void checkUsage(const CalibrateFlags& flags) {
+  const auto refuse = [](const std::string& message) {
+    throw CommandError(message, ExitCode::BadUsage);
+  };
+  if (flags.merged.empty()) {
+    if (flags.program.empty())
+      refuse("give PROGRAM and --inputs, or --merge FILE FILE");
+    if (flags.inputs.empty())
+      refuse("give --inputs: what the program is run on");
+    return;
+  }
+  if (!flags.program.empty() || !flags.inputs.empty() || !flags.weights.empty())
+    refuse("--merge takes calibrations alone: no program, no weights and no inputs");
+  if (flags.merged.size() < 2)
+    refuse("--merge needs two calibrations or more");
+}
+
+void calibrate(const CalibrateFlags& flags) {
+  checkUsage(flags);
+  std::optional<tbb::global_control> limit;
+  if (flags.threads > 0)
+    limit.emplace(tbb::global_control::max_allowed_parallelism, flags.threads);
+  const Calibration calibration =
+      flags.merged.empty() ? calibrationOf(flags) : mergedOf(flags.merged);
+  tellEmpty(calibration);
+  if (const auto written = analysis::writeCalibration(flags.output, calibration); !written)
+    throw CommandError(written.error().message(), ExitCode::BadInput);
+  printText(flags.isJson ? document(calibration).dump(2) + "\n" : tableOf(calibration));
+}
+
+} // namespace
+
+void addCalibrateCommand(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "calibrate", "Run inputs through a program and keep the ranges of what its dots are given");
+  auto flags = std::make_shared<CalibrateFlags>();
+  command->add_option("PROGRAM", flags->program,
+                      "StableHLO: MLIR text, a portable artifact, or jax.export's container");
+  command->add_option("-o,--output", flags->output, "Write the calibration")
+      ->type_name("FILE.json")
+      ->required();
+  command
+      ->add_option("--inputs", flags->inputs,
+                   "A set of inputs, or a folder of sets; may be repeated")
+      ->type_name("FOLDER|[NAME=]FILE[,[NAME=]FILE]...")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--weights", flags->weights,
+                   "Tensors for the arguments of the same names; may be repeated")
+      ->type_name("FILE.safetensors")
+      ->allow_extra_args(false);
+  command->add_option("--merge", flags->merged, "Put calibrations of one program together instead")
+      ->type_name("FILE.json");
+  command->add_flag("--columns", flags->hasColumns,
+                    "Keep the largest magnitude of each column, too");
+  command->add_flag("--ignore-unused", flags->ignoresUnused,
+                    "Ignore tensors that no argument uses");
+  command->add_option("--function", flags->function, "Function to run instead of @main")
+      ->type_name("NAME");
+  command
+      ->add_option("--parameters", flags->parameters,
+                   "Treat arguments whose name contains this as weights, besides those marked "
+                   "octavo.parameter")
+      ->type_name("REGEX");
+  command
+      ->add_option("--backend", flags->backend,
+                   "What evaluates the program: compiled, or reference, the interpreter")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--threads", flags->threads, "Use at most this many threads")->type_name("N");
+  command->add_flag("--json", flags->isJson, "Print the figures as JSON");
+  command->footer(R"(Examples:
+  octavo calibrate model.mlir --weights model.safetensors --inputs ids=ids.npy,mask=mask.npy -o model.json
+  octavo calibrate model.mlir --weights model.safetensors --inputs samples/ -o model.json
+  octavo calibrate --merge monday.json tuesday.json -o both.json
+  octavo quantize model.mlir --format fp8_tensor --calibration model.json --explain)");
+  command->callback([flags] { calibrate(*flags); });
+}
+
+} // namespace octavo::tools

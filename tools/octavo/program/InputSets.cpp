@@ -1,0 +1,131 @@
+#include "tools/octavo/program/InputSets.h"
+
+#include "tools/octavo/Commands.h"
+
+#include "octavo/Text/NaturalOrder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace octavo::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool isInput(const fs::path& path) {
+  return path.extension() == ".npy" || path.extension() == ".safetensors";
+}
+
+/// What is in a folder but for hidden names, in natural order.
+std::vector<fs::path> entriesOf(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (!at->path().filename().string().starts_with('.'))
+      entries.push_back(at->path());
+  if (error)
+    throw CommandError(fmt::format("{}: {}", folder.string(), error.message()), ExitCode::BadInput);
+  std::ranges::sort(entries, [](const fs::path& a, const fs::path& b) {
+    return text::precedesNaturally(a.filename().string(), b.filename().string());
+  });
+  return entries;
+}
+
+class SetReader {
+public:
+  explicit SetReader(std::span<const runtime::Argument> arguments) : arguments(arguments) {}
+
+  void addFolder(const fs::path& folder) {
+    const std::vector<fs::path> entries = entriesOf(folder);
+    if (std::ranges::any_of(entries, [&](const fs::path& entry) { return isNamed(entry); })) {
+      addOne(folder, entries);
+      return;
+    }
+    const std::size_t before = sets.size();
+    for (const fs::path& entry : entries) {
+      if (fs::is_directory(entry))
+        addOne(entry, entriesOf(entry));
+      else if (isInput(entry))
+        sets.push_back({entry.string(), {{entry}}});
+      else
+        refuse(entry);
+    }
+    if (sets.size() == before)
+      throw CommandError(fmt::format("{}: it has no inputs: a set is a file NAME.safetensors, a "
+                                     ".npy file, or a folder of them",
+                                     folder.string()),
+                         ExitCode::BadInput);
+  }
+
+  void addFiles(const std::string& given) {
+    InputSet set{given, {}};
+    for (std::size_t begin = 0; begin <= given.size();) {
+      const std::size_t comma = std::min(given.find(',', begin), given.size());
+      const std::string file = given.substr(begin, comma - begin);
+      // A file whose own name has a '=' is given as ./FILE=... only with its argument's name.
+      const std::size_t equals = file.find('=');
+      if (equals == std::string::npos)
+        set.files.push_back({file});
+      else
+        set.files.push_back({file.substr(equals + 1), file.substr(0, equals)});
+      begin = comma + 1;
+    }
+    sets.push_back(std::move(set));
+  }
+
+  std::vector<InputSet> sets;
+
+private:
+  /// Whether it is the array of an argument by its name.
+  bool isNamed(const fs::path& path) const {
+    return path.extension() == ".npy" &&
+           std::ranges::any_of(arguments, [&](const runtime::Argument& argument) {
+             return argument.name == path.stem().string();
+           });
+  }
+
+  [[noreturn]] static void refuse(const fs::path& path) {
+    throw CommandError(fmt::format("{}: cannot tell what it is among inputs: expected a name that "
+                                   "ends in .npy or .safetensors",
+                                   path.string()),
+                       ExitCode::BadInput);
+  }
+
+  /// A folder that is one set: arrays named for their arguments, and files of named tensors.
+  void addOne(const fs::path& folder, const std::vector<fs::path>& entries) {
+    InputSet set{folder.string(), {}};
+    for (const fs::path& entry : entries) {
+      if (!isInput(entry))
+        refuse(entry);
+      if (entry.extension() == ".npy")
+        set.files.push_back({entry, entry.stem().string()});
+      else
+        set.files.push_back({entry});
+    }
+    if (set.files.empty())
+      throw CommandError(fmt::format("{}: it has no inputs", folder.string()), ExitCode::BadInput);
+    sets.push_back(std::move(set));
+  }
+
+  std::span<const runtime::Argument> arguments;
+};
+
+} // namespace
+
+std::vector<InputSet> inputSets(const std::vector<std::string>& given,
+                                std::span<const runtime::Argument> arguments) {
+  SetReader reader(arguments);
+  for (const std::string& each : given) {
+    if (fs::is_directory(each))
+      reader.addFolder(each);
+    else
+      reader.addFiles(each);
+  }
+  return std::move(reader.sets);
+}
+
+} // namespace octavo::tools

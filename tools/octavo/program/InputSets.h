@@ -1,0 +1,27 @@
+// Sets of inputs, each the arguments of one run.
+#pragma once
+
+#include "octavo/Runtime/Argument.h"
+#include "octavo/Runtime/Binding.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octavo::tools {
+
+struct InputSet {
+  std::string label; ///< as it was given, or its path: for messages
+  std::vector<runtime::InputFile> files;
+};
+
+/// What --inputs says:
+/// - a file, or NAME=FILE, several of them with commas between: one set;
+/// - a folder with a .npy file named for an argument (NAME.npy): one set, of its files;
+/// - any other folder: each .safetensors or .npy file and each folder in it is a set, in natural
+///   order.
+/// Throws CommandError for what is none of these.
+std::vector<InputSet> inputSets(const std::vector<std::string>& given,
+                                std::span<const runtime::Argument> arguments);
+
+} // namespace octavo::tools
