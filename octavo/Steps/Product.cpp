@@ -126,6 +126,28 @@ Outcome PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range
   return {};
 }
 
+Outcome PackStoredStep::run(Frame& frame) const {
+  const numerics::ScaledTensor& tensor = frame.values[static_cast<std::size_t>(from)].scaled();
+  kernels::PackedOperand& target = frame.whole.packed[static_cast<std::size_t>(packed)];
+  // All axes but the last are one: a block has one row, or all.
+  const std::int64_t rows = numerics::elementCount(tensor.shape) / plan.depth;
+  const std::int64_t across = tensor.shape.size() == 2 ? tensor.type.block.front()
+                              : plan.left.across == 1  ? 1
+                                                       : rows;
+  target = kernels::pack(kernels::ScaledView{.element = tensor.type.element,
+                                             .scale = tensor.type.scale,
+                                             .rows = rows,
+                                             .depth = plan.depth,
+                                             .across = across,
+                                             .along = plan.left.along,
+                                             .elements = tensor.elements.data(),
+                                             .scales = tensor.scales.data(),
+                                             .scaleBytes = sizeof(tensor.scales.front()),
+                                             .outer = tensor.outer},
+                         kernels::Side::Left, plan, {}, std::move(target));
+  return {};
+}
+
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   const Value& value = frame.values[static_cast<std::size_t>(weight)];
   const auto pack = [&] {
@@ -211,6 +233,11 @@ StepFacts PackStep::facts() const {
           .bytes = static_cast<double>(sizeof(float)) * static_cast<double>(rows) *
                        static_cast<double>(plan.depth) +
                    bytesOf(plan.left, rows, plan.depth)};
+}
+
+StepFacts PackStoredStep::facts() const {
+  return {
+      .kind = StepFacts::Kind::Pack, .detail = formatName(plan.left, plan.depth), .operations = 0};
 }
 
 StepFacts ScaledProductStep::facts() const {

@@ -85,6 +85,20 @@ private:
   int packed;
 };
 
+/// The left side of products, a scaled tensor among the values, packed for them.
+class PackStoredStep : public Step {
+public:
+  /// `packed` is of Worker::packed.
+  PackStoredStep(OperationTextPtr op, kernels::ProductPlan plan, int from, int packed)
+      : Step(std::move(op)), plan(std::move(plan)), from(from), packed(packed) {}
+  Outcome run(Frame& frame) const override;
+  StepFacts facts() const override;
+
+private:
+  kernels::ProductPlan plan;
+  int from, packed;
+};
+
 class ScaledProductStep : public RowStep {
 public:
   /// `packed` is of Worker::packed, `weight` among the values, [columns, depth] or transposed,

@@ -3,6 +3,8 @@
 #include "octavo/Kernels/QuantizedTensor.h"
 #include "octavo/Numerics/Tensor.h"
 
+#include <cstring>
+
 namespace octavo::steps {
 
 Outcome refusal(const Step& step, float value) {
@@ -26,13 +28,40 @@ Outcome QuantizeStep::run(Frame& frame) const {
   return {};
 }
 
-StepFacts QuantizeStep::facts() const {
+namespace {
+
+/// Bytes of a scaled tensor, codes and scales.
+double bytesOf(const numerics::ScaledType& type, std::span<const std::int64_t> shape) {
   const auto count = static_cast<double>(numerics::elementCount(shape));
   const auto blocks =
       static_cast<double>(numerics::elementCount(format::scaleShape(shape, type.block)));
-  return {.kind = StepFacts::Kind::Quantize,
-          .bytes = count * sizeof(float) +
-                   (count * type.element->width() + blocks * type.scale->width()) / 8};
+  return (count * type.element->width() + blocks * type.scale->width()) / 8;
+}
+
+} // namespace
+
+StepFacts QuantizeStep::facts() const {
+  const auto count = static_cast<double>(numerics::elementCount(shape));
+  return {.kind = StepFacts::Kind::Quantize, .bytes = count * sizeof(float) + bytesOf(type, shape)};
+}
+
+Outcome FromPartsStep::run(Frame& frame) const {
+  numerics::ScaledTensor tensor{shape, type, {}, {}};
+  const auto* codes = frame.at<const std::uint8_t>(elements);
+  tensor.elements.assign(codes, codes + numerics::elementCount(shape));
+  tensor.scales.resize(
+      static_cast<std::size_t>(numerics::elementCount(format::scaleShape(shape, type.block))));
+  const auto width = static_cast<std::size_t>(type.scale->bytes());
+  for (std::size_t i = 0; i < tensor.scales.size(); ++i)
+    std::memcpy(&tensor.scales[i], frame.at(scales) + i * width, width);
+  if (outer)
+    tensor.outer = *frame.at<const float>(*outer);
+  frame.values[static_cast<std::size_t>(result)] = Value(std::move(tensor));
+  return {};
+}
+
+StepFacts FromPartsStep::facts() const {
+  return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(type, shape)};
 }
 
 } // namespace octavo::steps

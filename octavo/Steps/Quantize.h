@@ -1,4 +1,4 @@
-// Tensors quantized to scaled tensors.
+// Scaled tensors as a run makes them: quantized, or from their parts.
 #pragma once
 
 #include "octavo/Numerics/QuantizeOptions.h"
@@ -28,6 +28,25 @@ private:
   std::vector<std::int64_t> shape;
   numerics::ScaledType type;
   numerics::QuantizeOptions options;
+  int result;
+};
+
+/// A scaled tensor among the values from its codes and scales, which lie in slots, a code in each
+/// container of its format.
+class FromPartsStep : public Step {
+public:
+  FromPartsStep(OperationTextPtr op, Slot elements, Slot scales, std::optional<Slot> outer,
+                std::vector<std::int64_t> shape, numerics::ScaledType type, int result)
+      : Step(std::move(op)), elements(elements), scales(scales), outer(outer),
+        shape(std::move(shape)), type(std::move(type)), result(result) {}
+  Outcome run(Frame& frame) const override;
+  StepFacts facts() const override;
+
+private:
+  Slot elements, scales;
+  std::optional<Slot> outer;
+  std::vector<std::int64_t> shape;
+  numerics::ScaledType type;
   int result;
 };
 

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -111,6 +112,23 @@ llvm::Error checkPreset(const DotFormats& options) {
   return llvm::Error::success();
 }
 
+/// That delayed scales are of whole tensors, and all that is said of the quantization.
+llvm::Error checkDelayed(const DotFormats& formats) {
+  if (!formats.delayed)
+    return llvm::Error::success();
+  if (formats.rule || formats.nonFinite || !formats.preset.empty() || formats.scales)
+    return llvm::createStringError(
+        "delayed scaling decides the scales, and values beyond the largest saturate; give no scale "
+        "rule, policy, preset or calibration beside it");
+  for (const ScaledFormat* format : {formats.weights, formats.activations, formats.ofGradients()})
+    if (format && (format->scale->name != "f32" || format->hasOuterScale ||
+                   format->across != format::kWholeAxis || format->along != format::kWholeAxis))
+      return llvm::createStringError("delayed scales are one f32 a tensor; " +
+                                     std::string(format->name) +
+                                     " has others; fp8_tensor and fp8_e5m2_tensor have it");
+  return llvm::Error::success();
+}
+
 /// That the formats are there and that what is said of their scales fits them.
 llvm::Error checkFormats(const DotFormats& formats) {
   if (!formats.weights)
@@ -122,6 +140,8 @@ llvm::Error checkFormats(const DotFormats& formats) {
                                    " has scales of " + std::string(formats.weights->scale->name) +
                                    ", whose one rule is nearest");
   if (llvm::Error error = checkStaticScales(formats))
+    return error;
+  if (llvm::Error error = checkDelayed(formats))
     return error;
   return checkPreset(formats);
 }
@@ -139,6 +159,25 @@ bool isNamed(const std::string& name, const RE2* pattern, const Dot& dot) {
   return pattern
              ? findsIn(*pattern, dot)
              : name == dot.record.name || (!dot.record.weight.empty() && name == dot.record.weight);
+}
+
+/// Why a function cannot carry scales for a dot; empty if it can.
+std::string reasonByState(const Dot& dot) {
+  stablehlo::DotGeneralOp op = dot.op();
+  auto function = llvm::dyn_cast<mlir::func::FuncOp>(op->getParentOp());
+  if (!function)
+    return "delayed scales are state of a function, and the dot is within " +
+           op->getParentOp()->getName().getStringRef().str();
+  const std::string name = "@" + function.getName().str();
+  if (!function.isPublic())
+    return "delayed scales are state of the program, and " + name +
+           " is private; octavo-opt --inline may help";
+  if (!mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
+                                              function->getParentOfType<mlir::ModuleOp>()))
+    return "delayed scales are state of the program, which itself calls " + name;
+  if (llvm::any_of(dot.sides, [](const DotSide& side) { return !side.type().hasStaticShape(); }))
+    return "delayed scales need tensors of known extents";
+  return {};
 }
 
 /// Elements of its weight; of the larger side where it has none.
@@ -185,10 +224,20 @@ llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
   const auto of = [](const DotRule& rule, llvm::Error error) {
     return llvm::createStringError(rule.where + ": " + llvm::toString(std::move(error)));
   };
+  const DotRule* firstDelayed = nullptr;
   for (const DotRule& rule : options.rules) {
     if (!rule.keep)
       if (llvm::Error error = checkFormats(rule.formats))
         return of(rule, std::move(error));
+    if (const auto& delayed = rule.formats.delayed) {
+      firstDelayed = firstDelayed ? firstDelayed : &rule;
+      if (const std::int64_t length = firstDelayed->formats.delayed->history;
+          length != delayed->history)
+        return of(rule, llvm::createStringError("a history of " + std::to_string(delayed->history) +
+                                                " steps, where " + firstDelayed->where +
+                                                " has one of " + std::to_string(length) +
+                                                "; a program keeps histories of one length"));
+    }
     auto& expressions = choice.patterns.emplace_back();
     for (llvm::StringRef name : rule.names) {
       expressions.emplace_back();
@@ -332,6 +381,9 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
   if (!hasWeight && wide != dot.sides.end())
     return wide->isGradient ? "both operands are activations, and its gradient stays wide"
                             : "both operands are activations, which stay wide";
+  if (formats->delayed)
+    if (std::string reason = reasonByState(dot); !reason.empty())
+      return reason;
   const std::int64_t size = sizeOf(dot);
   if (size < chosen.minSize)
     return std::string(hasWeight ? "its weight has " : "its larger side has ") +

@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/DotChoice.h"
 #include "octavo/Transforms/WeightPlan.h"
 
@@ -9,6 +10,7 @@
 #include "mlir/IR/Builders.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -30,6 +32,8 @@ public:
   void quantizeRoots();
   void replace(const Dot& dot);
   void eraseUnused();
+  /// Ends the functions that carry scales, and says which they are.
+  std::vector<DelayedRecord> finishDelayed();
 
 private:
   struct ScaledSide {
@@ -40,6 +44,7 @@ private:
   ScaledSide scaled(const DotSide& side);
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
   mlir::Value quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged);
+  mlir::Value quantizeDelayed(const DotSide& side, const MergedAxes& merged);
 
   const WeightPlan& plan;
   llvm::DenseMap<mlir::Value, mlir::Value> roots;
@@ -47,6 +52,8 @@ private:
   std::map<std::pair<const void*, std::vector<std::int64_t>>, mlir::Value> merges;
   llvm::DenseMap<std::tuple<mlir::Value, mlir::Type, mlir::Attribute>, mlir::Value> inProgram;
   llvm::SetVector<mlir::Operation*> maybeUnused;
+  llvm::MapVector<mlir::Operation*, DelayedScales> delayed; ///< of functions
+  llvm::DenseMap<std::pair<mlir::Value, const format::ElementFormat*>, DelayedScales::Codes> codes;
 };
 
 void Rewriting::quantizeRoots() {
@@ -99,12 +106,45 @@ mlir::Value Rewriting::quantize(const DotSide& side, mlir::Value value, const Me
   return quantized;
 }
 
+/// One scale covers the tensor, however its axes are merged: all dots take the same codes.
+mlir::Value Rewriting::quantizeDelayed(const DotSide& side, const MergedAxes& merged) {
+  stablehlo::DotGeneralOp op = side.op;
+  auto function = op->getParentOfType<mlir::func::FuncOp>();
+  const DelayedScaling& scaling = *side.settings->delayed;
+  DelayedScales& scales = delayed.try_emplace(function, function, scaling.history).first->second;
+  const auto [found, isNew] = codes.try_emplace({side.value(), side.format->element});
+  if (isNew)
+    found->second = scales.quantize(side.value(), *side.format->element, scaling.margin);
+  const auto& [elements, inverse] = found->second;
+
+  mlir::OpBuilder builder(op);
+  const ir::ScaledType type =
+      scaledType(builder.getContext(), *side.format, merged.shape, merged.contracting);
+  const auto grid = mlir::RankedTensorType::get(
+      llvm::SmallVector<std::int64_t>(merged.shape.size(), 1), builder.getF32Type());
+  const mlir::Value scale = stablehlo::ReshapeOp::create(builder, op.getLoc(), grid, inverse);
+  return ir::PackOp::create(builder, op.getLoc(), type,
+                            applyMerge(builder, op.getLoc(), elements, merged), scale,
+                            mlir::Value());
+}
+
+std::vector<DelayedRecord> Rewriting::finishDelayed() {
+  std::vector<DelayedRecord> records;
+  for (auto& [function, scales] : delayed) {
+    scales.finish();
+    records.push_back({scales.function().getName().str(), scales.tensors(), scales.history()});
+  }
+  return records;
+}
+
 Rewriting::ScaledSide Rewriting::scaled(const DotSide& side) {
   if (const AheadSide* ahead = plan.find(side)) {
     maybeUnused.insert(side.trace.movement.begin(), side.trace.movement.end());
     return {roots.lookup(ahead->root), ahead->batching, ahead->contracting};
   }
   const MergedAxes merged = side.merged();
+  if (side.format && side.settings->delayed)
+    return {quantizeDelayed(side, merged), merged.batching, {merged.contracting}};
   const mlir::Value value = merge(side, merged);
   return {
       side.format ? quantize(side, value, merged) : value, merged.batching, {merged.contracting}};
@@ -265,6 +305,7 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
     if (dot.record.isQuantized)
       rewriting.replace(dot);
   rewriting.eraseUnused();
+  report.delayed = rewriting.finishDelayed();
   return report;
 }
 

@@ -4,6 +4,7 @@
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Scaled.h"
+#include "octavo/Transforms/DelayedScales.h"
 #include "octavo/Transforms/StaticScales.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -40,6 +41,9 @@ struct DotFormats {
   /// each run.
   std::shared_ptr<const StaticScales> scales;
   analysis::RangeChoice range;
+  /// Scales of the tensors come from earlier steps and are state of the program; none: from the
+  /// values. Stands alone, as a preset does.
+  std::optional<DelayedScaling> delayed;
 
   const format::ScaledFormat* ofGradients() const { return gradients.value_or(activations); }
 };
@@ -103,9 +107,16 @@ struct WeightRecord {
   std::int64_t bitsAfter; ///< elements and scales, where it is quantized ahead; else as before
 };
 
+/// Scales that a function takes and returns.
+struct DelayedRecord {
+  std::string function;
+  std::int64_t tensors, history;
+};
+
 struct DotReport {
   std::vector<DotRecord> dots; ///< in the order of the program
   std::vector<WeightRecord> weights;
+  std::vector<DelayedRecord> delayed;
 
   std::int64_t quantized() const;
   std::int64_t weightBitsBefore() const;

@@ -134,6 +134,8 @@ private:
   Calibrations& calibrations;
   DotRule rule;
   std::string reason;
+  DelayedScaling delayed;
+  std::int64_t margin = 0;
 };
 
 llvm::Error RuleReader::readKey(const std::string& key, const std::string& where,
@@ -161,14 +163,26 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     return assign(formatOf(where, value, true), rule.formats.gradients);
   if (key == "preset")
     return assign(textOf(where, value), rule.formats.preset);
+  if (key == "history" || key == "margin") {
+    const bool isHistory = key == "history";
+    const std::int64_t least = isHistory ? 1 : 0, most = isHistory ? 65536 : 100;
+    if (!value.is_number_integer() || value.get<std::int64_t>() < least ||
+        value.get<std::int64_t>() > most)
+      return llvm::createStringError(
+          where + ": expected " + (isHistory ? "a number of steps" : "a power of two") + " from " +
+          std::to_string(least) + " to " + std::to_string(most) + ", found " + value.dump());
+    (isHistory ? delayed.history : margin) = value.get<std::int64_t>();
+    return llvm::Error::success();
+  }
   if (key == "reason")
     return assign(textOf(where, value), reason);
   if (key == "scales")
     return assign(calibrations.of(where, value), rule.formats.scales);
-  if (!llvm::is_contained({"place", "rule", "non_finite", "keep", "range"}, key))
+  if (!llvm::is_contained({"place", "rule", "non_finite", "keep", "range", "scaling"}, key))
     return unknown(where, "key", key,
                    {"dots", "place", "smaller_than", "weights", "activations", "gradients", "rule",
-                    "preset", "non_finite", "scales", "range", "keep", "reason"});
+                    "preset", "non_finite", "scales", "range", "scaling", "history", "margin",
+                    "keep", "reason"});
 
   llvm::Expected<std::string> name = textOf(where, value);
   if (!name)
@@ -184,6 +198,11 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
                                      "\"; available: " + std::string(analysis::kRangeSpellings) +
                                      " (above 0, at most 100)");
     rule.formats.range = *range;
+  } else if (key == "scaling") {
+    if (*name != "current" && *name != "delayed")
+      return unknown(where, "scaling", *name, {"current", "delayed"});
+    if (*name == "delayed")
+      rule.formats.delayed.emplace();
   } else if (key == "rule") {
     rule.formats.rule = format::findScaleRule(*name);
     if (!rule.formats.rule)
@@ -202,8 +221,8 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
 
 llvm::Error RuleReader::finish(const Json& object) {
   if (rule.keep) {
-    for (const char* key :
-         {"weights", "activations", "gradients", "rule", "preset", "non_finite", "scales", "range"})
+    for (const char* key : {"weights", "activations", "gradients", "rule", "preset", "non_finite",
+                            "scales", "range", "scaling", "history", "margin"})
       if (object.contains(key))
         return llvm::createStringError(rule.where + ": it keeps its dots, and has \"" + key +
                                        "\" too; a rule has \"keep\" or formats");
@@ -222,6 +241,13 @@ llvm::Error RuleReader::finish(const Json& object) {
   if (object.contains("range") && !rule.formats.scales)
     return llvm::createStringError(rule.where + ".range: it chooses a range of a calibration, and "
                                                 "the rule names none: give \"scales\": FILE");
+  if (rule.formats.delayed) {
+    delayed.margin = static_cast<int>(margin);
+    rule.formats.delayed = delayed;
+  } else if (object.contains("history") || object.contains("margin")) {
+    return llvm::createStringError(rule.where + ": \"history\" and \"margin\" are of \"scaling\": "
+                                                "\"delayed\"");
+  }
   if (!object.contains("activations"))
     rule.formats.activations = defaultActivations(*rule.formats.weights);
   return llvm::Error::success();

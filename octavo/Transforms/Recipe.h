@@ -39,6 +39,10 @@ inline constexpr std::array kRecipes = {
     NamedRecipe{"fp8-training",
                 "FP8 with a scale a tensor, from each step's values: E4M3, gradients E5M2",
                 R"({"rules": [{"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor"}]})"},
+    NamedRecipe{"fp8-delayed",
+                "FP8 with a scale a tensor, from the 16 steps before: E4M3, gradients E5M2",
+                R"({"rules": [
+  {"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor", "scaling": "delayed"}]})"},
     NamedRecipe{"fp8-row", "FP8 E4M3, an f32 scale a row",
                 R"({"rules": [{"weights": "fp8_row"}]})"},
     NamedRecipe{"fp8-block", "FP8 E4M3, weights in blocks of 128x128, activations of 1x128",

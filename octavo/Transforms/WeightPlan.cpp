@@ -130,6 +130,8 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
     return "it is not stored as f32, bf16 or f16";
   if (!llvm::cast<mlir::RankedTensorType>(root.getType()).hasStaticShape())
     return "its extents are not known before the program runs";
+  if (llvm::any_of(takers.sides, [](const DotSide* side) { return side->settings->delayed; }))
+    return "its scale comes from earlier steps";
   mapping = mapToRoot(root, takers.sides);
   if (!mapping.reason.empty())
     return mapping.reason;

@@ -141,3 +141,94 @@ def test_several_contracted_axes_are_one(equation, a, b, backend, tmp_path):
                   "--both-activations", "--backend", backend, "--output", tmp_path / "c.npy")
     assert "1 of 1 dots" in text
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), np.einsum(equation, *arrays))
+
+
+def saturated(x, scale, dtype):
+    """Times the scale, within the largest values, rounded by ml_dtypes; and back."""
+    most = np.float32(ml_dtypes.finfo(dtype).max)
+    return np.clip(x * scale, -most, most).astype(dtype).astype(np.float32) * (np.float32(1) / scale)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_delayed_scales_go_from_step_to_step(program, arrays, tmp_path, backend):
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(json.dumps({"rules": [{"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor",
+                                             "scaling": "delayed", "history": 3, "margin": 1}]}))
+    quantized = tmp_path / "q.mlir"
+    text = octavo("quantize", program, "--recipe", recipe, "--parameters", "^p", "-o", quantized)
+    assert "octavo.scales f32[6]" in text and "octavo.histories f32[6, 3]" in text
+    assert "interpreted 0 operations" in octavo("run", quantized, "--explain-compile")
+
+    e4m3, e5m2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+    formats = [e4m3, e4m3, e4m3, e4m3, e5m2, e5m2]  # x, up, hidden, down, and gradients of the last and of hidden
+    scales, histories = np.ones(6, np.float32), np.zeros((6, 3), np.float32)
+    down, up = arrays["down"], arrays["up"]
+    for step in range(5):
+        x, target = (arrays[name] * np.float32(2.0 ** -step) for name in ("x", "target"))  # the oldest leaves
+        flat = x.reshape(-1, WIDTH)
+        narrow = lambda i, value: saturated(value, scales[i], formats[i])
+        before = product(narrow(0, flat), narrow(1, up))
+        hidden = np.maximum(before, 0)
+        error = 2 * (product(narrow(2, hidden), narrow(3, down)) - target.reshape(-1, WIDTH))
+        to_hidden = product(narrow(4, error), narrow(3, down).T) * (before > 0)
+        expected = {"down": product(narrow(2, hidden).T, narrow(4, error)),
+                    "up": product(narrow(0, flat).T, narrow(5, to_hidden))}
+        amaxes = np.array([np.abs(each).max() for each in (flat, up, hidden, down, error, to_hidden)])
+
+        given = {"p['down']": down, "p['up']": up, "x": x, "target": target, "octavo.scales": scales,
+                 "octavo.histories": histories}
+        inputs = []
+        for i, (name, array) in enumerate(given.items()):
+            np.save(tmp_path / f"in{i}.npy", array)
+            inputs += ["--input", f"{name}={tmp_path / f'in{i}.npy'}"]
+        out = tmp_path / f"out{step}"
+        octavo("run", quantized, *inputs, "--backend", backend, "--output", out)
+        found = [np.load(path) for path in sorted(out.glob("*.npy"))]
+        by_shape = {each.shape: each for each in found}
+        for name, array in (("down", down), ("up", up)):
+            change = (by_shape[array.shape] - array) / -RATE
+            assert np.abs(change - expected[name]).max() <= 2e-5 * np.abs(expected[name]).max(), (step, name)
+
+        # F1 to F3, by hand: the newest in slot 0 decides with the others, then all move.
+        histories[:, 0] = amaxes
+        largest = np.array([float(ml_dtypes.finfo(each).max) for each in formats], np.float32)
+        scales = (largest / 2 / histories.max(1)).astype(np.float32)
+        histories = np.stack([np.zeros(6, np.float32), histories[:, 2], histories[:, 0]], 1)
+        np.testing.assert_allclose(by_shape[(6,)], scales, rtol=1e-6)
+        np.testing.assert_allclose(by_shape[(6, 3)], histories, rtol=1e-6)
+        scales, histories = by_shape[(6,)], by_shape[(6, 3)]
+        down, up = by_shape[down.shape], by_shape[up.shape]
+
+
+@pytest.mark.parametrize("rule, message", [
+    ({"scaling": "delaid"}, 'rules[0].scaling: no scaling "delaid"; near it: delayed'),
+    ({"weights": "mxfp8_e4m3", "scaling": "delayed"}, "delayed scales are one f32 a tensor; mxfp8_e4m3 has others"),
+    ({"scaling": "delayed", "non_finite": "saturate"}, "delayed scaling decides the scales"),
+    ({"scaling": "delayed", "history": 0}, "rules[0].history: expected a number of steps from 1 to 65536, found 0"),
+    ({"history": 4}, '"history" and "margin" are of "scaling": "delayed"'),
+    ({"gradients": "fp8_e5m2_tenser"}, 'rules[0].gradients: no scaled format "fp8_e5m2_tenser"; near it: fp8_e5m2_tensor')])
+def test_rules_of_training_that_are_wrong(program, tmp_path, rule, message):
+    recipe = tmp_path / "recipe.json"
+    recipe.write_text(json.dumps({"rules": [{"weights": "fp8_tensor"} | rule]}))
+    assert message in octavo("quantize", program, "--recipe", recipe, code=3)
+
+
+def test_histories_have_one_length(program, tmp_path):
+    recipe = tmp_path / "recipe.json"
+    delayed = {"weights": "fp8_tensor", "scaling": "delayed"}
+    recipe.write_text(json.dumps({"rules": [{"dots": "re:jvp", **delayed}, {**delayed, "history": 4}]}))
+    message = octavo("quantize", program, "--recipe", recipe, code=3)
+    assert "rules[1]: a history of 4 steps, where" in message and "rules[0] has one of 16" in message
+
+
+def test_dots_that_no_state_reaches_are_left(tmp_path):
+    def scanned(x, w):
+        return jax.lax.scan(lambda carry, _: (jnp.tanh(carry @ w), ()), x, None, length=3)[0]
+    lowered = jax.jit(scanned).lower(np.ones((4, 32), np.float32), np.ones((32, 32), np.float32))
+    program = tmp_path / "scan.mlir"
+    program.write_text(lowered.as_text(debug_info=True))
+    report = json.loads(octavo("quantize", program, "--recipe", "fp8-delayed", "--parameters", "w",
+                               "--both-activations", "--json"))
+    assert report["delayed"] == []
+    assert [dot["reason"] for dot in report["dots"]] == [
+        "delayed scales are state of the program, and @closed_call is private; octavo-opt --inline may help"]

@@ -114,6 +114,8 @@ private:
   llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
   llvm::Error randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence);
   llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
+  llvm::Error fromParts(ir::PackOp op, Sequence& sequence);
+  llvm::Error stored(ir::DotGeneralOp op, Sequence& sequence);
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
@@ -432,6 +434,44 @@ llvm::Error Lowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
   add(sequence, std::make_unique<steps::QuantizeStep>(
                     text(op), *from, randomBits, type.getShape().vec(), type.getKind(),
                     op.getQuantization().getOptions(type, element->format()), result->number));
+  return llvm::Error::success();
+}
+
+llvm::Error Lowering::fromParts(ir::PackOp op, Sequence& sequence) {
+  llvm::Expected<std::vector<Place>> parts = used(op->getOperands());
+  if (!parts)
+    return parts.takeError();
+  if (!llvm::all_of(*parts, [](const Place& place) { return place.memory.has_value(); }))
+    return interpret(op, sequence, "its codes have no place in memory");
+  llvm::Expected<Place> result = used(op.getResult());
+  if (!result)
+    return result.takeError();
+  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
+  add(sequence, std::make_unique<steps::FromPartsStep>(
+                    text(op), Slot{(*parts)[0].number}, Slot{(*parts)[1].number},
+                    parts->size() > 2 ? std::optional(Slot{(*parts)[2].number}) : std::nullopt,
+                    type.getShape().vec(), type.getKind(), result->number));
+  return llvm::Error::success();
+}
+
+/// A product of two scaled tensors that lie among the values.
+llvm::Error Lowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
+  std::string why;
+  const std::optional<StoredProduct> product = storedProduct(op, &why);
+  if (!product)
+    return interpret(op, sequence, std::move(why));
+  llvm::Expected<std::vector<Place>> sides = used(op->getOperands());
+  if (!sides)
+    return sides.takeError();
+  llvm::Expected<Slot> result = usedSlot(op.getResult());
+  if (!result)
+    return result.takeError();
+  const int left = program.packedCount++;
+  add(sequence,
+      std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number, left));
+  add(sequence, std::make_unique<steps::ScaledProductStep>(
+                    text(op), product->plan, left, (*sides)[1].number, product->isTransposed,
+                    *result, product->rows, product->columns, program.rightCount++));
   return llvm::Error::success();
 }
 
@@ -774,11 +814,8 @@ llvm::Error Lowering::operation(mlir::Operation* op, Sequence& sequence) {
           [&](auto scatterOp) { return scatter(scatterOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
       .Case([&](ir::QuantizeOp quantizeOp) { return quantize(quantizeOp, sequence); })
-      .Case([&](ir::DotGeneralOp dot) {
-        std::string why = "its left side is used by more than products of one form";
-        scaledProduct(dot, &why);
-        return interpret(op, sequence, std::move(why));
-      })
+      .Case([&](ir::PackOp packOp) { return fromParts(packOp, sequence); })
+      .Case([&](ir::DotGeneralOp dot) { return stored(dot, sequence); })
       .Default([&](mlir::Operation*) { return interpret(op, sequence, whyNoCode(op)); });
 }
 

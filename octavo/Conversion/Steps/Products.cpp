@@ -245,56 +245,124 @@ bool contractsLast(llvm::ArrayRef<std::int64_t> contracting, std::size_t rank) {
 
 } // namespace
 
-std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why) {
-  const auto none = [&](const llvm::Twine& reason) -> std::optional<ScaledProduct> {
-    if (why != nullptr)
-      *why = reason.str();
+namespace {
+
+/// The right side of a dot as the kernels take it.
+struct RightSide {
+  kernels::OperandFormat format;
+  bool isTransposed; ///< [depth, columns]
+  std::int64_t depth, columns;
+};
+
+std::optional<RightSide> rightSide(ir::DotGeneralOp dot, std::string& why) {
+  const auto none = [&](llvm::StringRef reason) -> std::optional<RightSide> {
+    why = reason.str();
     return std::nullopt;
   };
   const auto numbers = dot.getDotDimensionNumbers();
-  auto weightType = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
-  if (!weightType || weightType.getRank() != 2 || !weightType.hasStaticShape())
+  auto type = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
+  if (!type || type.getRank() != 2 || !type.hasStaticShape())
     return none("the kernels multiply by a scaled matrix of known extents on the right");
   if (!numbers.getLhsBatchingDimensions().empty() ||
       numbers.getRhsContractingDimensions().size() != 1)
     return none("the kernels contract one axis of the right matrix and have no batches");
   if (!isF32(dot.getResult()))
     return none("the kernels' products of scaled tensors are f32");
-  const std::int64_t contracted = numbers.getRhsContractingDimensions().front();
-  const bool isTransposed = contracted == 0;
-  const std::int64_t depth = weightType.getShape()[static_cast<std::size_t>(contracted)];
-  const auto right = formatOf(weightType, isTransposed);
+  const bool isTransposed = numbers.getRhsContractingDimensions().front() == 0;
+  const auto format = formatOf(type, isTransposed);
+  const std::int64_t depth = type.getShape()[isTransposed ? 0 : 1];
+  if (!format || depth == 0)
+    return none("the kernels contract the last axis of both sides, which has elements");
+  return RightSide{*format, isTransposed, depth, type.getShape()[isTransposed ? 1 : 0]};
+}
+
+/// The blocks of a left side; nothing where they are none that the kernels know.
+std::optional<kernels::OperandFormat> leftFormat(ir::DotGeneralOp dot) {
+  const auto type = mlir::cast<ir::ScaledType>(dot.getLhs().getType());
+  const auto numbers = dot.getDotDimensionNumbers();
+  return contractsLast(numbers.getLhsContractingDimensions(), type.getRank()) ? formatOf(type)
+                                                                              : std::nullopt;
+}
+
+constexpr llvm::StringLiteral kNoLeftForm =
+    "the kernels have no form for the blocks of its left side";
+
+} // namespace
+
+std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why) {
+  std::string reason;
+  const auto none = [&]() -> std::optional<ScaledProduct> {
+    if (why != nullptr)
+      *why = std::move(reason);
+    return std::nullopt;
+  };
+  const std::optional<RightSide> right = rightSide(dot, reason);
+  if (!right)
+    return none();
   kernels::OperandFormat left = kernels::floatOperand();
   auto quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
   mlir::Value activations = dot.getLhs();
-  if (auto leftType = mlir::dyn_cast<ir::ScaledType>(dot.getLhs().getType())) {
-    const auto format = formatOf(leftType);
-    if (!quantize)
-      return none("its left side is not quantized in the program");
-    if (quantize.getRandomBits())
-      return none("its left side is rounded by random bits");
-    if (!format || !contractsLast(numbers.getLhsContractingDimensions(), leftType.getRank()))
-      return none("the kernels have no form for the blocks of its left side");
+  if (mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
+    const auto format = leftFormat(dot);
+    reason = !quantize                  ? "its left side is not quantized in the program"
+             : quantize.getRandomBits() ? "its left side is rounded by random bits"
+             : !format                  ? kNoLeftForm.str()
+                                        : "";
+    if (!reason.empty())
+      return none();
     left = *format;
     activations = quantize.getOperand();
   } else {
     quantize = nullptr;
   }
-  if (!isF32(activations))
-    return none("its left side is not of f32");
-  if (!right || depth == 0 ||
-      !contractsLast(numbers.getLhsContractingDimensions(), shapeOf(activations).size()))
-    return none("the kernels contract the last axis of both sides, which has elements");
-  auto plan = kernels::productPlan(left, *right, depth);
-  if (!plan)
-    return none(plan.error());
+  if (!isF32(activations)) {
+    reason = "its left side is not of f32";
+    return none();
+  }
+  if (!contractsLast(dot.getDotDimensionNumbers().getLhsContractingDimensions(),
+                     shapeOf(activations).size())) {
+    reason = "the kernels contract the last axis of both sides, which has elements";
+    return none();
+  }
+  auto plan = kernels::productPlan(left, right->format, right->depth);
+  if (!plan) {
+    reason = plan.error();
+    return none();
+  }
   return ScaledProduct{*plan,
                        quantize,
                        activations,
                        dot.getRhs(),
-                       isTransposed,
-                       sizeOf(activations) / depth,
-                       weightType.getShape()[isTransposed ? 1 : 0]};
+                       right->isTransposed,
+                       sizeOf(activations) / right->depth,
+                       right->columns};
+}
+
+std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* why) {
+  std::string reason;
+  const auto none = [&]() -> std::optional<StoredProduct> {
+    if (why != nullptr)
+      *why = std::move(reason);
+    return std::nullopt;
+  };
+  const std::optional<RightSide> right = rightSide(dot, reason);
+  if (!right)
+    return none();
+  auto type = mlir::dyn_cast<ir::ScaledType>(dot.getLhs().getType());
+  const auto left = type ? leftFormat(dot) : std::nullopt;
+  if (!left) {
+    reason = kNoLeftForm.str();
+    return none();
+  }
+  auto plan = kernels::productPlan(*left, right->format, right->depth);
+  if (!plan) {
+    reason = plan.error();
+    return none();
+  }
+  std::int64_t rows = 1;
+  for (const std::int64_t extent : type.getShape().drop_back())
+    rows *= extent;
+  return StoredProduct{*plan, right->isTransposed, rows, right->columns};
 }
 
 bool isPackedForProducts(ir::QuantizeOp op) {
@@ -318,60 +386,80 @@ bool isPackedForProducts(ir::QuantizeOp op) {
 
 namespace {
 
-/// A quantization of the same values with the axis `contracted` moved to the end, and its blocks
-/// with it.
-ir::QuantizeOp contractedLast(mlir::OpBuilder& builder, ir::QuantizeOp op,
-                              std::int64_t contracted) {
-  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
-  const std::int64_t last = type.getRank() - 1;
-  if (contracted == last)
-    return mlir::cast<ir::QuantizeOp>(builder.clone(*op));
+/// `value` with its axes in that order.
+mlir::Value transposed(mlir::OpBuilder& builder, mlir::Value value,
+                       llvm::ArrayRef<std::int64_t> order) {
+  const auto shape = llvm::map_to_vector(
+      order, [&](std::int64_t axis) { return shapeOf(value)[static_cast<std::size_t>(axis)]; });
+  return stablehlo::TransposeOp::create(builder, value.getLoc(),
+                                        mlir::RankedTensorType::get(shape, elementOf(value)), value,
+                                        builder.getDenseI64ArrayAttr(order));
+}
+
+/// A copy of a quantization, or of the packing of codes, with the axis `contracted` moved to the
+/// end, and its blocks with it.
+mlir::Value contractedLast(mlir::OpBuilder& builder, mlir::Operation* op, std::int64_t contracted) {
+  const auto type = mlir::cast<ir::ScaledType>(op->getResult(0).getType());
   Axes order, shape, block;
-  for (std::int64_t axis = 0; axis <= last; ++axis)
+  for (std::int64_t axis = 0; axis < type.getRank(); ++axis)
     if (axis != contracted)
       order.push_back(axis);
   order.push_back(contracted);
+  if (llvm::is_sorted(order))
+    return builder.clone(*op)->getResult(0);
   for (const std::int64_t axis : order) {
     shape.push_back(type.getShape()[static_cast<std::size_t>(axis)]);
     block.push_back(type.getBlock()[static_cast<std::size_t>(axis)]);
   }
-  auto moved = stablehlo::TransposeOp::create(
-      builder, op.getLoc(), mlir::RankedTensorType::get(shape, elementOf(op.getOperand())),
-      op.getOperand(), builder.getDenseI64ArrayAttr(order));
-  return ir::QuantizeOp::create(builder, op.getLoc(),
-                                ir::ScaledType::get(op.getContext(), shape, type.getElement(),
-                                                    type.getScale(), block,
-                                                    type.getHasOuterScale()),
-                                moved, mlir::Value(), op.getQuantization());
+  const auto moved = ir::ScaledType::get(op->getContext(), shape, type.getElement(),
+                                         type.getScale(), block, type.getHasOuterScale());
+  if (auto pack = mlir::dyn_cast<ir::PackOp>(op))
+    return ir::PackOp::create(builder, op->getLoc(), moved,
+                              transposed(builder, pack.getElements(), order),
+                              transposed(builder, pack.getScales(), order), pack.getOuter());
+  auto quantize = mlir::cast<ir::QuantizeOp>(op);
+  return ir::QuantizeOp::create(builder, op->getLoc(), moved,
+                                transposed(builder, quantize.getOperand(), order), mlir::Value(),
+                                quantize.getQuantization());
+}
+
+/// Whether a dot can take its left side as it is, or no other would do.
+bool hasOwnLeftSide(ir::DotGeneralOp dot, mlir::Block& block) {
+  mlir::Operation* op = dot.getLhs().getDefiningOp();
+  if (op == nullptr || op->getBlock() != &block)
+    return true;
+  if (auto quantize = mlir::dyn_cast<ir::QuantizeOp>(op))
+    return quantize.getRandomBits() || isPackedForProducts(quantize);
+  const auto numbers = dot.getDotDimensionNumbers();
+  return !mlir::isa<ir::PackOp>(op) ||
+         contractsLast(numbers.getLhsContractingDimensions(), shapeOf(dot.getLhs()).size());
 }
 
 } // namespace
 
 void layOutLeftSides(mlir::Block& block) {
   // What is multiplied by the same kind of weight is packed in the same way, once.
-  std::map<std::tuple<mlir::Operation*, std::int64_t, const void*, const void*>, ir::QuantizeOp>
-      made;
-  llvm::SmallPtrSet<mlir::Operation*, 8> unused;
+  std::map<std::tuple<mlir::Operation*, std::int64_t, const void*, const void*>, mlir::Value> made;
   for (auto dot : llvm::make_early_inc_range(block.getOps<ir::DotGeneralOp>())) {
-    auto quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
     const auto numbers = dot.getDotDimensionNumbers();
     auto right = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
-    if (!quantize || quantize->getBlock() != &block || quantize.getRandomBits() || !right ||
-        !numbers.getLhsBatchingDimensions().empty() ||
-        numbers.getLhsContractingDimensions().size() != 1 || isPackedForProducts(quantize))
+    if (!right || !numbers.getLhsBatchingDimensions().empty() ||
+        numbers.getLhsContractingDimensions().size() != 1 || hasOwnLeftSide(dot, block))
       continue;
+    mlir::Operation* op = dot.getLhs().getDefiningOp();
     const std::int64_t contracted = numbers.getLhsContractingDimensions().front();
-    ir::QuantizeOp& own = made[{quantize, contracted, right.getElement(), right.getScale()}];
+    mlir::Value& own = made[{op, contracted, right.getElement(), right.getScale()}];
     if (!own) {
-      mlir::OpBuilder builder(block.getParentOp()->getContext());
-      builder.setInsertionPointAfter(quantize);
-      own = contractedLast(builder, quantize, contracted);
+      mlir::OpBuilder builder(op->getContext());
+      builder.setInsertionPointAfter(op);
+      own = contractedLast(builder, op, contracted);
     }
-    const std::int64_t last = mlir::cast<ir::ScaledType>(own.getResult().getType()).getRank() - 1;
-    dot.getLhsMutable().assign(own.getResult());
+    dot.getLhsMutable().assign(own);
+    const std::int64_t last = mlir::cast<ir::ScaledType>(own.getType()).getRank() - 1;
     dot.setDotDimensionNumbersAttr(stablehlo::DotDimensionNumbersAttr::get(
         dot.getContext(), {}, {}, {last}, numbers.getRhsContractingDimensions()));
   }
+  llvm::SmallPtrSet<mlir::Operation*, 8> unused;
   for (const auto& [key, own] : made)
     if (mlir::Operation* op = std::get<0>(key); op->use_empty())
       unused.insert(op);

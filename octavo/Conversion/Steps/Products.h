@@ -39,9 +39,9 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
 /// these forms: matrixProduct is then something, and a kernel's loop goes over neighbours.
 void layOutOperands(stablehlo::DotGeneralOp dot);
 
-/// Gives dots of scaled tensors whose left side is quantized, but contracted along another axis
-/// than its last, or used in other ways too, a quantization of their own that scaledProduct can
-/// take.
+/// Gives dots of scaled tensors whose left side is quantized in the program, or packed, but
+/// contracted along another axis than its last, or used in other ways too, one of their own that
+/// scaledProduct or storedProduct can take.
 void layOutLeftSides(mlir::Block& block);
 
 /// How a dot of a scaled weight runs on the kernels: the left side f32, or quantized where it is
@@ -57,6 +57,16 @@ struct ScaledProduct {
 
 /// Nothing where the kernels have no form for it; `why` then says so.
 std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why = nullptr);
+
+/// A dot whose two sides are scaled tensors that the program has, and not only values.
+struct StoredProduct {
+  kernels::ProductPlan plan;
+  bool isTransposed; ///< the right side is [depth, columns]
+  std::int64_t rows, columns;
+};
+
+/// Nothing where the kernels have no form for it; `why` then says so.
+std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* why = nullptr);
 
 /// Whether all that use a quantized tensor are products of one plan, for which it is packed.
 bool isPackedForProducts(ir::QuantizeOp op);

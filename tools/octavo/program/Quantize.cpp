@@ -63,6 +63,11 @@ std::string summary(const transforms::DotReport& report) {
   if (!report.weights.empty())
     text += fmt::format("; weights of dots: {} bytes before, {} after",
                         toBytes(report.weightBitsBefore()), toBytes(report.weightBitsAfter()));
+  for (const transforms::DelayedRecord& delayed : report.delayed)
+    text +=
+        fmt::format("\n@{} takes and returns octavo.scales f32[{}], 1 before the first step, and "
+                    "octavo.histories f32[{}, {}], 0 before it.",
+                    delayed.function, delayed.tensors, delayed.tensors, delayed.history);
   std::vector<std::string> arguments;
   for (const transforms::DotRecord& dot : report.dots)
     for (const std::string& name : dot.arguments)
@@ -107,6 +112,10 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
                        {"elements", weight.elements},
                        {"bytes_before", toBytes(weight.bitsBefore)},
                        {"bytes_after", toBytes(weight.bitsAfter)}});
+  Json delayed = Json::array();
+  for (const transforms::DelayedRecord& each : report.delayed)
+    delayed.push_back(
+        {{"function", each.function}, {"tensors", each.tensors}, {"history", each.history}});
   return {{"program", flags.program},
           {"recipe", flags.dots.recipe.empty() ? Json(nullptr) : Json(flags.dots.recipe)},
           {"weights_format", formatJson(options.weights)},
@@ -118,7 +127,8 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
           {"weight_bytes_before", toBytes(report.weightBitsBefore())},
           {"weight_bytes_after", toBytes(report.weightBitsAfter())},
           {"dots", dots},
-          {"weights", weights}};
+          {"weights", weights},
+          {"delayed", delayed}};
 }
 
 void quantizeProgram(const QuantizeFlags& flags) {
