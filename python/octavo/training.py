@@ -3,7 +3,7 @@
 ``dot_general`` quantizes both sides of each product in blocks (MX, NVFP4); its gradients may be
 rounded stochastically, and their weight products rotated by random Hadamard transforms.
 ``delayed_dot_general`` is FP8 with one scale a tensor, taken from the amaxes of earlier steps, which
-a program carries from step to step as a pytree.
+a program carries from step to step as a pytree. ``LossScale`` keeps small gradients from vanishing.
 
     >>> import jax, jax.numpy as jnp, octavo.training as training
     >>> def loss(w, scales, x):
@@ -27,7 +27,7 @@ from . import _core
 from .errors import FormatError, ShapeError
 from .jax import _matrices, _product, _Side, _side_of_array, amax, convert, quantize
 
-__all__ = ["DelayedScales", "delayed_dot_general", "dot_general", "hadamard"]
+__all__ = ["DelayedScales", "LossScale", "delayed_dot_general", "dot_general", "hadamard"]
 
 _F32_MAX = np.finfo(np.float32).max
 _BLOCK = 16  # of a random Hadamard transform, as in NVFP4's recipe
@@ -75,6 +75,66 @@ class DelayedScales:
         scale, history = np.shape(self.scale), np.shape(self.history)
         if scale != (3,) or len(history) != 2 or history[0] != 3 or history[1] == 0:
             raise ShapeError(f"DelayedScales: expected scale [3] and history [3, N], found {scale} and {history}")
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["scale", "steps"], meta_fields=["interval"])
+@dataclasses.dataclass(frozen=True)
+class LossScale:
+    """What a loss is multiplied by, so that gradients that are small do not vanish in a narrow format,
+    and how it follows them. A pytree. Powers of two: scaling and its inverse are exact but for what
+    overflows or vanishes.
+
+        >>> import jax, jax.numpy as jnp, octavo.training as training
+        >>> loss_scale = training.LossScale.initial()
+        >>> def loss(w):
+        ...     return loss_scale.scaled((w ** 2).sum())
+        >>> gradient = loss_scale.unscaled(jax.grad(loss)(jnp.ones(2)))
+        >>> loss_scale, fits = loss_scale.updated(gradient)
+        >>> gradient.tolist(), bool(fits)
+        ([2.0, 2.0], True)
+
+    scale: float32 [], a power of two.
+    steps: int32 [], finite steps since it last changed.
+    interval: finite steps after which the scale doubles.
+    """
+
+    scale: Array
+    steps: Array
+    interval: int
+
+    @staticmethod
+    def initial(scale: float = 2.0 ** 16, interval: int = 2000) -> "LossScale":
+        """`scale` is a power of two within float32; `interval` at least 1. Raises FormatError."""
+        value = float(scale)
+        if not (value > 0 and math.isfinite(value) and math.frexp(value)[0] == 0.5
+                and 2.0 ** -126 <= value <= 2.0 ** 127):
+            raise FormatError(f"scale: expected a power of two from 2^-126 to 2^127, found {scale}")
+        if interval < 1:
+            raise FormatError(f"interval: expected at least 1 step, found {interval}")
+        return LossScale(jnp.float32(value), jnp.int32(0), int(interval))
+
+    def scaled(self, loss: Array) -> Array:
+        """The loss times the scale, in its own dtype."""
+        return loss * self.scale.astype(loss.dtype)
+
+    def unscaled(self, gradients):
+        """The gradients, a pytree, divided by the scale, in float32."""
+        return jax.tree.map(lambda gradient: gradient.astype(jnp.float32) / self.scale, gradients)
+
+    def updated(self, gradients) -> tuple["LossScale", Array]:
+        """The scale of the next step, and whether all gradients are finite: where they are not, this
+        step is to be left out (`jnp.where(fits, new, old)` for parameters and optimizer), and the
+        scale is halved, down to 2^-126; after `interval` finite steps it doubles, up to 2^127.
+        """
+        fits = jnp.bool_(True)
+        for gradient in jax.tree.leaves(gradients):
+            fits = fits & jnp.isfinite(gradient).all()
+        steps = self.steps + 1
+        grows = fits & (steps >= self.interval)
+        scale = jnp.where(fits, jnp.where(grows, jnp.minimum(self.scale * 2, 2.0 ** 127), self.scale),
+                          jnp.maximum(self.scale / 2, 2.0 ** -126))
+        return LossScale(scale.astype(jnp.float32), jnp.where(fits & ~grows, steps, 0).astype(jnp.int32),
+                         self.interval), fits
 
 
 def _fp8_side(x: Array, scale: Array, format: str) -> _Side:

@@ -164,3 +164,47 @@ def test_the_example_trains(tmp_path):
     last = {name: np.mean(runs[0]["losses"][-5:]) for name, runs in results.items()}
     f32 = last["f32"]
     assert all(last[name] < first[name] - 1 and abs(last[name] - f32) < 0.1 for name in results), last
+
+
+def test_a_loss_scale_halves_where_gradients_overflow_and_doubles_after_its_interval():
+    state = training.LossScale.initial(scale=8, interval=3)
+    finite, infinite = {"w": np.ones(3, np.float32)}, {"w": np.ones(3, np.float32), "b": np.float32("inf")}
+    nan = {"w": np.array([0, np.nan], np.float32)}
+    seen = []
+    for gradients in (finite, finite, infinite, finite, finite, finite, nan, finite):
+        state, fits = jax.jit(training.LossScale.updated)(state, gradients)
+        seen.append((float(state.scale), int(state.steps), bool(fits)))
+    assert seen == [(8, 1, True), (8, 2, True), (4, 0, False), (4, 1, True), (4, 2, True), (8, 0, True),
+                    (4, 0, False), (4, 1, True)]
+
+
+def test_a_loss_scale_keeps_gradients_that_e5m2_would_lose():
+    tiny = np.float32(2.0 ** -20)  # half of it is below the smallest of e5m2, 2^-16
+
+    def loss(w, scale):
+        narrowed = training.dot_general(w, jnp.eye(32), OVER_LAST, ("fp8_tensor",) * 3)
+        return scale.scaled((narrowed * tiny).sum())
+
+    def gradient(scale):
+        # The gradient of a product as its codes would have it, without a scale of the tensor's own.
+        found = jax.grad(loss)(jnp.ones((2, 32)), scale)
+        return scale.unscaled(found.astype(jnp.float8_e5m2))
+    assert not np.any(gradient(training.LossScale.initial(scale=1)))
+    np.testing.assert_array_equal(gradient(training.LossScale.initial(scale=2.0 ** 10)), np.full((2, 32), tiny))
+
+
+def test_a_loss_scale_stays_within_float32():
+    largest = training.LossScale.initial(scale=2.0 ** 127, interval=1)
+    assert float(largest.updated({"w": np.ones(1)})[0].scale) == 2.0 ** 127
+    least = training.LossScale.initial(scale=2.0 ** -126)
+    assert float(least.updated({"w": np.array([np.inf])})[0].scale) == 2.0 ** -126
+    assert bool(training.LossScale.initial().updated({})[1])  # nothing overflows
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"scale": 3}, "scale: expected a power of two"), ({"scale": 0}, "scale: expected a power of two"),
+    ({"scale": float("nan")}, "scale: expected"), ({"scale": 2.0 ** 128}, "from 2^-126 to 2^127"),
+    ({"interval": 0}, "interval: expected at least 1 step, found 0")])
+def test_loss_scales_that_are_none(arguments, message):
+    with pytest.raises(octavo.FormatError, match=message.replace("^", r"\^")):
+        training.LossScale.initial(**arguments)
