@@ -2,6 +2,7 @@
 
 #include "octavo/Checkpoint/Reports/LayerRows.h"
 #include "octavo/Text/ByteText.h"
+#include "octavo/Text/HtmlPage.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,59 +18,17 @@ namespace octavo::checkpoint {
 
 namespace {
 
+using text::inHtml;
+using text::tile;
+
 /// A page of 2 MB loads and prints within seconds, on a phone too; one of 25 MB does not.
 constexpr std::size_t kMostRowBytes = 1'500'000;
 /// The most findings of a rule that are written out.
 constexpr std::ptrdiff_t kMostOfARule = 10;
 
-/// Text of a file or its names, fit for HTML: no byte of it is markup or an incomplete character.
-std::string escaped(std::string_view text) {
-  std::string quoted = inQuotes(text), result;
-  for (const char c : std::string_view(quoted).substr(1, quoted.size() - 2))
-    switch (c) {
-    case '&':
-      result += "&amp;";
-      break;
-    case '<':
-      result += "&lt;";
-      break;
-    case '>':
-      result += "&gt;";
-      break;
-    case '"':
-      result += "&quot;";
-      break;
-    default:
-      result += c;
-    }
-  return result;
-}
-
-/// Where a long name of modules may go on in a new line.
-std::string breakable(const std::string& name) {
-  std::string result;
-  for (const char c : name) {
-    result += c;
-    if (c == '.')
-      result += "<wbr>";
-  }
-  return result;
-}
+constexpr std::string_view kGenerator = "octavo checkpoint report";
 
 constexpr std::string_view kStyle = R"(
-:root{--ink:#1b2430;--soft:#5b6675;--line:#dde2e9;--paper:#fff;--panel:#f5f7fa;--bar:#3b6fb5;
---error:#b3261e;--warning:#9a6200;--note:#3b6fb5}
-@media (prefers-color-scheme:dark){:root{--ink:#e6e9ee;--soft:#9aa5b4;--line:#323a46;
---paper:#14181e;--panel:#1c222a;--bar:#7aa7e0;--error:#ff8a80;--warning:#f0b95a;--note:#7aa7e0}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:76rem;padding:1.2rem;background:var(--paper);color:var(--ink);
-font:15px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
-h1{font-size:1.5rem;margin:0 0 .2rem;overflow-wrap:anywhere}
-h2{font-size:1.1rem;margin:2rem 0 .6rem}
-p{margin:.3rem 0}.soft{color:var(--soft)}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem;margin:1rem 0}
-.tile{background:var(--panel);border-radius:8px;padding:.7rem .9rem}
-.tile b{display:block;font-size:1.25rem;line-height:1.3}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
@@ -85,15 +44,10 @@ padding:.5rem .8rem;margin:.5rem 0;overflow-wrap:anywhere}
 .tag{font-weight:600}.error .tag{color:var(--error)}.warning .tag{color:var(--warning)}
 .note .tag{color:var(--note)}
 svg{display:block}svg rect{fill:var(--bar)}
-.bar{background:var(--panel);border-radius:3px;height:.6rem;min-width:6rem}
-.bar i{display:block;height:100%;background:var(--bar);border-radius:3px}
 @media (max-width:44rem){.extra{display:none}th,td{padding:.3rem .35rem}
 th:first-child,td:first-child{min-width:8rem}.bar{min-width:3rem}svg{max-width:5rem}}
-@media print{body{max-width:none;font-size:10px;padding:0}.scroll{overflow:visible}
-*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.tiles{grid-template-columns:repeat(6,1fr)}h2{break-after:avoid}
-.finding,tr{break-inside:avoid}thead{display:table-header-group}
-:root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--panel:#f3f3f3;--bar:#3b6fb5}}
+@media print{.scroll{overflow:visible}.finding,tr{break-inside:avoid}
+thead{display:table-header-group}}
 )";
 
 /// Bars for the powers of two from the first to the last that occurs.
@@ -126,23 +80,14 @@ std::string histogramPicture(const ScaleHistogram& histogram) {
   return picture + "</svg>";
 }
 
-std::string tile(std::string_view what, const std::string& value) {
-  return fmt::format("<div class=\"tile\"><b>{}</b>{}</div>\n", value, what);
-}
-
-constexpr std::string_view kBeginning =
-    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta name=\"generator\" content=\"octavo checkpoint report\">\n";
-
 std::string head(const Report& report) {
   const Inspection& all = report.inspection;
-  std::string page = fmt::format(
-      "{6}<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-      "<title>{0}</title><style>{1}</style></head><body>\n<h1>{0}</h1>\n"
-      "<p class=\"soft\">Layout {2}: {3}{4}{5}</p>\n",
-      escaped(report.name), kStyle, escaped(all.layout), escaped(all.reason),
-      all.quantizer.empty() ? "" : "; written by " + escaped(all.quantizer),
-      report.original.empty() ? "" : "; compared with " + escaped(report.original), kBeginning);
+  std::string page =
+      text::pageHead(kGenerator, report.name, kStyle) +
+      fmt::format("<p class=\"soft\">Layout {}: {}{}{}</p>\n", inHtml(all.layout),
+                  inHtml(all.reason),
+                  all.quantizer.empty() ? "" : "; written by " + inHtml(all.quantizer),
+                  report.original.empty() ? "" : "; compared with " + inHtml(report.original));
   const auto count = [&](Severity severity) {
     return std::count_if(report.findings.begin(), report.findings.end(),
                          [&](const Finding& finding) { return finding.severity == severity; });
@@ -175,16 +120,16 @@ std::string bytesTable(const Report& report) {
         100 * static_cast<double>(bytes) / total);
   };
   for (const FormatUse& use : report.inspection.formats)
-    row(escaped(use.format), use.layers, use.weights, use.codeBytes + use.scaleBytes);
+    row(inHtml(use.format), use.layers, use.weights, use.codeBytes + use.scaleBytes);
   for (const PlainUse& use : report.inspection.plain)
-    row("plain " + escaped(use.dtype), use.tensors, use.elements, use.bytes);
+    row("plain " + inHtml(use.dtype), use.tensors, use.elements, use.bytes);
   return page + "</tbody></table></div>\n";
 }
 
 std::string placeOf(const Finding& finding) {
-  return fmt::format("<code>{}{}{}</code>", escaped(finding.file),
+  return fmt::format("<code>{}{}{}</code>", inHtml(finding.file),
                      finding.file.empty() || finding.tensor.empty() ? "" : ", ",
-                     escaped(finding.tensor));
+                     inHtml(finding.tensor));
 }
 
 /// Findings of a rule lie together.
@@ -202,7 +147,7 @@ std::string findingsList(const Report& report) {
           "<div class=\"finding {0}\"><p><span class=\"tag\">{0}: {1}</span> {2}</p><p>{3}</p>"
           "<p class=\"soft\">{4}. {5}.</p></div>\n",
           severityName(finding->severity), finding->rule.text(), placeOf(*finding),
-          escaped(finding->what), escaped(finding->why), escaped(finding->fix));
+          inHtml(finding->what), inHtml(finding->why), inHtml(finding->fix));
     if (finding == end)
       continue;
     page += fmt::format(
@@ -228,7 +173,7 @@ std::string rowText(const LayerRow& row, const Report& report, double worst) {
       fmt::format("<tr><td>{}{}</td><td class=\"left\">{}</td>"
                   "<td class=\"extra\">{}</td><td class=\"extra\">{}</td>"
                   "<td class=\"extra\">{:.3g}</td>",
-                  breakable(escaped(layer.name)), below(row.remark), escaped(layer.format),
+                  text::nameInHtml(layer.name), below(row.remark), inHtml(layer.format),
                   fmt::join(layer.shape, " x "), text::bytesText(layer.bytes), layer.bitsPerWeight);
   if (isMeasured(layer))
     page += fmt::format("<td class=\"left\">{:.3g}%<div class=\"bar\"><i style=\"width:{:.1f}%\">"
@@ -242,7 +187,7 @@ std::string rowText(const LayerRow& row, const Report& report, double worst) {
     page += fmt::format("<td class=\"left soft\">{}</td><td></td>",
                         layer.difference
                             ? fmt::format("{} {}", samenessName(layer.difference->sameness),
-                                          escaped(layer.difference->why))
+                                          inHtml(layer.difference->why))
                             : "not in the original");
   if (!report.original.empty())
     page +=
@@ -326,14 +271,15 @@ std::string layersTable(const Report& report) {
 
 std::string reportPage(const Report& report) {
   return head(report) + bytesTable(report) + findingsList(report) + layersTable(report) +
-         "<p class=\"soft\">Made by <code>octavo checkpoint report</code>.</p>\n</body></html>\n";
+         text::pageEnd(kGenerator);
 }
 
 bool isReportPage(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string beginning(kBeginning.size(), '\0');
+  const std::string expected = text::pageBeginning(kGenerator);
+  std::string beginning(expected.size(), '\0');
   file.read(beginning.data(), std::ssize(beginning));
-  return beginning == kBeginning;
+  return beginning == expected;
 }
 
 } // namespace octavo::checkpoint
