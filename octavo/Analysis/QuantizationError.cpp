@@ -1,5 +1,6 @@
 #include "octavo/Analysis/QuantizationError.h"
 
+#include "octavo/Analysis/LargestCodes.h"
 #include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/Quantize.h"
 #include "octavo/Numerics/Preset.h"
@@ -75,14 +76,6 @@ Sums sumsOf(std::span<const float> before, std::span<const float> after) {
   for (std::size_t i = whole; i < before.size(); ++i)
     sums.add(i - whole, before[i], after[i]);
   return sums;
-}
-
-/// Whether a code is one of the largest magnitude, for each code.
-std::array<bool, 256> largestCodes(const format::ElementFormat& element) {
-  std::array<bool, 256> isLargest{};
-  for (std::uint32_t code = 0; code < element.codeCount(); ++code)
-    isLargest[code] = std::abs(numerics::decode(element, code)) >= numerics::maxValue(element);
-  return isLargest;
 }
 
 /// One tensor, before and after.

@@ -1,5 +1,7 @@
 #include "octavo/Numerics/Scaled.h"
 
+#include "octavo/Numerics/Saturation.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -368,13 +370,24 @@ static Quantized quantizeValue(const ScaledType& type, const BlockScale& block, 
   return {static_cast<std::uint8_t>(code), isSaturated};
 }
 
+/// The scale of a block of which no amax is known.
+static BlockScale knownScale(const ScaledType& type, std::uint32_t scaleCode, float outer) {
+  const auto scale = static_cast<float>(decode(*type.scale, scaleCode));
+  return {scaleCode, scaleFactor(type, QuotientForm::Divided, scale, 0, {.value = outer})};
+}
+
 std::uint8_t quantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer, float x,
                              const QuantizeOptions& options, std::uint32_t randomBits) {
   assert(options.quotient == QuotientForm::Divided);
-  const auto scale = static_cast<float>(decode(*type.scale, scaleCode));
-  const BlockScale block{scaleCode,
-                         scaleFactor(type, QuotientForm::Divided, scale, 0, {.value = outer})};
-  return quantizeValue(type, block, outer, x, options, randomBits).code;
+  return quantizeValue(type, knownScale(type, scaleCode, outer), outer, x, options, randomBits)
+      .code;
+}
+
+bool isSaturated(const ScaledType& type, std::uint32_t scaleCode, float outer, float x,
+                 const QuantizeOptions& options) {
+  QuantizeOptions divided = options;
+  divided.quotient = QuotientForm::Divided;
+  return quantizeValue(type, knownScale(type, scaleCode, outer), outer, x, divided, 0).isSaturated;
 }
 
 float dequantizeElement(const ScaledType& type, std::uint32_t scaleCode, float outer,

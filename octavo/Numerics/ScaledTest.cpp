@@ -4,6 +4,7 @@
 #include "octavo/Numerics/Scaled.h"
 
 #include "octavo/Numerics/FieldValues.h"
+#include "octavo/Numerics/Saturation.h"
 
 #include <bit>
 #include <cmath>
@@ -204,6 +205,14 @@ TEST(ScaledTest, SaturatedAreThoseThatOverflowed) {
   const Values x = {485, 464, -465, 448};
   EXPECT_EQ(quantize(x, Shape{4}, mx("e4m3fn", {4}), {}).saturated, 2);
   EXPECT_EQ(quantize(x, Shape{4}, mx("e4m3fn", {4}), {.rule = ScaleRule::RoundUp}).saturated, 0);
+}
+
+TEST(ScaledTest, SaturatedUnderAKnownScale) {
+  const ScaledType type = mx("e4m3fn", {4});
+  constexpr std::uint32_t kTwo = 128;
+  EXPECT_FALSE(isSaturated(type, kTwo, 1, 928, {})); // 464 rounds to 448
+  EXPECT_TRUE(isSaturated(type, kTwo, 1, 930, {}));
+  EXPECT_TRUE(isSaturated(type, kTwo, 1, -930, {}));
 }
 
 // S2: blocks.
