@@ -308,6 +308,7 @@ Dot DotChoice::describe(stablehlo::DotGeneralOp op) const {
        side(1, dimensions.getRhsBatchingDimensions(), dimensions.getRhsContractingDimensions())},
       {sourceName(op.getLoc()), function ? function.getName().str() : "", op.getLoc()}};
   const auto& [lhs, rhs] = dot.sides;
+  dot.record.isWeight = {lhs.isWeight(), rhs.isWeight()};
   dot.record.batch = product(lhs, lhs.batching);
   dot.record.m = product(lhs, lhs.freeAxes());
   dot.record.n = product(rhs, rhs.freeAxes());

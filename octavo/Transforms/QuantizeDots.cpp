@@ -274,8 +274,8 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   if (llvm::Error error = choice->look(dots))
     return std::move(error);
-  for (Dot& dot : dots) {
-    dot.record.reason = choice->reasonToLeave(dot);
+  for (const auto& [number, dot] : llvm::enumerate(dots)) {
+    dot.record.reason = options.kept == number ? "kept as it is" : choice->reasonToLeave(dot);
     dot.record.isQuantized = dot.record.reason.empty();
     if (!dot.record.isQuantized)
       for (DotSide& side : dot.sides)

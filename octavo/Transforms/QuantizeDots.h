@@ -11,6 +11,8 @@
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Error.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -75,6 +77,8 @@ struct DotOptions : DotFormats {
   std::int64_t minSize = 0; ///< elements of the weight; of the larger side where there is none
   ActivationPairs activationPairs = ActivationPairs::Leave;
   WeightTime weightTime = WeightTime::Ahead;
+  /// The number of a dot, in the order of the program, that stays as it is whatever else is said.
+  std::optional<std::size_t> kept;
 };
 
 /// What happened to one dot.
@@ -93,6 +97,7 @@ struct DotRecord {
   const format::ScaledFormat* lhs = nullptr; ///< null: not scaled
   const format::ScaledFormat* rhs = nullptr;
   std::optional<float> lhsAmax = {}, rhsAmax = {}; ///< of a static scale
+  std::array<bool, 2> isWeight = {}; ///< of the sides, left and right
 
   /// `768x384x384` (M, N, K), after how many of them where there is a batch; `?` for an extent that
   /// is unknown.

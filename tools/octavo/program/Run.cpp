@@ -2,9 +2,11 @@
 
 #include "tools/octavo/Commands.h"
 #include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/StatusLine.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
+#include "tools/octavo/program/RunDots.h"
 #include "tools/octavo/program/RunExplanation.h"
 #include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/RunProfile.h"
@@ -12,6 +14,7 @@
 
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/Bisect.h"
+#include "octavo/Backends/DotErrors.h"
 #include "octavo/Backends/OpenExtents.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Numerics/Scaled.h"
@@ -27,6 +30,7 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -50,6 +54,8 @@ struct RunOptions {
   std::string backend = "compiled";
   DotFlags dots; ///< neither format nor recipe: the program runs as it is
   std::string compare;
+  bool isPerOp = false;
+  std::string page;
   std::optional<double> bound;
   bool bisects = false;
   std::string output;
@@ -190,13 +196,23 @@ void requireOutputsOfProcesses(const RunOptions& options, std::int64_t processes
                        ExitCode::BadUsage);
 }
 
-/// Writes a file, whole or not at all.
-void writeText(const std::filesystem::path& path, const std::string& text) {
-  const auto written = checkpoint::OutputFile::create(path).and_then([&](auto&& file) {
-    return file.write(std::string_view(text)).and_then([&] { return file.commit(); });
-  });
+checkpoint::OutputFile createFile(const std::filesystem::path& path) {
+  auto file = checkpoint::OutputFile::create(path);
+  if (!file)
+    throw CommandError(file.error().message(), ExitCode::BadInput);
+  return std::move(*file);
+}
+
+void commit(checkpoint::OutputFile& file, const std::string& text) {
+  const auto written = file.write(std::string_view(text)).and_then([&] { return file.commit(); });
   if (!written)
     throw CommandError(written.error().message(), ExitCode::BadInput);
+}
+
+/// Writes a file, whole or not at all.
+void writeText(const std::filesystem::path& path, const std::string& text) {
+  checkpoint::OutputFile file = createFile(path);
+  commit(file, text);
 }
 
 /// Writes what the program became on the way.
@@ -386,6 +402,50 @@ std::string bisect(mlir::func::FuncOp function, const RunOptions& options, doubl
                      first.operation, bound, distance(first.expected, first.found));
 }
 
+/// Where the difference from the unchanged program comes from.
+backends::DotErrors findDotErrors(mlir::func::FuncOp unchanged,
+                                  const std::optional<runtime::JaxExport>& container,
+                                  const RunOptions& options) {
+  std::vector<runtime::Argument> arguments =
+      orThrow(runtime::argumentsOf(unchanged), options.program);
+  runtime::choosePlatform(arguments, container);
+  const std::vector<Value> values =
+      bindProcesses(arguments, options, "@" + unchanged.getName().str(), 1);
+  std::atomic<std::size_t> run = 0, runs = 0;
+  const StatusLine status([&](double seconds) {
+    const std::size_t done = run, all = runs;
+    const double left = seconds * static_cast<double>(all - done) / static_cast<double>(done + 1);
+    return fmt::format("errors by dot, run {} of {}, {:.0f} s left", done + 1, all, left);
+  });
+  backends::DotErrorOptions settings{.dots = dotOptions(options.dots),
+                                     .backend = &backendOf(options),
+                                     .host = hostOf(options, nullptr, 1),
+                                     .onRun = [&](std::size_t next, std::size_t all) {
+                                       runs = all;
+                                       run = next;
+                                     }};
+  settings.host.print = nullptr;
+  const RunInterruption interruption(settings.host);
+  auto errors = backends::dotErrors(unchanged, values, settings);
+  if (!errors)
+    throw CommandError(fmt::format("--per-op: {}", llvm::toString(errors.takeError())),
+                       evaluationFailed());
+  return std::move(*errors);
+}
+
+std::string pageOf(const RunReport& report) {
+  const QuantizationReport& quantization = *report.quantization;
+  return dotsPage(
+      *report.dotErrors,
+      {.program = std::filesystem::path(report.program).filename().string(),
+       .quantization =
+           quantization.recipe.empty()
+               ? fmt::format("Weights in {}, activations {}", quantization.format,
+                             quantization.activations.empty() ? "as they are"
+                                                              : "in " + quantization.activations)
+               : fmt::format("Quantized by the recipe {}", quantization.recipe)});
+}
+
 /// Throws where an output is farther from the reference than --bound allows.
 void holdToBound(const RunReport& report, double bound) {
   for (const OutputReport& output : report.outputs)
@@ -429,6 +489,11 @@ void checkUsage(const RunOptions& options) {
         "--compare f32 needs --quantize FORMAT or --recipe: it compares a quantized run with "
         "the program as it is",
         ExitCode::BadUsage);
+  if (options.isPerOp && options.compare != "f32")
+    throw CommandError("--per-op needs --compare f32: it says which dots the difference comes from",
+                       ExitCode::BadUsage);
+  if (!options.page.empty() && !options.isPerOp)
+    throw CommandError("--page is the page of --compare f32 --per-op", ExitCode::BadUsage);
   if (isQuantized(options))
     dotOptions(options.dots);
 }
@@ -449,14 +514,18 @@ void runProgram(const RunOptions& options) {
   if (isQuantized(options))
     quantization = quantizeProgram(program, options);
 
-  const bool looksInside = !options.profile.empty() || !options.dump.empty();
+  const bool looksInside = !options.profile.empty() || !options.dump.empty() || options.isPerOp;
   if (looksInside && options.function.empty() && !runtime::selfChecks(program).empty())
-    throw CommandError("--profile and --dump are of one function: name it with --function",
+    throw CommandError("--profile, --dump and --per-op are of one function: name it with "
+                       "--function",
                        ExitCode::BadUsage);
   if (options.explains) {
     explainProgram(program, options);
     return;
   }
+  std::optional<checkpoint::OutputFile> page; // a place that cannot be written is told at once
+  if (!options.page.empty())
+    page.emplace(createFile(options.page));
   const std::unique_ptr<runtime::ProbeFolder> probes = probeFolderOf(options);
   if (options.function.empty() && !runtime::selfChecks(program).empty()) {
     execution::Host host = hostOf(options, probes.get(), 1);
@@ -507,6 +576,11 @@ void runProgram(const RunOptions& options) {
     compareOutputs(f32.outputs, report);
     report.comparedTimes = f32.times;
   }
+  if (options.isPerOp)
+    report.dotErrors = findDotErrors(orThrow(runtime::findFunction(*original, options.function)),
+                                     file.container, options);
+  if (page)
+    commit(*page, pageOf(report));
   printText(options.isJson ? json(report) : text(report));
   if (!run.profile.empty() && !options.isJson)
     printText("\n" + run.profile);
@@ -557,6 +631,11 @@ void addRunCommand(CLI::App& app) {
       ->add_option("--compare", options->compare,
                    "Run the program without quantization too, or by the interpreter, and compare")
       ->type_name("f32|reference");
+  command->add_flag(
+      "--per-op", options->isPerOp,
+      "With --compare f32: what each quantized dot loses, and its share of the error");
+  command->add_option("--page", options->page, "Write that as a page of HTML, too")
+      ->type_name("FILE.html");
   command
       ->add_option("--bound", options->bound,
                    "Exit with 1 where an output is farther from the reference")
@@ -595,6 +674,9 @@ void addRunCommand(CLI::App& app) {
   command->footer(R"(Examples:
   octavo run model.mlir --weights model.safetensors --input ids=ids.npy --output out.npy
   octavo run model.mlir --weights model.safetensors --input ids.npy --quantize mxfp4 --compare f32
+  octavo run model.mlir --weights model.safetensors --input ids.npy --quantize mxfp4 \
+      --compare f32 --per-op --page errors.html
+                                  which dots the error comes from
   octavo run model.mlir --explain-compile
   octavo run test.mlir            a program that checks itself: exits 0 when every check held
   octavo run spmd.mlir --input x-{process}.npy --output y-{process}.npy

@@ -1,5 +1,7 @@
 #include "tools/octavo/program/RunReport.h"
 
+#include "tools/octavo/program/RunDots.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -168,6 +170,8 @@ std::string text(const RunReport& report) {
                               ? ""
                               : fmt::format(" at [{}]", fmt::join(output.ulps->where, ", ")));
   }
+  if (report.dotErrors)
+    text += "\n" + tools::text(*report.dotErrors);
   return text;
 }
 
@@ -215,6 +219,8 @@ std::string json(const RunReport& report) {
     }
     document["outputs"].push_back(std::move(entry));
   }
+  if (report.dotErrors)
+    document["per_op"] = json(*report.dotErrors);
   // A name in the program may be any bytes; what is not UTF-8 is replaced.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

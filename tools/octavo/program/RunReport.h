@@ -1,6 +1,7 @@
 // What `octavo run` has to say, as text and as JSON (docs/commands/run.md has the schema).
 #pragma once
 
+#include "octavo/Backends/DotErrors.h"
 #include "octavo/Numerics/Tensor.h"
 #include "octavo/Runtime/Argument.h"
 #include "octavo/Runtime/Comparison.h"
@@ -71,6 +72,7 @@ struct RunReport {
   std::string comparedWith = {}; ///< f32, the program without quantization, or reference
   std::optional<RunTimes> comparedTimes;
   std::vector<OutputReport> outputs;
+  std::optional<backends::DotErrors> dotErrors = {};
 };
 
 std::string text(const RunReport& report);

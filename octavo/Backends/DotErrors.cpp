@@ -1,0 +1,320 @@
+#include "octavo/Backends/DotErrors.h"
+
+#include "octavo/Backends/OpenExtents.h"
+#include "octavo/Execution/Probes.h"
+#include "octavo/Runtime/Comparison.h"
+#include "octavo/Runtime/Failure.h"
+#include "octavo/Runtime/FloatValues.h"
+#include "octavo/Runtime/Program.h"
+#include "octavo/Runtime/QuantizedArgument.h"
+#include "octavo/Transforms/DotNumbers.h"
+#include "octavo/Transforms/ProbeDots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace octavo::backends {
+
+namespace {
+
+using execution::Tensor;
+using execution::Value;
+using transforms::DotValue;
+
+/// Takes what the probes of probeDots see, one tensor at a time.
+class DotProbes : public execution::Probes {
+public:
+  DotProbes(std::vector<DotError>& dots, const std::vector<transforms::ProbedDot>& probed)
+      : dots(dots) {
+    for (const transforms::ProbedDot& dot : probed)
+      sides[dot.number] = dot.sides;
+  }
+
+  llvm::Error write(llvm::StringRef id, mlir::RankedTensorType /*type*/,
+                    const Tensor& tensor) override {
+    const auto probed = transforms::probedValue(id);
+    if (!probed) // one of the program itself
+      return llvm::Error::success();
+    const auto [number, what] = *probed;
+    const std::lock_guard lock(mutex);
+    DotError& dot = dots[number];
+    switch (what) {
+    case DotValue::Lhs:
+    case DotValue::Rhs:
+      addSide(dot.sides[static_cast<std::size_t>(what)],
+              sides.at(number)[static_cast<std::size_t>(what)], tensor);
+      break;
+    case DotValue::Result:
+    case DotValue::WideResult:
+      addResult(dot, what, tensor);
+      break;
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Expected<Tensor> read(llvm::StringRef id, std::uint32_t /*iteration*/,
+                              mlir::RankedTensorType /*type*/) override {
+    return runtime::failure(fmt::format("the probe \"{}\" is not kept", id.str()));
+  }
+
+private:
+  static void addSide(analysis::QuantizationLoss& loss,
+                      const std::optional<transforms::OperandQuantization>& quantization,
+                      const Tensor& tensor) {
+    const runtime::FloatValues values(tensor);
+    if (quantization)
+      loss.add(values.get(), tensor.shape, quantization->type, quantization->options);
+    else
+      loss.sums.add(values.get(), values.get());
+  }
+
+  /// The two results of a dot come one after the other; the first waits for the second.
+  void addResult(DotError& dot, DotValue what, const Tensor& tensor) {
+    if (!waiting) {
+      waiting = tensor;
+      return;
+    }
+    const runtime::FloatValues first(*waiting), second(tensor);
+    const bool isWide = what == DotValue::WideResult;
+    dot.result.add((isWide ? second : first).get(), (isWide ? first : second).get());
+    ++dot.runs;
+    waiting.reset();
+  }
+
+  std::vector<DotError>& dots;
+  std::map<std::size_t, std::array<std::optional<transforms::OperandQuantization>, 2>> sides;
+  std::mutex mutex;
+  std::optional<Tensor> waiting;
+};
+
+/// What an unchanged program's values become where an argument is a scaled tensor. Each weight is
+/// quantized once.
+class QuantizedValues {
+public:
+  explicit QuantizedValues(std::span<const Value> wide) : wide(wide), made(wide.size()) {}
+
+  llvm::Expected<std::vector<Value>> of(const std::vector<runtime::Argument>& arguments) {
+    std::vector<Value> values(wide.begin(), wide.end());
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (!arguments[i].isScaled() || wide[i].isScaled())
+        continue;
+      if (!made[i]) {
+        auto quantized = runtime::quantizedFor(arguments[i], wide[i].tensor());
+        if (!quantized)
+          return runtime::failure(
+              fmt::format("argument \"{}\": element {} is {}, which its quantization refuses",
+                          arguments[i].name, quantized.error().index, quantized.error().value));
+        made[i] = std::move(*quantized);
+      }
+      values[i] = *made[i];
+    }
+    return values;
+  }
+
+private:
+  std::span<const Value> wide;
+  std::vector<std::optional<Value>> made;
+};
+
+/// A plain tensor for each element of a result that is one.
+void addTensors(const Value& value, std::vector<Value>& tensors) {
+  if (value.isTuple())
+    for (const Value& element : value.elements())
+      addTensors(element, tensors);
+  else if (value.isTensor())
+    tensors.push_back(value);
+}
+
+struct OutputError {
+  double error = 0;
+  std::int64_t nonFinite = 0;
+};
+
+OutputError outputError(const std::vector<Value>& reference, const std::vector<Value>& found) {
+  OutputError sum;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const Tensor& expected = reference[i].tensor();
+    if (!expected.type.isFloat() && !expected.type.isComplex())
+      continue;
+    const runtime::Comparison comparison = runtime::compare(expected, found[i].tensor());
+    sum.nonFinite += comparison.nonFinite;
+    if (std::isfinite(comparison.relative))
+      sum.error += comparison.relative * comparison.relative;
+  }
+  return sum;
+}
+
+/// The runs of one function, each of a copy of its module.
+class Runs {
+public:
+  Runs(mlir::func::FuncOp function, std::span<const Value> values, const DotErrorOptions& options)
+      : module(function->getParentOfType<mlir::ModuleOp>().clone()), name(function.getName().str()),
+        options(options), values(values), quantized(values) {
+    transforms::numberDots(*module);
+  }
+
+  transforms::DotGraph graph() {
+    return transforms::dotGraph(module->lookupSymbol<mlir::func::FuncOp>(name));
+  }
+
+  /// The outputs without quantization.
+  llvm::Expected<std::vector<Value>> unchanged() { return run(module->clone(), nullptr); }
+
+  struct Quantized {
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    transforms::DotReport report;
+  };
+  llvm::Expected<Quantized> quantize(const transforms::DotOptions& dots) {
+    Quantized result{module->clone(), {}};
+    auto report = transforms::quantizeDots(*result.module, dots);
+    if (!report)
+      return report.takeError();
+    result.report = std::move(*report);
+    return result;
+  }
+
+  /// Adds to `dots` what their probes see.
+  llvm::Error probe(std::vector<DotError>& dots) {
+    transforms::DotOptions inProgram = options.dots;
+    inProgram.weightTime = transforms::WeightTime::InProgram;
+    auto made = quantize(inProgram);
+    if (!made)
+      return made.takeError();
+    if (llvm::Error error = closeIn(*made->module))
+      return error;
+    DotProbes probes(dots, transforms::probeDots(*made->module));
+    return run(std::move(made->module), &probes).takeError();
+  }
+
+  llvm::Expected<std::vector<Value>> run(mlir::OwningOpRef<mlir::ModuleOp> copy,
+                                         execution::Probes* probes) {
+    auto function = copy->lookupSymbol<mlir::func::FuncOp>(name);
+    auto arguments = runtime::argumentsOf(function);
+    if (!arguments)
+      return arguments.takeError();
+    auto given = quantized.of(*arguments);
+    if (!given)
+      return given.takeError();
+    if (llvm::Error error = closeIn(*copy))
+      return std::move(error);
+    auto executable = options.backend->prepare(*copy, name);
+    if (!executable)
+      return executable.takeError();
+    if ((*executable)->processes() != 1)
+      return runtime::failure(
+          fmt::format("@{} is a program for {} processes; the errors of dots are found for one",
+                      name, (*executable)->processes()));
+    execution::Host host = options.host;
+    execution::CheckReport unheard;
+    DotProbes ignoring(noDots, {});
+    host.checks = &unheard;
+    host.probes = probes != nullptr ? probes : &ignoring;
+    auto results = (*executable)->run(std::move(*given), host);
+    if (!results)
+      return results.takeError();
+    std::vector<Value> tensors;
+    for (const Value& result : *results)
+      addTensors(result, tensors);
+    return tensors;
+  }
+
+private:
+  llvm::Error closeIn(mlir::ModuleOp copy) {
+    auto function = copy.lookupSymbol<mlir::func::FuncOp>(name);
+    return hasOpenExtents(function) ? closeExtents(function, values) : llvm::Error::success();
+  }
+
+  mlir::OwningOpRef<mlir::ModuleOp> module; ///< as it is, its dots numbered
+  std::string name;
+  const DotErrorOptions& options;
+  std::span<const Value> values;
+  QuantizedValues quantized;
+  std::vector<DotError> noDots;
+};
+
+std::string whyNoneIsQuantized(const transforms::DotReport& report) {
+  if (report.dots.empty())
+    return "the program has no dots: there is nothing to say of them";
+  return fmt::format("none of the {} dots is quantized: there is nothing to say of them; of {}: {}",
+                     report.dots.size(), report.dots.front().name, report.dots.front().reason);
+}
+
+} // namespace
+
+std::int64_t DotErrors::quantized() const {
+  return std::ranges::count_if(dots, [](const DotError& dot) { return dot.record.isQuantized; });
+}
+
+double DotErrors::sumOfShares() const {
+  double sum = 0;
+  for (const DotError& dot : dots)
+    sum += dot.share.value_or(0);
+  return sum;
+}
+
+llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const Value> values,
+                                    const DotErrorOptions& options) {
+  Runs runs(function, values, options);
+  auto narrow = runs.quantize(options.dots);
+  if (!narrow)
+    return narrow.takeError();
+  if (narrow->report.quantized() == 0)
+    return runtime::failure(whyNoneIsQuantized(narrow->report));
+  if (!narrow->report.delayed.empty())
+    return runtime::failure("scales of earlier steps make the program one of other arguments and "
+                            "results, which says nothing of its dots' errors; quantize with scales "
+                            "of the values themselves");
+
+  DotErrors errors{.dots = {}, .graph = runs.graph()};
+  for (const transforms::DotRecord& record : narrow->report.dots)
+    errors.dots.push_back({.record = record, .sides = {}, .result = {}, .share = {}});
+  const auto total = static_cast<std::size_t>(errors.quantized()) + 3;
+  std::size_t run = 0;
+  const auto next = [&] {
+    if (options.onRun)
+      options.onRun(run, total);
+    ++run;
+  };
+
+  next();
+  auto unchanged = runs.unchanged();
+  if (!unchanged)
+    return unchanged.takeError();
+  next();
+  auto all = runs.run(std::move(narrow->module), nullptr);
+  if (!all)
+    return all.takeError();
+  next();
+  if (llvm::Error error = runs.probe(errors.dots))
+    return std::move(error);
+
+  const OutputError whole = outputError(*unchanged, *all);
+  errors.error = whole.error;
+  errors.nonFinite = whole.nonFinite;
+  for (std::size_t number = 0; number < errors.dots.size(); ++number) {
+    DotError& dot = errors.dots[number];
+    if (!dot.record.isQuantized)
+      continue;
+    next();
+    if (dot.runs == 0 || whole.error == 0 || whole.nonFinite > 0)
+      continue;
+    transforms::DotOptions others = options.dots;
+    others.kept = number;
+    auto made = runs.quantize(others);
+    if (!made)
+      return made.takeError();
+    auto without = runs.run(std::move(made->module), nullptr);
+    if (!without)
+      return without.takeError();
+    if (const OutputError left = outputError(*unchanged, *without); left.nonFinite == 0)
+      dot.share = 1 - left.error / whole.error;
+  }
+  return errors;
+}
+
+} // namespace octavo::backends

@@ -1,0 +1,25 @@
+#include "octavo/Transforms/DotNumbers.h"
+
+#include "octavo/Dialect/StableHLO/Contraction.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace octavo::transforms {
+
+static constexpr llvm::StringLiteral kNumber = "octavo.dot";
+
+void numberDots(mlir::ModuleOp module) {
+  mlir::OpBuilder builder(module.getContext());
+  std::int64_t number = 0;
+  module.walk([&](stablehlo::DotGeneralOp op) {
+    op->setDiscardableAttr(kNumber, builder.getI64IntegerAttr(number++));
+  });
+}
+
+std::optional<std::size_t> numberOfDot(mlir::Operation* op) {
+  if (auto number = llvm::dyn_cast_or_null<mlir::IntegerAttr>(op->getDiscardableAttr(kNumber)))
+    return static_cast<std::size_t>(number.getInt());
+  return std::nullopt;
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,71 @@
+#include "octavo/Transforms/ProbeDots.h"
+
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Interpreter/Interpreter.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Transforms/DotNumbers.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace octavo::transforms {
+
+static constexpr llvm::StringLiteral kPrefix = "octavo.dot/";
+
+/// The tensor that an operand was before it was quantized.
+static mlir::Value wideOperand(mlir::Value operand) {
+  auto quantize = operand.getDefiningOp<ir::QuantizeOp>();
+  return quantize ? quantize.getOperand() : operand;
+}
+
+static std::optional<OperandQuantization> quantizationOf(mlir::Value operand) {
+  auto quantize = operand.getDefiningOp<ir::QuantizeOp>();
+  if (!quantize)
+    return std::nullopt;
+  const auto type = llvm::cast<ir::ScaledType>(quantize.getResult().getType());
+  return OperandQuantization{
+      type.getKind(),
+      quantize.getQuantization().getOptions(
+          type, *elementFormat(mlir::getElementTypeOrSelf(quantize.getOperand().getType())))};
+}
+
+std::vector<ProbedDot> probeDots(mlir::ModuleOp module) {
+  llvm::SmallVector<ir::DotGeneralOp> dots;
+  module.walk([&](ir::DotGeneralOp op) {
+    if (numberOfDot(op))
+      dots.push_back(op);
+  });
+  std::vector<ProbedDot> probed;
+  for (ir::DotGeneralOp op : dots) {
+    const std::size_t number = *numberOfDot(op);
+    mlir::OpBuilder builder(op);
+    const auto probe = [&](mlir::Value value, DotValue what) {
+      interpreter::ProbeOp::create(builder, op.getLoc(), value,
+                                   builder.getStringAttr(kPrefix + llvm::Twine(number) + "/" +
+                                                         llvm::Twine(static_cast<int>(what))));
+    };
+    const mlir::Value lhs = wideOperand(op.getLhs()), rhs = wideOperand(op.getRhs());
+    probe(lhs, DotValue::Lhs);
+    probe(rhs, DotValue::Rhs);
+    builder.setInsertionPointAfter(op);
+    probe(op.getResult(), DotValue::Result);
+    auto wide = stablehlo::DotGeneralOp::create(
+        builder, op.getLoc(), op.getResult().getType(), lhs, rhs, op.getDotDimensionNumbers(),
+        /*precision_config=*/nullptr, /*algorithm=*/nullptr);
+    probe(wide.getResult(), DotValue::WideResult);
+    probed.push_back({number, {quantizationOf(op.getLhs()), quantizationOf(op.getRhs())}});
+  }
+  return probed;
+}
+
+std::optional<std::pair<std::size_t, DotValue>> probedValue(llvm::StringRef probe) {
+  std::size_t number = 0;
+  unsigned value = 0;
+  if (!probe.consume_front(kPrefix) || probe.consumeInteger(10, number) ||
+      !probe.consume_front("/") || probe.getAsInteger(10, value))
+    return std::nullopt;
+  return std::pair(number, static_cast<DotValue>(value));
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,37 @@
+// Where a quantized program's error comes from, as text, as JSON and as a page
+// (docs/commands/run.md).
+#pragma once
+
+#include "octavo/Backends/DotErrors.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace octavo::tools {
+
+/// The names of the dots without the parts, between slashes, that all of them begin or end with.
+std::vector<std::string> shortNames(const backends::DotErrors& errors);
+
+/// "mxfp8_e4m3", "mxfp4 x mxfp8_e4m3" (left, right), or "f32" for one that is left.
+std::string formatsText(const transforms::DotRecord& dot);
+
+/// What an operand is: "weight" or "activation".
+std::string_view kindOf(const transforms::DotRecord& dot, std::size_t side);
+
+/// The operand's quantization; null where it is multiplied as it is.
+const format::ScaledFormat* formatOf(const transforms::DotRecord& dot, std::size_t side);
+
+std::string text(const backends::DotErrors& errors);
+nlohmann::ordered_json json(const backends::DotErrors& errors);
+
+/// What the page of a run is about.
+struct DotsPageTitle {
+  std::string program;
+  std::string quantization; ///< a sentence without its end
+};
+std::string dotsPage(const backends::DotErrors& errors, const DotsPageTitle& title);
+
+} // namespace octavo::tools
