@@ -75,15 +75,23 @@ def RecoverScaled : Pass<"octavo-recover-scaled", "::mlir::ModuleOp"> {
 
     - `convert` of codes, before or after the scales; `multiply` on either side, `divide` (by s: times
       1 / s, rounded to f32); scales that are scalars, a row's, a column's or a block's, broadcast by
-      `broadcast_in_dim`, `reshape` and `transpose`; one outer scale above narrow ones, two levels of
-      f32 scales as one; constants too; codes of scales that `bitcast_convert` takes from u8.
-    - `transpose`, `reshape`, `broadcast_in_dim`, `slice`, `dynamic_slice`, `concatenate`, `pad` with 0,
-      `select` against 0 and `optimization_barrier` between them and the dot, where they move whole
-      blocks: they are done to the codes and to the scales.
+      `broadcast_in_dim`, `reshape` and `transpose`, before or after they are computed; one outer scale
+      above narrow ones, two levels of f32 scales as one; constants too; codes of scales that
+      `bitcast_convert` takes from u8. Scales that are 2^(code - 127) of 8-bit codes, by whatever
+      operations (the interpreter evaluates them on all 256), are E8M0. Where codes 0 and 255 give
+      something else than 2^-127 and NaN, the remark says so.
+    - `transpose`, `reshape`, `broadcast_in_dim`, `slice`, `dynamic_slice`, `gather`,
+      `dynamic_update_slice`, `concatenate`, `pad` with 0, `select` against 0 or NaN,
+      `optimization_barrier`, `all_gather`, `all_to_all`, `collective_permute` and
+      `collective_broadcast` between them and the dot, where they move whole blocks: they are done to
+      the codes and to the scales.
+    - A `while` that carries such values, unchanged or dequantized again in each round, carries codes
+      and scales.
     - A dot of codes without scales has scales of 1. A fake quantization is a quantization: its codes
       are multiplied.
-    - `stablehlo.composite "xla.scaled_dot"`, and the custom calls `__op$dequantize` and
-      `__op$block_scaled_dot`.
+    - `stablehlo.composite "xla.scaled_dot"`, the custom calls `__op$dequantize` and
+      `__op$block_scaled_dot`, with padded scales too, and `jax.nn.scaled_matmul` under shardings, which
+      is a call that JAX leaves to a partitioner.
 
     The product is that of the scaled tensors (docs/semantics.md, D4 and I13): dequantized values are
     not rounded on the way, to bf16 say, and sums are in its order. Every recovered dot gets a remark,

@@ -6,12 +6,16 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Transforms/CarriedParts.h"
+#include "octavo/Transforms/ScaledCalls.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/SourceNames.h"
+#include "octavo/Transforms/UnusedOperations.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -72,24 +76,28 @@ std::optional<double> multiplyAdds(mlir::Value result, llvm::ArrayRef<std::int64
 
 class Recovery {
 public:
+  /// `left` takes the operations whose results products that are gone used.
+  explicit Recovery(llvm::SetVector<mlir::Operation*>& left) : left(left) {}
+
   RecoverReport run(mlir::ModuleOp module);
 
 private:
   void dot(stablehlo::DotGeneralOp op);
-  void composite(stablehlo::CompositeOp op);
-  void blockScaledDot(stablehlo::CustomCallOp op);
+  void call(mlir::Operation* op);
   RecoveredDot& record(mlir::Operation* op);
   void miss(RecoveredDot& record, const Obstacle& obstacle);
   /// One side of a dot by hand.
-  mlir::Value packed(mlir::Operation* at, const Dequantized& parts);
-  /// Null where the scales divide the extents into no blocks.
-  mlir::Value packed(mlir::Operation* at, mlir::Value elements, mlir::Value scales);
+  mlir::Value packed(mlir::Operation* at, const Dequantized& parts) {
+    mlir::OpBuilder builder(at);
+    return transforms::packed(builder, at->getLoc(), parts);
+  }
   void replace(mlir::Operation* op, mlir::Value lhs, mlir::Value rhs,
                DotDimensionNumbersAttr dimensions, mlir::Value global);
 
   RecoverReport report;
   ScaledOrigins origins;
   llvm::SmallVector<mlir::Operation*> replaced;
+  llvm::SetVector<mlir::Operation*>& left;
 };
 
 RecoveredDot& Recovery::record(mlir::Operation* op) {
@@ -106,37 +114,6 @@ void Recovery::miss(RecoveredDot& record, const Obstacle& obstacle) {
   record.place = sourceName(obstacle.op->getLoc());
   record.reason = obstacle.reason;
   record.remedy = obstacle.remedy;
-}
-
-mlir::Value Recovery::packed(mlir::Operation* at, const Dequantized& parts) {
-  mlir::OpBuilder builder(at);
-  const mlir::RankedTensorType type = tensor(parts.elements);
-  mlir::Value scales = parts.scales;
-  llvm::SmallVector<std::int64_t> block(parts.block);
-  if (!scales) {
-    block.assign(type.getShape().begin(), type.getShape().end());
-    const llvm::SmallVector<std::int64_t> one(block.size(), 1);
-    scales = stablehlo::ConstantOp::create(
-        builder, at->getLoc(),
-        mlir::DenseElementsAttr::get(mlir::RankedTensorType::get(one, builder.getF32Type()), 1.0F));
-  }
-  for (std::int64_t& extent : block)
-    extent = std::max<std::int64_t>(extent, 1);
-  const auto scaled = ir::ScaledType::get(
-      at->getContext(), type.getShape(), elementFormat(type.getElementType()),
-      elementFormat(tensor(scales).getElementType()), block, static_cast<bool>(parts.outer));
-  return ir::PackOp::create(builder, at->getLoc(), scaled, parts.elements, scales, parts.outer);
-}
-
-mlir::Value Recovery::packed(mlir::Operation* at, mlir::Value elements, mlir::Value scales) {
-  Dequantized parts{elements, scales};
-  for (auto [extent, blocks] :
-       llvm::zip_equal(tensor(elements).getShape(), tensor(scales).getShape())) {
-    if (blocks < 1 || extent < 1 || extent % blocks != 0)
-      return {};
-    parts.block.push_back(extent / blocks);
-  }
-  return packed(at, parts);
 }
 
 void Recovery::replace(mlir::Operation* op, mlir::Value lhs, mlir::Value rhs,
@@ -188,116 +165,39 @@ void Recovery::dot(stablehlo::DotGeneralOp op) {
   for (std::size_t i = 0; i < 2; ++i) {
     const auto* parts = std::get_if<Dequantized>(&found[i]);
     packedSides[i] = parts == nullptr ? sides[i] : packed(op, *parts);
+    if (parts != nullptr)
+      record.note = parts->note;
   }
   replace(op, packedSides[0], packedSides[1], dimensions, {});
 }
 
-/// jax.lax.scaled_dot: dimension_numbers = [[lhs contracting, rhs contracting], [lhs batch, rhs
-/// batch]].
-void Recovery::composite(stablehlo::CompositeOp op) {
+void Recovery::call(mlir::Operation* op) {
   RecoveredDot& record = this->record(op);
-  const auto pairs =
-      [](mlir::Attribute attribute) -> std::optional<llvm::SmallVector<std::int64_t>> {
-    llvm::SmallVector<std::int64_t> axes;
-    auto list = llvm::dyn_cast_or_null<mlir::ArrayAttr>(attribute);
-    if (!list)
-      return {};
-    for (mlir::Attribute each : list) {
-      auto number = llvm::dyn_cast<mlir::IntegerAttr>(each);
-      if (!number)
-        return {};
-      axes.push_back(number.getInt());
-    }
-    return axes;
-  };
-  std::optional<llvm::SmallVector<std::int64_t>> axes[4];
-  auto numbers =
-      llvm::dyn_cast_or_null<mlir::ArrayAttr>(op.getCompositeAttributes().get("dimension_numbers"));
-  for (std::size_t i = 0; numbers && numbers.size() == 2 && i < 4; ++i) {
-    auto both = llvm::dyn_cast<mlir::ArrayAttr>(numbers[i / 2]);
-    if (both && both.size() == 2)
-      axes[i] = pairs(both[i % 2]);
-  }
-  if (op.getNumOperands() != 4 || op.getNumResults() != 1 ||
-      !llvm::all_of(axes, [](auto& each) { return each.has_value(); }) ||
-      !llvm::all_of(op.getOperands(), isStatic))
-    return miss(record, {op, "is not as JAX writes it", "call jax.lax.scaled_dot"});
-  const auto dimensions =
-      DotDimensionNumbersAttr::get(op.getContext(), *axes[2], *axes[3], *axes[0], *axes[1]);
-  record.multiplyAdds =
-      multiplyAdds(op.getResult(0), tensor(op.getOperand(0)).getShape(), *axes[0]);
-  if (!isWide(op.getResult(0).getType()))
-    return miss(record, {op, "has a result of " + describe(op.getResult(0).getType()),
-                         "multiply to f32, and convert the result"});
+  const std::variant<ScaledCall, Obstacle> meaning = scaledCall(op);
+  if (const auto* obstacle = std::get_if<Obstacle>(&meaning))
+    return miss(record, *obstacle);
+  const auto& call = std::get<ScaledCall>(meaning);
+  record.multiplyAdds = multiplyAdds(op->getResult(0), tensor(op->getOperand(0)).getShape(),
+                                     call.dimensions.getLhsContractingDimensions());
   mlir::Value sides[2];
-  for (unsigned i = 0; i < 2; ++i) {
-    const mlir::Value side = op.getOperand(i), scales = op.getOperand(i + 2);
-    if (isWide(side.getType())) { // JAX gives a side without scales ones
-      if (splatNumber(scales) != 1.0)
-        return miss(record, {op, "scales values of " + describe(side.getType()), "quantize them"});
-      sides[i] = side;
-      continue;
-    }
-    if (tensor(side).getRank() == tensor(scales).getRank())
-      sides[i] = packed(op, side, scales);
-    if (!sides[i])
-      return miss(record, {op, "has scales of a shape that fits no block",
-                           "give as many scales as divide the extent"});
-  }
-  if (!llvm::any_of(sides,
-                    [](mlir::Value side) { return llvm::isa<ir::ScaledType>(side.getType()); })) {
+  for (auto [side, read] : llvm::zip_equal(sides, call.sides))
+    side = read.parts ? packed(op, *read.parts) : read.wide;
+  if (!call.sides[0].parts && !call.sides[1].parts) {
     record.lhs = describe(sides[0].getType());
     record.rhs = describe(sides[1].getType());
     return;
   }
-  replace(op, sides[0], sides[1], dimensions, {});
-}
-
-/// [B,] M, K times [B,] N, K; scales of the left, of the right, one for the result.
-void Recovery::blockScaledDot(stablehlo::CustomCallOp op) {
-  RecoveredDot& record = this->record(op);
-  const std::size_t operands = op.getNumOperands();
-  const std::int64_t rank =
-      operands > 0 && isStatic(op.getOperand(0)) ? tensor(op.getOperand(0)).getRank() : 0;
-  if (operands < 3 || operands > 5 || (rank != 2 && rank != 3) || op.getNumResults() != 1 ||
-      !llvm::all_of(op.getOperands(), isStatic) || !isWide(op.getResult(0).getType()) ||
-      tensor(op.getOperand(1)).getRank() != rank)
-    return miss(record, {op, "has operands or a result of other types than XLA's call",
-                         "call it as jax.nn.scaled_matmul does"});
-  const llvm::SmallVector<std::int64_t, 1> batching(rank == 3 ? 1 : 0, 0), contracting(1, rank - 1);
-  record.multiplyAdds =
-      multiplyAdds(op.getResult(0), tensor(op.getOperand(0)).getShape(), contracting);
-  if (auto config = llvm::dyn_cast_or_null<mlir::StringAttr>(op.getBackendConfigAttr()))
-    if (config.getValue().contains("block_size"))
-      return miss(record, {op, "has scales with padding (block_size)",
-                           "give as many scales as there are blocks"});
-  mlir::Value sides[2];
-  for (unsigned i = 0; i < 2; ++i) {
-    const mlir::Value side = op.getOperand(i);
-    const mlir::Value scales = i + 2 < operands ? op.getOperand(i + 2) : mlir::Value();
-    sides[i] = !scales                            ? side
-               : tensor(scales).getRank() == rank ? packed(op, side, scales)
-                                                  : mlir::Value();
-    if (!sides[i])
-      return miss(record, {op, "has scales of a shape that fits no block",
-                           "give as many scales as divide the extent"});
-    if (!llvm::isa<ir::ScaledType>(sides[i].getType()) && !isWide(side.getType()))
-      sides[i] = packed(op, Dequantized{side});
-  }
-  replace(
-      op, sides[0], sides[1],
-      DotDimensionNumbersAttr::get(op.getContext(), batching, batching, contracting, contracting),
-      operands == 5 ? op.getOperand(4) : mlir::Value());
+  replace(op, sides[0], sides[1], call.dimensions, call.global);
 }
 
 RecoverReport Recovery::run(mlir::ModuleOp module) {
+  llvm::SmallVector<stablehlo::WhileOp> loops;
+  module.walk<mlir::WalkOrder::PreOrder>([&](stablehlo::WhileOp loop) { loops.push_back(loop); });
+  for (stablehlo::WhileOp loop : loops)
+    carryParts(loop);
   llvm::SmallVector<mlir::Operation*> dots;
   module.walk([&](mlir::Operation* op) {
-    auto composite = llvm::dyn_cast<stablehlo::CompositeOp>(op);
-    auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(op);
-    if (llvm::isa<stablehlo::DotGeneralOp, ir::DotGeneralOp>(op) ||
-        (composite && composite.getName() == "xla.scaled_dot") ||
-        (call && call.getCallTargetName() == "__op$block_scaled_dot"))
+    if (llvm::isa<stablehlo::DotGeneralOp, ir::DotGeneralOp>(op) || isScaledCall(op))
       dots.push_back(op);
   });
   // A decomposition that only a composite names is no part of the program.
@@ -312,10 +212,8 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
       continue;
     if (auto wide = llvm::dyn_cast<stablehlo::DotGeneralOp>(op)) {
       dot(wide);
-    } else if (auto call = llvm::dyn_cast<stablehlo::CustomCallOp>(op)) {
-      blockScaledDot(call);
-    } else if (auto scaled = llvm::dyn_cast<stablehlo::CompositeOp>(op)) {
-      composite(scaled);
+    } else if (isScaledCall(op)) {
+      call(op);
     } else {
       auto narrow = llvm::cast<ir::DotGeneralOp>(op);
       RecoveredDot& known = record(op);
@@ -330,8 +228,12 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
                        narrow.getDotDimensionNumbers().getLhsContractingDimensions());
     }
   }
-  for (mlir::Operation* op : replaced)
+  for (mlir::Operation* op : replaced) {
+    for (mlir::Value operand : op->getOperands())
+      if (mlir::Operation* made = operand.getDefiningOp())
+        left.insert(made);
     op->erase();
+  }
   return std::move(report);
 }
 
@@ -350,6 +252,11 @@ std::optional<double> RecoverReport::narrowShare() const {
   return all > 0 ? std::optional(narrow / all) : std::nullopt;
 }
 
-RecoverReport recoverScaled(mlir::ModuleOp module) { return Recovery().run(module); }
+RecoverReport recoverScaled(mlir::ModuleOp module) {
+  llvm::SetVector<mlir::Operation*> left;
+  RecoverReport report = Recovery(left).run(module);
+  eraseUnused(std::move(left));
+  return report;
+}
 
 } // namespace octavo::transforms

@@ -31,6 +31,7 @@ struct RecoveredDot {
   std::optional<double> multiplyAdds = {}; ///< none where an extent is unknown
   /// Of a missed one: the operation, where it stands, what it does, and what to change.
   std::string obstacle = {}, place = {}, reason = {}, remedy = {};
+  std::string note = {}; ///< of a narrow one: values that differ from the program's; mostly empty
 };
 
 struct RecoverReport {

@@ -18,7 +18,8 @@ struct RecoverScaled : impl::RecoverScaledBase<RecoverScaled> {
     const RecoverReport report = recoverScaled(getOperation());
     for (const RecoveredDot& dot : report.dots) {
       if (dot.width == DotWidth::Narrow)
-        mlir::emitRemark(dot.location) << dot.name << " multiplies " << dot.lhs << " x " << dot.rhs;
+        mlir::emitRemark(dot.location) << dot.name << " multiplies " << dot.lhs << " x " << dot.rhs
+                                       << (dot.note.empty() ? "" : "; it has ") << dot.note;
       if (dot.width != DotWidth::Missed)
         continue;
       auto told = failOnMissed ? mlir::emitError(dot.location) : mlir::emitWarning(dot.location);

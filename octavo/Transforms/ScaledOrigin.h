@@ -2,6 +2,12 @@
 // dequantizes by hand.
 #pragma once
 
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
@@ -23,6 +29,7 @@ struct Dequantized {
   mlir::Value scales = {}; ///< the grid, of the tensor's rank; null: every scale is 1
   Extents block = {};      ///< of the grid
   mlir::Value outer = {};  ///< tensor<f32>; null: 1
+  std::string note = {};   ///< what of the program's values these are not; mostly empty
 };
 
 /// The first operation, from the dot upward, that keeps a tensor from being Dequantized.
@@ -38,6 +45,12 @@ using ScaledOrigin = std::variant<std::monostate, Dequantized, Obstacle>;
 /// The one number that all elements are, where constants, broadcasts and conversions show it.
 std::optional<double> splatNumber(mlir::Value value);
 
+/// Whether two values are computed alike from the same ones.
+bool areSame(mlir::Value a, mlir::Value b);
+
+/// The scaled tensor of these parts, packed at a place where they are known.
+mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequantized& parts);
+
 /// Follows values upward. What moves a dequantized tensor about is done to its codes and scales by
 /// new operations beside it; those that nobody uses are erased with the object.
 class ScaledOrigins {
@@ -49,7 +62,12 @@ public:
 
   ScaledOrigin of(mlir::Value value);
 
+  /// Takes the parts of a value as known.
+  void assume(mlir::Value value, Dequantized parts) { known[value] = std::move(parts); }
+
 private:
+  struct Move;
+
   /// A tensor that one value a block makes: tensor[i] = value[i / block].
   struct Grid {
     mlir::Value value;
@@ -60,11 +78,29 @@ private:
   ScaledOrigin scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor, bool isDivided);
   ScaledOrigin combined(mlir::Operation* op, Dequantized parts, Grid grid);
   ScaledOrigin moved(mlir::Operation* op, const Dequantized& parts);
+  ScaledOrigin movedBy(stablehlo::TransposeOp transpose, Move& move);
+  ScaledOrigin movedBy(stablehlo::BroadcastInDimOp broadcast, Move& move);
+  ScaledOrigin movedBy(stablehlo::SliceOp slice, Move& move);
+  ScaledOrigin movedBy(stablehlo::DynamicSliceOp slice, Move& move);
+  ScaledOrigin movedBy(stablehlo::SelectOp select, Move& move);
+  ScaledOrigin movedBy(stablehlo::PadOp pad, Move& move);
+  ScaledOrigin movedBy(stablehlo::GatherOp gather, Move& move);
+  ScaledOrigin reshapedParts(Move& move);
+  ScaledOrigin updated(stablehlo::DynamicUpdateSliceOp update);
+  ScaledOrigin communicated(mlir::Operation* op, unsigned result);
+  void exchange(mlir::Operation* op, Dequantized& parts, bool withScales,
+                llvm::ArrayRef<std::int64_t> elements, llvm::ArrayRef<std::int64_t> grid);
   ScaledOrigin concatenated(mlir::Operation* op);
   ScaledOrigin dequantized(mlir::Operation* call);
+  ScaledOrigin unpacked(ir::DequantizeOp op);
   bool comesFromNarrow(mlir::Value value);
+  /// Whether a select moves its first arm, against a number in the other, or its second.
+  static bool movesFirstArm(stablehlo::SelectOp select);
 
   std::optional<Grid> gridOf(mlir::Value value);
+  std::optional<Grid> computed(mlir::Operation* op);
+  mlir::Value asE8m0(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scales,
+                     std::string& note);
   std::optional<Grid> reshaped(mlir::OpBuilder& builder, mlir::Location location, const Grid& grid,
                                llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> to);
 

@@ -28,6 +28,14 @@ def scales(shape, dtype=np.float32, seed=9):
     return np.exp2(np.random.default_rng(seed).integers(-2, 3, shape)).astype(np.float32).astype(dtype)
 
 
+def exponents(shape, seed=9):
+    return np.random.default_rng(seed).integers(125, 130, shape).astype(np.uint8)
+
+
+def power(codes):
+    return np.exp2(codes.astype(np.float32) - 127)
+
+
 def f32(x):
     return x.astype(jnp.float32)
 
@@ -109,6 +117,33 @@ FORMS = {
     "fake": (lambda x: dot(f32(x.astype(F8)), weight()), [np.arange(M * K, dtype=np.float32).reshape(M, K) % 7], lambda x: x),
     "jit in jit": (lambda q, s: dot(jax.jit(lambda q, s: f32(q) * s)(q, s), weight()), [codes((M, K)), scales(())],
                    lambda q, s: q * s),
+    "rows by index": (lambda q, s, i: dot((f32(q) * s[:, None])[i], weight()),
+                      [codes((M, K)), scales(M), np.array([4, 0, 0, 5, -1], np.int32)], lambda q, s, i: (q * s[:, None])[i]),
+    "rows of one scale": (lambda q, s, i: dot((f32(q) * s)[i], weight()),
+                          [codes((M, K)), scales(()), np.array([4, 0, 0], np.int32)], lambda q, s, i: (q * s)[i]),
+    "rows of blocks": (lambda q, s, i: dot(jnp.take(f32(q) * blockwise(s, q.shape), i, axis=0, mode="clip"), weight()),
+                       [codes((M, K)), scales((M, 2)), np.array([1, 5, 3], np.int32)],
+                       lambda q, s, i: (q * np.repeat(s, 32, 1))[i]),
+    "rows or NaN": (lambda q, s, i: dot(jnp.take(f32(q) * s[:, None], i, axis=0), weight()),
+                    [codes((M, K)), scales(M), np.array([1, 9, 3], np.int32)],
+                    lambda q, s, i: np.where((i < M)[:, None], (q * s[:, None])[i % M], np.nan)),
+    "rows of each batch": (lambda q, s, i: jnp.einsum("bmk,kn->bmn", jnp.take_along_axis(f32(q) * s[:, :, None], i[:, :, None], 1, mode="clip"), weight()),
+                           [codes((3, M, K)), scales((3, M)), np.array([[1, 0], [5, 5], [2, 4]], np.int32)],
+                           lambda q, s, i: np.take_along_axis(q * s[:, :, None], i[:, :, None], 1)),
+    "masked with the number first": (lambda q, s, m: dot(jnp.where(m[:, None], 0, f32(q) * s), weight()),
+                                     [codes((M, K)), scales(()), np.arange(M) % 2 == 0],
+                                     lambda q, s, m: np.where(m[:, None], 0, q * s)),
+    "e8m0 by shift": (lambda q, s: dot(f32(q) * blockwise(lax.bitcast_convert_type(s.astype(jnp.uint32) << 23, jnp.float32), q.shape), weight()),
+                      [codes((M, K)), exponents((M, 2))], lambda q, s: q * np.repeat(power(s), 32, 1)),
+    "e8m0 by shift, in bf16": (lambda q, s: dot(f32(q) * blockwise(f32(lax.bitcast_convert_type(s.astype(jnp.uint16) << 7, jnp.bfloat16)), q.shape), weight()),
+                               [codes((M, K)), exponents((M, 2))], lambda q, s: q * np.repeat(power(s), 32, 1)),
+    "e8m0 by ldexp": (lambda q, s: dot(f32(q) * blockwise(jnp.ldexp(jnp.float32(1), s.astype(jnp.int32) - 127), q.shape), weight()),
+                      [codes((M, K)), exponents((M, 2))], lambda q, s: q * np.repeat(power(s), 32, 1)),
+    "e8m0 by power": (lambda q, s: dot(f32(q) * jnp.repeat(jnp.float32(2) ** (f32(s) - 127), 32, 1), weight()),
+                      [codes((M, K)), exponents((M, 2))], lambda q, s: q * np.repeat(power(s), 32, 1)),
+    "e8m0 by torchao's shift": (lambda q, s: dot((f32(q).reshape(M, 2, 32) * jnp.where(s == 255, jnp.nan, jnp.where(s == 0, jnp.float32(2.0**-127),
+                                lax.bitcast_convert_type(s.astype(jnp.uint32) << 23, jnp.float32)))[..., None]).reshape(M, K), weight()),
+                                [codes((M, K)), exponents((M, 2))], lambda q, s: q * np.repeat(power(s), 32, 1)),
 }
 SCALED_DOT = {
     "lax.scaled_dot": (lambda a, b, s, t: lax.scaled_dot(a, b, lhs_scale=s, rhs_scale=t, preferred_element_type=jnp.float32),
@@ -167,13 +202,85 @@ def test_forms_become_products_of_scaled_tensors(tmp_path, form, backend):
         operand = values(*map(wide, arguments))
         other = (wide(np.asarray(W)) * WS)
         expected = operand @ (other[:operand.shape[-1]] if form != "slice of blocks" else other[32:])
+    if form.startswith("e8m0"):
+        assert told["dots"][0]["lhs"] == "f8E4M3FN by f8E8M0FNU, block [1, 32]"
     for path in (before, after):
         np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected)
+
+
+def through_a_loop(x, q, s):
+    w = f32(q) * s
+    return lax.fori_loop(0, 3, lambda i, x: jnp.sign(dot(x, w)), x)
+
+
+def cached(q, s, new, t, x):
+    """A cache that is written row by row, in a loop that carries its values."""
+    def write(i, cache):
+        row = f32(lax.dynamic_slice(new, (i, 0), (1, K))) * lax.dynamic_slice(t, (i,), (1,))
+        return lax.dynamic_update_slice(cache, row, (i, 0))
+    return dot(x, lax.fori_loop(0, 3, write, f32(q) * s[:, None]).T)
+
+
+def quantized_each_round(x, s):
+    """Blocks with another scale in each round; the condition of the loop reads the values too."""
+    def more(state):
+        return (state[0] < 5) & (jnp.max(state[1]) < 1000)
+
+    def body(state):
+        i, x = state
+        return i + 1, f32((x / 2).astype(F8)) * (s + f32(i))
+    return dot(lax.while_loop(more, body, (0, f32(x.astype(F8)) * s))[1], weight())
+
+
+def expected_of_rounds(x, s):
+    x = wide(x.astype(ml_dtypes.float8_e4m3fn)) * s
+    for i in range(5):
+        if x.max() < 1000:
+            x = wide((x / 2).astype(ml_dtypes.float8_e4m3fn)) * (s + np.float32(i))
+    return x @ (wide(np.asarray(W)) * WS)
+
+
+def expected_of_a_loop(x, q, s):
+    for _ in range(3):
+        x = np.sign(x @ (wide(q) * s))
+    return x
+
+
+def expected_of_a_cache(q, s, new, t, x):
+    return x @ np.concatenate([wide(new[:3]) * t[:3, None], wide(q[3:]) * s[3:, None]]).T
+
+
+X = np.arange(M * K, dtype=np.float32).reshape(M, K) % 7
+LOOPS = {
+    "carried as it is": (through_a_loop, [X, codes((K, K), seed=3), scales(())], expected_of_a_loop, "tensor<64x64xf8E4M3FN>, tensor<1x1xf32>"),
+    "carried and written to": (cached, [codes((M, K)), scales(M), codes((M, K), seed=4), scales(M, seed=5), X[:2]], expected_of_a_cache,
+                               "tensor<6x64xf8E4M3FN>, tensor<6x1xf32>"),
+    "quantized in each round": (quantized_each_round, [X, np.float32(0.5)], expected_of_rounds, "tensor<6x64xf8E4M3FN>, tensor<1x1xf32>"),
+}
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+@pytest.mark.parametrize("form", LOOPS)
+def test_loops_carry_codes_and_scales(tmp_path, form, backend):
+    function, arguments, expected, carried = LOOPS[form]
+    arguments, before, after, told = recovered(tmp_path, function, arguments)
+    assert (told["narrow"], told["missed"]) == (1, 0), told
+    types = next(line for line in after.read_text().splitlines() if "stablehlo.while" in line).partition(" : ")[2]
+    assert types.endswith(carried), types
+    for path in (before, after):
+        np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected(*arguments))
 
 
 def outer_product(q, s):
     """A scale a row where the dot has one a column: square, so that nothing but the axis differs."""
     return dot(f32(q) * s[None, :], weight())
+
+
+def added_to_in_a_loop(q, s):
+    def body(i, state):
+        x, total = state
+        return x + 1, total + dot(x, weight())
+    return lax.fori_loop(0, 3, body, (f32(q) * s, jnp.zeros((M, N))))[1]
 
 
 NOT_SCALED = {
@@ -191,6 +298,14 @@ NOT_SCALED = {
                          [codes((M, K)), codes((2, K), seed=5), scales(()), np.float32(8)], "stablehlo.concatenate", "scales"),
     "two grids": (lambda q, s, t: dot(f32(q) * s[:, None] * t[None, :], weight()), [codes((M, K)), scales(M), scales(K)],
                   "stablehlo.multiply", "second grid"),
+    "rows cut from blocks": (lambda q, s, i: dot((f32(q) * jnp.repeat(s, 3, 0))[i], weight()),
+                             [codes((M, K)), scales((2, K)), np.array([1, 4], np.int32)], "stablehlo.gather", "blocks"),
+    "NaN of codes without": (lambda q, s, i: dot(jnp.take(f32(q) * s, i, axis=0), weight()),
+                             [codes((M, K), F4), scales(()), np.array([1, 9], np.int32)], "stablehlo.select", "NaN"),
+    "rows written in other scales": (lambda q, r, s, t: dot(lax.dynamic_update_slice(f32(q) * s, f32(r) * t, (1, 0)), weight()),
+                                     [codes((M, K)), codes((2, K), seed=5), scales(()), np.float32(8)],
+                                     "stablehlo.dynamic_update_slice", "other blocks"),
+    "carried and added to": (added_to_in_a_loop, [codes((M, K)), scales(())], "stablehlo.while", "every round"),
     "a narrow result": (lambda q: lax.dot_general(q, W, (((1,), (0,)), ((), ())), preferred_element_type=E5M2),
                         [codes((M, K), E5M2)], "stablehlo.dot_general", "result"),
 }
@@ -217,6 +332,85 @@ def test_a_scale_of_the_wrong_axis_scales_that_axis(tmp_path):
     assert told["dots"][0]["lhs"] == "f8E4M3FN by f32, block [64, 1]"
     expected = (wide(q) * s[None, :]) @ (wide(np.asarray(W)) * WS)
     np.testing.assert_array_equal(run(after, arguments, tmp_path), expected)
+
+
+@pytest.mark.parametrize("name, form", {
+    "a bias of 126": lambda s: lax.bitcast_convert_type((s + 1).astype(jnp.uint32) << 23, jnp.float32),
+    "a shift by 22": lambda s: lax.bitcast_convert_type(s.astype(jnp.uint32) << 22, jnp.float32),
+    "exp of a product": lambda s: jnp.exp2(f32(s) - 127),  # JAX's exp2: exp(0.6931472 x), not powers of two
+    "two codes": lambda s: lax.bitcast_convert_type((s + s[:, ::-1]).astype(jnp.uint32) << 23, jnp.float32),
+}.items())
+def test_what_is_almost_e8m0_stays_f32(tmp_path, name, form):
+    """With the scales that the program computes, on the grid."""
+    def function(q, s):
+        return dot(f32(q) * blockwise(form(s), q.shape), weight())
+    arguments, before, after, told = recovered(tmp_path, function, [codes((M, K)), exponents((M, 2)) // 2])
+    assert told["dots"][0]["lhs"] == "f8E4M3FN by f32, block [1, 32]" and told["dots"][0]["note"] is None
+    found, expected = (run(path, arguments, tmp_path, "--backend", "reference") for path in (after, before))
+    bound = 0 if name != "exp of a product" else 64 * 2.0**-23 * np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+
+
+def test_ends_of_e8m0_are_told(tmp_path):
+    """A shift makes 0 and Inf of codes 0 and 255, which are 2^-127 and NaN; torchao's form does not."""
+    def shifted(s):
+        return lax.bitcast_convert_type(s.astype(jnp.uint32) << 23, jnp.float32)
+
+    def exact(s):
+        return jnp.where(s == 255, jnp.nan, jnp.where(s == 0, jnp.float32(2.0**-127), shifted(s)))
+    q, s = np.ones((M, K), F8), np.array([[0, 255]] * M, np.uint8)
+    for form, note in ((shifted, "2^-127 and NaN of codes 0 and 255, of which the program computes 0 and inf"), (exact, None)):
+        # Each column by itself: a product of all would be NaN.
+        arguments, before, after, told = recovered(
+            tmp_path, lambda q, s, form=form: (f32(q) * blockwise(form(s), q.shape)).T @ jnp.ones((M, 1)), [q, s])
+        assert told["dots"][0]["lhs"] == "f8E4M3FN by f8E8M0FNU, block [32, 1]" and told["dots"][0]["note"] == note
+        if note:
+            assert "has 2^-127 and NaN" in explain(before).stdout
+        for path, ends in ((before, [0, np.inf] if note else [M * 2.0**-127, np.nan]), (after, [M * 2.0**-127, np.nan])):
+            found = run(path, arguments, tmp_path, "--backend", "reference")
+            np.testing.assert_array_equal(found[:, 0], np.repeat(np.float32(ends), 32))
+
+
+def block_scaled_dot(scales, config, rows=6, columns=10):
+    """XLA's custom call with five operands: scales of `scales` blocks, padded rows of 8 and 16."""
+    types = (f"(tensor<{rows}x64xf8E4M3FN>, tensor<{columns}x64xf8E4M3FN>, tensor<8x{scales}xf8E8M0FNU>, tensor<16x{scales}xf8E8M0FNU>, tensor<f32>)"
+             f" -> tensor<{rows}x{columns}xf32>")
+    return f"""func.func @main(%a: tensor<{rows}x64xf8E4M3FN>, %b: tensor<{columns}x64xf8E4M3FN>, %s: tensor<8x{scales}xf8E8M0FNU>, %t: tensor<16x{scales}xf8E8M0FNU>, %g: tensor<f32>) -> tensor<{rows}x{columns}xf32> {{
+  %0 = stablehlo.custom_call @__op$block_scaled_dot(%a, %b, %s, %t, %g) {{backend_config = {json.dumps(config)}}} : {types}
+  return %0 : tensor<{rows}x{columns}xf32>
+}}"""
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+@pytest.mark.parametrize("blocks, config", [
+    (4, '{"block_scaled_dot_backend_config": {"block_size": 32}}'),
+    (2, '{"scaled_dot_backend_config": {"lhs_batch_dimensions": [], "rhs_batch_dimensions": [], "dequantize_type": "F32"}}'),
+    (2, ""),
+])
+def test_padded_scales(tmp_path, blocks, config, backend):
+    before, after = tmp_path / "before.mlir", tmp_path / "after.mlir"
+    before.write_text(block_scaled_dot(blocks, config))
+    told = json.loads(explain(before, "--json", "-o", after).stdout)
+    assert told["narrow"] == 1 and told["dots"][0]["rhs"] == "f8E4M3FN by f8E8M0FNU, block [1, 32]", told
+    assert "custom_call" not in after.read_text()
+    arguments = [codes((6, K)), codes((10, K), seed=2), scales((8, blocks), E8M0), scales((16, blocks), E8M0, 3), np.float32(0.25)]
+    arguments = [np.asarray(each) for each in arguments]
+    a, b, s, t, g = map(wide, arguments)
+    expected = (a * np.repeat(s[:6, :2], 32, 1)) @ (b * np.repeat(t[:10, :2], 32, 1)).T * g
+    for path in (before, after):
+        np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected)
+
+
+@pytest.mark.parametrize("program", [
+    block_scaled_dot(2, '{"block_scaled_dot_backend_config": {"block_size": 16}}'),  # 4 blocks
+    block_scaled_dot(2, "", rows=9),
+    block_scaled_dot(3, ""),
+])
+def test_scales_that_are_too_few_are_told(tmp_path, program):
+    path = tmp_path / "program.mlir"
+    path.write_text(program)
+    told = json.loads(explain(path, "--json").stdout)
+    assert told["missed"] == 1 and told["dots"][0]["reason"] == "has scales of a shape that fits no block", told
 
 
 def test_programs_without_narrow_dots(tmp_path):

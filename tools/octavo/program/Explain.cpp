@@ -47,7 +47,8 @@ std::string sides(const RecoveredDot& dot) {
 std::string why(const RecoveredDot& dot) {
   return dot.width == DotWidth::Missed
              ? fmt::format("'{}' at {} {}; {}", dot.obstacle, dot.place, dot.reason, dot.remedy)
-             : "";
+         : dot.note.empty() ? ""
+                            : "has " + dot.note;
 }
 
 /// How many dots each obstacle keeps wide.
@@ -88,7 +89,8 @@ Json document(const ExplainFlags& flags, const RecoverReport& report) {
                     {"obstacle", orNull(dot.obstacle)},
                     {"place", orNull(dot.place)},
                     {"reason", orNull(dot.reason)},
-                    {"remedy", orNull(dot.remedy)}});
+                    {"remedy", orNull(dot.remedy)},
+                    {"note", orNull(dot.note)}});
   for (const auto& [reason, count] : missedByReason(report))
     reasons.push_back({{"reason", reason}, {"dots", count}});
   const auto share = report.narrowShare();

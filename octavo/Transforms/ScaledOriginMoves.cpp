@@ -1,0 +1,316 @@
+// What moves a dequantized tensor about is done to its codes and scales.
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/ScaledOrigin.h"
+#include "octavo/Transforms/TensorFacts.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+
+namespace octavo::transforms {
+
+/// The move of one tensor: what it is made of, and where the new operations go.
+struct ScaledOrigins::Move {
+  Move(mlir::Operation* op, const Dequantized& parts)
+      : op(op), parts(parts), builder(op), location(op->getLoc()), from(shapeOf(parts.elements)),
+        to(shapeOf(op->getResult(0))), type(typeOf(parts.elements).clone(to)) {}
+
+  bool isWhole(std::size_t axis) const { return shapeOf(parts.scales)[axis] == 1; }
+  Obstacle cutsBlocks() const { return {op, "cuts or mixes blocks", "move whole blocks"}; }
+  std::int64_t wholeBlock(std::size_t axis) const { return std::max<std::int64_t>(to[axis], 1); }
+
+  mlir::Operation* op;
+  const Dequantized& parts;
+  mlir::OpBuilder builder;
+  const mlir::Location location;
+  const Extents from, to;
+  const mlir::RankedTensorType type; ///< of the codes in the end
+};
+
+namespace {
+
+bool isNan(mlir::Value value) {
+  const std::optional<double> number = splatNumber(value);
+  return number && std::isnan(*number);
+}
+
+mlir::Attribute splat(mlir::RankedTensorType type, bool nan) {
+  const llvm::fltSemantics& semantics =
+      llvm::cast<mlir::FloatType>(type.getElementType()).getFloatSemantics();
+  return mlir::DenseElementsAttr::get(type, nan ? llvm::APFloat::getNaN(semantics)
+                                                : llvm::APFloat::getZero(semantics));
+}
+
+Extents permuted(llvm::ArrayRef<std::int64_t> extents, llvm::ArrayRef<std::int64_t> permutation) {
+  Extents other;
+  for (std::int64_t axis : permutation)
+    other.push_back(extents[static_cast<std::size_t>(axis)]);
+  return other;
+}
+
+} // namespace
+
+ScaledOrigin ScaledOrigins::moved(mlir::Operation* op, const Dequantized& parts) {
+  Move move(op, parts);
+  return llvm::TypeSwitch<mlir::Operation*, ScaledOrigin>(op)
+      .Case<stablehlo::TransposeOp, stablehlo::BroadcastInDimOp, stablehlo::SliceOp,
+            stablehlo::DynamicSliceOp, stablehlo::SelectOp, stablehlo::PadOp, stablehlo::GatherOp>(
+          [&](auto each) { return movedBy(each, move); })
+      .Default([&](mlir::Operation*) { return reshapedParts(move); });
+}
+
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::TransposeOp transpose, Move& move) {
+  Dequantized result = move.parts;
+  const auto permutation = transpose.getPermutation();
+  result.elements = make<stablehlo::TransposeOp>(move.builder, move.location, move.type,
+                                                 move.parts.elements, permutation);
+  if (move.parts.scales) {
+    result.scales = make<stablehlo::TransposeOp>(
+        move.builder, move.location,
+        typeOf(move.parts.scales).clone(permuted(shapeOf(move.parts.scales), permutation)),
+        move.parts.scales, permutation);
+    result.block = permuted(move.parts.block, permutation);
+  }
+  return result;
+}
+
+ScaledOrigin ScaledOrigins::reshapedParts(Move& move) {
+  Dequantized result = move.parts;
+  result.elements = withShape(move.builder, move.location, move.parts.elements, move.to);
+  if (move.parts.scales) {
+    const std::optional<Grid> grid = reshaped(
+        move.builder, move.location, {move.parts.scales, move.parts.block}, move.from, move.to);
+    if (!grid)
+      return move.cutsBlocks();
+    result.scales = grid->value;
+    result.block = grid->block;
+  }
+  return result;
+}
+
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::BroadcastInDimOp broadcast, Move& move) {
+  Dequantized result = move.parts;
+  const auto dimensions = broadcast.getBroadcastDimensions();
+  result.elements = make<stablehlo::BroadcastInDimOp>(move.builder, move.location, move.type,
+                                                      move.parts.elements, dimensions);
+  if (move.parts.scales) {
+    Extents grid(move.to.size(), 1), block(move.to);
+    for (auto [axis, target] : llvm::enumerate(dimensions))
+      if (move.from[axis] == move.to[static_cast<std::size_t>(target)]) {
+        grid[static_cast<std::size_t>(target)] = shapeOf(move.parts.scales)[axis];
+        block[static_cast<std::size_t>(target)] = move.parts.block[axis];
+      }
+    result.scales = make<stablehlo::BroadcastInDimOp>(move.builder, move.location,
+                                                      typeOf(move.parts.scales).clone(grid),
+                                                      move.parts.scales, dimensions);
+    result.block = block;
+  }
+  return result;
+}
+
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::SliceOp slice, Move& move) {
+  Dequantized result = move.parts;
+  const auto starts = slice.getStartIndices(), limits = slice.getLimitIndices(),
+             strides = slice.getStrides();
+  result.elements = make<stablehlo::SliceOp>(move.builder, move.location, move.type,
+                                             move.parts.elements, starts, limits, strides);
+  if (!move.parts.scales)
+    return result;
+  Extents gridStarts, gridLimits, gridStrides, grid;
+  for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
+    const std::int64_t block = move.parts.block[axis];
+    if (move.isWhole(axis)) {
+      gridStarts.push_back(0);
+      gridLimits.push_back(1);
+      gridStrides.push_back(1);
+      result.block[axis] = move.wholeBlock(axis);
+    } else if (block == 1 || (strides[axis] == 1 && starts[axis] % block == 0 &&
+                              (limits[axis] % block == 0 || limits[axis] == move.from[axis]))) {
+      gridStarts.push_back(starts[axis] / block);
+      gridLimits.push_back((limits[axis] + block - 1) / block);
+      gridStrides.push_back(strides[axis]);
+      result.block[axis] = std::min(block, move.wholeBlock(axis));
+    } else {
+      return move.cutsBlocks();
+    }
+    grid.push_back((gridLimits.back() - gridStarts.back() + gridStrides.back() - 1) /
+                   gridStrides.back());
+  }
+  result.scales =
+      make<stablehlo::SliceOp>(move.builder, move.location, typeOf(move.parts.scales).clone(grid),
+                               move.parts.scales, gridStarts, gridLimits, gridStrides);
+  return result;
+}
+
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::DynamicSliceOp slice, Move& move) {
+  Dequantized result = move.parts;
+  result.elements =
+      make<stablehlo::DynamicSliceOp>(move.builder, move.location, move.type, move.parts.elements,
+                                      slice.getStartIndices(), slice.getSliceSizes());
+  if (!move.parts.scales)
+    return result;
+  Extents grid;
+  llvm::SmallVector<mlir::Value> starts(slice.getStartIndices());
+  for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
+    if (move.isWhole(axis)) { // a start of 0 is what any start is clamped to
+      grid.push_back(1);
+      result.block[axis] = move.wholeBlock(axis);
+    } else if (move.parts.block[axis] == 1 || move.to[axis] == move.from[axis]) {
+      grid.push_back(move.to[axis] == move.from[axis] ? shapeOf(move.parts.scales)[axis]
+                                                      : move.to[axis]);
+    } else {
+      return move.cutsBlocks();
+    }
+  }
+  result.scales = make<stablehlo::DynamicSliceOp>(move.builder, move.location,
+                                                  typeOf(move.parts.scales).clone(grid),
+                                                  move.parts.scales, starts, grid);
+  return result;
+}
+
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::SelectOp select, Move& move) {
+  const bool isFirst = movesFirstArm(select);
+  const mlir::Value other = isFirst ? select.getOnFalse() : select.getOnTrue();
+  const bool nan = isNan(other);
+  if (splatNumber(other) != 0.0 && !nan)
+    return Obstacle{select, "chooses between codes and values that are not 0",
+                    "choose before the quantization"};
+  if (nan && !elementFormatOf(move.parts.elements)->hasNan())
+    return Obstacle{select, "chooses NaN, which the codes do not have",
+                    "choose 0, as a gather with mode='fill', fill_value=0 does"};
+  const mlir::Value arm = make<stablehlo::ConstantOp>(
+      move.builder, move.location, llvm::cast<mlir::ElementsAttr>(splat(move.type, nan)));
+  Dequantized result = move.parts;
+  result.elements = make<stablehlo::SelectOp>(move.builder, move.location, move.type,
+                                              select.getPred(), isFirst ? move.parts.elements : arm,
+                                              isFirst ? arm : move.parts.elements);
+  return result;
+}
+
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::PadOp pad, Move& move) {
+  Dequantized result = move.parts;
+  if (!(splatNumber(pad.getPaddingValue()) == 0.0))
+    return Obstacle{pad, "pads with a value that is not 0",
+                    "pad with 0, or before the quantization"};
+  const auto low = pad.getEdgePaddingLow(), high = pad.getEdgePaddingHigh(),
+             interior = pad.getInteriorPadding();
+  const mlir::Value zero = make<stablehlo::ConstantOp>(
+      move.builder, move.location,
+      llvm::cast<mlir::ElementsAttr>(
+          splat(mlir::RankedTensorType::get({}, move.type.getElementType()), false)));
+  result.elements = make<stablehlo::PadOp>(move.builder, move.location, move.type,
+                                           move.parts.elements, zero, low, high, interior);
+  if (!move.parts.scales)
+    return result;
+  for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
+    if (low[axis] == 0 && high[axis] == 0 && interior[axis] == 0)
+      continue;
+    if (!move.isWhole(axis))
+      return move.cutsBlocks();
+    result.block[axis] = move.wholeBlock(axis);
+  }
+  return result;
+}
+
+/// Rows: of an axis all or places that have a scale each, or that have one scale together.
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::GatherOp gather, Move& move) {
+  const auto numbers = gather.getDimensionNumbers();
+  const auto sizes = gather.getSliceSizes();
+  const auto isIn = [](llvm::ArrayRef<std::int64_t> axes, std::size_t axis) {
+    return llvm::is_contained(axes, static_cast<std::int64_t>(axis));
+  };
+  const auto make = [&](mlir::Value operand, mlir::RankedTensorType type,
+                        llvm::ArrayRef<std::int64_t> slice) -> mlir::Value {
+    return this->make<stablehlo::GatherOp>(
+        move.builder, move.location, type, operand, gather.getStartIndices(), numbers,
+        move.builder.getDenseI64ArrayAttr(slice), gather.getIndicesAreSortedAttr());
+  };
+  Dequantized result = move.parts;
+  result.elements = make(move.parts.elements, move.type, sizes);
+  if (!move.parts.scales)
+    return result;
+  mlir::Value scales = move.parts.scales;
+  Extents wide(shapeOf(scales)), slice, grid, block;
+  bool isIndexed = false; // which scale depends on the indices
+  for (std::size_t axis = 0; axis < move.from.size(); ++axis) {
+    const bool isAll = sizes[axis] == move.from[axis];
+    const bool isBatching = isIn(numbers.getOperandBatchingDims(), axis);
+    if (!isAll && !move.isWhole(axis) && move.parts.block[axis] != 1)
+      return move.cutsBlocks();
+    isIndexed = isIndexed || (!move.isWhole(axis) && (!isAll || isBatching));
+    slice.push_back(isAll || move.isWhole(axis) ? wide[axis] : sizes[axis]);
+    if (isBatching) {
+      wide[axis] = move.from[axis];
+      slice.back() = 1;
+    }
+    if (isIn(numbers.getCollapsedSliceDims(), axis) || isBatching)
+      continue;
+    grid.push_back(slice.back());
+    block.push_back(move.isWhole(axis) ? sizes[axis] : move.parts.block[axis]);
+  }
+  Extents extents(move.to), blocks(move.to.size(), 1);
+  for (auto [axis, of, in] : llvm::zip_equal(numbers.getOffsetDims(), grid, block)) {
+    extents[static_cast<std::size_t>(axis)] = of;
+    blocks[static_cast<std::size_t>(axis)] = std::max<std::int64_t>(in, 1);
+  }
+  if (!isIndexed) {
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+      if (!isIn(numbers.getOffsetDims(), axis)) {
+        extents[axis] = 1;
+        blocks[axis] = move.wholeBlock(axis);
+      }
+    result.scales = withShape(move.builder, move.location, scales, extents);
+  } else {
+    if (shapeOf(scales) != llvm::ArrayRef(wide))
+      scales = this->make<stablehlo::BroadcastInDimOp>(
+          move.builder, move.location, typeOf(scales).clone(wide), scales,
+          llvm::to_vector(llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(wide.size()))));
+    result.scales = make(scales, typeOf(scales).clone(extents), slice);
+  }
+  result.block = blocks;
+  return result;
+}
+
+/// Parts written into parts of the same format, in places that have scales of their own.
+ScaledOrigin ScaledOrigins::updated(stablehlo::DynamicUpdateSliceOp update) {
+  ScaledOrigin into = of(update.getOperand()), from = of(update.getUpdate());
+  const auto *whole = std::get_if<Dequantized>(&into), *part = std::get_if<Dequantized>(&from);
+  if (whole == nullptr || part == nullptr)
+    return std::holds_alternative<Obstacle>(into) ? into
+           : std::holds_alternative<Obstacle>(from)
+               ? from
+               : Obstacle{update, "writes codes and values of another kind into one tensor",
+                          "quantize what is written to the same format"};
+  const Obstacle differs{update, "writes values of another format or other blocks",
+                         "quantize what is written to the same format and blocks"};
+  const bool isShared = whole->scales && areSame(whole->scales, part->scales);
+  if (elementFormatOf(whole->elements) != elementFormatOf(part->elements) ||
+      !whole->scales != !part->scales || !areSame(whole->outer, part->outer) ||
+      (whole->scales && elementFormatOf(whole->scales) != elementFormatOf(part->scales)))
+    return differs;
+  Move move(update, *whole);
+  Dequantized result = *whole;
+  result.elements =
+      make<stablehlo::DynamicUpdateSliceOp>(move.builder, move.location, move.type, whole->elements,
+                                            part->elements, update.getStartIndices());
+  if (!whole->scales || (isShared && elementCount(shapeOf(whole->scales)) == 1))
+    return result;
+  for (auto [axis, extent] : llvm::enumerate(shapeOf(part->elements))) {
+    const bool isAll = extent == move.to[axis];
+    const std::int64_t block = whole->block[axis];
+    if (block != part->block[axis] || (!isAll && block != 1))
+      return isAll || move.isWhole(axis) ? differs : move.cutsBlocks();
+  }
+  result.scales =
+      make<stablehlo::DynamicUpdateSliceOp>(move.builder, move.location, whole->scales.getType(),
+                                            whole->scales, part->scales, update.getStartIndices());
+  return result;
+}
+
+} // namespace octavo::transforms

@@ -1,0 +1,52 @@
+// What a tensor's type says, in the words of the passes that look for scaled tensors.
+#pragma once
+
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/StableHLO/Constraints.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/IR/Value.h"
+
+#include <cstdint>
+#include <functional>
+#include <numeric>
+
+namespace octavo::transforms {
+
+/// Null where an extent is unknown.
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() ? type : mlir::RankedTensorType();
+}
+
+inline llvm::ArrayRef<std::int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
+
+inline std::int64_t elementCount(llvm::ArrayRef<std::int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+inline const format::ElementFormat* elementFormatOf(mlir::Value value) {
+  return elementFormat(mlir::getElementTypeOrSelf(value.getType()));
+}
+
+/// Codes, whose values scales multiply.
+inline bool isCodes(mlir::Value value) {
+  const format::ElementFormat* format = elementFormatOf(value);
+  return format != nullptr && format->isNarrow() && format->hasZero();
+}
+
+inline bool canBeScale(mlir::Value value) {
+  const format::ElementFormat* format = elementFormatOf(value);
+  return format != nullptr && format->hasNan() && format->width() <= 32;
+}
+
+/// An operation that computes each element of its result from those at the same place.
+inline bool isComputedPerElement(mlir::Operation* op) {
+  return op->hasTrait<stablehlo::Elementwise>() ||
+         (llvm::isa<stablehlo::BitcastConvertOp>(op) && typeOf(op->getOperand(0)) &&
+          typeOf(op->getResult(0)) && shapeOf(op->getOperand(0)) == shapeOf(op->getResult(0)));
+}
+
+} // namespace octavo::transforms
