@@ -246,19 +246,19 @@ tl::expected<void, std::string> Calibration::merge(const Calibration& other) {
       }
     return std::nullopt;
   };
+  for (const CalibratedTensor& tensor : tensors) {
+    const CalibratedTensor* added = other.find(tensor.dot, tensor.side);
+    if (added && tensor.columns != 0 && tensor.columns == added->columns &&
+        tensor.columnAmax.empty() != added->columnAmax.empty())
+      return tl::unexpected(
+          fmt::format("only the {} has the columns of the {}: calibrate both with "
+                      "--columns, or neither",
+                      added->columnAmax.empty() ? "first" : "second", describe(tensor)));
+  }
   if (auto problem = missing(*this, other, "first"))
     return tl::unexpected(*problem);
   if (auto problem = missing(other, *this, "second"))
     return tl::unexpected(*problem);
-  for (const CalibratedTensor& tensor : tensors) {
-    const CalibratedTensor& added = *other.find(tensor.dot, tensor.side);
-    if (tensor.columns != 0 && tensor.columns == added.columns &&
-        tensor.columnAmax.empty() != added.columnAmax.empty())
-      return tl::unexpected(
-          fmt::format("only the {} has the columns of the {}: calibrate both with "
-                      "--columns, or neither",
-                      added.columnAmax.empty() ? "first" : "second", describe(tensor)));
-  }
   for (CalibratedTensor& tensor : tensors)
     tensor.merge(*other.find(tensor.dot, tensor.side));
   inputSets += other.inputSets;

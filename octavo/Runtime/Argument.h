@@ -19,6 +19,9 @@ namespace octavo::runtime {
 struct ScaledArgument {
   numerics::ScaledType type;
   numerics::QuantizeOptions options;
+  /// First the value at place i of `axis` is multiplied by 2^exponents[i]; empty: none is.
+  std::vector<std::int8_t> exponents = {};
+  std::size_t axis = 0;
 };
 
 /// An extent that the program leaves open, as `?` in its text: a value of any extent fits.

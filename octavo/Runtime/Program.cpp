@@ -1,6 +1,7 @@
 #include "octavo/Runtime/Program.h"
 
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Register.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -64,7 +65,11 @@ llvm::Expected<Argument> argumentOf(mlir::func::FuncOp function, unsigned i) {
     if (auto said =
             function.getArgAttrOfType<ir::QuantizationAttr>(i, ir::OctavoDialect::kQuantize))
       options = said.getOptions(scaled, format::element("f32"));
-    return Argument{"", scaled.getShape().vec(), ScaledArgument{scaled.getKind(), options}};
+    const ir::ArgumentExponents moved =
+        ir::argumentExponents(function.getArgAttr(i, ir::kExponents));
+    return Argument{"", scaled.getShape().vec(),
+                    ScaledArgument{scaled.getKind(), options, moved.exponents.vec(),
+                                   static_cast<std::size_t>(moved.axis)}};
   }
   return failure(fmt::format("argument {} of @{} cannot be bound: expected a tensor of known rank "
                              "and an element type that octavo has, found {}",

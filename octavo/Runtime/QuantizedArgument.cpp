@@ -2,6 +2,7 @@
 
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Kernels/QuantizedTensor.h"
+#include "octavo/Numerics/ColumnExponents.h"
 #include "octavo/Runtime/FloatValues.h"
 
 #include <utility>
@@ -13,8 +14,14 @@ quantizedFor(const Argument& argument, const numerics::Tensor& tensor) {
   const auto& scaled = std::get<ScaledArgument>(argument.type);
   numerics::QuantizeOptions settings = scaled.options;
   settings.input = &tensor.type.format();
-  return kernels::quantizedTensor(FloatValues(tensor).get().data(), argument.shape, scaled.type,
-                                  settings)
+  const FloatValues values(tensor);
+  std::vector<float> moved;
+  if (!scaled.exponents.empty()) {
+    moved.assign(values.get().begin(), values.get().end());
+    numerics::multiplyColumns(moved, argument.shape, scaled.axis, scaled.exponents);
+  }
+  return kernels::quantizedTensor(moved.empty() ? values.get().data() : moved.data(),
+                                  argument.shape, scaled.type, settings)
       .map([](numerics::ScaledTensor result) { return execution::Value(std::move(result)); });
 }
 

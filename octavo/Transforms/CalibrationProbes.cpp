@@ -44,11 +44,14 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   const std::vector<std::string> names = calibratedNames(dots);
   std::vector<CalibratedSide> probed;
+  bool hasActivations = false;
   for (const auto& [dot, name] : llvm::zip_equal(dots, names))
     for (const DotSide& side : dot.sides) {
       const mlir::Type element = side.type().getElementType();
-      if (side.isWeight() || !(element.isF32() || element.isBF16() || element.isF16()))
+      if ((side.isWeight() && !options.takesWeights) ||
+          !(element.isF32() || element.isBF16() || element.isF16()))
         continue;
+      hasActivations |= !side.isWeight();
       stablehlo::DotGeneralOp op = dot.op();
       mlir::OpBuilder builder(op);
       interpreter::ProbeOp::create(builder, op.getLoc(), side.value(),
@@ -57,7 +60,7 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
                         side.index == 0 ? "lhs" : "rhs",
                         {side.contracting.begin(), side.contracting.end()}});
     }
-  if (probed.empty())
+  if (!hasActivations)
     return llvm::createStringError("it has no dot with activations of f32, bf16 or f16: there is "
                                    "nothing to calibrate");
   return probed;

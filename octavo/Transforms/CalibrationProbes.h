@@ -28,11 +28,12 @@ std::optional<std::size_t> calibrationProbeNumber(std::string_view name);
 struct CalibrationProbeOptions {
   /// Arguments whose name it finds (RE2) are weights, besides those marked octavo.parameter.
   std::string parameters;
+  bool takesWeights = false; ///< they are probed, too
 };
 
 /// Adds a probe (interpreter.probe) on each side of a dot that is of f32, bf16 or f16 and no
-/// weight, moved about at most. The error: `parameters` is no regular expression, or there is no
-/// such side.
+/// weight, moved about at most, or a weight that is wanted. The error: `parameters` is no regular
+/// expression, or there is no side that is no weight.
 llvm::Expected<std::vector<CalibratedSide>>
 addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& options);
 

@@ -116,7 +116,8 @@ llvm::Error checkPreset(const DotFormats& options) {
 llvm::Error checkDelayed(const DotFormats& formats) {
   if (!formats.delayed)
     return llvm::Error::success();
-  if (formats.rule || formats.nonFinite || !formats.preset.empty() || formats.scales)
+  if (formats.rule || formats.nonFinite || !formats.preset.empty() || formats.scales ||
+      formats.moved)
     return llvm::createStringError(
         "delayed scaling decides the scales, and values beyond the largest saturate; give no scale "
         "rule, policy, preset or calibration beside it");
@@ -142,6 +143,8 @@ llvm::Error checkFormats(const DotFormats& formats) {
   if (llvm::Error error = checkStaticScales(formats))
     return error;
   if (llvm::Error error = checkDelayed(formats))
+    return error;
+  if (llvm::Error error = checkColumnExponents(formats))
     return error;
   return checkPreset(formats);
 }

@@ -3,6 +3,7 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Transforms/ColumnExponents.h"
 #include "octavo/Transforms/MergedAxes.h"
 #include "octavo/Transforms/QuantizeDots.h"
 #include "octavo/Transforms/WeightTrace.h"
@@ -33,6 +34,8 @@ struct DotSide {
   const format::ScaledFormat* format = nullptr; ///< what it is quantized to; null: it is not
   const DotFormats* settings = nullptr;         ///< whose rule or preset it is quantized with
   std::optional<float> amax;                    ///< for a static scale of the tensor
+  /// Powers of two that are moved from activations to weights in the columns; null: none.
+  std::shared_ptr<const ColumnExponents> exponents;
 
   mlir::Value value() const { return op->getOperand(index); }
   mlir::RankedTensorType type() const {

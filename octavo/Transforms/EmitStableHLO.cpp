@@ -1,7 +1,9 @@
 // octavo-emit: the octavo dialect as plain StableHLO.
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Transforms/ColumnExponents.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/ScaleArithmetic.h"
 
@@ -77,14 +79,20 @@ private:
       const mlir::DictionaryAttr attributes = function.getArgAttrDict(i);
       mlir::NamedAttrList kept(attributes);
       kept.erase(ir::OctavoDialect::kQuantize);
+      const ir::ArgumentExponents moved =
+          ir::argumentExponents(function.getArgAttr(i, ir::kExponents));
+      kept.erase(ir::kExponents);
       mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&function.getBody().front());
       if (quantization) {
         const auto wide = mlir::RankedTensorType::get(type.getShape(), builder.getF32Type());
         if (mlir::failed(function.insertArgument(
                 i + 1, wide, kept.getDictionary(builder.getContext()), location)))
           return mlir::failure();
+        mlir::Value values = function.getArgument(i + 1);
+        if (!moved.exponents.empty())
+          values = timesPowersOfTwo(builder, location, values, moved.axis, moved.exponents);
         mlir::FailureOr<ScaledParts> quantized =
-            emitQuantize(builder, location, function.getArgument(i + 1), type, quantization);
+            emitQuantize(builder, location, values, type, quantization);
         if (mlir::failed(quantized))
           return mlir::failure();
         parts[argument] = *quantized;

@@ -1,5 +1,6 @@
 #include "octavo/Transforms/QuantizeDots.h"
 
+#include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
@@ -43,6 +44,7 @@ private:
   };
   ScaledSide scaled(const DotSide& side);
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
+  mlir::Value move(const DotSide& side);
   mlir::Value quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged);
   mlir::Value quantizeDelayed(const DotSide& side, const MergedAxes& merged);
 
@@ -51,6 +53,8 @@ private:
   /// One merge, and one quantization, of a value serves all dots that need the same one.
   std::map<std::pair<const void*, std::vector<std::int64_t>>, mlir::Value> merges;
   llvm::DenseMap<std::tuple<mlir::Value, mlir::Type, mlir::Attribute>, mlir::Value> inProgram;
+  /// Tensors whose columns were moved along an axis, by the exponents.
+  llvm::DenseMap<std::tuple<mlir::Value, std::int64_t, const ColumnExponents*>, mlir::Value> moved;
   llvm::SetVector<mlir::Operation*> maybeUnused;
   llvm::MapVector<mlir::Operation*, DelayedScales> delayed; ///< of functions
   llvm::DenseMap<std::pair<mlir::Value, const format::ElementFormat*>, DelayedScales::Codes> codes;
@@ -73,13 +77,36 @@ void Rewriting::quantizeRoots() {
     argument.setType(ahead.type);
     function.setType(mlir::FunctionType::get(root.getContext(), inputs, function.getResultTypes()));
     function.setArgAttr(index, ir::OctavoDialect::kQuantize, ahead.quantization);
+    if (ahead.exponents)
+      function.setArgAttr(
+          index, ir::kExponents,
+          ir::exponentsAttribute(root.getContext(), {ahead.axis, *ahead.exponents}));
     roots[root] = argument;
   }
 }
 
+/// A side whose one contracted axis is its columns, with their powers of two moved.
+mlir::Value Rewriting::move(const DotSide& side) {
+  if (!side.exponents)
+    return side.value();
+  const std::int64_t axis = side.contracting.front();
+  mlir::Value& value = moved[{side.value(), axis, side.exponents.get()}];
+  if (!value) {
+    ColumnExponents exponents = *side.exponents;
+    if (!side.isWeight())
+      for (std::int8_t& exponent : exponents)
+        exponent = static_cast<std::int8_t>(-exponent);
+    mlir::OpBuilder builder(side.value().getContext());
+    builder.setInsertionPointAfterValue(side.value());
+    stablehlo::DotGeneralOp op = side.op;
+    value = timesPowersOfTwo(builder, op.getLoc(), side.value(), axis, exponents);
+  }
+  return value;
+}
+
 mlir::Value Rewriting::merge(const DotSide& side, const MergedAxes& merged) {
   if (side.contracting.size() == 1)
-    return side.value();
+    return move(side);
   mlir::Value& value = merges[{side.value().getAsOpaquePointer(),
                                {side.contracting.begin(), side.contracting.end()}}];
   if (!value) {
@@ -285,6 +312,8 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
   }
   if (llvm::Error error = setStaticScales(dots))
     return std::move(error);
+  if (llvm::Error error = setColumnExponents(dots))
+    return std::move(error);
 
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
@@ -294,7 +323,7 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
     dot.record.lhsAmax = dot.sides[0].amax;
     dot.record.rhsAmax = dot.sides[1].amax;
     if (dot.record.isQuantized)
-      dot.record.reason = describeTime(dot, *plan) + describeScales(dot);
+      dot.record.reason = describeTime(dot, *plan) + describeScales(dot) + describeExponents(dot);
     report.dots.push_back(dot.record);
   }
   report.weights = weightsOf(dots, *plan);

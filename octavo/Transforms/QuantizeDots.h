@@ -46,6 +46,11 @@ struct DotFormats {
   /// Scales of the tensors come from earlier steps and are state of the program; none: from the
   /// values. Stands alone, as a preset does.
   std::optional<DelayedScaling> delayed;
+  /// Powers of two go from columns of activations to those of weights by what was seen of both
+  /// (ColumnExponents.h); null: none do. `strength`, from 0 to 1: how far activations are evened
+  /// out.
+  std::shared_ptr<const StaticScales> moved;
+  double strength = 0.5;
 
   const format::ScaledFormat* ofGradients() const { return gradients.value_or(activations); }
 };

@@ -178,11 +178,21 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     return assign(textOf(where, value), reason);
   if (key == "scales")
     return assign(calibrations.of(where, value), rule.formats.scales);
+  if (key == "migrate")
+    return assign(calibrations.of(where, value), rule.formats.moved);
+  if (key == "strength") {
+    const double strength = value.is_number() ? value.get<double>() : -1;
+    if (!(strength >= 0 && strength <= 1))
+      return llvm::createStringError(where + ": expected a number from 0 to 1, found " +
+                                     value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    rule.formats.strength = strength;
+    return llvm::Error::success();
+  }
   if (!llvm::is_contained({"place", "rule", "non_finite", "keep", "range", "scaling"}, key))
     return unknown(where, "key", key,
                    {"dots", "place", "smaller_than", "weights", "activations", "gradients", "rule",
-                    "preset", "non_finite", "scales", "range", "scaling", "history", "margin",
-                    "keep", "reason"});
+                    "preset", "non_finite", "scales", "range", "migrate", "strength", "scaling",
+                    "history", "margin", "keep", "reason"});
 
   llvm::Expected<std::string> name = textOf(where, value);
   if (!name)
@@ -221,8 +231,9 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
 
 llvm::Error RuleReader::finish(const Json& object) {
   if (rule.keep) {
-    for (const char* key : {"weights", "activations", "gradients", "rule", "preset", "non_finite",
-                            "scales", "range", "scaling", "history", "margin"})
+    for (const char* key :
+         {"weights", "activations", "gradients", "rule", "preset", "non_finite", "scales", "range",
+          "migrate", "strength", "scaling", "history", "margin"})
       if (object.contains(key))
         return llvm::createStringError(rule.where + ": it keeps its dots, and has \"" + key +
                                        "\" too; a rule has \"keep\" or formats");
@@ -248,6 +259,9 @@ llvm::Error RuleReader::finish(const Json& object) {
     return llvm::createStringError(rule.where + ": \"history\" and \"margin\" are of \"scaling\": "
                                                 "\"delayed\"");
   }
+  if (object.contains("strength") && !rule.formats.moved)
+    return llvm::createStringError(rule.where + ".strength: it is of powers of two that move, and "
+                                                "the rule moves none: give \"migrate\": FILE");
   if (!object.contains("activations"))
     rule.formats.activations = defaultActivations(*rule.formats.weights);
   return llvm::Error::success();

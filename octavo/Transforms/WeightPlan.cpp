@@ -4,7 +4,9 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Numerics/ColumnExponents.h"
 #include "octavo/Reference/Constants.h"
+#include "octavo/Reference/Elements.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -124,6 +126,28 @@ bool haveSeveralSettings(const Takers& takers, ir::ScaledType type) {
   });
 }
 
+/// Whether the sides have their columns multiplied by other powers of two, or along other axes.
+bool haveSeveralExponents(const Takers& takers, const Mapping& mapping) {
+  const DotSide& first = *takers.sides.front();
+  return llvm::any_of(llvm::zip_equal(takers.sides, mapping.sides), [&](const auto& each) {
+    const auto& [side, mapped] = each;
+    if (!side->exponents || !first.exponents)
+      return side->exponents != first.exponents;
+    return *side->exponents != *first.exponents ||
+           mapped.contracting.front() != mapping.sides.front().contracting.front();
+  });
+}
+
+/// The values in f32 with their columns multiplied.
+numerics::Tensor withColumnsMultiplied(const numerics::Tensor& values, std::int64_t axis,
+                                       const ColumnExponents& exponents) {
+  numerics::Tensor result = numerics::Tensor::zeros(format::element("f32"), values.shape);
+  llvm::copy(reference::decodeToF32(values), result.as<float>().begin());
+  numerics::multiplyColumns(result.as<float>(), values.shape, static_cast<std::size_t>(axis),
+                            exponents);
+  return result;
+}
+
 /// Why a root is not quantized ahead, and in `mapping` and `type` what it needs if it is.
 std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir::ScaledType& type) {
   if (!isWide(root))
@@ -145,6 +169,8 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
     return "its dots need different blocks";
   if (haveSeveralSettings(takers, type))
     return "its dots need different scale rules, presets or policies";
+  if (haveSeveralExponents(takers, mapping))
+    return "its dots move other powers of two to its columns";
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root))
     return reasonOfArgument(argument, takers);
   if (!hasValues(root.getDefiningOp<stablehlo::ConstantOp>()))
@@ -185,13 +211,15 @@ llvm::Expected<WeightPlan> WeightPlan::make(const DotChoice& choice, llvm::Array
     }
     const DotSide& first = *takers.sides.front();
     const ir::QuantizationAttr quantization = DotChoice::quantization(first, type);
-    AheadRoot ahead{type, quantization, std::nullopt};
+    AheadRoot ahead{type, quantization, std::nullopt, mapping.sides.front().contracting.front(),
+                    first.exponents};
     if (auto op = root.getDefiningOp<stablehlo::ConstantOp>()) {
       llvm::Expected<numerics::Tensor> values = reference::constantTensor(op, op.getValue());
       if (!values)
         return values.takeError();
-      llvm::Expected<QuantizedConstant> constant =
-          quantizeConstant(*values, type, quantization.getOptions(type, values->type.format()));
+      llvm::Expected<QuantizedConstant> constant = quantizeConstant(
+          ahead.exponents ? withColumnsMultiplied(*values, ahead.axis, *ahead.exponents) : *values,
+          type, quantization.getOptions(type, values->type.format()));
       if (!constant) {
         stablehlo::DotGeneralOp op = first.op;
         return llvm::createStringError(sourceName(op.getLoc()) + ": " +

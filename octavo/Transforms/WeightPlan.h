@@ -17,7 +17,9 @@ namespace octavo::transforms {
 struct AheadRoot {
   ir::ScaledType type;
   ir::QuantizationAttr quantization;
-  std::optional<QuantizedConstant> constant; ///< nothing for an argument
+  std::optional<QuantizedConstant> constant;                  ///< nothing for an argument
+  std::int64_t axis = 0;                                      ///< of the next
+  std::shared_ptr<const ColumnExponents> exponents = nullptr; ///< its columns are multiplied first
 };
 
 /// How a side of a dot takes a root that is quantized ahead: its axes in the root.

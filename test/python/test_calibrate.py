@@ -99,18 +99,21 @@ def test_figures_are_those_of_the_values(net):
     found = calibrate(folder, "--columns")
     assert found["octavo_calibration"] == 1 and found["input_sets"] == 3
     assert [(t["dot"], t["side"], t["columns"]) for t in found["tensors"]] == [
-        ("net/inner", "lhs", 64), ("net/inner#2", "lhs", 64), ("net/outer", "lhs", 64)]
+        (dot, side, 64) for dot in ("net/inner", "net/inner#2", "net/outer") for side in ("lhs", "rhs")]
     whole = np.concatenate(sets)
-    first = found["tensors"][0]  # of the inputs themselves: exact
+    first, of_weight, second, _, third, _ = found["tensors"]
+    assert of_weight["column_amax"] == np.abs(weights["w"]).max(1).tolist()
+    # Of the inputs themselves: exact.
     begin, counts = expected_histogram(whole)
     assert first["amax"] == np.abs(whole).max()
     assert first["histogram"] == {"first": begin, "counts": counts.tolist()}
     assert first["column_amax"] == np.abs(whole).max(0).tolist()
-    second = found["tensors"][1]
     assert np.isclose(second["amax"], np.abs(whole @ weights["w"]).max(), rtol=1e-5)
     assert sum(second["histogram"]["counts"]) == whole.size
     # The branch of the last dot was taken for the second set alone.
-    assert sum(found["tensors"][2]["histogram"]["counts"]) == sets[1].size
+    assert sum(third["histogram"]["counts"]) == sets[1].size
+    # Without columns, activations alone.
+    assert [t["side"] for t in calibrate(folder)["tensors"]] == ["lhs"] * 3
 
 
 def test_threads_and_the_order_of_sets_change_nothing(net):
@@ -320,6 +323,28 @@ def test_the_written_program_has_the_scale(diagonal):
     octavo("run", folder / "narrow.mlir", "--weights", folder / "w.safetensors", "--input", f"x={folder}/x.npy",
            "--output", folder / "z.npy")
     np.testing.assert_array_equal(np.load(folder / "z.npy"), direct)
+
+
+@pytest.mark.parametrize("name, policy", [  # e2m1 has no NaN that would stay one under skip-nan
+    ("fp8_tensor", "propagate"), ("fp8_tensor", "saturate"), ("fp8_tensor", "skip-nan"),
+    ("nvfp4", "propagate"), ("nvfp4", "saturate")])
+def test_nan_under_static_scales_is_the_same_range_by_range(diagonal, name, policy):
+    folder, made, _, _ = diagonal
+    made(448 if name == "fp8_tensor" else 2688)
+    x = np.load(folder / "x.npy")
+    x[200, 3], x[17, 40] = np.nan, -np.inf  # NaN and Inf less -Inf
+    np.save(folder / "x.npy", x)
+    options = ["--quantize", name, "--calibration", folder / "found.json", "--non-finite"]
+    found = run(folder, *options, policy)
+    np.testing.assert_array_equal(found, run(folder, *options, policy, backend="reference"))
+    rows = np.isnan(found).any(1)
+    if name == "fp8_tensor" and policy != "skip-nan":  # S8: the scale of all is NaN
+        assert rows.all()
+    else:
+        assert rows[200] and rows.sum() == (2 if policy == "propagate" else 1)
+    message = octavo("run", folder / "net.mlir", "--weights", folder / "w.safetensors", "--input",
+                     f"x={folder}/x.npy", *options, "error", code=3)
+    assert "the input has " in message
 
 
 WRONG = [

@@ -1,5 +1,6 @@
 // What the dialect consists of, and its attributes on arguments and results.
 #include "octavo/Dialect/Inlining.h"
+#include "octavo/Dialect/Octavo/ArgumentExponents.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -51,9 +52,24 @@ mlir::LogicalResult OctavoDialect::verifyRegionArgAttribute(mlir::Operation* op,
                                << " takes no value, found " << attribute.getValue();
     return mlir::success();
   }
+  if (name == kExponents) {
+    auto function = llvm::dyn_cast<mlir::FunctionOpInterface>(op);
+    const auto scaled =
+        function ? llvm::dyn_cast<ScaledType>(function.getArgumentTypes()[argument]) : ScaledType();
+    if (!scaled || !scaled.hasStaticShape() ||
+        !isArgumentExponents(attribute.getValue(), scaled.getShape()))
+      return op->emitOpError()
+             << "attribute " << name << " of argument " << argument
+             << " needs {axis = A : i64, exponents = array<i8: ...>} with one for "
+                "each place of that axis of a scaled tensor of known extents, "
+                "found "
+             << attribute.getValue();
+    return mlir::success();
+  }
   if (name != kQuantize)
     return op->emitOpError() << "argument " << argument << " has the unknown attribute " << name
-                             << "; available: " << kName << ", " << kParameter << ", " << kQuantize;
+                             << "; available: " << kName << ", " << kParameter << ", " << kQuantize
+                             << ", " << kExponents;
 
   const auto quantization = llvm::dyn_cast<QuantizationAttr>(attribute.getValue());
   if (!quantization)

@@ -170,12 +170,13 @@ Calibration calibrationOf(const CalibrateFlags& flags) {
   std::unique_ptr<backends::CallableProgram> program;
   {
     const ElapsedTime preparing("preparing the program");
-    program = orThrow(backends::CallableProgram::make(
-                          std::move(context), std::move(file),
-                          {.function = flags.function,
-                           .backend = backend,
-                           .probes = transforms::CalibrationProbeOptions{flags.parameters}}),
-                      flags.program);
+    program = orThrow(
+        backends::CallableProgram::make(
+            std::move(context), std::move(file),
+            {.function = flags.function,
+             .backend = backend,
+             .probes = transforms::CalibrationProbeOptions{flags.parameters, flags.hasColumns}}),
+        flags.program);
   }
   const std::vector<InputSet> sets = inputSets(flags.inputs, program->arguments());
   const std::vector<runtime::Argument> arguments = withWeights(*program, flags);
@@ -251,7 +252,7 @@ void addCalibrateCommand(CLI::App& app) {
   command->add_option("--merge", flags->merged, "Put calibrations of one program together instead")
       ->type_name("FILE.json");
   command->add_flag("--columns", flags->hasColumns,
-                    "Keep the largest magnitude of each column, too");
+                    "Keep the largest magnitude of each column, too, and what is known of weights");
   command->add_flag("--ignore-unused", flags->ignoresUnused,
                     "Ignore tensors that no argument uses");
   command->add_option("--function", flags->function, "Function to run instead of @main")
