@@ -8,8 +8,10 @@
 #include "python/bindings/ProgramValues.h"
 #include "python/bindings/ScaledTensor.h"
 
+#include "octavo/Analysis/Calibration.h"
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/CallableProgram.h"
+#include "octavo/Backends/RangeRecorder.h"
 #include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Runtime/Binding.h"
@@ -78,9 +80,10 @@ private:
 
 /// Python's lock is not held.
 void run(CallableProgram& program, const CallableProgram::Prepared& prepared,
-         std::vector<Value> values, execution::ResultMemory memory, int threads, Signals& signals,
-         std::string& failed) {
+         std::vector<Value> values, execution::ResultMemory memory, execution::Probes* probes,
+         int threads, Signals& signals, std::string& failed) {
   execution::Host host;
+  host.probes = probes;
   host.isInterrupted = [&] { return signals.areRaised(); };
   host.print = [](const std::string& text) {
     const nb::gil_scoped_acquire locked;
@@ -151,7 +154,8 @@ nb::object leavesOf(std::string_view root, nb::handle tree) {
   return nb::module_::import_("octavo.programs").attr("leaves")(pythonText(root), tree);
 }
 
-nb::object call(CallableProgram& program, const nb::args& positional, const nb::kwargs& named) {
+nb::object callProbed(CallableProgram& program, execution::Probes* probes,
+                      const nb::args& positional, const nb::kwargs& named) {
   const auto& arguments = program.arguments();
   std::vector<std::optional<Value>> values(arguments.size());
   nb::object out = nb::none();
@@ -245,7 +249,8 @@ nb::object call(CallableProgram& program, const nb::args& positional, const nb::
       *new nb::object(nb::module_::import_("octavo._core").attr("get_threads"));
   const int threads = nb::cast<int>(threadLimit());
   Signals signals;
-  withoutLock([&] { run(program, *prepared, std::move(whole), memory, threads, signals, failed); });
+  withoutLock(
+      [&] { run(program, *prepared, std::move(whole), memory, probes, threads, signals, failed); });
   signals.rethrow();
   if (!failed.empty())
     raise(ErrorClass::Program, "{}", failed);
@@ -257,13 +262,33 @@ nb::object call(CallableProgram& program, const nb::args& positional, const nb::
   return nb::tuple(list);
 }
 
+nb::object call(CallableProgram& program, const nb::args& positional, const nb::kwargs& named) {
+  return callProbed(program, nullptr, positional, named);
+}
+
 transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe, bool isText,
                                   nb::handle activations, const std::string& rule,
                                   const std::string& nonFiniteName, const std::string& preset,
                                   const std::string& match, const std::string& exclude,
                                   const std::string& parameters, std::int64_t minSize,
-                                  bool bothActivations) {
+                                  bool bothActivations, const std::string& calibration,
+                                  bool calibrationIsText, const std::string& range) {
   transforms::DotOptions options;
+  if (!calibration.empty()) {
+    auto found = calibrationIsText ? analysis::parseCalibration(calibration, "calibration")
+                                   : analysis::readCalibration(calibration);
+    if (!found)
+      raise(ErrorClass::File, "{}", found.error().message());
+    options.scales = std::make_shared<const transforms::StaticScales>(transforms::StaticScales{
+        calibrationIsText ? "calibration" : calibration, std::move(*found)});
+  }
+  if (!range.empty()) {
+    const auto choice = analysis::findRangeChoice(range);
+    if (!choice)
+      raise(ErrorClass::Format, "range: no range \"{}\"; available: {} (above 0, at most 100)",
+            range, analysis::kRangeSpellings);
+    options.range = *choice;
+  }
   if (weights.is_none()) {
     auto rules =
         isText ? transforms::parseRecipe(recipe, "recipe") : transforms::readRecipe(recipe);
@@ -333,11 +358,11 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
       program.bind(i, std::move(*values[i]));
 }
 
-std::unique_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
-                                         const nb::list& paths, const nb::dict& arrays,
-                                         bool ignoresUnused, const std::string& function,
-                                         const std::string& backendName,
-                                         std::optional<transforms::DotOptions> dots) {
+std::unique_ptr<CallableProgram>
+compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
+            bool ignoresUnused, const std::string& function, const std::string& backendName,
+            std::optional<transforms::DotOptions> dots,
+            std::optional<transforms::CalibrationProbeOptions> probes) {
   const std::string program(source.c_str(), source.size());
   std::vector<std::string> files;
   for (nb::handle path : paths)
@@ -348,19 +373,70 @@ std::unique_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
           fmt::join(backends::names(), ", "));
   if (dots)
     dots->parameters = parametersOf(dots->parameters, files, arrays);
+  if (probes)
+    probes->parameters = parametersOf(probes->parameters, files, arrays);
   auto made = withoutLock([&]() -> llvm::Expected<std::unique_ptr<CallableProgram>> {
     auto context = runtime::makeContext();
     auto file = isPath ? runtime::readProgramFile(program, *context)
                        : runtime::readProgram(program, "the program", *context);
     if (!file)
       return file.takeError();
-    return CallableProgram::make(
-        std::move(context), std::move(*file),
-        {.function = function, .backend = backend, .dots = std::move(dots)});
+    return CallableProgram::make(std::move(context), std::move(*file),
+                                 {.function = function,
+                                  .backend = backend,
+                                  .dots = std::move(dots),
+                                  .probes = std::move(probes)});
   });
   std::unique_ptr<CallableProgram> callable = orRaise(std::move(made));
   bindWeights(*callable, files, arrays, ignoresUnused);
   return callable;
+}
+
+std::unique_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
+                                         const nb::list& paths, const nb::dict& arrays,
+                                         bool ignoresUnused, const std::string& function,
+                                         const std::string& backendName,
+                                         std::optional<transforms::DotOptions> dots) {
+  return compileWith(source, isPath, paths, arrays, ignoresUnused, function, backendName,
+                     std::move(dots), std::nullopt);
+}
+
+/// A program that is run to be calibrated.
+class Calibrator {
+public:
+  Calibrator(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
+             bool ignoresUnused, const std::string& function, const std::string& backend,
+             const std::string& parameters, bool hasColumns)
+      : program(compileWith(source, isPath, paths, arrays, ignoresUnused, function, backend,
+                            std::nullopt,
+                            transforms::CalibrationProbeOptions{parameters, hasColumns})),
+        recorder(program->probed(), hasColumns ? backends::RangeRecorder::Columns::Record
+                                               : backends::RangeRecorder::Columns::Leave) {}
+
+  void run(const nb::args& positional, const nb::kwargs& named) {
+    callProbed(*program, &recorder, positional, named);
+    recorder.endRun();
+  }
+
+  nb::str text() const { return pythonText(analysis::calibrationText(recorder.calibration())); }
+
+private:
+  std::unique_ptr<CallableProgram> program;
+  backends::RangeRecorder recorder;
+};
+
+/// Of each recipe that has a name: that, what it is, and its text.
+nb::list recipes() {
+  nb::list list;
+  for (const transforms::NamedRecipe& recipe : transforms::kRecipes)
+    list.append(nb::make_tuple(pythonText(recipe.name), pythonText(recipe.summary),
+                               pythonText(recipe.text)));
+  return list;
+}
+
+void checkRecipe(const std::string& text) {
+  if (auto rules = transforms::parseRecipe(text, "recipe"); !rules)
+    raise(ErrorClass::Format, "{}", llvm::toString(rules.takeError()));
 }
 
 nb::list argumentsOf(const CallableProgram& program) {
@@ -436,10 +512,11 @@ NB_MODULE(_programs, module) {
              const std::string& recipe, bool isText, nanobind::handle activations,
              const std::string& rule, const std::string& nonFinite, const std::string& preset,
              const std::string& match, const std::string& exclude, const std::string& parameters,
-             std::int64_t minSize, bool bothActivations) {
-            new (self) octavo::transforms::DotOptions(
-                dotOptions(weights, recipe, isText, activations, rule, nonFinite, preset, match,
-                           exclude, parameters, minSize, bothActivations));
+             std::int64_t minSize, bool bothActivations, const std::string& calibration,
+             bool calibrationIsText, const std::string& range) {
+            new (self) octavo::transforms::DotOptions(dotOptions(
+                weights, recipe, isText, activations, rule, nonFinite, preset, match, exclude,
+                parameters, minSize, bothActivations, calibration, calibrationIsText, range));
           },
           nanobind::arg("weights").none(), nanobind::arg("recipe") = "",
           nanobind::arg("recipe_is_text") = false,
@@ -447,7 +524,8 @@ NB_MODULE(_programs, module) {
           nanobind::arg("non_finite") = "", nanobind::arg("preset") = "",
           nanobind::arg("match") = "", nanobind::arg("exclude") = "",
           nanobind::arg("parameters") = "", nanobind::arg("min_size") = 0,
-          nanobind::arg("both_activations") = false);
+          nanobind::arg("both_activations") = false, nanobind::arg("calibration") = "",
+          nanobind::arg("calibration_is_text") = false, nanobind::arg("range") = "");
   nanobind::class_<octavo::backends::CallableProgram>(module, "Program")
       .def("__call__", &call)
       .def_prop_ro("function",
@@ -456,6 +534,17 @@ NB_MODULE(_programs, module) {
       .def_prop_ro("results", &resultsOf)
       .def_prop_ro("dots", &dotsOf)
       .def("explain", &explain);
+  nanobind::class_<Calibrator>(module, "Calibrator")
+      .def(
+          nanobind::init<const nanobind::bytes&, bool, const nanobind::list&, const nanobind::dict&,
+                         bool, const std::string&, const std::string&, const std::string&, bool>(),
+          nanobind::arg("program"), nanobind::arg("is_path"), nanobind::arg("files"),
+          nanobind::arg("arrays"), nanobind::arg("ignore_unused"), nanobind::arg("function"),
+          nanobind::arg("backend"), nanobind::arg("parameters"), nanobind::arg("columns"))
+      .def("run", &Calibrator::run)
+      .def("text", &Calibrator::text);
+  module.def("recipes", &recipes);
+  module.def("check_recipe", &checkRecipe, nanobind::arg("text"));
   module.def("compile", &compile, nanobind::arg("program"), nanobind::arg("is_path"),
              nanobind::arg("files"), nanobind::arg("arrays"), nanobind::arg("ignore_unused"),
              nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("dots").none());

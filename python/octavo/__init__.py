@@ -41,7 +41,7 @@ from ._core import (
 from . import _signatures
 from .errors import (DtypeError, Error, FileError, FormatError, NonFiniteError, ProgramError,
                      ShapeError)
-from .programs import Program, compile
+from .programs import Program, calibrate, compile
 
 __all__ = [
     "DtypeError",
@@ -59,6 +59,7 @@ __all__ = [
     "ShapeError",
     "amax",
     "analyze",
+    "calibrate",
     "cap_fnuz",
     "compile",
     "convert",

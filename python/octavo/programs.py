@@ -13,7 +13,7 @@ from .errors import DtypeError, ProgramError
 if TYPE_CHECKING:
     from ._programs import Program as _Compiled
 
-__all__ = ["Argument", "Dot", "Program", "Result", "compile"]
+__all__ = ["Argument", "Dot", "Program", "Result", "calibrate", "compile"]
 
 
 @dataclass(frozen=True)
@@ -152,23 +152,38 @@ def _weights(weights: Any) -> tuple[list[str], dict[str, Any]]:
                      f"found {type(weights).__name__}")
 
 
+def text_or_path(what: str, expected: str, given: Any) -> tuple[str, bool]:
+    """The JSON of a mapping or the path that stands for it, and whether it is the JSON."""
+    if isinstance(given, Mapping):
+        try:
+            return json.dumps(given), True
+        except (TypeError, ValueError) as error:
+            raise DtypeError(f"{what}: not what JSON can hold: {error}") from error
+    if isinstance(given, (str, os.PathLike)) and isinstance(os.fspath(given), str):
+        return os.fspath(given), False
+    raise DtypeError(f"{what}: expected {expected}; found {type(given).__name__}")
+
+
 def _recipe(recipe: Any) -> tuple[str, bool]:
     """A recipe's name or path, or its text, and whether it is the text."""
-    if isinstance(recipe, Mapping):
-        try:
-            return json.dumps(recipe), True
-        except (TypeError, ValueError) as error:
-            raise DtypeError(f"recipe: not what JSON can hold: {error}") from error
-    if isinstance(recipe, (str, os.PathLike)) and isinstance(os.fspath(recipe), str):
-        return os.fspath(recipe), False
-    raise DtypeError("recipe: expected a name, a path or a mapping with the list \"rules\"; "
-                     f"found {type(recipe).__name__}")
+    return text_or_path("recipe", "a name, a path or a mapping with the list \"rules\"", recipe)
+
+
+def programs_module(what: str) -> Any:
+    """The extension module that needs MLIR."""
+    try:
+        from . import _programs
+    except ImportError as error:
+        raise ImportError(f"{what} needs MLIR 22, which this build of octavo has not or cannot "
+                          f"load ({error}); `make test` in a checkout builds the module with it") \
+            from error
+    return _programs
 
 
 def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: Any = None,
             activations: Any = None, rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
             exclude: str = "", parameters: str = "", min_size: int = 0,
-            both_activations: bool = False, function: str = "", backend: str = "compiled",
+            both_activations: bool = False, calibration: Any = None, range: str = "", function: str = "", backend: str = "compiled",
             ignore_unused: bool = False) -> Program:
     """Compiles a program of StableHLO, as JAX and torch export it, for this machine.
 
@@ -189,19 +204,25 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     name of a recipe, the path of a file, or the mapping that such a file holds
     (``{"rules": [{"dots": "re:embed", "keep": "f32", "reason": "..."}, {"weights": "mxfp4"}]}``).
 
+    ``calibration``, beside ``quantize``, makes the scales of activations constants of the program: what
+    ``octavo.calibrate`` gave, or the path of a file of ``octavo calibrate``. ``range`` says for which
+    magnitude: ``"amax"`` (the default), ``"percentile:P"`` or ``"mse"``. In a recipe, ``"scales"`` and
+    ``"range"`` of a rule say both. The formats are those with a scale of the whole tensor
+    (``fp8_tensor``, ``fp8_e5m2_tensor``, ``nvfp4``).
+
     ``function`` is needed where the program has no ``main``. ``backend="reference"`` is the
     interpreter. Files may have tensors that no argument is for with ``ignore_unused``.
 
     Raises ProgramError for a program that cannot be read or run and for weights that it does not take,
-    FormatError for a name that nothing has, DtypeError, ShapeError and NonFiniteError for arrays that
-    do not fit."""
-    try:
-        from . import _programs
-    except ImportError as error:
-        raise ImportError("octavo.compile needs MLIR 22, which this build of octavo has not or cannot "
-                          f"load ({error}); `make test` in a checkout builds the module with it") \
-            from error
+    FormatError for a name that nothing has, FileError for a calibration that is none, DtypeError,
+    ShapeError and NonFiniteError for arrays that do not fit."""
+    _programs = programs_module("octavo.compile")
     dots = None
+    if range and calibration is None:
+        raise ProgramError("range chooses a range of a calibration: give calibration=")
+    if calibration is not None and quantize is None:
+        raise ProgramError("calibration goes with quantize=FORMAT; the rules of a recipe name their own "
+                           "(\"scales\")")
     if quantize is not None and recipe is not None:
         raise ProgramError("quantize gives one format to all dots, recipe gives each its own: give one "
                            "of the two")
@@ -214,10 +235,13 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
             None, recipe=text, recipe_is_text=is_text, match=match, exclude=exclude,
             parameters=parameters, min_size=min_size, both_activations=both_activations)
     elif quantize is not None:
+        found, is_text = ("", False) if calibration is None else text_or_path(
+            "calibration", "a path or what octavo.calibrate gives", calibration)
         dots = _programs.DotOptions(
             quantize, activations=activations, rule=rule, non_finite=non_finite, preset=preset,
             match=match, exclude=exclude, parameters=parameters, min_size=min_size,
-            both_activations=both_activations)
+            both_activations=both_activations, calibration=found, calibration_is_text=is_text,
+            range=range)
     elif activations is not None or rule or non_finite or preset or match or exclude or parameters \
             or min_size or both_activations:
         raise ProgramError("activations, rule, non_finite, preset, match, exclude, parameters, min_size "
@@ -232,3 +256,46 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
         given = f"quantize={quantize!r}" if recipe is None else f"recipe={recipe!r}"
         warnings.warn(f"{given} left every dot as it was; {why}", stacklevel=2)
     return made
+
+
+def calibrate(program: Any, inputs: Iterable[Any], *, weights: Any = None, columns: bool = False,
+              parameters: str = "", function: str = "", backend: str = "compiled",
+              ignore_unused: bool = False) -> dict[str, Any]:
+    """Runs a program on sets of inputs and gives the ranges of what its dots are given, as a mapping:
+    what the file of ``octavo calibrate`` holds (docs/commands/calibrate.md). ``octavo.compile(...,
+    calibration=)`` makes static scales of it, ``json.dump`` the file.
+
+    ``program``, ``weights``, ``function``, ``backend`` and ``ignore_unused`` are those of
+    ``octavo.compile``. Each of ``inputs`` is a set, the arguments of one run: a mapping from their names,
+    a tuple or a list by position, or the one array where there is but one. Their shapes may differ where
+    the program leaves extents open. ``columns`` keeps the largest magnitude of each column, too.
+    ``parameters`` (RE2) finds arguments that are weights and are not bound.
+
+    Raises ProgramError with the number of the set (from 0) where a run fails or a dot is given NaN or an
+    infinity, where there is no set, and where no dot was given a value; a dot that was given none has
+    an empty histogram. Otherwise as ``octavo.compile``."""
+    _programs = programs_module("octavo.calibrate")
+    source, is_path = _source(program)
+    files, arrays = _weights(weights)
+    calibrator = _programs.Calibrator(source, is_path, files, arrays, ignore_unused, function, backend,
+                                      parameters, columns)
+    is_one_array = hasattr(inputs, "__array__") or hasattr(inputs, "__dlpack__")
+    if isinstance(inputs, (str, bytes, Mapping)) or is_one_array or not isinstance(inputs, Iterable):
+        raise DtypeError("inputs: expected a list of sets of inputs, each a mapping, a tuple or an array; "
+                         f"found {type(inputs).__name__}")
+    for number, given in enumerate(inputs):
+        try:
+            if isinstance(given, Mapping):
+                calibrator.run(**given)
+            elif isinstance(given, (tuple, list)):
+                calibrator.run(*given)
+            else:
+                calibrator.run(given)
+        except ProgramError as error:
+            raise ProgramError(f"inputs[{number}]: {error}") from error
+    found: dict[str, Any] = json.loads(calibrator.text())
+    if found["input_sets"] == 0:
+        raise ProgramError("inputs: there is no set of inputs, so there is no range")
+    if not any(each["histogram"]["counts"] for each in found["tensors"]):
+        raise ProgramError("inputs: no dot was given a value, so there is no range")
+    return found

@@ -10,6 +10,7 @@ import sys
 import octavo
 import octavo.checkpoint
 import octavo.jax
+import octavo.recipes
 import octavo.training
 import pytest
 
@@ -29,7 +30,7 @@ def test_everything_public_is_in_the_stub():
     assert STUB.with_name("py.typed").exists()
     assert set(FROM_CORE) <= DEFINED.keys()
     public = {name for name in vars(octavo) if not name.startswith("_")}
-    assert public - {"errors", "jax", "checkpoint", "programs", "training"} == set(octavo.__all__)
+    assert public - {"errors", "jax", "checkpoint", "programs", "recipes", "training"} == set(octavo.__all__)
     assert octavo.__all__ == sorted(octavo.__all__)
     assert "__version__: str" in STUB.read_text()
 
@@ -95,7 +96,7 @@ def test_functions_are_like_pythons_own():
         assert pickle.loads(pickle.dumps(thing)) is thing
         assert thing.__module__.startswith("octavo") and thing.__name__ == name
         inspect.signature(thing) if inspect.isfunction(thing) else None
-    for module in (octavo.jax, octavo.checkpoint, octavo.training):
+    for module in (octavo.jax, octavo.checkpoint, octavo.recipes, octavo.training):
         for name in module.__all__:
             if name != "Finding":  # findings come from lint
                 inspect.signature(getattr(module, name))

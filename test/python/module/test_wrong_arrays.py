@@ -139,11 +139,20 @@ def bound(d):
     return octavo.compile(PRODUCT, weights={"w": weight}, quantize=d.of(None, *FORMATS))(np.ones((4, 64), np.float32))
 
 
+def calibrated(d):
+    if importlib.util.find_spec("octavo._programs") is None:
+        return None
+    x = d.of(d.tensor, d.array, lambda: d.floats((4, 64)), lambda: d.floats((4, 64)))()
+    return octavo.calibrate(PRODUCT, d.of([x], [(x,)], [{"x": x}], [{"y": x}], x),
+                            weights={"w": np.ones((4, 64), np.float32)}, columns=d.of(False, True))
+
+
 NUMPY = {
     "amax": lambda d: octavo.amax(d.array()),
     "analyze": lambda d: octavo.analyze(d.floats((4, 64)), d.of(*FORMATS)),
     "cap_fnuz": lambda d: octavo.cap_fnuz(d.array(), source=d.of(None, "e4m3fnuz", "e5m2fnuz", "e4m3fn")),
     "Program": compiled,
+    "calibrate": calibrated,
     "compile": bound,
     "convert": lambda d: octavo.convert(d.array(), d.of(*ELEMENTS), source=d.of(None, None, *ELEMENTS), out=d.out()),
     "current_scale": lambda d: octavo.current_scale(d.floats(), d.of(*ELEMENTS)),
