@@ -76,7 +76,7 @@ func.func private @unknown_rule() attributes {a = #octavo.quantization<rule = up
 
 // -----
 
-// expected-error @+1 {{unknown option 'mode'; available: rule, rounding, overflow, non_finite, int8, zero_block, nan_block, inf_block, past_range, underflow, least_scale, input_epsilon, even_bits, least_amax, scale_values, ratio, exponent, outer, quotient, zero_sign, ratio_in_input_type, outer_in_input_type, quotient_in_input_type}}
+// expected-error @+1 {{unknown option 'mode'; available: rule, rounding, overflow, non_finite, int8, zero_block, nan_block, inf_block, past_range, underflow, least_scale, input_epsilon, even_bits, least_amax, amax, scale_values, ratio, exponent, outer, quotient, zero_sign, ratio_in_input_type, outer_in_input_type, quotient_in_input_type}}
 func.func private @unknown_option() attributes {a = #octavo.quantization<rule = floor, mode = up>}
 
 // -----
@@ -141,7 +141,7 @@ func.func private @wide_code(!octavo.scaled<64xf8E4M3FN, scale f8E8M0FNU, block 
 
 // -----
 
-// expected-error @+1 {{argument 0 has the unknown attribute octavo.nam; available: octavo.name, octavo.parameter, octavo.quantize}}
+// expected-error @+1 {{argument 0 has the unknown attribute octavo.nam; available: octavo.name, octavo.parameter, octavo.quantize, octavo.exponents}}
 func.func private @unknown_attribute(tensor<4xf32> {octavo.nam = "w"})
 
 // -----

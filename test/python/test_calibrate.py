@@ -325,6 +325,21 @@ def test_the_written_program_has_the_scale(diagonal):
     np.testing.assert_array_equal(np.load(folder / "z.npy"), direct)
 
 
+@pytest.mark.parametrize("name, largest", [("fp8_tensor", 448), ("nvfp4", 2688)])
+def test_plain_stablehlo_of_it_gives_the_same(diagonal, name, largest):
+    folder, made, _, _ = diagonal
+    made(largest)
+    static = run(folder, "--quantize", name, "--calibration", folder / "found.json")
+    octavo("quantize", folder / "net.mlir", "--format", name, "--calibration", folder / "found.json",
+           "-o", folder / "narrow.mlir")
+    subprocess.run([BIN / "octavo-opt", "--octavo-emit", folder / "narrow.mlir", "-o", folder / "plain.mlir"],
+                   check=True, timeout=120)
+    assert "octavo.quantize" not in (folder / "plain.mlir").read_text()
+    octavo("run", folder / "plain.mlir", "--weights", folder / "w.safetensors", "--input", f"x={folder}/x.npy",
+           "--output", folder / "plain.npy")
+    np.testing.assert_allclose(np.load(folder / "plain.npy"), static, rtol=1e-6)
+
+
 @pytest.mark.parametrize("name, policy", [  # e2m1 has no NaN that would stay one under skip-nan
     ("fp8_tensor", "propagate"), ("fp8_tensor", "saturate"), ("fp8_tensor", "skip-nan"),
     ("nvfp4", "propagate"), ("nvfp4", "saturate")])

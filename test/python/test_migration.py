@@ -187,3 +187,20 @@ func.func @main(%w: !octavo.scaled<2x32xi8, scale f8E8M0FNU, block [1, 32]>
     {{octavo.quantize = #octavo.quantization<rule = floor>, octavo.exponents = {wrong}}}) {{ return }}""")
     message = octavo("run", tmp_path / "p.mlir", code=3)
     assert "attribute octavo.exponents of argument 0 needs {axis = A : i64, exponents = array<i8: ...>}" in message
+
+
+def test_plain_stablehlo_of_it_gives_the_same(net):
+    folder, _, _, _ = net
+    rule = {"weights": "mxfp8_e4m3", "migrate": "found.json"}
+    narrow = run(folder, rule)
+    octavo("quantize", folder / "net.mlir", "--recipe", recipe(folder, **rule), "-o", folder / "written.mlir")
+    subprocess.run([BIN / "octavo-opt", "--octavo-emit", folder / "written.mlir", "-o", folder / "plain.mlir"],
+                   check=True, timeout=120)
+    text = (folder / "plain.mlir").read_text()
+    assert "octavo.exponents" not in text and "octavo.quantize" not in text
+    octavo("run", folder / "plain.mlir", "--weights", folder / "w.safetensors", "--input", f"x={folder}/x.npy",
+           "--output", folder / "plain.safetensors")
+    import safetensors.numpy
+    plain = safetensors.numpy.load_file(folder / "plain.safetensors")
+    for got, expected in zip((plain["a"], plain["b"]), narrow):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())

@@ -189,6 +189,32 @@ def test_quantized_operands_of_one_layer(octavo, tmp_path, name):
     assert 1 - cosine(embeddings, weights_alone).min() > 1e-6
 
 
+def test_static_scales_of_one_layer(octavo, tmp_path, monkeypatch):
+    """As above, under scales of a calibration on the same sentences: those of amax are what a run finds
+    itself; others are NumPy's with that range."""
+    found = tmp_path / "found.json"
+    subprocess.run(
+        [octavo, "calibrate", PROGRAM, "--weights", WEIGHTS, "--ignore-unused", "-o", found,
+         "--inputs", f"input_ids={EXAMPLE / 'input_ids.npy'},attention_mask={EXAMPLE / 'attention_mask.npy'}"],
+        check=True, capture_output=True)
+    one_layer = ("--match", "layer0/attention/(query|key|value)")
+    dynamic, _ = run(octavo, tmp_path, "--quantize", "fp8_tensor", *one_layer)
+    static, _ = run(octavo, tmp_path, "--quantize", "fp8_tensor", *one_layer, "--calibration", found)
+    assert 1 - cosine(static, dynamic).min() <= 1e-6
+
+    options = ("--calibration", found, "--range", "percentile:99")
+    told = subprocess.run([octavo, "quantize", PROGRAM, "--format", "fp8_tensor", *one_layer, *options, "--json"],
+                          check=True, capture_output=True, text=True)
+    [amax] = {dot["lhs_amax"] for dot in json.loads(told.stdout)["dots"] if dot["quantized"]}
+    cut, _ = run(octavo, tmp_path, "--quantize", "fp8_tensor", *one_layer, *options)
+    by_values = minilm_numpy.fake_quantize
+    monkeypatch.setattr(minilm_numpy, "fake_quantize", lambda x, name, role: (
+        minilm_numpy._fp8(x, np.float32(amax)) if role == "activation" else by_values(x, name, role)))
+    expected = numpy_embeddings(quantization="fp8_tensor", layers=re.compile(r"layer\.0\.attention\.self"))
+    assert 1 - cosine(cut, expected).min() <= 1e-6
+    assert 1 - cosine(cut, dynamic).min() > 1e-6
+
+
 @pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp4", "nvfp4", "mxint8", "fp8_row"])
 def test_fidelity_is_that_of_numpy(octavo, tmp_path, name):
     """All 36 products. Their 24 roundings in a row make two correct encoders drift apart (the
