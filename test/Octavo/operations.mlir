@@ -20,6 +20,16 @@ func.func @quantize(%x: tensor<4x64xf32>, %y: tensor<4x64xbf16>, %z: tensor<4x70
   %4 = octavo.quantize %x, preset = "torchao-rceil" : tensor<4x64xf32> -> !mx
   // CHECK: octavo.quantize %arg2, rule = nearest, zero_block = 1.25e-01, least_amax = 1.0e-01, outer = inverse, quotient = divided-by-quotient, zero_sign = positive : tensor<4x70xf32> ->
   %5 = octavo.quantize %z, rule = nearest, quotient = divided-by-quotient, zero_sign = positive, zero_block = 0.125, least_amax = 0.1, outer = inverse : tensor<4x70xf32> -> !nv
+  // CHECK: octavo.quantize %arg2, rule = nearest, amax = 1.0e-01 : tensor<4x70xf32> ->
+  %6 = octavo.quantize %z, rule = nearest, amax = 0.1 : tensor<4x70xf32> -> !nv
+  // CHECK: octavo.quantize %arg0, rule = nearest, amax = 0.0e+00 : tensor<4x64xf32> -> !octavo.scaled<4x64xf8E4M3FN, scale f32, block [4, 64]>
+  %7 = octavo.quantize %x, rule = nearest, amax = 0.0 : tensor<4x64xf32> -> !octavo.scaled<4x64xf8E4M3FN, scale f32, block [4, 64]>
+  return
+}
+
+// CHECK-LABEL: func.func @exponents
+// CHECK-SAME: octavo.exponents = {axis = 0 : i64, exponents = array<i8: -1, 0, 3, 24>}
+func.func @exponents(%q: !mx {octavo.quantize = #octavo.quantization<rule = floor>, octavo.exponents = {axis = 0 : i64, exponents = array<i8: -1, 0, 3, 24>}}) {
   return
 }
 
