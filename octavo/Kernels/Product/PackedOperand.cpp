@@ -17,22 +17,23 @@
 namespace octavo::kernels {
 
 PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old, Fill fill) : count(size) {
-  constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  const std::size_t alignment = size < kHugePage ? 64 : kHugePage;
+  constexpr std::size_t kHugePage = std::size_t{2} << 20, kLine = 64;
   // A look-ahead past the end of the last record may read, never use, some bytes.
-  const std::size_t rounded = (size + 64 + alignment - 1) / alignment * alignment;
+  const std::size_t rounded = (size + 64 + kLine - 1) / kLine * kLine;
   if (old.bytes && old.count == size) {
     bytes = std::move(old.bytes);
     if (fill == Fill::Zero)
       std::memset(bytes.get(), 0, rounded);
     return;
   }
-  bytes.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
-  if (!bytes)
+  void* memory = nullptr;
+  if (posix_memalign(&memory, size < kHugePage ? kLine : kHugePage, rounded) != 0)
     throw std::bad_alloc();
+  bytes.reset(static_cast<std::byte*>(memory));
 #if defined(MADV_HUGEPAGE)
-  if (alignment == kHugePage)
-    madvise(bytes.get(), rounded, MADV_HUGEPAGE); // a wish: nothing is lost where it is refused
+  // What does not fill a huge page has small ones: two megabytes for its sake would be resident.
+  if (size >= kHugePage)
+    madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE); // a wish: it may be refused
 #endif
   if (fill == Fill::Zero)
     std::memset(bytes.get(), 0, rounded);
