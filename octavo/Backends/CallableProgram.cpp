@@ -103,6 +103,25 @@ void CallableProgram::bind(std::size_t argument, Value value) {
   bound[argument] = std::move(value);
 }
 
+llvm::Error CallableProgram::bindFiles(runtime::Sources sources) {
+  // Those of other extents would read the files again.
+  sources.reading = isOpen ? runtime::Reading::Now : runtime::Reading::Later;
+  auto found = runtime::bindNamed(taken, sources, "@" + functionName);
+  if (!found)
+    return found.takeError();
+  std::vector<Value> values(taken.size());
+  for (std::size_t i = 0; i < taken.size(); ++i)
+    if ((*found)[i])
+      values[i] = std::move(*(*found)[i]);
+  if (!isOpen)
+    if (llvm::Error error = runtime::takeUnread(*versions.front().prepared.executable, values))
+      return error;
+  for (std::size_t i = 0; i < taken.size(); ++i)
+    if (!values[i].isToken())
+      bind(i, std::move(values[i]));
+  return llvm::Error::success();
+}
+
 llvm::Expected<CallableProgram::Prepared>
 CallableProgram::compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const {
   // What runs refers to the module.

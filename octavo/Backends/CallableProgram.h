@@ -3,7 +3,7 @@
 #pragma once
 
 #include "octavo/Execution/Executable.h"
-#include "octavo/Runtime/Argument.h"
+#include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/CalibrationProbes.h"
 #include "octavo/Transforms/QuantizeDots.h"
@@ -63,6 +63,9 @@ public:
 
   /// Gives arguments values for all calls. Each fits its argument. Before the first call.
   void bind(std::size_t argument, execution::Value value);
+  /// The same with tensors of files (bindNamed), read straight to what the executable makes of them
+  /// where it needs nothing else.
+  llvm::Error bindFiles(runtime::Sources sources);
   bool isBound(std::size_t argument) const { return bound[argument].has_value(); }
   /// Value of a bound argument.
   const execution::Value& value(std::size_t argument) const { return *bound[argument]; }

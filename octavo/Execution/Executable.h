@@ -42,6 +42,16 @@ public:
     return run(std::move(arguments), host, {});
   }
 
+  /// Whether runs need of an argument nothing but what `bind` makes of its value, which may then be
+  /// one that is not in memory.
+  virtual bool takesUnread(std::size_t /*argument*/) const { return false; }
+  /// Makes what runs would make of an argument's value once, such as a packed weight: the value has
+  /// it then, for other executables too. Not needed, but that a value which is not in memory is
+  /// read now. The error is the file's. Throws std::bad_alloc.
+  virtual llvm::Error bind(std::size_t /*argument*/, const Value& /*value*/) const {
+    return llvm::Error::success();
+  }
+
   virtual Explanation explain() const = 0;
 
   /// What it became on the way, first to last; nothing where it is not compiled.

@@ -57,6 +57,14 @@ public:
   std::int64_t processes() const override { return 1; }
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
                                          execution::ResultMemory memory) override;
+  bool takesUnread(std::size_t argument) const override {
+    const steps::Place& place = program.arguments[argument];
+    if (!place.memory)
+      return false;
+    const SlotUse& use = program.slots[static_cast<std::size_t>(place.number)];
+    return use.kind == SlotUse::Kind::Argument && use.uses == use.packs;
+  }
+  llvm::Error bind(std::size_t argument, const Value& value) const override;
   execution::Explanation explain() const override { return conversion::explain(program); }
   llvm::Expected<std::vector<Stage>> stages() const override;
 
@@ -104,6 +112,14 @@ bool CompiledProgram::canOverwrite(std::size_t argument, std::size_t result) con
   return written.kind == SlotUse::Kind::Result && read.last < written.first;
 }
 
+llvm::Error CompiledProgram::bind(std::size_t argument, const Value& value) const {
+  const steps::Place& place = program.arguments[argument];
+  const auto bound =
+      program.steps.bind(place.memory ? steps::Binding{.slot = place.number, .value = value}
+                                      : steps::Binding{.place = place.number, .value = value});
+  return bound ? llvm::Error::success() : llvm::createStringError(llvm::Twine(bound.error()));
+}
+
 llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
                                                         const Host& host,
                                                         execution::ResultMemory memory) {
@@ -131,6 +147,10 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
       frame.values[static_cast<std::size_t>(place.number)] = std::move(arguments[i]);
       continue;
     }
+    if (arguments[i].isUnread() && takesUnread(i) &&
+        arguments[i].unread().shape == place.memory->shape &&
+        arguments[i].unread().type == place.memory->type)
+      continue;
     if (!arguments[i].isTensor() || arguments[i].tensor().shape != place.memory->shape ||
         arguments[i].tensor().type != place.memory->type)
       return llvm::createStringError("argument " + llvm::Twine(i) + " does not fit its type");
@@ -169,8 +189,11 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
     case SlotUse::Kind::Range: // its chain gives it memory
       break;
     case SlotUse::Kind::Argument: // read only
-      frame.whole.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
-      frame.owners[i] = arguments[index].isShared() ? &arguments[index] : nullptr;
+      frame.whole.memory[i] = arguments[index].isUnread()
+                                  ? nullptr
+                                  : const_cast<std::byte*>(arguments[index].tensor().bytes.data());
+      frame.owners[i] =
+          arguments[index].isUnread() || arguments[index].isShared() ? &arguments[index] : nullptr;
       break;
     case SlotUse::Kind::Donated:
       frame.whole.memory[i] = results[static_cast<std::size_t>(slot.result)].bytes.data();
@@ -195,8 +218,6 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
   }
   // Values of this run are nobody's any more; the memory is the next run's.
   std::ranges::fill(frame.values, Value());
-  for (steps::RightOperand& right : frame.rights)
-    right.shared.reset();
   const std::lock_guard lock(keeping);
   kept.push_back(std::move(work));
   return values;

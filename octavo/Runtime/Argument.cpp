@@ -56,6 +56,8 @@ std::optional<BeyondStorage> firstBeyondStorage(const numerics::ElementType& typ
 }
 
 std::uint64_t storedBits(const execution::Value& value) {
+  if (value.isUnread())
+    return std::uint64_t{8} * value.unread().bytes();
   if (value.isTensor()) {
     const numerics::Tensor& tensor = value.tensor();
     const int width = tensor.type.isBoolean() ? 8 : tensor.type.width();

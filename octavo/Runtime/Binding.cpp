@@ -14,7 +14,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <optional>
 
 namespace octavo::runtime {
@@ -29,7 +29,7 @@ using numerics::Tensor;
 
 /// Where the value of one argument comes from: an entry of a file of weights, or a .npy file.
 struct Origin {
-  const SafetensorsFile* file = nullptr;
+  std::shared_ptr<const SafetensorsFile> file = nullptr;
   const SafetensorsEntry* entry = nullptr;
   std::filesystem::path npy = {};
 
@@ -95,9 +95,9 @@ private:
     auto file = SafetensorsFile::open(path);
     if (!file)
       return failure(file.error().message());
-    files.push_back(std::move(*file));
-    for (const SafetensorsEntry& entry : files.back().entries()) {
-      const Origin origin{&files.back(), &entry};
+    const auto held = std::make_shared<const SafetensorsFile>(std::move(*file));
+    for (const SafetensorsEntry& entry : held->entries()) {
+      const Origin origin{held, &entry};
       const auto found = index.find(entry.name);
       if (found == index.end())
         unused.push_back(origin);
@@ -226,6 +226,13 @@ private:
     for (std::size_t i : inFiles)
       if (llvm::Error error = checkType(arguments[i], *origins[i]))
         return error;
+    if (sources.reading == Reading::Later)
+      std::erase_if(inFiles, [&](std::size_t i) {
+        if (!canBeUnread(arguments[i]))
+          return false;
+        values[i] = unread(arguments[i], *origins[i]);
+        return true;
+      });
 
     std::vector<std::string> errors(arguments.size());
     parallel::forEach(static_cast<std::int64_t>(inFiles.size()), [&](std::int64_t at) {
@@ -240,6 +247,25 @@ private:
       if (!error.empty())
         return failure(error);
     return values;
+  }
+
+  /// Whether its bytes need no look and are in the file as they are in memory.
+  static bool canBeUnread(const Argument& argument) {
+    if (argument.isScaled())
+      return false;
+    const auto& type = std::get<ElementType>(argument.type);
+    return type.isFloat() && type.width() >= 8;
+  }
+
+  static Value unread(const Argument& argument, const Origin& origin) {
+    return Value(execution::UnreadTensor{
+        std::get<ElementType>(argument.type), origin.entry->shape,
+        [file = origin.file, entry = origin.entry](
+            std::uint64_t offset, std::span<std::byte> to) -> tl::expected<void, std::string> {
+          return file->fetch(*entry, offset, to).map_error([](const checkpoint::Error& error) {
+            return error.message();
+          });
+        }});
   }
 
   llvm::Expected<Value> read(const Argument& argument, const Origin& origin) const {
@@ -319,13 +345,37 @@ private:
   const std::string& program;
   llvm::StringMap<std::size_t> index;
   std::vector<std::string> names;
-  std::deque<SafetensorsFile> files; // origins point into it
   std::vector<std::filesystem::path> positional;
   std::vector<std::optional<Origin>> origins;
   std::vector<Origin> unused;
 };
 
 } // namespace
+
+llvm::Error takeUnread(const execution::Executable& executable, std::span<Value> values) {
+  std::vector<std::size_t> unread;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i].isUnread())
+      unread.push_back(i);
+  std::vector<std::string> errors(values.size());
+  parallel::forEach(static_cast<std::int64_t>(unread.size()), [&](std::int64_t at) {
+    const std::size_t i = unread[static_cast<std::size_t>(at)];
+    if (executable.takesUnread(i)) {
+      errors[i] = llvm::toString(executable.bind(i, values[i]));
+      return;
+    }
+    const execution::UnreadTensor& source = values[i].unread();
+    Tensor tensor{source.type, source.shape, numerics::Bytes::unset(source.bytes())};
+    if (auto done = source.read(0, tensor.bytes))
+      values[i] = Value(std::move(tensor));
+    else
+      errors[i] = done.error();
+  });
+  for (const std::string& error : errors)
+    if (!error.empty())
+      return failure(error);
+  return llvm::Error::success();
+}
 
 llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> arguments,
                                                  const Sources& sources,

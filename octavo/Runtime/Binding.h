@@ -1,6 +1,7 @@
 // Binding: files of tensors meet the arguments of a program, by name or by position.
 #pragma once
 
+#include "octavo/Execution/Executable.h"
 #include "octavo/Runtime/Argument.h"
 
 #include "llvm/Support/Error.h"
@@ -28,14 +29,22 @@ enum class UnusedTensors : std::uint8_t {
   Ignore,
 };
 
+/// When tensors of .safetensors files are read that need no more than that: floats of 8 bits and
+/// more.
+enum class Reading : std::uint8_t {
+  Now,
+  Later, ///< their values are unread; takeUnread has them read
+};
+
 struct Sources {
   std::vector<std::filesystem::path> weights = {}; ///< .safetensors
   std::vector<InputFile> inputs = {};
   UnusedTensors unused = UnusedTensors::Refuse;
+  Reading reading = Reading::Now;
 };
 
 /// Values for every argument, in their order. A file's tensors are copied once, straight to the
-/// value or through quantization; the files are closed again.
+/// value or through quantization; the files are closed again, but those that are read later.
 ///
 /// First everything with a name is bound, then the files without one, in their order, to the
 /// arguments that are left and are not parameters. The error names the file and the argument: an
@@ -49,5 +58,10 @@ llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> argum
 /// The same for the arguments that the files of weights name; nothing for the others.
 llvm::Expected<std::vector<std::optional<Value>>>
 bindNamed(std::span<const Argument> arguments, const Sources& sources, const std::string& program);
+
+/// Reads the arguments that are not read yet: what the executable makes of them where it takes them
+/// so, such as packed weights, straight from the file; else the tensors. The values are one
+/// process's. The error names the file.
+llvm::Error takeUnread(const execution::Executable& executable, std::span<Value> values);
 
 } // namespace octavo::runtime

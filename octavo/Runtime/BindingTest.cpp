@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <span>
 
 namespace octavo::runtime {
 namespace {
@@ -67,8 +68,57 @@ protected:
   };
 };
 
+/// Takes argument 0 as it is in its file.
+class Reader : public execution::Executable {
+public:
+  std::int64_t processes() const override { return 1; }
+  llvm::Expected<std::vector<Value>> run(std::vector<Value> /*arguments*/,
+                                         const execution::Host& /*host*/,
+                                         execution::ResultMemory /*memory*/) override {
+    return std::vector<Value>();
+  }
+  execution::Explanation explain() const override { return {}; }
+  bool takesUnread(std::size_t argument) const override { return argument == 0; }
+  llvm::Error bind(std::size_t argument, const Value& value) const override {
+    EXPECT_EQ(argument, 0u);
+    std::vector<float> two(2);
+    if (auto done = value.unread().read(8, std::as_writable_bytes(std::span(two))); !done)
+      return llvm::createStringError(llvm::Twine(done.error()));
+    EXPECT_EQ(two, (std::vector<float>{3, 4}));
+    return llvm::Error::success();
+  }
+};
+
 #define EXPECT_HAS(text, words)                                                                    \
   EXPECT_NE((text).find(words), std::string::npos) << "no \"" << (words) << "\" in: " << (text)
+
+TEST_F(Binding, leavesInFilesWhatAnExecutableReadsItself) {
+  const Sources sources{.weights = {weights()},
+                        .inputs = {{npy("x.npy", f32({3}, {1, 1, 1}))},
+                                   {npy("ids.npy", Tensor::zeros(IntegerType{32, false}, {1}))}},
+                        .reading = Reading::Later};
+  auto bound = bindArguments(arguments, sources, "@main");
+  ASSERT_TRUE(static_cast<bool>(bound)) << llvm::toString(bound.takeError());
+  EXPECT_TRUE((*bound)[0].isUnread());
+  EXPECT_TRUE((*bound)[1].isUnread());
+  EXPECT_TRUE((*bound)[2].isTensor());
+  EXPECT_EQ(storedBits((*bound)[0]), 6u * 32);
+  EXPECT_EQ(llvm::toString(takeUnread(Reader(), *bound)), "");
+  EXPECT_TRUE((*bound)[0].isUnread());
+  EXPECT_EQ((*bound)[1].tensor(), f32({2}, {7, 8}));
+}
+
+TEST_F(Binding, aFileThatBecameShorterIsAnErrorOfWhoeverReadsIt) {
+  const std::filesystem::path path = weights();
+  const Sources sources{.weights = {path}, .reading = Reading::Later};
+  auto bound = bindNamed(arguments, sources, "@main");
+  ASSERT_TRUE(static_cast<bool>(bound)) << llvm::toString(bound.takeError());
+  std::vector<Value> values{*(*bound)[0], *(*bound)[1]};
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 32);
+  const std::string message = llvm::toString(takeUnread(Reader(), values));
+  EXPECT_HAS(message, path.string());
+  EXPECT_HAS(message, "layer.");
+}
 
 TEST_F(Binding, byNameAndByPosition) {
   const Tensor x = f32({3}, {1, 1, 1});

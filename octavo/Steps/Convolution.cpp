@@ -83,13 +83,36 @@ ConvolutionStep::Weights ConvolutionStep::pack(const float* values) const {
   return groups;
 }
 
+tl::expected<std::shared_ptr<const ConvolutionStep::Weights>, std::string>
+ConvolutionStep::formOf(const Value& value) const {
+  execution::Forms::Key key{shape.features,     shape.outputs,           shape.groups(),
+                            shape.weightOffset, shape.weightInputStride, shape.weightOutputStride};
+  for (const PatchAxis& axis : shape.axes)
+    key.insert(key.end(), {axis.window, axis.weightStride});
+  return value.forms().of<Weights>(key, [&]() -> tl::expected<Weights, std::string> {
+    if (!value.isUnread())
+      return pack(value.tensor().as<float>().data());
+    std::vector<std::byte> bytes(value.unread().bytes());
+    return value.unread().read(0, bytes).map(
+        [&] { return pack(reinterpret_cast<const float*>(bytes.data())); });
+  });
+}
+
+Outcome ConvolutionStep::bind(const Binding& binding) const {
+  if (binding.slot != weight.number)
+    return {};
+  return formOf(binding.value).map([](const auto&) {});
+}
+
 Outcome ConvolutionStep::prepare(Frame& frame) const {
-  const auto* values = frame.at<float>(weight);
   RightOperand& operand = frame.rights[static_cast<std::size_t>(number)];
-  if (const Value* owner = frame.owners[static_cast<std::size_t>(weight.number)])
-    operand.shared = packed.of(*owner, [&] { return pack(values); });
-  else
-    operand.shared = std::make_shared<const Weights>(pack(values));
+  if (const Value* owner = frame.owners[static_cast<std::size_t>(weight.number)]) {
+    if (auto shared = operand.share(*owner, [&] { return formOf(*owner); }); !shared)
+      return failure(*this, shared.error());
+    return {};
+  }
+  operand.owner = Value();
+  operand.form = std::make_shared<const Weights>(pack(frame.at<float>(weight)));
   return {};
 }
 
@@ -158,7 +181,7 @@ Outcome ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRange ra
                                  const kernels::Execution& execution) const {
   const RowRange own = range.of(shape.rows());
   const auto& weights =
-      *static_cast<const Weights*>(frame.rights[static_cast<std::size_t>(number)].shared.get());
+      *static_cast<const Weights*>(frame.rights[static_cast<std::size_t>(number)].form.get());
   const float* values = worker.at<float>(input);
   auto* c = worker.at<float>(result);
   const std::int64_t depth = shape.depth(), columns = shape.outputs / shape.groups();

@@ -42,6 +42,7 @@ public:
                   int number)
       : RowStep(std::move(op)), shape(std::move(shape)), input(input), weight(weight),
         result(result), number(number) {}
+  Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
@@ -50,13 +51,13 @@ public:
 private:
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
   Weights pack(const float* values) const;
+  tl::expected<std::shared_ptr<const Weights>, std::string> formOf(const Value& value) const;
   void layOut(const float* values, std::int64_t group, std::int64_t row, std::int64_t count,
               float* patches) const;
 
   PatchShape shape;
   Slot input, weight, result;
   int number;
-  MadeOnce<Weights> packed;
 };
 
 } // namespace octavo::steps

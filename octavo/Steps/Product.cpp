@@ -46,21 +46,65 @@ bool isInterrupted(const Frame& frame) {
 
 } // namespace
 
-template <typename T> void MatrixProductStep::pack(Frame& frame) const {
-  const T* b = frame.at<T>(right.slot) + right.offset;
-  RightOperand& operand = rightOf(frame, number);
-  if (const Value* owner = frame.owners[static_cast<std::size_t>(right.slot.number)])
-    operand.shared = packed.of(*owner, [&] {
-      return kernels::packMatrix(b, depth, columns, right.depthStride, right.stride);
-    });
-  else
-    operand.own = kernels::packMatrix(b, depth, columns, right.depthStride, right.stride, {},
-                                      std::move(operand.own));
+tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
+MatrixProductStep::formOf(const Value& value) const {
+  using Packed = kernels::PackedMatrix;
+  const bool isF32 = type == kernels::PlainType::F32;
+  const auto pack = [&](const std::byte* memory) {
+    return isF32
+               ? kernels::packMatrix(reinterpret_cast<const float*>(memory) + right.offset, depth,
+                                     columns, right.depthStride, right.stride)
+               : kernels::packMatrix(reinterpret_cast<const std::uint16_t*>(memory) + right.offset,
+                                     depth, columns, right.depthStride, right.stride);
+  };
+  const auto read =
+      [&](const execution::UnreadTensor& tensor) -> tl::expected<Packed, std::string> {
+    const auto width = static_cast<std::uint64_t>(isF32 ? sizeof(float) : sizeof(std::uint16_t));
+    std::vector<std::byte> piece;
+    tl::expected<void, std::string> done;
+    auto packed = kernels::packMatrixInPieces(
+        type, depth, columns, right.depthStride, right.stride,
+        [&](std::int64_t first, std::int64_t count) -> const void* {
+          piece.resize(static_cast<std::uint64_t>(count) * width);
+          done = tensor.read(static_cast<std::uint64_t>(right.offset + first) * width, piece);
+          return done ? piece.data() : nullptr;
+        });
+    if (!packed)
+      return tl::unexpected(std::move(done.error()));
+    return std::move(*packed);
+  };
+  return value.forms().of<Packed>({static_cast<std::int64_t>(type), depth, columns, right.offset,
+                                   right.depthStride, right.stride},
+                                  [&]() -> tl::expected<Packed, std::string> {
+                                    return value.isUnread() ? read(value.unread())
+                                                            : pack(value.tensor().bytes.data());
+                                  });
+}
+
+tl::expected<void, std::string> MatrixProductStep::bind(const Binding& binding) const {
+  if (batch.size() != 1 || binding.slot != right.slot.number)
+    return {};
+  return formOf(binding.value).map([](const auto&) {});
 }
 
 Outcome MatrixProductStep::prepare(Frame& frame) const {
-  if (batch.size() == 1)
-    type == kernels::PlainType::F32 ? pack<float>(frame) : pack<std::uint16_t>(frame);
+  if (batch.size() != 1)
+    return {};
+  RightOperand& operand = rightOf(frame, number);
+  if (const Value* owner = frame.owners[static_cast<std::size_t>(right.slot.number)]) {
+    if (auto shared = operand.share(*owner, [&] { return formOf(*owner); }); !shared)
+      return failure(*this, shared.error());
+    return {};
+  }
+  operand.owner = Value();
+  operand.form = nullptr;
+  if (type == kernels::PlainType::F32)
+    operand.own = kernels::packMatrix(frame.at<float>(right.slot) + right.offset, depth, columns,
+                                      right.depthStride, right.stride, {}, std::move(operand.own));
+  else
+    operand.own =
+        kernels::packMatrix(frame.at<std::uint16_t>(right.slot) + right.offset, depth, columns,
+                            right.depthStride, right.stride, {}, std::move(operand.own));
   return {};
 }
 
@@ -86,9 +130,8 @@ Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange
   }
   const RowRange own = range.of(rows);
   const RightOperand& operand = rightOf(frame, number);
-  const auto& matrix = operand.shared
-                           ? *static_cast<const kernels::PackedMatrix*>(operand.shared.get())
-                           : operand.own;
+  const auto& matrix =
+      operand.form ? *static_cast<const kernels::PackedMatrix*>(operand.form.get()) : operand.own;
   const double ofRow = 1 + 2 * static_cast<double>(depth) * static_cast<double>(columns);
   const auto rowsOfPart =
       std::max(kLeastRowsOfPart, static_cast<std::int64_t>(kMostUninterrupted / ofRow));
@@ -148,27 +191,50 @@ Outcome PackStoredStep::run(Frame& frame) const {
   return {};
 }
 
+kernels::PackedOperand ScaledProductStep::pack(const numerics::ScaledTensor& scaled) const {
+  kernels::PackedOperand right = isTransposed
+                                     ? kernels::pack(transposed(scaled), kernels::Side::Right, plan)
+                                     : kernels::pack(scaled, kernels::Side::Right, plan);
+  return rows > kFewRows ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
+}
+
+tl::expected<std::shared_ptr<const kernels::PackedOperand>, std::string>
+ScaledProductStep::formOf(const Value& value) const {
+  // A plan is made of its operands' formats and the depth alone.
+  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, rows > kFewRows ? 1 : 0};
+  for (const kernels::OperandFormat* operand : {&plan.left, &plan.right})
+    key.insert(key.end(),
+               {reinterpret_cast<std::intptr_t>(operand->element),
+                reinterpret_cast<std::intptr_t>(operand->scale), operand->across, operand->along});
+  return value.forms().of<kernels::PackedOperand>(
+      key,
+      [&]() -> tl::expected<kernels::PackedOperand, std::string> { return pack(value.scaled()); });
+}
+
+Outcome ScaledProductStep::bind(const Binding& binding) const {
+  if (binding.place != weight)
+    return {};
+  return formOf(binding.value).map([](const auto&) {});
+}
+
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   const Value& value = frame.values[static_cast<std::size_t>(weight)];
-  const auto pack = [&] {
-    kernels::PackedOperand right =
-        isTransposed ? kernels::pack(transposed(value.scaled()), kernels::Side::Right, plan)
-                     : kernels::pack(value.scaled(), kernels::Side::Right, plan);
-    return rows > kFewRows ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
-  };
+  RightOperand& right = rightOf(frame, number);
   // One that nobody else holds will not come again.
-  std::shared_ptr<const void>& right = rightOf(frame, number).shared;
-  if (value.isShared())
-    right = packedWeight.of(value, pack);
-  else
-    right = std::make_shared<const kernels::PackedOperand>(pack());
+  if (value.isShared()) {
+    if (auto shared = right.share(value, [&] { return formOf(value); }); !shared)
+      return failure(*this, shared.error());
+    return {};
+  }
+  right.owner = Value();
+  right.form = std::make_shared<const kernels::PackedOperand>(pack(value.scaled()));
   return {};
 }
 
 Outcome ScaledProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
                                    const kernels::Execution& execution) const {
   const auto& right =
-      *static_cast<const kernels::PackedOperand*>(rightOf(frame, number).shared.get());
+      *static_cast<const kernels::PackedOperand*>(rightOf(frame, number).form.get());
   const RowRange own = range.of(rows);
   kernels::multiply(plan, worker.packed[static_cast<std::size_t>(packed)], right,
                     std::span(worker.at<float>(result) + own.begin * columns,

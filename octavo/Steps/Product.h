@@ -12,24 +12,6 @@ namespace octavo::steps {
 /// order than those of more (rules D6 and D7).
 inline constexpr std::int64_t kFewRows = 16;
 
-/// Something that is made of a value, kept until another value takes its place.
-template <typename T> class MadeOnce {
-public:
-  template <typename Make> std::shared_ptr<const T> of(const Value& value, Make make) const {
-    const std::lock_guard lock(making);
-    if (!made || !from.isSameAs(value)) {
-      made = std::make_shared<const T>(make());
-      from = value;
-    }
-    return made;
-  }
-
-private:
-  mutable std::mutex making;
-  mutable Value from; ///< held, so that no other value has its place
-  mutable std::shared_ptr<const T> made;
-};
-
 /// Products of f32 or bf16, [rows, depth] * [columns, depth]^T each; the result is row-major, f32.
 /// Its ranges are of rows, or of products where it has a batch.
 class MatrixProductStep : public RowStep {
@@ -44,13 +26,15 @@ public:
                     std::vector<kernels::BatchOffsets> batch, int number)
       : RowStep(std::move(op)), type(type), left(left), right(right), result(result), rows(rows),
         depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
+  Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override;
 
 private:
-  template <typename T> void pack(Frame& frame) const;
+  tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
+  formOf(const Value& value) const;
   template <typename T>
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution) const;
@@ -61,7 +45,6 @@ private:
   std::int64_t rows, depth, columns;
   std::vector<kernels::BatchOffsets> batch;
   int number;
-  MadeOnce<kernels::PackedMatrix> packed;
 };
 
 /// Activations packed for products with scaled weights, quantized where the plan's left side is.
@@ -108,19 +91,23 @@ public:
                     int number)
       : RowStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
         isTransposed(isTransposed), result(result), rows(rows), columns(columns), number(number) {}
+  Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override;
 
 private:
+  kernels::PackedOperand pack(const numerics::ScaledTensor& scaled) const;
+  tl::expected<std::shared_ptr<const kernels::PackedOperand>, std::string>
+  formOf(const Value& value) const;
+
   kernels::ProductPlan plan;
   int packed, weight;
   bool isTransposed;
   Slot result;
   std::int64_t rows, columns;
   int number;
-  MadeOnce<kernels::PackedOperand> packedWeight;
 };
 
 } // namespace octavo::steps

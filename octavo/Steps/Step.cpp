@@ -57,6 +57,17 @@ void Workers::giveBack(std::unique_ptr<Worker> worker) {
   idle.push_back(std::move(worker));
 }
 
+Outcome Sequence::bind(const Binding& binding) const {
+  for (const std::unique_ptr<Step>& step : steps) {
+    if (auto bound = step->bind(binding); !bound)
+      return bound;
+    for (const Sequence* nested : step->nested())
+      if (auto bound = nested->bind(binding); !bound)
+        return bound;
+  }
+  return {};
+}
+
 Outcome Sequence::run(Frame& frame) const {
   const execution::Host& host = *frame.host;
   for (const std::unique_ptr<Step>& step : steps) {

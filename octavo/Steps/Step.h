@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 namespace octavo::steps {
@@ -55,11 +56,23 @@ private:
   std::vector<std::unique_ptr<Worker>> idle;
 };
 
-/// A right operand that products are ready to use: what `shared` holds for all runs, or what was
-/// packed in this one.
+/// A right operand that products are ready to use: a form of `owner`, which is found without a look
+/// at its forms when the same value comes again, or what was packed in this run.
 struct RightOperand {
-  std::shared_ptr<const void> shared;
+  Value owner; ///< a token where there is none
+  std::shared_ptr<const void> form;
   kernels::PackedMatrix own;
+
+  template <typename Make> tl::expected<void, std::string> share(const Value& value, Make make) {
+    if (owner.isSameAs(value))
+      return {};
+    auto made = make();
+    if (!made)
+      return tl::unexpected(std::move(made.error()));
+    form = std::move(*made);
+    owner = value;
+    return {};
+  }
 };
 
 /// What one run of a program works on.
@@ -72,7 +85,7 @@ struct Frame {
 
   Worker whole;              ///< of steps that are not cut into ranges
   std::vector<Value> values; ///< what does not lie in slots: tokens, tuples, scaled tensors
-  /// Of each slot: the argument or constant that lies there, null where steps write to it.
+  /// Of each slot: the argument or constant that lies there and comes again, null for others.
   std::vector<const Value*> owners;
   std::vector<RightOperand> rights; ///< of products
   Workers workers;
@@ -82,6 +95,12 @@ struct Frame {
 };
 
 class Sequence;
+
+/// A value that is bound to an argument: its slot, or its place among the values.
+struct Binding {
+  int slot = -1, place = -1;
+  const Value& value;
+};
 
 /// What a step does, for whoever looks into a program.
 struct StepFacts {
@@ -128,6 +147,9 @@ public:
   Step& operator=(const Step&) = delete;
 
   virtual Outcome run(Frame& frame) const = 0;
+  /// Makes what runs would make once of a value that comes again, in the slot or at the place among
+  /// the values. The error is that of reading it.
+  virtual Outcome bind(const Binding& /*binding*/) const { return {}; }
   virtual StepFacts facts() const = 0;
   /// The sequences that it runs.
   virtual std::vector<const Sequence*> nested() const { return {}; }
@@ -147,6 +169,8 @@ class Sequence {
 public:
   void add(std::unique_ptr<Step> step) { steps.push_back(std::move(step)); }
   Outcome run(Frame& frame) const;
+  /// Of each step, and of those that it runs.
+  Outcome bind(const Binding& binding) const;
   const std::vector<std::unique_ptr<Step>>& all() const { return steps; }
 
 private:

@@ -350,12 +350,12 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
   for (const std::string& file : files)
     sources.weights.emplace_back(file);
   sources.unused = ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
-  auto bound = withoutLock(
-      [&] { return runtime::bindNamed(program.arguments(), sources, "@" + program.name()); });
-  std::vector<std::optional<Value>> values = orRaise(std::move(bound));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i])
-      program.bind(i, std::move(*values[i]));
+  auto bound = withoutLock([&]() -> llvm::Expected<bool> {
+    if (llvm::Error error = program.bindFiles(std::move(sources)))
+      return std::move(error);
+    return true;
+  });
+  orRaise(std::move(bound));
 }
 
 std::unique_ptr<CallableProgram>

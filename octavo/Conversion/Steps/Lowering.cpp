@@ -78,9 +78,8 @@ private:
   llvm::Expected<Place> used(mlir::Value value);
   llvm::Expected<std::vector<Place>> used(mlir::ValueRange values);
   llvm::Expected<Slot> usedSlot(mlir::Value value);
-  SlotUse& slot(const Place& place) {
-    return program.slots[static_cast<std::size_t>(place.number)];
-  }
+  SlotUse& slot(Slot number) { return program.slots[static_cast<std::size_t>(number.number)]; }
+  SlotUse& slot(const Place& place) { return slot(Slot{place.number}); }
   void keep(const Place& place) {
     if (place.memory)
       slot(place).first = 0, slot(place).last = kAlways;
@@ -169,6 +168,7 @@ llvm::Expected<Place> Lowering::used(mlir::Value value) {
     const int now = use.kind == SlotUse::Kind::Range ? link : position;
     use.first = std::min(use.first, now);
     use.last = std::max(use.last, now);
+    ++use.uses;
   }
   // The slot is the same; the shape is the reshaped one.
   if (place && place->memory)
@@ -483,6 +483,8 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
   llvm::Expected<Slot> right = usedSlot(product.right.memory);
   if (!right)
     return right.takeError();
+  if (product.right.batch.size() == 1)
+    ++slot(*right).packs;
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
@@ -506,6 +508,7 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::convolution(mlir::Operation* op,
   llvm::Expected<Slot> weight = usedSlot(product.weight);
   if (!weight)
     return weight.takeError();
+  ++slot(*weight).packs;
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
@@ -710,12 +713,12 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   const int begin = position;
   const std::size_t slotsBefore = program.slots.size();
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    llvm::Expected<Place> given = used(op->getOperand(i));
+    // What each turn hands on as it is stays where it is, and the loop by itself does not read it:
+    // a weight is packed once, not at each turn.
+    const bool isSame = body.getTerminator()->getOperand(i) == body.getArgument(i);
+    llvm::Expected<Place> given = isSame ? placeOf(op->getOperand(i)) : used(op->getOperand(i));
     if (!given)
       return given.takeError();
-    // What each turn hands on as it is stays where it is: a weight is packed once, not at each
-    // turn.
-    const bool isSame = body.getTerminator()->getOperand(i) == body.getArgument(i);
     Place argument = isSame ? *given : newPlace(op->getResult(i).getType());
     keep(argument);
     // One by one: a reference to one's place is gone when the next makes the map grow.

@@ -27,6 +27,8 @@ struct SlotUse {
   int result = 0;          ///< that a donated argument becomes
   std::size_t offset = 0;  ///< in the arena, or in the memory of a range's rows
   int first = 0, last = 0; ///< steps, or links of the chain, between which it is in use
+  int uses = 0;            ///< reads, writes and what becomes of it
+  int packs = 0;           ///< those that need a form that is made once
 };
 
 /// Kernels that a program calls: each text once.

@@ -267,6 +267,39 @@ PackedMatrix packed(const MatrixView<T>& matrix, const Execution& execution, Pac
 }
 
 template <typename T>
+std::optional<PackedMatrix>
+packedInPieces(MatrixView<T> matrix,
+               const std::function<const void*(std::int64_t first, std::int64_t count)>& read) {
+  PackedMatrix result{.type = kPlainType<T>, .depth = matrix.depth, .columns = matrix.columns};
+  result.panels = PackedBytes(matrix.packedBytes(), PackedBytes::Fill::None);
+  if (matrix.depth == 0 || matrix.columns == 0)
+    return result;
+  // Pieces along the axis whose places are farther apart: of K in whole steps, or of whole panels.
+  const bool isOfDepth = matrix.depthStride >= matrix.columnStride;
+  const std::ptrdiff_t stride = isOfDepth ? matrix.depthStride : matrix.columnStride;
+  const std::int64_t extent = isOfDepth ? matrix.depth : matrix.columns;
+  const std::int64_t unit = isOfDepth ? MatrixView<T>::kElements : kPanelColumns;
+  const std::int64_t bytesOfUnit =
+      std::max<std::int64_t>(1, unit * stride * static_cast<std::int64_t>(sizeof(T)));
+  const std::int64_t step = std::max<std::int64_t>(1, kPieceBytes / bytesOfUnit) * unit;
+  const std::int64_t panelBytes = matrix.panelBytes(), panels = matrix.panels();
+  for (std::int64_t begin = 0; begin < extent; begin += step) {
+    MatrixView<T> piece = matrix;
+    (isOfDepth ? piece.depth : piece.columns) = std::min(step, extent - begin);
+    const void* values = read(begin * stride, 1 + (piece.depth - 1) * piece.depthStride +
+                                                  (piece.columns - 1) * piece.columnStride);
+    if (values == nullptr)
+      return std::nullopt;
+    piece.values = static_cast<const T*>(values);
+    std::byte* to = result.panels.data() +
+                    (isOfDepth ? begin / unit * kStepBytes : begin / kPanelColumns * panelBytes);
+    for (std::int64_t panel = 0; panel < (isOfDepth ? panels : piece.panels()); ++panel)
+      packPanel(piece, panel, to + panel * panelBytes);
+  }
+  return result;
+}
+
+template <typename T>
 void rowsTimes(const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
                const PackedMatrix& right, float* c, std::ptrdiff_t cStride, Execution execution,
                RowFinisher finisher) {
@@ -327,43 +360,42 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
                    : std::clamp<std::int64_t>((kTasksOfThread * threads + count - 1) / count, 1,
                                               (shape.rows - 1) / (kLeastTiles * tallest) + 1);
   const std::int64_t rowsOfRange = (shape.rows + ranges - 1) / ranges;
-  forRanges(static_cast<std::size_t>(count * ranges), 1, execution,
-            [&](std::size_t begin, std::size_t end) {
-              // Taken away meanwhile: a finisher may multiply a batch too.
-              thread_local PackedBytes memory;
-              PackedBytes panels = std::move(memory);
-              if (panels.size() < bytes)
-                panels = PackedBytes(bytes, PackedBytes::Fill::None);
-              MatrixView<T> view = matrix;
-              std::int64_t packedProduct = -1;
-              for (auto task = static_cast<std::int64_t>(begin);
-                   task < static_cast<std::int64_t>(end); ++task) {
-                const std::int64_t product = task / ranges, row = task % ranges * rowsOfRange;
-                const std::int64_t rows = std::min(rowsOfRange, shape.rows - row);
-                if (rows <= 0)
-                  continue;
-                const BatchOffsets& at = products[static_cast<std::size_t>(product)];
-                view.values = right + at.right;
-                if (!isFewRows && product != packedProduct) {
-                  for (std::int64_t panel = 0; panel < view.panels(); ++panel)
-                    packPanel(view, panel, panels.data() + panel * view.panelBytes());
-                  packedProduct = product;
-                }
-                const Part part{.rows = rows,
-                                .columns = shape.columns,
-                                .c = c + at.c + row * shape.cStride,
-                                .stride = shape.cStride};
-                const T* const rowsOfLeft = left + at.left + row * shape.leftStride;
-                if (isFewRows)
-                  multiplyFewRows(execution.isa, part, rowsOfLeft, shape.leftStride, view,
-                                  panels.data());
-                else
-                  multiply(execution.isa, part, rowsOfLeft, shape.leftStride, panels.data(),
-                           shape.depth);
-                finisher(product * shape.rows + row, product * shape.rows + row + rows);
-              }
-              memory = std::move(panels);
-            });
+  forRanges(
+      static_cast<std::size_t>(count * ranges), 1, execution,
+      [&](std::size_t begin, std::size_t end) {
+        // Taken away meanwhile: a finisher may multiply a batch too.
+        thread_local PackedBytes memory;
+        PackedBytes panels = std::move(memory);
+        if (panels.size() < bytes)
+          panels = PackedBytes(bytes, PackedBytes::Fill::None);
+        MatrixView<T> view = matrix;
+        std::int64_t packedProduct = -1;
+        for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end);
+             ++task) {
+          const std::int64_t product = task / ranges, row = task % ranges * rowsOfRange;
+          const std::int64_t rows = std::min(rowsOfRange, shape.rows - row);
+          if (rows <= 0)
+            continue;
+          const BatchOffsets& at = products[static_cast<std::size_t>(product)];
+          view.values = right + at.right;
+          if (!isFewRows && product != packedProduct) {
+            for (std::int64_t panel = 0; panel < view.panels(); ++panel)
+              packPanel(view, panel, panels.data() + panel * view.panelBytes());
+            packedProduct = product;
+          }
+          const Part part{.rows = rows,
+                          .columns = shape.columns,
+                          .c = c + at.c + row * shape.cStride,
+                          .stride = shape.cStride};
+          const T* const rowsOfLeft = left + at.left + row * shape.leftStride;
+          if (isFewRows)
+            multiplyFewRows(execution.isa, part, rowsOfLeft, shape.leftStride, view, panels.data());
+          else
+            multiply(execution.isa, part, rowsOfLeft, shape.leftStride, panels.data(), shape.depth);
+          finisher(product * shape.rows + row, product * shape.rows + row + rows);
+        }
+        memory = std::move(panels);
+      });
 }
 
 } // namespace
@@ -380,6 +412,15 @@ PackedMatrix packMatrix(const std::uint16_t* values, std::int64_t depth, std::in
                         const Execution& execution, PackedMatrix&& old) {
   return packed<std::uint16_t>({values, depth, columns, depthStride, columnStride}, execution,
                                std::move(old));
+}
+
+std::optional<PackedMatrix>
+packMatrixInPieces(PlainType type, std::int64_t depth, std::int64_t columns,
+                   std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
+                   const std::function<const void*(std::int64_t first, std::int64_t count)>& read) {
+  if (type == PlainType::F32)
+    return packedInPieces<float>({nullptr, depth, columns, depthStride, columnStride}, read);
+  return packedInPieces<std::uint16_t>({nullptr, depth, columns, depthStride, columnStride}, read);
 }
 
 void multiplyRows(const float* left, std::ptrdiff_t leftStride, std::int64_t rows,

@@ -11,6 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 
 namespace octavo::kernels {
@@ -35,6 +37,15 @@ PackedMatrix packMatrix(const float* values, std::int64_t depth, std::int64_t co
 PackedMatrix packMatrix(const std::uint16_t* values, std::int64_t depth, std::int64_t columns,
                         std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
                         const Execution& execution = {}, PackedMatrix&& old = {});
+
+/// The same of a matrix that is not in memory as a whole. `read(first, count)` gives the elements
+/// from number `first` on, which stay until it is called again; null ends it, with nothing. It is
+/// asked for about kPieceBytes at a time, one row of the matrix at the least.
+inline constexpr std::int64_t kPieceBytes = std::int64_t{1} << 20;
+std::optional<PackedMatrix>
+packMatrixInPieces(PlainType type, std::int64_t depth, std::int64_t columns,
+                   std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
+                   const std::function<const void*(std::int64_t first, std::int64_t count)>& read);
 
 /// c[m * cStride + n] = sum over k of left[m * leftStride + k] * right(k, n) for m < rows.
 void multiplyRows(const float* left, std::ptrdiff_t leftStride, std::int64_t rows,

@@ -86,6 +86,56 @@ template <typename T> void expectEveryRaggedSize(const Execution& execution) {
     }
   }
 }
+/// Packs a matrix of which no more than a few pieces are in memory, and compares with all at once.
+template <typename T>
+void expectPiecesAreTheWhole(PlainType type, std::int64_t depth, std::int64_t columns,
+                             std::ptrdiff_t depthStride, std::ptrdiff_t columnStride) {
+  Random random(7);
+  const std::int64_t size = 1 + (depth - 1) * depthStride + (columns - 1) * columnStride;
+  const std::vector<T> values = normals<T>(size, random);
+  const PackedMatrix whole = packMatrix(values.data(), depth, columns, depthStride, columnStride);
+  int pieces = 0;
+  std::vector<T> piece;
+  const auto packed =
+      packMatrixInPieces(type, depth, columns, depthStride, columnStride,
+                         [&](std::int64_t first, std::int64_t count) -> const void* {
+                           ++pieces;
+                           EXPECT_LE(count * static_cast<std::int64_t>(sizeof(T)), 2 * kPieceBytes);
+                           EXPECT_LE(first + count, size);
+                           piece.assign(values.begin() + first, values.begin() + first + count);
+                           return piece.data();
+                         });
+  ASSERT_TRUE(packed.has_value());
+  EXPECT_GT(pieces, 2);
+  EXPECT_EQ(packed->type, type);
+  ASSERT_EQ(packed->panels.size(), whole.panels.size());
+  EXPECT_TRUE(std::equal(packed->panels.data(), packed->panels.data() + whole.panels.size(),
+                         whole.panels.data()));
+}
+TEST(PackMatrix, InPiecesIsTheSameAsAtOnce) {
+  expectPiecesAreTheWhole<float>(PlainType::F32, 701, 1003, 1003, 1);
+  expectPiecesAreTheWhole<float>(PlainType::F32, 701, 1003, 1, 703);
+  expectPiecesAreTheWhole<std::uint16_t>(PlainType::Bf16, 1501, 1003, 1010, 1);
+  expectPiecesAreTheWhole<std::uint16_t>(PlainType::Bf16, 1501, 1003, 1, 1501);
+}
+TEST(PackMatrix, InPiecesEndsWhereThereIsNothingToRead) {
+  int asked = 0;
+  EXPECT_FALSE(packMatrixInPieces(PlainType::F32, 1000, 1000, 1000, 1,
+                                  [&](std::int64_t, std::int64_t) -> const void* {
+                                    ++asked;
+                                    return nullptr;
+                                  }));
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(packMatrixInPieces(PlainType::F32, 0, 3, 3, 1,
+                               [&](std::int64_t, std::int64_t) -> const void* {
+                                 ++asked;
+                                 return nullptr;
+                               })
+                ->columns,
+            3);
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_P(PlainProduct, IsTheStatedChainForEveryRaggedSize) {
   expectEveryRaggedSize<float>(execution());
 }

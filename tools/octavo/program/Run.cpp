@@ -78,8 +78,9 @@ std::string pathOf(std::string path, std::int64_t process) {
   return path;
 }
 
-runtime::Sources sourcesOf(const RunOptions& options, std::int64_t process) {
-  runtime::Sources sources;
+runtime::Sources sourcesOf(const RunOptions& options, std::int64_t process,
+                           runtime::Reading reading) {
+  runtime::Sources sources{.reading = reading};
   for (const std::string& weights : options.weights)
     sources.weights.emplace_back(pathOf(weights, process));
   for (const std::string& given : options.inputs) {
@@ -147,14 +148,15 @@ void closeExtents(mlir::func::FuncOp function, const std::vector<Value>& values,
 /// are read once.
 std::vector<Value> bindProcesses(const std::vector<runtime::Argument>& arguments,
                                  const RunOptions& options, const std::string& function,
-                                 std::int64_t processes) {
+                                 std::int64_t processes,
+                                 runtime::Reading reading = runtime::Reading::Now) {
   const bool isOwn = std::ranges::any_of(options.weights, namesProcess) ||
                      std::ranges::any_of(options.inputs, namesProcess);
   std::vector<Value> values;
   for (std::int64_t process = 0; process < processes; ++process) {
     if (process == 0 || isOwn) {
-      std::vector<Value> own =
-          orThrow(runtime::bindArguments(arguments, sourcesOf(options, process), function));
+      std::vector<Value> own = orThrow(
+          runtime::bindArguments(arguments, sourcesOf(options, process, reading), function));
       std::ranges::move(own, std::back_inserter(values));
     } else {
       for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -273,7 +275,13 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
   std::vector<Value> values;
   {
     const ElapsedTime time("binding weights and inputs");
-    values = bindProcesses(arguments, options, "@" + name, run.processes);
+    // Extents that files decide are known when all is read.
+    const bool isLater = run.processes == 1 && !backends::hasOpenExtents(function);
+    values = bindProcesses(arguments, options, "@" + name, run.processes,
+                           isLater ? runtime::Reading::Later : runtime::Reading::Now);
+    if (isLater)
+      if (llvm::Error error = runtime::takeUnread(*executable, values))
+        throw CommandError(llvm::toString(std::move(error)), ExitCode::BadInput);
     run.weights = weightSizes(arguments, std::span(values).first(arguments.size()));
     run.times.bind = time.seconds();
   }

@@ -101,7 +101,9 @@ Json timesJson(const RunTimes& times) {
 
 void StoredSize::add(const execution::Value& value) {
   ++tensors;
-  values += numerics::elementCount(value.isTensor() ? value.tensor().shape : value.scaled().shape);
+  values += numerics::elementCount(value.isTensor()   ? value.tensor().shape
+                                   : value.isUnread() ? value.unread().shape
+                                                      : value.scaled().shape);
   bits += runtime::storedBits(value);
 }
 

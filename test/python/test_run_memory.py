@@ -1,0 +1,90 @@
+"""What a run holds in memory: weights as products read them, and not as their files have them, too."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+pytestmark = pytest.mark.mlir
+
+OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+MIB = 2 ** 20
+
+
+# A process of its own, since a child's peak begins with that of the process which it came from.
+MEASURE = """import os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(child.pid, 0)
+child.returncode = os.waitstatus_to_exitcode(status)
+print(1024 * usage.ru_maxrss)
+sys.exit(child.returncode)"""
+
+
+def run(folder, program, *options):
+    """The result of a program, and the peak of the process's memory in bytes."""
+    (folder / "p.mlir").write_text(program)
+    done = subprocess.run([sys.executable, "-c", MEASURE, OCTAVO, "run", folder / "p.mlir", "--output",
+                           folder / "out.safetensors", *options], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return next(iter(load_file(folder / "out.safetensors").values())), int(done.stdout)
+
+
+SMALL = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}"""
+# The second weight is a product's right side as PyTorch stores it, and read from within a loop.
+TWO_PRODUCTS = """
+func.func @main(%x: tensor<64x4096xf32> loc("x"), %w: tensor<4096x4096xf32> loc("w"),
+                %v: tensor<4096x4096xf32> loc("v")) -> tensor<64x4096xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<64x4096xf32>, tensor<4096x4096xf32>) -> tensor<64x4096xf32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %1:3 = stablehlo.while(%i = %zero, %y = %0, %held = %v)
+      : tensor<i32>, tensor<64x4096xf32>, tensor<4096x4096xf32>
+   cond {
+    %2 = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    %2 = stablehlo.add %i, %one : tensor<i32>
+    %3 = stablehlo.dot_general %y, %held, contracting_dims = [1] x [1]
+        : (tensor<64x4096xf32>, tensor<4096x4096xf32>) -> tensor<64x4096xf32>
+    stablehlo.return %2, %3, %held : tensor<i32>, tensor<64x4096xf32>, tensor<4096x4096xf32>
+  }
+  return %1#1 : tensor<64x4096xf32>
+}"""
+
+
+@pytest.mark.parametrize("repeat", [(), ("--repeat", "2")])
+def test_weights_of_products_are_in_memory_once(repeat, tmp_path):
+    np.save(tmp_path / "small.npy", np.ones(4, np.float32))
+    _, empty = run(tmp_path, SMALL, "--input", tmp_path / "small.npy")
+    numbers = np.random.default_rng(0)
+    w, v = (numbers.integers(-2, 3, (4096, 4096)).astype(np.float32) for _ in range(2))  # of 64 MiB
+    x = np.eye(64, 4096, dtype=np.float32)
+    save_file({"w": w, "v": v}, tmp_path / "weights.safetensors")
+    np.save(tmp_path / "x.npy", x)
+    found, peak = run(tmp_path, TWO_PRODUCTS, "--weights", tmp_path / "weights.safetensors", "--input",
+                      f"x={tmp_path / 'x.npy'}", *repeat)
+    assert np.array_equal(found, w[:64] @ v.T)  # sums of 4096 integers up to 4: exact in any order
+    assert peak - empty < (128 + 24) * MIB
+
+
+def test_a_weight_that_is_also_read_as_it_is(tmp_path):
+    program = """
+func.func @main(%x: tensor<3x40xf32> loc("x"), %w: tensor<40x40xf32> loc("w")) -> tensor<3x40xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<3x40xf32>, tensor<40x40xf32>) -> tensor<3x40xf32>
+  %1 = stablehlo.slice %w [2:5, 0:40] : (tensor<40x40xf32>) -> tensor<3x40xf32>
+  %2 = stablehlo.add %0, %1 : tensor<3x40xf32>
+  return %2 : tensor<3x40xf32>
+}"""
+    numbers = np.random.default_rng(1)
+    w, x = numbers.integers(-2, 3, (40, 40)).astype(np.float32), numbers.integers(-2, 3, (3, 40)).astype(np.float32)
+    save_file({"w": w, "x": x}, tmp_path / "weights.safetensors")
+    found, _ = run(tmp_path, program, "--weights", tmp_path / "weights.safetensors")
+    assert np.array_equal(found, x @ w + w[2:5])
