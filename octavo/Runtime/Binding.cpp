@@ -254,7 +254,7 @@ private:
     if (argument.isScaled())
       return false;
     const auto& type = std::get<ElementType>(argument.type);
-    return type.isFloat() && type.width() >= 8;
+    return (type.isFloat() || type.isInteger()) && type.width() >= 8;
   }
 
   static Value unread(const Argument& argument, const Origin& origin) {

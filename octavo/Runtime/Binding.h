@@ -29,7 +29,7 @@ enum class UnusedTensors : std::uint8_t {
   Ignore,
 };
 
-/// When tensors of .safetensors files are read that need no more than that: floats of 8 bits and
+/// When tensors of .safetensors files are read that need no more than that: those of 8 bits and
 /// more.
 enum class Reading : std::uint8_t {
   Now,

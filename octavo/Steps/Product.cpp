@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 
 namespace octavo::steps {
 
@@ -46,20 +47,38 @@ bool isInterrupted(const Frame& frame) {
 
 } // namespace
 
+/// Calls f with a null pointer to elements of the type.
+template <typename F> static auto ofType(kernels::PlainType type, const F& f) {
+  switch (type) {
+  case kernels::PlainType::F32:
+    return f(static_cast<const float*>(nullptr));
+  case kernels::PlainType::Bf16:
+    return f(static_cast<const std::uint16_t*>(nullptr));
+  case kernels::PlainType::Int8:
+    return f(static_cast<const std::int8_t*>(nullptr));
+  }
+}
+
+/// Bytes of an element.
+static int widthOf(kernels::PlainType type) {
+  return ofType(type, [](const auto* none) { return static_cast<int>(sizeof *none); });
+}
+
+kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory,
+                                              kernels::PackedMatrix&& old) const {
+  return ofType(type, [&](const auto* none) {
+    const auto* values = reinterpret_cast<decltype(none)>(memory) + right.offset;
+    return kernels::packMatrix(values, depth, columns, right.depthStride, right.stride, {},
+                               std::move(old));
+  });
+}
+
 tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
 MatrixProductStep::formOf(const Value& value) const {
   using Packed = kernels::PackedMatrix;
-  const bool isF32 = type == kernels::PlainType::F32;
-  const auto pack = [&](const std::byte* memory) {
-    return isF32
-               ? kernels::packMatrix(reinterpret_cast<const float*>(memory) + right.offset, depth,
-                                     columns, right.depthStride, right.stride)
-               : kernels::packMatrix(reinterpret_cast<const std::uint16_t*>(memory) + right.offset,
-                                     depth, columns, right.depthStride, right.stride);
-  };
   const auto read =
       [&](const execution::UnreadTensor& tensor) -> tl::expected<Packed, std::string> {
-    const auto width = static_cast<std::uint64_t>(isF32 ? sizeof(float) : sizeof(std::uint16_t));
+    const auto width = static_cast<std::uint64_t>(widthOf(type));
     std::vector<std::byte> piece;
     tl::expected<void, std::string> done;
     auto packed = kernels::packMatrixInPieces(
@@ -77,7 +96,7 @@ MatrixProductStep::formOf(const Value& value) const {
                                    right.depthStride, right.stride},
                                   [&]() -> tl::expected<Packed, std::string> {
                                     return value.isUnread() ? read(value.unread())
-                                                            : pack(value.tensor().bytes.data());
+                                                            : pack(value.tensor().bytes.data(), {});
                                   });
 }
 
@@ -98,13 +117,7 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
   }
   operand.owner = Value();
   operand.form = nullptr;
-  if (type == kernels::PlainType::F32)
-    operand.own = kernels::packMatrix(frame.at<float>(right.slot) + right.offset, depth, columns,
-                                      right.depthStride, right.stride, {}, std::move(operand.own));
-  else
-    operand.own =
-        kernels::packMatrix(frame.at<std::uint16_t>(right.slot) + right.offset, depth, columns,
-                            right.depthStride, right.stride, {}, std::move(operand.own));
+  operand.own = pack(frame.at(right.slot), std::move(operand.own));
   return {};
 }
 
@@ -112,7 +125,8 @@ template <typename T>
 Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
                                     const kernels::Execution& execution) const {
   const T* a = worker.at<T>(left.slot) + left.offset;
-  float* c = worker.at<float>(result);
+  auto* c =
+      worker.at<std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, float>>(result);
   if (batch.size() != 1) {
     const RowRange own = range.of(static_cast<std::int64_t>(batch.size()));
     kernels::multiplyBatch(a, worker.at<T>(right.slot) + right.offset, c,
@@ -147,8 +161,10 @@ Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange
 
 Outcome MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
                                    const kernels::Execution& execution) const {
-  return type == kernels::PlainType::F32 ? multiply<float>(frame, worker, range, execution)
-                                         : multiply<std::uint16_t>(frame, worker, range, execution);
+  return ofType(type, [&](const auto* none) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(none)>>;
+    return multiply<T>(frame, worker, range, execution);
+  });
 }
 
 Outcome PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
@@ -247,10 +263,10 @@ StepFacts MatrixProductStep::facts() const {
   const auto count = static_cast<double>(batch.size());
   const auto m = static_cast<double>(rows), k = static_cast<double>(depth),
              n = static_cast<double>(columns);
-  const bool isF32 = type == kernels::PlainType::F32;
-  const double width = isF32 ? sizeof(float) : sizeof(std::uint16_t);
+  const double width = widthOf(type);
+  const char* names[] = {"f32 x f32", "bf16 x bf16", "int8 x int8"};
   StepFacts facts{.kind = StepFacts::Kind::Product,
-                  .detail = fmt::format("{}{}", isF32 ? "f32 x f32" : "bf16 x bf16",
+                  .detail = fmt::format("{}{}", names[static_cast<int>(type)],
                                         batch.size() == 1 ? "" : ", in batches"),
                   .bytes = count * (width * (m * k + k * n) + sizeof(float) * m * n),
                   .arithmetic = 2 * count * m * k * n};

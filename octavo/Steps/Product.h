@@ -12,7 +12,8 @@ namespace octavo::steps {
 /// order than those of more (rules D6 and D7).
 inline constexpr std::int64_t kFewRows = 16;
 
-/// Products of f32 or bf16, [rows, depth] * [columns, depth]^T each; the result is row-major, f32.
+/// Products of f32, bf16 or int8, [rows, depth] * [columns, depth]^T each; the result is row-major,
+/// f32, of int8 int32.
 /// Its ranges are of rows, or of products where it has a batch.
 class MatrixProductStep : public RowStep {
 public:
@@ -35,6 +36,7 @@ public:
 private:
   tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
   formOf(const Value& value) const;
+  kernels::PackedMatrix pack(const std::byte* memory, kernels::PackedMatrix&& old) const;
   template <typename T>
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution) const;

@@ -201,13 +201,12 @@ bool Builder::merge(int into, int other) {
 
 void Builder::place(mlir::Operation* op) {
   llvm::SetVector<int> sources;
-  const bool isMember = isKernelMember(op);
   Node node;
+  if (auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op); dot && sizeOf(dot.getResult()) != 0)
+    node.matrices = matrixProduct(dot);
+  const bool isMember = !node.matrices && isKernelMember(op);
   if (!isMember) {
     node.op = op;
-    auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
-    if (dot && sizeOf(dot.getResult()) != 0)
-      node.matrices = matrixProduct(dot);
     if (auto convolution = llvm::dyn_cast<stablehlo::ConvolutionOp>(op))
       node.patches = patchProduct(convolution);
     if (auto scaledDot = llvm::dyn_cast<ir::DotGeneralOp>(op))

@@ -128,11 +128,19 @@ bool isBf16(mlir::Value value) {
 
 /// The type of both sides, where the kernels multiply matrices of it.
 std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
-  if (dot.getAlgorithm() || !isF32(dot.getResult()))
+  if (dot.getAlgorithm())
     return std::nullopt;
-  if (isF32(dot.getLhs()) && isF32(dot.getRhs()))
+  const auto are = [&](auto isOne) { return isOne(dot.getLhs()) && isOne(dot.getRhs()); };
+  const auto isInteger = [&](unsigned width) {
+    return [type = mlir::IntegerType::get(dot.getContext(), width)](mlir::Value value) {
+      return isStaticOf(value, type);
+    };
+  };
+  if (isInteger(32)(dot.getResult()) && are(isInteger(8)))
+    return kernels::PlainType::Int8;
+  if (isF32(dot.getResult()) && are(isF32))
     return kernels::PlainType::F32;
-  if (isBf16(dot.getLhs()) && isBf16(dot.getRhs()))
+  if (isF32(dot.getResult()) && are(isBf16))
     return kernels::PlainType::Bf16;
   return std::nullopt;
 }

@@ -24,15 +24,15 @@ struct MatrixLayout {
 };
 
 /// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth] of one type; C is row-major,
-/// f32.
+/// f32, of int8 int32.
 struct MatrixProduct {
   kernels::PlainType type;
   std::int64_t rows, depth, columns;
   MatrixLayout left, right;
 };
 
-/// A dot of f32 or bf16 to f32 as products of matrices; nothing for other types, and where an
-/// operand lies so that a side is no matrix.
+/// A dot of f32 or bf16 to f32, or of i8 to i32, as products of matrices; nothing for other types,
+/// and where an operand lies so that a side is no matrix.
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
 
 /// Has the operands of a dot laid out batch axes first, contracted ones last, where it has none of

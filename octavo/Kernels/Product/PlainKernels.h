@@ -1,5 +1,5 @@
-// What one instruction set contributes to products of plain f32 and bf16: a tile of C, the left
-// operand read where it lies. The loops around it are in PlainProduct.cpp.
+// What one instruction set contributes to products of plain f32, bf16 and int8: a tile of C, the
+// left operand read where it lies. The loops around it are in PlainProduct.cpp.
 #pragma once
 
 #include "octavo/Kernels/Isa.h"
@@ -9,15 +9,15 @@
 
 namespace octavo::kernels {
 
-/// Some rows of C by some panels. A step along K is a dword of each row and each column: an f32, or
-/// a pair of bf16 whose first is the lower half.
+/// Some rows of C by some panels. A step along K is a dword of each row and each column: an f32, a
+/// pair of bf16 whose first is the lower half, or four int8. C is f32, or the bits of int32.
 struct PlainTileArguments {
-  const std::byte* left;      ///< the first row
-  std::ptrdiff_t leftStride;  ///< bytes between rows
-  const std::byte* right;     ///< the first panel, 16 dwords a step
-  std::ptrdiff_t rightStride; ///< bytes between panels
+  const std::byte* left;        ///< the first row
+  std::ptrdiff_t leftStride;    ///< bytes between rows
+  const std::byte* right;       ///< the first panel, 16 dwords a step
+  std::ptrdiff_t rightStride;   ///< bytes between panels
   std::ptrdiff_t rightStep = 0; ///< bytes between steps, for tiles of a right side as it lies
-  std::int64_t depth;         ///< of K
+  std::int64_t depth;           ///< of K
   float* c = nullptr;
   std::ptrdiff_t stride = 0; ///< floats between rows of C
   bool startFromC = false;   ///< sums go on from C; else from +0
@@ -28,6 +28,9 @@ inline constexpr int kMostPlainRows = 8, kMostPlainPanels = 3;
 
 struct PlainKernels {
   Isa isa;
+  /// Of int8: what is added to elements of the right side before they are multiplied, so that C has
+  /// to begin with as much less: minus this times the sum of the row.
+  std::int32_t columnOffset;
   int tallest;                                        ///< rows of the tallest tile
   int panels[kMostPlainRows];                         ///< of the widest tile of 1, 2, ... rows
   PlainTile* tiles[kMostPlainRows][kMostPlainPanels]; ///< [rows - 1][panels - 1]

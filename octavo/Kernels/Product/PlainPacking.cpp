@@ -29,12 +29,18 @@ void transpose(const std::byte* from, std::ptrdiff_t columnBytes, std::byte* to)
     std::memcpy(to + i * kStepBytes, &steps[i], sizeof steps[i]);
 }
 
-/// A step of one column: an f32, or two bf16, of which K may lack the second.
-std::uint32_t dwordOf(const float* value, std::ptrdiff_t, bool) {
+/// A step of one column: an f32, two bf16 or four int8, of which K may have fewer.
+std::uint32_t dwordOf(const float* value, std::ptrdiff_t, std::int64_t) {
   return std::bit_cast<std::uint32_t>(*value);
 }
-std::uint32_t dwordOf(const std::uint16_t* value, std::ptrdiff_t depthStride, bool isWhole) {
-  return *value | (isWhole ? std::uint32_t{value[depthStride]} << 16 : 0);
+std::uint32_t dwordOf(const std::uint16_t* value, std::ptrdiff_t depthStride, std::int64_t count) {
+  return *value | (count > 1 ? std::uint32_t{value[depthStride]} << 16 : 0);
+}
+std::uint32_t dwordOf(const std::int8_t* value, std::ptrdiff_t depthStride, std::int64_t count) {
+  std::uint32_t dword = 0;
+  for (std::int64_t k = 0; k < count; ++k)
+    dword |= std::uint32_t{static_cast<std::uint8_t>(value[k * depthStride])} << (8 * k);
+  return dword;
 }
 
 } // namespace
@@ -53,7 +59,8 @@ void packPanel(const MatrixView<T>& matrix, std::int64_t panel, std::byte* to) {
       std::array<std::uint32_t, kPanelColumns> dwords{};
       for (int column = begin; column < count; ++column)
         dwords[column] =
-            dwordOf(from + column * columnStride, matrix.depthStride, step < wholeSteps);
+            dwordOf(from + column * columnStride, matrix.depthStride,
+                    std::min<std::int64_t>(kElements, matrix.depth - step * kElements));
       std::memcpy(to + step * kStepBytes + std::int64_t{4} * begin, &dwords[begin],
                   sizeof(std::uint32_t) * (kPanelColumns - begin));
     }
@@ -77,5 +84,6 @@ void packPanel(const MatrixView<T>& matrix, std::int64_t panel, std::byte* to) {
 
 template void packPanel(const MatrixView<float>&, std::int64_t, std::byte*);
 template void packPanel(const MatrixView<std::uint16_t>&, std::int64_t, std::byte*);
+template void packPanel(const MatrixView<std::int8_t>&, std::int64_t, std::byte*);
 
 } // namespace octavo::kernels

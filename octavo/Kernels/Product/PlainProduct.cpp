@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <cstring>
 #include <memory>
 #include <type_traits>
 #include <unistd.h>
@@ -15,48 +16,52 @@
 namespace octavo::kernels {
 
 namespace portable {
-extern const PlainKernels kPlainF32, kPlainBf16;
+extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
 }
 #if defined(__x86_64__)
 namespace avx2 {
-extern const PlainKernels kPlainF32, kPlainBf16;
+extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
 }
 namespace avx512 {
-extern const PlainKernels kPlainF32, kPlainBf16;
+extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
 }
 namespace avx512bf16 {
 extern const PlainKernels kPlainBf16;
 }
 #elif defined(__aarch64__)
 namespace neon {
-extern const PlainKernels kPlainF32, kPlainBf16;
+extern const PlainKernels kPlainF32, kPlainBf16, kPlainInt8;
 }
 #endif
 
 const PlainKernels& plainKernels(Isa isa, PlainType type) {
   assert(!whyNot(isa));
-  const bool isF32 = type == PlainType::F32;
+  const auto chosen = [&](const PlainKernels& ofF32, const PlainKernels& ofBf16,
+                          const PlainKernels& ofInt8) -> const PlainKernels& {
+    return type == PlainType::F32 ? ofF32 : type == PlainType::Bf16 ? ofBf16 : ofInt8;
+  };
   switch (isa) {
 #if defined(__x86_64__)
   case Isa::Avx2:
-    return isF32 ? avx2::kPlainF32 : avx2::kPlainBf16;
+    return chosen(avx2::kPlainF32, avx2::kPlainBf16, avx2::kPlainInt8);
   case Isa::Avx512:
-    if (!isF32 && usesBf16(isa))
-      return avx512bf16::kPlainBf16;
-    return isF32 ? avx512::kPlainF32 : avx512::kPlainBf16;
+    return chosen(avx512::kPlainF32, usesBf16(isa) ? avx512bf16::kPlainBf16 : avx512::kPlainBf16,
+                  avx512::kPlainInt8);
 #elif defined(__aarch64__)
   case Isa::Neon:
-    return isF32 ? neon::kPlainF32 : neon::kPlainBf16;
+    return chosen(neon::kPlainF32, neon::kPlainBf16, neon::kPlainInt8);
 #endif
   default:
-    return isF32 ? portable::kPlainF32 : portable::kPlainBf16;
+    return chosen(portable::kPlainF32, portable::kPlainBf16, portable::kPlainInt8);
   }
 }
 
 namespace {
 
 template <typename T>
-constexpr PlainType kPlainType = std::is_same_v<T, float> ? PlainType::F32 : PlainType::Bf16;
+constexpr PlainType kPlainType = std::is_same_v<T, float>         ? PlainType::F32
+                                 : std::is_same_v<T, std::int8_t> ? PlainType::Int8
+                                                                  : PlainType::Bf16;
 
 } // namespace
 
@@ -81,11 +86,12 @@ void runTile(const PlainKernels& kernels, const Part& part, std::int64_t row, st
   alignas(64) float edge[kMostPlainRows * kMostPlainPanels * kPanelColumns];
   arguments.c = edge;
   arguments.stride = kMostPlainPanels * kPanelColumns;
+  const auto bytes = static_cast<std::size_t>(width) * sizeof(float); // or of int32
   for (std::int64_t i = 0; i < height && arguments.startFromC; ++i)
-    std::copy_n(corner + i * part.stride, width, edge + i * arguments.stride);
+    std::memcpy(edge + i * arguments.stride, corner + i * part.stride, bytes);
   run(arguments);
   for (std::int64_t i = 0; i < height; ++i)
-    std::copy_n(edge + i * arguments.stride, width, corner + i * part.stride);
+    std::memcpy(corner + i * part.stride, edge + i * arguments.stride, bytes);
 }
 
 namespace {
@@ -98,8 +104,11 @@ void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
   const std::int64_t panelBytes = (depth + kElements - 1) / kElements * kStepBytes;
   const std::int64_t tiles = part.tiles(kernels.tallest);
   const int width = kernels.panels[(part.rows + tiles - 1) / tiles - 1];
-  // One tile reads a panel once.
-  const std::int64_t step = tiles == 1 ? depth : chunkOf(depth, width);
+  // One tile reads a panel once. Chunks of int8 are counted in dwords, which they must not cut.
+  constexpr std::int64_t kUnit = kElements == 4 ? 4 : 1;
+  const std::int64_t step =
+      tiles == 1 ? depth : chunkOf((depth + kUnit - 1) / kUnit, width) * kUnit;
+  const bool isBegun = kernels.columnOffset != 0;
   std::int64_t first = 0;
   do { // of K = 0 too
     const std::int64_t here = std::min(step, depth - first);
@@ -113,7 +122,7 @@ void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
                  .right = panels + panel * panelBytes + first / kElements * kStepBytes,
                  .rightStride = panelBytes,
                  .depth = here,
-                 .startFromC = first != 0});
+                 .startFromC = first != 0 || isBegun});
       }
     }
     first += here;
@@ -171,6 +180,21 @@ void multiply(Isa isa, const Part& part, const std::uint16_t* left, std::ptrdiff
                     depth);
   else
     multiplyPart(kernels, part, left, leftStride, panels, depth);
+}
+
+void multiply(Isa isa, const Part& part, const std::int8_t* left, std::ptrdiff_t leftStride,
+              const std::byte* panels, std::int64_t depth) {
+  const PlainKernels& kernels = plainKernels(isa, PlainType::Int8);
+  for (std::int64_t row = 0; row < part.rows && kernels.columnOffset != 0; ++row) {
+    std::int32_t sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum += left[row * leftStride + k];
+    auto* const c = reinterpret_cast<std::int32_t*>(part.c + row * part.stride);
+    std::fill_n(c, part.columns,
+                static_cast<std::int32_t>(0U - static_cast<std::uint32_t>(kernels.columnOffset) *
+                                                   static_cast<std::uint32_t>(sum)));
+  }
+  multiplyPart(kernels, part, left, leftStride, panels, depth);
 }
 
 /// Few enough rows for one tile: each panel is read once, where it lies or packed just before, so
@@ -414,12 +438,21 @@ PackedMatrix packMatrix(const std::uint16_t* values, std::int64_t depth, std::in
                                std::move(old));
 }
 
+PackedMatrix packMatrix(const std::int8_t* values, std::int64_t depth, std::int64_t columns,
+                        std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
+                        const Execution& execution, PackedMatrix&& old) {
+  return packed<std::int8_t>({values, depth, columns, depthStride, columnStride}, execution,
+                             std::move(old));
+}
+
 std::optional<PackedMatrix>
 packMatrixInPieces(PlainType type, std::int64_t depth, std::int64_t columns,
                    std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
                    const std::function<const void*(std::int64_t first, std::int64_t count)>& read) {
   if (type == PlainType::F32)
     return packedInPieces<float>({nullptr, depth, columns, depthStride, columnStride}, read);
+  if (type == PlainType::Int8)
+    return packedInPieces<std::int8_t>({nullptr, depth, columns, depthStride, columnStride}, read);
   return packedInPieces<std::uint16_t>({nullptr, depth, columns, depthStride, columnStride}, read);
 }
 
@@ -435,6 +468,13 @@ void multiplyRows(const std::uint16_t* left, std::ptrdiff_t leftStride, std::int
   rowsTimes(left, leftStride, rows, right, c, cStride, execution, finisher);
 }
 
+void multiplyRows(const std::int8_t* left, std::ptrdiff_t leftStride, std::int64_t rows,
+                  const PackedMatrix& right, std::int32_t* c, std::ptrdiff_t cStride,
+                  const Execution& execution, RowFinisher finisher) {
+  rowsTimes(left, leftStride, rows, right, reinterpret_cast<float*>(c), cStride, execution,
+            finisher);
+}
+
 void multiplyBatch(const float* left, const float* right, float* c, const BatchShape& shape,
                    std::span<const BatchOffsets> products, const Execution& execution,
                    RowFinisher finisher) {
@@ -445,6 +485,12 @@ void multiplyBatch(const std::uint16_t* left, const std::uint16_t* right, float*
                    const BatchShape& shape, std::span<const BatchOffsets> products,
                    const Execution& execution, RowFinisher finisher) {
   batchOf(left, right, c, shape, products, execution, finisher);
+}
+
+void multiplyBatch(const std::int8_t* left, const std::int8_t* right, std::int32_t* c,
+                   const BatchShape& shape, std::span<const BatchOffsets> products,
+                   const Execution& execution, RowFinisher finisher) {
+  batchOf(left, right, reinterpret_cast<float*>(c), shape, products, execution, finisher);
 }
 
 } // namespace octavo::kernels

@@ -1,8 +1,9 @@
-// Products of plain matrices, C = A * B in f32, of f32 or bf16 (its bits in a std::uint16_t). A is
-// read row-major where it lies; B is seen through strides and packed once. docs/semantics.md P10:
-// an element of C is summed from +0 over K in order, f32 by fused multiply-adds where the set has
-// them, bf16 product by product, which is the same then, or pair by pair with AVX512_BF16. Its bits
-// depend on K and the instruction set alone, not on other rows or columns, nor on threads.
+// Products of plain matrices, C = A * B in f32, of f32 or bf16 (its bits in a std::uint16_t), and
+// in int32 of int8, whose sums wrap around and have no order. A is read row-major where it lies; B
+// is seen through strides and packed once. docs/semantics.md P10: an element of C is summed from +0
+// over K in order, f32 by fused multiply-adds where the set has them, bf16 product by product,
+// which is the same then, or pair by pair with AVX512_BF16. Its bits depend on K and the
+// instruction set alone, not on other rows or columns, nor on threads.
 #pragma once
 
 #include "octavo/Kernels/Execution.h"
@@ -17,7 +18,7 @@
 
 namespace octavo::kernels {
 
-enum class PlainType : std::uint8_t { F32, Bf16 };
+enum class PlainType : std::uint8_t { F32, Bf16, Int8 };
 
 /// A right operand [depth, columns] in panels of 16 columns, the last one filled up with zeros. The
 /// same for every instruction set.
@@ -38,6 +39,10 @@ PackedMatrix packMatrix(const std::uint16_t* values, std::int64_t depth, std::in
                         std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
                         const Execution& execution = {}, PackedMatrix&& old = {});
 
+PackedMatrix packMatrix(const std::int8_t* values, std::int64_t depth, std::int64_t columns,
+                        std::ptrdiff_t depthStride, std::ptrdiff_t columnStride,
+                        const Execution& execution = {}, PackedMatrix&& old = {});
+
 /// The same of a matrix that is not in memory as a whole. `read(first, count)` gives the elements
 /// from number `first` on, which stay until it is called again; null ends it, with nothing. It is
 /// asked for about kPieceBytes at a time, one row of the matrix at the least.
@@ -53,6 +58,9 @@ void multiplyRows(const float* left, std::ptrdiff_t leftStride, std::int64_t row
                   const Execution& execution = {}, RowFinisher finisher = {});
 void multiplyRows(const std::uint16_t* left, std::ptrdiff_t leftStride, std::int64_t rows,
                   const PackedMatrix& right, float* c, std::ptrdiff_t cStride,
+                  const Execution& execution = {}, RowFinisher finisher = {});
+void multiplyRows(const std::int8_t* left, std::ptrdiff_t leftStride, std::int64_t rows,
+                  const PackedMatrix& right, std::int32_t* c, std::ptrdiff_t cStride,
                   const Execution& execution = {}, RowFinisher finisher = {});
 
 /// The products of a batch: [rows, depth] * [depth, columns], their strides in elements.
@@ -75,6 +83,9 @@ void multiplyBatch(const float* left, const float* right, float* c, const BatchS
                    std::span<const BatchOffsets> products, const Execution& execution = {},
                    RowFinisher finisher = {});
 void multiplyBatch(const std::uint16_t* left, const std::uint16_t* right, float* c,
+                   const BatchShape& shape, std::span<const BatchOffsets> products,
+                   const Execution& execution = {}, RowFinisher finisher = {});
+void multiplyBatch(const std::int8_t* left, const std::int8_t* right, std::int32_t* c,
                    const BatchShape& shape, std::span<const BatchOffsets> products,
                    const Execution& execution = {}, RowFinisher finisher = {});
 

@@ -86,6 +86,89 @@ template <typename T> void expectEveryRaggedSize(const Execution& execution) {
     }
   }
 }
+std::vector<std::int8_t> int8s(std::int64_t n, Random& random) {
+  std::uniform_int_distribution<int> number(-128, 127);
+  std::vector<std::int8_t> values(static_cast<std::size_t>(n));
+  for (std::int8_t& value : values)
+    value = static_cast<std::int8_t>(number(random));
+  return values;
+}
+
+/// The sum of products modulo 2^32.
+std::int32_t dotOf(const std::int8_t* a, const std::int8_t* b, std::int64_t depth,
+                   std::ptrdiff_t depthStride) {
+  std::uint32_t sum = 0;
+  for (std::int64_t k = 0; k < depth; ++k)
+    sum += static_cast<std::uint32_t>(a[k] * b[k * depthStride]);
+  return static_cast<std::int32_t>(sum);
+}
+
+TEST_P(PlainProduct, OfInt8IsTheSumForEveryRaggedSize) {
+  constexpr std::int64_t kMost = 40;
+  Random random(5);
+  const auto a = int8s(kMost * kMost, random), b = int8s(kMost * kMost, random);
+  for (std::int64_t k = 0; k <= kMost; ++k)
+    for (const std::int64_t n : {1, 2, 7, 15, 16, 17, 31, 33, 40}) {
+      const PackedMatrix rowMajor = packMatrix(b.data(), k, n, kMost, 1, execution());
+      const PackedMatrix turned = packMatrix(b.data(), k, n, 1, kMost, execution());
+      for (std::int64_t m = 1; m <= kMost; ++m) {
+        std::vector<std::int32_t> c(static_cast<std::size_t>(m * n), -1), d = c;
+        multiplyRows(a.data(), kMost, m, rowMajor, c.data(), n, execution());
+        multiplyRows(a.data(), kMost, m, turned, d.data(), n, execution());
+        for (std::int64_t i = 0; i < m * n; ++i) {
+          const std::int8_t* row = a.data() + i / n * kMost;
+          ASSERT_EQ(c[i], dotOf(row, b.data() + i % n, k, kMost)) << m << " " << n << " " << k;
+          ASSERT_EQ(d[i], dotOf(row, b.data() + i % n * kMost, k, 1)) << m << " " << n << " " << k;
+        }
+      }
+    }
+}
+
+TEST_P(PlainProduct, OfInt8WrapsAround) {
+  constexpr std::int64_t kDepth = (std::int64_t{1} << 17) + 3; // 2^31 and more
+  const std::vector<std::int8_t> least(kDepth * 20, -128);
+  std::vector<std::int32_t> c(2 * 20);
+  multiplyRows(least.data(), kDepth, 2, packMatrix(least.data(), kDepth, 20, 1, kDepth), c.data(),
+               20, execution());
+  for (const std::int32_t sum : c)
+    EXPECT_EQ(sum, std::numeric_limits<std::int32_t>::min() + 3 * 128 * 128);
+}
+
+TEST_P(PlainProduct, OfInt8ByManyThreadsAndInBatches) {
+  constexpr std::int64_t kRows = 210, kColumns = 333, kDepth = 517, kProducts = 3;
+  Random random(6);
+  const auto a = int8s(kProducts * kRows * kDepth, random),
+             b = int8s(kProducts * kDepth * kColumns, random);
+  std::vector<BatchOffsets> products;
+  for (std::int64_t i = 0; i < kProducts; ++i)
+    products.push_back({i * kRows * kDepth, i * kDepth * kColumns, i * kRows * kColumns});
+  for (const int threads : {1, 3}) {
+    Execution run = execution();
+    run.threads = threads;
+    for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{3}, kRows}) {
+      std::vector<std::int32_t> c(kProducts * kRows * kColumns, 0), d = c;
+      multiplyBatch(a.data(), b.data(), c.data(),
+                    {.rows = rows,
+                     .depth = kDepth,
+                     .columns = kColumns,
+                     .leftStride = kDepth,
+                     .rightDepthStride = kColumns,
+                     .rightColumnStride = 1,
+                     .cStride = kColumns},
+                    products, run);
+      for (const BatchOffsets& at : products)
+        multiplyRows(a.data() + at.left, kDepth, rows,
+                     packMatrix(b.data() + at.right, kDepth, kColumns, kColumns, 1),
+                     d.data() + at.c, kColumns, run);
+      EXPECT_EQ(c, d);
+      for (const BatchOffsets& at : products)
+        for (std::int64_t i = 0; i < rows * kColumns; i += 11)
+          ASSERT_EQ(c[at.c + i], dotOf(a.data() + at.left + i / kColumns * kDepth,
+                                       b.data() + at.right + i % kColumns, kDepth, kColumns));
+    }
+  }
+}
+
 /// Packs a matrix of which no more than a few pieces are in memory, and compares with all at once.
 template <typename T>
 void expectPiecesAreTheWhole(PlainType type, std::int64_t depth, std::int64_t columns,

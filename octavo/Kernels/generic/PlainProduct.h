@@ -1,6 +1,6 @@
-// Tiles of products of plain f32 and bf16. Each element of C is one chain of additions over K in
-// order, whatever the tile. Included by a set's file after its ProductParts.h, which has kPlainRows
-// and kPlainSums.
+// Tiles of products of plain f32, bf16 and int8. Each element of C is one chain of additions over K
+// in order, whatever the tile. Included by a set's file after its ProductParts.h, which has
+// kPlainRows and kPlainSums.
 #pragma once
 
 #include "octavo/Kernels/Product/PlainKernels.h"
@@ -12,6 +12,8 @@ namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 /// A dword is one f32.
 struct PlainF32 {
   static constexpr int kElements = 1, kParts = 1;
+  static constexpr std::int32_t kColumnOffset = 0;
+  static OCTAVO_INLINE U32 column(U32 dwords) { return dwords; }
   template <int> static OCTAVO_INLINE F32 part(U32 dwords) { return floats(dwords); }
   static OCTAVO_INLINE F32 add(F32 sum, F32 b, F32 a) { return multiplyAdd(sum, b, a); }
 };
@@ -19,10 +21,30 @@ struct PlainF32 {
 /// A dword is two bf16, whose products are exact in f32 and added one after the other.
 struct PlainBf16 {
   static constexpr int kElements = 2, kParts = 2;
+  static constexpr std::int32_t kColumnOffset = 0;
+  static OCTAVO_INLINE U32 column(U32 dwords) { return dwords; }
   template <int kPart> static OCTAVO_INLINE F32 part(U32 dwords) {
     return floats(kPart == 0 ? dwords << 16 : dwords & 0xFFFF0000);
   }
   static OCTAVO_INLINE F32 add(F32 sum, F32 b, F32 a) { return multiplyAdd(sum, b, a); }
+};
+
+/// A dword is four int8: words of the even and of the odd ones, whose products are added in 32
+/// bits. Sums are int32, as bits.
+struct PlainInt8 {
+  static constexpr int kElements = 4, kParts = 2;
+  static constexpr std::int32_t kColumnOffset = 0;
+  static OCTAVO_INLINE U32 column(U32 dwords) { return dwords; }
+  template <int kPart> static OCTAVO_INLINE F32 part(U32 dwords) {
+    using Words = VectorOf<std::int16_t, 2 * kLanes>;
+    return (F32)((kPart == 0 ? (Words)((U16)dwords << 8) : (Words)dwords) >> 8);
+  }
+  static OCTAVO_INLINE F32 add(F32 sum, F32 b, F32 a) {
+    auto total = (WordsDot::Sum)sum;
+    const U8 columns[1] = {(U8)b}, rows[1] = {(U8)a};
+    WordsDot::step(total, columns, rows);
+    return (F32)total;
+  }
 };
 
 /// `kIsPacked` says that a step of the right side follows the last one at once.
@@ -61,7 +83,7 @@ void plainTile(const PlainTileArguments& tile) {
     auto column = [&](int v) __attribute__((always_inline)) {
       asm volatile("" ::: "memory");
       return Dot::template part<kPart>(
-          load<U32>(right[v / kPanelVectors] + at + v % kPanelVectors * kVectorBytes));
+          Dot::column(load<U32>(right[v / kPanelVectors] + at + v % kPanelVectors * kVectorBytes)));
     };
     auto add = [&](int i, int v, F32 a, F32 b) __attribute__((always_inline)) {
       sums[i][v] = Dot::add(sums[i][v], b, a);
@@ -118,15 +140,17 @@ void plainTile(const PlainTileArguments& tile) {
     addStep(0);
     advance(1);
   }
-  if constexpr (Dot::kElements == 2)
-    if (tile.depth % 2 != 0) { // a row may end here
-      std::uint32_t last[kRows];
-      for (int i = 0; i < kRows; ++i) {
-        std::uint16_t element;
-        __builtin_memcpy(&element, left + i * leftStride, sizeof element);
-        last[i] = element;
-      }
+  if constexpr (Dot::kElements > 1)
+    if (const std::int64_t rest = tile.depth % Dot::kElements; rest != 0) { // a row may end here
+      constexpr int kWidth = 4 / Dot::kElements;
+      std::uint32_t last[kRows] = {};
+      for (int i = 0; i < kRows; ++i)
+        for (int byte = 0; byte < rest * kWidth; ++byte)
+          last[i] |= static_cast<std::uint32_t>(left[i * leftStride + byte]) << (8 * byte);
       addPart.template operator()<0>(reinterpret_cast<const std::byte*>(last), 4, 0);
+      // Of two bf16 the second is missing; of four int8 some of each part.
+      if constexpr (Dot::kElements == 4 && Dot::kParts == 2)
+        addPart.template operator()<1>(reinterpret_cast<const std::byte*>(last), 4, 0);
     }
 #pragma unroll
   for (int i = 0; i < kRows; ++i)
@@ -174,8 +198,9 @@ template <typename Dot> constexpr PlainKernels plainTable() {
   PlainKernels table{};
   table.isa = kProductIsa;
   table.tallest = kPlainRows;
+  table.columnOffset = Dot::kColumnOffset;
   addPlainRows<Dot, kPlainRows>(table);
-  if constexpr (Dot::kParts == 2) {
+  if constexpr (Dot::kElements == 2 && Dot::kParts == 2) {
     table.widenRow = widenRow;
     table.widenPanel = widenPanel;
   }

@@ -8,5 +8,7 @@ extern const PlainKernels kPlainF32;
 const PlainKernels kPlainF32 = plainTable<PlainF32>();
 extern const PlainKernels kPlainBf16;
 const PlainKernels kPlainBf16 = plainTable<PlainBf16>();
+extern const PlainKernels kPlainInt8;
+const PlainKernels kPlainInt8 = plainTable<PlainInt8>();
 
 } // namespace octavo::kernels::neon
