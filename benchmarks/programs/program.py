@@ -7,13 +7,15 @@ import numpy as np
 
 class Program(NamedTuple):
     """`function` and `torch` take a dict of the weights, then the inputs, and give an array or a tuple of
-    arrays: the same numbers, in JAX and in torch. `work` is what one run does, counted in `unit`."""
+    arrays: the same numbers, in JAX and in torch. `work` is what one run does, counted in `unit`. `donated` are
+    inputs that each run gives away for a result, by its number: the next run has that result for them."""
     function: Callable
     weights: dict[str, Any]
     inputs: dict[str, Any]
     work: float
     unit: str
     torch: Callable | None = None
+    donated: dict[str, int] = {}
 
 
 def normal(*shape, seed=0, scale=1.0):
@@ -36,10 +38,17 @@ def export(program, folder):
     module = jax.jit(main, keep_unused=True).lower(*shapes).compiler_ir("stablehlo")
     with module.context:
         entry = next(op for op in module.body.operations if op.name.value == "main")
+
+        def named(name, **more):
+            return ir.DictAttr.get({"octavo.name": ir.StringAttr.get(name), **more})
+
+        def donation(name):
+            i32 = ir.IntegerType.get_signless(32)
+            return {"tf.aliasing_output": ir.IntegerAttr.get(i32, program.donated[name])} if name in program.donated else {}
+
         entry.arg_attrs = ir.ArrayAttr.get(
-            [ir.DictAttr.get({"octavo.name": ir.StringAttr.get(name), "octavo.parameter": ir.UnitAttr.get()})
-             for name in names] +
-            [ir.DictAttr.get({"octavo.name": ir.StringAttr.get(name)}) for name in program.inputs])
+            [named(name, **{"octavo.parameter": ir.UnitAttr.get()}) for name in names] +
+            [named(name, **donation(name)) for name in program.inputs])
         text = module.operation.get_asm(enable_debug_info=True)
     folder = pathlib.Path(folder)
     (folder / "program.mlir").write_text(text + "\n")

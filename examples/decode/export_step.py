@@ -3,7 +3,7 @@
     python export_step.py --folder out/decode      decode-f32.mlir, decode-mxfp8.mlir, decode-mxfp4.mlir, weights.safetensors
 
 Arguments and results carry `octavo.name`, weights `octavo.parameter` too; a cache's result has the name of its
-argument, so that what a step writes is what the next one reads.
+argument, so that what a step writes is what the next one reads, and its memory, so that it is written where it lies.
 """
 
 import argparse
@@ -41,9 +41,13 @@ def program_text(sizes, cache):
         def named(name, **more):
             return ir.DictAttr.get({"octavo.name": ir.StringAttr.get(name), **more})
 
+        def of_result(i):
+            return {"tf.aliasing_output": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), i)}
+
         main.arg_attrs = ir.ArrayAttr.get(
             [named(name, **{"octavo.parameter": ir.UnitAttr.get()}) for name in weights]
-            + [named(name) for name in [*inputs, *caches]]
+            + [named(name) for name in inputs]
+            + [named(name, **of_result(1 + i)) for i, name in enumerate(caches)]
         )
         main.attributes["res_attrs"] = ir.ArrayAttr.get([named(name) for name in ["logits", *caches]])
         return module.operation.get_asm(enable_debug_info=True) + "\n"

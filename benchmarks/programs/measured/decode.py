@@ -30,7 +30,9 @@ def build(name):
         logits, new = decoder.step(SIZES, cache, weights, token, position, dict(zip(names, caches)))
         return logits, *new.values()
 
-    return Program(step, decoder.random_weights(SIZES), inputs, 1, "tokens", step_in_torch if cache == "f32" else None)
+    donated = {name: 1 + i for i, name in enumerate(names)}
+    return Program(step, decoder.random_weights(SIZES), inputs, 1, "tokens",
+                   step_in_torch if cache == "f32" else None, donated)
 
 
 def step_in_torch(weights, token, position, *caches):

@@ -17,7 +17,8 @@ def build(name):
         parameters[f"bias{i}"] = np.zeros(columns, np.float32)
     labels = np.random.default_rng(1).integers(0, WIDTHS[-1], BATCH)
     data = {"x": normal(BATCH, WIDTHS[0]), "targets": np.eye(WIDTHS[-1], dtype=np.float32)[labels]}
-    return Program(step, {}, parameters | data, BATCH, "examples", step_of_torch)
+    donated = {name: i for i, name in enumerate(parameters)}
+    return Program(step, {}, parameters | data, BATCH, "examples", step_of_torch, donated)
 
 
 def step(_, *arguments):
