@@ -14,10 +14,19 @@ llvm::Expected<std::unique_ptr<execution::Executable>> prepareCompiled(mlir::Mod
 }
 constexpr execution::Backend kCompiled{"compiled", prepareCompiled};
 
+/// Compiled, with what finds steps that go beyond their memory: for tests.
+llvm::Expected<std::unique_ptr<execution::Executable>> prepareGuarded(mlir::ModuleOp program,
+                                                                      llvm::StringRef function) {
+  return pipelines::compileProgram(program, function, reference::evaluateOperation,
+                                   reference::kBackend, conversion::Guarding::Slots);
+}
+constexpr execution::Backend kGuarded{"guarded", prepareGuarded};
+
 } // namespace
 
 std::span<const execution::Backend* const> all() {
-  static constexpr const execution::Backend* kTable[] = {&reference::kBackend, &kCompiled};
+  static constexpr const execution::Backend* kTable[] = {&reference::kBackend, &kCompiled,
+                                                         &kGuarded};
   return kTable;
 }
 

@@ -11,6 +11,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,15 @@ public:
                                                  ResultMemory memory) = 0;
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host) {
     return run(std::move(arguments), host, {});
+  }
+
+  /// The same to `memory` alone, which it has of each result, without values of results. It may
+  /// change the arguments: to copies where they overlap with results, or to nothing.
+  virtual llvm::Error runInto(std::span<Value> arguments, const Host& host, ResultMemory memory) {
+    return run({std::make_move_iterator(arguments.begin()),
+                std::make_move_iterator(arguments.end())},
+               host, memory)
+        .takeError();
   }
 
   /// Whether runs need of an argument nothing but what `bind` makes of its value, which may then be

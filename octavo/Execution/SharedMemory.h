@@ -13,7 +13,7 @@ namespace octavo::execution {
 /// result from the first byte to the last where `canOverwrite(argument, result)` says that the run
 /// is right so. Throws std::bad_alloc.
 template <typename CanOverwrite>
-void keepApart(std::vector<Value>& arguments, ResultMemory memory, CanOverwrite canOverwrite) {
+void keepApart(std::span<Value> arguments, ResultMemory memory, CanOverwrite canOverwrite) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     for (std::size_t result = 0; result < memory.size() && arguments[i].isTensor(); ++result) {
       const std::span<const std::byte> given(arguments[i].tensor().bytes), own = memory[result];

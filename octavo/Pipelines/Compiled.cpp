@@ -25,8 +25,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <new>
+#include <span>
 
 namespace octavo::pipelines {
 
@@ -57,6 +57,8 @@ public:
   std::int64_t processes() const override { return 1; }
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
                                          execution::ResultMemory memory) override;
+  llvm::Error runInto(std::span<Value> arguments, const Host& host,
+                      execution::ResultMemory memory) override;
   bool takesUnread(std::size_t argument) const override {
     const steps::Place& place = program.arguments[argument];
     if (!place.memory)
@@ -72,33 +74,43 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< what is interpreted refers to it
   conversion::Program program;
   std::unique_ptr<MachineCode> code;
-  std::mutex keeping;
   struct Workspace {
     Workspace(Memory memory, const conversion::Program& program)
         : arena(std::move(memory)),
           frame(program.slots.size(), static_cast<std::size_t>(program.valueCount),
                 static_cast<std::size_t>(program.rightCount),
-                static_cast<std::size_t>(program.packedCount)) {}
+                static_cast<std::size_t>(program.packedCount)),
+          results(program.results.size()) {}
     Memory arena;
     steps::Frame frame;
+    std::vector<std::byte*> results; ///< where they lie
   };
-  std::vector<std::unique_ptr<Workspace>> kept; ///< of runs that have ended, for the next ones
+  steps::Idle<Workspace> idle; ///< of runs that have ended, for the next ones
 
-  std::unique_ptr<Workspace> workspace();
+  llvm::Expected<std::unique_ptr<Workspace>> workspace();
   /// Whether a run is right where the memory of a result is an argument's.
   bool canOverwrite(std::size_t argument, std::size_t result) const;
+  llvm::Error takeArguments(steps::Frame& frame, std::span<Value> arguments, const Host& host,
+                            execution::ResultMemory memory) const;
+  template <typename IsGiven> void beginInPlace(steps::Frame& frame, const IsGiven& isGiven) const;
+  std::vector<Tensor> ownResults(steps::Frame& frame, std::span<Value> arguments) const;
+  void placeIn(Workspace& work, std::span<const Value> arguments,
+               execution::ResultMemory memory) const;
+  void placeDonated(Workspace& work, std::span<Value> arguments) const;
+  llvm::Error execute(Workspace& work, std::span<Value> arguments) const;
+  void end(std::unique_ptr<Workspace> work);
 };
 
-std::unique_ptr<CompiledProgram::Workspace> CompiledProgram::workspace() {
-  {
-    const std::lock_guard lock(keeping);
-    if (!kept.empty()) {
-      std::unique_ptr<Workspace> old = std::move(kept.back());
-      kept.pop_back();
-      return old;
-    }
-  }
-  return std::make_unique<Workspace>(allocate(program.arenaBytes), program);
+/// Memory that a run works on, of an earlier one where there is any.
+llvm::Expected<std::unique_ptr<CompiledProgram::Workspace>> CompiledProgram::workspace() {
+  if (std::unique_ptr<Workspace> old = idle.take())
+    return old;
+  Memory arena = allocate(program.arenaBytes);
+  if (!arena)
+    return llvm::createStringError("there is not enough memory for the " +
+                                   llvm::Twine(program.arenaBytes) +
+                                   " bytes that the program works on");
+  return std::make_unique<Workspace>(std::move(arena), program);
 }
 
 bool CompiledProgram::canOverwrite(std::size_t argument, std::size_t result) const {
@@ -109,7 +121,86 @@ bool CompiledProgram::canOverwrite(std::size_t argument, std::size_t result) con
   const SlotUse& written = program.slots[static_cast<std::size_t>(to.number)];
   if (from.number == to.number)
     return true;
-  return written.kind == SlotUse::Kind::Result && read.last < written.first;
+  const auto isDonated = [&](const conversion::Program::Donation& each) {
+    return each.argument == argument && each.result == result;
+  };
+  if (std::ranges::any_of(program.donations, isDonated))
+    return true;
+  // What lies in the memory of a result from the beginning on is an argument that is donated to it.
+  const bool isTaken = std::ranges::any_of(program.donations, [&](const auto& each) {
+    return each.isByKernel && each.result == result;
+  });
+  return written.kind == SlotUse::Kind::Result && read.last < written.first && !isTaken;
+}
+
+/// Whether the value is this run's alone, which may write to it.
+static bool isOwn(const Value& value) {
+  return value.isTensor() && !value.isShared() && !value.tensor().bytes.isLent();
+}
+
+/// A kernel has code for all of its arguments that may be given away, or none of them.
+template <typename IsGiven>
+void CompiledProgram::beginInPlace(steps::Frame& frame, const IsGiven& isGiven) const {
+  frame.isInPlace = std::ranges::any_of(
+      program.donations, [&](const auto& each) { return each.isByKernel && isGiven(each); });
+}
+
+/// Results with memory of an argument that was given away for them, or else new memory. Throws
+/// std::bad_alloc.
+std::vector<Tensor> CompiledProgram::ownResults(steps::Frame& frame,
+                                                std::span<Value> arguments) const {
+  std::vector<Tensor> results(program.results.size(), Tensor{format::element("f32"), {}, {}});
+  beginInPlace(frame, [&](const auto& each) { return isOwn(arguments[each.argument]); });
+  for (const conversion::Program::Donation& each : program.donations)
+    if (isOwn(arguments[each.argument]) || (each.isByKernel && frame.isInPlace))
+      results[each.result] = arguments[each.argument].takeTensor();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& place = program.results[i].memory;
+    if (!place || results[i].bytes.data() != nullptr)
+      continue;
+    const SlotUse& slot = program.slots[static_cast<std::size_t>(program.results[i].number)];
+    results[i] = slot.kind == SlotUse::Kind::Donated
+                     ? arguments[static_cast<std::size_t>(slot.index)].takeTensor()
+                     : Tensor{place->type, place->shape,
+                              numerics::Bytes::unset(steps::bytesOf(program.results[i]))};
+  }
+  return results;
+}
+
+/// Results in the caller's memory.
+void CompiledProgram::placeIn(Workspace& work, std::span<const Value> arguments,
+                              execution::ResultMemory memory) const {
+  for (std::size_t i = 0; i < work.results.size(); ++i)
+    work.results[i] = memory[i].data();
+  beginInPlace(work.frame, [&](const auto& each) {
+    const Value& argument = arguments[each.argument];
+    return argument.isTensor() && argument.tensor().bytes.data() == work.results[each.result];
+  });
+}
+
+/// Has arguments lie where results do that are written over them.
+void CompiledProgram::placeDonated(Workspace& work, std::span<Value> arguments) const {
+  const auto copy = [&](std::size_t argument, std::size_t result) {
+    const numerics::Bytes& given = arguments[argument].tensor().bytes;
+    if (given.data() != work.results[result])
+      std::ranges::copy(given, work.results[result]);
+    arguments[argument] = Value();
+  };
+  for (std::size_t i = 0; i < program.results.size(); ++i) {
+    if (!program.results[i].memory)
+      continue;
+    const SlotUse& slot = program.slots[static_cast<std::size_t>(program.results[i].number)];
+    if (const auto argument = static_cast<std::size_t>(slot.index);
+        slot.kind == SlotUse::Kind::Donated && arguments[argument].isTensor())
+      copy(argument, i);
+  }
+  for (const conversion::Program::Donation& each : program.donations) {
+    if (each.isByKernel && work.frame.isInPlace && arguments[each.argument].isTensor())
+      copy(each.argument, each.result);
+    if (!arguments[each.argument].isTensor()) // it was taken, or is there now
+      work.frame.whole.memory[static_cast<std::size_t>(program.arguments[each.argument].number)] =
+          work.results[each.result];
+  }
 }
 
 llvm::Error CompiledProgram::bind(std::size_t argument, const Value& value) const {
@@ -120,18 +211,12 @@ llvm::Error CompiledProgram::bind(std::size_t argument, const Value& value) cons
   return bound ? llvm::Error::success() : llvm::createStringError(llvm::Twine(bound.error()));
 }
 
-llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
-                                                        const Host& host,
-                                                        execution::ResultMemory memory) {
+/// Checks the arguments, keeps them apart from results, and takes those that do not lie in slots.
+llvm::Error CompiledProgram::takeArguments(steps::Frame& frame, std::span<Value> arguments,
+                                           const Host& host, execution::ResultMemory memory) const {
   if (arguments.size() != program.arguments.size())
     return llvm::createStringError("the function takes " + llvm::Twine(program.arguments.size()) +
                                    " arguments; " + llvm::Twine(arguments.size()) + " were given");
-  std::unique_ptr<Workspace> work = workspace();
-  if (!work->arena)
-    return llvm::createStringError("there is not enough memory for the " +
-                                   llvm::Twine(program.arenaBytes) +
-                                   " bytes that the program works on");
-  steps::Frame& frame = work->frame;
   frame.host = &host;
   try {
     execution::keepApart(arguments, memory, [this](std::size_t argument, std::size_t result) {
@@ -155,48 +240,30 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
         arguments[i].tensor().type != place.memory->type)
       return llvm::createStringError("argument " + llvm::Twine(i) + " does not fit its type");
   }
-  std::vector<Tensor> results(program.results.size(), Tensor{format::element("f32"), {}, {}});
-  try {
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const auto& place = program.results[i].memory;
-      if (!place)
-        continue;
-      const SlotUse& slot = program.slots[static_cast<std::size_t>(program.results[i].number)];
-      Value* given = slot.kind == SlotUse::Kind::Donated
-                         ? &arguments[static_cast<std::size_t>(slot.index)]
-                         : nullptr;
-      if (given != nullptr && memory.empty()) {
-        results[i] = given->takeTensor();
-        continue;
-      }
-      results[i] =
-          Tensor{place->type, place->shape,
-                 memory.empty() ? numerics::Bytes::unset(steps::bytesOf(program.results[i]))
-                                : numerics::Bytes::lent(memory[i], /*lender=*/nullptr)};
-      if (given != nullptr && given->tensor().bytes.data() != memory[i].data())
-        std::ranges::copy(given->tensor().bytes, memory[i].begin());
-    }
-  } catch (const std::bad_alloc&) {
-    return llvm::createStringError("there is not enough memory for the results");
-  }
+  return llvm::Error::success();
+}
+
+/// Runs the steps on arguments that were taken and results that have their places.
+llvm::Error CompiledProgram::execute(Workspace& work, std::span<Value> arguments) const {
+  steps::Frame& frame = work.frame;
+  placeDonated(work, arguments);
   for (std::size_t i = 0; i < program.slots.size(); ++i) {
     const SlotUse& slot = program.slots[i];
     const auto index = static_cast<std::size_t>(slot.index);
     switch (slot.kind) {
     case SlotUse::Kind::Arena:
-      frame.whole.memory[i] = work->arena.get() + slot.offset;
+      frame.whole.memory[i] = work.arena.get() + slot.offset;
       break;
     case SlotUse::Kind::Range: // its chain gives it memory
       break;
-    case SlotUse::Kind::Argument: // read only
-      frame.whole.memory[i] = arguments[index].isUnread()
-                                  ? nullptr
-                                  : const_cast<std::byte*>(arguments[index].tensor().bytes.data());
+    case SlotUse::Kind::Argument:      // read only
+      if (arguments[index].isTensor()) // else it is packed, or lies where a result does
+        frame.whole.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
       frame.owners[i] =
           arguments[index].isUnread() || arguments[index].isShared() ? &arguments[index] : nullptr;
       break;
     case SlotUse::Kind::Donated:
-      frame.whole.memory[i] = results[static_cast<std::size_t>(slot.result)].bytes.data();
+      frame.whole.memory[i] = work.results[static_cast<std::size_t>(slot.result)];
       break;
     case SlotUse::Kind::Constant:
       frame.whole.memory[i] =
@@ -204,23 +271,74 @@ llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> argum
       frame.owners[i] = &program.constants[index];
       break;
     case SlotUse::Kind::Result:
-      frame.whole.memory[i] = results[index].bytes.data();
+      frame.whole.memory[i] = work.results[index];
       break;
     }
   }
+  if (program.guards)
+    program.guards->begin(frame);
   if (steps::Outcome outcome = program.steps.run(frame); !outcome)
     return llvm::createStringError(outcome.error());
+  return llvm::Error::success();
+}
+
+/// Values of the run are nobody's any more; its memory is the next one's.
+void CompiledProgram::end(std::unique_ptr<Workspace> work) {
+  std::ranges::fill(work->frame.values, Value());
+  idle.giveBack(std::move(work));
+}
+
+llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
+                                                        const Host& host,
+                                                        execution::ResultMemory memory) {
+  auto work = workspace();
+  if (!work)
+    return work.takeError();
+  steps::Frame& frame = (*work)->frame;
+  if (llvm::Error error = takeArguments(frame, arguments, host, memory))
+    return std::move(error);
+  std::vector<Tensor> results;
+  if (memory.empty()) {
+    try {
+      results = ownResults(frame, arguments);
+    } catch (const std::bad_alloc&) {
+      return llvm::createStringError("there is not enough memory for the results");
+    }
+  } else {
+    placeIn(**work, arguments, memory);
+    for (std::size_t i = 0; i < program.results.size(); ++i)
+      if (const auto& place = program.results[i].memory)
+        results.push_back(
+            {place->type, place->shape, numerics::Bytes::lent(memory[i], /*lender=*/nullptr)});
+      else
+        results.push_back(Tensor{format::element("f32"), {}, {}});
+  }
+  for (std::size_t i = 0; i < results.size(); ++i)
+    (*work)->results[i] = results[i].bytes.data();
+  if (llvm::Error error = execute(**work, arguments))
+    return std::move(error);
   std::vector<Value> values;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const steps::Place& place = program.results[i];
     values.push_back(place.memory ? Value(std::move(results[i]))
                                   : frame.values[static_cast<std::size_t>(place.number)]);
   }
-  // Values of this run are nobody's any more; the memory is the next run's.
-  std::ranges::fill(frame.values, Value());
-  const std::lock_guard lock(keeping);
-  kept.push_back(std::move(work));
+  end(std::move(*work));
   return values;
+}
+
+llvm::Error CompiledProgram::runInto(std::span<Value> arguments, const Host& host,
+                                     execution::ResultMemory memory) {
+  auto work = workspace();
+  if (!work)
+    return work.takeError();
+  if (llvm::Error error = takeArguments((*work)->frame, arguments, host, memory))
+    return error;
+  placeIn(**work, arguments, memory);
+  if (llvm::Error error = execute(**work, arguments))
+    return error;
+  end(std::move(*work));
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::vector<execution::Executable::Stage>> CompiledProgram::stages() const {
@@ -397,7 +515,7 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::KernelT
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
 compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate evaluate,
-               const execution::Backend& fallback) {
+               const execution::Backend& fallback, conversion::Guarding guarding) {
   auto reference = fallback.prepare(source, name);
   if (!reference)
     return reference;
@@ -414,7 +532,7 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate
   auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
   if (!function || function.isExternal())
     return handOver("there is no such function");
-  llvm::Expected<conversion::Program> program = conversion::lower(function, evaluate);
+  llvm::Expected<conversion::Program> program = conversion::lower(function, evaluate, guarding);
   if (!program)
     return handOver(llvm::toString(program.takeError()));
   llvm::Expected<std::unique_ptr<MachineCode>> code = compiledKernels(program->kernels);

@@ -11,6 +11,7 @@ namespace octavo::pipelines {
 /// given to `fallback` as a whole.
 llvm::Expected<std::unique_ptr<execution::Executable>>
 compileProgram(mlir::ModuleOp program, llvm::StringRef function, conversion::Evaluate evaluate,
-               const execution::Backend& fallback);
+               const execution::Backend& fallback,
+               conversion::Guarding guarding = conversion::Guarding::None);
 
 } // namespace octavo::pipelines

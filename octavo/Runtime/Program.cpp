@@ -142,6 +142,28 @@ std::vector<mlir::func::FuncOp> selfChecks(mlir::ModuleOp program) {
   return functions;
 }
 
+/// An argument that is given away names a result of its type. One that has become narrow ahead of
+/// the run is no result any more.
+static llvm::Error checkDonation(mlir::func::FuncOp function, unsigned i,
+                                 const Argument& argument) {
+  const auto named = function.getArgAttrOfType<mlir::IntegerAttr>(i, "tf.aliasing_output");
+  if (!named || argument.isScaled())
+    return llvm::Error::success();
+  const std::string what =
+      fmt::format("argument \"{}\" of @{}: tf.aliasing_output = {}", argument.name,
+                  function.getName().str(), named.getValue().getSExtValue());
+  const unsigned count = function.getNumResults();
+  if (named.getValue().isNegative() || named.getValue().uge(count))
+    return failure(fmt::format("{} names no result: there are {}, counted from 0", what, count));
+  const auto result = static_cast<unsigned>(named.getValue().getZExtValue());
+  if (function.getArgumentTypes()[i] != function.getResultTypes()[result])
+    return failure(fmt::format("{} names a result of another type: {}, and the argument is {}; "
+                               "name one that can have its memory, or leave it out",
+                               what, mlir::debugString(function.getResultTypes()[result]),
+                               mlir::debugString(function.getArgumentTypes()[i])));
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
   const unsigned count = function.getNumArguments();
   std::vector<std::string> located(count);
@@ -169,6 +191,8 @@ llvm::Expected<std::vector<Argument>> argumentsOf(mlir::func::FuncOp function) {
     argument->name = names[i];
     const auto constant = function.getArgAttrOfType<mlir::StringAttr>(i, "jax.global_constant");
     argument->isOfPlatform = constant && constant.getValue() == "_platform_index";
+    if (llvm::Error error = checkDonation(function, i, *argument))
+      return std::move(error);
     argument->isParameter = function.getArgAttr(i, ir::OctavoDialect::kParameter) != nullptr;
     arguments.push_back(std::move(*argument));
   }

@@ -164,6 +164,22 @@ TEST_F(Program, functionsThatCheckThemselves) {
   EXPECT_EQ(functions[1].getName(), "d");
 }
 
+TEST_F(Program, anArgumentThatIsGivenAwayNamesAResultOfItsType) {
+  const auto message = [&](const std::string& attribute) {
+    mlir::ModuleOp program =
+        loaded("func.func @main(%x: tensor<2xf32> {tf.aliasing_output = " + attribute +
+               "}, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<2xf32>) {\n"
+               "  return %y, %x : tensor<3xf32>, tensor<2xf32>\n}");
+    auto arguments = argumentsOf(program.lookupSymbol<mlir::func::FuncOp>("main"));
+    return arguments ? "fits" : llvm::toString(arguments.takeError());
+  };
+  EXPECT_EQ(message("1 : i32"), "fits");
+  EXPECT_HAS(message("2 : i32"), "argument \"arg0\" of @main: tf.aliasing_output = 2 names no "
+                                 "result: there are 2");
+  EXPECT_HAS(message("-1 : i32"), "names no result");
+  EXPECT_HAS(message("0 : i32"), "names a result of another type: tensor<3xf32>");
+}
+
 TEST_F(Program, whatCannotBeRead) {
   EXPECT_HAS(message(loadProgram(folder / "none.mlir", *context)), "none.mlir: cannot be read: No");
   EXPECT_HAS(message(load("multiply, please")), "not a program that octavo can read");

@@ -1,12 +1,15 @@
 #include "octavo/Steps/Chain.h"
 
 #include "octavo/Parallel/Loops.h"
+#include "octavo/Steps/Guards.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <mutex>
+#include <span>
 
 namespace octavo::steps {
 
@@ -44,10 +47,11 @@ Outcome RowStep::run(Frame& frame) const {
 
 ChainStep::ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
                      std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
-                     std::int64_t rowsOfRange, std::int64_t leastRows)
+                     std::int64_t rowsOfRange, std::int64_t leastRows, std::size_t guard)
     : Step(std::move(op)), slots(std::move(slots)), bytesOfRow(bytesOfRow), rows(rows),
       rowsOfRange(rowsOfRange), mostRows(std::min(rows, rowsOfRange + leastRows)),
-      ranges(std::max<std::int64_t>(1, (rows - leastRows + rowsOfRange - 1) / rowsOfRange)) {
+      ranges(std::max<std::int64_t>(1, (rows - leastRows + rowsOfRange - 1) / rowsOfRange)),
+      guard(guard) {
   for (std::unique_ptr<RowStep>& step : steps) {
     links.push_back(step.get());
     all.add(std::move(step));
@@ -66,10 +70,27 @@ void ChainStep::place(Worker& worker, RowRange range, std::int64_t room) const {
   const auto count = static_cast<std::size_t>(room);
   if (worker.own.size() < bytesOfRow * count)
     worker.own = kernels::PackedBytes(bytesOfRow * count, kernels::PackedBytes::Fill::None);
+  if (guard != 0)
+    std::ranges::fill(std::span(worker.own.data(), bytesOfRow * count), kNobodys);
+  for (const RangeSlot& each : slots)
+    std::ranges::fill(
+        std::span(worker.own.data() + (each.offset + each.bytes) * count, guard * count), kGuard);
   for (const RangeSlot& each : slots)
     worker.memory[static_cast<std::size_t>(each.slot.number)] =
         worker.own.data() + each.offset * count -
         static_cast<std::size_t>(range.begin) * each.bytes;
+}
+
+Outcome ChainStep::guarded(const Worker& worker, std::int64_t room) const {
+  const auto count = static_cast<std::size_t>(room);
+  for (const RangeSlot& each : slots)
+    for (const std::byte *byte = worker.own.data() + (each.offset + each.bytes) * count,
+                         *end = byte + guard * count;
+         byte != end; ++byte)
+      if (*byte != kGuard)
+        return failure(
+            *this, fmt::format("it wrote beyond slot {}: a mistake in octavo", each.slot.number));
+  return {};
 }
 
 Outcome ChainStep::run(Frame& frame) const {
@@ -84,12 +105,14 @@ Outcome ChainStep::run(Frame& frame) const {
       if (Outcome outcome = link->compute(frame, frame.whole, {0, rows, rows}, {}); !outcome)
         return outcome;
     }
-    return {};
+    return guarded(frame.whole, rows);
   }
   const execution::Host& host = *frame.host;
   FirstError failed;
   parallel::forRanges(ranges, 1, [&](std::int64_t begin, std::int64_t end) {
     std::unique_ptr<Worker> worker = frame.workers.take();
+    if (!worker)
+      worker = std::make_unique<Worker>();
     worker->memory = frame.whole.memory;
     worker->packed.resize(frame.whole.packed.size());
     for (std::int64_t number = begin; number != end && !failed.isBefore(number); ++number) {
@@ -107,6 +130,8 @@ Outcome ChainStep::run(Frame& frame) const {
           break;
         }
       }
+      if (Outcome outcome = guarded(*worker, mostRows); !outcome)
+        failed.add(number, std::move(outcome));
     }
     frame.workers.giveBack(std::move(worker));
   });

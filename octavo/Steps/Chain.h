@@ -38,10 +38,11 @@ public:
     std::size_t offset, bytes;
   };
   /// Ranges have `rowsOfRange` rows, the last one up to `leastRows` more. `bytesOfRow` is what the
-  /// slots take for one row.
+  /// slots take for one row, `guard` those among them, behind each slot's, that stay as they are
+  /// (Guards.h).
   ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
             std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
-            std::int64_t rowsOfRange, std::int64_t leastRows);
+            std::int64_t rowsOfRange, std::int64_t leastRows, std::size_t guard = 0);
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
   std::vector<const Sequence*> nested() const override { return {&all}; }
@@ -49,12 +50,15 @@ public:
 private:
   /// `room` is how many rows the memory is for.
   void place(Worker& worker, RowRange range, std::int64_t room) const;
+  /// Whether the links have left the guards in that memory as they were.
+  Outcome guarded(const Worker& worker, std::int64_t room) const;
 
   Sequence all;
   std::vector<const RowStep*> links; ///< the same
   std::vector<RangeSlot> slots;
   std::size_t bytesOfRow;
   std::int64_t rows, rowsOfRange, mostRows, ranges;
+  std::size_t guard;
 };
 
 } // namespace octavo::steps

@@ -10,23 +10,20 @@ namespace octavo::steps {
 
 Outcome KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
                             const kernels::Execution& execution) const {
-  // Kernels of more arguments than this are rare: they pay for an allocation.
-  std::array<std::byte*, 32> few;
-  std::vector<std::byte*> many;
-  std::byte** memory = few.data();
-  if (arguments.size() > few.size()) {
-    many.resize(arguments.size());
-    memory = many.data();
-  }
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    memory[i] = worker.at(arguments[i]);
+  const bool isInPlace = inPlace.function != nullptr && frame.isInPlace;
+  const KernelFunction code = isInPlace ? *inPlace.function : function;
+  const std::vector<Slot>& slots = isInPlace ? inPlace.arguments : arguments;
+  worker.passed.resize(slots.size());
+  std::byte** const memory = worker.passed.data();
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    memory[i] = worker.at(slots[i]);
   const RowRange own = range.of(rows);
   if (execution.threads == 1 || own.size() <= grain)
-    function(memory, own.begin, own.end);
+    code(memory, own.begin, own.end);
   else
     parallel::forRanges(own.size(), grain, [&](std::int64_t begin, std::int64_t end) {
       const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
-      function(memory, own.begin + begin, own.begin + end);
+      code(memory, own.begin + begin, own.begin + end);
     });
   return {};
 }
@@ -40,7 +37,6 @@ Outcome UpdateStep::run(Frame& frame) const {
   if (operand.number != result.number && bytes != 0)
     std::memcpy(target, frame.at(operand), static_cast<std::size_t>(bytes));
   std::int64_t offset = 0, stride = elementBytes;
-  std::vector<std::int64_t> strides(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
     const Start& given = starts[axis];
     std::uint64_t bits = 0;
@@ -52,39 +48,26 @@ Outcome UpdateStep::run(Frame& frame) const {
             ? static_cast<std::int64_t>(std::min(bits, static_cast<std::uint64_t>(last)))
             : std::clamp<std::int64_t>(static_cast<std::int64_t>(bits << unused) >> unused, 0,
                                        last);
-    strides[axis] = stride;
     offset += start * stride;
   }
-  // The innermost axes that the update spans are one run.
-  std::size_t outer = shape.size();
-  std::int64_t run = elementBytes;
-  while (outer > 0) {
-    --outer;
-    run *= updateShape[outer];
-    if (updateShape[outer] != shape[outer])
-      break;
-  }
-  if (run == 0)
-    return {};
-  std::vector<std::int64_t> index(outer, 0);
-  for (bool isMore =
-           std::ranges::all_of(updateShape, [](std::int64_t extent) { return extent > 0; });
-       isMore;) {
-    std::int64_t place = offset;
-    for (std::size_t axis = 0; axis < outer; ++axis)
-      place += index[axis] * strides[axis];
-    std::memcpy(target + place, source, static_cast<std::size_t>(run));
-    source += run;
-    isMore = false;
-    for (std::size_t axis = outer; axis-- > 0;) {
-      if (++index[axis] < updateShape[axis]) {
-        isMore = true;
-        break;
-      }
-      index[axis] = 0;
-    }
-  }
+  if (bytes != 0)
+    copyBox(0, bytes, source, target + offset);
   return {};
+}
+
+/// The elements of the update along the axes from `axis` on, on which the operand has so many
+/// bytes. The innermost axes that the update spans are one run.
+void UpdateStep::copyBox(std::size_t axis, std::int64_t bytes, const std::byte*& source,
+                         std::byte* target) const {
+  const std::int64_t stride = axis == shape.size() ? bytes : bytes / shape[axis];
+  if (axis + 1 >= runAxes) {
+    const std::int64_t run = axis == shape.size() ? bytes : updateShape[axis] * stride;
+    std::memcpy(target, source, static_cast<std::size_t>(run));
+    source += run;
+    return;
+  }
+  for (std::int64_t i = 0; i < updateShape[axis]; ++i)
+    copyBox(axis + 1, stride, source, target + i * stride);
 }
 
 StepFacts UpdateStep::facts() const {

@@ -17,8 +17,17 @@ public:
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override { return known; }
 
+  /// The function that runs where results lie over donated arguments (Frame::isInPlace).
+  void addInPlace(const KernelFunction& code, std::vector<Slot> its) {
+    inPlace = {&code, std::move(its)};
+  }
+
 private:
   const KernelFunction& function; ///< known when all kernels are compiled
+  struct InPlace {
+    const KernelFunction* function = nullptr;
+    std::vector<Slot> arguments = {};
+  } inPlace;
   std::vector<Slot> arguments;
   std::int64_t rows, grain;
   StepFacts known;
@@ -38,15 +47,22 @@ public:
              std::int64_t elementBytes)
       : Step(std::move(op)), operand(operand), update(update), result(result),
         starts(std::move(starts)), shape(std::move(shape)), updateShape(std::move(updateShape)),
-        elementBytes(elementBytes) {}
+        elementBytes(elementBytes), runAxes(this->shape.size()) {
+    while (runAxes > 0 && this->shape[runAxes - 1] == this->updateShape[runAxes - 1])
+      --runAxes;
+  }
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
 
 private:
+  void copyBox(std::size_t axis, std::int64_t bytes, const std::byte*& source,
+               std::byte* target) const;
+
   Slot operand, update, result;
   std::vector<Start> starts;
   std::vector<std::int64_t> shape, updateShape;
   std::int64_t elementBytes;
+  std::size_t runAxes; ///< those behind them the update spans
 };
 
 } // namespace octavo::steps

@@ -40,23 +40,6 @@ Outcome interruption(const Step& step) {
   return failure(step, "interrupted here, in @" + step.operation()->function);
 }
 
-std::unique_ptr<Worker> Workers::take() {
-  {
-    const std::lock_guard lock(changing);
-    if (!idle.empty()) {
-      std::unique_ptr<Worker> worker = std::move(idle.back());
-      idle.pop_back();
-      return worker;
-    }
-  }
-  return std::make_unique<Worker>();
-}
-
-void Workers::giveBack(std::unique_ptr<Worker> worker) {
-  const std::lock_guard lock(changing);
-  idle.push_back(std::move(worker));
-}
-
 Outcome Sequence::bind(const Binding& binding) const {
   for (const std::unique_ptr<Step>& step : steps) {
     if (auto bound = step->bind(binding); !bound)

@@ -8,11 +8,11 @@
 #include "octavo/Kernels/Product/PackedOperand.h"
 #include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Numerics/ElementType.h"
+#include "octavo/Steps/Idle.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,22 +38,12 @@ struct Slot {
 struct Worker {
   std::vector<std::byte*> memory; ///< of each slot
   std::vector<kernels::PackedOperand> packed;
-  kernels::PackedBytes own; ///< memory of slots that are the thread's
+  kernels::PackedBytes own;       ///< memory of slots that are the thread's
+  std::vector<std::byte*> passed; ///< to a kernel
 
   template <typename T = std::byte> T* at(Slot slot) const {
     return reinterpret_cast<T*>(memory[static_cast<std::size_t>(slot.number)]);
   }
-};
-
-/// Workers of threads, kept from one use to the next with their memory.
-class Workers {
-public:
-  std::unique_ptr<Worker> take();
-  void giveBack(std::unique_ptr<Worker> worker);
-
-private:
-  std::mutex changing;
-  std::vector<std::unique_ptr<Worker>> idle;
 };
 
 /// A right operand that products are ready to use: a form of `owner`, which is found without a look
@@ -78,8 +68,8 @@ struct RightOperand {
 /// What one run of a program works on.
 struct Frame {
   Frame(std::size_t slots, std::size_t values, std::size_t rights, std::size_t packed)
-      : whole{.memory = std::vector<std::byte*>(slots), .packed = {}, .own = {}}, values(values),
-        owners(slots), rights(rights) {
+      : whole{.memory = std::vector<std::byte*>(slots), .packed = {}, .own = {}, .passed = {}},
+        values(values), owners(slots), rights(rights) {
     whole.packed.resize(packed);
   }
 
@@ -88,8 +78,11 @@ struct Frame {
   /// Of each slot: the argument or constant that lies there and comes again, null for others.
   std::vector<const Value*> owners;
   std::vector<RightOperand> rights; ///< of products
-  Workers workers;
+  Idle<Worker> workers;             ///< of threads, with their memory
+  /// Results lie over the arguments that are donated to them, for all kernels that know how.
+  bool isInPlace = false;
   const Host* host = nullptr;
+  std::vector<bool> isGuarded; ///< slots with a guard behind them (Guards.h); for tests
 
   template <typename T = std::byte> T* at(Slot slot) const { return whole.at<T>(slot); }
 };

@@ -24,6 +24,10 @@ public:
 
   /// Has the function an argument for a tensor. Before begin().
   void addArgument(mlir::Value value);
+  /// Has a tensor lie where another one does, which is an argument.
+  void addArgument(mlir::Value value, mlir::Value over) {
+    argumentOf[value] = argumentOf.lookup(over);
+  }
   /// The same for memory that is no tensor of the program; its number.
   unsigned addMemory();
   bool isArgument(mlir::Value value) const { return argumentOf.contains(value); }

@@ -24,12 +24,25 @@ constexpr int kDearToRepeat = 8;
 
 class Emitter : public FunctionCode {
 public:
-  explicit Emitter(const Kernel& kernel) : kernel(kernel) {}
+  explicit Emitter(const Kernel& kernel, Overwriting given = {})
+      : kernel(kernel), over(std::move(given)) {
+    for (const auto& [stored, argument] : over)
+      overwritten[argument] = {};
+  }
 
   KernelCode emit();
+  /// Arguments that the code reads at other places than it writes over them, or after that.
+  const llvm::DenseSet<mlir::Value>& spoiled() const { return found; }
 
 private:
   const Kernel& kernel;
+  const Overwriting over;
+  struct Overwritten {
+    llvm::SmallVector<Index> reads;
+    bool isWritten = false;
+  };
+  llvm::DenseMap<mlir::Value, Overwritten> overwritten;
+  llvm::DenseSet<mlir::Value> found;
 
   /// Of members: the phase in which they can be computed; a reduction's, in which it runs.
   llvm::DenseMap<mlir::Operation*, int> phases;
@@ -140,8 +153,15 @@ void Emitter::planKept(mlir::Operation* user, int atPhase) {
 }
 
 llvm::Value* Emitter::element(mlir::Value value, const Index& linear) {
-  if (isArgument(value) && !kernel.stored.contains(value))
+  if (isArgument(value) && !kernel.stored.contains(value)) {
+    // Code is made in the order in which it runs, and each place is one row's and column's.
+    if (const auto argument = overwritten.find(value); argument != overwritten.end()) {
+      argument->second.reads.push_back(linear);
+      if (argument->second.isWritten)
+        found.insert(value);
+    }
     return load(value, linear);
+  }
   mlir::Operation* op = value.getDefiningOp();
   if (kernel.members.contains(op))
     return member(op, value, linear);
@@ -329,8 +349,15 @@ template <typename Body> void Emitter::loop(llvm::Value* begin, llvm::Value* end
 }
 
 void Emitter::storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear) {
-  if (kernel.stored.contains(value))
-    store(value, computed, linear);
+  if (!kernel.stored.contains(value))
+    return;
+  if (const auto argument = over.find(value); argument != over.end()) {
+    Overwritten& known = overwritten[argument->second];
+    known.isWritten = true;
+    if (llvm::any_of(known.reads, [&](const Index& read) { return read != linear; }))
+      found.insert(argument->second);
+  }
+  store(value, computed, linear);
 }
 
 /// The loop of a phase.
@@ -382,12 +409,14 @@ void Emitter::emitColumns() {
              sum.running.push_back(b.CreatePHI(first->getType(), 2));
              sum.running.back()->addIncoming(first, before);
            }
+         // What is stored may lie over what is read, so that all is read before.
+         llvm::SmallVector<std::pair<mlir::Value, llvm::Value*>> stored;
          for (mlir::Value view : views)
-           storeIfAsked(view, element(view, place()), place());
+           stored.emplace_back(view, element(view, place()));
          for (mlir::Operation* op : computed) {
            const mlir::Value result = op->getResult(0);
            llvm::Value* value = element(result, place());
-           storeIfAsked(result, value, place());
+           stored.emplace_back(result, value);
            if (llvm::AllocaInst* buffer = kept.lookup(result))
              b.CreateStore(
                  value, b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variable(kColumn)));
@@ -418,6 +447,8 @@ void Emitter::emitColumns() {
                scalars, llvm::SmallVector<llvm::Value*>(sum.running.begin(), sum.running.end()),
                elements);
          }
+         for (const auto& [result, value] : stored)
+           storeIfAsked(result, value, place());
          isInColumns = false;
          return [&](llvm::BasicBlock* skipped, llvm::BasicBlock* last) {
            for (Sums& sum : sums)
@@ -443,8 +474,11 @@ void Emitter::emitColumns() {
 void Emitter::emitRow() {
   rowValues.clear();
   if (kernel.columns == 1 && phaseCount <= 1 && llvm::none_of(kernel.members, isReduction)) {
+    llvm::SmallVector<llvm::Value*> computed;
     for (mlir::Value value : kernel.stored)
-      storeIfAsked(value, element(value, row()), row());
+      computed.push_back(element(value, row()));
+    for (const auto& [value, element] : llvm::zip(kernel.stored, computed))
+      storeIfAsked(value, element, row());
     return;
   }
   const auto emitRowMembers = [&](int upTo) {
@@ -471,8 +505,11 @@ KernelCode Emitter::emit() {
     if (!isMember(value))
       for (mlir::Value operand : value.getDefiningOp()->getOperands())
         collectArguments(operand, seen);
-    addArgument(value);
+    if (!over.contains(value))
+      addArgument(value);
   }
+  for (const auto& [value, argument] : over)
+    addArgument(value, argument);
   planPhases();
   for (mlir::Operation* op : kernel.members)
     if (!ofRows.contains(op))
@@ -498,5 +535,16 @@ KernelCode Emitter::emit() {
 } // namespace
 
 KernelCode emitKernel(const Kernel& kernel) { return Emitter(kernel).emit(); }
+
+std::optional<KernelCode> emitKernel(const Kernel& kernel, Overwriting& over) {
+  while (!over.empty()) {
+    Emitter emitter(kernel, over);
+    KernelCode code = emitter.emit();
+    if (emitter.spoiled().empty())
+      return code;
+    over.remove_if([&](const auto& each) { return emitter.spoiled().contains(each.second); });
+  }
+  return std::nullopt;
+}
 
 } // namespace octavo::conversion

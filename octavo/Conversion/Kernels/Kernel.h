@@ -12,10 +12,12 @@
 
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace octavo::conversion {
@@ -58,5 +60,13 @@ struct KernelCode {
 };
 
 KernelCode emitKernel(const Kernel& kernel);
+
+/// What a kernel writes, and the argument of it, of the same type, whose memory that is.
+using Overwriting = llvm::SmallMapVector<mlir::Value, mlir::Value, 4>;
+
+/// The code where what is written lies over arguments: both are one argument of the function.
+/// Leaves out of `over` what would not be right: an argument that is read at other places than
+/// those that are written, or after they are. Nothing where nothing is left.
+std::optional<KernelCode> emitKernel(const Kernel& kernel, Overwriting& over);
 
 } // namespace octavo::conversion

@@ -9,6 +9,21 @@
 
 namespace octavo::conversion {
 
+llvm::SmallVector<mlir::Value> memoryReadBy(const Node& node) {
+  llvm::SmallVector<mlir::Value> read;
+  if (!node.isKernel()) {
+    if (node.scaled)
+      return {inMemory(node.scaled->activations), node.scaled->weight};
+    for (mlir::Value value : readsOf(node))
+      read.push_back(inMemory(value));
+    return read;
+  }
+  for (const Element& element : node.code.reads)
+    if (!node.kernel.stored.contains(element.tensor))
+      read.push_back(inMemory(element.tensor));
+  return read;
+}
+
 namespace {
 
 using Values = llvm::DenseSet<mlir::Value>;
@@ -23,22 +38,6 @@ llvm::SmallVector<mlir::Value> madeBy(const Node& node) {
   else
     made.append(node.op->result_begin(), node.op->result_end());
   return made;
-}
-
-/// The memory that a node reads and does not write itself.
-llvm::SmallVector<mlir::Value> readBy(const Node& node) {
-  llvm::SmallVector<mlir::Value> read;
-  if (!node.isKernel()) {
-    if (node.scaled)
-      return {inMemory(node.scaled->activations), node.scaled->weight};
-    for (mlir::Value value : readsOf(node))
-      read.push_back(inMemory(value));
-    return read;
-  }
-  for (const Element& element : node.code.reads)
-    if (!node.kernel.stored.contains(element.tensor))
-      read.push_back(inMemory(element.tensor));
-  return read;
 }
 
 /// The rows of a product that can be cut into ranges; 0 for all else.
@@ -165,7 +164,7 @@ void ChainBuilder::begin(std::size_t first) {
       continue;
     if (!node.isKernel() && !mlir::isMemoryEffectFree(node.op))
       break;
-    const auto read = readBy(node);
+    const auto read = memoryReadBy(node);
     const auto isIn = [&](const Values& set) {
       return llvm::any_of(read, [&](mlir::Value value) { return set.contains(value); });
     };
@@ -225,7 +224,7 @@ void ChainBuilder::findWithin() {
   };
   for (const Chain& chain : chains)
     for (const Node& link : chain.links)
-      for (mlir::Value value : readBy(link))
+      for (mlir::Value value : memoryReadBy(link))
         readBeyond(value, &chain);
   for (mlir::Value value : block.getTerminator()->getOperands())
     readBeyond(value, nullptr);

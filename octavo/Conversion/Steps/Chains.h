@@ -16,6 +16,9 @@ struct Chain {
   llvm::SetVector<mlir::Value> within = {};
 };
 
+/// The memory that a node reads and does not write itself.
+llvm::SmallVector<mlir::Value> memoryReadBy(const Node& node);
+
 /// The nodes of a block (Nodes.h) in chains that begin with products. A quantization that is packed
 /// for products becomes a link before the first product that uses it; where all of its products are
 /// in chains, it is no node besides.

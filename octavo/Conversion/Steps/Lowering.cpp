@@ -55,8 +55,11 @@ std::string memberNames(const Kernel& kernel) {
 
 class Lowering {
 public:
-  Lowering(mlir::func::FuncOp function, Evaluate evaluate)
-      : function(function), evaluate(evaluate) {}
+  Lowering(mlir::func::FuncOp function, Evaluate evaluate, Guarding guarding)
+      : function(function), evaluate(evaluate) {
+    if (guarding == Guarding::Slots)
+      program.guards = std::make_shared<steps::Guards>();
+  }
 
   llvm::Expected<Program> lower();
 
@@ -68,6 +71,14 @@ private:
   llvm::DenseSet<mlir::Value> sharing; ///< values of loops whose place other values have, too
   llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
   llvm::DenseMap<mlir::Operation*, execution::OperationTextPtr> texts;
+  DonatedResults donated;
+  struct Overwriter { ///< a kernel that may write results over donated arguments
+    steps::KernelStep* step;
+    Kernel kernel;
+    Overwriting over;
+    int position;
+  };
+  std::vector<Overwriter> overwriters;
   int position = 0; ///< of the next step
   int link = 0;     ///< of the next link of a chain
   static constexpr int kAlways = std::numeric_limits<int>::max();
@@ -86,6 +97,8 @@ private:
   }
   const execution::OperationTextPtr& text(mlir::Operation* op);
   void add(Sequence& sequence, std::unique_ptr<steps::Step> step) {
+    if (program.guards)
+      step = std::make_unique<steps::GuardedStep>(std::move(step), position, program.guards);
     sequence.add(std::move(step));
     ++position;
   }
@@ -118,6 +131,7 @@ private:
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
   llvm::Error results();
+  void overwriteDonated();
   void layOutArena();
 };
 
@@ -228,9 +242,16 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
   const std::int64_t width = std::max<std::int64_t>(
       1, node.kernel.columns * static_cast<std::int64_t>(1 + node.kernel.members.size() / 4));
   double bytes = 0;
-  for (mlir::Value argument : node.code.arguments)
+  Overwriting over;
+  for (mlir::Value argument : node.code.arguments) {
     bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
-  return std::make_unique<steps::KernelStep>(
+    if (const auto found = donated.find(argument); found != donated.end())
+      if (const mlir::Value given = function.getArgument(found->second.argument);
+          !llvm::is_contained(node.kernel.stored, given) &&
+          llvm::is_contained(node.code.arguments, given))
+        over[argument] = given;
+  }
+  auto step = std::make_unique<steps::KernelStep>(
       text(last), program.kernels.functions[number], std::move(slots), node.kernel.rows,
       std::max<std::int64_t>(1, kElementsWorthAThread / width),
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
@@ -238,6 +259,9 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
                        .operations = static_cast<std::int64_t>(node.kernel.members.size()),
                        .kernel = static_cast<std::int64_t>(number),
                        .bytes = bytes});
+  if (!over.empty())
+    overwriters.push_back({step.get(), node.kernel, std::move(over), position});
+  return step;
 }
 
 llvm::Error Lowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence) {
@@ -587,26 +611,27 @@ llvm::Expected<std::vector<Lowering::RowStepPtr>> Lowering::rowSteps(const Node&
 }
 
 /// Gives slots that are not in use at the same time the same memory, and says how much all take:
-/// the largest first, each at the lowest offset that is free for as long as it is in use.
-std::size_t layOut(llvm::MutableArrayRef<SlotUse*> slots) {
+/// the largest first, each at the lowest offset that is free for as long as it is in use. Behind
+/// each are `guard` bytes.
+std::size_t layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guard) {
   llvm::sort(slots, [](const SlotUse* a, const SlotUse* b) {
     return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
   });
-  const auto aligned = [](std::size_t bytes) {
-    return (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+  const auto sizeOf = [&](std::size_t bytes) {
+    return (bytes + guard + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
   };
   std::size_t all = 0;
   std::vector<SlotUse*> placed;
   for (SlotUse* each : slots) {
-    const std::size_t size = aligned(each->bytes);
+    const std::size_t size = sizeOf(each->bytes);
     std::size_t offset = 0;
     for (const SlotUse* other : placed) { // sorted by offset
       const bool overlaps = other->first <= each->last && each->first <= other->last;
-      if (!overlaps || other->offset + other->bytes <= offset)
+      if (!overlaps || other->offset + sizeOf(other->bytes) <= offset)
         continue;
       if (other->offset >= offset + size)
         break;
-      offset = aligned(other->offset + other->bytes);
+      offset = other->offset + sizeOf(other->bytes);
     }
     each->offset = offset;
     all = std::max(all, offset + size);
@@ -630,7 +655,15 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
   }
   link = 0;
   for (const Node& node : chain.links) {
+    const std::size_t before = overwriters.size();
     llvm::Expected<std::vector<RowStepPtr>> steps = rowSteps(node);
+    // Other links read other rows than those that are written, and after they are.
+    if (steps && overwriters.size() > before)
+      overwriters.back().over.remove_if([&](const auto& each) {
+        return llvm::any_of(chain.links, [&](const Node& other) {
+          return &other != &node && llvm::is_contained(memoryReadBy(other), each.second);
+        });
+      });
     if (!steps)
       return steps.takeError();
     if (steps->empty())
@@ -640,14 +673,24 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
     ++link;
   }
   if (links.size() == 1 || chain.rows <= 1) {
+    const int begin = position;
     for (RowStepPtr& step : links)
       add(sequence, std::move(step));
+    // What the first reads the last may still need, as rows of a product that are not packed.
+    if (links.size() > 1)
+      for (SlotUse& use : program.slots)
+        if (use.last == begin)
+          use.last = position - 1;
     return llvm::Error::success();
   }
   std::vector<SlotUse*> uses;
   for (const int number : ranged)
     uses.push_back(&program.slots[static_cast<std::size_t>(number)]);
-  const std::size_t bytesOfRow = layOut(uses);
+  const std::size_t guard = program.guards ? steps::kGuardBytes : 0;
+  for (SlotUse* use : uses)
+    if (program.guards) // guards stay for all links
+      use->first = 0, use->last = kAlways;
+  const std::size_t bytesOfRow = layOut(uses, guard);
   std::vector<steps::ChainStep::RangeSlot> slots;
   for (const int number : ranged) {
     const SlotUse& use = program.slots[static_cast<std::size_t>(number)];
@@ -671,7 +714,7 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
   execution::OperationTextPtr last = links.back()->operation();
   add(sequence, std::make_unique<steps::ChainStep>(std::move(last), std::move(links),
                                                    std::move(slots), bytesOfRow, chain.rows, rows,
-                                                   isBatch ? 0 : steps::kFewRows));
+                                                   isBatch ? 0 : steps::kFewRows, guard));
   return llvm::Error::success();
 }
 
@@ -719,7 +762,10 @@ llvm::Error Lowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
     llvm::Expected<Place> given = isSame ? placeOf(op->getOperand(i)) : used(op->getOperand(i));
     if (!given)
       return given.takeError();
-    Place argument = isSame ? *given : newPlace(op->getResult(i).getType());
+    // A donated argument is only updated, in loops too (InPlace.h).
+    const bool isDonated = given->memory && slot(*given).kind == SlotUse::Kind::Donated &&
+                           inMemory(op->getOperand(i)).hasOneUse();
+    Place argument = isSame || isDonated ? *given : newPlace(op->getResult(i).getType());
     keep(argument);
     // One by one: a reference to one's place is gone when the next makes the map grow.
     for (mlir::Value each : {mlir::Value(condition.getArgument(i)),
@@ -850,8 +896,9 @@ llvm::Error Lowering::results() {
       continue;
     }
     // Slots that loops swap are nobody's result.
-    const bool canBeResult =
-        place->memory && slot(*place).kind == SlotUse::Kind::Arena && slot(*place).last != kAlways;
+    const bool canBeResult = !program.guards && place->memory &&
+                             slot(*place).kind == SlotUse::Kind::Arena &&
+                             slot(*place).last != kAlways;
     if (place->memory && !canBeResult) {
       Place own = newPlace(end->getOperand(i).getType());
       add(program.steps, std::make_unique<steps::CopyStep>(text(end), *place, own));
@@ -866,12 +913,55 @@ llvm::Error Lowering::results() {
   return llvm::Error::success();
 }
 
+/// Finds which donated arguments nothing reads any more when their results are written, and makes
+/// the code of kernels that read them meanwhile.
+void Lowering::overwriteDonated() {
+  const auto place = [](const std::vector<Place>& places, unsigned i) { return places[i].number; };
+  for (Overwriter& each : overwriters) {
+    each.over.remove_if([&](const auto& pair) {
+      const UpdatedArgument& given = donated.lookup(pair.first);
+      const SlotUse& read = slot(Slot{place(program.arguments, given.argument)});
+      const SlotUse& written = slot(Slot{place(program.results, given.result)});
+      return read.kind != SlotUse::Kind::Argument || written.kind != SlotUse::Kind::Result ||
+             written.index != static_cast<int>(given.result) || read.last != each.position ||
+             written.first != each.position;
+    });
+    const std::optional<KernelCode> code = emitKernel(each.kernel, each.over);
+    if (!code)
+      continue;
+    std::vector<Slot> slots;
+    for (mlir::Value argument : code->arguments)
+      slots.push_back(Slot{places.lookup(inMemory(argument)).number});
+    each.step->addInPlace(program.kernels.functions[numberOf(*code)], std::move(slots));
+    for (const auto& [stored, argument] : each.over) {
+      const UpdatedArgument& given = donated.lookup(stored);
+      program.donations.push_back({given.argument, given.result, true});
+    }
+  }
+  for (const auto& [value, given] : donated) {
+    const Place &from = program.arguments[given.argument], &to = program.results[given.result];
+    if (!from.memory || !to.memory)
+      continue;
+    const SlotUse &read = slot(from), &written = slot(to);
+    if (read.kind == SlotUse::Kind::Argument && written.kind == SlotUse::Kind::Result &&
+        written.index == static_cast<int>(given.result) && read.last < written.first)
+      program.donations.push_back({given.argument, given.result, false});
+  }
+}
+
 void Lowering::layOutArena() {
   std::vector<SlotUse*> uses;
   for (SlotUse& each : program.slots)
     if (each.kind == SlotUse::Kind::Arena)
       uses.push_back(&each);
-  program.arenaBytes = layOut(uses);
+  program.arenaBytes = layOut(uses, program.guards ? steps::kGuardBytes : 0);
+  if (!program.guards)
+    return;
+  std::vector<steps::Guards::Piece> pieces;
+  for (const SlotUse* each : uses)
+    pieces.push_back({Slot{static_cast<int>(each - program.slots.data())}, each->bytes, each->first,
+                      each->last});
+  program.guards->add(std::move(pieces));
 }
 
 llvm::Expected<Program> Lowering::lower() {
@@ -887,7 +977,9 @@ llvm::Expected<Program> Lowering::lower() {
     places[argument] = place;
     program.arguments.push_back(std::move(place));
   }
-  for (const auto& [argument, result] : updatedArguments(function)) {
+  const std::vector<UpdatedArgument> updated = updatedArguments(function);
+  donated = donatedResults(function, updated);
+  for (const auto& [argument, result] : updated) {
     SlotUse& use = slot(program.arguments[argument]);
     use.kind = SlotUse::Kind::Donated;
     use.result = static_cast<int>(result);
@@ -896,14 +988,15 @@ llvm::Expected<Program> Lowering::lower() {
     return std::move(error);
   if (llvm::Error error = results())
     return std::move(error);
+  overwriteDonated();
   layOutArena();
   return std::move(program);
 }
 
 } // namespace
 
-llvm::Expected<Program> lower(mlir::func::FuncOp function, Evaluate evaluate) {
-  return Lowering(function, evaluate).lower();
+llvm::Expected<Program> lower(mlir::func::FuncOp function, Evaluate evaluate, Guarding guarding) {
+  return Lowering(function, evaluate, guarding).lower();
 }
 
 } // namespace octavo::conversion

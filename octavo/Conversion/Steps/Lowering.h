@@ -1,6 +1,7 @@
 // A function of static shapes as steps: which run, on which memory.
 #pragma once
 
+#include "octavo/Steps/Guards.h"
 #include "octavo/Steps/Interpreted.h"
 #include "octavo/Steps/Kernel.h"
 
@@ -8,6 +9,7 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,13 +51,23 @@ struct Program {
   std::vector<steps::Place> arguments, results;
   std::vector<execution::Value> constants;
   KernelTable kernels;
+  /// Arguments that may lie where results do.
+  struct Donation {
+    std::size_t argument, result;
+    bool isByKernel; ///< one that reads it while it writes; else it is read before
+  };
+  std::vector<Donation> donations;
+  std::shared_ptr<steps::Guards> guards; ///< null: none
 };
+
+enum class Guarding : bool { None, Slots };
 
 /// Bytes that a slot begins at multiples of.
 inline constexpr std::size_t kSlotAlignment = 64;
 
 /// Lowers a function of one block. What has no code is evaluated by `evaluate`. The error names
 /// what cannot be lowered: calls, several blocks, regions that use values from around them.
-llvm::Expected<Program> lower(mlir::func::FuncOp function, Evaluate evaluate);
+llvm::Expected<Program> lower(mlir::func::FuncOp function, Evaluate evaluate,
+                              Guarding guarding = Guarding::None);
 
 } // namespace octavo::conversion

@@ -324,7 +324,7 @@ def test_wrong_arguments(program, lowered):
             (lambda: octavo.compile(lowered, weights={1: X}), octavo.DtypeError, "found 1"),
             (lambda: octavo.compile(lowered, weights=3), octavo.DtypeError, "mapping"),
             (lambda: octavo.compile(lowered, quantize="mxfp5"), octavo.FormatError, "mxfp4"),
-            (lambda: octavo.compile(lowered, backend="gpu"), octavo.FormatError, "reference, compiled"),
+            (lambda: octavo.compile(lowered, backend="gpu"), octavo.FormatError, "reference, compiled, guarded"),
             (lambda: octavo.compile(lowered, function="f"), octavo.ProgramError, "no function @f"),
             (lambda: octavo.compile(3), octavo.DtypeError, "found int"),
             (lambda: octavo.compile("nowhere.mlir"), octavo.ProgramError, "nowhere.mlir"),
