@@ -48,7 +48,7 @@ std::vector<std::vector<std::int64_t>> shapesOf(std::span<const Value> values) {
 } // namespace
 
 llvm::Expected<std::unique_ptr<CallableProgram>>
-CallableProgram::make(std::unique_ptr<mlir::MLIRContext> context, runtime::ProgramFile file,
+CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::ProgramFile file,
                       const CallableOptions& options) {
   std::unique_ptr<CallableProgram> made(new CallableProgram);
   made->context = std::move(context);

@@ -42,10 +42,10 @@ public:
     std::vector<std::int64_t> shape; ///< runtime::kUnknownExtent where arguments decide
   };
 
-  /// The program must be of `context`. The errors are those of runtime::findFunction and
+  /// The program must be of `context`, which others may hold but no other thread may use. The errors are those of runtime::findFunction and
   /// argumentsOf, quantizeDots and the backend; a result that is no tensor; several processes.
   static llvm::Expected<std::unique_ptr<CallableProgram>>
-  make(std::unique_ptr<mlir::MLIRContext> context, runtime::ProgramFile program,
+  make(std::shared_ptr<mlir::MLIRContext> context, runtime::ProgramFile program,
        const CallableOptions& options);
 
   const std::string& name() const { return functionName; }
@@ -99,7 +99,7 @@ private:
   };
   llvm::Expected<Prepared> compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const;
 
-  std::unique_ptr<mlir::MLIRContext> context;
+  std::shared_ptr<mlir::MLIRContext> context;
   runtime::ProgramFile file;
   const execution::Backend* backend = nullptr;
   std::string functionName;

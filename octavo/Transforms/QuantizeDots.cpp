@@ -14,7 +14,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <limits>
@@ -235,30 +235,32 @@ std::int64_t saturatingProduct(std::int64_t a, std::int64_t b) {
                                                 : product;
 }
 
-/// The weights of all dots. An argument that several functions see is one weight.
-std::vector<WeightRecord> weightsOf(llvm::ArrayRef<Dot> dots, const WeightPlan& plan) {
-  std::vector<WeightRecord> records;
-  llvm::StringSet<> names;
-  llvm::DenseSet<mlir::Value> constants;
-  for (const Dot& dot : dots)
+/// The weights of all dots, and which are whose. An argument that several functions see is one
+/// weight.
+void addWeights(DotReport& report, llvm::ArrayRef<Dot> dots, const WeightPlan& plan) {
+  llvm::StringMap<std::size_t> named;
+  llvm::DenseMap<mlir::Value, std::size_t> constants;
+  for (const auto& [dot, record] : llvm::zip_equal(dots, report.dots))
     for (const DotSide& side : dot.sides) {
       if (!side.isWeight())
-        continue;
-      const bool isNew = side.trace.origin == Origin::Constant
-                             ? constants.insert(side.trace.source).second
-                             : names.insert(side.trace.name).second;
-      if (!isNew)
         continue;
       const auto type = llvm::cast<mlir::RankedTensorType>(side.trace.source.getType());
       if (!type.hasStaticShape())
         continue;
+      const std::size_t next = report.weights.size();
+      const std::size_t at = side.trace.origin == Origin::Constant
+                                 ? constants.try_emplace(side.trace.source, next).first->second
+                                 : named.try_emplace(side.trace.name, next).first->second;
+      record.weightRecords.push_back(at);
+      if (at < next)
+        continue;
       const std::int64_t bits =
           saturatingProduct(type.getNumElements(), stablehlo::bitWidth(type.getElementType()));
       const auto ahead = plan.roots().find(side.trace.root);
-      records.push_back({side.trace.name, type.getNumElements(), bits,
-                         ahead == plan.roots().end() ? bits : ahead->second.type.getStoredBits()});
+      report.weights.push_back(
+          {side.trace.name, type.getNumElements(), bits,
+           ahead == plan.roots().end() ? bits : ahead->second.type.getStoredBits()});
     }
-  return records;
 }
 
 std::int64_t sum(llvm::ArrayRef<WeightRecord> weights, std::int64_t WeightRecord::* bits) {
@@ -326,7 +328,7 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
       dot.record.reason = describeTime(dot, *plan) + describeScales(dot) + describeExponents(dot);
     report.dots.push_back(dot.record);
   }
-  report.weights = weightsOf(dots, *plan);
+  addWeights(report, dots, *plan);
 
   Rewriting rewriting(*plan);
   rewriting.quantizeRoots();

@@ -96,6 +96,8 @@ struct DotRecord {
   bool isQuantized = false;
   std::string reason = {}; ///< why it was left, or where its weight is quantized and why there
   std::string weight = {}; ///< name of the argument, or "constant"; empty if it has none
+  /// Where its weights, those of either side, stand in DotReport::weights.
+  std::vector<std::size_t> weightRecords = {};
   /// Arguments of the program that it takes, moved about at most, where it has no weight:
   /// DotOptions::parameters makes them weights.
   std::vector<std::string> arguments = {};

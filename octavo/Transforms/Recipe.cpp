@@ -6,6 +6,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <re2/re2.h>
+
+#include <cassert>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -303,7 +306,63 @@ llvm::Expected<std::vector<DotRule>> rulesOf(const tl::expected<Json, checkpoint
   return rulesOf(*recipe, file, folder);
 }
 
+Json ruleJson(const DotRule& rule) {
+  Json object = Json::object();
+  if (!rule.names.empty())
+    object["dots"] = rule.names;
+  if (rule.place != DotPlace::Any)
+    object["place"] = rule.place == DotPlace::First ? "first" : "last";
+  if (rule.smallerThan)
+    object["smaller_than"] = *rule.smallerThan;
+  if (rule.keep) {
+    object["keep"] = "f32";
+    object["reason"] = *rule.keep;
+    return object;
+  }
+  const DotFormats& formats = rule.formats;
+  assert(!formats.scales && !formats.delayed && !formats.moved);
+  object["weights"] = formats.weights->name;
+  object["activations"] = formats.activations ? formats.activations->name : "none";
+  if (formats.gradients)
+    object["gradients"] = *formats.gradients ? (*formats.gradients)->name : "none";
+  if (!formats.preset.empty())
+    object["preset"] = formats.preset;
+  if (formats.rule)
+    object["rule"] = format::scaleRuleName(*formats.rule);
+  if (formats.nonFinite)
+    object["non_finite"] = numerics::nonFiniteName(*formats.nonFinite);
+  return object;
+}
+
 } // namespace
+
+std::string recipeText(const std::vector<DotRule>& rules) {
+  std::string text = "{\"rules\": [";
+  for (const auto& [index, rule] : llvm::enumerate(rules)) {
+    const Json object = ruleJson(rule);
+    text += index == 0 ? "\n  {" : ",\n  {";
+    const char* between = "";
+    for (const auto& [key, value] : object.items()) {
+      text += between + Json(key).dump() + ": ";
+      between = ", ";
+      if (!value.is_array()) {
+        text += value.dump();
+        continue;
+      }
+      for (const auto& [at, name] : llvm::enumerate(value))
+        text += (at == 0 ? "[\n    " : ",\n    ") + name.dump();
+      text += "]";
+    }
+    text += "}";
+  }
+  return text + "\n]}\n";
+}
+
+std::string exactName(const std::string& name) {
+  return name == "*" || llvm::StringRef(name).starts_with("re:")
+             ? "re:^" + re2::RE2::QuoteMeta(name) + "$"
+             : name;
+}
 
 llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file) {
   return rulesOf(checkpoint::parseJson(text, file), file, {});

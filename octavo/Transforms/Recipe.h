@@ -56,6 +56,13 @@ inline constexpr std::array kRecipes = {
 /// readRecipe, from the folder of that.
 llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file);
 
+/// The file of a recipe of these rules, from which parseRecipe reads them again. Names and reasons
+/// must be UTF-8; scales must be those of the values: not static, delayed or moved.
+std::string recipeText(const std::vector<DotRule>& rules);
+
+/// How a rule names one name, which may begin as a regular expression does.
+std::string exactName(const std::string& name);
+
 /// The rules of the recipe of that name in kRecipes, or else of the file of that path.
 llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath);
 

@@ -52,5 +52,6 @@ void addConvertProgramCommand(CLI::App& app);
 void addExplainCommand(CLI::App& app);
 void addQuantizeCommand(CLI::App& app);
 void addRunCommand(CLI::App& app);
+void addTuneCommand(CLI::App& app);
 
 } // namespace octavo::tools

@@ -38,6 +38,7 @@ void addProgramCommands(CLI::App& app) {
   addCalibrateCommand(app);
   addQuantizeCommand(app);
   addRunCommand(app);
+  addTuneCommand(app);
 }
 #else
 constexpr const char* kFooter = R"(Examples:

@@ -14,6 +14,11 @@ namespace octavo::tools {
 
 namespace {
 
+CLI::Option* group(CLI::Option* option) {
+  option->group("Which dots, and how");
+  return option;
+}
+
 const format::ScaledFormat* scaledFormat(const std::string& name,
                                          const std::vector<std::string>& also) {
   if (const format::ScaledFormat* row = format::findScaledFormat(name))
@@ -26,10 +31,6 @@ const format::ScaledFormat* scaledFormat(const std::string& name,
 } // namespace
 
 void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format) {
-  const auto group = [](CLI::Option* option) {
-    option->group("Which dots, and how");
-    return option;
-  };
   std::vector<std::string> recipes;
   for (const transforms::NamedRecipe& recipe : transforms::kRecipes)
     recipes.emplace_back(recipe.name);
@@ -79,6 +80,12 @@ void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format) {
                                     analysis::kRangeSpellings))
             ->type_name("RANGE")
             ->needs(calibration));
+  addWhichDotsFlags(command, flags);
+  group(command.add_flag("--both-activations", flags.takesActivationPairs,
+                         "Also dots of two activations"));
+}
+
+void addWhichDotsFlags(CLI::App& command, DotFlags& flags) {
   group(
       command
           .add_option("--match", flags.match, "Only dots whose name or weight's name contains this")
@@ -96,8 +103,6 @@ void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format) {
             .add_option("--min-size", flags.minSize,
                         "Only dots whose weight has at least this many elements")
             ->type_name("N"));
-  group(command.add_flag("--both-activations", flags.takesActivationPairs,
-                         "Also dots of two activations"));
 }
 
 transforms::DotOptions dotOptions(const DotFlags& flags) {

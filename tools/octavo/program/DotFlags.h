@@ -31,6 +31,9 @@ struct DotFlags {
 /// `format`, to which --recipe is the alternative.
 void addDotFlags(CLI::App& command, DotFlags& flags, CLI::Option* format);
 
+/// Those of them that say which dots, whatever becomes of them.
+void addWhichDotsFlags(CLI::App& command, DotFlags& flags);
+
 /// What the options say. Throws CommandError, with the names that there are, for one that is none,
 /// and for a recipe that cannot be read.
 transforms::DotOptions dotOptions(const DotFlags& flags);

@@ -1,0 +1,318 @@
+#include "octavo/Backends/FormatTuning.h"
+
+#include "octavo/Runtime/Comparison.h"
+#include "octavo/Runtime/Failure.h"
+#include "octavo/Runtime/OutputLosses.h"
+#include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/Recipe.h"
+#include "octavo/Tuning/TuningState.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace octavo::backends {
+
+using execution::Value;
+using numerics::Tensor;
+using tuning::Budget;
+using tuning::Choice;
+using tuning::Losses;
+using tuning::Metric;
+using tuning::SearchStep;
+using tuning::TuningState;
+
+namespace {
+
+/// Runs that a time is the least of.
+constexpr std::size_t kRepeat = 9;
+/// A state is written no more often, but for the last time.
+constexpr std::chrono::seconds kBetweenStates{1};
+
+bool isInterrupted(const execution::Host& host) {
+  return host.isInterrupted && host.isInterrupted();
+}
+
+std::string numberText(double value) {
+  return std::isnan(value) ? "NaN" : fmt::format("{}", value);
+}
+
+llvm::Error asError(const checkpoint::Error& error) { return runtime::failure(error.message()); }
+
+class Tuning {
+public:
+  Tuning(FormatTrials& trials, const TuningOptions& options) : trials(trials), options(options) {}
+
+  llvm::Expected<TuningResult> run();
+
+private:
+  llvm::Error begin();
+  llvm::Error measureCosts();
+  llvm::Expected<Losses> lossesOf(const Choice& choice);
+  llvm::Error takeReference(FormatTrials::Outputs outputs);
+  llvm::Error writeState(bool isLast);
+  bool keepsState() const { return !options.state.empty(); }
+  void tell(bool isTiming, const SearchStep& step) const {
+    if (options.progress)
+      options.progress({isTiming, step});
+  }
+
+  FormatTrials& trials;
+  const TuningOptions& options;
+  TuningState state;
+  FormatTrials::Outputs reference; ///< empty until it is needed
+  std::vector<std::pair<Choice, std::string>> failures;
+  std::chrono::steady_clock::time_point written = std::chrono::steady_clock::now();
+};
+
+llvm::Error Tuning::begin() {
+  state.digest = trials.digest(fmt::format("{} {} {}", tuning::nameOf(options.budget.metric),
+                                           options.budget.isAtLeast, options.metricText));
+  std::error_code failed;
+  if (!keepsState() || !std::filesystem::exists(options.state, failed))
+    return llvm::Error::success();
+  auto read = tuning::readState(options.state);
+  if (!read)
+    return asError(read.error());
+  const auto& dots = trials.dots();
+  const auto isOfDots = [&](const auto& each) {
+    return std::ranges::equal(each.first, dots, [](std::size_t candidate, const TrialDot& dot) {
+      return candidate < dot.weightBits.size();
+    });
+  };
+  if (read->digest != state.digest || !std::ranges::all_of(read->measured, isOfDots))
+    return runtime::failure(fmt::format(
+        "{}: it is of another search: program, weights, inputs, formats, dots or metric are not "
+        "the same; remove it to begin anew, or write to another file",
+        options.state.string()));
+  const bool fits = std::ranges::equal(read->costs, dots, [](const auto& costs, const auto& dot) {
+    return costs.size() == dot.weightBits.size();
+  });
+  if (!fits)
+    read->costs.clear();
+  state = std::move(*read);
+  return llvm::Error::success();
+}
+
+llvm::Error Tuning::writeState(bool isLast) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!keepsState() || (!isLast && now - written < kBetweenStates))
+    return llvm::Error::success();
+  written = now;
+  if (const auto done = tuning::writeState(options.state, state); !done)
+    return asError(done.error());
+  return llvm::Error::success();
+}
+
+/// What each candidate costs. The time of a dot is too short to be told from noise: dots of the
+/// same sizes are timed together, all in one format and everything else as it is.
+llvm::Error Tuning::measureCosts() {
+  const auto& dots = trials.dots();
+  std::vector<std::vector<double>> costs;
+  if (options.cost == TuningCost::Bytes) {
+    for (const TrialDot& dot : dots) {
+      auto& ofDot = costs.emplace_back();
+      for (std::int64_t bits : dot.weightBits)
+        ofDot.push_back(static_cast<double>(bits) / 8);
+    }
+    state.costs = std::move(costs);
+    return llvm::Error::success();
+  }
+  if (!state.costs.empty())
+    return llvm::Error::success();
+  std::map<std::vector<std::string>, std::vector<std::size_t>> classes;
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    std::vector<std::string> sizes;
+    for (const transforms::DotRecord& dot : dots[i].dots)
+      sizes.push_back(dot.sizes());
+    classes[sizes].push_back(i);
+  }
+  const std::size_t candidates = trials.candidates().size();
+  const std::size_t of = 1 + classes.size() * candidates;
+  std::size_t done = 0;
+  const auto timed = [&](const Choice& choice) {
+    tell(true, {tuning::SearchPhase::Start, done++, of});
+    return trials.seconds(choice, kRepeat, options.host);
+  };
+  const Choice asIs(dots.size(), 0);
+  auto whole = timed(asIs);
+  if (!whole)
+    return whole.takeError();
+  costs.assign(dots.size(),
+               std::vector<double>(1 + candidates, *whole / static_cast<double>(dots.size())));
+  for (const auto& [sizes, members] : classes)
+    for (std::size_t candidate = 1; candidate <= candidates; ++candidate) {
+      Choice choice = asIs;
+      for (std::size_t dot : members)
+        choice[dot] = candidate;
+      auto seconds = timed(choice);
+      if (!seconds)
+        return seconds.takeError();
+      for (std::size_t dot : members)
+        costs[dot][candidate] += (*seconds - *whole) / static_cast<double>(members.size());
+    }
+  state.costs = std::move(costs);
+  return writeState(/*isLast=*/true);
+}
+
+llvm::Error Tuning::takeReference(FormatTrials::Outputs outputs) {
+  bool isMeasurable = options.budget.metric == Metric::Own;
+  for (std::size_t set = 0; set < outputs.size(); ++set)
+    for (std::size_t i = 0; i < outputs[set].size(); ++i) {
+      const Tensor& tensor = outputs[set][i].tensor();
+      if (options.budget.metric == Metric::Own || !runtime::hasLoss(tensor.type))
+        continue;
+      isMeasurable = true;
+      const Tensor real = runtime::realNumbers(tensor);
+      for (std::int64_t at = 0; at < real.size(); ++at)
+        if (const double value = runtime::valueOf(real, at); !std::isfinite(value))
+          return runtime::failure(fmt::format(
+              "output {} of the program as it is has {} at [{}]{}: nothing can be held against it; "
+              "give inputs for which it is finite, or a metric of your own",
+              trials.resultNames()[i], numberText(value),
+              fmt::join(runtime::indexOf(real.shape, at), ", "),
+              outputs.size() > 1 ? fmt::format(" for set {} of the inputs", set) : ""));
+    }
+  if (!isMeasurable)
+    return runtime::failure(fmt::format(
+        "@{} has no output of floats, of which {} could be computed; give a metric of your own",
+        trials.name(), tuning::nameOf(options.budget.metric)));
+  if (options.budget.metric == Metric::Own) {
+    auto value = options.metric(outputs);
+    if (!value)
+      return value.takeError();
+    if (!std::isfinite(*value))
+      return runtime::failure(
+          fmt::format("the metric of the program as it is is {}; expected a finite number",
+                      numberText(*value)));
+    state.origin = *value;
+  }
+  reference = std::move(outputs);
+  return llvm::Error::success();
+}
+
+llvm::Expected<Losses> Tuning::lossesOf(const Choice& choice) {
+  const Choice asIs(choice.size(), 0);
+  if (reference.empty()) {
+    auto outputs = trials.run(asIs, options.host);
+    if (!outputs)
+      return outputs.takeError();
+    if (llvm::Error error = takeReference(std::move(*outputs)))
+      return std::move(error);
+  }
+  FormatTrials::Outputs own;
+  if (choice != asIs) {
+    auto outputs = trials.run(choice, options.host);
+    if (!outputs && isInterrupted(options.host))
+      return outputs.takeError();
+    if (!outputs) {
+      failures.emplace_back(choice, llvm::toString(outputs.takeError()));
+      return Losses(state.measured.at(asIs).size(), std::numeric_limits<double>::infinity());
+    }
+    own = std::move(*outputs);
+  }
+  const FormatTrials::Outputs& outputs = choice == asIs ? reference : own;
+  if (options.budget.metric == Metric::Own) {
+    if (choice == asIs)
+      return Losses{0};
+    auto value = options.metric(outputs);
+    if (!value)
+      return value.takeError();
+    return Losses{tuning::lossOf(options.budget, *value, state.origin)};
+  }
+  Losses losses;
+  for (std::size_t set = 0; set < outputs.size(); ++set)
+    for (std::size_t i = 0; i < outputs[set].size(); ++i)
+      if (const Tensor& expected = reference[set][i].tensor(); runtime::hasLoss(expected.type)) {
+        const Losses ofOutput =
+            runtime::lossesOf(options.budget.metric, expected, outputs[set][i].tensor());
+        losses.insert(losses.end(), ofOutput.begin(), ofOutput.end());
+      }
+  return runtime::limitParts(std::move(losses), runtime::kMostPartsOfAll);
+}
+
+llvm::Expected<TuningResult> Tuning::run() {
+  if (llvm::Error error = begin())
+    return std::move(error);
+  TuningResult result;
+  if (llvm::Error error = measureCosts()) {
+    if (!isInterrupted(options.host))
+      return std::move(error);
+    llvm::consumeError(std::move(error));
+    result.search.isEnded = true;
+    return result;
+  }
+  const std::size_t dots = trials.dots().size();
+  tuning::SearchProblem problem{
+      .costs = state.costs,
+      .limit = tuning::lossOf(options.budget, options.budget.bound, state.origin)};
+  for (std::size_t candidate = 1; candidate <= trials.candidates().size(); ++candidate)
+    problem.others.emplace_back(dots, candidate);
+  llvm::Error failed = llvm::Error::success();
+  const auto fail = [&](llvm::Error error) {
+    failed = llvm::joinErrors(std::move(failed), std::move(error));
+    return std::nullopt;
+  };
+  if (options.budget.metric == Metric::Own && state.measured.empty()) {
+    // The limit follows from what the program as it is gives.
+    auto base = lossesOf(Choice(dots, 0));
+    if (!base && isInterrupted(options.host)) {
+      llvm::consumeError(base.takeError());
+      result.search.isEnded = true;
+      return result;
+    }
+    if (!base)
+      return base.takeError();
+    problem.limit = tuning::lossOf(options.budget, options.budget.bound, state.origin);
+  }
+  result.search = tuning::searchFormats(
+      problem, [&](const Choice& choice, const SearchStep& step) -> std::optional<Losses> {
+        if (const auto known = state.measured.find(choice); known != state.measured.end()) {
+          ++result.fromState;
+          return known->second;
+        }
+        if (isInterrupted(options.host))
+          return std::nullopt;
+        tell(false, step);
+        auto losses = lossesOf(choice);
+        if (!losses && isInterrupted(options.host)) {
+          llvm::consumeError(losses.takeError());
+          return std::nullopt;
+        }
+        if (!losses)
+          return fail(losses.takeError());
+        state.measured.emplace(choice, *losses);
+        if (llvm::Error error = writeState(/*isLast=*/false))
+          return fail(std::move(error));
+        return std::move(*losses);
+      });
+  if (!state.measured.empty())
+    if (llvm::Error error = writeState(/*isLast=*/true))
+      failed = llvm::joinErrors(std::move(failed), std::move(error));
+  if (failed)
+    return std::move(failed);
+  for (const Choice& other : problem.others)
+    for (std::size_t i = 0; i < result.search.measured.size(); ++i)
+      if (result.search.measured[i].choice == other)
+        result.uniform.push_back(i);
+  result.costs = std::move(problem.costs);
+  result.origin = state.origin;
+  result.failures = std::move(failures);
+  return result;
+}
+
+} // namespace
+
+llvm::Expected<TuningResult> tuneFormats(FormatTrials& trials, const TuningOptions& options) {
+  return Tuning(trials, options).run();
+}
+
+} // namespace octavo::backends

@@ -1,0 +1,57 @@
+// The whole of `octavo tune`: a search for the formats of a program's dots (Tuning/FormatSearch)
+// whose measurements are runs of it (FormatTrials).
+#pragma once
+
+#include "octavo/Backends/FormatTrials.h"
+#include "octavo/Tuning/Budget.h"
+#include "octavo/Tuning/FormatSearch.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace octavo::backends {
+
+enum class TuningCost : std::uint8_t {
+  Bytes, ///< of the weights, with their scales
+  Time,  ///< seconds of a run, on this machine
+};
+
+struct TuningProgress {
+  bool isTiming; ///< measuring what formats cost; `step` then counts these
+  tuning::SearchStep step;
+};
+
+struct TuningOptions {
+  tuning::Budget budget;
+  TuningCost cost = TuningCost::Bytes;
+  /// The metric Own of the outputs.
+  std::function<llvm::Expected<double>(const FormatTrials::Outputs&)> metric = {};
+  std::string metricText = {}; ///< tells one metric from another, for the state
+  /// Keeps what was measured, and has it from a run before. Empty: nothing is kept.
+  std::filesystem::path state = {};
+  std::function<void(const TuningProgress&)> progress = {};
+  execution::Host host = {}; ///< its isInterrupted ends the search
+};
+
+struct TuningResult {
+  tuning::SearchResult search;
+  std::vector<std::vector<double>> costs; ///< of each dot and candidate; bytes or seconds
+  std::vector<std::size_t> uniform; ///< in search.measured: all dots in each candidate from 1 on
+  double origin = 0;                ///< the metric Own of the program as it is
+  std::size_t fromState = 0;        ///< of search.measured: not run again
+  /// Choices that could not be run, such as those of values that their formats refuse, and why.
+  /// They lose infinitely much.
+  std::vector<std::pair<tuning::Choice, std::string>> failures;
+};
+
+/// The errors are those of the run of the program as it is and of the metric; outputs of the
+/// program as it is with NaN or Inf, which nothing can be held against; a metric that cannot be
+/// computed of its outputs; a state that is damaged, cannot be written or is of another search.
+/// What was measured until then is in the state. Interrupted: SearchResult::isEnded.
+llvm::Expected<TuningResult> tuneFormats(FormatTrials& trials, const TuningOptions& options);
+
+} // namespace octavo::backends

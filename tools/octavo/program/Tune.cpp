@@ -1,0 +1,348 @@
+// octavo tune: the cheapest format of each dot that keeps a budget (docs/commands/tune.md).
+
+#include "tools/octavo/Commands.h"
+#include "tools/octavo/FormatNames.h"
+#include "tools/octavo/Interruption.h"
+#include "tools/octavo/StatusLine.h"
+#include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/OrThrow.h"
+#include "tools/octavo/program/TuneInputs.h"
+#include "tools/octavo/program/TuneMetric.h"
+#include "tools/octavo/program/TunePlot.h"
+#include "tools/octavo/program/TuneReport.h"
+
+#include "octavo/Backends/Backends.h"
+#include "octavo/Backends/FormatTuning.h"
+#include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Runtime/Program.h"
+#include "octavo/Transforms/DotFormatsName.h"
+#include "octavo/Transforms/Recipe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tbb/global_control.h>
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace octavo::tools {
+
+namespace {
+
+using backends::FormatTrials;
+using backends::TuningCost;
+using tuning::SearchPhase;
+
+/// Runs that the time of what was chosen is the least of.
+constexpr std::size_t kRepeat = 15;
+
+struct TuneFlags {
+  std::string program;
+  std::string function;
+  TuneInputFlags inputs;
+  std::string budget;
+  std::string metric;
+  std::vector<std::string> formats;
+  std::string cost = "bytes";
+  std::string output;
+  std::string plot;
+  std::string backend = "compiled";
+  DotFlags dots;
+  bool isJson = false;
+  unsigned threads = 0;
+};
+
+/// What is being measured, for the line on the terminal.
+class TuneStatus {
+public:
+  void take(const backends::TuningProgress& progress) {
+    const std::lock_guard lock(mutex);
+    if (last && (last->isTiming != progress.isTiming || last->step.phase != progress.step.phase))
+      phaseBegan.reset();
+    last = progress;
+  }
+
+private:
+  static std::string_view nameOf(const backends::TuningProgress& progress) {
+    if (progress.isTiming)
+      return "timing formats";
+    switch (progress.step.phase) {
+    case SearchPhase::Start:
+      return "all dots alike";
+    case SearchPhase::Sensitivity:
+      return "each dot alone";
+    case SearchPhase::Descent:
+      return "looking for the budget's place";
+    case SearchPhase::Checks:
+      return "looking for cheaper ones";
+    case SearchPhase::Front:
+      return "the rest of the front";
+    }
+    return "";
+  }
+
+  std::string text(double seconds) {
+    const std::lock_guard lock(mutex);
+    if (!last)
+      return fmt::format("tune: reading, {:.0f} s", seconds);
+    const auto& step = last->step;
+    if (!phaseBegan)
+      phaseBegan = {seconds, step.done};
+    std::string left;
+    const auto [began, first] = *phaseBegan;
+    // Checks end when they find nothing more, nobody knows when.
+    if (step.done > first && step.phase != SearchPhase::Checks)
+      left = fmt::format(", {:.0f} s left of it", (seconds - began) /
+                                                      static_cast<double>(step.done - first) *
+                                                      static_cast<double>(step.of - step.done));
+    return fmt::format("tune: {}, {} of {}{}, {:.0f} s", nameOf(*last), step.done + 1,
+                       step.phase == SearchPhase::Checks ? fmt::format("at most {}", step.of)
+                                                         : fmt::format("{}", step.of),
+                       left, seconds);
+  }
+
+  std::mutex mutex;
+  std::optional<backends::TuningProgress> last;
+  std::optional<std::pair<double, std::size_t>> phaseBegan;          ///< when, and which step
+  StatusLine line{[this](double seconds) { return text(seconds); }}; ///< last: it reads the others
+
+public:
+  double seconds() const { return line.seconds(); }
+};
+
+std::vector<transforms::DotFormats> candidatesOf(const TuneFlags& flags) {
+  if (flags.formats.empty())
+    return transforms::inferenceFormats();
+  std::vector<transforms::DotFormats> candidates;
+  std::vector<std::string> known;
+  for (const std::string& name : flags.formats) {
+    auto formats = transforms::dotFormatsOf(name);
+    if (!formats)
+      throw CommandError("--formats " + llvm::toString(formats.takeError()), ExitCode::BadUsage);
+    const std::string shortest = transforms::nameOf(*formats);
+    if (std::ranges::find(known, shortest) != known.end())
+      throw CommandError(fmt::format("--formats: {} is there twice", shortest), ExitCode::BadUsage);
+    known.push_back(shortest);
+    candidates.push_back(std::move(*formats));
+  }
+  return candidates;
+}
+
+transforms::DotOptions whichDots(const TuneFlags& flags,
+                                 const std::vector<transforms::DotFormats>& candidates) {
+  transforms::DotOptions options;
+  static_cast<transforms::DotFormats&>(options) = candidates.front();
+  options.match = flags.dots.match;
+  options.exclude = flags.dots.exclude;
+  options.parameters = flags.dots.parameters;
+  options.minSize = flags.dots.minSize;
+  if (llvm::Error error = transforms::checkOptions(options))
+    throw CommandError(llvm::toString(std::move(error)), ExitCode::BadUsage);
+  return options;
+}
+
+void writeText(const std::filesystem::path& path, const std::string& text) {
+  const auto written = checkpoint::OutputFile::create(path).and_then([&](auto&& file) {
+    return file.write(std::string_view(text)).and_then([&] { return file.commit(); });
+  });
+  if (!written)
+    throw CommandError(written.error().message(), ExitCode::BadInput);
+}
+
+/// That files can be written is known before the work is done.
+void requireWritable(const std::filesystem::path& path) {
+  if (const auto file = checkpoint::OutputFile::create(path); !file)
+    throw CommandError(file.error().message(), ExitCode::BadInput);
+}
+
+tuning::Budget budgetOf(const TuneFlags& flags) {
+  const auto budget = tuning::parseBudget(flags.budget, !flags.metric.empty());
+  if (!budget)
+    throw CommandError("--" + budget.error(), ExitCode::BadUsage);
+  if (!flags.metric.empty() && flags.metric.find(kOutputsPlace) == std::string::npos)
+    throw CommandError(
+        "--metric: the command finds the outputs in the folder that {outputs} stands "
+        "for: write it where its path is to be, as in \"python score.py {outputs}\"",
+        ExitCode::BadUsage);
+  return *budget;
+}
+
+TuningCost costOf(const TuneFlags& flags) {
+  if (flags.cost == "bytes")
+    return TuningCost::Bytes;
+  if (flags.cost == "time")
+    return TuningCost::Time;
+  throw CommandError(unknownName("cost", flags.cost, {"bytes", "time"}), ExitCode::BadUsage);
+}
+
+[[noreturn]] void reportInterruption(const TuneFlags& flags, std::size_t measured) {
+  throw CommandError(
+      measured == 0
+          ? "interrupted before anything was measured; nothing was written"
+          : fmt::format("interrupted; {} choices that were measured are in {}: the same command "
+                        "goes on from there",
+                        measured, flags.output + ".state"),
+      ExitCode::Interrupted);
+}
+
+void tuneProgram(const TuneFlags& flags) {
+  const tuning::Budget budget = budgetOf(flags);
+  const std::vector<transforms::DotFormats> candidates = candidatesOf(flags);
+  const execution::Backend* backend = backends::find(flags.backend);
+  if (backend == nullptr)
+    throw CommandError(unknownName("backend", flags.backend, backends::names()),
+                       ExitCode::BadUsage);
+  backends::TrialOptions trialOptions{.function = flags.function,
+                                      .backend = backend,
+                                      .dots = whichDots(flags, candidates),
+                                      .candidates = candidates};
+  backends::TuningOptions options{.budget = budget, .cost = costOf(flags)};
+  std::optional<tbb::global_control> limit;
+  if (flags.threads > 0)
+    limit.emplace(tbb::global_control::max_allowed_parallelism, flags.threads);
+  requireWritable(flags.output);
+  if (!flags.plot.empty())
+    requireWritable(flags.plot);
+
+  const Interruption interruption;
+  TuneStatus status;
+  std::shared_ptr<mlir::MLIRContext> context = runtime::makeContext();
+  runtime::ProgramFile file = orThrow(runtime::readProgramFile(flags.program, *context));
+  const std::unique_ptr<FormatTrials> trials =
+      orThrow(FormatTrials::make(context, std::move(file), std::move(trialOptions)), flags.program);
+  InputSets sets = bindSets(trials->arguments(), flags.inputs, "@" + trials->name());
+  std::optional<MetricCommand> metric;
+  if (!flags.metric.empty()) {
+    metric.emplace(flags.metric, sets.names, trials->resultNames());
+    options.metric = [&](const FormatTrials::Outputs& outputs) { return (*metric)(outputs); };
+    options.metricText = flags.metric;
+  }
+  trials->setInputs(std::move(sets.values));
+  options.state = flags.output + ".state";
+  options.host.isInterrupted = Interruption::isAsked;
+  options.progress = [&](const backends::TuningProgress& progress) { status.take(progress); };
+  const backends::TuningResult result =
+      orThrow(backends::tuneFormats(*trials, options), flags.program);
+  if (result.search.isEnded)
+    reportInterruption(flags, result.search.measured.size());
+
+  TuneReport report{.program = flags.program,
+                    .trials = trials.get(),
+                    .budget = budget,
+                    .cost = options.cost,
+                    .result = &result,
+                    .seconds = 0,
+                    .recipe = flags.output};
+  const tuning::Choice& chosen = report.chosen().choice;
+  if (options.cost == TuningCost::Time)
+    report.runs.emplace(
+        orThrow(trials->seconds(tuning::Choice(chosen.size(), 0), kRepeat, options.host)),
+        orThrow(trials->seconds(chosen, kRepeat, options.host)));
+  report.seconds = status.seconds();
+  writeText(flags.output, transforms::recipeText(trials->rules(
+                              chosen, fmt::format("octavo tune: {}", tuning::text(budget)))));
+  if (!flags.plot.empty())
+    writeText(flags.plot, plot(report));
+  printText(flags.isJson ? json(report) : text(report));
+  if (!report.isMet())
+    throw CommandError(
+        fmt::format("the budget {} cannot be met with these formats: the best found has {} {}; its "
+                    "recipe is {}, and what was measured is kept in {} for a run with another "
+                    "budget",
+                    tuning::text(budget), tuning::nameOf(budget.metric),
+                    valueText(budget, report.value(report.chosen().loss)), flags.output,
+                    options.state.string()),
+        ExitCode::CheckFailed);
+  std::error_code ignored;
+  std::filesystem::remove(options.state, ignored);
+}
+
+} // namespace
+
+void addTuneCommand(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "tune", "Find the cheapest format of each dot that keeps a budget, and write a recipe");
+  auto flags = std::make_shared<TuneFlags>();
+  command->add_option("PROGRAM", flags->program, "StableHLO, as `octavo run` takes it")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--budget", flags->budget,
+                   "What must be kept: METRIC >= NUMBER or METRIC <= NUMBER; metrics: cosine (of "
+                   "each row with f32's, the worst), relative, sqnr (dB), max, and metric, the "
+                   "number of --metric")
+      ->type_name("TEXT")
+      ->required();
+  command->add_option("-o,--output", flags->output, "Where the recipe is written")
+      ->type_name("RECIPE.json")
+      ->required();
+  command
+      ->add_option("--weights", flags->inputs.weights,
+                   "Tensors for the arguments of the same names; may be repeated")
+      ->type_name("FILE.safetensors")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--input", flags->inputs.inputs,
+                   "An array for the named argument, or for the next one that is not a weight; or "
+                   "tensors by name. May be repeated")
+      ->type_name("NAME=FILE.npy|FILE.npy|FILE.safetensors")
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--inputs", flags->inputs.folders,
+          "Several sets of inputs, each a FILE.safetensors or a folder of NAME.npy in this "
+          "folder; --input is of every set. May be repeated")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  command->add_flag("--ignore-unused", flags->inputs.ignoresUnused,
+                    "Ignore tensors of --weights that no argument uses");
+  command->add_option("--function", flags->function, "Function to run instead of @main")
+      ->type_name("NAME");
+  command
+      ->add_option("--formats", flags->formats,
+                   fmt::format("Candidates: scaled formats of weights, as WEIGHTS, "
+                               "WEIGHTS/ACTIVATIONS (a format or none) or "
+                               "WEIGHTS/ACTIVATIONS/RULE; default: {}",
+                               fmt::join(
+                                   [] {
+                                     std::vector<std::string> names;
+                                     for (const auto& formats : transforms::inferenceFormats())
+                                       names.push_back(transforms::nameOf(formats));
+                                     return names;
+                                   }(),
+                                   ", ")))
+      ->type_name("FORMAT,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--cost", flags->cost,
+                   "What is to be least: bytes of the weights, or time of a run on this machine")
+      ->type_name("bytes|time")
+      ->capture_default_str();
+  command
+      ->add_option("--metric", flags->metric,
+                   "A command whose last line is the metric; it finds {outputs}/SET/OUTPUT.npy")
+      ->type_name("COMMAND");
+  command->add_option("--plot", flags->plot, "Write a picture of the front too")
+      ->type_name("FILE.svg");
+  command
+      ->add_option("--backend", flags->backend,
+                   "What evaluates the program: compiled, or reference, the interpreter")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_flag("--json", flags->isJson, "Print JSON");
+  command->add_option("--threads", flags->threads, "Use at most this many threads")->type_name("N");
+  addWhichDotsFlags(*command, flags->dots);
+  command->footer(R"(Examples:
+  octavo tune model.mlir --weights model.safetensors --input ids.npy --budget "cosine >= 0.99" \
+              -o mixed.json --plot mixed.svg
+  octavo tune model.mlir --weights model.safetensors --inputs batches \
+              --metric "python score.py {outputs}" --budget "metric >= 0.8" -o mixed.json
+  octavo run model.mlir --weights model.safetensors --input ids.npy --recipe mixed.json --compare f32
+It keeps what it measured in RECIPE.json.state; interrupted, the same command goes on from there.)");
+  command->callback([flags] { tuneProgram(*flags); });
+}
+
+} // namespace octavo::tools

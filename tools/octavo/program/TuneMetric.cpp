@@ -1,0 +1,105 @@
+#include "tools/octavo/program/TuneMetric.h"
+
+#include "tools/octavo/Commands.h"
+
+#include "octavo/Runtime/Failure.h"
+#include "octavo/Runtime/Outputs.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <system_error>
+
+namespace octavo::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// For the shell, as one word.
+std::string quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char letter : text)
+    word += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return word + "'";
+}
+
+std::string contents(const fs::path& file) {
+  const auto buffer = llvm::MemoryBuffer::getFile(file.string(), /*IsText=*/false);
+  return buffer ? (*buffer)->getBuffer().trim().str() : "";
+}
+
+std::string lastLine(const std::string& text) {
+  return text.substr(text.find_last_of('\n') + 1); // npos + 1 is 0
+}
+
+/// The end of what a command said, on a line of its own.
+std::string tail(const std::string& text) {
+  constexpr std::size_t kMost = 800;
+  if (text.empty())
+    return "";
+  return "\n  " + (text.size() > kMost ? "..." + text.substr(text.size() - kMost) : text);
+}
+
+} // namespace
+
+MetricCommand::MetricCommand(std::string given, std::vector<std::string> sets,
+                             std::vector<std::string> outputs)
+    : command(std::move(given)), sets(std::move(sets)), outputNames(std::move(outputs)) {
+  std::string path = (fs::temp_directory_path() / "octavo-tune-XXXXXX").string();
+  if (::mkdtemp(path.data()) == nullptr)
+    throw CommandError(
+        fmt::format("{}: {}", path, std::error_code(errno, std::generic_category()).message()),
+        ExitCode::BadInput);
+  folder = path;
+  const std::string place = quoted((folder / "outputs").string());
+  for (std::size_t at = command.find(kOutputsPlace); at != std::string::npos;
+       at = command.find(kOutputsPlace, at + place.size()))
+    command.replace(at, kOutputsPlace.size(), place);
+}
+
+MetricCommand::~MetricCommand() {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+llvm::Expected<double>
+MetricCommand::operator()(const backends::FormatTrials::Outputs& outputs) const {
+  for (std::size_t set = 0; set < outputs.size(); ++set) {
+    std::vector<runtime::NamedOutput> named;
+    for (std::size_t i = 0; i < outputs[set].size(); ++i)
+      named.push_back({outputNames[i], &outputs[set][i].tensor()});
+    const fs::path ofSet = folder / "outputs" / sets[set];
+    std::error_code failed;
+    fs::create_directories(ofSet, failed);
+    if (failed)
+      return runtime::failure(fmt::format("{}: {}", ofSet.string(), failed.message()));
+    if (llvm::Error error = runtime::writeOutputs(ofSet, named))
+      return std::move(error);
+  }
+  const std::string printed = (folder / "stdout").string(), said = (folder / "stderr").string();
+  std::string problem;
+  const std::optional<llvm::StringRef> redirects[] = {"/dev/null", llvm::StringRef(printed),
+                                                      llvm::StringRef(said)};
+  const int code = llvm::sys::ExecuteAndWait("/bin/sh", {"sh", "-c", command}, std::nullopt,
+                                             redirects, 0, 0, &problem);
+  if (code != 0)
+    return runtime::failure(
+        fmt::format("the metric's command failed: {}{}",
+                    code > 0 ? fmt::format("it ended with {}", code)
+                             : (problem.empty() ? "it was ended by a signal" : problem),
+                    tail(contents(said))));
+  const std::string line = lastLine(contents(printed));
+  double value = 0;
+  // False for "nan", which is a number that is not: it loses infinitely much.
+  if (llvm::StringRef(line).trim().getAsDouble(value))
+    return runtime::failure(fmt::format("the metric's command printed no number in its last line{}",
+                                        line.empty() ? ": it printed nothing" : ":" + tail(line)));
+  return value;
+}
+
+} // namespace octavo::tools

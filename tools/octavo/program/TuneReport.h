@@ -1,0 +1,37 @@
+// What `octavo tune` found, as text and as JSON (docs/commands/tune.md has the schema).
+#pragma once
+
+#include "octavo/Backends/FormatTuning.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace octavo::tools {
+
+struct TuneReport {
+  std::string program;
+  const backends::FormatTrials* trials;
+  tuning::Budget budget;
+  backends::TuningCost cost;
+  const backends::TuningResult* result;
+  double seconds;
+  std::string recipe; ///< where it was written
+  /// With Time: seconds of a run as the program is and as chosen, measured when all was known.
+  std::optional<std::pair<double, double>> runs = {};
+
+  /// What was chosen: the best, or what loses least where nothing is within the budget.
+  const tuning::MeasuredChoice& chosen() const;
+  bool isMet() const { return result->search.best.has_value(); }
+  double value(double loss) const;
+  /// `20 mxfp6_e2m3, 12 mxfp4, 4 f32`
+  std::string formatCounts(const tuning::Choice& choice) const;
+};
+
+std::string text(const TuneReport& report);
+std::string json(const TuneReport& report);
+
+/// A value of the metric, with as many digits as tell it from the best that there is.
+std::string valueText(const tuning::Budget& budget, double value);
+
+} // namespace octavo::tools
