@@ -3,16 +3,17 @@
 #include "python/bindings/Array.h"
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
-#include "python/bindings/FileTypes.h"
 #include "python/bindings/Options.h"
 #include "python/bindings/ProgramValues.h"
+#include "python/bindings/ProgramWeights.h"
 #include "python/bindings/ScaledTensor.h"
+#include "python/bindings/Signals.h"
+#include "python/bindings/Tuning.h"
 
 #include "octavo/Analysis/Calibration.h"
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/CallableProgram.h"
 #include "octavo/Backends/RangeRecorder.h"
-#include "octavo/Checkpoint/Files/Safetensors.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/Program.h"
@@ -26,14 +27,9 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <re2/re2.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cctype>
-#include <chrono>
 #include <functional>
-#include <thread>
 
 namespace octavo::python {
 
@@ -49,34 +45,6 @@ template <typename T> T orRaise(llvm::Expected<T> result) {
     raise(ErrorClass::Program, "{}", llvm::toString(result.takeError()));
   return std::move(*result);
 }
-
-/// Ctrl-C while a program runs: Python's handlers are asked in the thread that called, others only
-/// look whether it was told to stop.
-class Signals {
-public:
-  bool areRaised() {
-    if (std::this_thread::get_id() == caller && std::chrono::steady_clock::now() >= next) {
-      const nb::gil_scoped_acquire locked;
-      if (PyErr_CheckSignals() != 0) {
-        raised.emplace();
-        isTold = true;
-      }
-      next = std::chrono::steady_clock::now() + kBetween;
-    }
-    return isTold;
-  }
-  void rethrow() {
-    if (raised)
-      throw std::move(*raised);
-  }
-
-private:
-  static constexpr std::chrono::milliseconds kBetween{50};
-  std::thread::id caller = std::this_thread::get_id();
-  std::chrono::steady_clock::time_point next = std::chrono::steady_clock::now() + kBetween;
-  std::atomic<bool> isTold = false;
-  std::optional<nb::python_error> raised;
-};
 
 /// Python's lock is not held.
 void run(CallableProgram& program, const CallableProgram::Prepared& prepared,
@@ -105,19 +73,6 @@ std::vector<std::string> openNames(const CallableProgram& program) {
     if (!program.isBound(i))
       names.push_back(program.arguments()[i].name);
   return names;
-}
-
-std::size_t argumentNamed(const CallableProgram& program, const std::string& name) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < program.arguments().size(); ++i) {
-    names.push_back(program.arguments()[i].name);
-    if (names.back() == name)
-      return i;
-  }
-  const std::vector<std::string> near = text::nearNames(name, names);
-  raise(ErrorClass::Program, "@{} has no argument \"{}\"{}\n  it has: {}", program.name(), name,
-        near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
-        text::someOf(names));
 }
 
 bool isSequence(nb::handle given) {
@@ -163,7 +118,7 @@ nb::object callProbed(CallableProgram& program, execution::Probes* probes,
     values[i] = programValue(arguments[i], program.name(), given);
   };
   const auto takeNamed = [&](const std::string& name, nb::handle given) {
-    const std::size_t i = argumentNamed(program, name);
+    const std::size_t i = argumentNamed(arguments, program.name(), name);
     if (values[i])
       raise(ErrorClass::Program, "argument \"{}\" of @{} {}", name, program.name(),
             program.isBound(i) ? "was bound when it was compiled: leave it out here"
@@ -320,28 +275,12 @@ transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe,
   return options;
 }
 
-/// A regular expression that finds `also`, if any, and exactly the arguments that are to be bound:
-/// these are weights, whatever the program says of them.
-std::string parametersOf(const std::string& also, const std::vector<std::string>& files,
-                         const nb::dict& arrays) {
-  std::vector<std::string> alternatives;
-  if (!also.empty())
-    alternatives.push_back("(?:" + also + ")");
-  for (nb::handle key : arrays.keys())
-    alternatives.push_back("^" + RE2::QuoteMeta(nb::cast<std::string>(key)) + "$");
-  for (const std::string& path : files) {
-    const auto file = valueOf(checkpoint::SafetensorsFile::open(path));
-    for (const checkpoint::SafetensorsEntry& entry : file.entries())
-      alternatives.push_back("^" + RE2::QuoteMeta(entry.name) + "$");
-  }
-  return fmt::format("{}", fmt::join(alternatives, "|"));
-}
-
 /// Binds weights of files and arrays by their names.
 void bindWeights(CallableProgram& program, const std::vector<std::string>& files,
                  const nb::dict& arrays, bool ignoresUnused) {
   for (const auto& [key, given] : arrays) {
-    const std::size_t i = argumentNamed(program, nb::cast<std::string>(key));
+    const std::size_t i =
+        argumentNamed(program.arguments(), program.name(), nb::cast<std::string>(key));
     program.bind(i, programValue(program.arguments()[i], program.name(), given));
   }
   if (files.empty())
@@ -548,4 +487,5 @@ NB_MODULE(_programs, module) {
   module.def("compile", &compile, nanobind::arg("program"), nanobind::arg("is_path"),
              nanobind::arg("files"), nanobind::arg("arrays"), nanobind::arg("ignore_unused"),
              nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("dots").none());
+  addTuning(module);
 }

@@ -42,6 +42,7 @@ from . import _signatures
 from .errors import (DtypeError, Error, FileError, FormatError, NonFiniteError, ProgramError,
                      ShapeError)
 from .programs import Program, calibrate, compile
+from .tuning import Tuning, tune
 
 __all__ = [
     "DtypeError",
@@ -57,6 +58,7 @@ __all__ = [
     "ScaledFormat",
     "ScaledTensor",
     "ShapeError",
+    "Tuning",
     "amax",
     "analyze",
     "calibrate",
@@ -79,6 +81,7 @@ __all__ = [
     "set_threads",
     "to_fnuz",
     "to_ocp",
+    "tune",
     "unpack",
     "update_delayed_scale",
 ]

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 class DotOptions:
@@ -29,3 +30,9 @@ def recipes() -> list[tuple[str, str, str]]: ...
 def check_recipe(text: str) -> None: ...
 def compile(program: bytes, is_path: bool, files: list[str], arrays: dict[str, Any],
             ignore_unused: bool, function: str, backend: str, dots: DotOptions | None) -> Program: ...
+
+def tune(program: bytes, is_path: bool, files: list[str], arrays: dict[str, Any], ignore_unused: bool,
+         function: str, backend: str, sets: list[dict[str, Any] | tuple[Any, ...]], budget: str,
+         formats: list[str], cost: str, metric: Callable[[list[Any]], float] | None,
+         metric_name: str, state: str, match: str, exclude: str, parameters: str, min_size: int,
+         progress: Callable[[str, int, int], None] | None) -> dict[str, Any]: ...

@@ -147,6 +147,16 @@ def calibrated(d):
                             weights={"w": np.ones((4, 64), np.float32)}, columns=d.of(False, True))
 
 
+def tuned(d):
+    """Tuned with one format, so that few runs are made where all fits."""
+    if importlib.util.find_spec("octavo._programs") is None:
+        return None
+    weight = d.of(d.tensor, d.array, lambda: d.floats((4, 64)), lambda: d.floats((4, 64)))()
+    inputs = d.of(d.array, lambda: d.floats((4, 64)), lambda: np.ones((4, 64), np.float32))()
+    return octavo.tune(PRODUCT, d.of({"x": inputs}, (inputs,), [(inputs,)], inputs), weights={"w": weight},
+                       budget="cosine >= 0.9", formats=["mxfp4"]).chosen.value
+
+
 NUMPY = {
     "amax": lambda d: octavo.amax(d.array()),
     "analyze": lambda d: octavo.analyze(d.floats((4, 64)), d.of(*FORMATS)),
@@ -176,6 +186,8 @@ NUMPY = {
     "to_fnuz": lambda d: octavo.to_fnuz(d.array(dtypes=DTYPES[4:6]), d.array(()), source=d.of(None, "e4m3fn")),
     "to_ocp": lambda d: octavo.to_ocp(d.array(dtypes=DTYPES[6:7]), d.array(()), source=d.of(None, "e4m3fnuz"),
                                       no_twin=d.of("refuse", "saturate", "requantize")),
+    "Tuning": tuned,
+    "tune": tuned,
     "unpack": lambda d: octavo.unpack(d.array(dtypes=[DTYPES[10]]), d.of(*ELEMENTS)),
     "update_delayed_scale": lambda d: octavo.update_delayed_scale(d.floats((3, 16)), d.floats((3,), ()), "e4m3fn"),
     "ElementFormat": lambda d: octavo.ElementFormat(d.of(*DTYPES, *ELEMENTS)),

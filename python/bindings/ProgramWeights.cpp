@@ -1,0 +1,76 @@
+#include "python/bindings/ProgramWeights.h"
+
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/FileTypes.h"
+#include "python/bindings/ProgramValues.h"
+
+#include "octavo/Checkpoint/Files/Safetensors.h"
+#include "octavo/Runtime/Binding.h"
+#include "octavo/Text/NearNames.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/string.h>
+
+#include <re2/re2.h>
+
+#include <utility>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
+                          const std::string& name) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    names.push_back(arguments[i].name);
+    if (names.back() == name)
+      return i;
+  }
+  const std::vector<std::string> near = text::nearNames(name, names);
+  raise(ErrorClass::Program, "@{} has no argument \"{}\"{}\n  it has: {}", function, name,
+        near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
+        text::someOf(names));
+}
+
+std::string parametersOf(const std::string& also, const std::vector<std::string>& files,
+                         const nb::dict& arrays) {
+  std::vector<std::string> alternatives;
+  if (!also.empty())
+    alternatives.push_back("(?:" + also + ")");
+  for (nb::handle key : arrays.keys())
+    alternatives.push_back("^" + RE2::QuoteMeta(nb::cast<std::string>(key)) + "$");
+  for (const std::string& path : files) {
+    const auto file = valueOf(checkpoint::SafetensorsFile::open(path));
+    for (const checkpoint::SafetensorsEntry& entry : file.entries())
+      alternatives.push_back("^" + RE2::QuoteMeta(entry.name) + "$");
+  }
+  return fmt::format("{}", fmt::join(alternatives, "|"));
+}
+
+std::vector<std::optional<execution::Value>>
+namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
+            const std::vector<std::string>& files, const nb::dict& arrays, bool ignoresUnused) {
+  std::vector<std::optional<execution::Value>> values(arguments.size());
+  for (const auto& [key, given] : arrays) {
+    const std::size_t i = argumentNamed(arguments, function, nb::cast<std::string>(key));
+    values[i] = programValue(arguments[i], function, given);
+  }
+  if (files.empty())
+    return values;
+  runtime::Sources sources;
+  for (const std::string& file : files)
+    sources.weights.emplace_back(file);
+  sources.unused = ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  auto bound = withoutLock([&] { return runtime::bindNamed(arguments, sources, "@" + function); });
+  if (!bound)
+    raise(ErrorClass::Program, "{}", llvm::toString(bound.takeError()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if ((*bound)[i])
+      values[i] = std::move((*bound)[i]);
+  return values;
+}
+
+} // namespace octavo::python

@@ -1,0 +1,32 @@
+// Weights and inputs that Python gives a program by name.
+#pragma once
+
+#include "octavo/Execution/Value.h"
+#include "octavo/Runtime/Argument.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octavo::python {
+
+/// The argument of that name. Raises ProgramError with near names.
+std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
+                          const std::string& name);
+
+/// A regular expression that finds `also`, if any, and exactly the arguments that are to be bound:
+/// these are weights, whatever the program says of them.
+std::string parametersOf(const std::string& also, const std::vector<std::string>& files,
+                         const nanobind::dict& arrays);
+
+/// The values of the arguments that files and arrays name; nothing for the others.
+std::vector<std::optional<execution::Value>>
+namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
+            const std::vector<std::string>& files, const nanobind::dict& arrays,
+            bool ignoresUnused);
+
+} // namespace octavo::python

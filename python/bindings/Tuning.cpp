@@ -1,0 +1,295 @@
+#include "python/bindings/Tuning.h"
+
+#include "python/bindings/Array.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/FileTypes.h"
+#include "python/bindings/Options.h"
+#include "python/bindings/ProgramValues.h"
+#include "python/bindings/ProgramWeights.h"
+#include "python/bindings/Signals.h"
+
+#include "octavo/Backends/Backends.h"
+#include "octavo/Backends/FormatTuning.h"
+#include "octavo/Runtime/Failure.h"
+#include "octavo/Runtime/Program.h"
+#include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/DotFormatsName.h"
+#include "octavo/Transforms/Recipe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+using backends::FormatTrials;
+using execution::Value;
+using tuning::MeasuredChoice;
+
+std::vector<transforms::DotFormats> candidatesOf(const std::vector<std::string>& names) {
+  if (names.empty())
+    return transforms::inferenceFormats();
+  std::vector<transforms::DotFormats> candidates;
+  std::vector<std::string> known;
+  for (const std::string& name : names) {
+    auto formats = transforms::dotFormatsOf(name);
+    if (!formats)
+      raise(ErrorClass::Format, "formats: {}", llvm::toString(formats.takeError()));
+    const std::string shortest = transforms::nameOf(*formats);
+    if (std::ranges::find(known, shortest) != known.end())
+      raise(ErrorClass::Format, "formats: {} is there twice", shortest);
+    known.push_back(shortest);
+    candidates.push_back(std::move(*formats));
+  }
+  return candidates;
+}
+
+/// The values of a set of inputs: a mapping by name, or a sequence for the arguments that are not
+/// bound, in their order.
+std::vector<Value> valuesOf(const FormatTrials& trials,
+                            const std::vector<std::optional<Value>>& bound, nb::handle set) {
+  const auto& arguments = trials.arguments();
+  std::vector<std::optional<Value>> values = bound;
+  const auto take = [&](std::size_t i, nb::handle given) {
+    if (values[i])
+      raise(ErrorClass::Program, "argument \"{}\" of @{} is given twice: leave one out",
+            arguments[i].name, trials.name());
+    values[i] = programValue(arguments[i], trials.name(), given);
+  };
+  if (PyDict_Check(set.ptr())) {
+    for (const auto& [key, given] : nb::borrow<nb::dict>(set))
+      take(argumentNamed(arguments, trials.name(), nb::cast<std::string>(key)), given);
+  } else {
+    std::size_t next = 0;
+    for (nb::handle given : nb::borrow<nb::sequence>(set)) {
+      while (next < arguments.size() && values[next])
+        ++next;
+      if (next == arguments.size())
+        raise(ErrorClass::Program,
+              "a set of inputs has more arrays than @{} takes beside its weights", trials.name());
+      take(next, given);
+    }
+  }
+  std::vector<Value> whole;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i])
+      raise(ErrorClass::Program, "argument \"{}\" of @{} has no value: give {}", arguments[i].name,
+            trials.name(), arguments[i].describe());
+    whole.push_back(std::move(*values[i]));
+  }
+  return whole;
+}
+
+/// Python's callables, called from octavo. What one raises ends the search and is raised again.
+class Callables {
+public:
+  Callables(nb::object metric, nb::object progress)
+      : metricOf(std::move(metric)), progressOf(std::move(progress)) {}
+
+  llvm::Expected<double> metric(const FormatTrials& trials, const FormatTrials::Outputs& outputs) {
+    const nb::gil_scoped_acquire locked;
+    try {
+      nb::list sets;
+      for (const std::vector<Value>& results : outputs) {
+        nb::list arrays;
+        for (const Value& value : results)
+          arrays.append(arrayOf(value.tensor()));
+        sets.append(arrays.size() == 1 ? nb::object(arrays[0]) : nb::object(nb::tuple(arrays)));
+      }
+      const nb::object value = metricOf(sets);
+      const double number = PyFloat_AsDouble(value.ptr());
+      if (number == -1 && PyErr_Occurred() != nullptr)
+        throw nb::python_error();
+      return number;
+    } catch (nb::python_error& error) {
+      raised.emplace(std::move(error));
+    } catch (const Error& error) {
+      return runtime::failure(error.what());
+    }
+    return runtime::failure("the metric of @" + trials.name() + " failed");
+  }
+
+  void progress(const backends::TuningProgress& step) {
+    if (progressOf.is_none() || raised)
+      return;
+    const nb::gil_scoped_acquire locked;
+    try {
+      static constexpr std::array kPhases = {"all dots alike", "each dot alone", "budget", "checks",
+                                             "front"};
+      progressOf(step.isTiming ? "timing" : kPhases[static_cast<std::size_t>(step.step.phase)],
+                 step.step.done, step.step.of);
+    } catch (nb::python_error& error) {
+      raised.emplace(std::move(error));
+    }
+  }
+
+  bool hasRaised() const { return raised.has_value(); }
+  void rethrow() {
+    if (raised)
+      throw std::move(*raised);
+  }
+
+private:
+  static nb::object arrayOf(const numerics::Tensor& tensor) {
+    const Array array = emptyOf(tensor.shape, numpyName(runtime::typeInFiles(tensor.type)));
+    std::memcpy(array.data, tensor.bytes.data(), tensor.bytes.size());
+    return array.numpy;
+  }
+
+  nb::object metricOf, progressOf;
+  std::optional<nb::python_error> raised;
+};
+
+nb::dict pointOf(const FormatTrials& trials, const backends::TuningResult& result,
+                 const tuning::Budget& budget, backends::TuningCost cost,
+                 const MeasuredChoice& choice) {
+  nb::list formats;
+  for (std::size_t candidate : choice.choice)
+    formats.append(pythonText(trials.candidateName(candidate)));
+  nb::dict point;
+  point["formats"] = nb::tuple(formats);
+  point["value"] = tuning::valueOf(budget, choice.loss, result.origin);
+  point["bytes"] = trials.weightBytes(choice.choice);
+  point["bits_per_weight"] = trials.bitsPerWeight(choice.choice);
+  point["seconds"] = cost == backends::TuningCost::Time ? nb::object(nb::float_(choice.cost))
+                                                        : nb::object(nb::none());
+  return point;
+}
+
+nb::dict dictOf(const FormatTrials& trials, const backends::TuningResult& result,
+                const tuning::Budget& budget, backends::TuningCost cost) {
+  const auto& measured = result.search.measured;
+  const auto point = [&](std::size_t at) {
+    return pointOf(trials, result, budget, cost, measured[at]);
+  };
+  const std::size_t chosen = result.search.best.value_or(result.search.leastLoss);
+  nb::list uniform, front, dots, failures;
+  for (std::size_t at : result.uniform)
+    uniform.append(point(at));
+  for (std::size_t at : tuning::front(measured))
+    front.append(point(at));
+  for (const backends::TrialDot& dot : trials.dots()) {
+    nb::list names;
+    for (const transforms::DotRecord& each : dot.dots)
+      names.append(pythonText(each.name));
+    dots.append(nb::tuple(names));
+  }
+  for (const auto& [choice, why] : result.failures)
+    failures.append(pythonText(why));
+  nb::dict facts;
+  facts["recipe"] = transforms::recipeText(
+      trials.rules(measured[chosen].choice, fmt::format("octavo tune: {}", tuning::text(budget))));
+  facts["is_met"] = result.search.best.has_value();
+  facts["dots"] = dots;
+  facts["f32"] = point(0);
+  facts["chosen"] = point(chosen);
+  facts["uniform"] = uniform;
+  facts["front"] = front;
+  facts["measured"] = measured.size();
+  facts["measured_before"] = result.fromState;
+  facts["failures"] = failures;
+  return facts;
+}
+
+nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
+              bool ignoresUnused, const std::string& function, const std::string& backendName,
+              const nb::list& sets, const std::string& budgetText,
+              const std::vector<std::string>& formats, const std::string& costName,
+              const nb::object& metric, const std::string& metricName, const std::string& state,
+              const std::string& match, const std::string& exclude, const std::string& parameters,
+              std::int64_t minSize, const nb::object& progress) {
+  const auto budget = tuning::parseBudget(budgetText, !metric.is_none());
+  if (!budget)
+    raise(ErrorClass::Format, "{}", budget.error());
+  if (costName != "bytes" && costName != "time")
+    raise(ErrorClass::Format, "cost: there is no \"{}\"; there are: bytes, time", costName);
+  const backends::TuningCost cost =
+      costName == "time" ? backends::TuningCost::Time : backends::TuningCost::Bytes;
+  const execution::Backend* backend = backends::find(backendName);
+  if (backend == nullptr)
+    raise(ErrorClass::Format, "backend: there is no \"{}\"; there are: {}", backendName,
+          fmt::join(backends::names(), ", "));
+  std::vector<std::string> files;
+  for (nb::handle path : paths)
+    files.push_back(pathOf(path, "weights"));
+  backends::TrialOptions trialOptions{
+      .function = function, .backend = backend, .candidates = candidatesOf(formats)};
+  transforms::DotOptions& dots = trialOptions.dots;
+  static_cast<transforms::DotFormats&>(dots) = trialOptions.candidates.front();
+  dots.match = match;
+  dots.exclude = exclude;
+  dots.parameters = parametersOf(parameters, files, arrays);
+  dots.minSize = minSize;
+  if (llvm::Error error = transforms::checkOptions(dots))
+    raise(ErrorClass::Format, "{}", llvm::toString(std::move(error)));
+
+  const std::string program(source.c_str(), source.size());
+  auto made = withoutLock([&]() -> llvm::Expected<std::unique_ptr<FormatTrials>> {
+    std::shared_ptr<mlir::MLIRContext> context = runtime::makeContext();
+    auto file = isPath ? runtime::readProgramFile(program, *context)
+                       : runtime::readProgram(program, "the program", *context);
+    if (!file)
+      return file.takeError();
+    return FormatTrials::make(context, std::move(*file), std::move(trialOptions));
+  });
+  if (!made)
+    raise(ErrorClass::Program, "{}", llvm::toString(made.takeError()));
+  FormatTrials& trials = **made;
+  std::vector<std::optional<Value>> bound =
+      namedValues(trials.arguments(), trials.name(), files, arrays, ignoresUnused);
+  for (std::size_t i = 0; i < bound.size(); ++i)
+    if (!bound[i])
+      bound[i] = trials.arguments()[i].given;
+  std::vector<std::vector<Value>> inputs;
+  for (nb::handle set : sets)
+    inputs.push_back(valuesOf(trials, bound, set));
+  trials.setInputs(std::move(inputs));
+
+  Callables callables(metric, progress);
+  Signals signals;
+  backends::TuningOptions options{.budget = *budget, .cost = cost};
+  if (!metric.is_none())
+    options.metric = [&](const FormatTrials::Outputs& outputs) {
+      return callables.metric(trials, outputs);
+    };
+  options.metricText = metricName;
+  options.state = state;
+  options.progress = [&](const backends::TuningProgress& step) { callables.progress(step); };
+  options.host.isInterrupted = [&] { return callables.hasRaised() || signals.areRaised(); };
+  auto result = withoutLock([&] { return backends::tuneFormats(trials, options); });
+  if (!result) {
+    const std::string message = llvm::toString(result.takeError());
+    callables.rethrow();
+    signals.rethrow();
+    raise(ErrorClass::Program, "{}", message);
+  }
+  callables.rethrow();
+  signals.rethrow();
+  return dictOf(trials, *result, *budget, cost);
+}
+
+} // namespace
+
+void addTuning(nb::module_& module) {
+  module.def("tune", &tune, nb::arg("program"), nb::arg("is_path"), nb::arg("files"),
+             nb::arg("arrays"), nb::arg("ignore_unused"), nb::arg("function"), nb::arg("backend"),
+             nb::arg("sets"), nb::arg("budget"), nb::arg("formats"), nb::arg("cost"),
+             nb::arg("metric").none(), nb::arg("metric_name"), nb::arg("state"), nb::arg("match"),
+             nb::arg("exclude"), nb::arg("parameters"), nb::arg("min_size"),
+             nb::arg("progress").none());
+}
+
+} // namespace octavo::python

@@ -1,0 +1,11 @@
+// octavo.tune.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace octavo::python {
+
+/// Adds `tune` to the module.
+void addTuning(nanobind::module_& module);
+
+} // namespace octavo::python
