@@ -62,9 +62,9 @@ std::string tableOf(const Calibration& calibration) {
       row.push_back(fmt::format("{:.4g}", tensor.magnitudes.percentile(percent)));
     table.push_back(std::move(row));
   }
-  return fmt::format("{}\n{} sides of dots over {} set{} of inputs\n", plainText(table),
-                     calibration.tensors.size(), calibration.inputSets,
-                     calibration.inputSets == 1 ? "" : "s");
+  return fmt::format("{}\n{} side{} of dots over {} set{} of inputs\n", plainText(table),
+                     calibration.tensors.size(), calibration.tensors.size() == 1 ? "" : "s",
+                     calibration.inputSets, calibration.inputSets == 1 ? "" : "s");
 }
 
 nlohmann::ordered_json document(const Calibration& calibration) {
