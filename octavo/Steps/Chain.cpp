@@ -59,10 +59,20 @@ ChainStep::ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> 
 }
 
 StepFacts ChainStep::facts() const {
+  if (links.size() == 1)
+    return links.front()->facts();
   std::string detail = fmt::format("{} links over {} rows", links.size(), rows);
   if (ranges > 1)
     detail += fmt::format(", {} at a time", rowsOfRange);
   return {.kind = StepFacts::Kind::Chain, .detail = std::move(detail), .operations = 0};
+}
+
+std::vector<const Sequence*> ChainStep::nested() const {
+  return links.size() == 1 ? links.front()->nested() : std::vector{&all};
+}
+
+const Step* ChainStep::timed(const RowStep* link) const {
+  return links.size() == 1 ? static_cast<const Step*>(this) : link;
 }
 
 /// Gives the slots memory of the worker, so that row number `range.begin` is their first one.
@@ -101,7 +111,8 @@ Outcome ChainStep::run(Frame& frame) const {
   if (ranges == 1 || ranges < kernels::threadsOf({})) {
     place(frame.whole, {0, rows, rows}, rows);
     for (const RowStep* link : links) {
-      const Timed timed(frame.host->profile, link, Profile::Extent::Whole);
+      const Timed time(links.size() == 1 ? nullptr : frame.host->profile, link,
+                       Profile::Extent::Whole);
       if (Outcome outcome = link->compute(frame, frame.whole, {0, rows, rows}, {}); !outcome)
         return outcome;
     }
@@ -124,7 +135,7 @@ Outcome ChainStep::run(Frame& frame) const {
                            number + 1 == ranges ? rows : (number + 1) * rowsOfRange, rows};
       place(*worker, range, mostRows);
       for (const RowStep* link : links) {
-        const Timed timed(host.profile, link, Profile::Extent::Piece);
+        const Timed time(host.profile, timed(link), Profile::Extent::Piece);
         if (Outcome outcome = link->compute(frame, *worker, range, {.threads = 1}); !outcome) {
           failed.add(number, std::move(outcome));
           break;

@@ -44,10 +44,13 @@ public:
             std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
             std::int64_t rowsOfRange, std::int64_t leastRows, std::size_t guard = 0);
   Outcome run(Frame& frame) const override;
+  /// Of one link, what it is.
   StepFacts facts() const override;
-  std::vector<const Sequence*> nested() const override { return {&all}; }
+  std::vector<const Sequence*> nested() const override;
 
 private:
+  /// What a profile is told of.
+  const Step* timed(const RowStep* link) const;
   /// `room` is how many rows the memory is for.
   void place(Worker& worker, RowRange range, std::int64_t room) const;
   /// Whether the links have left the guards in that memory as they were.

@@ -177,8 +177,8 @@ void ConvolutionStep::layOut(const float* values, std::int64_t group, std::int64
   }
 }
 
-Outcome ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                                 const kernels::Execution& execution) const {
+Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange range,
+                                  const kernels::Execution& execution, Finishing finishing) const {
   const RowRange own = range.of(shape.rows());
   const auto& weights =
       *static_cast<const Weights*>(frame.rights[static_cast<std::size_t>(number)].form.get());
@@ -201,6 +201,7 @@ Outcome ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRange ra
             patches.data(), depth, count, weights[static_cast<std::size_t>(group)],
             c + (own.begin + from) * shape.outputs + group * columns, shape.outputs, alone);
       }
+      finishing.finish(own.begin + from, own.begin + from + count);
     }
   };
   if (execution.threads == 1 || own.size() <= block)
@@ -213,7 +214,7 @@ Outcome ConvolutionStep::compute(const Frame& frame, Worker& worker, RowRange ra
   return {};
 }
 
-StepFacts ConvolutionStep::facts() const {
+StepFacts ConvolutionStep::productFacts() const {
   const auto rows = static_cast<double>(shape.rows()), depth = static_cast<double>(shape.depth()),
              outputs = static_cast<double>(shape.outputs);
   const double weightBytes = sizeof(float) * depth * outputs;

@@ -35,20 +35,21 @@ struct PatchShape {
 
 /// The result is [batch, places, features], row-major. Rule P10 in the order of the window's places
 /// and then of the features; what is padded is multiplied like any other zero.
-class ConvolutionStep : public RowStep {
+class ConvolutionStep : public ProductStep {
 public:
   /// `number` is of Frame::rights.
   ConvolutionStep(OperationTextPtr op, PatchShape shape, Slot input, Slot weight, Slot result,
                   int number)
-      : RowStep(std::move(op)), shape(std::move(shape)), input(input), weight(weight),
+      : ProductStep(std::move(op)), shape(std::move(shape)), input(input), weight(weight),
         result(result), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
-  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
-                  const kernels::Execution& execution) const override;
-  StepFacts facts() const override;
 
 private:
+  Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
+                   const kernels::Execution& execution, Finishing finishing) const override;
+  std::int64_t finishedRows() const override { return shape.rows(); }
+  StepFacts productFacts() const override;
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
   Weights pack(const float* values) const;
   tl::expected<std::shared_ptr<const Weights>, std::string> formOf(const Value& value) const;

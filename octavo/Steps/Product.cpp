@@ -47,6 +47,56 @@ bool isInterrupted(const Frame& frame) {
 
 } // namespace
 
+void ProductStep::finishWith(std::unique_ptr<KernelStep> step) {
+  kernel = step.get();
+  epilogue.add(std::move(step));
+}
+
+std::vector<const Sequence*> ProductStep::nested() const {
+  return kernel == nullptr ? std::vector<const Sequence*>() : std::vector{&epilogue};
+}
+
+StepFacts ProductStep::facts() const {
+  StepFacts facts = productFacts();
+  if (kernel != nullptr)
+    facts.detail += ", and its epilogue";
+  return facts;
+}
+
+kernels::RowFinisher ProductStep::Finishing::from(std::int64_t begin) {
+  first = begin;
+  if (kernel == nullptr)
+    return {};
+  return {.finish =
+              [](void* finishing, std::int64_t rowBegin, std::int64_t rowEnd) {
+                const auto& self = *static_cast<const Finishing*>(finishing);
+                self.finish(self.first + rowBegin, self.first + rowEnd);
+              },
+          .context = this};
+}
+
+void ProductStep::Finishing::finish(std::int64_t begin, std::int64_t end) const {
+  if (kernel == nullptr)
+    return;
+  const execution::Timed timed(frame.host->profile, kernel, execution::Profile::Extent::Piece);
+  static_cast<void>(kernel->compute(frame, worker, {begin, end, rows}, {.threads = 1}));
+}
+
+Outcome ProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
+                             const kernels::Execution& execution) const {
+  // Several threads divide rows for the kernel anew: those of one product are few.
+  const bool isAtOnce = kernel != nullptr && execution.threads == 1 && finishedRows() != 0;
+  const Finishing finishing(isAtOnce ? kernel : nullptr, frame, worker, finishedRows());
+  if (Outcome outcome = multiply(frame, worker, range, execution, finishing); !outcome)
+    return outcome;
+  if (kernel == nullptr || isAtOnce)
+    return {};
+  const execution::Timed timed(frame.host->profile, kernel,
+                               execution.threads == 1 ? execution::Profile::Extent::Piece
+                                                      : execution::Profile::Extent::Whole);
+  return kernel->compute(frame, worker, range, execution);
+}
+
 /// Calls f with a null pointer to elements of the type.
 template <typename F> static auto ofType(kernels::PlainType type, const F& f) {
   switch (type) {
@@ -122,8 +172,9 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
 }
 
 template <typename T>
-Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
-                                    const kernels::Execution& execution) const {
+Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRange range,
+                                      const kernels::Execution& execution,
+                                      Finishing finishing) const {
   const T* a = worker.at<T>(left.slot) + left.offset;
   auto* c =
       worker.at<std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, float>>(result);
@@ -139,7 +190,7 @@ Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange
                             .cStride = columns},
                            std::span(batch).subspan(static_cast<std::size_t>(own.begin),
                                                     static_cast<std::size_t>(own.size())),
-                           execution);
+                           execution, finishing.from(own.begin * rows));
     return {};
   }
   const RowRange own = range.of(rows);
@@ -154,16 +205,17 @@ Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange
       return interruption(*this);
     end = std::min(begin + rowsOfPart, own.end);
     kernels::multiplyRows(a + begin * left.stride, left.stride, end - begin, matrix,
-                          c + begin * columns, columns, execution);
+                          c + begin * columns, columns, execution, finishing.from(begin));
   }
   return {};
 }
 
-Outcome MatrixProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                                   const kernels::Execution& execution) const {
+Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
+                                    const kernels::Execution& execution,
+                                    Finishing finishing) const {
   return ofType(type, [&](const auto* none) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(none)>>;
-    return multiply<T>(frame, worker, range, execution);
+    return multiplyAs<T>(frame, worker, range, execution, finishing);
   });
 }
 
@@ -247,8 +299,9 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
   return {};
 }
 
-Outcome ScaledProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
-                                   const kernels::Execution& execution) const {
+Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
+                                    const kernels::Execution& execution,
+                                    Finishing /*finishing*/) const {
   const auto& right =
       *static_cast<const kernels::PackedOperand*>(rightOf(frame, number).form.get());
   const RowRange own = range.of(rows);
@@ -259,7 +312,7 @@ Outcome ScaledProductStep::compute(const Frame& frame, Worker& worker, RowRange 
   return {};
 }
 
-StepFacts MatrixProductStep::facts() const {
+StepFacts MatrixProductStep::productFacts() const {
   const auto count = static_cast<double>(batch.size());
   const auto m = static_cast<double>(rows), k = static_cast<double>(depth),
              n = static_cast<double>(columns);
@@ -322,7 +375,7 @@ StepFacts PackStoredStep::facts() const {
       .kind = StepFacts::Kind::Pack, .detail = formatName(plan.left, plan.depth), .operations = 0};
 }
 
-StepFacts ScaledProductStep::facts() const {
+StepFacts ScaledProductStep::productFacts() const {
   const double weightBytes = bytesOf(plan.right, columns, plan.depth);
   const double results = static_cast<double>(rows) * static_cast<double>(columns);
   return {.kind = StepFacts::Kind::Product,

@@ -4,7 +4,7 @@
 #include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Numerics/QuantizeOptions.h"
-#include "octavo/Steps/Chain.h"
+#include "octavo/Steps/Kernel.h"
 
 namespace octavo::steps {
 
@@ -12,10 +12,49 @@ namespace octavo::steps {
 /// order than those of more (rules D6 and D7).
 inline constexpr std::int64_t kFewRows = 16;
 
+/// A product, and the kernel that finishes its rows, if it has one: its epilogue, which reads rows
+/// of the result while they are in cache.
+class ProductStep : public RowStep {
+public:
+  using RowStep::RowStep;
+  /// Each row of the result is as many rows of the kernel, which read of the result that row alone.
+  void finishWith(std::unique_ptr<KernelStep> kernel);
+  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
+                  const kernels::Execution& execution) const final;
+  StepFacts facts() const final;
+  std::vector<const Sequence*> nested() const final;
+
+protected:
+  /// Has the kernel go over rows of the result, counted from `first` on, as they become whole.
+  class Finishing {
+  public:
+    Finishing(const KernelStep* kernel, const Frame& frame, Worker& worker, std::int64_t rows)
+        : kernel(kernel), frame(frame), worker(worker), rows(rows) {}
+    /// Of rows that are counted from `first` on.
+    kernels::RowFinisher from(std::int64_t first);
+    void finish(std::int64_t begin, std::int64_t end) const;
+
+  private:
+    const KernelStep* kernel;
+    const Frame& frame;
+    Worker& worker;
+    std::int64_t rows, first = 0;
+  };
+  virtual Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
+                           const kernels::Execution& execution, Finishing finishing) const = 0;
+  /// That `multiply` finishes; 0 where it leaves that for the end.
+  virtual std::int64_t finishedRows() const = 0;
+  virtual StepFacts productFacts() const = 0;
+
+private:
+  Sequence epilogue;
+  const KernelStep* kernel = nullptr; ///< of the epilogue
+};
+
 /// Products of f32, bf16 or int8, [rows, depth] * [columns, depth]^T each; the result is row-major,
 /// f32, of int8 int32.
 /// Its ranges are of rows, or of products where it has a batch.
-class MatrixProductStep : public RowStep {
+class MatrixProductStep : public ProductStep {
 public:
   struct Side {
     Slot slot;
@@ -25,21 +64,24 @@ public:
   MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
                     Slot result, std::int64_t rows, std::int64_t depth, std::int64_t columns,
                     std::vector<kernels::BatchOffsets> batch, int number)
-      : RowStep(std::move(op)), type(type), left(left), right(right), result(result), rows(rows),
-        depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
+      : ProductStep(std::move(op)), type(type), left(left), right(right), result(result),
+        rows(rows), depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
-  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
-                  const kernels::Execution& execution) const override;
-  StepFacts facts() const override;
 
 private:
   tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
   formOf(const Value& value) const;
   kernels::PackedMatrix pack(const std::byte* memory, kernels::PackedMatrix&& old) const;
   template <typename T>
+  Outcome multiplyAs(const Frame& frame, Worker& worker, RowRange range,
+                     const kernels::Execution& execution, Finishing finishing) const;
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
-                   const kernels::Execution& execution) const;
+                   const kernels::Execution& execution, Finishing finishing) const override;
+  std::int64_t finishedRows() const override {
+    return rows * static_cast<std::int64_t>(batch.size());
+  }
+  StepFacts productFacts() const override;
 
   kernels::PlainType type;
   Side left, right;
@@ -84,22 +126,24 @@ private:
   int from, packed;
 };
 
-class ScaledProductStep : public RowStep {
+class ScaledProductStep : public ProductStep {
 public:
   /// `packed` is of Worker::packed, `weight` among the values, [columns, depth] or transposed,
   /// `number` of Frame::rights.
   ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, int weight,
                     bool isTransposed, Slot result, std::int64_t rows, std::int64_t columns,
                     int number)
-      : RowStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
+      : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
         isTransposed(isTransposed), result(result), rows(rows), columns(columns), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
-  Outcome compute(const Frame& frame, Worker& worker, RowRange range,
-                  const kernels::Execution& execution) const override;
-  StepFacts facts() const override;
 
 private:
+  Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
+                   const kernels::Execution& execution, Finishing finishing) const override;
+  std::int64_t finishedRows() const override { return 0; }
+  StepFacts productFacts() const override;
+
   kernels::PackedOperand pack(const numerics::ScaledTensor& scaled) const;
   tl::expected<std::shared_ptr<const kernels::PackedOperand>, std::string>
   formOf(const Value& value) const;

@@ -5,15 +5,14 @@
 // RUN: octavo run %s --backend reference --explain-compile --function main | FileCheck %s --check-prefix=REFERENCE
 
 // The dot packs its argument on the right, 8 x 16 values of f32, once. The addition and the
-// exponential are one kernel; the other addition has the same code but for its type. The constant
+// exponential are one kernel, its epilogue; the other addition has the same code but for its type. The constant
 // and the broadcast are nobody's steps.
 
 // CHECK:      program       {{.*}}explain.mlir @main
 // CHECK-NEXT: compiled      8 operations after the passes
 // CHECK-NEXT:   kernels     3 operations in 2 kernels, 2 of them different
-// CHECK-NEXT:   products    1: 1 f32 x f32
+// CHECK-NEXT:   products    1: 1 f32 x f32, and its epilogue
 // CHECK-NEXT:   in place    2 operations: views, constants, and what has no use
-// CHECK-NEXT: {{^ *}}besides     1 chain
 // CHECK-NEXT:   interpreted 2 operations
 // CHECK-NEXT: memory        arena {{.*}}, constants 0 bytes, 1 weight packed once, 512 bytes
 // CHECK-EMPTY:
@@ -23,7 +22,7 @@
 
 // JSON:      "compiled": true
 // JSON-NEXT: "operations": 8
-// JSON:      "what": "f32 x f32"
+// JSON:      "what": "f32 x f32, and its epilogue"
 // JSON-NEXT: "count": 1
 // JSON:      "packed_weights"
 // JSON-NEXT:   "count": 1

@@ -10,8 +10,8 @@ import pytest
 pytestmark = pytest.mark.mlir
 
 OCTAVO = pathlib.Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
-# A product and a kernel in a chain, the loop with a product and a kernel in each of its 3 turns (and the kernel
-# of its condition in 4). So few rows are one range.
+# A product with a kernel as its epilogue, the loop with another one in each of its 3 turns (and the kernel of its
+# condition in 4). So few rows are one range.
 PROGRAM = """
 func.func @main(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor<16x64xf32> {
   %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x64xf32>) -> tensor<16x64xf32> loc("first/dot")
@@ -61,7 +61,11 @@ def test_a_profile_has_each_step_as_often_as_it_ran(run, tmp_path):
     (loop,) = (e for e in steps if e["cat"] == "loop")
     inner = [e for e in steps if e["name"].startswith("loop/")]
     assert all(loop["ts"] <= e["ts"] and e["ts"] + e["dur"] <= loop["ts"] + loop["dur"] + 1e-3 for e in inner)
-    assert sorted(e["name"] for e in steps if e["cat"] == "chain") == ["2 links over 16 rows"] * 4
+    # Epilogues run within their products.
+    for product, kernel in (("first/dot", "first/tanh"), ("loop/dot", "loop/negate")):
+        spans = [sorted((e["ts"], e["ts"] + e["dur"]) for e in steps if e["name"] == name) for name in (product, kernel)]
+        assert all(a <= c and d <= b + 1e-3 for (a, b), (c, d) in zip(*spans, strict=True))
+    assert dot["args"]["detail"] == "f32 x f32, and its epilogue"
     rows = [line.split() for line in ended.stdout.splitlines()]
     (product,) = (row for row in rows if row[-1:] == ["product"])
     assert product[3] == "4"

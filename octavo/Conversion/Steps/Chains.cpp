@@ -109,6 +109,7 @@ private:
   void begin(std::size_t first);
   void dropPacked();
   void findWithin();
+  void findEpilogues();
   static bool fits(const Node& node, std::int64_t rows, const Values& made);
 };
 
@@ -230,6 +231,66 @@ void ChainBuilder::findWithin() {
     readBeyond(value, nullptr);
 }
 
+/// The rows of the result of a product, if it can be computed row by row.
+std::int64_t resultRowsOf(const Node& node) {
+  const std::int64_t ofBatch =
+      node.matrices && node.matrices->left.batch.size() > 1 ? node.matrices->rows : 1;
+  return rowsOf(node) * ofBatch;
+}
+
+bool isProduct(const Node& node) {
+  if (node.scaled && node.scaled->quantize)
+    return isPackedForProducts(node.scaled->quantize);
+  return node.matrices || node.patches || node.scaled;
+}
+
+/// Whether a kernel can go over rows of a product's result: it reads no others of it.
+bool finishes(const Node& kernel, const Node& product, std::int64_t rows) {
+  return kernel.isKernel() && kernel.kernel.rows % rows == 0 &&
+         llvm::all_of(kernel.code.reads, [&](const Element& read) {
+           return inMemory(read.tensor) != product.op->getResult(0) ||
+                  isLocal({inMemory(read.tensor), read.linear}, kernel.kernel.rows, rows);
+         });
+}
+
+/// Makes kernels the epilogues of the products that are the last of what they read: of a link of
+/// the same chain, or of a product that is no link and whose rows are not cut.
+void ChainBuilder::findEpilogues() {
+  llvm::DenseMap<mlir::Value, std::pair<std::size_t, std::size_t>> makers; // chain and link
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    std::vector<Node>& links = chains[c].links;
+    const auto productOf = [&](const Node& node) -> Node* {
+      std::optional<std::pair<std::size_t, std::size_t>> last;
+      if (node.isKernel())
+        for (mlir::Value value : memoryReadBy(node))
+          if (const auto found = makers.find(value); found != makers.end())
+            last = std::max(last.value_or(found->second), found->second);
+      if (!last)
+        return nullptr;
+      Chain& chain = chains[last->first];
+      Node& product = chain.links[last->second];
+      const bool areAlone = chain.rows == 0 && chains[c].rows == 0;
+      const std::int64_t rows = last->first == c ? resultRowsOf(product) : areAlone ? 1 : 0;
+      const bool fits =
+          rows != 0 && isProduct(product) && !product.epilogue && finishes(node, product, rows);
+      return fits ? &product : nullptr;
+    };
+    for (std::size_t i = 0; i < links.size();) {
+      if (Node* product = productOf(links[i])) {
+        product->epilogue = std::make_shared<const Node>(std::move(links[i]));
+        links.erase(links.begin() + static_cast<std::ptrdiff_t>(i));
+        for (mlir::Value value : madeBy(*product->epilogue))
+          makers[value] = makers.lookup(product->op->getResult(0));
+        continue;
+      }
+      for (mlir::Value value : madeBy(links[i]))
+        makers[value] = {c, i};
+      ++i;
+    }
+  }
+  std::erase_if(chains, [](const Chain& chain) { return chain.links.empty(); });
+}
+
 std::vector<Chain> ChainBuilder::build() {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (isTaken[i])
@@ -241,6 +302,7 @@ std::vector<Chain> ChainBuilder::build() {
   }
   dropPacked();
   findWithin();
+  findEpilogues();
   return std::move(chains);
 }
 

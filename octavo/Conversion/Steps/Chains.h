@@ -19,9 +19,10 @@ struct Chain {
 /// The memory that a node reads and does not write itself.
 llvm::SmallVector<mlir::Value> memoryReadBy(const Node& node);
 
-/// The nodes of a block (Nodes.h) in chains that begin with products. A quantization that is packed
-/// for products becomes a link before the first product that uses it; where all of its products are
-/// in chains, it is no node besides.
+/// The nodes of a block (Nodes.h) in chains that begin with products. A kernel that reads a
+/// product's rows, and nothing that is made later, becomes its epilogue. A quantization that is
+/// packed for products becomes a link before the first product that uses it; where all of its
+/// products are in chains, it is no node besides.
 llvm::Expected<std::vector<Chain>> chainsOf(mlir::Block& block);
 
 } // namespace octavo::conversion

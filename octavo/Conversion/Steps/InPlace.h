@@ -13,8 +13,8 @@ struct UpdatedArgument {
   unsigned argument, result;
 };
 
-/// The donated arguments that become a result by updates alone (dynamic_update_slice, scatter, loops of them),
-/// where nothing else reads what an update writes over.
+/// The donated arguments that become a result by updates alone (dynamic_update_slice, scatter,
+/// loops of them), where nothing else reads what an update writes over.
 std::vector<UpdatedArgument> updatedArguments(mlir::func::FuncOp function);
 
 /// The other results that arguments are donated to, one each: by the value that has their memory.

@@ -105,17 +105,18 @@ private:
 
   llvm::Error block(mlir::Block& block, Sequence& sequence);
   using RowStepPtr = std::unique_ptr<steps::RowStep>;
+  using ProductStepPtr = std::unique_ptr<steps::ProductStep>;
   llvm::Error chain(const Chain& chain, Sequence& sequence);
   llvm::Expected<std::vector<RowStepPtr>> rowSteps(const Node& node);
   std::size_t numberOf(const KernelCode& code);
   bool canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place);
-  llvm::Expected<RowStepPtr> kernel(const Node& node);
-  llvm::Expected<RowStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
-  llvm::Expected<RowStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
+  llvm::Expected<std::unique_ptr<steps::KernelStep>> kernel(const Node& node);
+  llvm::Expected<ProductStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
+  llvm::Expected<ProductStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
   llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
   llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
-  llvm::Error scaled(mlir::Operation* op, const ScaledProduct& product,
-                     std::vector<RowStepPtr>& steps);
+  llvm::Expected<ProductStepPtr> scaled(mlir::Operation* op, const ScaledProduct& product,
+                                        std::vector<RowStepPtr>& steps);
   llvm::Error operation(mlir::Operation* op, Sequence& sequence);
   llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
   llvm::Error branch(mlir::Operation* op, Sequence& sequence);
@@ -228,7 +229,7 @@ bool Lowering::canBeOverwritten(mlir::Value value, mlir::Operation* op, const Pl
          (slot(place).kind == SlotUse::Kind::Arena || slot(place).kind == SlotUse::Kind::Donated);
 }
 
-llvm::Expected<Lowering::RowStepPtr> Lowering::kernel(const Node& node) {
+llvm::Expected<std::unique_ptr<steps::KernelStep>> Lowering::kernel(const Node& node) {
   std::vector<Slot> slots;
   for (mlir::Value argument : node.code.arguments) {
     llvm::Expected<Slot> place = usedSlot(argument);
@@ -499,8 +500,8 @@ llvm::Error Lowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
   return llvm::Error::success();
 }
 
-llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
-                                                        const MatrixProduct& product) {
+llvm::Expected<Lowering::ProductStepPtr> Lowering::matrices(mlir::Operation* op,
+                                                            const MatrixProduct& product) {
   llvm::Expected<Slot> left = usedSlot(product.left.memory);
   if (!left)
     return left.takeError();
@@ -524,8 +525,8 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::matrices(mlir::Operation* op,
       product.rows, product.depth, product.columns, std::move(batch), program.rightCount++);
 }
 
-llvm::Expected<Lowering::RowStepPtr> Lowering::convolution(mlir::Operation* op,
-                                                           const PatchProduct& product) {
+llvm::Expected<Lowering::ProductStepPtr> Lowering::convolution(mlir::Operation* op,
+                                                               const PatchProduct& product) {
   llvm::Expected<Slot> input = usedSlot(product.input);
   if (!input)
     return input.takeError();
@@ -555,8 +556,9 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::pack(mlir::Operation* op,
 }
 
 /// Packs and multiplies; a quantization has been packed before.
-llvm::Error Lowering::scaled(mlir::Operation* op, const ScaledProduct& product,
-                             std::vector<RowStepPtr>& steps) {
+llvm::Expected<Lowering::ProductStepPtr> Lowering::scaled(mlir::Operation* op,
+                                                          const ScaledProduct& product,
+                                                          std::vector<RowStepPtr>& steps) {
   llvm::Expected<Place> weight = used(product.weight);
   if (!weight)
     return weight.takeError();
@@ -573,10 +575,9 @@ llvm::Error Lowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
-  steps.push_back(std::make_unique<steps::ScaledProductStep>(
-      text(op), product.plan, left, weight->number, product.isTransposed, *result, product.rows,
-      product.columns, program.rightCount++));
-  return llvm::Error::success();
+  return std::make_unique<steps::ScaledProductStep>(text(op), product.plan, left, weight->number,
+                                                    product.isTransposed, *result, product.rows,
+                                                    product.columns, program.rightCount++);
 }
 
 /// The quantization that one of its products packs.
@@ -590,23 +591,36 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::quantization(ir::QuantizeOp op) {
 /// A node's steps, if it can be cut into rows; else none.
 llvm::Expected<std::vector<Lowering::RowStepPtr>> Lowering::rowSteps(const Node& node) {
   std::vector<RowStepPtr> steps;
-  const auto one = [&](llvm::Expected<RowStepPtr> step) -> llvm::Expected<std::vector<RowStepPtr>> {
-    if (!step)
-      return step.takeError();
-    steps.push_back(std::move(*step));
-    return std::move(steps);
+  const auto add = [&](auto step) {
+    if (step)
+      steps.push_back(std::move(*step));
+    return step.takeError();
   };
+  const auto finished = [&](llvm::Expected<ProductStepPtr> product) -> llvm::Error {
+    if (!product)
+      return product.takeError();
+    if (node.epilogue) {
+      auto epilogue = kernel(*node.epilogue);
+      if (!epilogue)
+        return epilogue.takeError();
+      (*product)->finishWith(std::move(*epilogue));
+    }
+    steps.push_back(std::move(*product));
+    return llvm::Error::success();
+  };
+  llvm::Error error = llvm::Error::success();
   if (node.isKernel())
-    return one(kernel(node));
-  if (node.matrices)
-    return one(matrices(node.op, *node.matrices));
-  if (node.patches)
-    return one(convolution(node.op, *node.patches));
-  if (node.isPacked && !node.op->use_empty())
-    return one(quantization(mlir::cast<ir::QuantizeOp>(node.op)));
-  if (node.scaled && (!node.scaled->quantize || packed.contains(node.scaled->quantize)))
-    if (llvm::Error error = scaled(node.op, *node.scaled, steps))
-      return std::move(error);
+    error = add(kernel(node));
+  else if (node.matrices)
+    error = finished(matrices(node.op, *node.matrices));
+  else if (node.patches)
+    error = finished(convolution(node.op, *node.patches));
+  else if (node.isPacked && !node.op->use_empty())
+    error = add(quantization(mlir::cast<ir::QuantizeOp>(node.op)));
+  else if (node.scaled && (!node.scaled->quantize || packed.contains(node.scaled->quantize)))
+    error = finished(scaled(node.op, *node.scaled, steps));
+  if (error)
+    return std::move(error);
   return std::move(steps);
 }
 
@@ -657,11 +671,17 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
   for (const Node& node : chain.links) {
     const std::size_t before = overwriters.size();
     llvm::Expected<std::vector<RowStepPtr>> steps = rowSteps(node);
-    // Other links read other rows than those that are written, and after they are.
+    // Other links, and the product whose epilogue writes, read other rows than those that are
+    // written, and after they are.
     if (steps && overwriters.size() > before)
       overwriters.back().over.remove_if([&](const auto& each) {
+        const auto reads = [&](const Node& other) {
+          return llvm::is_contained(memoryReadBy(other), each.second);
+        };
         return llvm::any_of(chain.links, [&](const Node& other) {
-          return &other != &node && llvm::is_contained(memoryReadBy(other), each.second);
+          const bool isWriter = &other == &node;
+          return (reads(other) && !(isWriter && node.isKernel())) ||
+                 (other.epilogue && !isWriter && reads(*other.epilogue));
         });
       });
     if (!steps)
@@ -672,7 +692,7 @@ llvm::Error Lowering::chain(const Chain& chain, Sequence& sequence) {
       links.push_back(std::move(step));
     ++link;
   }
-  if (links.size() == 1 || chain.rows <= 1) {
+  if (chain.rows <= 1 || (links.size() == 1 && !chain.links.front().epilogue)) {
     const int begin = position;
     for (RowStepPtr& step : links)
       add(sequence, std::move(step));

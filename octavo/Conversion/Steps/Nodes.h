@@ -9,6 +9,7 @@
 #include "mlir/IR/Block.h"
 #include "llvm/Support/Error.h"
 
+#include <memory>
 #include <vector>
 
 namespace octavo::conversion {
@@ -25,6 +26,8 @@ struct Node {
   std::optional<PatchProduct> patches = std::nullopt;
   /// Of a quantization: whether its products pack it, or nobody uses it.
   bool isPacked = false;
+  /// Of a product: a kernel that reads rows of the result as soon as they are whole (Chains.h).
+  std::shared_ptr<const Node> epilogue = nullptr;
 
   bool isKernel() const { return op == nullptr; }
 };

@@ -43,21 +43,30 @@ struct Spent {
   }
 };
 
-/// Of each step, without the steps that it ran. A chain's time is its links', in proportion to what
-/// they took on all threads.
+/// Of each step, without the steps that it ran. What ran in pieces, a chain's links and products'
+/// epilogues, has the time of what it ran in, in proportion to what it took on all threads.
 std::map<const Explanation::Step*, Spent> spentBySteps(const RunProfile& profile,
                                                        const Explanation& explanation) {
   const StepsById steps = stepsById(explanation);
   std::map<const Explanation::Step*, Spent> spent;
   std::map<const RunProfile::Event*, std::map<const Explanation::Step*, double>> links;
   std::vector<const RunProfile::Event*> around;
+  std::map<int, std::vector<const RunProfile::Event*>> piecesAround; // of each thread
   for (const RunProfile::Event& event : profile.events()) {
     while (!around.empty() && around.back()->begin + around.back()->seconds <= event.begin)
       around.pop_back();
     const Explanation::Step* step = steps.at(event.step);
     if (event.extent == Extent::Piece) {
-      if (!around.empty() && around.back()->step != event.step)
-        links[around.back()][step] += event.seconds;
+      if (around.empty())
+        continue;
+      auto& taken = links[around.back()];
+      auto& pieces = piecesAround[event.thread];
+      while (!pieces.empty() && pieces.back()->begin + pieces.back()->seconds <= event.begin)
+        pieces.pop_back();
+      if (!pieces.empty())
+        taken[steps.at(pieces.back()->step)] -= event.seconds;
+      taken[step] += event.seconds;
+      pieces.push_back(&event);
       continue;
     }
     if (!around.empty())
@@ -69,9 +78,15 @@ std::map<const Explanation::Step*, Spent> spentBySteps(const RunProfile& profile
     double all = 0;
     for (const auto& [step, seconds] : taken)
       all += seconds;
-    for (const auto& [step, seconds] : taken)
-      spent[step].add(chain->seconds * seconds / all, *step);
-    spent[steps.at(chain->step)].seconds -= chain->seconds;
+    const Explanation::Step* const own = steps.at(chain->step);
+    spent[own].seconds -= chain->seconds;
+    for (const auto& [step, seconds] : taken) {
+      const double part = chain->seconds * seconds / all;
+      if (step == own)
+        spent[own].seconds += part;
+      else
+        spent[step].add(part, *step);
+    }
   }
   return spent;
 }
