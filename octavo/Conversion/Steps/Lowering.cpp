@@ -5,6 +5,7 @@
 #include "octavo/Conversion/Kernels/Sort.h"
 #include "octavo/Conversion/Steps/Chains.h"
 #include "octavo/Conversion/Steps/InPlace.h"
+#include "octavo/Conversion/Steps/Reductions.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
@@ -894,6 +895,7 @@ llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
   layOutLeftSides(block);
+  reduceByRows(block);
   program.operations += llvm::range_size(block.without_terminator());
   llvm::Expected<std::vector<Chain>> chains = chainsOf(block);
   if (!chains)
