@@ -380,8 +380,8 @@ private:
 };
 
 /// Dots and convolutions of floats narrower than f32 as those of f32: what they are by rules I12
-/// and I21, operands converted exactly and the result rounded once. Dots of two bf16 keep their
-/// operands, which the kernels multiply as they are.
+/// and I21, operands converted exactly and the result rounded once. Those of bf16, and of narrow
+/// floats, which bf16 holds, are of bf16.
 void widenProducts(mlir::ModuleOp module) {
   module->walk([&](mlir::Operation* op) {
     auto dot = llvm::dyn_cast<stablehlo::DotGeneralOp>(op);
@@ -401,12 +401,20 @@ void widenProducts(mlir::ModuleOp module) {
     };
     if (!llvm::all_of(types, isFloatToF32) || llvm::all_of(types, isWide))
       return;
-    const auto isBf16 = [](mlir::Type each) { return mlir::getElementTypeOrSelf(each).isBF16(); };
-    const bool isKept = dot && llvm::all_of(op->getOperandTypes(), isBf16);
-    for (mlir::OpOperand& operand : op->getOpOperands())
-      if (!isKept && !isWide(operand.get().getType()))
-        operand.set(stablehlo::ConvertOp::create(builder, op->getLoc(),
-                                                 f32(operand.get().getType()), operand.get()));
+    const auto fitsBf16 = [](mlir::Type each) {
+      const format::ElementFormat* format = elementFormat(mlir::getElementTypeOrSelf(each));
+      return format != nullptr && format->hasZero() &&
+             (format->isNarrow() || format->name == "bf16");
+    };
+    const mlir::Type multiplied = llvm::all_of(op->getOperandTypes(), fitsBf16)
+                                      ? mlir::Type(builder.getBF16Type())
+                                      : mlir::Type(builder.getF32Type());
+    for (mlir::OpOperand& operand : op->getOpOperands()) {
+      auto given = mlir::cast<mlir::RankedTensorType>(operand.get().getType());
+      if (given.getElementType() != multiplied)
+        operand.set(stablehlo::ConvertOp::create(builder, op->getLoc(), given.clone(multiplied),
+                                                 operand.get()));
+    }
     if (isWide(type))
       return;
     mlir::Value result = op->getResult(0);
@@ -484,6 +492,8 @@ llvm::Error simplify(mlir::ModuleOp module) {
   legalize.addPass(transforms::createLegalizeArith());
   legalize.addPass(transforms::createInlineFusedDots());
   simplify.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
+  // Numbers that exporters convert and broadcast would be kernels of their own.
+  simplify.addPass(transforms::createFoldConstants({.maxElements = 1}));
   simplify.addPass(mlir::createCanonicalizerPass());
   simplify.addPass(mlir::createCSEPass());
   const Diagnostics diagnostics(*module.getContext());

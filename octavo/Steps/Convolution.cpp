@@ -34,21 +34,21 @@ std::int64_t coordinate(const PatchAxis& axis, std::int64_t place, std::int64_t 
 }
 
 /// Copies runs that are often too short for a call to pay.
-void copyRun(float* to, const float* from, std::int64_t count) {
+template <typename T> void copyRun(T* to, const T* from, std::int64_t count) {
   constexpr std::int64_t kWide = 4, kLong = 128;
   if (count >= kLong) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
     return;
   }
   std::int64_t i = 0;
   for (; i + kWide <= count; i += kWide)
-    std::memcpy(to + i, from + i, kWide * sizeof(float));
+    std::memcpy(to + i, from + i, kWide * sizeof(T));
   for (; i < count; ++i)
     to[i] = from[i];
 }
 
-void clearRun(float* to, std::int64_t count) {
-  std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float));
+template <typename T> void clearRun(T* to, std::int64_t count) {
+  std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(T));
 }
 
 } // namespace
@@ -56,17 +56,17 @@ void clearRun(float* to, std::int64_t count) {
 std::int64_t PatchShape::rows() const { return batch * product(axes, &PatchAxis::places); }
 std::int64_t PatchShape::depth() const { return features * product(axes, &PatchAxis::window); }
 
-ConvolutionStep::Weights ConvolutionStep::pack(const float* values) const {
+template <typename T> ConvolutionStep::Weights ConvolutionStep::pack(const T* values) const {
   const std::int64_t depth = shape.depth(), columns = shape.outputs / shape.groups();
   const std::size_t rank = shape.axes.size();
-  std::vector<float> ordered(static_cast<std::size_t>(depth * columns));
+  std::vector<T> ordered(static_cast<std::size_t>(depth * columns));
   Weights groups;
   for (std::int64_t group = 0; group < shape.groups(); ++group) {
-    const float* first = values + shape.weightOffset + group * columns * shape.weightOutputStride;
+    const T* first = values + shape.weightOffset + group * columns * shape.weightOutputStride;
     std::vector<std::int64_t> place(rank, 0);
-    float* to = ordered.data();
+    T* to = ordered.data();
     for (std::int64_t row = 0; row < depth / std::max<std::int64_t>(1, shape.features); ++row) {
-      const float* from = first;
+      const T* from = first;
       for (std::size_t axis = 0; axis < rank; ++axis)
         from += place[axis] * shape.axes[axis].weightStride;
       for (std::int64_t i = 0; i < shape.features; ++i)
@@ -83,18 +83,28 @@ ConvolutionStep::Weights ConvolutionStep::pack(const float* values) const {
   return groups;
 }
 
+ConvolutionStep::Weights ConvolutionStep::packed(const std::byte* memory) const {
+  return shape.type == kernels::PlainType::F32
+             ? pack(reinterpret_cast<const float*>(memory))
+             : pack(reinterpret_cast<const std::uint16_t*>(memory));
+}
+
 tl::expected<std::shared_ptr<const ConvolutionStep::Weights>, std::string>
 ConvolutionStep::formOf(const Value& value) const {
-  execution::Forms::Key key{shape.features,     shape.outputs,           shape.groups(),
-                            shape.weightOffset, shape.weightInputStride, shape.weightOutputStride};
+  execution::Forms::Key key{static_cast<std::int64_t>(shape.type),
+                            shape.features,
+                            shape.outputs,
+                            shape.groups(),
+                            shape.weightOffset,
+                            shape.weightInputStride,
+                            shape.weightOutputStride};
   for (const PatchAxis& axis : shape.axes)
     key.insert(key.end(), {axis.window, axis.weightStride});
   return value.forms().of<Weights>(key, [&]() -> tl::expected<Weights, std::string> {
     if (!value.isUnread())
-      return pack(value.tensor().as<float>().data());
+      return packed(value.tensor().bytes.data());
     std::vector<std::byte> bytes(value.unread().bytes());
-    return value.unread().read(0, bytes).map(
-        [&] { return pack(reinterpret_cast<const float*>(bytes.data())); });
+    return value.unread().read(0, bytes).map([&] { return packed(bytes.data()); });
   });
 }
 
@@ -112,14 +122,15 @@ Outcome ConvolutionStep::prepare(Frame& frame) const {
     return {};
   }
   operand.owner = Value();
-  operand.form = std::make_shared<const Weights>(pack(frame.at<float>(weight)));
+  operand.form = std::make_shared<const Weights>(packed(frame.at(weight)));
   return {};
 }
 
 /// The elements that rows of the result see in one group, a patch of `depth` elements for each:
 /// place by place of the window, all rows of one line of the result at a time.
-void ConvolutionStep::layOut(const float* values, std::int64_t group, std::int64_t row,
-                             std::int64_t count, float* patches) const {
+template <typename T>
+void ConvolutionStep::layOut(const T* values, std::int64_t group, std::int64_t row,
+                             std::int64_t count, T* patches) const {
   const std::size_t rank = shape.axes.size();
   const std::int64_t features = shape.features, depth = shape.depth();
   const PatchAxis& inner = shape.axes.back();
@@ -136,15 +147,15 @@ void ConvolutionStep::layOut(const float* values, std::int64_t group, std::int64
       rest /= shape.axes[axis].places;
     }
     const std::int64_t image = rest + (shape.batchGroups > 1 ? group * shape.batch : 0);
-    const float* first = values + shape.inputOffset + image * shape.imageStride +
-                         (shape.inputGroups > 1 ? group * features : 0);
+    const T* first = values + shape.inputOffset + image * shape.imageStride +
+                     (shape.inputGroups > 1 ? group * features : 0);
     for (std::int64_t line = 0; line < lines; ++line) {
-      const float* from = first;
+      const T* from = first;
       for (std::size_t axis = 0; axis + 1 < rank && from != nullptr; ++axis) {
         const std::int64_t at = coordinate(shape.axes[axis], places[axis], window[axis]);
         from = at < 0 ? nullptr : from + at * shape.axes[axis].inputStride;
       }
-      float* patch = patches + line * inner.window * features;
+      T* patch = patches + line * inner.window * features;
       for (std::int64_t place = begin; place < begin + length; ++place, patch += depth) {
         if (from == nullptr) {
           clearRun(patch, inner.window * features);
@@ -177,21 +188,22 @@ void ConvolutionStep::layOut(const float* values, std::int64_t group, std::int64
   }
 }
 
-Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange range,
-                                  const kernels::Execution& execution, Finishing finishing) const {
+template <typename T>
+void ConvolutionStep::multiplyAs(const Frame& frame, Worker& worker, RowRange range,
+                                 const kernels::Execution& execution, Finishing finishing) const {
   const RowRange own = range.of(shape.rows());
   const auto& weights =
       *static_cast<const Weights*>(frame.rights[static_cast<std::size_t>(number)].form.get());
-  const float* values = worker.at<float>(input);
+  const T* values = worker.at<const T>(input);
   auto* c = worker.at<float>(result);
   const std::int64_t depth = shape.depth(), columns = shape.outputs / shape.groups();
   const std::int64_t fitting =
-      kPatchBytes / static_cast<std::int64_t>(sizeof(float)) / std::max<std::int64_t>(1, depth);
+      kPatchBytes / static_cast<std::int64_t>(sizeof(T)) / std::max<std::int64_t>(1, depth);
   const std::int64_t block = std::max(fitting / kTile, std::int64_t{1}) * kTile;
   kernels::Execution alone = execution;
   alone.threads = 1;
   const auto rows = [&](std::int64_t begin, std::int64_t end) {
-    thread_local std::vector<float> patches;
+    thread_local std::vector<T> patches;
     patches.resize(static_cast<std::size_t>(block * depth));
     for (std::int64_t from = begin; from < end; from += block) {
       const std::int64_t count = std::min(block, end - from);
@@ -211,19 +223,29 @@ Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange r
       const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
       rows(begin, end);
     });
+}
+
+Outcome ConvolutionStep::multiply(const Frame& frame, Worker& worker, RowRange range,
+                                  const kernels::Execution& execution, Finishing finishing) const {
+  if (shape.type == kernels::PlainType::F32)
+    multiplyAs<float>(frame, worker, range, execution, finishing);
+  else
+    multiplyAs<std::uint16_t>(frame, worker, range, execution, finishing);
   return {};
 }
 
 StepFacts ConvolutionStep::productFacts() const {
   const auto rows = static_cast<double>(shape.rows()), depth = static_cast<double>(shape.depth()),
              outputs = static_cast<double>(shape.outputs);
-  const double weightBytes = sizeof(float) * depth * outputs;
-  double read = sizeof(float) * static_cast<double>(shape.batch * shape.batchGroups) *
+  const bool isF32 = shape.type == kernels::PlainType::F32;
+  const double width = isF32 ? sizeof(float) : sizeof(std::uint16_t);
+  const double weightBytes = width * depth * outputs;
+  double read = width * static_cast<double>(shape.batch * shape.batchGroups) *
                 static_cast<double>(shape.features * shape.inputGroups);
   for (const PatchAxis& axis : shape.axes)
     read *= static_cast<double>(axis.extent);
   return {.kind = StepFacts::Kind::Product,
-          .detail = "f32 x f32, of patches",
+          .detail = isF32 ? "f32 x f32, of patches" : "bf16 x bf16, of patches",
           .bytes = read + weightBytes + sizeof(float) * rows * outputs,
           .arithmetic = 2 * rows * depth * outputs,
           .weight = StepFacts::Weight{.slot = weight.number, .bytes = weightBytes}};

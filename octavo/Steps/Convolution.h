@@ -19,6 +19,7 @@ struct PatchAxis {
 inline constexpr std::size_t kMostPatchAxes = 8;
 
 struct PatchShape {
+  kernels::PlainType type;               ///< of input and weight; the result is f32
   std::int64_t batch, features, outputs; ///< of the result's rows; of one group; of all groups
   std::int64_t inputGroups = 1;          ///< groups of input features
   std::int64_t batchGroups = 1;
@@ -51,10 +52,15 @@ private:
   std::int64_t finishedRows() const override { return shape.rows(); }
   StepFacts productFacts() const override;
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
-  Weights pack(const float* values) const;
+  template <typename T> Weights pack(const T* values) const;
+  Weights packed(const std::byte* memory) const;
   tl::expected<std::shared_ptr<const Weights>, std::string> formOf(const Value& value) const;
-  void layOut(const float* values, std::int64_t group, std::int64_t row, std::int64_t count,
-              float* patches) const;
+  template <typename T>
+  void layOut(const T* values, std::int64_t group, std::int64_t row, std::int64_t count,
+              T* patches) const;
+  template <typename T>
+  void multiplyAs(const Frame& frame, Worker& worker, RowRange range,
+                  const kernels::Execution& execution, Finishing finishing) const;
 
   PatchShape shape;
   Slot input, weight, result;

@@ -1,5 +1,6 @@
 #include "octavo/Steps/Product.h"
 
+#include "octavo/Kernels/Convert.h"
 #include "octavo/Steps/Quantize.h"
 
 #include <fmt/format.h>
@@ -116,6 +117,15 @@ static int widthOf(kernels::PlainType type) {
 
 kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory,
                                               kernels::PackedMatrix&& old) const {
+  if (right.codes != nullptr) {
+    std::vector<std::uint16_t> values(static_cast<std::size_t>(
+        depth * columns == 0 ? 0
+                             : (depth - 1) * right.depthStride + (columns - 1) * right.stride + 1));
+    kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(memory) + right.offset,
+                    kernels::WideType::Bf16, values.data(), values.size());
+    return kernels::packMatrix(values.data(), depth, columns, right.depthStride, right.stride, {},
+                               std::move(old));
+  }
   return ofType(type, [&](const auto* none) {
     const auto* values = reinterpret_cast<decltype(none)>(memory) + right.offset;
     return kernels::packMatrix(values, depth, columns, right.depthStride, right.stride, {},
@@ -128,7 +138,8 @@ MatrixProductStep::formOf(const Value& value) const {
   using Packed = kernels::PackedMatrix;
   const auto read =
       [&](const execution::UnreadTensor& tensor) -> tl::expected<Packed, std::string> {
-    const auto width = static_cast<std::uint64_t>(widthOf(type));
+    const auto width = static_cast<std::uint64_t>(right.codes ? 1 : widthOf(type));
+    std::vector<std::uint16_t> decoded;
     std::vector<std::byte> piece;
     tl::expected<void, std::string> done;
     auto packed = kernels::packMatrixInPieces(
@@ -136,18 +147,23 @@ MatrixProductStep::formOf(const Value& value) const {
         [&](std::int64_t first, std::int64_t count) -> const void* {
           piece.resize(static_cast<std::uint64_t>(count) * width);
           done = tensor.read(static_cast<std::uint64_t>(right.offset + first) * width, piece);
-          return done ? piece.data() : nullptr;
+          if (!done || right.codes == nullptr)
+            return done ? piece.data() : nullptr;
+          decoded.resize(piece.size());
+          kernels::decode(*right.codes, reinterpret_cast<const std::uint8_t*>(piece.data()),
+                          kernels::WideType::Bf16, decoded.data(), decoded.size());
+          return decoded.data();
         });
     if (!packed)
       return tl::unexpected(std::move(done.error()));
     return std::move(*packed);
   };
-  return value.forms().of<Packed>({static_cast<std::int64_t>(type), depth, columns, right.offset,
-                                   right.depthStride, right.stride},
-                                  [&]() -> tl::expected<Packed, std::string> {
-                                    return value.isUnread() ? read(value.unread())
-                                                            : pack(value.tensor().bytes.data(), {});
-                                  });
+  return value.forms().of<Packed>(
+      {static_cast<std::int64_t>(type), reinterpret_cast<std::intptr_t>(right.codes), depth,
+       columns, right.offset, right.depthStride, right.stride},
+      [&]() -> tl::expected<Packed, std::string> {
+        return value.isUnread() ? read(value.unread()) : pack(value.tensor().bytes.data(), {});
+      });
 }
 
 tl::expected<void, std::string> MatrixProductStep::bind(const Binding& binding) const {
@@ -280,14 +296,26 @@ ScaledProductStep::formOf(const Value& value) const {
 }
 
 Outcome ScaledProductStep::bind(const Binding& binding) const {
-  if (binding.place != weight)
+  if (!std::holds_alternative<int>(weight) || binding.place != std::get<int>(weight))
     return {};
   return formOf(binding.value).map([](const auto&) {});
 }
 
 Outcome ScaledProductStep::prepare(Frame& frame) const {
-  const Value& value = frame.values[static_cast<std::size_t>(weight)];
   RightOperand& right = rightOf(frame, number);
+  if (const auto* const parts = std::get_if<ScaledParts>(&weight)) {
+    std::vector<const Value*> owners;
+    for (const Slot slot : {parts->elements, parts->scales, parts->outer.value_or(parts->scales)})
+      owners.push_back(frame.owners[static_cast<std::size_t>(slot.number)]);
+    const auto made = [&] { return pack(tensorOf(frame.whole, *parts)); };
+    right.owner = Value();
+    if (std::ranges::find(owners, nullptr) == owners.end())
+      right.form = packedParts.of(owners, made);
+    else
+      right.form = std::make_shared<const kernels::PackedOperand>(made());
+    return {};
+  }
+  const Value& value = frame.values[static_cast<std::size_t>(std::get<int>(weight))];
   // One that nobody else holds will not come again.
   if (value.isShared()) {
     if (auto shared = right.share(value, [&] { return formOf(value); }); !shared)
@@ -317,20 +345,19 @@ StepFacts MatrixProductStep::productFacts() const {
   const auto m = static_cast<double>(rows), k = static_cast<double>(depth),
              n = static_cast<double>(columns);
   const double width = widthOf(type);
-  const char* names[] = {"f32 x f32", "bf16 x bf16", "int8 x int8"};
+  const double rightWidth = right.codes ? 1 : width;
+  const std::string_view names[] = {"f32", "bf16", "int8"};
+  const std::string_view name = names[static_cast<int>(type)];
   StepFacts facts{.kind = StepFacts::Kind::Product,
-                  .detail = fmt::format("{}{}", names[static_cast<int>(type)],
+                  .detail = fmt::format("{} x {}{}", name, right.codes ? right.codes->name : name,
                                         batch.size() == 1 ? "" : ", in batches"),
-                  .bytes = count * (width * (m * k + k * n) + sizeof(float) * m * n),
+                  .bytes = count * (width * m * k + rightWidth * k * n + sizeof(float) * m * n),
                   .arithmetic = 2 * count * m * k * n};
   if (batch.size() == 1)
     facts.weight = {.slot = right.slot.number, .bytes = width * k * n};
   return facts;
 }
 
-namespace {
-
-/// The scaled format of an operand, or what it is made of.
 std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth) {
   if (operand.scale == nullptr)
     return std::string(operand.element->name);
@@ -343,7 +370,6 @@ std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth
                      operand.across, operand.along);
 }
 
-/// Bytes of rows of an operand, codes and scales.
 double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::int64_t depth) {
   const auto count = static_cast<double>(rows) * static_cast<double>(depth);
   double bits = operand.element->width();
@@ -353,13 +379,11 @@ double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::in
   return count * bits / 8;
 }
 
-std::string_view arithmeticName(const kernels::ProductPlan& plan) {
+static std::string_view arithmeticName(const kernels::ProductPlan& plan) {
   if (!plan.floats)
     return "integers";
   return plan.floatDot == kernels::FloatDot::Bf16Pairs ? "bf16" : "f32";
 }
-
-} // namespace
 
 StepFacts PackStep::facts() const {
   return {.kind = StepFacts::Kind::Pack,
@@ -376,6 +400,7 @@ StepFacts PackStoredStep::facts() const {
 }
 
 StepFacts ScaledProductStep::productFacts() const {
+  const ScaledParts* const parts = std::get_if<ScaledParts>(&weight);
   const double weightBytes = bytesOf(plan.right, columns, plan.depth);
   const double results = static_cast<double>(rows) * static_cast<double>(columns);
   return {.kind = StepFacts::Kind::Product,
@@ -383,7 +408,9 @@ StepFacts ScaledProductStep::productFacts() const {
                                 formatName(plan.right, plan.depth), arithmeticName(plan)),
           .bytes = bytesOf(plan.left, rows, plan.depth) + weightBytes + sizeof(float) * results,
           .arithmetic = 2 * results * static_cast<double>(plan.depth),
-          .weight = StepFacts::Weight{.value = weight, .bytes = weightBytes}};
+          .weight = parts
+                        ? StepFacts::Weight{.slot = parts->elements.number, .bytes = weightBytes}
+                        : StepFacts::Weight{.value = std::get<int>(weight), .bytes = weightBytes}};
 }
 
 } // namespace octavo::steps

@@ -5,12 +5,40 @@
 #include "octavo/Kernels/Product/Product.h"
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/ScaledParts.h"
+
+#include <algorithm>
+#include <mutex>
+#include <span>
+#include <variant>
 
 namespace octavo::steps {
 
 /// Products of so many rows or fewer read the codes of a weight where they lie, and sum in another
 /// order than those of more (rules D6 and D7).
 inline constexpr std::int64_t kFewRows = 16;
+
+/// Something that is made of values, kept until others take their place.
+template <typename T> class MadeOnce {
+public:
+  template <typename Make>
+  std::shared_ptr<const T> of(std::span<const Value* const> values, Make make) const {
+    const std::lock_guard lock(making);
+    const auto isSame = [](const Value& kept, const Value* value) { return kept.isSameAs(*value); };
+    if (!made || !std::ranges::equal(from, values, isSame)) {
+      made = std::make_shared<const T>(make());
+      from.clear();
+      for (const Value* value : values)
+        from.push_back(*value);
+    }
+    return made;
+  }
+
+private:
+  mutable std::mutex making;
+  mutable std::vector<Value> from; ///< held, so that no others have their place
+  mutable std::shared_ptr<const T> made;
+};
 
 /// A product, and the kernel that finishes its rows, if it has one: its epilogue, which reads rows
 /// of the result while they are in cache.
@@ -59,6 +87,8 @@ public:
   struct Side {
     Slot slot;
     std::int64_t offset, stride, depthStride;
+    /// Of a right side that is packed once, narrow floats: their format. Bf16 holds them.
+    const format::ElementFormat* codes = nullptr;
   };
   /// `number` is of Frame::rights.
   MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
@@ -126,15 +156,23 @@ private:
   int from, packed;
 };
 
+/// The scaled format of an operand, or what it is made of.
+std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth);
+/// Bytes of rows of an operand, codes and scales.
+double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::int64_t depth);
+
 class ScaledProductStep : public ProductStep {
 public:
-  /// `packed` is of Worker::packed, `weight` among the values, [columns, depth] or transposed,
-  /// `number` of Frame::rights.
-  ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, int weight,
+  /// A number among the values, or what lies in slots.
+  using Weight = std::variant<int, ScaledParts>;
+  /// `packed` is of Worker::packed, the weight [columns, depth] or transposed, `number` of
+  /// Frame::rights.
+  ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, Weight weight,
                     bool isTransposed, Slot result, std::int64_t rows, std::int64_t columns,
                     int number)
-      : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
-        isTransposed(isTransposed), result(result), rows(rows), columns(columns), number(number) {}
+      : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed),
+        weight(std::move(weight)), isTransposed(isTransposed), result(result), rows(rows),
+        columns(columns), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
 
@@ -149,11 +187,13 @@ private:
   formOf(const Value& value) const;
 
   kernels::ProductPlan plan;
-  int packed, weight;
+  int packed;
+  Weight weight;
   bool isTransposed;
   Slot result;
   std::int64_t rows, columns;
   int number;
+  MadeOnce<kernels::PackedOperand> packedParts;
 };
 
 } // namespace octavo::steps

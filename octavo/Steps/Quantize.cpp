@@ -3,8 +3,6 @@
 #include "octavo/Kernels/QuantizedTensor.h"
 #include "octavo/Numerics/Tensor.h"
 
-#include <cstring>
-
 namespace octavo::steps {
 
 Outcome refusal(const Step& step, float value) {
@@ -46,22 +44,12 @@ StepFacts QuantizeStep::facts() const {
 }
 
 Outcome FromPartsStep::run(Frame& frame) const {
-  numerics::ScaledTensor tensor{shape, type, {}, {}};
-  const auto* codes = frame.at<const std::uint8_t>(elements);
-  tensor.elements.assign(codes, codes + numerics::elementCount(shape));
-  tensor.scales.resize(
-      static_cast<std::size_t>(numerics::elementCount(format::scaleShape(shape, type.block))));
-  const auto width = static_cast<std::size_t>(type.scale->bytes());
-  for (std::size_t i = 0; i < tensor.scales.size(); ++i)
-    std::memcpy(&tensor.scales[i], frame.at(scales) + i * width, width);
-  if (outer)
-    tensor.outer = *frame.at<const float>(*outer);
-  frame.values[static_cast<std::size_t>(result)] = Value(std::move(tensor));
+  frame.values[static_cast<std::size_t>(result)] = Value(tensorOf(frame.whole, from));
   return {};
 }
 
 StepFacts FromPartsStep::facts() const {
-  return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(type, shape)};
+  return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(from.type, from.shape)};
 }
 
 } // namespace octavo::steps

@@ -3,7 +3,7 @@
 
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Numerics/Scaled.h"
-#include "octavo/Steps/Step.h"
+#include "octavo/Steps/ScaledParts.h"
 
 namespace octavo::steps {
 
@@ -31,22 +31,16 @@ private:
   int result;
 };
 
-/// A scaled tensor among the values from its codes and scales, which lie in slots, a code in each
-/// container of its format.
+/// A scaled tensor among the values from what lies in slots.
 class FromPartsStep : public Step {
 public:
-  FromPartsStep(OperationTextPtr op, Slot elements, Slot scales, std::optional<Slot> outer,
-                std::vector<std::int64_t> shape, numerics::ScaledType type, int result)
-      : Step(std::move(op)), elements(elements), scales(scales), outer(outer),
-        shape(std::move(shape)), type(std::move(type)), result(result) {}
+  FromPartsStep(OperationTextPtr op, ScaledParts from, int result)
+      : Step(std::move(op)), from(std::move(from)), result(result) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
 
 private:
-  Slot elements, scales;
-  std::optional<Slot> outer;
-  std::vector<std::int64_t> shape;
-  numerics::ScaledType type;
+  ScaledParts from;
   int result;
 };
 

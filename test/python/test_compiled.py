@@ -23,7 +23,7 @@ PROGRAMS = int(os.environ.get("OCTAVO_RANDOM_PROGRAMS", "100"))
 def outputs(program, inputs, folder, backend, *options):
     arguments = []
     for i, array in enumerate(inputs):
-        name = f"in{i}.bfloat16.npy" if array.dtype == ml_dtypes.bfloat16 else f"in{i}.npy"
+        name = f"in{i}.{array.dtype}.npy" if array.dtype.isbuiltin == 2 else f"in{i}.npy"  # ml_dtypes
         np.save(folder / name, array)
         arguments += ["--input", folder / name]
     file = folder / f"{backend}.safetensors"

@@ -12,8 +12,12 @@ namespace octavo::conversion {
 llvm::SmallVector<mlir::Value> memoryReadBy(const Node& node) {
   llvm::SmallVector<mlir::Value> read;
   if (!node.isKernel()) {
-    if (node.scaled)
-      return {inMemory(node.scaled->activations), node.scaled->weight};
+    if (node.scaled) {
+      for (const auto& side : {node.scaled->leftReads(), node.scaled->rightReads()})
+        for (mlir::Value value : side)
+          read.push_back(inMemory(value));
+      return read;
+    }
     for (mlir::Value value : readsOf(node))
       read.push_back(inMemory(value));
     return read;
@@ -50,12 +54,16 @@ std::int64_t rowsOf(const Node& node) {
     return node.patches->shape.rows();
   if (!node.scaled)
     return 0;
-  // Blocks across rows, and a scale for all of them, are not known from a range.
+  // Blocks across rows, and a scale for all of them, are not known from a range; but of parts.
+  const std::int64_t across = node.scaled->plan.left.across;
+  const bool isInBands = across != 1 && across != format::kWholeAxis && across < node.scaled->rows;
+  if (node.scaled->leftParts && isInBands)
+    return 0;
   if (ir::QuantizeOp quantize = node.scaled->quantize) {
     const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
     const numerics::QuantizeOptions options =
         quantize.getQuantization().getOptions(type, format::element("f32"));
-    const bool isByRow = node.scaled->plan.left.across == 1;
+    const bool isByRow = across == 1;
     const bool isKnown = (type.getHasOuterScale() || options.amax) &&
                          !numerics::needsWholeTensor(options, type.getHasOuterScale());
     if (!isKnown && (!isByRow || type.getHasOuterScale()))
@@ -122,8 +130,16 @@ bool ChainBuilder::fits(const Node& node, std::int64_t rows, const Values& made)
            });
   if (rowsOf(node) != rows)
     return false;
-  if (node.scaled)
-    return !made.contains(node.scaled->weight);
+  if (node.scaled) {
+    // A scale that is not of a row is whole before any row is.
+    const auto isMade = [&](mlir::Value value) { return made.contains(inMemory(value)); };
+    const bool isByRow = node.scaled->plan.left.across == 1;
+    const llvm::SmallVector<mlir::Value> left = node.scaled->leftReads();
+    return llvm::none_of(node.scaled->rightReads(), isMade) &&
+           llvm::none_of(
+               llvm::ArrayRef(left).drop_front(isByRow ? std::min<std::size_t>(left.size(), 2) : 1),
+               isMade);
+  }
   if (node.patches) // a patch is of several rows of the input
     return llvm::none_of(readsOf(node),
                          [&](mlir::Value value) { return made.contains(inMemory(value)); });

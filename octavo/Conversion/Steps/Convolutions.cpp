@@ -17,11 +17,14 @@ namespace {
 using Axes = llvm::SmallVector<std::int64_t>;
 
 bool isMultiplied(stablehlo::ConvolutionOp op) {
-  const auto isF32 = [](mlir::Value value) {
+  const mlir::Type element = elementOf(op.getLhs());
+  const auto isStatic = [](mlir::Value value) {
     auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-    return tensor && tensor.hasStaticShape() && tensor.getElementType().isF32();
+    return tensor && tensor.hasStaticShape();
   };
-  return isF32(op.getLhs()) && isF32(op.getRhs()) && isF32(op.getResult()) &&
+  return isStatic(op.getLhs()) && isStatic(op.getRhs()) && isStatic(op.getResult()) &&
+         (element.isF32() || element.isBF16()) && elementOf(op.getRhs()) == element &&
+         elementOf(op.getResult()).isF32() &&
          op.getDimensionNumbers().getInputSpatialDimensions().size() <= steps::kMostPatchAxes &&
          !isKernelMember(op);
 }
@@ -114,7 +117,8 @@ void makeDot(stablehlo::ConvolutionOp op) {
   const Axes matrix = isInputFirst ? Axes{inputs, outputs} : Axes{outputs, inputs};
   const mlir::Type element = elementOf(op.getResult());
   mlir::Value weight = stablehlo::ReshapeOp::create(
-      builder, op.getLoc(), mlir::RankedTensorType::get(matrix, element), op.getRhs());
+      builder, op.getLoc(), mlir::RankedTensorType::get(matrix, elementOf(op.getRhs())),
+      op.getRhs());
   // The result has the input's axes but features, in their order, then features.
   Axes order = inputAxes(numbers), free, shape, permutation;
   for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(order.size()); ++axis)
@@ -159,6 +163,7 @@ std::optional<PatchProduct> patchProduct(stablehlo::ConvolutionOp op) {
   const Strides& weight = weights.front();
   PatchProduct product{input->memory, weight.memory, {}};
   steps::PatchShape& patch = product.shape;
+  patch.type = elementOf(op.getLhs()).isF32() ? kernels::PlainType::F32 : kernels::PlainType::Bf16;
   patch.batch = at(result, numbers.getOutputBatchDimension());
   patch.features = at(kernel, numbers.getKernelInputFeatureDimension());
   patch.outputs = at(kernel, numbers.getKernelOutputFeatureDimension());

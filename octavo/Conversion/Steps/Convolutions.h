@@ -1,5 +1,5 @@
-// Convolutions of f32 as products of matrices: a row of the left one is the patch of the input that
-// one place of the result sees, a column of the right one a feature's weights.
+// Convolutions of f32 and bf16 as products of matrices: a row of the left one is the patch of the
+// input that one place of the result sees, a column of the right one a feature's weights.
 #pragma once
 
 #include "octavo/Dialect/StableHLO/Windows.h"

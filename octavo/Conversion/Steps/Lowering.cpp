@@ -115,6 +115,7 @@ private:
   llvm::Expected<ProductStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
   llvm::Expected<ProductStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
   llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
+  llvm::Expected<steps::ScaledParts> parts(ir::PackOp op);
   llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
   llvm::Expected<ProductStepPtr> scaled(mlir::Operation* op, const ScaledProduct& product,
                                         std::vector<RowStepPtr>& steps);
@@ -464,19 +465,13 @@ llvm::Error Lowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
 }
 
 llvm::Error Lowering::fromParts(ir::PackOp op, Sequence& sequence) {
-  llvm::Expected<std::vector<Place>> parts = used(op->getOperands());
-  if (!parts)
-    return parts.takeError();
-  if (!llvm::all_of(*parts, [](const Place& place) { return place.memory.has_value(); }))
-    return interpret(op, sequence, "its codes have no place in memory");
+  llvm::Expected<steps::ScaledParts> from = parts(op);
+  if (!from)
+    return from.takeError();
   llvm::Expected<Place> result = used(op.getResult());
   if (!result)
     return result.takeError();
-  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
-  add(sequence, std::make_unique<steps::FromPartsStep>(
-                    text(op), Slot{(*parts)[0].number}, Slot{(*parts)[1].number},
-                    parts->size() > 2 ? std::optional(Slot{(*parts)[2].number}) : std::nullopt,
-                    type.getShape().vec(), type.getKind(), result->number));
+  add(sequence, std::make_unique<steps::FromPartsStep>(text(op), std::move(*from), result->number));
   return llvm::Error::success();
 }
 
@@ -519,7 +514,8 @@ llvm::Expected<Lowering::ProductStepPtr> Lowering::matrices(mlir::Operation* op,
     batch.push_back({product.left.batch[b], product.right.batch[b],
                      static_cast<std::ptrdiff_t>(b) * product.rows * product.columns});
   const auto side = [](Slot slot, const MatrixLayout& layout) {
-    return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride};
+    return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride,
+                                          layout.codes};
   };
   return std::make_unique<steps::MatrixProductStep>(
       text(op), product.type, side(*left, product.left), side(*right, product.right), *result,
@@ -542,9 +538,30 @@ llvm::Expected<Lowering::ProductStepPtr> Lowering::convolution(mlir::Operation* 
                                                   program.rightCount++);
 }
 
+llvm::Expected<steps::ScaledParts> Lowering::parts(ir::PackOp op) {
+  llvm::SmallVector<Slot> slots;
+  for (mlir::Value value : op->getOperands()) {
+    llvm::Expected<Slot> slot = usedSlot(value);
+    if (!slot)
+      return slot.takeError();
+    slots.push_back(*slot);
+  }
+  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
+  return steps::ScaledParts{slots[0], slots[1],
+                            slots.size() > 2 ? std::optional(slots[2]) : std::nullopt,
+                            type.getShape().vec(), type.getKind()};
+}
+
 /// The step that packs the left operand of products, quantized where `quantize` says so.
 llvm::Expected<Lowering::RowStepPtr> Lowering::pack(mlir::Operation* op,
                                                     const ScaledProduct& product, int number) {
+  if (product.leftParts) {
+    llvm::Expected<steps::ScaledParts> from = parts(product.leftParts);
+    if (!from)
+      return from.takeError();
+    return std::make_unique<steps::PackPartsStep>(text(op), product.plan, std::move(*from),
+                                                  product.rows, number);
+  }
   llvm::Expected<Slot> from = usedSlot(product.activations);
   if (!from)
     return from.takeError();
@@ -560,9 +577,18 @@ llvm::Expected<Lowering::RowStepPtr> Lowering::pack(mlir::Operation* op,
 llvm::Expected<Lowering::ProductStepPtr> Lowering::scaled(mlir::Operation* op,
                                                           const ScaledProduct& product,
                                                           std::vector<RowStepPtr>& steps) {
-  llvm::Expected<Place> weight = used(product.weight);
-  if (!weight)
-    return weight.takeError();
+  steps::ScaledProductStep::Weight weight;
+  if (product.rightParts) {
+    llvm::Expected<steps::ScaledParts> right = parts(product.rightParts);
+    if (!right)
+      return right.takeError();
+    weight = std::move(*right);
+  } else {
+    llvm::Expected<Place> place = used(product.weight);
+    if (!place)
+      return place.takeError();
+    weight = place->number;
+  }
   int left = 0;
   if (product.quantize) {
     left = packed.lookup(product.quantize);
@@ -576,7 +602,7 @@ llvm::Expected<Lowering::ProductStepPtr> Lowering::scaled(mlir::Operation* op,
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
-  return std::make_unique<steps::ScaledProductStep>(text(op), product.plan, left, weight->number,
+  return std::make_unique<steps::ScaledProductStep>(text(op), product.plan, left, std::move(weight),
                                                     product.isTransposed, *result, product.rows,
                                                     product.columns, program.rightCount++);
 }
@@ -895,6 +921,8 @@ llvm::Error Lowering::block(mlir::Block& block, Sequence& sequence) {
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
   layOutLeftSides(block);
+  for (auto pack : block.getOps<ir::PackOp>())
+    layOutParts(pack);
   reduceByRows(block);
   program.operations += llvm::range_size(block.without_terminator());
   llvm::Expected<std::vector<Chain>> chains = chainsOf(block);

@@ -356,9 +356,11 @@ void Builder::connect() {
 }
 
 llvm::Expected<std::vector<Node>> Builder::build() {
-  for (mlir::Operation& op : block.without_terminator())
-    if (!isInlined(&op) && !isConstant(&op))
+  for (mlir::Operation& op : block.without_terminator()) {
+    auto pack = llvm::dyn_cast<ir::PackOp>(op);
+    if (!isInlined(&op) && !isConstant(&op) && !(pack && isTakenInParts(pack)))
       place(&op);
+  }
   connect();
 
   // Effects keep their order.
@@ -427,8 +429,14 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
     return {node.matrices->left.memory, node.matrices->right.memory};
   if (node.patches)
     return {node.patches->input, node.patches->weight};
-  if (node.scaled && !node.scaled->quantize)
-    return {node.scaled->activations, node.scaled->weight};
+  if (node.scaled) {
+    llvm::SmallVector<mlir::Value> reads = node.scaled->rightReads();
+    if (ir::QuantizeOp quantize = node.scaled->quantize)
+      reads.push_back(quantize.getResult());
+    else
+      reads.append(node.scaled->leftReads());
+    return reads;
+  }
   llvm::SmallVector<mlir::Value> reads(node.op->getOperands());
   if (node.op->getNumRegions() != 0) {
     llvm::SetVector<mlir::Value> captured;

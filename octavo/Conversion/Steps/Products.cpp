@@ -4,7 +4,9 @@
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Conversion/Steps/Nodes.h"
+#include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -95,6 +97,22 @@ std::optional<MatrixLayout> layoutFrom(const Element& source, mlir::Value operan
   return layout;
 }
 
+/// What a right operand is converted from, where that lies in memory before the run and bf16 holds
+/// its values: packing converts it, once.
+std::optional<Element> convertedFrom(const Element& source, Unknowns& unknowns) {
+  auto convert = source.tensor.getDefiningOp<stablehlo::ConvertOp>();
+  if (!convert || !mlir::getElementTypeOrSelf(convert.getType()).isBF16())
+    return std::nullopt;
+  Element from = sourceOf({convert.getOperand(), source.linear}, unknowns);
+  const format::ElementFormat* format = elementFormat(elementOf(from.tensor));
+  const bool isKept = llvm::isa<mlir::BlockArgument>(from.tensor) ||
+                      from.tensor.getDefiningOp<stablehlo::ConstantOp>();
+  if (!isKept || isInlined(from.tensor.getDefiningOp()) || format == nullptr ||
+      format->width() != 8 || format->isInteger())
+    return std::nullopt;
+  return from;
+}
+
 /// Where an operand lies: as a view of what is in memory, or else in memory itself.
 std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bool isLeft) {
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(operand);
@@ -103,7 +121,14 @@ std::optional<MatrixLayout> layoutOf(mlir::Value operand, const Roles& roles, bo
     indices.push_back(Index::variable(static_cast<int>(axis), shape[axis]));
   const Index linear = linearIndex(indices, shape);
   Unknowns unknowns(static_cast<int>(shape.size()));
-  for (const Element& source : {sourceOf({operand, linear}, unknowns), Element{operand, linear}}) {
+  const Element first = sourceOf({operand, linear}, unknowns);
+  if (!isLeft && roles.batch.empty())
+    if (const std::optional<Element> from = convertedFrom(first, unknowns))
+      if (auto layout = layoutFrom(*from, operand, roles)) {
+        layout->codes = elementFormat(elementOf(from->tensor));
+        return layout;
+      }
+  for (const Element& source : {first, Element{operand, linear}}) {
     if (source.tensor != operand && isInlined(source.tensor.getDefiningOp()))
       continue; // made where it is used: it has no memory
     auto layout = layoutFrom(source, operand, roles);
@@ -308,22 +333,28 @@ std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* wh
   if (!right)
     return none();
   kernels::OperandFormat left = kernels::floatOperand();
+  const auto partsOf = [&](mlir::Value side) {
+    auto pack = side.getDefiningOp<ir::PackOp>();
+    const bool isHere = pack && pack->getBlock() == dot->getBlock();
+    return isHere ? pack : ir::PackOp();
+  };
   auto quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
+  ir::PackOp leftParts = partsOf(dot.getLhs()), rightParts = partsOf(dot.getRhs());
   mlir::Value activations = dot.getLhs();
   if (mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
     const auto format = leftFormat(dot);
-    reason = !quantize                  ? "its left side is not quantized in the program"
-             : quantize.getRandomBits() ? "its left side is rounded by random bits"
-             : !format                  ? kNoLeftForm.str()
-                                        : "";
+    reason = !quantize && !leftParts ? "its left side is neither quantized nor packed beside it"
+             : quantize && quantize.getRandomBits() ? "its left side is rounded by random bits"
+             : !format                              ? kNoLeftForm.str()
+                                                    : "";
     if (!reason.empty())
       return none();
     left = *format;
-    activations = quantize.getOperand();
+    activations = quantize ? quantize.getOperand() : leftParts.getElements();
   } else {
     quantize = nullptr;
   }
-  if (!isF32(activations)) {
+  if (!leftParts && !isF32(activations)) {
     reason = "its left side is not of f32";
     return none();
   }
@@ -337,13 +368,10 @@ std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* wh
     reason = plan.error();
     return none();
   }
-  return ScaledProduct{*plan,
-                       quantize,
-                       activations,
-                       dot.getRhs(),
-                       right->isTransposed,
-                       sizeOf(activations) / right->depth,
-                       right->columns};
+  return ScaledProduct{
+      *plan,         quantize,     leftParts,           rightParts,
+      activations,   dot.getRhs(), right->isTransposed, sizeOf(activations) / right->depth,
+      right->columns};
 }
 
 std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* why) {
@@ -371,6 +399,37 @@ std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* wh
   for (const std::int64_t extent : type.getShape().drop_back())
     rows *= extent;
   return StoredProduct{*plan, right->isTransposed, rows, right->columns};
+}
+
+llvm::SmallVector<mlir::Value> ScaledProduct::leftReads() const {
+  return leftParts ? llvm::SmallVector<mlir::Value>(leftParts->getOperands())
+                   : llvm::SmallVector<mlir::Value>{activations};
+}
+
+llvm::SmallVector<mlir::Value> ScaledProduct::rightReads() const {
+  return rightParts ? llvm::SmallVector<mlir::Value>(rightParts->getOperands())
+                    : llvm::SmallVector<mlir::Value>{weight};
+}
+
+void layOutParts(ir::PackOp op) {
+  for (mlir::OpOperand& part : op->getOpOperands()) {
+    auto broadcast = part.get().getDefiningOp<stablehlo::BroadcastInDimOp>();
+    if (!broadcast || sizeOf(part.get()) != sizeOf(broadcast.getOperand()) ||
+        !llvm::is_sorted(broadcast.getBroadcastDimensions()))
+      continue;
+    mlir::OpBuilder builder(op);
+    part.set(stablehlo::ReshapeOp::create(builder, op->getLoc(), part.get().getType(),
+                                          broadcast.getOperand()));
+  }
+}
+
+bool isTakenInParts(ir::PackOp op) {
+  return llvm::all_of(op.getResult().getUsers(), [&](mlir::Operation* user) {
+    auto dot = mlir::dyn_cast<ir::DotGeneralOp>(user);
+    const std::optional<ScaledProduct> product =
+        dot && dot->getBlock() == op->getBlock() ? scaledProduct(dot) : std::nullopt;
+    return product && (!product->quantize || isPackedForProducts(product->quantize));
+  });
 }
 
 bool isPackedForProducts(ir::QuantizeOp op) {

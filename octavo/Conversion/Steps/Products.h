@@ -21,6 +21,9 @@ struct MatrixLayout {
   std::int64_t offset = 0;
   llvm::SmallVector<std::int64_t> batch;
   std::int64_t stride = 0, depthStride = 1;
+  /// Of a right side whose memory are narrow floats that bf16 holds, not yet converted to it: their
+  /// format.
+  const format::ElementFormat* codes = nullptr;
 };
 
 /// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth] of one type; C is row-major,
@@ -45,14 +48,19 @@ void layOutOperands(stablehlo::DotGeneralOp dot);
 void layOutLeftSides(mlir::Block& block);
 
 /// How a dot of a scaled weight runs on the kernels: the left side f32, or quantized where it is
-/// used.
+/// used, or codes and scales in memory, as the right side may be.
 struct ScaledProduct {
   kernels::ProductPlan plan;
-  ir::QuantizeOp quantize; ///< null: f32 as it is
-  mlir::Value activations; ///< [rows, depth], f32
-  mlir::Value weight;      ///< [columns, depth], scaled
-  bool isTransposed;       ///< the weight is [depth, columns]
+  ir::QuantizeOp quantize;          ///< of the left side; null: as it is
+  ir::PackOp leftParts, rightParts; ///< null where a side is not in parts
+  mlir::Value activations;          ///< [rows, depth], f32, or elements
+  mlir::Value weight;               ///< [columns, depth], scaled
+  bool isTransposed;                ///< the weight is [depth, columns]
   std::int64_t rows, columns;
+
+  /// What lies in memory, or among the values.
+  llvm::SmallVector<mlir::Value> leftReads() const;
+  llvm::SmallVector<mlir::Value> rightReads() const;
 };
 
 /// Nothing where the kernels have no form for it; `why` then says so.
@@ -70,5 +78,11 @@ std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* wh
 
 /// Whether all that use a quantized tensor are products of one plan, for which it is packed.
 bool isPackedForProducts(ir::QuantizeOp op);
+
+/// Has what only gives parts other axes be a reshape, which leaves them where they are.
+void layOutParts(ir::PackOp op);
+
+/// Whether all that use a scaled tensor are products that take its parts, so that it is never made.
+bool isTakenInParts(ir::PackOp op);
 
 } // namespace octavo::conversion
