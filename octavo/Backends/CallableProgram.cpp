@@ -6,6 +6,7 @@
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Transforms/RecoverScaled.h"
 
 #include "mlir/Support/DebugStringHelper.h"
 
@@ -55,6 +56,8 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
   made->file = std::move(file);
   made->backend = options.backend;
   mlir::ModuleOp module = *made->file.program;
+  if (options.recoversScaled)
+    transforms::recoverScaled(module);
   if (options.dots) {
     auto report = transforms::quantizeDots(module, *options.dots);
     if (!report)

@@ -26,8 +26,10 @@
 namespace octavo::backends {
 
 struct CallableOptions {
-  std::string function = {};                       ///< empty: runtime::findFunction's
-  const execution::Backend* backend = nullptr;     ///< must be given
+  std::string function = {};                   ///< empty: runtime::findFunction's
+  const execution::Backend* backend = nullptr; ///< must be given
+  /// Whether dots of what the program dequantizes become products of scaled tensors first.
+  bool recoversScaled = false;
   std::optional<transforms::DotOptions> dots = {}; ///< those that become narrow; none: none
   /// What dots are given goes to the probes of the host; none: it does not. Not beside `dots`.
   std::optional<transforms::CalibrationProbeOptions> probes = {};

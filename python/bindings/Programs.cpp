@@ -300,7 +300,7 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
 std::unique_ptr<CallableProgram>
 compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
             bool ignoresUnused, const std::string& function, const std::string& backendName,
-            std::optional<transforms::DotOptions> dots,
+            bool recoversScaled, std::optional<transforms::DotOptions> dots,
             std::optional<transforms::CalibrationProbeOptions> probes) {
   const std::string program(source.c_str(), source.size());
   std::vector<std::string> files;
@@ -323,6 +323,7 @@ compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const n
     return CallableProgram::make(std::move(context), std::move(*file),
                                  {.function = function,
                                   .backend = backend,
+                                  .recoversScaled = recoversScaled,
                                   .dots = std::move(dots),
                                   .probes = std::move(probes)});
   });
@@ -334,10 +335,10 @@ compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const n
 std::unique_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
                                          const nb::list& paths, const nb::dict& arrays,
                                          bool ignoresUnused, const std::string& function,
-                                         const std::string& backendName,
+                                         const std::string& backendName, bool recoversScaled,
                                          std::optional<transforms::DotOptions> dots) {
   return compileWith(source, isPath, paths, arrays, ignoresUnused, function, backendName,
-                     std::move(dots), std::nullopt);
+                     recoversScaled, std::move(dots), std::nullopt);
 }
 
 /// A program that is run to be calibrated.
@@ -346,7 +347,7 @@ public:
   Calibrator(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
              bool ignoresUnused, const std::string& function, const std::string& backend,
              const std::string& parameters, bool hasColumns)
-      : program(compileWith(source, isPath, paths, arrays, ignoresUnused, function, backend,
+      : program(compileWith(source, isPath, paths, arrays, ignoresUnused, function, backend, false,
                             std::nullopt,
                             transforms::CalibrationProbeOptions{parameters, hasColumns})),
         recorder(program->probed(), hasColumns ? backends::RangeRecorder::Columns::Record
@@ -486,6 +487,7 @@ NB_MODULE(_programs, module) {
   module.def("check_recipe", &checkRecipe, nanobind::arg("text"));
   module.def("compile", &compile, nanobind::arg("program"), nanobind::arg("is_path"),
              nanobind::arg("files"), nanobind::arg("arrays"), nanobind::arg("ignore_unused"),
-             nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("dots").none());
+             nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("recover_scaled"),
+             nanobind::arg("dots").none());
   addTuning(module);
 }

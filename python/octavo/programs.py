@@ -183,7 +183,8 @@ def programs_module(what: str) -> Any:
 def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: Any = None,
             activations: Any = None, rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
             exclude: str = "", parameters: str = "", min_size: int = 0,
-            both_activations: bool = False, calibration: Any = None, range: str = "", function: str = "", backend: str = "compiled",
+            both_activations: bool = False, calibration: Any = None, range: str = "",
+            recover_scaled: bool = False, function: str = "", backend: str = "compiled",
             ignore_unused: bool = False) -> Program:
     """Compiles a program of StableHLO, as JAX and torch export it, for this machine.
 
@@ -209,6 +210,10 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     magnitude: ``"amax"`` (the default), ``"percentile:P"`` or ``"mse"``. In a recipe, ``"scales"`` and
     ``"range"`` of a rule say both. The formats are those with a scale of the whole tensor
     (``fp8_tensor``, ``fp8_e5m2_tensor``, ``nvfp4``).
+
+    ``recover_scaled`` makes products of scaled tensors of dots whose operands the program dequantizes
+    by hand, as ``octavo explain`` lists them, before anything is quantized; sums are then rounded in
+    another order.
 
     ``function`` is needed where the program has no ``main``. ``backend="reference"`` is the
     interpreter. Files may have tensors that no argument is for with ``ignore_unused``.
@@ -249,7 +254,7 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     source, is_path = _source(program)
     files, arrays = _weights(weights)
     made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
-                                     dots))
+                                     recover_scaled, dots))
     if dots is not None and not any(dot.is_quantized for dot in made.dots):
         first = next(iter(made.dots), None)
         why = f"of {first.name}: {first.reason}" if first else "the program has no dots"

@@ -26,6 +26,7 @@
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/QuantizeDots.h"
+#include "octavo/Transforms/RecoverScaled.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -66,6 +67,7 @@ struct RunOptions {
   std::string dump;
   unsigned threads = 0;
   unsigned repeat = 0;
+  bool recovers = false;
 };
 
 /// What stands in a path for the number of a process.
@@ -489,6 +491,14 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
           .seconds = time.seconds()};
 }
 
+RecoveryReport recoverProgram(mlir::ModuleOp program) {
+  const ElapsedTime time("recovering products of scaled tensors");
+  const transforms::RecoverReport report = transforms::recoverScaled(program);
+  return {.narrow = report.count(transforms::DotWidth::Narrow),
+          .missed = report.count(transforms::DotWidth::Missed),
+          .seconds = time.seconds()};
+}
+
 bool isQuantized(const RunOptions& options) {
   return !options.dots.format.empty() || !options.dots.recipe.empty();
 }
@@ -502,10 +512,10 @@ void checkUsage(const RunOptions& options) {
         ExitCode::BadUsage);
   if ((options.bound || options.bisects) && !isToReference)
     throw CommandError("--bound and --bisect need --compare reference", ExitCode::BadUsage);
-  if (options.compare == "f32" && !isQuantized(options))
+  if (options.compare == "f32" && !isQuantized(options) && !options.recovers)
     throw CommandError(
-        "--compare f32 needs --quantize FORMAT or --recipe: it compares a quantized run with "
-        "the program as it is",
+        "--compare f32 needs --quantize FORMAT, --recipe or --recover-scaled: it compares what "
+        "they change with the program as it is",
         ExitCode::BadUsage);
   if (options.isPerOp && options.compare != "f32")
     throw CommandError("--per-op needs --compare f32: it says which dots the difference comes from",
@@ -528,6 +538,9 @@ void runProgram(const RunOptions& options) {
   mlir::OwningOpRef<mlir::ModuleOp> original;
   if (options.compare == "f32")
     original = program.clone();
+  std::optional<RecoveryReport> recovery;
+  if (options.recovers)
+    recovery = recoverProgram(program);
   std::optional<QuantizationReport> quantization;
   if (isQuantized(options))
     quantization = quantizeProgram(program, options);
@@ -557,6 +570,7 @@ void runProgram(const RunOptions& options) {
   RunReport report{.program = options.program,
                    .function = function.getName().str(),
                    .backend = options.backend,
+                   .recovery = recovery,
                    .quantization = quantization,
                    .weights = run.weights,
                    .times = run.times,
@@ -645,9 +659,11 @@ void addRunCommand(CLI::App& app) {
           ->add_option("--quantize", options->dots.format,
                        "Quantize the program's dots first, the weights in this scaled format")
           ->type_name("FORMAT");
+  command->add_flag("--recover-scaled", options->recovers,
+                    "Multiply scaled tensors where the program multiplies what it dequantizes");
   command
       ->add_option("--compare", options->compare,
-                   "Run the program without quantization too, or by the interpreter, and compare")
+                   "Run the program as it is too, or by the interpreter, and compare")
       ->type_name("f32|reference");
   command->add_flag(
       "--per-op", options->isPerOp,

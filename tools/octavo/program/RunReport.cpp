@@ -126,6 +126,13 @@ WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
 
 std::string text(const RunReport& report) {
   std::string text = fmt::format("program    {} @{}\n", report.program, report.function);
+  if (const auto& recovery = report.recovery)
+    text +=
+        fmt::format("recovered  {} of {} dots with narrow tensors behind them{}\n",
+                    recovery->narrow, recovery->narrow + recovery->missed,
+                    recovery->missed > 0
+                        ? fmt::format("; octavo explain {} says what is in the way", report.program)
+                        : "");
   if (const auto& quantization = report.quantization; quantization && !quantization->recipe.empty())
     text += fmt::format("quantized  {} of {} dots by the recipe {}\n", quantization->dotsQuantized,
                         quantization->dots, quantization->recipe);
@@ -181,7 +188,11 @@ std::string json(const RunReport& report) {
   Json document = {{"program", report.program},
                    {"function", report.function},
                    {"backend", report.backend},
+                   {"recovery", nullptr},
                    {"quantization", nullptr}};
+  if (const auto& recovery = report.recovery)
+    document["recovery"] = {
+        {"narrow", recovery->narrow}, {"missed", recovery->missed}, {"seconds", recovery->seconds}};
   if (const auto& quantization = report.quantization)
     document["quantization"] = {{"recipe", textOrNull(quantization->recipe)},
                                 {"weights", textOrNull(quantization->format)},

@@ -62,14 +62,22 @@ struct QuantizationReport {
   double seconds = 0;
 };
 
+/// Of dots with narrow tensors behind them.
+struct RecoveryReport {
+  std::int64_t narrow = 0; ///< products of scaled tensors
+  std::int64_t missed = 0; ///< of wide values still
+  double seconds = 0;
+};
+
 struct RunReport {
   std::string program;
   std::string function;
   std::string backend;
+  std::optional<RecoveryReport> recovery;
   std::optional<QuantizationReport> quantization;
   WeightSizes weights;
   RunTimes times;
-  std::string comparedWith = {}; ///< f32, the program without quantization, or reference
+  std::string comparedWith = {}; ///< f32, the program as it is, or reference
   std::optional<RunTimes> comparedTimes;
   std::vector<OutputReport> outputs;
   std::optional<backends::DotErrors> dotErrors = {};
