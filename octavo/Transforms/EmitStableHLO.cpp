@@ -6,6 +6,7 @@
 #include "octavo/Transforms/ColumnExponents.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/ScaleArithmetic.h"
+#include "octavo/Transforms/ScaledCallForms.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -34,9 +35,13 @@ mlir::FailureOr<llvm::SmallVector<mlir::Type>> partTypes(mlir::Operation* at, ir
   return types;
 }
 
+/// How scaled tensors are written.
+enum class Form : std::uint8_t { Qdq, ScaledDot, CustomCalls };
+
 class FunctionEmitter {
 public:
-  explicit FunctionEmitter(func::FuncOp function) : function(function) {}
+  FunctionEmitter(func::FuncOp function, Form form, ScaledDotComposites& composites)
+      : function(function), form(form), composites(composites) {}
 
   mlir::LogicalResult run() {
     if (function.isExternal()) {
@@ -171,10 +176,7 @@ private:
     } else if (auto dequantize = llvm::dyn_cast<ir::DequantizeOp>(op)) {
       dequantize.getResult().replaceAllUsesWith(wide(builder, location, dequantize.getOperand()));
     } else if (auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op)) {
-      dot.getResult().replaceAllUsesWith(
-          emitDot(builder, location, wide(builder, location, dot.getLhs()),
-                  wide(builder, location, dot.getRhs()), dot.getDotDimensionNumbers(),
-                  llvm::cast<mlir::RankedTensorType>(dot.getType())));
+      dot.getResult().replaceAllUsesWith(product(builder, dot));
     } else if (auto convert = llvm::dyn_cast<ir::ConvertOp>(op)) {
       mlir::FailureOr<mlir::Value> result = emitConvert(builder, convert);
       if (mlir::failed(result))
@@ -207,20 +209,64 @@ private:
 
   /// A side of a dot, or the operand of a dequantize, in f32.
   mlir::Value wide(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value) {
-    if (const auto type = llvm::dyn_cast<ir::ScaledType>(value.getType()))
-      return emitDequantize(builder, location, parts.at(value), type);
-    return emitWiden(builder, location, value);
+    const auto type = llvm::dyn_cast<ir::ScaledType>(value.getType());
+    if (!type)
+      return emitWiden(builder, location, value);
+    const mlir::Value call = form == Form::CustomCalls
+                                 ? writeDequantizeCall(builder, location, parts.at(value), type)
+                                 : mlir::Value();
+    return call ? call : emitDequantize(builder, location, parts.at(value), type);
+  }
+
+  /// In the form that is asked for, or as explicit dequantization and a remark of why.
+  mlir::Value product(mlir::OpBuilder& builder, ir::DotGeneralOp dot) {
+    const mlir::Location location = dot.getLoc();
+    const auto result = llvm::cast<mlir::RankedTensorType>(dot.getType());
+    if (form != Form::Qdq) {
+      ScaledProduct product{{}, dot.getDotDimensionNumbers(), result};
+      for (auto [side, value] :
+           llvm::zip_equal(product.sides, std::array{dot.getLhs(), dot.getRhs()})) {
+        side.scaled = llvm::dyn_cast<ir::ScaledType>(value.getType());
+        if (side.scaled)
+          side.parts = parts.at(value);
+        else
+          side.plain = value;
+      }
+      const FormOfProduct written = form == Form::ScaledDot
+                                        ? composites.write(builder, location, product)
+                                        : writeBlockScaledDot(builder, location, product);
+      if (const auto* value = std::get_if<mlir::Value>(&written))
+        return *value;
+      dot.emitRemark() << "this product is written as explicit dequantization: it "
+                       << std::get<std::string>(written);
+    }
+    return emitDot(builder, location, wide(builder, location, dot.getLhs()),
+                   wide(builder, location, dot.getRhs()), dot.getDotDimensionNumbers(), result);
   }
 
   func::FuncOp function;
+  const Form form;
+  ScaledDotComposites& composites;
   llvm::DenseMap<mlir::Value, ScaledParts> parts;
   llvm::SmallVector<mlir::Operation*> emitted;
 };
 
 struct EmitStableHLO : impl::EmitStableHLOBase<EmitStableHLO> {
+  using EmitStableHLOBase::EmitStableHLOBase;
+
   void runOnOperation() override {
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
-      if (mlir::failed(FunctionEmitter(function).run()))
+    if (qdq + xlaScaledDot + xlaCustomCalls > 1) {
+      getOperation().emitError("octavo-emit writes one form: qdq, xla-scaled-dot or "
+                               "xla-custom-calls");
+      return signalPassFailure();
+    }
+    const Form form = xlaScaledDot     ? Form::ScaledDot
+                      : xlaCustomCalls ? Form::CustomCalls
+                                       : Form::Qdq;
+    ScaledDotComposites composites(getOperation());
+    const llvm::SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions)
+      if (mlir::failed(FunctionEmitter(function, form, composites).run()))
         return signalPassFailure();
   }
 };

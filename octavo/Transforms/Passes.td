@@ -61,17 +61,39 @@ def EmitStableHLO : Pass<"octavo-emit", "::mlir::ModuleOp"> {
     and a result likewise two or three results. Scaled tensors through calls and control flow are errors
     (`--inline` opens calls), and so are open extents.
 
-    Quantizations by the rules `floor`, `nearest` and `round-up` are written, with all other settings at
-    their defaults; conversions that round ties to even. Others are errors that name them.
+    Quantizations by all scale rules are written, of a given amax too, with all other settings at their
+    defaults; conversions that round ties to even. Others are errors that name them.
+
+    Other forms of dots are those by which XLA knows products of scaled tensors. A dot that the form
+    does not say is written as explicit dequantization, with a remark of what it has:
+
+    - `xla-scaled-dot`: `stablehlo.composite "xla.scaled_dot"`, as `jax.lax.scaled_dot` writes it, with
+      a decomposition that computes in f32. Not said: several contracted or batch axes, short last
+      blocks, int8, outer scales, one scale for a tensor.
+    - `xla-custom-calls`: `__op$block_scaled_dot` with its block size and, of outer scales, the global
+      scale; `__op$dequantize`. Operands are transposed as the call wants them. Not said: blocks of
+      several rows or of two sizes, other axes than one contracted, one free and one batch axis, short
+      last blocks, int8, an outer scale beside a side without scales. XLA's `__op$quantize` makes NaN of
+      blocks of zeros: quantizations stay arithmetic.
+
+    `octavo-recover-scaled` makes the products of these forms again.
   }];
-  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect", "::mlir::func::FuncDialect"];
+  let options = [
+    Option<"qdq", "qdq", "bool", "false", "Explicit dequantization; the default">,
+    Option<"xlaScaledDot", "xla-scaled-dot", "bool", "false",
+           "Dots as composites that XLA compiles to scaled dots">,
+    Option<"xlaCustomCalls", "xla-custom-calls", "bool", "false",
+           "Dots and dequantizations as XLA's custom calls on scaled blocks">,
+  ];
 }
 
 def RecoverScaled : Pass<"octavo-recover-scaled", "::mlir::ModuleOp"> {
   let summary = "Makes dots of dequantized values dots of scaled tensors";
   let description = [{
     A dot whose operand is codes of a narrow float times their scales, as frameworks write it by hand,
-    becomes an `octavo.dot_general` of an `octavo.pack`. Codes and scales are looked for upward:
+    becomes an `octavo.dot_general` of an `octavo.pack`, and so does a convolution, as a product of
+    patches. Codes and scales are looked for upward:
 
     - `convert` of codes, before or after the scales; `multiply` on either side, `divide` (by s: times
       1 / s, rounded to f32); scales that are scalars, a row's, a column's or a block's, broadcast by
@@ -102,6 +124,37 @@ def RecoverScaled : Pass<"octavo-recover-scaled", "::mlir::ModuleOp"> {
   let options = [
     Option<"failOnMissed", "fail-on-missed", "bool", "false", "Make these warnings errors">,
   ];
+}
+
+def NarrowCollectives : Pass<"octavo-narrow-collectives", "::mlir::ModuleOp"> {
+  let summary = "Moves codes and scales between processes in the place of wide values";
+  let description = [{
+    - `all_gather`, `all_to_all`, `collective_permute` and `collective_broadcast` of dequantized values
+      (in the forms of octavo-recover-scaled) become those of codes and scales, dequantized after. A
+      scale that is one constant is the same everywhere and does not move.
+    - `reduce_scatter` by addition of dequantized values becomes an `all_to_all` of codes and scales and
+      a sum of their values, in f32 and in the order of the group.
+    - `octavo.quantize` of what an `all_gather` brings quantizes the parts before it. Where blocks lie
+      within the parts nothing else is exchanged. Blocks that go beyond a part, a scale for the tensor
+      among them, and outer scales need the amax of all parts: an `all_reduce` of amax by maximum.
+
+    Values stay the same, but that a dequantization is not rounded on the way (to bf16, say). Every such
+    collective gets a remark with the bytes that come to a process, before and after, and what stands
+    in the way of others.
+  }];
+  let dependentDialects = ["::octavo::ir::OctavoDialect", "::octavo::stablehlo::StableHLODialect"];
+}
+
+def DropScales : Pass<"octavo-drop-scales", "::mlir::ModuleOp"> {
+  let summary = "Leaves tensors wide that are quantized only to be dequantized";
+  let description = [{
+    A scale is needed where codes are stored, sent or multiplied. An `octavo.quantize` whose result only
+    `octavo.dequantize` takes, or `octavo.unpack` and `octavo.pack` between them, is none of that: the
+    tensor stays as it is, and its scales, the outer scale and the search for amax go. That leaves out a
+    rounding, so values differ from those of the program; each such tensor gets a remark, and every
+    other quantization one that names what needs its scale.
+  }];
+  let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
 }
 
 def FoldConstants : Pass<"octavo-fold-constants", "::mlir::ModuleOp"> {
@@ -215,9 +268,12 @@ def LegalizeComposites : Pass<"octavo-legalize-composites", "::mlir::ModuleOp"> 
   let summary = "Makes composites calls of their decompositions";
   let description = [{
     A `stablehlo.composite` means what the function means that it names as its decomposition. Each
-    becomes a call of it, which `--inline` then opens.
+    becomes a call of it, which `--inline` then opens, but for those whose name is in `keep`.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
+  let options = [
+    ListOption<"keep", "keep", "std::string", "Names of composites that are left">,
+  ];
 }
 
 def LegalizeArith : Pass<"octavo-legalize-arith", "::mlir::ModuleOp"> {

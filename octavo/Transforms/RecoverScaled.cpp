@@ -7,9 +7,11 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/CarriedParts.h"
+#include "octavo/Transforms/ConvolutionPatches.h"
 #include "octavo/Transforms/ScaledCalls.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/SourceNames.h"
+#include "octavo/Transforms/TensorFacts.h"
 #include "octavo/Transforms/UnusedOperations.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -83,6 +85,11 @@ public:
 
 private:
   void dot(stablehlo::DotGeneralOp op);
+  void convolution(stablehlo::ConvolutionOp op);
+  static std::optional<Obstacle> unfit(mlir::Operation* op, mlir::ValueRange sides,
+                                       llvm::ArrayRef<ScaledOrigin> found);
+  void multiply(stablehlo::DotGeneralOp op, RecoveredDot& record,
+                llvm::ArrayRef<ScaledOrigin> found);
   void call(mlir::Operation* op);
   RecoveredDot& record(mlir::Operation* op);
   void miss(RecoveredDot& record, const Obstacle& obstacle);
@@ -154,21 +161,73 @@ void Recovery::dot(stablehlo::DotGeneralOp op) {
   if (op.getAlgorithm())
     return miss(record,
                 {op, "names an algorithm, which scaled products do not have", "leave it out"});
-  if (!isWide(op.getResult().getType()))
-    return miss(record, {op, "has a result of " + describe(op.getResult().getType()),
-                         "multiply to f32, and convert the result"});
+  if (std::optional<Obstacle> obstacle = unfit(op, sides, found))
+    return miss(record, *obstacle);
+  multiply(op, record, found);
+}
+
+/// What of the types of a product that comes from codes octavo.dot_general does not have.
+std::optional<Obstacle> Recovery::unfit(mlir::Operation* op, mlir::ValueRange sides,
+                                        llvm::ArrayRef<ScaledOrigin> found) {
+  if (!isWide(op->getResult(0).getType()))
+    return Obstacle{op, "has a result of " + describe(op->getResult(0).getType()),
+                    "multiply to f32, and convert the result"};
   for (auto [side, origin] : llvm::zip_equal(sides, found))
     if (std::holds_alternative<std::monostate>(origin) && !isWide(side.getType()))
-      return miss(record, {op, "multiplies by values of " + describe(side.getType()),
-                           "convert them to f32, bf16 or f16"});
-  mlir::Value packedSides[2];
-  for (std::size_t i = 0; i < 2; ++i) {
-    const auto* parts = std::get_if<Dequantized>(&found[i]);
-    packedSides[i] = parts == nullptr ? sides[i] : packed(op, *parts);
-    if (parts != nullptr)
+      return Obstacle{op, "multiplies by values of " + describe(side.getType()),
+                      "convert them to f32, bf16 or f16"};
+  return {};
+}
+
+void Recovery::multiply(stablehlo::DotGeneralOp op, RecoveredDot& record,
+                        llvm::ArrayRef<ScaledOrigin> found) {
+  mlir::Value packedSides[2] = {op.getLhs(), op.getRhs()};
+  for (auto [side, origin] : llvm::zip_equal(packedSides, found)) {
+    const auto* parts = std::get_if<Dequantized>(&origin);
+    if (parts == nullptr)
+      continue;
+    side = packed(op, *parts);
+    if (!parts->note.empty())
       record.note = parts->note;
   }
-  replace(op, packedSides[0], packedSides[1], dimensions, {});
+  replace(op, packedSides[0], packedSides[1], op.getDotDimensionNumbers(), {});
+}
+
+/// A convolution, of which nothing is known if neither side comes from codes.
+void Recovery::convolution(stablehlo::ConvolutionOp op) {
+  const ScaledOrigin found[] = {origins.of(op.getLhs()), origins.of(op.getRhs())};
+  RecoveredDot& record = this->record(op);
+  record.lhs = describe(op.getLhs().getType());
+  record.rhs = describe(op.getRhs().getType());
+  if (isStatic(op.getResult()) && isStatic(op.getRhs())) {
+    const auto axis =
+        static_cast<std::size_t>(op.getDimensionNumbers().getKernelOutputFeatureDimension());
+    const auto outputs = static_cast<double>(shapeOf(op.getRhs())[axis]);
+    record.multiplyAdds = static_cast<double>(typeOf(op.getResult()).getNumElements()) *
+                          static_cast<double>(typeOf(op.getRhs()).getNumElements()) /
+                          std::max(outputs, 1.0);
+  }
+  for (const ScaledOrigin& origin : found)
+    if (const auto* obstacle = std::get_if<Obstacle>(&origin))
+      return miss(record, *obstacle);
+  if (llvm::all_of(
+          found, [](const auto& origin) { return std::holds_alternative<std::monostate>(origin); }))
+    return;
+  if (!isOfPatches(op))
+    return miss(record, {op, "has groups or reversed windows", "write one convolution a group"});
+  if (std::optional<Obstacle> obstacle = unfit(op, op->getOperands(), found))
+    return miss(record, *obstacle);
+  ProductOfPatches product = writePatches(op);
+  const ScaledOrigin sides[] = {origins.of(product.dot.getLhs()), origins.of(product.dot.getRhs())};
+  for (const ScaledOrigin& origin : sides)
+    if (std::holds_alternative<Obstacle>(origin)) {
+      left.insert(product.result.getDefiningOp());
+      return miss(record,
+                  {op, "has blocks that its windows cut", "scale images or channels whole"});
+    }
+  op.getResult().replaceAllUsesWith(product.result);
+  replaced.push_back(op);
+  multiply(product.dot, record, sides);
 }
 
 void Recovery::call(mlir::Operation* op) {
@@ -197,7 +256,8 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
     carryParts(loop);
   llvm::SmallVector<mlir::Operation*> dots;
   module.walk([&](mlir::Operation* op) {
-    if (llvm::isa<stablehlo::DotGeneralOp, ir::DotGeneralOp>(op) || isScaledCall(op))
+    if (llvm::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp, ir::DotGeneralOp>(op) ||
+        isScaledCall(op))
       dots.push_back(op);
   });
   // A decomposition that only a composite names is no part of the program.
@@ -212,6 +272,8 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
       continue;
     if (auto wide = llvm::dyn_cast<stablehlo::DotGeneralOp>(op)) {
       dot(wide);
+    } else if (auto windows = llvm::dyn_cast<stablehlo::ConvolutionOp>(op)) {
+      convolution(windows);
     } else if (isScaledCall(op)) {
       call(op);
     } else {

@@ -193,6 +193,19 @@ Value scaleField(Writer& writer, ScaleRule rule, const ElementFormat& element, V
   if (rule == ScaleRule::RoundUp) {
     const Value up = asNumber(writer.compare(Direction::NE, trailing, zero));
     result = select(subnormal, aboveLeast, writer.write("add", {field, up}));
+  } else if (rule == ScaleRule::Ceil || rule == ScaleRule::Even) {
+    // From m = 2 - 2^-(M + 1) on `even` goes up, from the next value after 1 on `ceil` (S3). Of
+    // subnormals those from 2^-127 on, whose m has a bit less, reach a scale above the least.
+    const int kept = element.trailingSignificandBits - (element.isInteger() ? 1 : 0);
+    const auto from = [&](int ownBits) {
+      return rule == ScaleRule::Ceil ? std::uint32_t{1} : 0x800000U - (1U << (ownBits - 1 - kept));
+    };
+    const auto isFrom = [&](std::uint32_t least) {
+      return asNumber(writer.compare(Direction::GE, trailing, writer.integer(least, trailing)));
+    };
+    const Value normal = below(writer.write("add", {field, isFrom(from(23))}), emax);
+    const Value least = rule == ScaleRule::Ceil ? aboveLeast : isFrom(from(22));
+    result = select(subnormal, emax == 0 ? least : zero, normal);
   } else { // nearest: 1.5 goes up, and between the two smallest scales everything does (N7)
     const Value least = writer.integer(static_cast<std::uint32_t>(emax), bits);
     const Value up = asNumber(writer.compare(Direction::GE, trailing, half));
@@ -261,11 +274,13 @@ Value significandScales(Writer& writer, const ElementFormat& element, const Elem
 
 /// The outer scale (S6) from the amax of each block, or from one that is given.
 Value outerScale(Writer& writer, const ElementFormat& element, const ElementFormat& scale,
-                 Value amax, std::optional<float> given) {
+                 Value amax, std::optional<float> given, const AmaxOfWhole& whole) {
   const auto axes = llvm::to_vector(llvm::seq<std::int64_t>(0, Writer::typeOf(amax).getRank()));
-  const Value all =
-      given ? writer.constant(*given, RankedTensorType::get({}, writer.builder.getF32Type()))
-            : writer.largest(amax, axes);
+  Value all = given
+                  ? writer.constant(*given, RankedTensorType::get({}, writer.builder.getF32Type()))
+                  : writer.largest(amax, axes);
+  if (whole.ofTensor && !given)
+    all = whole.ofTensor(all);
   const auto product = static_cast<float>(numerics::maxValue(element) * numerics::maxValue(scale));
   const Value ratio = writer.write("divide", {all, writer.divisor(product, all)});
   const Value isZero =
@@ -279,20 +294,27 @@ Value emitWiden(mlir::OpBuilder& builder, mlir::Location location, Value value) 
   return Writer(builder, location).convert(value, builder.getF32Type());
 }
 
+/// The rule and a given amax, and all other settings at their defaults.
+static numerics::QuantizeOptions arithmeticOptions(const numerics::QuantizeOptions& options) {
+  return {.rule = options.rule, .amax = options.amax, .input = options.input};
+}
+
+bool isArithmetic(ir::ScaledType type, ir::QuantizationAttr quantization, mlir::Type input) {
+  const numerics::QuantizeOptions options = quantization.getOptions(type, *elementFormat(input));
+  return options == arithmeticOptions(options) &&
+         !(type.getHasOuterScale() && *type.getScale() == kE8m0);
+}
+
 mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Location location,
                                           Value operand, ir::ScaledType type,
-                                          ir::QuantizationAttr quantization) {
+                                          ir::QuantizationAttr quantization,
+                                          const AmaxOfWhole& whole) {
   Writer writer(builder, location);
   const ElementFormat& input = *elementFormat(Writer::typeOf(operand).getElementType());
   const numerics::QuantizeOptions options = quantization.getOptions(type, input);
-  const bool isKnown = options.rule == ScaleRule::Floor || options.rule == ScaleRule::Nearest ||
-                       options.rule == ScaleRule::RoundUp;
-  if (!isKnown || options != numerics::QuantizeOptions{.rule = options.rule,
-                                                       .amax = options.amax,
-                                                       .input = options.input})
+  if (options != arithmeticOptions(options))
     return mlir::emitError(location)
-           << "octavo-emit writes the scale rules floor, nearest and round-up with all other "
-              "settings at their defaults; found "
+           << "octavo-emit writes the scale rules with all other settings at their defaults; found "
            << quantization;
   const ElementFormat& element = *type.getElement();
   const ElementFormat& scale = *type.getScale();
@@ -300,9 +322,11 @@ mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Locati
   const mlir::Type f32 = builder.getF32Type();
   const Value x = writer.convert(operand, f32);
   // That of the values decides block scales below an outer one, too.
-  const Value amax = options.amax && !type.getHasOuterScale()
-                         ? writer.constant(*options.amax, RankedTensorType::get(blocks.grid, f32))
-                         : blocks.largest(writer, writer.write("abs", x));
+  const bool isGiven = options.amax && !type.getHasOuterScale();
+  Value amax = isGiven ? writer.constant(*options.amax, RankedTensorType::get(blocks.grid, f32))
+                       : blocks.largest(writer, writer.write("abs", x));
+  if (whole.ofBlocks && !isGiven)
+    amax = whole.ofBlocks(amax);
 
   if (scale == kE8m0 && !type.getHasOuterScale()) {
     const Value field = scaleField(writer, options.rule, element, amax);
@@ -315,8 +339,9 @@ mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Locati
   }
   if (scale == kE8m0)
     return mlir::emitError(location) << "octavo-emit does not write E8M0 scales below an outer one";
-  const Value outer =
-      type.getHasOuterScale() ? outerScale(writer, element, scale, amax, options.amax) : Value();
+  const Value outer = type.getHasOuterScale()
+                          ? outerScale(writer, element, scale, amax, options.amax, whole)
+                          : Value();
   const Value scales = significandScales(writer, element, scale, amax, outer);
   Value divisor = writer.convert(scales, f32);
   if (outer)

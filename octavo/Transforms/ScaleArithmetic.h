@@ -10,11 +10,22 @@ struct ScaledParts {
   mlir::Value elements, scales, outer;
 };
 
-/// The codes that octavo.quantize gives of finite values. Fails, with an error that names it, on
-/// any setting but the rules floor, nearest and round-up with their defaults. Extents are known.
+/// Whether emitQuantize writes it: any rule, amax of the values or given, all other settings at
+/// their defaults.
+bool isArithmetic(ir::ScaledType type, ir::QuantizationAttr quantization, mlir::Type input);
+
+/// What makes the amax of a part of a tensor that of the whole: of each block, where blocks go
+/// beyond the part, and of the part itself for an outer scale.
+struct AmaxOfWhole {
+  llvm::function_ref<mlir::Value(mlir::Value)> ofBlocks = nullptr, ofTensor = nullptr;
+};
+
+/// The codes that octavo.quantize gives of finite values. Fails, with an error that names it, where
+/// it is not isArithmetic. Extents are known.
 mlir::FailureOr<ScaledParts> emitQuantize(mlir::OpBuilder& builder, mlir::Location location,
                                           mlir::Value operand, ir::ScaledType type,
-                                          ir::QuantizationAttr quantization);
+                                          ir::QuantizationAttr quantization,
+                                          const AmaxOfWhole& whole = {});
 
 /// The f32 values that octavo.dequantize gives.
 mlir::Value emitDequantize(mlir::OpBuilder& builder, mlir::Location location,

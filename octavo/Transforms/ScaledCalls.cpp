@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -197,6 +198,22 @@ std::variant<ScaledCall, Obstacle> readBlockScaledDot(stablehlo::CustomCallOp op
       read.parts = alongLast(op, side, op.getOperand(i + 2), blockSize);
     if (!read.wide && !read.parts)
       return fitsNoBlock(op);
+  }
+  // A global scale is an outer one (D5), and the product of two where the program multiplies them.
+  const auto takesOuter = [](const ScaledCall::Side& side) {
+    const format::ElementFormat* scales =
+        side.parts && side.parts->scales ? elementFormatOf(side.parts->scales) : nullptr;
+    return scales != nullptr && scales->isNarrow() && scales->trailingSignificandBits > 0;
+  };
+  if (call.global && llvm::all_of(call.sides, takesOuter) &&
+      call.global.getType() ==
+          mlir::RankedTensorType::get({}, mlir::Float32Type::get(op.getContext())) &&
+      mlir::getElementTypeOrSelf(op.getResult(0).getType()).isF32()) {
+    auto product = call.global.getDefiningOp<stablehlo::MulOp>();
+    call.sides[0].parts->outer = product ? product.getLhs() : call.global;
+    if (product)
+      call.sides[1].parts->outer = product.getRhs();
+    call.global = {};
   }
   return call;
 }

@@ -1,29 +1,16 @@
 // What goes to other processes goes as codes and scales.
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Transforms/CollectiveWriting.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
 
-#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace octavo::transforms {
 
 namespace {
-
-/// A channel that nothing in the module has; null where the operation has none.
-stablehlo::ChannelHandleAttr freshChannel(mlir::Operation* op) {
-  const auto own = op->getAttrOfType<stablehlo::ChannelHandleAttr>("channel_handle");
-  if (!own)
-    return {};
-  std::int64_t last = own.getHandle();
-  op->getParentOfType<mlir::ModuleOp>().walk([&](mlir::Operation* other) {
-    if (auto channel = other->getAttrOfType<stablehlo::ChannelHandleAttr>("channel_handle"))
-      last = std::max<std::int64_t>(last, channel.getHandle());
-  });
-  return stablehlo::ChannelHandleAttr::get(op->getContext(), last + 1, own.getType());
-}
 
 /// Scales that are one constant are the same in every process.
 bool isSameEverywhere(mlir::Value scales) {

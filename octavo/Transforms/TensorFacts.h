@@ -3,7 +3,7 @@
 
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/Constraints.h"
-#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -36,6 +36,17 @@ func.func @direct(%x: tensor<8x64xf8E4M3FN>, %w: tensor<64x4xf8E4M3FN>, %scale: 
   return %q, %a : tensor<8x4xf8E4M3FN>, tensor<f32>
 }
 
+// Several contracted and several free axes.
+// CHECK-LABEL: func.func @several_axes
+// CHECK-NEXT: octavo.fused_dot %arg0, %arg1 :
+// REMARK: fused: relu{{$}}
+func.func @several_axes(%x: tensor<2x3x4x8xf8E4M3FN>, %w: tensor<4x8x5x6xf8E4M3FN>) -> tensor<2x3x5x6xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<2x3x5x6xf32>
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [2, 3] x [0, 1] : (tensor<2x3x4x8xf8E4M3FN>, tensor<4x8x5x6xf8E4M3FN>) -> tensor<2x3x5x6xf32>
+  %r = stablehlo.maximum %y, %zero : tensor<2x3x5x6xf32>
+  return %r : tensor<2x3x5x6xf32>
+}
+
 // The amax of what goes into the activation, a bias in bf16, and the tanh form of gelu.
 // CHECK-LABEL: func.func @gelu_tanh
 // CHECK-NEXT: octavo.fused_dot %arg0, %arg1, %arg2 : ({{.*}}, tensor<4xbf16>) -> (tensor<bf16>, tensor<8x4xbf16>)

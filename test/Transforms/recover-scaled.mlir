@@ -36,6 +36,27 @@ func.func @calls(%a: tensor<4x64xf8E4M3FN>, %b: tensor<8x64xf8E4M3FN>, %s: tenso
 
 // -----
 
+// What XLA's call quantizes, as two results or a tuple, is codes and scales.
+// CHECK-LABEL: func.func @quantized
+// CHECK: %[[Q:.*]]:2 = stablehlo.custom_call @__op$quantize(%arg0)
+// CHECK: octavo.pack %[[Q]]#0, %[[Q]]#1 : {{.*}} -> !octavo.scaled<4x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+// CHECK: octavo.dot_general
+// CHECK: %[[T:.*]] = stablehlo.custom_call @__op$quantize(%arg0)
+// CHECK: octavo.pack %{{.*}}, %{{.*}} : {{.*}} -> !octavo.scaled<4x64xf8E5M2, scale f8E8M0FNU, block [1, 32]>
+// CHECK: octavo.dot_general
+func.func @quantized(%x: tensor<4x64xf32>, %w: tensor<8x64xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0:2 = stablehlo.custom_call @__op$quantize(%x) : (tensor<4x64xf32>) -> (tensor<4x64xf8E4M3FN>, tensor<4x2xf8E8M0FNU>)
+  %1 = stablehlo.custom_call @__op$block_scaled_dot(%0#0, %w, %0#1) : (tensor<4x64xf8E4M3FN>, tensor<8x64xf32>, tensor<4x2xf8E8M0FNU>) -> tensor<4x8xf32>
+  %2 = stablehlo.custom_call @__op$quantize(%x) : (tensor<4x64xf32>) -> tuple<tensor<4x64xf8E5M2>, tensor<4x2xf8E8M0FNU>>
+  %3 = stablehlo.get_tuple_element %2[0] : (tuple<tensor<4x64xf8E5M2>, tensor<4x2xf8E8M0FNU>>) -> tensor<4x64xf8E5M2>
+  %4 = stablehlo.get_tuple_element %2[1] : (tuple<tensor<4x64xf8E5M2>, tensor<4x2xf8E8M0FNU>>) -> tensor<4x2xf8E8M0FNU>
+  %5 = stablehlo.custom_call @__op$dequantize(%3, %4) : (tensor<4x64xf8E5M2>, tensor<4x2xf8E8M0FNU>) -> tensor<4x64xf32>
+  %6 = stablehlo.dot_general %5, %w, contracting_dims = [1] x [1] : (tensor<4x64xf32>, tensor<8x64xf32>) -> tensor<4x8xf32>
+  return %1, %6 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
 // XLA's dequantization, and a product that is scaled already.
 // CHECK-LABEL: func.func @dequantized
 // CHECK: octavo.pack %arg0, %arg1 : {{.*}} -> !octavo.scaled<4x64xf8E5M2, scale f8E8M0FNU, block [1, 16]>

@@ -37,6 +37,9 @@ GATHERED = {
     "all_gather of a scale a device": (lambda q, s: lax.all_gather(q.astype(jnp.float32) * s[0, 0], "i", tiled=True) @ W, ROW, P()),
     "all_to_all": (lambda q, s: lax.all_to_all(wide(q, s), "i", 1, 0, tiled=True) @ W[:16], ROW, P("i")),
     "ppermute": (lambda q, s: lax.ppermute(wide(q, s), "i", RING) @ W, BLOCK, P("i")),
+    "psum_scatter": (lambda q, s: lax.psum_scatter(wide(q, s), "i", scatter_dimension=1, tiled=True), ROW, P(None, "i")),
+    "psum_scatter of what is no grid": (lambda q, s: lax.psum_scatter(jnp.tile(wide(q, s), (4, 1)), "i", tiled=True), ROW, P("i")),
+    "a table": (lambda q, s: jnp.take(lax.all_gather(wide(q, s), "i", tiled=True), jnp.array([7, 0, 3]), axis=0, mode="clip"), ROW, P()),
     # Not: blocks of 32 cut into parts of 16, and wide values that go into another computation.
     "all_to_all within blocks": (lambda q, s: lax.all_to_all(wide(q, s), "i", 1, 0, tiled=True) @ W[:16], BLOCK, P("i")),
 }
@@ -62,6 +65,9 @@ def main(path):
     for name, (function, scales, out) in GATHERED.items():
         spread = jax.jit(jax.shard_map(function, mesh=MESH, in_specs=P("i"), out_specs=out, check_vma=False), keep_unused=True)
         found[name] = spread.lower(Q, scales).as_text(), scales, np.asarray(spread(Q, scales))
+    x = RNG.standard_normal((8, 64)).astype(np.float32)
+    spread = jax.jit(jax.shard_map(lambda x: lax.all_gather(x, "i", tiled=True) @ W, mesh=MESH, in_specs=P("i"), out_specs=P(), check_vma=False))
+    found["activations"] = spread.lower(x).as_text(), x, np.asarray(spread(x))
     with open(path, "wb") as file:
         pickle.dump((Q, found, matmuls()), file)
 

@@ -22,7 +22,7 @@ TYPES = {
     "blocks": ("f8E5M2", "bf16", [4, 32], False),
 }
 CASES = [(name, rule) for name, (_, scale, _, _) in TYPES.items()
-         for rule in (["floor", "nearest", "round-up"] if scale == "f8E8M0FNU" else ["nearest"])]
+         for rule in (["floor", "nearest", "round-up", "even", "ceil"] if scale == "f8E8M0FNU" else ["nearest"])]
 
 
 def program(name, rule):

@@ -117,6 +117,8 @@ FORMS = {
     "fake": (lambda x: dot(f32(x.astype(F8)), weight()), [np.arange(M * K, dtype=np.float32).reshape(M, K) % 7], lambda x: x),
     "jit in jit": (lambda q, s: dot(jax.jit(lambda q, s: f32(q) * s)(q, s), weight()), [codes((M, K)), scales(())],
                    lambda q, s: q * s),
+    "composite": (lambda q, s: dot(lax.composite(lambda q, s: f32(q) * s, name="my.dequantize")(q, s), weight()),
+                  [codes((M, K)), scales(())], lambda q, s: q * s),
     "rows by index": (lambda q, s, i: dot((f32(q) * s[:, None])[i], weight()),
                       [codes((M, K)), scales(M), np.array([4, 0, 0, 5, -1], np.int32)], lambda q, s, i: (q * s[:, None])[i]),
     "rows of one scale": (lambda q, s, i: dot((f32(q) * s)[i], weight()),
@@ -271,6 +273,51 @@ def test_loops_carry_codes_and_scales(tmp_path, form, backend):
         np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected(*arguments))
 
 
+def conv(x, w, strides=(1, 1), padding="SAME", **more):
+    return lax.conv_general_dilated(x, w, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                                    preferred_element_type=jnp.float32, **more)
+
+
+def conv_numpy(x, w, stride=1, low=0, high=0):
+    x = np.pad(x, ((0, 0), (low, high), (low, high), (0, 0)))
+    rows, columns = ((n - k) // stride + 1 for n, k in zip(x.shape[1:3], w.shape[:2], strict=True))
+    return sum(x[:, i:i + stride * rows:stride, j:j + stride * columns:stride] @ w[i, j]
+               for i in range(w.shape[0]) for j in range(w.shape[1]))
+
+
+IMAGE, WINDOW = codes((2, 8, 8, 32)), codes((3, 3, 32, 6), seed=2)
+CONVOLUTIONS = {
+    "convolution": (lambda q, w, s: conv(f32(q) * s, f32(w) * 0.5), [IMAGE, WINDOW, scales(())],
+                    lambda q, w, s: conv_numpy(q * s, w * 0.5, low=1, high=1), "block [2, 8, 8, 288]"),
+    "convolution with strides": (lambda q, w, s, t: conv(f32(q) * s[:, None, None, None], f32(w) * t, (2, 2), "VALID"),
+                                 [IMAGE, WINDOW, scales(2), scales(6, seed=4)],
+                                 lambda q, w, s, t: conv_numpy(q * s[:, None, None, None], w * t, 2), "block [1, 3, 3, 288]"),
+    "convolution of blocks": (lambda q, w, s, t: conv(f32(q), f32(w) * jnp.repeat(f32(t), 16, 2)) * s,
+                              [IMAGE, WINDOW, np.float32(2), scales((3, 3, 2, 6), E8M0)],
+                              lambda q, w, s, t: conv_numpy(q, w * np.repeat(t, 16, 2), low=1, high=1) * s, "block [2, 8, 8, 288]"),
+    "convolution by 1x1": (lambda q, w, s: conv(f32(q) * jnp.repeat(f32(s), 16, 3), f32(w[:1, :1])),
+                           [IMAGE, WINDOW, scales((2, 8, 8, 2), E8M0)],
+                           lambda q, w, s: conv_numpy(q * np.repeat(s, 16, 3), w[:1, :1]), "block [1, 1, 1, 16]"),
+}
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+@pytest.mark.parametrize("form", CONVOLUTIONS)
+def test_convolutions_become_products_of_patches(tmp_path, form, backend):
+    function, arguments, expected, block = CONVOLUTIONS[form]
+    arguments, before, after, told = recovered(tmp_path, function, arguments)
+    assert (told["narrow"], told["missed"]) == (1, 0) and block in told["dots"][0]["lhs"], told
+    assert "octavo.dot_general" in after.read_text() and "stablehlo.convolution" not in after.read_text()
+    for path in (before, after):
+        np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", backend), expected(*map(wide, arguments)))
+
+
+def test_a_wide_convolution_is_no_miss(tmp_path):
+    _, _, after, told = recovered(tmp_path, conv, [np.ones((1, 4, 4, 2), np.float32), np.ones((3, 3, 2, 5), np.float32)])
+    assert (told["narrow"], told["missed"], told["wide"]) == (0, 0, 1) and told["dots"][0]["multiply_adds"] == 16 * 5 * 18
+    assert "stablehlo.convolution" in after.read_text()
+
+
 def outer_product(q, s):
     """A scale a row where the dot has one a column: square, so that nothing but the axis differs."""
     return dot(f32(q) * s[None, :], weight())
@@ -305,6 +352,8 @@ NOT_SCALED = {
     "rows written in other scales": (lambda q, r, s, t: dot(lax.dynamic_update_slice(f32(q) * s, f32(r) * t, (1, 0)), weight()),
                                      [codes((M, K)), codes((2, K), seed=5), scales(()), np.float32(8)],
                                      "stablehlo.dynamic_update_slice", "other blocks"),
+    "convolution in groups": (lambda q, w, s: conv(f32(q) * s, f32(w), feature_group_count=32),
+                              [IMAGE, codes((3, 3, 1, 32), seed=2), scales(())], "stablehlo.convolution", "groups"),
     "carried and added to": (added_to_in_a_loop, [codes((M, K)), scales(())], "stablehlo.while", "every round"),
     "a narrow result": (lambda q: lax.dot_general(q, W, (((1,), (0,)), ((), ())), preferred_element_type=E5M2),
                         [codes((M, K), E5M2)], "stablehlo.dot_general", "result"),
@@ -369,6 +418,30 @@ def test_ends_of_e8m0_are_told(tmp_path):
         for path, ends in ((before, [0, np.inf] if note else [M * 2.0**-127, np.nan]), (after, [M * 2.0**-127, np.nan])):
             found = run(path, arguments, tmp_path, "--backend", "reference")
             np.testing.assert_array_equal(found[:, 0], np.repeat(np.float32(ends), 32))
+
+
+def test_one_scale_of_two_tensors(tmp_path):
+    def function(q, r, s):
+        return dot(f32(q) * s, f32(r) * s)
+    arguments, before, after, told = recovered(tmp_path, function, [codes((M, K)), codes((K, N), seed=7), scales(())])
+    assert told["narrow"] == 1 and told["dots"][0]["rhs"] == "f8E4M3FN by f32, block [64, 10]"
+    q, r, s = map(wide, arguments)
+    for path in (before, after):
+        np.testing.assert_array_equal(run(path, arguments, tmp_path), (q * s) @ (r * s))
+
+
+@pytest.mark.parametrize("scale", [0.0, -0.5, np.nan, np.inf, 2.0**-140])
+def test_scales_that_are_no_ordinary_numbers(tmp_path, scale):
+    """Of a product with a plain side the values are those of the program: it is dequantized (I13)."""
+    def function(q, s, x):
+        return dot(f32(q) * s, x)
+    x = np.asarray(wide(codes((K, N), seed=7)))
+    arguments, before, after, told = recovered(tmp_path, function, [codes((M, K)), np.float32(scale), x])
+    assert told["narrow"] == 1
+    with np.errstate(all="ignore"):
+        expected = (wide(arguments[0]) * np.float32(scale)) @ x
+    for path in (before, after):
+        np.testing.assert_array_equal(run(path, arguments, tmp_path, "--backend", "reference"), expected)
 
 
 def block_scaled_dot(scales, config, rows=6, columns=10):

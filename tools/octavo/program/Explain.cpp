@@ -7,6 +7,7 @@
 
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/RecoverScaled.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -108,8 +109,11 @@ void explainProgram(const ExplainFlags& flags) {
   auto file = runtime::readProgramFile(flags.program, *context);
   if (!file)
     throw CommandError(llvm::toString(file.takeError()), ExitCode::BadInput);
-  // Scales may come into a function of their own, as JAX's jit within jit makes it.
+  // Scales may come into a function of their own, as JAX's jit within jit makes it, or a composite.
   mlir::PassManager inlining(context.get());
+  transforms::LegalizeCompositesOptions composites;
+  composites.keep = {"xla.scaled_dot"};
+  inlining.addPass(transforms::createLegalizeComposites(composites));
   inlining.addPass(mlir::createInlinerPass());
   if (mlir::failed(inlining.run(*file->program)))
     throw CommandError(fmt::format("{}: its calls cannot be inlined", flags.program),
