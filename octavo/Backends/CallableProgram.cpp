@@ -94,6 +94,7 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
         made->donated.emplace(i, result);
   made->isOpen = hasOpenExtents(*function);
   if (!made->isOpen) {
+    made->missedDots = transforms::missedDots(module, made->functionName);
     auto prepared = made->compiled(std::move(made->file.program));
     if (!prepared)
       return prepared.takeError();

@@ -6,6 +6,7 @@
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/CalibrationProbes.h"
+#include "octavo/Transforms/MissedDots.h"
 #include "octavo/Transforms/QuantizeDots.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -58,6 +59,10 @@ public:
   /// What the probes are on; empty without CallableOptions::probes.
   const std::vector<transforms::CalibratedSide>& probed() const { return probedSides; }
 
+  /// The dots that multiply wide values though narrow ones are behind them; none is looked for
+  /// where extents are open.
+  const std::vector<transforms::MissedDots>& missed() const { return missedDots; }
+
   /// Whether the program gives an argument's memory away for a result.
   bool isDonated(std::size_t argument, std::size_t result) const {
     return donated.contains({argument, result});
@@ -109,6 +114,7 @@ private:
   std::vector<Result> given;
   std::set<std::pair<std::size_t, std::size_t>> donated; ///< arguments to results
   std::optional<transforms::DotReport> report;
+  std::vector<transforms::MissedDots> missedDots;
   std::vector<transforms::CalibratedSide> probedSides;
   std::vector<std::optional<execution::Value>> bound;
   bool isOpen = false;

@@ -412,6 +412,13 @@ nb::list dotsOf(const CallableProgram& program) {
   return list;
 }
 
+nb::list missedOf(const CallableProgram& program) {
+  nb::list list;
+  for (const transforms::MissedDots& missed : program.missed())
+    list.append(pythonText(missed.text()));
+  return list;
+}
+
 nb::dict explain(CallableProgram& program) {
   // A call that takes its turn may ask for Python's lock.
   const auto explanation = withoutLock([&] { return program.explain(); });
@@ -473,6 +480,7 @@ NB_MODULE(_programs, module) {
       .def_prop_ro("arguments", &argumentsOf)
       .def_prop_ro("results", &resultsOf)
       .def_prop_ro("dots", &dotsOf)
+      .def_prop_ro("missed", &missedOf)
       .def("explain", &explain);
   nanobind::class_<Calibrator>(module, "Calibrator")
       .def(

@@ -199,7 +199,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     ``quantize`` names the scaled format that dots with a weight become narrow in, ``activations`` that
     of their other side (``"none"``: left as it is); these and the options after them are those of
     ``octavo quantize``. What ``weights`` binds is a weight, and is quantized when it is bound.
-    ``Program.dots`` tells what became of each dot; a warning, that none became narrow.
+    ``Program.dots`` tells what became of each dot; a warning, that none became narrow. Another warns of
+    dots that multiply wide values though narrow ones are behind them (``octavo explain``).
 
     ``recipe`` in place of ``quantize`` gives each dot the format of the first rule that takes it: the
     name of a recipe, the path of a file, or the mapping that such a file holds
@@ -260,6 +261,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
         why = f"of {first.name}: {first.reason}" if first else "the program has no dots"
         given = f"quantize={quantize!r}" if recipe is None else f"recipe={recipe!r}"
         warnings.warn(f"{given} left every dot as it was; {why}", stacklevel=2)
+    for missed in made._compiled.missed:
+        warnings.warn(missed, stacklevel=2)
     return made
 
 

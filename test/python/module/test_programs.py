@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections import namedtuple
 from types import MappingProxyType
 
@@ -494,3 +495,25 @@ def test_parts_of_a_long_product_are_its_rows():
     found = program(x, w)
     for rows in (slice(0, 3), slice(510, 514), slice(1021, 1027), slice(1097, 1100)):
         np.testing.assert_array_equal(found[rows], x[rows].astype(np.float64) @ w)
+
+
+SHIFTED = """func.func public @main(%x: tensor<4x64x{narrow}>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> {{
+  %c = stablehlo.convert %x : (tensor<4x64x{narrow}>) -> tensor<4x64xf32>
+  %e = stablehlo.exponential %c : tensor<4x64xf32> loc("act/exp")
+  %y = stablehlo.dot_general %e, %w, contracting_dims = [1] x [0]
+      : (tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32> loc("layer/dot")
+  return %y : tensor<4x32xf32>
+}}
+"""
+
+
+def test_dots_that_look_narrow_and_are_not_are_told():
+    with pytest.warns(UserWarning) as told:
+        octavo.compile(SHIFTED.format(narrow="f8E4M3FN"))
+    [warning] = told
+    assert warning.filename == __file__
+    for word in ("layer/dot", "multiplies wide values", "'stablehlo.exponential' at act/exp"):
+        assert word in str(warning.message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        octavo.compile(SHIFTED.format(narrow="f32"))

@@ -7,6 +7,7 @@
 
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/MissedDots.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/RecoverScaled.h"
 
@@ -16,7 +17,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -52,13 +52,9 @@ std::string why(const RecoveredDot& dot) {
                             : "has " + dot.note;
 }
 
-/// How many dots each obstacle keeps wide.
-std::map<std::string, int> missedByReason(const RecoverReport& report) {
-  std::map<std::string, int> reasons;
-  for (const RecoveredDot& dot : report.dots)
-    if (dot.width == DotWidth::Missed)
-      ++reasons[fmt::format("{} {}", dot.obstacle, dot.reason)];
-  return reasons;
+/// What keeps the dots of a group wide.
+std::string reasonOf(const transforms::MissedDots& group) {
+  return fmt::format("{} {}", group.dots.front().obstacle, group.dots.front().reason);
 }
 
 std::string text(const RecoverReport& report) {
@@ -70,8 +66,8 @@ std::string text(const RecoverReport& report) {
                   report.dots.size(), report.count(DotWidth::Missed));
   if (const auto share = report.narrowShare())
     summary += fmt::format("; {:.1f} % of the multiply-adds are narrow", 100 * *share);
-  for (const auto& [reason, count] : missedByReason(report))
-    summary += fmt::format("\n{} missed: {}", count, reason);
+  for (const transforms::MissedDots& group : transforms::missedDots(report))
+    summary += fmt::format("\n{} missed: {}", group.dots.size(), reasonOf(group));
   return report.dots.empty() ? "no dots" : plainText(table) + "\n" + summary;
 }
 
@@ -92,8 +88,8 @@ Json document(const ExplainFlags& flags, const RecoverReport& report) {
                     {"reason", orNull(dot.reason)},
                     {"remedy", orNull(dot.remedy)},
                     {"note", orNull(dot.note)}});
-  for (const auto& [reason, count] : missedByReason(report))
-    reasons.push_back({{"reason", reason}, {"dots", count}});
+  for (const transforms::MissedDots& group : transforms::missedDots(report))
+    reasons.push_back({{"reason", reasonOf(group)}, {"dots", group.dots.size()}});
   const auto share = report.narrowShare();
   return {{"program", flags.program},
           {"narrow", report.count(DotWidth::Narrow)},

@@ -5,6 +5,7 @@
 #include "tools/octavo/FormatNames.h"
 #include "tools/octavo/TextTable.h"
 #include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/ProgramOutput.h"
 
 #include "octavo/Runtime/Program.h"
@@ -143,6 +144,7 @@ void quantizeProgram(const QuantizeFlags& flags) {
   if (!report)
     throw CommandError(fmt::format("{}: {}", flags.program, llvm::toString(report.takeError())),
                        ExitCode::BadInput);
+  warnOfMissedDots(*file->program, "", flags.program, /*fails=*/false);
   if (!flags.output.empty()) {
     if (file->container)
       file->container->dropDerivatives();

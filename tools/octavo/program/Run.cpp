@@ -4,6 +4,7 @@
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
 #include "tools/octavo/program/RunDots.h"
@@ -61,6 +62,7 @@ struct RunOptions {
   std::optional<double> bound;
   bool bisects = false;
   std::string output;
+  bool failsOnMissed = false;
   bool isJson = false;
   bool explains = false;
   std::string profile;
@@ -258,8 +260,11 @@ std::string profiled(execution::Executable& executable, std::vector<Value> value
   return profileText(profile, explanation);
 }
 
+/// Whether a run warns of dots that look narrow and are not: of several of one program the first.
+enum class MissedDots : std::uint8_t { Told, Known };
+
 Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExport>& container,
-                const RunOptions& options, execution::Probes* probes) {
+                const RunOptions& options, execution::Probes* probes, MissedDots missed) {
   Run run;
   const std::string name = function.getName().str();
   std::vector<runtime::Argument> arguments =
@@ -292,6 +297,9 @@ Run runFunction(mlir::func::FuncOp function, const std::optional<runtime::JaxExp
     closeExtents(function, values, options.program);
     executable = prepared();
   }
+  if (missed == MissedDots::Told)
+    warnOfMissedDots(function->getParentOfType<mlir::ModuleOp>(), name, options.program,
+                     options.failsOnMissed);
   if (!options.dump.empty())
     dumpStages(*executable, options);
   execution::Host host = hostOf(options, probes, run.processes);
@@ -338,6 +346,8 @@ ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions&
     const auto arguments = orThrow(runtime::argumentsOf(function), options.program);
     closeExtents(function, bindProcesses(arguments, options, "@" + name, 1), options.program);
   }
+  warnOfMissedDots(function->getParentOfType<mlir::ModuleOp>(), name, options.program,
+                   options.failsOnMissed);
   const ElapsedTime preparing("preparing the program");
   const auto executable =
       orThrow(backend.prepare(function->getParentOfType<mlir::ModuleOp>(), name));
@@ -545,10 +555,11 @@ void runProgram(const RunOptions& options) {
   if (isQuantized(options))
     quantization = quantizeProgram(program, options);
 
-  const bool looksInside = !options.profile.empty() || !options.dump.empty() || options.isPerOp;
+  const bool looksInside =
+      !options.profile.empty() || !options.dump.empty() || options.isPerOp || options.failsOnMissed;
   if (looksInside && options.function.empty() && !runtime::selfChecks(program).empty())
-    throw CommandError("--profile, --dump and --per-op are of one function: name it with "
-                       "--function",
+    throw CommandError("--profile, --dump, --per-op and --fail-on-missed are of one function: "
+                       "name it with --function",
                        ExitCode::BadUsage);
   if (options.explains) {
     explainProgram(program, options);
@@ -566,7 +577,7 @@ void runProgram(const RunOptions& options) {
     return;
   }
   auto function = orThrow(runtime::findFunction(program, options.function), options.program);
-  const Run run = runFunction(function, file.container, options, probes.get());
+  const Run run = runFunction(function, file.container, options, probes.get(), MissedDots::Told);
   RunReport report{.program = options.program,
                    .function = function.getName().str(),
                    .backend = options.backend,
@@ -598,13 +609,13 @@ void runProgram(const RunOptions& options) {
     other.backend = kReference;
     other.repeat = 0;
     other.profile = other.dump = "";
-    reference = runFunction(function, file.container, other, probes.get());
+    reference = runFunction(function, file.container, other, probes.get(), MissedDots::Known);
     compareOutputs(reference->outputs, report);
     report.comparedTimes = reference->times;
   }
   if (original) {
     const Run f32 = runFunction(orThrow(runtime::findFunction(*original, options.function)),
-                                file.container, options, probes.get());
+                                file.container, options, probes.get(), MissedDots::Known);
     compareOutputs(f32.outputs, report);
     report.comparedTimes = f32.times;
   }
@@ -697,6 +708,10 @@ void addRunCommand(CLI::App& app) {
                     "Print what the program is compiled to, and what is not and why; run nothing");
   command->add_option("--repeat", options->repeat, "Run so many times more, and print the times")
       ->type_name("N");
+  command->add_flag(
+      "--fail-on-missed", options->failsOnMissed,
+      "Exit with 1, and run nothing, where a dot multiplies wide values though narrow "
+      "ones are behind them");
   command->add_flag("--json", options->isJson, "Print JSON");
   command->add_option("--threads", options->threads, "Use at most this many threads")
       ->type_name("N");

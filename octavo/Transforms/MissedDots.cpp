@@ -1,0 +1,105 @@
+#include "octavo/Transforms/MissedDots.h"
+
+#include "octavo/Dialect/Diagnostics.h"
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::transforms {
+
+static bool isNarrow(mlir::Type type) {
+  const auto* format = elementFormat(mlir::getElementTypeOrSelf(type));
+  return format != nullptr && format->isNarrow();
+}
+
+static bool hasNarrowFloats(mlir::ModuleOp module) {
+  return module
+      .walk([](mlir::Operation* op) {
+        const bool takesNarrow = llvm::any_of(op->getRegions(), [](mlir::Region& region) {
+          return !region.empty() && llvm::any_of(region.getArgumentTypes(), isNarrow);
+        });
+        return takesNarrow || llvm::any_of(op->getResultTypes(), isNarrow)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+std::string MissedDots::text() const {
+  const RecoveredDot& first = dots.front();
+  std::string who = first.name;
+  const std::string location = locationText(first.location);
+  // Without a name in the source it is that of its place, without the folder.
+  if (!llvm::StringRef(location).ends_with(first.name))
+    who += " (" + location + ")";
+  const std::size_t others = dots.size() - 1;
+  if (others > 0)
+    who += " and " + std::to_string(others) + (others == 1 ? " dot like it" : " dots like it");
+  const std::string verb = others > 0 ? " multiply" : " multiplies";
+  if (isRecovered)
+    return who + verb +
+           " wide values that are dequantized before: `octavo explain PROGRAM -o OUT` " +
+           "writes the program with products of scaled tensors";
+  return who + verb + " wide values, though narrow ones are behind them: '" + first.obstacle +
+         "' at " + first.place + " " + first.reason + "; " + first.remedy;
+}
+
+std::vector<MissedDots> missedDots(const RecoverReport& report) {
+  std::vector<MissedDots> groups;
+  for (const RecoveredDot& dot : report.dots) {
+    if (dot.width != DotWidth::Missed)
+      continue;
+    const auto alike = llvm::find_if(groups, [&](const MissedDots& group) {
+      const RecoveredDot& first = group.dots.front();
+      return first.obstacle == dot.obstacle && first.reason == dot.reason;
+    });
+    if (alike == groups.end())
+      groups.push_back({{dot}});
+    else
+      alike->dots.push_back(dot);
+  }
+  return groups;
+}
+
+/// The places of products that are narrow as they stand.
+static llvm::DenseSet<mlir::Location> narrowProducts(mlir::ModuleOp module) {
+  llvm::DenseSet<mlir::Location> places;
+  module.walk([&](mlir::Operation* op) {
+    const bool isDotOfCodes =
+        llvm::isa<stablehlo::DotGeneralOp>(op) && llvm::all_of(op->getOperandTypes(), isNarrow);
+    if (isDotOfCodes || llvm::isa<ir::DotGeneralOp, ir::FusedDotOp>(op))
+      places.insert(op->getLoc());
+  });
+  return places;
+}
+
+std::vector<MissedDots> missedDots(mlir::ModuleOp module, llvm::StringRef function) {
+  if (!hasNarrowFloats(module))
+    return {};
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  const Diagnostics unheard(*module.getContext());
+  mlir::PassManager inlining(module.getContext());
+  inlining.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
+  static_cast<void>(inlining.run(*copy)); // a call that is left hides what is behind it
+  const llvm::DenseSet<mlir::Location> before = narrowProducts(*copy);
+  RecoverReport report = recoverScaled(*copy);
+  std::erase_if(report.dots, [&](const RecoveredDot& dot) {
+    return !function.empty() && dot.function != function;
+  });
+  std::vector<MissedDots> groups = missedDots(report);
+  MissedDots recovered{.dots = {}, .isRecovered = true};
+  for (const RecoveredDot& dot : report.dots)
+    if (dot.width == DotWidth::Narrow && !before.contains(dot.location))
+      recovered.dots.push_back(dot);
+  if (!recovered.dots.empty())
+    groups.push_back(std::move(recovered));
+  return groups;
+}
+
+} // namespace octavo::transforms

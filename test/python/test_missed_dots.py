@@ -1,0 +1,147 @@
+"""The warning of dots that look narrow and are not, in `octavo run` and `octavo quantize`: which, why, what
+to change; and none where there is nothing to tell."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.mlir
+
+OCTAVO = Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
+
+# Codes and their scale; %shifted and %logged are what keeps the products wide.
+PROGRAM = """
+func.func public @main(%x: tensor<4x64x{narrow}>, %s: tensor<f32>, %w: tensor<64x32xf32>) -> tensor<4x32xf32> {{
+  %c = stablehlo.convert %x : (tensor<4x64x{narrow}>) -> tensor<4x64xf32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<4x64xf32>
+  %v = stablehlo.multiply %c, %b : tensor<4x64xf32>
+{body}
+}}
+"""
+RETURN = "  return {} : tensor<4x32xf32>"
+
+
+def dot(result, operand, name):
+    return (f"  {result} = stablehlo.dot_general {operand}, %w, contracting_dims = [1] x [0] : "
+            f'(tensor<4x64xf32>, tensor<64x32xf32>) -> tensor<4x32xf32> loc("{name}")')
+
+
+SHIFTED = "  %shifted = stablehlo.add %v, %b : tensor<4x64xf32> loc(\"zero/add\")"
+LOGGED = "  %logged = stablehlo.exponential %v : tensor<4x64xf32> loc(\"act/exp\")"
+MISSED = "\n".join([
+    SHIFTED, LOGGED, dot("%0", "%shifted", "layer0/dot"), dot("%1", "%logged", "layer1/dot"),
+    dot("%2", "%shifted", "layer2/dot"), dot("%3", "%shifted", "layer3/dot"),
+    "  %4 = stablehlo.add %0, %1 : tensor<4x32xf32>", "  %5 = stablehlo.add %2, %3 : tensor<4x32xf32>",
+    "  %6 = stablehlo.add %4, %5 : tensor<4x32xf32>", RETURN.format("%6")])
+BY_HAND = "\n".join([dot("%0", "%v", "layer0/dot"), RETURN.format("%0")])
+
+
+def octavo(*arguments, code=0):
+    run = subprocess.run([OCTAVO, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    assert run.returncode == code, f"{run.returncode}\n{run.stdout}\n{run.stderr}"
+    return run
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    random = np.random.default_rng(1)
+    x = random.standard_normal((4, 64)).astype(ml_dtypes.float8_e4m3fn)
+    np.save(tmp_path / "x.float8_e4m3fn.npy", x.view(np.uint8))
+    np.save(tmp_path / "wide.npy", x.astype(np.float32))
+    np.save(tmp_path / "s.npy", np.float32(0.5))
+    np.save(tmp_path / "w.npy", random.standard_normal((64, 32)).astype(np.float32))
+    return [f"--input={name}={tmp_path / file}"
+            for name, file in (("arg0", "x.float8_e4m3fn.npy"), ("arg1", "s.npy"), ("arg2", "w.npy"))]
+
+
+def written(folder, body, narrow="f8E4M3FN"):
+    path = folder / "p.mlir"
+    path.write_text(PROGRAM.format(narrow=narrow, body=body))
+    return path
+
+
+def lines(run):
+    found = run.stderr.splitlines()
+    assert all(line.startswith("octavo: warning: ") for line in found), run.stderr
+    return found
+
+
+def test_one_line_a_reason(tmp_path, inputs):
+    program = written(tmp_path, MISSED)
+    shifted, logged = lines(octavo("run", program, *inputs))
+    for word in (str(program), "layer0/dot", "and 2 dots like it", "'stablehlo.add' at zero/add",
+                 "apply it before the quantization, or after the dot"):
+        assert word in shifted
+    for word in ("layer1/dot", "multiplies wide values", "'stablehlo.exponential' at act/exp"):
+        assert word in logged
+    assert "like it" not in logged
+    assert len(lines(octavo("run", program, "--explain-compile"))) == 2
+    assert len(lines(octavo("run", program, *inputs, "--compare", "reference"))) == 2
+
+
+def test_the_place_in_a_file(tmp_path, inputs):
+    program = written(tmp_path, "\n".join([SHIFTED, dot("%0", "%shifted", "n").replace(' loc("n")', ""),
+                                           RETURN.format("%0")]))
+    [line] = lines(octavo("run", program, *inputs))
+    assert f"{program}: p.mlir:7:8 multiplies wide values" in line
+
+
+def test_an_error_where_asked(tmp_path, inputs):
+    program = written(tmp_path, MISSED)
+    out = tmp_path / "y.npy"
+    run = octavo("run", program, *inputs, "--fail-on-missed", "--output", out, code=1)
+    assert run.stderr.splitlines()[-1] == (
+        f"octavo: error: {program}: 4 dots multiply wide values, though narrow ones are behind them")
+    assert run.stdout == "" and not out.exists()
+
+
+def test_what_explain_would_make_narrow(tmp_path, inputs):
+    """A dequantization by hand that is recognized runs wide as it stands; what explain writes does not."""
+    program = written(tmp_path, BY_HAND)
+    [line] = lines(octavo("run", program, *inputs))
+    assert "layer0/dot" in line and "octavo explain PROGRAM -o OUT" in line
+    narrow = tmp_path / "narrow.mlir"
+    assert "1 of 1 dots narrow" in octavo("explain", program, "-o", narrow).stdout
+    assert octavo("run", narrow, *inputs, "--fail-on-missed").stderr == ""
+
+
+def test_nothing_of_wide_programs(tmp_path, inputs):
+    program = written(tmp_path, MISSED, narrow="f32")
+    wide = [f"--input=arg0={tmp_path / 'wide.npy'}", *inputs[1:]]
+    assert octavo("run", program, *wide, "--fail-on-missed").stderr == ""
+    parameters = ("--parameters", "arg2")
+    assert octavo("run", program, *wide, "--quantize", "mxfp8_e4m3", *parameters, "--compare", "f32").stderr == ""
+    assert octavo("quantize", program, "--format", "mxfp8_e4m3", *parameters).stderr == ""
+
+
+def test_extents_that_inputs_give_are_no_obstacle(tmp_path, inputs):
+    """They are known before the program runs."""
+    program = written(tmp_path, MISSED)
+    text = program.read_text()
+    open_rows = text.replace("tensor<4x64xf8E4M3FN>, %s", "tensor<?x64xf8E4M3FN>, %s").replace(
+        "  %c = stablehlo.convert %x : (tensor<4x64xf8E4M3FN>)",
+        "  %c = stablehlo.convert %x : (tensor<?x64xf8E4M3FN>)")
+    assert open_rows != text
+    program.write_text(open_rows)
+    assert not any("not known" in line for line in lines(octavo("run", program, *inputs)))
+
+
+def test_quantize_tells(tmp_path, inputs):
+    """What it makes narrow is not missed."""
+    program = written(tmp_path, MISSED)
+    shifted, logged = lines(octavo("quantize", program, "--format", "mxfp8_e4m3"))
+    assert "layer0/dot" in shifted and "layer1/dot" in logged
+    [logged] = lines(octavo("quantize", program, "--format", "mxfp8_e4m3", "--parameters", "arg2",
+                            "--match", "layer[023]"))
+    assert "layer1/dot" in logged
+
+
+def test_programs_that_check_themselves_are_no_function(tmp_path):
+    (tmp_path / "p.mlir").write_text(
+        "func.func @main() {\n  %x = stablehlo.constant dense<1.0> : tensor<2xf32>\n"
+        "  check.expect_eq_const %x, dense<1.0> : tensor<2xf32>\n  return\n}\n")
+    assert "--function" in octavo("run", tmp_path / "p.mlir", "--fail-on-missed", code=2).stderr
