@@ -63,6 +63,8 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
     if (!report)
       return report.takeError();
     made->report = std::move(*report);
+  } else {
+    made->unchanged = module.clone();
   }
   if (options.probes) {
     auto probed = transforms::addCalibrationProbes(module, *options.probes);
@@ -173,6 +175,18 @@ llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(std::span<con
   if (versions.size() > kMostVersions)
     versions.pop_back();
   return versions.front().prepared;
+}
+
+llvm::Expected<DotErrors> CallableProgram::dotErrors(std::span<const Value> values,
+                                                     DotErrorOptions options) {
+  if (!unchanged)
+    return runtime::failure(fmt::format("the dots of @{} were quantized when it was compiled: "
+                                        "compile it without, and say here how they are to be",
+                                        functionName));
+  const std::lock_guard lock(usingContext);
+  options.backend = backend;
+  return backends::dotErrors(unchanged->lookupSymbol<mlir::func::FuncOp>(functionName), values,
+                             options);
 }
 
 std::optional<execution::Explanation> CallableProgram::explain() {

@@ -2,6 +2,7 @@
 // bound, compiled. What `octavo.compile` of Python is.
 #pragma once
 
+#include "octavo/Backends/DotErrors.h"
 #include "octavo/Execution/Executable.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
@@ -93,6 +94,12 @@ public:
                                                      const execution::Host& host,
                                                      execution::ResultMemory memory);
 
+  /// What dotErrors says of the program with its dots quantized so, on `values` as for `call`; of
+  /// `options` the dots, the host and who is told. The error is dotErrors', or that the program was
+  /// made with its dots quantized.
+  llvm::Expected<DotErrors> dotErrors(std::span<const execution::Value> values,
+                                      DotErrorOptions options);
+
   /// What it was compiled to, for the last values; nothing where extents are open and it was not
   /// called.
   std::optional<execution::Explanation> explain();
@@ -109,6 +116,7 @@ private:
   std::shared_ptr<mlir::MLIRContext> context;
   runtime::ProgramFile file;
   const execution::Backend* backend = nullptr;
+  mlir::OwningOpRef<mlir::ModuleOp> unchanged; ///< null: its dots are quantized
   std::string functionName;
   std::vector<runtime::Argument> taken;
   std::vector<Result> given;

@@ -92,8 +92,14 @@ private:
   std::optional<Tensor> waiting;
 };
 
-/// What an unchanged program's values become where an argument is a scaled tensor. Each weight is
-/// quantized once.
+bool isSame(const runtime::ScaledArgument& a, const runtime::ScaledArgument& b) {
+  return a.type == b.type && a.options == b.options && a.exponents == b.exponents &&
+         a.axis == b.axis;
+}
+
+/// What an unchanged program's values become where an argument is a scaled tensor. A weight is
+/// quantized once, and anew where a run wants it otherwise: dots that one tensor of activations
+/// goes to share their exponents, and one that is left has no part in them.
 class QuantizedValues {
 public:
   explicit QuantizedValues(std::span<const Value> wide) : wide(wide), made(wide.size()) {}
@@ -103,22 +109,27 @@ public:
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (!arguments[i].isScaled() || wide[i].isScaled())
         continue;
-      if (!made[i]) {
+      const auto& wanted = std::get<runtime::ScaledArgument>(arguments[i].type);
+      if (!made[i] || !isSame(made[i]->argument, wanted)) {
         auto quantized = runtime::quantizedFor(arguments[i], wide[i].tensor());
         if (!quantized)
           return runtime::failure(
               fmt::format("argument \"{}\": element {} is {}, which its quantization refuses",
                           arguments[i].name, quantized.error().index, quantized.error().value));
-        made[i] = std::move(*quantized);
+        made[i] = Made{wanted, std::move(*quantized)};
       }
-      values[i] = *made[i];
+      values[i] = made[i]->value;
     }
     return values;
   }
 
 private:
+  struct Made {
+    runtime::ScaledArgument argument;
+    Value value;
+  };
   std::span<const Value> wide;
-  std::vector<std::optional<Value>> made;
+  std::vector<std::optional<Made>> made;
 };
 
 /// A plain tensor for each element of a result that is one.

@@ -6,7 +6,8 @@
 
 namespace octavo::transforms {
 
-static constexpr llvm::StringLiteral kNumber = "octavo.dot";
+/// Of no dialect: ours says which operations have its attributes, and this one does not last.
+static constexpr llvm::StringLiteral kNumber = "dot_number";
 
 void numberDots(mlir::ModuleOp module) {
   mlir::OpBuilder builder(module.getContext());

@@ -13,6 +13,7 @@
 #include "octavo/Analysis/Calibration.h"
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/CallableProgram.h"
+#include "octavo/Backends/DotErrorsJson.h"
 #include "octavo/Backends/RangeRecorder.h"
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Runtime/Binding.h"
@@ -26,6 +27,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -109,11 +111,12 @@ nb::object leavesOf(std::string_view root, nb::handle tree) {
   return nb::module_::import_("octavo.programs").attr("leaves")(pythonText(root), tree);
 }
 
-nb::object callProbed(CallableProgram& program, execution::Probes* probes,
-                      const nb::args& positional, const nb::kwargs& named) {
+/// A value for each argument, of those that are bound and of a call's. `out` takes what is named
+/// so.
+std::vector<Value> valuesOf(const CallableProgram& program, const nb::args& positional,
+                            const nb::kwargs& named, nb::object& out) {
   const auto& arguments = program.arguments();
   std::vector<std::optional<Value>> values(arguments.size());
-  nb::object out = nb::none();
   const auto take = [&](std::size_t i, nb::handle given) {
     values[i] = programValue(arguments[i], program.name(), given);
   };
@@ -183,7 +186,20 @@ nb::object callProbed(CallableProgram& program, execution::Probes* probes,
             program.name(), arguments[i].describe());
     whole.push_back(std::move(*values[i]));
   }
+  return whole;
+}
 
+int threadLimit() {
+  // Kept for good: a destructor would run after Python's end.
+  static const nb::object& limit =
+      *new nb::object(nb::module_::import_("octavo._core").attr("get_threads"));
+  return nb::cast<int>(limit());
+}
+
+nb::object callProbed(CallableProgram& program, execution::Probes* probes,
+                      const nb::args& positional, const nb::kwargs& named) {
+  nb::object out = nb::none();
+  std::vector<Value> whole = valuesOf(program, positional, named, out);
   std::optional<CallableProgram::Prepared> prepared;
   std::string failed;
   withoutLock([&] {
@@ -199,10 +215,7 @@ nb::object callProbed(CallableProgram& program, execution::Probes* probes,
   std::vector<std::span<std::byte>> memory;
   for (const ProgramResult& result : results)
     memory.push_back(result.memory());
-  // Kept for good: a destructor would run after Python's end.
-  static const nb::object& threadLimit =
-      *new nb::object(nb::module_::import_("octavo._core").attr("get_threads"));
-  const int threads = nb::cast<int>(threadLimit());
+  const int threads = threadLimit();
   Signals signals;
   withoutLock(
       [&] { run(program, *prepared, std::move(whole), memory, probes, threads, signals, failed); });
@@ -412,6 +425,44 @@ nb::list dotsOf(const CallableProgram& program) {
   return list;
 }
 
+/// What docs/commands/run.md has under per_op, as JSON. Arguments that are bound are weights.
+std::string dotErrors(CallableProgram& program, const transforms::DotOptions& dots,
+                      const nb::args& positional, const nb::kwargs& named) {
+  nb::object out = nb::none();
+  const std::vector<Value> values = valuesOf(program, positional, named, out);
+  if (!out.is_none())
+    raise(ErrorClass::Program, "dot_errors gives figures and no results: leave out= out");
+  backends::DotErrorOptions options{.dots = dots, .host = {}, .onRun = {}};
+  std::vector<std::string> weights;
+  if (!dots.parameters.empty())
+    weights.push_back("(?:" + dots.parameters + ")");
+  for (std::size_t i = 0; i < program.arguments().size(); ++i)
+    if (program.isBound(i))
+      weights.push_back("^" + RE2::QuoteMeta(program.arguments()[i].name) + "$");
+  options.dots.parameters = fmt::format("{}", fmt::join(weights, "|"));
+  Signals signals;
+  options.host.isInterrupted = [&] { return signals.areRaised(); };
+  const int threads = threadLimit();
+  std::string text, failed;
+  withoutLock([&] {
+    const auto work = [&] {
+      if (auto errors = program.dotErrors(values, options))
+        text = backends::json(*errors).dump(-1, ' ', false,
+                                            nlohmann::ordered_json::error_handler_t::replace);
+      else
+        failed = llvm::toString(errors.takeError());
+    };
+    if (threads > 0)
+      parallel::withThreads(threads, work);
+    else
+      work();
+  });
+  signals.rethrow();
+  if (!failed.empty())
+    raise(ErrorClass::Program, "{}", failed);
+  return text;
+}
+
 nb::list missedOf(const CallableProgram& program) {
   nb::list list;
   for (const transforms::MissedDots& missed : program.missed())
@@ -481,6 +532,7 @@ NB_MODULE(_programs, module) {
       .def_prop_ro("results", &resultsOf)
       .def_prop_ro("dots", &dotsOf)
       .def_prop_ro("missed", &missedOf)
+      .def("dot_errors", &dotErrors)
       .def("explain", &explain);
   nanobind::class_<Calibrator>(module, "Calibrator")
       .def(

@@ -84,6 +84,28 @@ class Program:
         """What became of each dot, in the order of the program; empty without ``quantize``."""
         return [Dot(*row) for row in self._compiled.dots]
 
+    def dot_errors(self, *args: Any, quantize: Any = None, recipe: Any = None, activations: Any = None,
+                   rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
+                   exclude: str = "", parameters: str = "", min_size: int = 0,
+                   both_activations: bool = False, calibration: Any = None, range: str = "",
+                   **named: Any) -> dict[str, Any]:
+        """Where the error comes from if the program's dots are quantized so: what ``octavo run --compare
+        f32 --per-op --json`` has under ``per_op`` (docs/commands/run.md), on these arguments, which are
+        those of a call. ``dots`` in it is a list of dicts, one a dot, in the order of the program, with
+        the SQNR (dB) of its result and of both operands, their amax, the shares of their elements that
+        saturated and underflowed, and ``share``, the dot's share of the final error; None where there is
+        no figure. ``quantize`` or ``recipe`` and the options after them are those of ``octavo.compile``,
+        and what was bound there is a weight.
+
+        The program is one compiled without them. It runs three times and once for each quantized dot.
+        Raises ProgramError where no dot is quantized, too, and what a call and ``octavo.compile``
+        raise."""
+        dots = _dot_options(quantize, recipe, activations, rule, non_finite, preset, match, exclude,
+                            parameters, min_size, both_activations, calibration, range)
+        if dots is None:
+            raise ProgramError("dot_errors says what quantized dots lose: give quantize=FORMAT or recipe=")
+        return json.loads(self._compiled.dot_errors(dots, *args, **named))
+
     def explain(self) -> dict[str, Any]:
         """What it was compiled to: the numbers of operations, kernels and products, the bytes that it
         works on, and under ``interpreted`` what the interpreter evaluates, where and why. A reason
@@ -180,6 +202,42 @@ def programs_module(what: str) -> Any:
     return _programs
 
 
+def _dot_options(quantize: Any, recipe: Any, activations: Any, rule: str, non_finite: str, preset: str,
+                 match: str, exclude: str, parameters: str, min_size: int, both_activations: bool,
+                 calibration: Any, range: str) -> Any:
+    """How dots are quantized; None: they are not."""
+    _programs = programs_module("octavo.compile")
+    if range and calibration is None:
+        raise ProgramError("range chooses a range of a calibration: give calibration=")
+    if calibration is not None and quantize is None:
+        raise ProgramError("calibration goes with quantize=FORMAT; the rules of a recipe name their own "
+                           "(\"scales\")")
+    if quantize is not None and recipe is not None:
+        raise ProgramError("quantize gives one format to all dots, recipe gives each its own: give one "
+                           "of the two")
+    if recipe is not None:
+        if activations is not None or rule or non_finite or preset:
+            raise ProgramError("activations, rule, non_finite and preset are said by the rules of a "
+                               "recipe")
+        text, is_text = _recipe(recipe)
+        return _programs.DotOptions(
+            None, recipe=text, recipe_is_text=is_text, match=match, exclude=exclude,
+            parameters=parameters, min_size=min_size, both_activations=both_activations)
+    if quantize is not None:
+        found, is_text = ("", False) if calibration is None else text_or_path(
+            "calibration", "a path or what octavo.calibrate gives", calibration)
+        return _programs.DotOptions(
+            quantize, activations=activations, rule=rule, non_finite=non_finite, preset=preset,
+            match=match, exclude=exclude, parameters=parameters, min_size=min_size,
+            both_activations=both_activations, calibration=found, calibration_is_text=is_text,
+            range=range)
+    if activations is not None or rule or non_finite or preset or match or exclude or parameters \
+            or min_size or both_activations:
+        raise ProgramError("activations, rule, non_finite, preset, match, exclude, parameters, min_size "
+                           "and both_activations say how dots are quantized: give quantize=FORMAT or recipe=")
+    return None
+
+
 def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: Any = None,
             activations: Any = None, rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
             exclude: str = "", parameters: str = "", min_size: int = 0,
@@ -223,35 +281,8 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     FormatError for a name that nothing has, FileError for a calibration that is none, DtypeError,
     ShapeError and NonFiniteError for arrays that do not fit."""
     _programs = programs_module("octavo.compile")
-    dots = None
-    if range and calibration is None:
-        raise ProgramError("range chooses a range of a calibration: give calibration=")
-    if calibration is not None and quantize is None:
-        raise ProgramError("calibration goes with quantize=FORMAT; the rules of a recipe name their own "
-                           "(\"scales\")")
-    if quantize is not None and recipe is not None:
-        raise ProgramError("quantize gives one format to all dots, recipe gives each its own: give one "
-                           "of the two")
-    if recipe is not None:
-        if activations is not None or rule or non_finite or preset:
-            raise ProgramError("activations, rule, non_finite and preset are said by the rules of a "
-                               "recipe")
-        text, is_text = _recipe(recipe)
-        dots = _programs.DotOptions(
-            None, recipe=text, recipe_is_text=is_text, match=match, exclude=exclude,
-            parameters=parameters, min_size=min_size, both_activations=both_activations)
-    elif quantize is not None:
-        found, is_text = ("", False) if calibration is None else text_or_path(
-            "calibration", "a path or what octavo.calibrate gives", calibration)
-        dots = _programs.DotOptions(
-            quantize, activations=activations, rule=rule, non_finite=non_finite, preset=preset,
-            match=match, exclude=exclude, parameters=parameters, min_size=min_size,
-            both_activations=both_activations, calibration=found, calibration_is_text=is_text,
-            range=range)
-    elif activations is not None or rule or non_finite or preset or match or exclude or parameters \
-            or min_size or both_activations:
-        raise ProgramError("activations, rule, non_finite, preset, match, exclude, parameters, min_size "
-                           "and both_activations say how dots are quantized: give quantize=FORMAT or recipe=")
+    dots = _dot_options(quantize, recipe, activations, rule, non_finite, preset, match, exclude, parameters,
+                        min_size, both_activations, calibration, range)
     source, is_path = _source(program)
     files, arrays = _weights(weights)
     made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,

@@ -517,3 +517,70 @@ def test_dots_that_look_narrow_and_are_not_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         octavo.compile(SHIFTED.format(narrow="f32"))
+
+
+def in_mxfp8(x):
+    """Values after MXFP8 E4M3 in blocks of 32 along the first axis, by the floor rule of OCP MX 6.3."""
+    blocks = x.reshape(-1, 32, x.shape[-1])
+    scale = 2.0 ** (np.floor(np.log2(np.abs(blocks).max(1, keepdims=True))) - 8)
+    codes = np.clip(blocks / scale, -448, 448).astype(ml_dtypes.float8_e4m3fn)
+    return (codes.astype(np.float64) * scale).reshape(x.shape)
+
+
+def decibels(wide, narrow):
+    return 10 * np.log10((wide.astype(np.float64)**2).sum() / ((narrow - wide)**2).sum())
+
+
+def test_where_the_error_comes_from(program):
+    found = program.dot_errors(x=X, quantize="mxfp8_e4m3")
+    first, second = found["dots"]
+    assert [dot["quantized"] for dot in found["dots"]] == [True, True] and second["from"] == [0]
+    w1, w2 = PARAMS["w1"], PARAMS["w2"]
+    narrow_x, narrow_w1, narrow_w2 = in_mxfp8(X.T).T, in_mxfp8(w1), in_mxfp8(w2)
+    assert first["rhs"]["is"] == "weight" and first["lhs"]["format"] == "mxfp8_e4m3"
+    assert first["rhs"]["sqnr"] == pytest.approx(decibels(w1, narrow_w1), abs=1e-3)
+    assert first["lhs"]["sqnr"] == pytest.approx(decibels(X, narrow_x), abs=1e-3)
+    assert first["sqnr"] == pytest.approx(decibels(X.astype(np.float64) @ w1, narrow_x @ narrow_w1), abs=1e-2)
+    assert first["lhs"]["amax"] == np.abs(X).max()
+
+    def output(narrows_first, narrows_second):
+        hidden = narrow_x @ narrow_w1 if narrows_first else X.astype(np.float64) @ w1
+        hidden = np.maximum((hidden + PARAMS["b"]).astype(np.float32), 0)
+        return in_mxfp8(hidden.T).T @ narrow_w2 if narrows_second else hidden @ w2.astype(np.float64)
+
+    def error(*narrows):
+        return ((output(*narrows) - output(False, False))**2).sum() / (output(False, False)**2).sum()
+
+    assert found["error"] == pytest.approx(error(True, True), rel=1e-2)
+    assert first["share"] == pytest.approx(1 - error(False, True) / error(True, True), abs=1e-2)
+    assert second["share"] == pytest.approx(1 - error(True, False) / error(True, True), abs=1e-2)
+    close(program(X))  # which is as it was
+
+
+def test_errors_of_dots_need_quantized_ones(program, lowered):
+    with pytest.raises(octavo.ProgramError, match="give quantize=FORMAT or recipe="):
+        program.dot_errors(X)
+    with pytest.raises(octavo.ProgramError, match="none of the 2 dots is quantized"):
+        program.dot_errors(X, quantize="mxfp4", exclude="dot")
+    with pytest.raises(octavo.ProgramError, match="compile it without"):
+        octavo.compile(lowered, weights={"params": PARAMS}, quantize="mxfp4").dot_errors(X, quantize="mxfp4")
+    with pytest.raises(octavo.ProgramError, match="has no value"):
+        program.dot_errors(quantize="mxfp4")
+    with pytest.raises(octavo.ShapeError):
+        program.dot_errors(X[:, :3], quantize="mxfp4")
+    with pytest.raises(octavo.ProgramError, match="NaN"):
+        program.dot_errors(np.full_like(X, np.nan), quantize="mxfp4")
+    with pytest.raises(octavo.ProgramError, match="no results"):
+        program.dot_errors(X, quantize="mxfp4", out=X)
+    with pytest.raises(octavo.FormatError, match="mxfp4"):
+        program.dot_errors(X, quantize="mxfp5")
+
+
+def test_errors_of_dots_with_open_extents():
+    rows, = jax.export.symbolic_shape("n")
+    exported = jax.export.export(jax.jit(lambda w, x: x @ w))(
+        jax.ShapeDtypeStruct((64, 32), np.float32), jax.ShapeDtypeStruct((rows, 64), np.float32))
+    program = octavo.compile(exported)
+    for n in (1, 5):
+        [dot] = program.dot_errors(PARAMS["w1"][:, :32], X[:n], quantize="mxfp8_e4m3", parameters="arg0|w")["dots"]
+        assert dot["lhs"]["values"] == 64 * n and dot["share"] == pytest.approx(1)

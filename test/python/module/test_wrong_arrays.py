@@ -127,8 +127,10 @@ def compiled(d):
     """A program of a weight that seldom fits, called with what seldom fits."""
     if importlib.util.find_spec("octavo._programs") is None:
         return None
-    program = octavo.compile(PRODUCT, quantize=d.of(None, *FORMATS), parameters="w", activations=d.of(None, "none"))
     weight = d.of(d.tensor, d.floats, lambda: d.floats((4, 64)), lambda: d.floats((4, 64)))()
+    if d.of(True, False, False, False):
+        return octavo.compile(PRODUCT).dot_errors(weight, d.array((4, 64)), quantize=d.of(*FORMATS), parameters="w")
+    program = octavo.compile(PRODUCT, quantize=d.of(None, *FORMATS), parameters="w", activations=d.of(None, "none"))
     return program(weight, d.of(d.array, lambda: d.floats((4, 64)))(), out=d.out())
 
 

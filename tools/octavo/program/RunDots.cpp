@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +16,6 @@ namespace {
 using analysis::QuantizationLoss;
 using backends::DotError;
 using backends::DotErrors;
-using Json = nlohmann::ordered_json;
 
 std::vector<std::string> partsOf(const std::string& name) {
   std::vector<std::string> parts(1);
@@ -60,26 +58,6 @@ void addSide(const DotError& dot, std::size_t side, std::vector<std::string>& ro
   row.push_back(fmt::format("{:.4g}", loss.sums.amax));
   row.push_back(isNarrow ? percent(shareOf(loss.saturated, loss.sums.values)) : "-");
   row.push_back(isNarrow ? percent(shareOf(loss.sums.underflowed, loss.sums.values)) : "-");
-}
-
-Json numberOrNull(const std::optional<double>& number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json(nullptr);
-}
-
-Json sideJson(const DotError& dot, std::size_t side) {
-  const QuantizationLoss& loss = dot.sides[side];
-  const format::ScaledFormat* format = formatOf(dot.record, side);
-  Json json = {{"is", kindOf(dot.record, side)},
-               {"format", format != nullptr ? Json(format->name) : Json(nullptr)},
-               {"values", loss.sums.values},
-               {"non_finite", loss.sums.nonFinite},
-               {"amax", loss.sums.amax}};
-  json["sqnr"] = format != nullptr ? numberOrNull(loss.sums.sqnr()) : Json(nullptr);
-  json["saturated"] =
-      format != nullptr ? Json(shareOf(loss.saturated, loss.sums.values)) : Json(nullptr);
-  json["underflowed"] =
-      format != nullptr ? Json(shareOf(loss.sums.underflowed, loss.sums.values)) : Json(nullptr);
-  return json;
 }
 
 } // namespace
@@ -162,42 +140,12 @@ std::string text(const DotErrors& errors) {
                         "there are no shares of the error.\n",
                         errors.nonFinite);
   else if (errors.error == 0)
-    text += "\nThe outputs are those of f32: there is no error to share.\n";
+    text += "\nNo output of floats differs from that of f32: there is no error to share.\n";
   else
     text += fmt::format("\nShare: of the squared relative error of the outputs, {:.3g}, what goes "
                         "when this dot alone is left as it is. They sum to {:.1f} %.\n",
                         errors.error, 100 * errors.sumOfShares());
   return text;
-}
-
-Json json(const DotErrors& errors) {
-  Json dots = Json::array();
-  for (std::size_t i = 0; i < errors.dots.size(); ++i) {
-    const DotError& dot = errors.dots[i];
-    Json row = {{"name", dot.record.name},
-                {"function", dot.record.function},
-                {"sizes", dot.record.sizes()},
-                {"quantized", dot.record.isQuantized},
-                {"reason", dot.record.reason},
-                {"runs", dot.runs},
-                {"share", numberOrNull(dot.share)},
-                {"sqnr", nullptr},
-                {"lhs", nullptr},
-                {"rhs", nullptr},
-                {"from", Json::array()}};
-    if (dot.runs > 0) {
-      row["sqnr"] = numberOrNull(dot.result.sqnr());
-      row["lhs"] = sideJson(dot, 0);
-      row["rhs"] = sideJson(dot, 1);
-    }
-    if (i < errors.graph.sources.size())
-      row["from"] = errors.graph.sources[i];
-    dots.push_back(std::move(row));
-  }
-  return {{"error", errors.error},
-          {"non_finite", errors.nonFinite},
-          {"sum_of_shares", errors.sumOfShares()},
-          {"dots", std::move(dots)}};
 }
 
 } // namespace octavo::tools

@@ -1,10 +1,8 @@
-// Where a quantized program's error comes from, as text, as JSON and as a page
+// Where a quantized program's error comes from, as text and as a page
 // (docs/commands/run.md).
 #pragma once
 
 #include "octavo/Backends/DotErrors.h"
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <string_view>
@@ -25,7 +23,6 @@ std::string_view kindOf(const transforms::DotRecord& dot, std::size_t side);
 const format::ScaledFormat* formatOf(const transforms::DotRecord& dot, std::size_t side);
 
 std::string text(const backends::DotErrors& errors);
-nlohmann::ordered_json json(const backends::DotErrors& errors);
 
 /// What the page of a run is about.
 struct DotsPageTitle {

@@ -2,6 +2,8 @@
 
 #include "tools/octavo/program/RunDots.h"
 
+#include "octavo/Backends/DotErrorsJson.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -233,7 +235,7 @@ std::string json(const RunReport& report) {
     document["outputs"].push_back(std::move(entry));
   }
   if (report.dotErrors)
-    document["per_op"] = json(*report.dotErrors);
+    document["per_op"] = backends::json(*report.dotErrors);
   // A name in the program may be any bytes; what is not UTF-8 is replaced.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
