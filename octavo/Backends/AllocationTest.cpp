@@ -27,10 +27,12 @@ void count() {
 
 // The C library's own, under the names by which it lets itself be wrapped.
 extern "C" {
+// NOLINTBEGIN(readability-identifier-naming)
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t items, std::size_t size);
 void* __libc_realloc(void* old, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
+// NOLINTEND(readability-identifier-naming)
 
 void* malloc(std::size_t size) {
   count();
