@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <malloc.h>
 #include <new>
 #include <span>
 
@@ -518,6 +519,8 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::KernelT
   if (!code)
     return llvm::createStringError(code.error());
   llvm::copy((*code)->functions(), kernels.functions.begin());
+  // What LLVM has freed, on all threads, is the system's again before weights take memory.
+  malloc_trim(0);
   return std::move(*code);
 }
 
