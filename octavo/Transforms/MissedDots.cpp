@@ -44,8 +44,9 @@ std::string MissedDots::text() const {
   const std::string verb = others > 0 ? " multiply" : " multiplies";
   if (isRecovered)
     return who + verb +
-           " wide values that are dequantized before: `octavo explain PROGRAM -o OUT` " +
-           "writes the program with products of scaled tensors";
+           " wide values that are dequantized before: `octavo run --recover-scaled`, "
+           "octavo.compile(recover_scaled=True) and `octavo explain -o OUT` multiply scaled "
+           "tensors";
   return who + verb + " wide values, though narrow ones are behind them: '" + first.obstacle +
          "' at " + first.place + " " + first.reason + "; " + first.remedy;
 }

@@ -103,7 +103,8 @@ def test_what_explain_would_make_narrow(tmp_path, inputs):
     """A dequantization by hand that is recognized runs wide as it stands; what explain writes does not."""
     program = written(tmp_path, BY_HAND)
     [line] = lines(octavo("run", program, *inputs))
-    assert "layer0/dot" in line and "octavo explain PROGRAM -o OUT" in line
+    assert "layer0/dot" in line and "--recover-scaled" in line
+    assert octavo("run", program, *inputs, "--recover-scaled", "--fail-on-missed").stderr == ""
     narrow = tmp_path / "narrow.mlir"
     assert "1 of 1 dots narrow" in octavo("explain", program, "-o", narrow).stdout
     assert octavo("run", narrow, *inputs, "--fail-on-missed").stderr == ""

@@ -361,6 +361,8 @@ def test_what_is_wrong(network, tmp_path):
     files = (network.program, "--weights", tmp_path / "w.safetensors", "--input", tmp_path / "x.npy")
     assert "--compare f32" in octavo(*files, "--quantize", "mxfp4", "--per-op", code=2)
     assert "--compare f32" in octavo(*files, "--quantize", "mxfp4", "--per-op", "--compare", "reference", code=2)
+    assert "--quantize" in octavo(*files, "--recover-scaled", "--compare", "f32", "--per-op", code=2)
+    assert "leave out" in network.run("--quantize", "mxfp4", "--recover-scaled", code=2)
     assert "--per-op" in octavo(*files, "--quantize", "mxfp4", "--compare", "f32", "--page",
                                 tmp_path / "p.html", code=2)
     nobody = network.run("--quantize", "mxfp4", "--exclude", "net", "--page", tmp_path / "p.html", code=3)

@@ -527,8 +527,14 @@ void checkUsage(const RunOptions& options) {
         "--compare f32 needs --quantize FORMAT, --recipe or --recover-scaled: it compares what "
         "they change with the program as it is",
         ExitCode::BadUsage);
-  if (options.isPerOp && options.compare != "f32")
-    throw CommandError("--per-op needs --compare f32: it says which dots the difference comes from",
+  if (options.isPerOp && (options.compare != "f32" || !isQuantized(options)))
+    throw CommandError(
+        "--per-op needs --compare f32, and --quantize FORMAT or --recipe: it says which "
+        "quantized dots the difference comes from",
+        ExitCode::BadUsage);
+  if (options.isPerOp && options.recovers)
+    throw CommandError("--per-op is of dots that --quantize or --recipe makes narrow: leave out "
+                       "--recover-scaled",
                        ExitCode::BadUsage);
   if (!options.page.empty() && !options.isPerOp)
     throw CommandError("--page is the page of --compare f32 --per-op", ExitCode::BadUsage);
