@@ -25,6 +25,8 @@ def Octavo_Dialect : Dialect {
     - `octavo.parameter`: the argument is a weight, the same at every call.
     - `octavo.quantize = #octavo.quantization<preset = "ocp">`: on an argument of a scaled type, how
       the wide tensor that is bound to it is quantized, once, when it is bound.
+    - `octavo.exponents = {axis = 0 : i64, exponents = array<i8: 0, 3, -1>}`: beside it, the powers of
+      two that the values along an axis are multiplied by first (S19).
   }];
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
   let useDefaultAttributePrinterParser = 1;
@@ -155,6 +157,7 @@ def Octavo_Quantization : AttrDef<Octavo_Dialect, "Quantization"> {
       `inf_block`, `past_range`, `underflow`; `least_scale` is the least of the rule;
       `input_epsilon` stands for the first and the last but one.
     - `even_bits`, `least_amax`, `scale_values` (`all`, `powers-of-two`): S13.
+    - `amax` stands for that of the tensor (S18): a static scale.
     - `exponent`, where that of a power of two is read: `bits`, `log2`.
     - `ratio_in_input_type`, `outer_in_input_type`, `quotient_in_input_type`: arithmetic rounded to
       the type of the input, which is the operand's.
@@ -257,6 +260,8 @@ def Octavo_QuantizeOp : Octavo_Op<"quantize", [Pure]> {
     - (Q5) the preset's owner does not refuse a short last block where the result has one, or may have one.
     - (Q6) only scales of f32 can be limited to powers of two.
     - (Q7) given scales are values of the scale format, or NaN.
+    - (Q8) an amax is given only where one scale is of the whole tensor: an outer one, or that of the
+      only block.
   }];
   let arguments = (ins Octavo_QuantizedFloat:$operand, Optional<Octavo_RandomBits>:$random_bits,
                        Octavo_Quantization:$quantization);
