@@ -4,6 +4,7 @@ becomes a product of scaled tensors with the same values; what only looks like o
 Values are small integers times powers of two, whose sums are exact in any order, so that the program
 before, the program after and NumPy give the same bits."""
 import json
+import pathlib
 import subprocess
 
 import jax
@@ -484,6 +485,12 @@ def test_scales_that_are_too_few_are_told(tmp_path, program):
     path.write_text(program)
     told = json.loads(explain(path, "--json").stdout)
     assert told["missed"] == 1 and told["dots"][0]["reason"] == "has scales of a shape that fits no block", told
+
+
+def test_casts_that_must_fail_are_explained(tmp_path):
+    """MLIR's simplification of tensor.cast crashes where a reshape's shape contradicts it."""
+    program = pathlib.Path(__file__).parents[1] / "Reference" / "shape-arithmetic.mlir"
+    assert explain(program).stdout == "no dots\n"
 
 
 def test_programs_without_narrow_dots(tmp_path):
