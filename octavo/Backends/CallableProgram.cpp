@@ -4,6 +4,7 @@
 #include "octavo/Dialect/Donation.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Execution/Savable.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Transforms/RecoverScaled.h"
@@ -194,6 +195,25 @@ std::optional<execution::Explanation> CallableProgram::explain() {
   if (versions.empty())
     return std::nullopt;
   return versions.front().prepared.executable->explain();
+}
+
+llvm::Error CallableProgram::save(const std::filesystem::path& folder) {
+  if (isOpen)
+    return runtime::failure(fmt::format(
+        "@{} leaves extents of its arguments open, and what is written has code for known "
+        "ones alone: export the program with the shapes that it is to run on",
+        functionName));
+  execution::Signature signature{.function = functionName, .arguments = {}, .results = {}};
+  for (const runtime::Argument& argument : taken)
+    signature.arguments.push_back(argument.name);
+  for (const Result& result : given)
+    signature.results.push_back(result.name);
+  execution::Executable& executable = *versions.front().prepared.executable;
+  if (auto* savable = dynamic_cast<execution::Savable*>(&executable))
+    return savable->save(folder, signature, bound);
+  return runtime::failure(
+      "the program is interpreted as a whole, and a folder has no interpreter: " +
+      executable.explain().interpretedWhole);
 }
 
 llvm::Expected<std::vector<Value>> CallableProgram::call(const Prepared& prepared,

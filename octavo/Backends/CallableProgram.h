@@ -15,6 +15,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -40,14 +41,11 @@ struct CallableOptions {
 /// Any number of threads may call it at once.
 class CallableProgram {
 public:
-  struct Result {
-    std::string name;
-    numerics::ElementType type;
-    std::vector<std::int64_t> shape; ///< runtime::kUnknownExtent where arguments decide
-  };
+  using Result = runtime::Result;
 
-  /// The program must be of `context`, which others may hold but no other thread may use. The errors are those of runtime::findFunction and
-  /// argumentsOf, quantizeDots and the backend; a result that is no tensor; several processes.
+  /// The program must be of `context`, which others may hold but no other thread may use. The
+  /// errors are those of runtime::findFunction and argumentsOf, quantizeDots and the backend; a
+  /// result that is no tensor; several processes.
   static llvm::Expected<std::unique_ptr<CallableProgram>>
   make(std::shared_ptr<mlir::MLIRContext> context, runtime::ProgramFile program,
        const CallableOptions& options);
@@ -99,6 +97,10 @@ public:
   /// made with its dots quantized.
   llvm::Expected<DotErrors> dotErrors(std::span<const execution::Value> values,
                                       DotErrorOptions options);
+
+  /// Writes it to a folder with the values that are bound (execution::Savable), and is not
+  /// called afterwards. An error besides: extents are open.
+  llvm::Error save(const std::filesystem::path& folder);
 
   /// What it was compiled to, for the last values; nothing where extents are open and it was not
   /// called.

@@ -2,8 +2,9 @@
 
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Pipelines/KernelCache.h"
-#include "octavo/Pipelines/Library.h"
+#include "octavo/Steps/KernelLibrary.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
@@ -13,6 +14,9 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Program.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
@@ -44,6 +48,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> targetMachine() {
   if (!builder)
     return builder.takeError();
   builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  // The code is also linked to shared objects.
+  builder->setRelocationModel(llvm::Reloc::PIC_);
   // Each operation rounds as it is written.
   builder->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return builder->createTargetMachine();
@@ -146,6 +152,33 @@ objectOf(const std::string& text, const std::string& name, const KernelCache& ca
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), name, false);
 }
 
+struct NamedObject {
+  std::string name; ///< of its function
+  std::unique_ptr<llvm::MemoryBuffer> object;
+};
+
+/// The object files of kernels, in the order of their texts.
+llvm::Expected<std::vector<NamedObject>> objectsOf(std::span<const std::string> kernels,
+                                                   const llvm::TargetMachine& machine) {
+  const std::string settings = settingsOf(machine);
+  const KernelCache cache = KernelCache::ofUser();
+  std::vector<NamedObject> objects(kernels.size());
+  std::vector<std::string> errors(kernels.size());
+  parallel::forEach(static_cast<std::int64_t>(kernels.size()), [&](std::int64_t number) {
+    const auto i = static_cast<std::size_t>(number);
+    objects[i].name = digestOf(settings + kernels[i]);
+    auto object = objectOf(kernels[i], objects[i].name, cache);
+    if (object)
+      objects[i].object = std::move(*object);
+    else
+      errors[i] = llvm::toString(object.takeError());
+  });
+  for (const std::string& error : errors)
+    if (!error.empty())
+      return llvm::createStringError(error);
+  return objects;
+}
+
 class LinkedCode : public MachineCode {
 public:
   std::unique_ptr<llvm::orc::LLJIT> jit;
@@ -166,32 +199,21 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiled(std::span<const std::strin
     return jit.takeError();
   code->jit = std::move(*jit);
   llvm::orc::SymbolMap symbols;
-  for (const LibraryFunction& function : libraryFunctions())
+  for (const steps::LibraryFunction& function : steps::libraryFunctions())
     symbols[code->jit->mangleAndIntern(function.name)] = {
         llvm::orc::ExecutorAddr::fromPtr(function.address), llvm::JITSymbolFlags::Exported};
   if (llvm::Error error =
           code->jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
     return std::move(error);
-  const std::string settings = settingsOf(**machine);
-  const KernelCache cache = KernelCache::ofUser();
-  std::vector<std::string> names(kernels.size());
-  std::vector<llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>> objects;
-  for (std::size_t i = 0; i < kernels.size(); ++i)
-    objects.emplace_back(nullptr);
-  parallel::forEach(static_cast<std::int64_t>(kernels.size()), [&](std::int64_t number) {
-    const auto i = static_cast<std::size_t>(number);
-    names[i] = digestOf(settings + kernels[i]);
-    llvm::cantFail(objects[i].takeError());
-    objects[i] = objectOf(kernels[i], names[i], cache);
-  });
+  auto objects = objectsOf(kernels, **machine);
+  if (!objects)
+    return objects.takeError();
   llvm::Error failed = llvm::Error::success();
-  for (auto& object : objects)
-    failed = object
-                 ? llvm::joinErrors(std::move(failed), code->jit->addObjectFile(std::move(*object)))
-                 : llvm::joinErrors(std::move(failed), object.takeError());
+  for (auto& [name, object] : *objects)
+    failed = llvm::joinErrors(std::move(failed), code->jit->addObjectFile(std::move(object)));
   if (failed)
     return std::move(failed);
-  for (const std::string& name : names) {
+  for (const auto& [name, object] : *objects) {
     auto address = code->jit->lookup(name);
     if (!address)
       return address.takeError();
@@ -218,6 +240,107 @@ llvm::Expected<Listing> listed(const std::string& kernel) {
   return listing;
 }
 
+/// What a shared object has besides its kernels: the tables, and a jump for each function that
+/// kernels may call.
+std::string tablesText(std::span<const NamedObject> objects, std::uint64_t id,
+                       std::vector<std::string>& functions) {
+  std::string text, rows;
+  llvm::raw_string_ostream out(text), row(rows);
+  for (const NamedObject& each : objects) {
+    out << "declare hidden void @\"" << each.name << "\"(ptr, i64, i64)\n";
+    row << (rows.empty() ? "" : ", ") << "ptr @\"" << each.name << "\"";
+  }
+  out << "@octavo_kernels = constant [" << objects.size() << " x ptr] [" << rows << "]\n";
+  out << "@octavo_id = constant i64 " << id << "\n";
+  for (const steps::LibraryFunction& function : steps::libraryFunctions()) {
+    if (function.type == nullptr)
+      continue;
+    std::string parameters;
+    for (int i = 0; i < function.arguments; ++i)
+      parameters += llvm::formatv("{0}{1} %{2}", i == 0 ? "" : ", ", function.type, i).str();
+    out << "define hidden " << function.type << " @" << function.name << "(" << parameters
+        << ") {\n  %slot = getelementptr ptr, ptr @octavo_functions, i64 " << functions.size()
+        << "\n  %function = load ptr, ptr %slot\n  %result = tail call " << function.type
+        << " %function(" << parameters << ")\n  ret " << function.type << " %result\n}\n";
+    functions.emplace_back(function.name);
+  }
+  out << "@octavo_functions = global [" << functions.size() << " x ptr] zeroinitializer\n";
+  return text;
+}
+
+/// Runs the first linker that there is.
+llvm::Error runLinker(std::vector<llvm::StringRef> arguments) {
+  for (const char* name : {"ld.lld-22", "ld.lld", "ld"}) {
+    auto program = llvm::sys::findProgramByName(name);
+    if (!program)
+      continue;
+    arguments.insert(arguments.begin(), name);
+    std::string message;
+    if (llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, {}, 0, 0, &message) == 0)
+      return llvm::Error::success();
+    return llvm::createStringError(*program + " has not linked the kernels" +
+                                   (message.empty() ? "" : ": " + message));
+  }
+  return llvm::createStringError(
+      "there is no linker on the PATH (ld.lld-22, ld.lld, ld), which the "
+      "kernels of a compiled folder need: install lld or binutils");
+}
+
+llvm::Expected<LinkedKernels> linked(std::span<const std::string> kernels, std::uint64_t id,
+                                     const std::string& path) {
+  auto machine = targetMachine();
+  if (!machine)
+    return machine.takeError();
+  auto objects = objectsOf(kernels, **machine);
+  if (!objects)
+    return objects.takeError();
+  LinkedKernels made;
+  llvm::SmallVector<llvm::StringRef> features;
+  const std::string all = (*machine)->getTargetFeatureString().str();
+  llvm::StringRef(all).split(features, ',', -1, false);
+  for (const llvm::StringRef feature : features)
+    if (feature.starts_with("+"))
+      made.features.push_back(feature.drop_front().str());
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  auto tables =
+      llvm::parseAssemblyString(tablesText(*objects, id, made.functions), diagnostic, context);
+  if (!tables)
+    return llvm::createStringError("the tables of the kernels are no LLVM IR: " +
+                                   diagnostic.getMessage());
+  tables->setDataLayout((*machine)->createDataLayout());
+  tables->setTargetTriple((*machine)->getTargetTriple());
+  llvm::SmallVector<char, 0> bytes;
+  if (llvm::Error error = emit(*tables, **machine, llvm::CodeGenFileType::ObjectFile, bytes))
+    return std::move(error);
+  objects->push_back({"octavo_tables", std::make_unique<llvm::SmallVectorMemoryBuffer>(
+                                           std::move(bytes), "octavo_tables", false)});
+  llvm::SmallString<128> folder;
+  if (const std::error_code failed = llvm::sys::fs::createUniqueDirectory("octavo-link", folder))
+    return llvm::createStringError("a folder for the linker's input: " + failed.message());
+  const llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
+  std::vector<std::string> files;
+  for (const NamedObject& each : *objects) {
+    files.push_back((folder + "/" + each.name + ".o").str());
+    std::error_code failed;
+    llvm::raw_fd_ostream out(files.back(), failed);
+    if (!failed) {
+      out << each.object->getBuffer();
+      out.close();
+      failed = out.error();
+      out.clear_error();
+    }
+    if (failed)
+      return llvm::createStringError(files.back() + ": " + failed.message());
+  }
+  std::vector<llvm::StringRef> arguments = {
+      "-shared", "-o", path, "-z", "now", "-z", "relro", "-z", "noexecstack", "--build-id=none"};
+  arguments.insert(arguments.end(), files.begin(), files.end());
+  if (llvm::Error error = runLinker(std::move(arguments)))
+    return std::move(error);
+  return made;
+}
+
 template <typename T> tl::expected<T, std::string> withText(llvm::Expected<T> result) {
   if (!result)
     return tl::make_unexpected(llvm::toString(result.takeError()));
@@ -229,6 +352,11 @@ public:
   tl::expected<std::unique_ptr<MachineCode>, std::string>
   compile(std::span<const std::string> kernels) const override {
     return withText(compiled(kernels));
+  }
+  tl::expected<LinkedKernels, std::string> link(std::span<const std::string> kernels,
+                                                std::uint64_t id,
+                                                const std::string& path) const override {
+    return withText(linked(kernels, id, path));
   }
   tl::expected<Listing, std::string> list(const std::string& kernel) const override {
     return withText(listed(kernel));

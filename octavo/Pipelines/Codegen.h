@@ -7,9 +7,11 @@
 
 #include <tl/expected.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace octavo::pipelines {
 
@@ -25,12 +27,25 @@ struct Listing {
   std::string optimized, assembly;
 };
 
+/// What a shared object of kernels needs of the machine that loads it.
+struct LinkedKernels {
+  std::vector<std::string> features; ///< of the processor, as LLVM calls them
+  /// The functions of steps::libraryFunctions whose addresses the object's `octavo_functions` is to
+  /// be given.
+  std::vector<std::string> functions;
+};
+
 class CodeGenerator {
 public:
   virtual ~CodeGenerator() = default;
   /// Compiles kernels for this machine, in the order of their texts.
   virtual tl::expected<std::unique_ptr<MachineCode>, std::string>
   compile(std::span<const std::string> kernels) const = 0;
+  /// Links kernels to a shared object, in which `octavo_kernels` is the table of their addresses in
+  /// the order of their texts and `octavo_id` is `id`. Runs a linker, ld.lld or ld, which the error
+  /// says if there is none.
+  virtual tl::expected<LinkedKernels, std::string>
+  link(std::span<const std::string> kernels, std::uint64_t id, const std::string& path) const = 0;
   virtual tl::expected<Listing, std::string> list(const std::string& kernel) const = 0;
 };
 

@@ -8,8 +8,9 @@
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Windows.h"
-#include "octavo/Execution/SharedMemory.h"
 #include "octavo/Pipelines/Codegen.h"
+#include "octavo/Pipelines/CompiledFolder.h"
+#include "octavo/Steps/ProgramRunner.h"
 #include "octavo/Transforms/Legalizations/LegalizeBatchNorm.h"
 #include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
 #include "octavo/Transforms/Passes.h"
@@ -23,324 +24,56 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <malloc.h>
-#include <new>
 #include <span>
 
 namespace octavo::pipelines {
 
 namespace {
 
-using conversion::SlotUse;
 using execution::Host;
-using execution::Tensor;
 using execution::Value;
 
-struct Free {
-  void operator()(std::byte* memory) const { std::free(memory); }
-};
-using Memory = std::unique_ptr<std::byte[], Free>;
-
-Memory allocate(std::size_t bytes) {
-  const std::size_t alignment = conversion::kSlotAlignment;
-  const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
-  return Memory(static_cast<std::byte*>(std::aligned_alloc(alignment, std::max(size, alignment))));
-}
-
-class CompiledProgram : public execution::Executable {
+class CompiledProgram : public execution::Executable, public execution::Savable {
 public:
-  CompiledProgram(mlir::OwningOpRef<mlir::ModuleOp> module, conversion::Program program,
+  CompiledProgram(mlir::OwningOpRef<mlir::ModuleOp> module, conversion::Lowered lowered,
                   std::unique_ptr<MachineCode> code)
-      : module(std::move(module)), program(std::move(program)), code(std::move(code)) {}
+      : module(std::move(module)), runner(std::move(lowered.program)),
+        kernels(std::move(lowered.kernels)), code(std::move(code)) {}
 
   std::int64_t processes() const override { return 1; }
   llvm::Expected<std::vector<Value>> run(std::vector<Value> arguments, const Host& host,
-                                         execution::ResultMemory memory) override;
-  llvm::Error runInto(std::span<Value> arguments, const Host& host,
-                      execution::ResultMemory memory) override;
-  bool takesUnread(std::size_t argument) const override {
-    const steps::Place& place = program.arguments[argument];
-    if (!place.memory)
-      return false;
-    const SlotUse& use = program.slots[static_cast<std::size_t>(place.number)];
-    return use.kind == SlotUse::Kind::Argument && use.uses == use.packs;
+                                         execution::ResultMemory memory) override {
+    auto results = runner.run(std::move(arguments), host, memory);
+    if (!results)
+      return llvm::createStringError(results.error());
+    return std::move(*results);
   }
-  llvm::Error bind(std::size_t argument, const Value& value) const override;
-  execution::Explanation explain() const override { return conversion::explain(program); }
+  llvm::Error runInto(std::span<Value> arguments, const Host& host,
+                      execution::ResultMemory memory) override {
+    return errorOf(runner.runInto(arguments, host, memory));
+  }
+  bool takesUnread(std::size_t argument) const override { return runner.takesUnread(argument); }
+  llvm::Error bind(std::size_t argument, const Value& value) const override {
+    return errorOf(runner.bind(argument, value));
+  }
+  execution::Explanation explain() const override { return conversion::explain(runner.program()); }
   llvm::Expected<std::vector<Stage>> stages() const override;
+  llvm::Error save(const std::filesystem::path& folder, const execution::Signature& signature,
+                   std::span<const std::optional<Value>> bound) override {
+    return writeFolder(folder, runner.release(), kernels, signature, bound);
+  }
 
 private:
+  static llvm::Error errorOf(const steps::Outcome& outcome) {
+    return outcome ? llvm::Error::success() : llvm::createStringError(outcome.error());
+  }
+
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< what is interpreted refers to it
-  conversion::Program program;
+  steps::ProgramRunner runner;
+  std::vector<std::string> kernels; ///< their texts
   std::unique_ptr<MachineCode> code;
-  struct Workspace {
-    Workspace(Memory memory, const conversion::Program& program)
-        : arena(std::move(memory)),
-          frame(program.slots.size(), static_cast<std::size_t>(program.valueCount),
-                static_cast<std::size_t>(program.rightCount),
-                static_cast<std::size_t>(program.packedCount)),
-          results(program.results.size()) {}
-    Memory arena;
-    steps::Frame frame;
-    std::vector<std::byte*> results; ///< where they lie
-  };
-  steps::Idle<Workspace> idle; ///< of runs that have ended, for the next ones
-
-  llvm::Expected<std::unique_ptr<Workspace>> workspace();
-  /// Whether a run is right where the memory of a result is an argument's.
-  bool canOverwrite(std::size_t argument, std::size_t result) const;
-  llvm::Error takeArguments(steps::Frame& frame, std::span<Value> arguments, const Host& host,
-                            execution::ResultMemory memory) const;
-  template <typename IsGiven> void beginInPlace(steps::Frame& frame, const IsGiven& isGiven) const;
-  std::vector<Tensor> ownResults(steps::Frame& frame, std::span<Value> arguments) const;
-  void placeIn(Workspace& work, std::span<const Value> arguments,
-               execution::ResultMemory memory) const;
-  void placeDonated(Workspace& work, std::span<Value> arguments) const;
-  llvm::Error execute(Workspace& work, std::span<Value> arguments) const;
-  void end(std::unique_ptr<Workspace> work);
 };
-
-/// Memory that a run works on, of an earlier one where there is any.
-llvm::Expected<std::unique_ptr<CompiledProgram::Workspace>> CompiledProgram::workspace() {
-  if (std::unique_ptr<Workspace> old = idle.take())
-    return old;
-  Memory arena = allocate(program.arenaBytes);
-  if (!arena)
-    return llvm::createStringError("there is not enough memory for the " +
-                                   llvm::Twine(program.arenaBytes) +
-                                   " bytes that the program works on");
-  return std::make_unique<Workspace>(std::move(arena), program);
-}
-
-bool CompiledProgram::canOverwrite(std::size_t argument, std::size_t result) const {
-  const steps::Place &from = program.arguments[argument], &to = program.results[result];
-  if (!from.memory || !to.memory)
-    return false;
-  const SlotUse& read = program.slots[static_cast<std::size_t>(from.number)];
-  const SlotUse& written = program.slots[static_cast<std::size_t>(to.number)];
-  if (from.number == to.number)
-    return true;
-  const auto isDonated = [&](const conversion::Program::Donation& each) {
-    return each.argument == argument && each.result == result;
-  };
-  if (std::ranges::any_of(program.donations, isDonated))
-    return true;
-  // What lies in the memory of a result from the beginning on is an argument that is donated to it.
-  const bool isTaken = std::ranges::any_of(program.donations, [&](const auto& each) {
-    return each.isByKernel && each.result == result;
-  });
-  return written.kind == SlotUse::Kind::Result && read.last < written.first && !isTaken;
-}
-
-/// Whether the value is this run's alone, which may write to it.
-static bool isOwn(const Value& value) {
-  return value.isTensor() && !value.isShared() && !value.tensor().bytes.isLent();
-}
-
-/// A kernel has code for all of its arguments that may be given away, or none of them.
-template <typename IsGiven>
-void CompiledProgram::beginInPlace(steps::Frame& frame, const IsGiven& isGiven) const {
-  frame.isInPlace = std::ranges::any_of(
-      program.donations, [&](const auto& each) { return each.isByKernel && isGiven(each); });
-}
-
-/// Results with memory of an argument that was given away for them, or else new memory. Throws
-/// std::bad_alloc.
-std::vector<Tensor> CompiledProgram::ownResults(steps::Frame& frame,
-                                                std::span<Value> arguments) const {
-  std::vector<Tensor> results(program.results.size(), Tensor{format::element("f32"), {}, {}});
-  beginInPlace(frame, [&](const auto& each) { return isOwn(arguments[each.argument]); });
-  for (const conversion::Program::Donation& each : program.donations)
-    if (isOwn(arguments[each.argument]) || (each.isByKernel && frame.isInPlace))
-      results[each.result] = arguments[each.argument].takeTensor();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto& place = program.results[i].memory;
-    if (!place || results[i].bytes.data() != nullptr)
-      continue;
-    const SlotUse& slot = program.slots[static_cast<std::size_t>(program.results[i].number)];
-    results[i] = slot.kind == SlotUse::Kind::Donated
-                     ? arguments[static_cast<std::size_t>(slot.index)].takeTensor()
-                     : Tensor{place->type, place->shape,
-                              numerics::Bytes::unset(steps::bytesOf(program.results[i]))};
-  }
-  return results;
-}
-
-/// Results in the caller's memory.
-void CompiledProgram::placeIn(Workspace& work, std::span<const Value> arguments,
-                              execution::ResultMemory memory) const {
-  for (std::size_t i = 0; i < work.results.size(); ++i)
-    work.results[i] = memory[i].data();
-  beginInPlace(work.frame, [&](const auto& each) {
-    const Value& argument = arguments[each.argument];
-    return argument.isTensor() && argument.tensor().bytes.data() == work.results[each.result];
-  });
-}
-
-/// Has arguments lie where results do that are written over them.
-void CompiledProgram::placeDonated(Workspace& work, std::span<Value> arguments) const {
-  const auto copy = [&](std::size_t argument, std::size_t result) {
-    const numerics::Bytes& given = arguments[argument].tensor().bytes;
-    if (given.data() != work.results[result])
-      std::ranges::copy(given, work.results[result]);
-    arguments[argument] = Value();
-  };
-  for (std::size_t i = 0; i < program.results.size(); ++i) {
-    if (!program.results[i].memory)
-      continue;
-    const SlotUse& slot = program.slots[static_cast<std::size_t>(program.results[i].number)];
-    if (const auto argument = static_cast<std::size_t>(slot.index);
-        slot.kind == SlotUse::Kind::Donated && arguments[argument].isTensor())
-      copy(argument, i);
-  }
-  for (const conversion::Program::Donation& each : program.donations) {
-    if (each.isByKernel && work.frame.isInPlace && arguments[each.argument].isTensor())
-      copy(each.argument, each.result);
-    if (!arguments[each.argument].isTensor()) // it was taken, or is there now
-      work.frame.whole.memory[static_cast<std::size_t>(program.arguments[each.argument].number)] =
-          work.results[each.result];
-  }
-}
-
-llvm::Error CompiledProgram::bind(std::size_t argument, const Value& value) const {
-  const steps::Place& place = program.arguments[argument];
-  const auto bound =
-      program.steps.bind(place.memory ? steps::Binding{.slot = place.number, .value = value}
-                                      : steps::Binding{.place = place.number, .value = value});
-  return bound ? llvm::Error::success() : llvm::createStringError(llvm::Twine(bound.error()));
-}
-
-/// Checks the arguments, keeps them apart from results, and takes those that do not lie in slots.
-llvm::Error CompiledProgram::takeArguments(steps::Frame& frame, std::span<Value> arguments,
-                                           const Host& host, execution::ResultMemory memory) const {
-  if (arguments.size() != program.arguments.size())
-    return llvm::createStringError("the function takes " + llvm::Twine(program.arguments.size()) +
-                                   " arguments; " + llvm::Twine(arguments.size()) + " were given");
-  frame.host = &host;
-  try {
-    execution::keepApart(arguments, memory, [this](std::size_t argument, std::size_t result) {
-      return canOverwrite(argument, result);
-    });
-  } catch (const std::bad_alloc&) {
-    return llvm::createStringError(
-        "there is not enough memory for a copy of an argument that a result is written over");
-  }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const steps::Place& place = program.arguments[i];
-    if (!place.memory) {
-      frame.values[static_cast<std::size_t>(place.number)] = std::move(arguments[i]);
-      continue;
-    }
-    if (arguments[i].isUnread() && takesUnread(i) &&
-        arguments[i].unread().shape == place.memory->shape &&
-        arguments[i].unread().type == place.memory->type)
-      continue;
-    if (!arguments[i].isTensor() || arguments[i].tensor().shape != place.memory->shape ||
-        arguments[i].tensor().type != place.memory->type)
-      return llvm::createStringError("argument " + llvm::Twine(i) + " does not fit its type");
-  }
-  return llvm::Error::success();
-}
-
-/// Runs the steps on arguments that were taken and results that have their places.
-llvm::Error CompiledProgram::execute(Workspace& work, std::span<Value> arguments) const {
-  steps::Frame& frame = work.frame;
-  placeDonated(work, arguments);
-  for (std::size_t i = 0; i < program.slots.size(); ++i) {
-    const SlotUse& slot = program.slots[i];
-    const auto index = static_cast<std::size_t>(slot.index);
-    switch (slot.kind) {
-    case SlotUse::Kind::Arena:
-      frame.whole.memory[i] = work.arena.get() + slot.offset;
-      break;
-    case SlotUse::Kind::Range: // its chain gives it memory
-      break;
-    case SlotUse::Kind::Argument:      // read only
-      if (arguments[index].isTensor()) // else it is packed, or lies where a result does
-        frame.whole.memory[i] = const_cast<std::byte*>(arguments[index].tensor().bytes.data());
-      frame.owners[i] =
-          arguments[index].isUnread() || arguments[index].isShared() ? &arguments[index] : nullptr;
-      break;
-    case SlotUse::Kind::Donated:
-      frame.whole.memory[i] = work.results[static_cast<std::size_t>(slot.result)];
-      break;
-    case SlotUse::Kind::Constant:
-      frame.whole.memory[i] =
-          const_cast<std::byte*>(program.constants[index].tensor().bytes.data());
-      frame.owners[i] = &program.constants[index];
-      break;
-    case SlotUse::Kind::Result:
-      frame.whole.memory[i] = work.results[index];
-      break;
-    }
-  }
-  if (program.guards)
-    program.guards->begin(frame);
-  if (steps::Outcome outcome = program.steps.run(frame); !outcome)
-    return llvm::createStringError(outcome.error());
-  return llvm::Error::success();
-}
-
-/// Values of the run are nobody's any more; its memory is the next one's.
-void CompiledProgram::end(std::unique_ptr<Workspace> work) {
-  std::ranges::fill(work->frame.values, Value());
-  idle.giveBack(std::move(work));
-}
-
-llvm::Expected<std::vector<Value>> CompiledProgram::run(std::vector<Value> arguments,
-                                                        const Host& host,
-                                                        execution::ResultMemory memory) {
-  auto work = workspace();
-  if (!work)
-    return work.takeError();
-  steps::Frame& frame = (*work)->frame;
-  if (llvm::Error error = takeArguments(frame, arguments, host, memory))
-    return std::move(error);
-  std::vector<Tensor> results;
-  if (memory.empty()) {
-    try {
-      results = ownResults(frame, arguments);
-    } catch (const std::bad_alloc&) {
-      return llvm::createStringError("there is not enough memory for the results");
-    }
-  } else {
-    placeIn(**work, arguments, memory);
-    for (std::size_t i = 0; i < program.results.size(); ++i)
-      if (const auto& place = program.results[i].memory)
-        results.push_back(
-            {place->type, place->shape, numerics::Bytes::lent(memory[i], /*lender=*/nullptr)});
-      else
-        results.push_back(Tensor{format::element("f32"), {}, {}});
-  }
-  for (std::size_t i = 0; i < results.size(); ++i)
-    (*work)->results[i] = results[i].bytes.data();
-  if (llvm::Error error = execute(**work, arguments))
-    return std::move(error);
-  std::vector<Value> values;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const steps::Place& place = program.results[i];
-    values.push_back(place.memory ? Value(std::move(results[i]))
-                                  : frame.values[static_cast<std::size_t>(place.number)]);
-  }
-  end(std::move(*work));
-  return values;
-}
-
-llvm::Error CompiledProgram::runInto(std::span<Value> arguments, const Host& host,
-                                     execution::ResultMemory memory) {
-  auto work = workspace();
-  if (!work)
-    return work.takeError();
-  if (llvm::Error error = takeArguments((*work)->frame, arguments, host, memory))
-    return error;
-  placeIn(**work, arguments, memory);
-  if (llvm::Error error = execute(**work, arguments))
-    return error;
-  end(std::move(*work));
-  return llvm::Error::success();
-}
 
 llvm::Expected<std::vector<execution::Executable::Stage>> CompiledProgram::stages() const {
   std::vector<Stage> list(2);
@@ -348,9 +81,9 @@ llvm::Expected<std::vector<execution::Executable::Stage>> CompiledProgram::stage
   llvm::raw_string_ostream out(list[0].text);
   module.get()->print(out);
   out << "\n";
-  list[1] = {"2-steps.txt", conversion::stepsText(program)};
-  for (std::size_t i = 0; i < program.kernels.texts.size(); ++i) {
-    const std::string& text = program.kernels.texts[i];
+  list[1] = {"2-steps.txt", conversion::stepsText(runner.program())};
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const std::string& text = kernels[i];
     auto listing = (*codeGenerator())->list(text); // it has made the code
     if (!listing)
       return llvm::createStringError(listing.error());
@@ -509,16 +242,16 @@ llvm::Error simplify(mlir::ModuleOp module) {
 }
 
 /// The code of a program's kernels, null where it has none: the generator is not loaded then.
-llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::KernelTable& kernels) {
-  if (kernels.texts.empty())
+llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::Lowered& lowered) {
+  if (lowered.kernels.empty())
     return nullptr;
   const auto generator = codeGenerator();
   if (!generator)
     return llvm::createStringError(generator.error());
-  auto code = (*generator)->compile(kernels.texts);
+  auto code = (*generator)->compile(lowered.kernels);
   if (!code)
     return llvm::createStringError(code.error());
-  llvm::copy((*code)->functions(), kernels.functions.begin());
+  llvm::copy((*code)->functions(), lowered.program.functions.begin());
   // What LLVM has freed, on all threads, is the system's again before weights take memory.
   malloc_trim(0);
   return std::move(*code);
@@ -545,10 +278,10 @@ compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate
   auto function = module->lookupSymbol<mlir::func::FuncOp>(name);
   if (!function || function.isExternal())
     return handOver("there is no such function");
-  llvm::Expected<conversion::Program> program = conversion::lower(function, evaluate, guarding);
+  llvm::Expected<conversion::Lowered> program = conversion::lower(function, evaluate, guarding);
   if (!program)
     return handOver(llvm::toString(program.takeError()));
-  llvm::Expected<std::unique_ptr<MachineCode>> code = compiledKernels(program->kernels);
+  llvm::Expected<std::unique_ptr<MachineCode>> code = compiledKernels(*program);
   if (!code)
     return code.takeError();
   return std::make_unique<CompiledProgram>(std::move(module), std::move(*program),

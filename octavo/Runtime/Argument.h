@@ -42,6 +42,12 @@ struct Argument {
   std::string describe() const;
 };
 
+struct Result {
+  std::string name;
+  numerics::ElementType type;
+  std::vector<std::int64_t> shape; ///< kUnknownExtent where arguments decide
+};
+
 /// `f32[384, ?]`.
 std::string describe(const numerics::ElementType& type, std::span<const std::int64_t> shape);
 

@@ -31,6 +31,7 @@ public:
 /// step reads has memory for one range alone.
 class ChainStep : public Step {
 public:
+  explicit ChainStep(OperationTextPtr op) : Step(std::move(op)) {}
   /// A slot that the links alone use: row r of a range is at
   /// offset * rows of the range + r * bytes of the thread's memory.
   struct RangeSlot {
@@ -47,6 +48,8 @@ public:
   /// Of one link, what it is.
   StepFacts facts() const override;
   std::vector<const Sequence*> nested() const override;
+  StepType type() const override { return StepType::Chain; }
+  void fields(ProgramFields& fields) override;
 
 private:
   /// What a profile is told of.
@@ -59,9 +62,9 @@ private:
   Sequence all;
   std::vector<const RowStep*> links; ///< the same
   std::vector<RangeSlot> slots;
-  std::size_t bytesOfRow;
-  std::int64_t rows, rowsOfRange, mostRows, ranges;
-  std::size_t guard;
+  std::size_t bytesOfRow = 0;
+  std::int64_t rows = 0, rowsOfRange = 1, mostRows = 0, ranges = 1;
+  std::size_t guard = 0;
 };
 
 } // namespace octavo::steps

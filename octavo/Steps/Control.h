@@ -9,6 +9,7 @@ namespace octavo::steps {
 /// nothing is copied; what the body hands on as it is stays where it is.
 class WhileStep : public Step {
 public:
+  explicit WhileStep(OperationTextPtr op) : Step(std::move(op)) {}
   struct Carried {
     Place given;    ///< the operand
     Place argument; ///< of condition and body
@@ -20,6 +21,8 @@ public:
         predicate(predicate), body(std::move(body)) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override { return {.kind = StepFacts::Kind::Loop}; }
+  StepType type() const override { return StepType::While; }
+  void fields(ProgramFields& fields) override;
   std::vector<const Sequence*> nested() const override { return {&condition, &body}; }
 
 private:
@@ -32,6 +35,7 @@ private:
 /// stablehlo.if and case: one branch is run, the last one where the index is outside.
 class BranchStep : public Step {
 public:
+  explicit BranchStep(OperationTextPtr op) : Step(std::move(op)) {}
   struct Branch {
     Sequence steps;
     std::vector<Place> results;
@@ -43,11 +47,13 @@ public:
         results(std::move(results)) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override { return {.kind = StepFacts::Kind::Branch}; }
+  StepType type() const override { return StepType::Branch; }
+  void fields(ProgramFields& fields) override;
   std::vector<const Sequence*> nested() const override;
 
 private:
   Slot index;
-  bool isPredicate;
+  bool isPredicate = false;
   std::vector<Branch> branches;
   std::vector<Place> results;
 };

@@ -116,6 +116,10 @@ Outcome ConvolutionStep::bind(const Binding& binding) const {
 
 Outcome ConvolutionStep::prepare(Frame& frame) const {
   RightOperand& operand = frame.rights[static_cast<std::size_t>(number)];
+  if (ahead) {
+    operand.form = ahead;
+    return {};
+  }
   if (const Value* owner = frame.owners[static_cast<std::size_t>(weight.number)]) {
     if (auto shared = operand.share(*owner, [&] { return formOf(*owner); }); !shared)
       return failure(*this, shared.error());

@@ -38,6 +38,7 @@ struct PatchShape {
 /// and then of the features; what is padded is multiplied like any other zero.
 class ConvolutionStep : public ProductStep {
 public:
+  explicit ConvolutionStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   /// `number` is of Frame::rights.
   ConvolutionStep(OperationTextPtr op, PatchShape shape, Slot input, Slot weight, Slot result,
                   int number)
@@ -45,12 +46,14 @@ public:
         result(result), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
+  StepType type() const override { return StepType::Convolution; }
 
 private:
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution, Finishing finishing) const override;
   std::int64_t finishedRows() const override { return shape.rows(); }
   StepFacts productFacts() const override;
+  void productFields(ProgramFields& fields) override;
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group
   template <typename T> Weights pack(const T* values) const;
   Weights packed(const std::byte* memory) const;
@@ -62,9 +65,10 @@ private:
   void multiplyAs(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution, Finishing finishing) const;
 
-  PatchShape shape;
+  PatchShape shape = {};
   Slot input, weight, result;
-  int number;
+  int number = 0;
+  std::shared_ptr<const Weights> ahead; ///< of a program that was loaded, packed
 };
 
 } // namespace octavo::steps

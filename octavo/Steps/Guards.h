@@ -49,6 +49,8 @@ public:
   Outcome run(Frame& frame) const override;
   Outcome bind(const Binding& binding) const override { return guarded->bind(binding); }
   StepFacts facts() const override { return guarded->facts(); }
+  StepType type() const override { return StepType::Interpreted; }
+  void fields(ProgramFields& fields) override;
   std::vector<const Sequence*> nested() const override { return guarded->nested(); }
 
 private:

@@ -22,6 +22,8 @@ public:
     return {};
   }
   StepFacts facts() const override { return {.kind = StepFacts::Kind::Kernel}; }
+  StepType type() const override { return StepType::Interpreted; }
+  void fields(ProgramFields& /*fields*/) override {}
 
 private:
   std::function<void(Frame&)> call;

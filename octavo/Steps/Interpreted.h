@@ -20,6 +20,8 @@ public:
         results(std::move(results)), reason(std::move(reason)) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::Interpreted; }
+  void fields(ProgramFields& fields) override;
 
 private:
   Evaluation evaluate;

@@ -11,7 +11,7 @@ namespace octavo::steps {
 Outcome KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
                             const kernels::Execution& execution) const {
   const bool isInPlace = inPlace.function != nullptr && frame.isInPlace;
-  const KernelFunction code = isInPlace ? *inPlace.function : function;
+  const KernelFunction code = isInPlace ? *inPlace.function : *function;
   const std::vector<Slot>& slots = isInPlace ? inPlace.arguments : arguments;
   worker.passed.resize(slots.size());
   std::byte** const memory = worker.passed.data();

@@ -8,14 +8,17 @@ namespace octavo::steps {
 
 class KernelStep : public RowStep {
 public:
+  explicit KernelStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `grain` rows are worth handing to a thread.
   KernelStep(OperationTextPtr op, const KernelFunction& function, std::vector<Slot> arguments,
              std::int64_t rows, std::int64_t grain, StepFacts known)
-      : RowStep(std::move(op)), function(function), arguments(std::move(arguments)), rows(rows),
+      : RowStep(std::move(op)), function(&function), arguments(std::move(arguments)), rows(rows),
         grain(grain), known(std::move(known)) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override { return known; }
+  StepType type() const override { return StepType::Kernel; }
+  void fields(ProgramFields& fields) override;
 
   /// The function that runs where results lie over donated arguments (Frame::isInPlace).
   void addInPlace(const KernelFunction& code, std::vector<Slot> its) {
@@ -23,19 +26,20 @@ public:
   }
 
 private:
-  const KernelFunction& function; ///< known when all kernels are compiled
+  const KernelFunction* function = nullptr; ///< known when all kernels are compiled
   struct InPlace {
     const KernelFunction* function = nullptr;
     std::vector<Slot> arguments = {};
   } inPlace;
   std::vector<Slot> arguments;
-  std::int64_t rows, grain;
-  StepFacts known;
+  std::int64_t rows = 0, grain = 1;
+  StepFacts known = {.kind = StepFacts::Kind::Kernel};
 };
 
 /// stablehlo.dynamic_update_slice: a box of `update` at starts that the program computes, clamped.
 class UpdateStep : public Step {
 public:
+  explicit UpdateStep(OperationTextPtr op) : Step(std::move(op)) {}
   struct Start {
     Slot slot;
     int bytes;
@@ -47,22 +51,28 @@ public:
              std::int64_t elementBytes)
       : Step(std::move(op)), operand(operand), update(update), result(result),
         starts(std::move(starts)), shape(std::move(shape)), updateShape(std::move(updateShape)),
-        elementBytes(elementBytes), runAxes(this->shape.size()) {
-    while (runAxes > 0 && this->shape[runAxes - 1] == this->updateShape[runAxes - 1])
-      --runAxes;
+        elementBytes(elementBytes) {
+    findRun();
   }
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::Update; }
+  void fields(ProgramFields& fields) override;
 
 private:
+  void findRun() {
+    runAxes = shape.size();
+    while (runAxes > 0 && shape[runAxes - 1] == updateShape[runAxes - 1])
+      --runAxes;
+  }
   void copyBox(std::size_t axis, std::int64_t bytes, const std::byte*& source,
                std::byte* target) const;
 
   Slot operand, update, result;
   std::vector<Start> starts;
   std::vector<std::int64_t> shape, updateShape;
-  std::int64_t elementBytes;
-  std::size_t runAxes; ///< those behind them the update spans
+  std::int64_t elementBytes = 1;
+  std::size_t runAxes = 0; ///< those behind them the update spans
 };
 
 } // namespace octavo::steps

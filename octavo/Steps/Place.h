@@ -28,10 +28,13 @@ void copy(Frame& frame, const Place& from, const Place& to);
 
 class CopyStep : public Step {
 public:
+  explicit CopyStep(OperationTextPtr op) : Step(std::move(op)) {}
   CopyStep(OperationTextPtr op, Place from, Place to)
       : Step(std::move(op)), from(std::move(from)), to(std::move(to)) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::Copy; }
+  void fields(ProgramFields& fields) override;
 
 private:
   Place from, to;

@@ -126,7 +126,7 @@ kernels::PackedMatrix MatrixProductStep::pack(const std::byte* memory,
     return kernels::packMatrix(values.data(), depth, columns, right.depthStride, right.stride, {},
                                std::move(old));
   }
-  return ofType(type, [&](const auto* none) {
+  return ofType(plainType, [&](const auto* none) {
     const auto* values = reinterpret_cast<decltype(none)>(memory) + right.offset;
     return kernels::packMatrix(values, depth, columns, right.depthStride, right.stride, {},
                                std::move(old));
@@ -138,12 +138,12 @@ MatrixProductStep::formOf(const Value& value) const {
   using Packed = kernels::PackedMatrix;
   const auto read =
       [&](const execution::UnreadTensor& tensor) -> tl::expected<Packed, std::string> {
-    const auto width = static_cast<std::uint64_t>(right.codes ? 1 : widthOf(type));
+    const auto width = static_cast<std::uint64_t>(right.codes ? 1 : widthOf(plainType));
     std::vector<std::uint16_t> decoded;
     std::vector<std::byte> piece;
     tl::expected<void, std::string> done;
     auto packed = kernels::packMatrixInPieces(
-        type, depth, columns, right.depthStride, right.stride,
+        plainType, depth, columns, right.depthStride, right.stride,
         [&](std::int64_t first, std::int64_t count) -> const void* {
           piece.resize(static_cast<std::uint64_t>(count) * width);
           done = tensor.read(static_cast<std::uint64_t>(right.offset + first) * width, piece);
@@ -159,7 +159,7 @@ MatrixProductStep::formOf(const Value& value) const {
     return std::move(*packed);
   };
   return value.forms().of<Packed>(
-      {static_cast<std::int64_t>(type), reinterpret_cast<std::intptr_t>(right.codes), depth,
+      {static_cast<std::int64_t>(plainType), reinterpret_cast<std::intptr_t>(right.codes), depth,
        columns, right.offset, right.depthStride, right.stride},
       [&]() -> tl::expected<Packed, std::string> {
         return value.isUnread() ? read(value.unread()) : pack(value.tensor().bytes.data(), {});
@@ -176,6 +176,10 @@ Outcome MatrixProductStep::prepare(Frame& frame) const {
   if (batch.size() != 1)
     return {};
   RightOperand& operand = rightOf(frame, number);
+  if (ahead) {
+    operand.form = ahead;
+    return {};
+  }
   if (const Value* owner = frame.owners[static_cast<std::size_t>(right.slot.number)]) {
     if (auto shared = operand.share(*owner, [&] { return formOf(*owner); }); !shared)
       return failure(*this, shared.error());
@@ -229,7 +233,7 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
 Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
                                     const kernels::Execution& execution,
                                     Finishing finishing) const {
-  return ofType(type, [&](const auto* none) {
+  return ofType(plainType, [&](const auto* none) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(none)>>;
     return multiplyAs<T>(frame, worker, range, execution, finishing);
   });
@@ -303,6 +307,10 @@ Outcome ScaledProductStep::bind(const Binding& binding) const {
 
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   RightOperand& right = rightOf(frame, number);
+  if (ahead) {
+    right.form = ahead;
+    return {};
+  }
   if (const auto* const parts = std::get_if<ScaledParts>(&weight)) {
     std::vector<const Value*> owners;
     for (const Slot slot : {parts->elements, parts->scales, parts->outer.value_or(parts->scales)})
@@ -344,10 +352,10 @@ StepFacts MatrixProductStep::productFacts() const {
   const auto count = static_cast<double>(batch.size());
   const auto m = static_cast<double>(rows), k = static_cast<double>(depth),
              n = static_cast<double>(columns);
-  const double width = widthOf(type);
+  const double width = widthOf(plainType);
   const double rightWidth = right.codes ? 1 : width;
   const std::string_view names[] = {"f32", "bf16", "int8"};
-  const std::string_view name = names[static_cast<int>(type)];
+  const std::string_view name = names[static_cast<int>(plainType)];
   StepFacts facts{.kind = StepFacts::Kind::Product,
                   .detail = fmt::format("{} x {}{}", name, right.codes ? right.codes->name : name,
                                         batch.size() == 1 ? "" : ", in batches"),

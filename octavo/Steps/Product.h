@@ -51,6 +51,7 @@ public:
                   const kernels::Execution& execution) const final;
   StepFacts facts() const final;
   std::vector<const Sequence*> nested() const final;
+  void fields(ProgramFields& fields) final;
 
 protected:
   /// Has the kernel go over rows of the result, counted from `first` on, as they become whole.
@@ -73,6 +74,8 @@ protected:
   /// That `multiply` finishes; 0 where it leaves that for the end.
   virtual std::int64_t finishedRows() const = 0;
   virtual StepFacts productFacts() const = 0;
+  /// Without the epilogue.
+  virtual void productFields(ProgramFields& fields) = 0;
 
 private:
   Sequence epilogue;
@@ -84,6 +87,7 @@ private:
 /// Its ranges are of rows, or of products where it has a batch.
 class MatrixProductStep : public ProductStep {
 public:
+  explicit MatrixProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   struct Side {
     Slot slot;
     std::int64_t offset, stride, depthStride;
@@ -94,10 +98,11 @@ public:
   MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
                     Slot result, std::int64_t rows, std::int64_t depth, std::int64_t columns,
                     std::vector<kernels::BatchOffsets> batch, int number)
-      : ProductStep(std::move(op)), type(type), left(left), right(right), result(result),
+      : ProductStep(std::move(op)), plainType(type), left(left), right(right), result(result),
         rows(rows), depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
+  StepType type() const override { return StepType::MatrixProduct; }
 
 private:
   tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
@@ -112,18 +117,21 @@ private:
     return rows * static_cast<std::int64_t>(batch.size());
   }
   StepFacts productFacts() const override;
+  void productFields(ProgramFields& fields) override;
 
-  kernels::PlainType type;
-  Side left, right;
+  kernels::PlainType plainType = kernels::PlainType::F32;
+  Side left = {}, right = {};
   Slot result;
-  std::int64_t rows, depth, columns;
+  std::int64_t rows = 0, depth = 0, columns = 0;
   std::vector<kernels::BatchOffsets> batch;
-  int number;
+  int number = 0;
+  std::shared_ptr<const kernels::PackedMatrix> ahead; ///< of a program that was loaded, packed
 };
 
 /// Activations packed for products with scaled weights, quantized where the plan's left side is.
 class PackStep : public RowStep {
 public:
+  explicit PackStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `packed` is of Worker::packed.
   PackStep(OperationTextPtr op, kernels::ProductPlan plan,
            std::optional<numerics::QuantizeOptions> options, Slot from, std::int64_t rows,
@@ -133,27 +141,32 @@ public:
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::Pack; }
+  void fields(ProgramFields& fields) override;
 
 private:
-  kernels::ProductPlan plan;
+  kernels::ProductPlan plan = {};
   std::optional<numerics::QuantizeOptions> options;
   Slot from;
-  std::int64_t rows;
-  int packed;
+  std::int64_t rows = 0;
+  int packed = 0;
 };
 
 /// The left side of products, a scaled tensor among the values, packed for them.
 class PackStoredStep : public Step {
 public:
+  explicit PackStoredStep(OperationTextPtr op) : Step(std::move(op)) {}
   /// `packed` is of Worker::packed.
   PackStoredStep(OperationTextPtr op, kernels::ProductPlan plan, int from, int packed)
       : Step(std::move(op)), plan(std::move(plan)), from(from), packed(packed) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::PackStored; }
+  void fields(ProgramFields& fields) override;
 
 private:
-  kernels::ProductPlan plan;
-  int from, packed;
+  kernels::ProductPlan plan = {};
+  int from = 0, packed = 0;
 };
 
 /// The scaled format of an operand, or what it is made of.
@@ -163,6 +176,7 @@ double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::in
 
 class ScaledProductStep : public ProductStep {
 public:
+  explicit ScaledProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   /// A number among the values, or what lies in slots.
   using Weight = std::variant<int, ScaledParts>;
   /// `packed` is of Worker::packed, the weight [columns, depth] or transposed, `number` of
@@ -175,24 +189,27 @@ public:
         columns(columns), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
+  StepType type() const override { return StepType::ScaledProduct; }
 
 private:
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution, Finishing finishing) const override;
   std::int64_t finishedRows() const override { return 0; }
   StepFacts productFacts() const override;
+  void productFields(ProgramFields& fields) override;
 
   kernels::PackedOperand pack(const numerics::ScaledTensor& scaled) const;
   tl::expected<std::shared_ptr<const kernels::PackedOperand>, std::string>
   formOf(const Value& value) const;
 
-  kernels::ProductPlan plan;
-  int packed;
+  kernels::ProductPlan plan = {};
+  int packed = 0;
   Weight weight;
-  bool isTransposed;
+  bool isTransposed = false;
   Slot result;
-  std::int64_t rows, columns;
-  int number;
+  std::int64_t rows = 0, columns = 0;
+  int number = 0;
+  std::shared_ptr<const kernels::PackedOperand> ahead; ///< of a program that was loaded, packed
   MadeOnce<kernels::PackedOperand> packedParts;
 };
 

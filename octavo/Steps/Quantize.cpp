@@ -19,7 +19,7 @@ Outcome QuantizeStep::run(Frame& frame) const {
   const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
                                : std::span<const std::uint32_t>();
   auto quantized =
-      kernels::quantizedTensor(frame.at<const float>(from), shape, type, options, bits);
+      kernels::quantizedTensor(frame.at<const float>(from), shape, scaledType, options, bits);
   if (!quantized)
     return refusal(*this, quantized.error().value);
   frame.values[static_cast<std::size_t>(result)] = Value(std::move(*quantized));
@@ -40,7 +40,8 @@ double bytesOf(const numerics::ScaledType& type, std::span<const std::int64_t> s
 
 StepFacts QuantizeStep::facts() const {
   const auto count = static_cast<double>(numerics::elementCount(shape));
-  return {.kind = StepFacts::Kind::Quantize, .bytes = count * sizeof(float) + bytesOf(type, shape)};
+  return {.kind = StepFacts::Kind::Quantize,
+          .bytes = count * sizeof(float) + bytesOf(scaledType, shape)};
 }
 
 Outcome FromPartsStep::run(Frame& frame) const {

@@ -13,35 +13,41 @@ Outcome refusal(const Step& step, float value);
 /// f32 that lie in a slot as a scaled tensor among the values.
 class QuantizeStep : public Step {
 public:
+  explicit QuantizeStep(OperationTextPtr op) : Step(std::move(op)) {}
   /// `randomBits` is there for stochastic rounding; `result` is of Frame::values.
   QuantizeStep(OperationTextPtr op, Slot from, std::optional<Slot> randomBits,
                std::vector<std::int64_t> shape, numerics::ScaledType type,
                numerics::QuantizeOptions options, int result)
       : Step(std::move(op)), from(from), randomBits(randomBits), shape(std::move(shape)),
-        type(std::move(type)), options(std::move(options)), result(result) {}
+        scaledType(std::move(type)), options(std::move(options)), result(result) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::Quantize; }
+  void fields(ProgramFields& fields) override;
 
 private:
   Slot from;
   std::optional<Slot> randomBits;
   std::vector<std::int64_t> shape;
-  numerics::ScaledType type;
+  numerics::ScaledType scaledType = {};
   numerics::QuantizeOptions options;
-  int result;
+  int result = 0;
 };
 
 /// A scaled tensor among the values from what lies in slots.
 class FromPartsStep : public Step {
 public:
+  explicit FromPartsStep(OperationTextPtr op) : Step(std::move(op)) {}
   FromPartsStep(OperationTextPtr op, ScaledParts from, int result)
       : Step(std::move(op)), from(std::move(from)), result(result) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::FromParts; }
+  void fields(ProgramFields& fields) override;
 
 private:
-  ScaledParts from;
-  int result;
+  ScaledParts from = {};
+  int result = 0;
 };
 
 } // namespace octavo::steps

@@ -34,11 +34,15 @@ std::size_t pairedAxis(const std::vector<std::int64_t>& shape) {
 } // namespace
 
 RandomBitsStep::RandomBitsStep(OperationTextPtr op, Generator generator, State state, Output output)
-    : Step(std::move(op)), generator(generator), state(state), output(std::move(output)),
-      perBlock((generator == Generator::Threefry ? 2 : 4) / (this->output.width == 64 ? 2 : 1)),
-      layout{1, numerics::elementCount(this->output.shape), 1} {
-  if (perBlock == 2 && generator == Generator::Threefry && !this->output.shape.empty()) {
-    const std::vector<std::int64_t>& shape = this->output.shape;
+    : Step(std::move(op)), generator(generator), state(state), output(std::move(output)) {
+  layOut();
+}
+
+void RandomBitsStep::layOut() {
+  perBlock = (generator == Generator::Threefry ? 2 : 4) / (output.width == 64 ? 2 : 1);
+  layout = {1, numerics::elementCount(output.shape), 1};
+  if (perBlock == 2 && generator == Generator::Threefry && !output.shape.empty()) {
+    const std::vector<std::int64_t>& shape = output.shape;
     const std::size_t axis = pairedAxis(shape);
     layout.extent = shape[axis];
     for (std::size_t i = 0; i < axis; ++i)

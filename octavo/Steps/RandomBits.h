@@ -10,6 +10,7 @@ namespace octavo::steps {
 
 class RandomBitsStep : public Step {
 public:
+  explicit RandomBitsStep(OperationTextPtr op) : Step(std::move(op)) {}
   enum class Generator : std::uint8_t { Threefry, Philox };
   /// The `words` numbers of ui64 of a state: key, counter, and with three the counter's high half.
   struct State {
@@ -25,6 +26,8 @@ public:
   RandomBitsStep(OperationTextPtr op, Generator generator, State state, Output output);
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::RandomBits; }
+  void fields(ProgramFields& fields) override;
 
 private:
   /// How blocks lie in the output: the numbers of a block are `inner` apart, a group of `extent`
@@ -35,12 +38,15 @@ private:
 
   template <typename Element> void fill(const std::uint64_t* state, Element* elements) const;
 
-  Generator generator;
-  State state;
-  Output output;
-  std::int64_t perBlock; ///< elements
-  Layout layout;
-  std::int64_t blocks;
+  /// What follows from the rest.
+  void layOut();
+
+  Generator generator = Generator::Threefry;
+  State state = {};
+  Output output = {};
+  std::int64_t perBlock = 1; ///< elements
+  Layout layout = {1, 0, 1};
+  std::int64_t blocks = 0;
 };
 
 } // namespace octavo::steps

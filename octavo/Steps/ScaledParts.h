@@ -27,6 +27,7 @@ numerics::ScaledTensor tensorOf(const Worker& worker, const ScaledParts& parts);
 /// Packs rows of a left operand that lies in parts.
 class PackPartsStep : public RowStep {
 public:
+  explicit PackPartsStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `packed` is of Worker::packed.
   PackPartsStep(OperationTextPtr op, kernels::ProductPlan plan, ScaledParts from, std::int64_t rows,
                 int packed)
@@ -35,12 +36,14 @@ public:
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::PackParts; }
+  void fields(ProgramFields& fields) override;
 
 private:
-  kernels::ProductPlan plan;
-  ScaledParts from;
-  std::int64_t rows;
-  int packed;
+  kernels::ProductPlan plan = {};
+  ScaledParts from = {};
+  std::int64_t rows = 0;
+  int packed = 0;
 };
 
 } // namespace octavo::steps

@@ -91,7 +91,7 @@ bool SortStep::makeKeys(const Frame& frame) const {
     std::byte isOutside{0};
     memory.push_back(frame.at(keys->memory));
     memory.push_back(&isOutside);
-    keys->function(memory.data(), begin, end);
+    (*keys->function)(memory.data(), begin, end);
     if (isOutside != std::byte{0})
       isOrdered.store(false, std::memory_order_relaxed);
   });
@@ -117,8 +117,8 @@ void SortStep::sortByComparator(const Frame& frame, std::int64_t first,
   std::byte answer{0};
   memory.push_back(&answer);
   const auto isBefore = [&](std::uint32_t a, std::uint32_t b) {
-    comparator.function(memory.data(), first + static_cast<std::int64_t>(a) * lines.inner,
-                        first + static_cast<std::int64_t>(b) * lines.inner);
+    (*comparator.function)(memory.data(), first + static_cast<std::int64_t>(a) * lines.inner,
+                           first + static_cast<std::int64_t>(b) * lines.inner);
     return answer != std::byte{0};
   };
   std::vector<std::uint32_t> merged(order.size());

@@ -10,6 +10,7 @@ namespace octavo::steps {
 
 class SortStep : public Step {
 public:
+  explicit SortStep(OperationTextPtr op) : Step(std::move(op)) {}
   struct Tensor {
     Slot input, result;
     std::int64_t bytes; ///< of an element
@@ -22,14 +23,14 @@ public:
   };
   /// What a function reads, by the slots of its first arguments (octavo::conversion::SortCode).
   struct Comparator {
-    const KernelFunction& function;
+    const KernelFunction* function = nullptr;
     std::vector<Slot> reads;
   };
   struct Keys {
-    const KernelFunction& function;
+    const KernelFunction* function = nullptr;
     std::vector<Slot> reads;
     Slot memory; ///< for all keys
-    std::int64_t count, bytes;
+    std::int64_t count = 0, bytes = 4;
   };
   SortStep(OperationTextPtr op, std::vector<Tensor> tensors, Lines lines, Comparator comparator,
            std::optional<Keys> keys)
@@ -37,6 +38,8 @@ public:
         comparator(std::move(comparator)), keys(std::move(keys)) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
+  StepType type() const override { return StepType::Sort; }
+  void fields(ProgramFields& fields) override;
 
 private:
   bool makeKeys(const Frame& frame) const;
@@ -47,7 +50,7 @@ private:
                const std::vector<std::uint32_t>& order) const;
 
   std::vector<Tensor> tensors;
-  Lines lines;
+  Lines lines = {0, 0, 0};
   Comparator comparator;
   std::optional<Keys> keys;
 };

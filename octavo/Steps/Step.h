@@ -131,6 +131,29 @@ struct StepFacts {
 /// `kernel`, `product`, ...
 std::string_view name(StepFacts::Kind kind);
 
+class ProgramFields;
+
+/// Which step stands in a file. The numbers are the format's: new ones come last.
+enum class StepType : std::uint8_t {
+  Interpreted, ///< has no form in a file, like guarded steps
+  Kernel,
+  MatrixProduct,
+  Pack,
+  ScaledProduct,
+  Convolution,
+  Chain,
+  Update,
+  Sort,
+  RandomBits,
+  Copy,
+  While,
+  Branch,
+  Quantize,
+  FromParts,
+  PackStored,
+  PackParts,
+};
+
 class Step {
 public:
   /// `op` is what it computes, or the last of several operations.
@@ -146,6 +169,10 @@ public:
   virtual StepFacts facts() const = 0;
   /// The sequences that it runs.
   virtual std::vector<const Sequence*> nested() const { return {}; }
+
+  virtual StepType type() const = 0;
+  /// Writes its fields, or gives them values (ProgramFields.h).
+  virtual void fields(ProgramFields& fields) = 0;
 
   const OperationTextPtr& operation() const { return computed; }
 

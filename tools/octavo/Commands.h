@@ -48,6 +48,7 @@ void addFormatsCommand(CLI::App& app);
 void addPresetsCommand(CLI::App& app);
 // In program/, in builds with MLIR only.
 void addCalibrateCommand(CLI::App& app);
+void addCompileCommand(CLI::App& app);
 void addConvertProgramCommand(CLI::App& app);
 void addExplainCommand(CLI::App& app);
 void addQuantizeCommand(CLI::App& app);

@@ -33,6 +33,7 @@ constexpr const char* kFooter = R"(Examples:
 constexpr const char* kMissingCommands = "";
 
 void addProgramCommands(CLI::App& app) {
+  addCompileCommand(app);
   addConvertProgramCommand(app);
   addExplainCommand(app);
   addCalibrateCommand(app);

@@ -12,16 +12,17 @@ namespace octavo::conversion {
 namespace {
 
 using execution::Explanation;
+using steps::SlotUse;
 using steps::StepFacts;
 
 class Count {
 public:
-  explicit Count(const Program& program) : program(program) {}
+  explicit Count(const steps::Program& program) : program(program) {}
 
   Explanation of();
 
 private:
-  const Program& program;
+  const steps::Program& program;
   Explanation found;
   llvm::DenseSet<std::pair<int, int>> weights; ///< slot and place among the values
   llvm::DenseSet<const execution::OperationText*> packed;
@@ -101,7 +102,7 @@ void Count::add(const steps::Sequence& sequence, int depth) {
 
 Explanation Count::of() {
   found.operations = found.inlined = program.operations;
-  found.kernels.distinct = static_cast<std::int64_t>(program.kernels.texts.size());
+  found.kernels.distinct = static_cast<std::int64_t>(program.functions.size());
   found.arenaBytes = static_cast<std::int64_t>(program.arenaBytes);
   for (const SlotUse& slot : program.slots)
     if (slot.kind == SlotUse::Kind::Constant)
@@ -112,29 +113,29 @@ Explanation Count::of() {
 
 } // namespace
 
-Explanation explain(const Program& program) { return Count(program).of(); }
+Explanation explain(const steps::Program& program) { return Count(program).of(); }
 
 /// `arena at 64, 128 bytes`
-static std::string describe(const SlotUse& slot) {
+static std::string describe(const steps::SlotUse& slot) {
   switch (slot.kind) {
-  case SlotUse::Kind::Arena:
+  case steps::SlotUse::Kind::Arena:
     return fmt::format("arena at {}, {} bytes", slot.offset, slot.bytes);
-  case SlotUse::Kind::Argument:
+  case steps::SlotUse::Kind::Argument:
     return fmt::format("argument {}, {} bytes", slot.index, slot.bytes);
-  case SlotUse::Kind::Donated:
+  case steps::SlotUse::Kind::Donated:
     return fmt::format("argument {} that becomes result {}, {} bytes", slot.index, slot.result,
                        slot.bytes);
-  case SlotUse::Kind::Constant:
+  case steps::SlotUse::Kind::Constant:
     return fmt::format("constant {}, {} bytes", slot.index, slot.bytes);
-  case SlotUse::Kind::Result:
+  case steps::SlotUse::Kind::Result:
     return fmt::format("result {}, {} bytes", slot.index, slot.bytes);
-  case SlotUse::Kind::Range:
+  case steps::SlotUse::Kind::Range:
     return fmt::format("in a chain at {}, {} bytes a row", slot.offset, slot.bytes);
   }
   llvm_unreachable("a kind that is none");
 }
 
-std::string stepsText(const Program& program) {
+std::string stepsText(const steps::Program& program) {
   const Explanation explanation = explain(program);
   std::string text;
   for (const Explanation::Step& step : explanation.steps) {

@@ -13,6 +13,8 @@
 #include "octavo/Dialect/StableHLO/Random.h"
 #include "octavo/Execution/TextOfOperation.h"
 #include "octavo/Steps/Control.h"
+#include "octavo/Steps/Interpreted.h"
+#include "octavo/Steps/Kernel.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/Quantize.h"
 #include "octavo/Steps/RandomBits.h"
@@ -23,6 +25,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -37,6 +40,7 @@ namespace {
 using steps::Place;
 using steps::Sequence;
 using steps::Slot;
+using steps::SlotUse;
 
 llvm::Error refusal(mlir::Operation* op, const llvm::Twine& why) {
   return llvm::createStringError(locationText(op->getLoc()) + ": '" + op->getName().getStringRef() +
@@ -62,12 +66,14 @@ public:
       program.guards = std::make_shared<steps::Guards>();
   }
 
-  llvm::Expected<Program> lower();
+  llvm::Expected<Lowered> lower();
 
 private:
   mlir::func::FuncOp function;
   Evaluate evaluate;
-  Program program;
+  steps::Program program;
+  std::vector<std::string> kernels;
+  llvm::StringMap<std::size_t> kernelNumbers; ///< by their texts
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseSet<mlir::Value> sharing; ///< values of loops whose place other values have, too
   llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
@@ -214,11 +220,10 @@ llvm::Expected<Slot> Lowering::usedSlot(mlir::Value value) {
 
 /// The number of a kernel's code, which others may have in common with it.
 std::size_t Lowering::numberOf(const KernelCode& code) {
-  KernelTable& table = program.kernels;
-  const auto [entry, isNew] = table.numbers.try_emplace(code.text, table.texts.size());
+  const auto [entry, isNew] = kernelNumbers.try_emplace(code.text, kernels.size());
   if (isNew) {
-    table.texts.push_back(code.text);
-    table.functions.push_back(nullptr);
+    kernels.push_back(code.text);
+    program.functions.push_back(nullptr);
   }
   return entry->second;
 }
@@ -255,7 +260,7 @@ llvm::Expected<std::unique_ptr<steps::KernelStep>> Lowering::kernel(const Node& 
         over[argument] = given;
   }
   auto step = std::make_unique<steps::KernelStep>(
-      text(last), program.kernels.functions[number], std::move(slots), node.kernel.rows,
+      text(last), program.functions[number], std::move(slots), node.kernel.rows,
       std::max<std::int64_t>(1, kElementsWorthAThread / width),
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),
@@ -315,13 +320,12 @@ llvm::Error Lowering::write(mlir::Operation* op, const WritingCode& written, Seq
       std::max(1 + static_cast<std::int64_t>(kElementsWorthAThread / (1 + written.costOfRow)),
                static_cast<std::int64_t>(llvm::divideCeil(written.rows, kernels::threadsOf({}))));
   const std::size_t number = numberOf(written.code);
-  add(sequence,
-      std::make_unique<steps::KernelStep>(
-          text(op), program.kernels.functions[number], std::move(slots), written.rows, grain,
-          steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
-                           .detail = op->getName().stripDialect().str(),
-                           .kernel = static_cast<std::int64_t>(number),
-                           .bytes = bytes}));
+  add(sequence, std::make_unique<steps::KernelStep>(
+                    text(op), program.functions[number], std::move(slots), written.rows, grain,
+                    steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                                     .detail = op->getName().stripDialect().str(),
+                                     .kernel = static_cast<std::int64_t>(number),
+                                     .bytes = bytes}));
   return llvm::Error::success();
 }
 
@@ -388,8 +392,8 @@ llvm::Error Lowering::sort(stablehlo::SortOp op, Sequence& sequence) {
   llvm::Expected<std::vector<Slot>> compared = reads(code.comparator);
   if (!compared)
     return compared.takeError();
-  const auto function = [&](const KernelCode& of) -> const steps::KernelFunction& {
-    return program.kernels.functions[numberOf(of)];
+  const auto function = [&](const KernelCode& of) {
+    return &std::as_const(program.functions[numberOf(of)]);
   };
   std::optional<steps::SortStep::Keys> keys;
   if (code.keys) {
@@ -659,7 +663,8 @@ std::size_t layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guard) {
     return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
   });
   const auto sizeOf = [&](std::size_t bytes) {
-    return (bytes + guard + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+    return (bytes + guard + steps::kSlotAlignment - 1) / steps::kSlotAlignment *
+           steps::kSlotAlignment;
   };
   std::size_t all = 0;
   std::vector<SlotUse*> placed;
@@ -982,7 +987,7 @@ void Lowering::overwriteDonated() {
     std::vector<Slot> slots;
     for (mlir::Value argument : code->arguments)
       slots.push_back(Slot{places.lookup(inMemory(argument)).number});
-    each.step->addInPlace(program.kernels.functions[numberOf(*code)], std::move(slots));
+    each.step->addInPlace(program.functions[numberOf(*code)], std::move(slots));
     for (const auto& [stored, argument] : each.over) {
       const UpdatedArgument& given = donated.lookup(stored);
       program.donations.push_back({given.argument, given.result, true});
@@ -1014,7 +1019,7 @@ void Lowering::layOutArena() {
   program.guards->add(std::move(pieces));
 }
 
-llvm::Expected<Program> Lowering::lower() {
+llvm::Expected<Lowered> Lowering::lower() {
   if (!llvm::hasSingleElement(function.getBody()))
     return refusal(function, "functions of several blocks are not compiled");
   mlir::Block& body = function.getBody().front();
@@ -1040,12 +1045,12 @@ llvm::Expected<Program> Lowering::lower() {
     return std::move(error);
   overwriteDonated();
   layOutArena();
-  return std::move(program);
+  return Lowered{std::move(program), std::move(kernels)};
 }
 
 } // namespace
 
-llvm::Expected<Program> lower(mlir::func::FuncOp function, Evaluate evaluate, Guarding guarding) {
+llvm::Expected<Lowered> lower(mlir::func::FuncOp function, Evaluate evaluate, Guarding guarding) {
   return Lowering(function, evaluate, guarding).lower();
 }
 

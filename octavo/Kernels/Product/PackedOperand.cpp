@@ -20,7 +20,7 @@ PackedBytes::PackedBytes(std::size_t size, PackedBytes&& old, Fill fill) : count
   constexpr std::size_t kHugePage = std::size_t{2} << 20, kLine = 64;
   // A look-ahead past the end of the last record may read, never use, some bytes.
   const std::size_t rounded = (size + 64 + kLine - 1) / kLine * kLine;
-  if (old.bytes && old.count == size) {
+  if (old.bytes && old.count == size && !old.bytes.get_deleter().lender) {
     bytes = std::move(old.bytes);
     if (fill == Fill::Zero)
       std::memset(bytes.get(), 0, rounded);

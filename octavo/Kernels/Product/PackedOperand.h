@@ -48,13 +48,25 @@ public:
       : PackedBytes(size, PackedBytes(), fill) {}
   /// Takes over the memory of `old` if it is of that size.
   PackedBytes(std::size_t size, PackedBytes&& old, Fill fill = Fill::Zero);
+  /// Bytes to read that somebody else has, a file that is mapped, and has for as long as `lender`,
+  /// which is not null, is there: aligned to 64, with as many after the last.
+  static PackedBytes lent(std::span<const std::byte> bytes, std::shared_ptr<const void> lender) {
+    PackedBytes result;
+    result.bytes = {const_cast<std::byte*>(bytes.data()), Free{std::move(lender)}};
+    result.count = bytes.size();
+    return result;
+  }
   std::byte* data() { return bytes.get(); }
   const std::byte* data() const { return bytes.get(); }
   std::size_t size() const { return bytes ? count : 0; } ///< 0 after a move
 
 private:
   struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
+    std::shared_ptr<const void> lender; ///< null where they are its own
+    void operator()(std::byte* p) const {
+      if (lender == nullptr)
+        std::free(p);
+    }
   };
   std::unique_ptr<std::byte[], Free> bytes;
   std::size_t count = 0;

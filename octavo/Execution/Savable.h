@@ -1,0 +1,34 @@
+// Executables that can be written to a folder.
+#pragma once
+
+#include "octavo/Execution/Value.h"
+
+#include "llvm/Support/Error.h"
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace octavo::execution {
+
+/// The names by which a function is called.
+struct Signature {
+  std::string function;
+  std::vector<std::string> arguments, results;
+};
+
+/// What an Executable is besides, if it is compiled.
+class Savable {
+public:
+  virtual ~Savable() = default;
+
+  /// Writes it to a folder, from which it runs without a compiler (Standalone/LoadedProgram.h), with
+  /// the values that arguments are bound to, and is not run afterwards. The error names what cannot
+  /// be written, or the file.
+  virtual llvm::Error save(const std::filesystem::path& folder, const Signature& signature,
+                           std::span<const std::optional<Value>> bound) = 0;
+};
+
+} // namespace octavo::execution

@@ -1,0 +1,181 @@
+#include "octavo/Pipelines/CompiledFolder.h"
+
+#include "octavo/Checkpoint/Files/DurableFolder.h"
+#include "octavo/Checkpoint/Files/InputFile.h"
+#include "octavo/Checkpoint/Files/OutputFile.h"
+#include "octavo/Standalone/FolderFile.h"
+#include "octavo/Steps/ProgramFile.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace octavo::pipelines {
+
+namespace {
+
+using checkpoint::OutputFile;
+using standalone::FolderFile;
+
+llvm::Error errorOf(const checkpoint::Error& error) {
+  return llvm::createStringError(error.message());
+}
+
+/// Makes bound arguments constants, or values that lie at a place.
+llvm::Expected<std::vector<steps::BoundValue>>
+bind(steps::Program& program, const execution::Signature& signature,
+     std::span<const std::optional<execution::Value>> bound) {
+  std::vector<steps::BoundValue> values;
+  std::vector<steps::Place> open;
+  std::vector<int> numbers(program.arguments.size(), -1); ///< of arguments that stay
+  const auto isDonated = [&](std::size_t argument) {
+    return std::ranges::any_of(program.donations,
+                               [&](const auto& each) { return each.argument == argument; });
+  };
+  for (std::size_t i = 0; i < program.arguments.size(); ++i) {
+    steps::Place& place = program.arguments[i];
+    if (!bound[i]) {
+      if (!place.memory)
+        return llvm::createStringError(fmt::format(
+            "argument \"{}\" of @{} is no tensor, which callers of a folder could give: "
+            "bind it with --weights",
+            signature.arguments[i], signature.function));
+      numbers[i] = static_cast<int>(open.size());
+      open.push_back(std::move(place));
+      continue;
+    }
+    if (!place.memory) {
+      values.push_back({place.number, *bound[i]});
+      continue;
+    }
+    steps::SlotUse& slot = program.slots[static_cast<std::size_t>(place.number)];
+    if (slot.kind == steps::SlotUse::Kind::Donated || isDonated(i))
+      return llvm::createStringError(
+          fmt::format("argument \"{}\" of @{} is donated to a result, which is written over it in "
+                      "each run: it cannot be bound",
+                      signature.arguments[i], signature.function));
+    slot.kind = steps::SlotUse::Kind::Constant;
+    slot.index = static_cast<int>(program.constants.size());
+    program.constants.push_back(*bound[i]);
+  }
+  for (steps::SlotUse& slot : program.slots)
+    if (slot.kind == steps::SlotUse::Kind::Argument || slot.kind == steps::SlotUse::Kind::Donated)
+      slot.index = numbers[static_cast<std::size_t>(slot.index)];
+  for (steps::Program::Donation& each : program.donations)
+    each.argument = static_cast<std::size_t>(numbers[each.argument]);
+  program.arguments = std::move(open);
+  return values;
+}
+
+/// The operations that the interpreter evaluates, a line each.
+void listInterpreted(const steps::Sequence& sequence, std::vector<std::string>& lines) {
+  for (const std::unique_ptr<steps::Step>& step : sequence.all()) {
+    if (const steps::StepFacts facts = step->facts();
+        facts.kind == steps::StepFacts::Kind::Interpreted)
+      lines.push_back(fmt::format("\n  {}: '{}': {}", step->operation()->location,
+                                  step->operation()->name, facts.detail));
+    for (const steps::Sequence* nested : step->nested())
+      listInterpreted(*nested, lines);
+  }
+}
+
+llvm::Error refuseInterpreted(const steps::Program& program) {
+  std::vector<std::string> lines;
+  listInterpreted(program.steps, lines);
+  if (lines.empty())
+    return llvm::Error::success();
+  constexpr std::size_t kShown = 8;
+  std::string text =
+      fmt::format("{} operations have no code and would be evaluated by the "
+                  "interpreter, which a folder has not; `octavo run` runs the program:",
+                  lines.size());
+  for (std::size_t i = 0; i < std::min(lines.size(), kShown); ++i)
+    text += lines[i];
+  if (lines.size() > kShown)
+    text += fmt::format("\n  and {} more", lines.size() - kShown);
+  return llvm::createStringError(text);
+}
+
+/// Links the kernels beside their place.
+llvm::Expected<LinkedKernels> linkTo(const std::filesystem::path& file,
+                                     std::span<const std::string> kernels, std::uint64_t id) {
+  const auto generator = codeGenerator();
+  if (!generator)
+    return llvm::createStringError(generator.error());
+  llvm::SmallString<128> linked;
+  if (const std::error_code failed =
+          llvm::sys::fs::createTemporaryFile("octavo-kernels", "so", linked))
+    return llvm::createStringError("a file for the linker: " + failed.message());
+  const llvm::scope_exit remove([&] { llvm::sys::fs::remove(linked); });
+  auto made = (*generator)->link(kernels, id, linked.str().str());
+  if (!made)
+    return llvm::createStringError(made.error());
+  const auto copied = checkpoint::InputFile::open(linked.str().str()).and_then([&](auto&& from) {
+    return OutputFile::create(file).and_then(
+        [&](auto&& to) { return to.copyFrom(from).and_then([&] { return to.commit(); }); });
+  });
+  if (!copied)
+    return errorOf(copied.error());
+  return std::move(*made);
+}
+
+} // namespace
+
+llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program program,
+                        std::span<const std::string> kernels, const execution::Signature& signature,
+                        std::span<const std::optional<execution::Value>> bound) {
+  if (llvm::Error error = refuseInterpreted(program))
+    return error;
+  auto values = bind(program, signature, bound);
+  if (!values)
+    return values.takeError();
+  if (auto made = checkpoint::createFolders(folder); !made)
+    return errorOf(made.error());
+  auto weights = OutputFile::create(folder / standalone::kWeightsFile);
+  if (!weights)
+    return errorOf(weights.error());
+  std::uint64_t size = 0;
+  const steps::SectionSink sink = [&](std::span<const std::byte> bytes) {
+    size += bytes.size();
+    return weights->write(bytes).map_error([](const auto& error) { return error.message(); });
+  };
+  auto written = steps::writeProgram(program, *values, sink);
+  if (!written)
+    return llvm::createStringError(written.error());
+  FolderFile file{.function = signature.function,
+                  .arguments = {},
+                  .results = signature.results,
+                  .products = program.packedCount > 0 ? standalone::productsOfMachine() : "",
+                  .features = {},
+                  .functions = {},
+                  .program = std::move(*written)};
+  for (std::size_t i = 0; i < bound.size(); ++i)
+    if (!bound[i])
+      file.arguments.push_back(signature.arguments[i]);
+  size += standalone::weightsEnd(0, 0).size();
+  const auto ended = weights->write(standalone::weightsEnd(file.id(), size)).and_then([&] {
+    return weights->commit();
+  });
+  if (!ended)
+    return errorOf(ended.error());
+  if (kernels.empty()) {
+    std::error_code none;
+    std::filesystem::remove(folder / standalone::kKernelsFile, none);
+  } else {
+    auto linked = linkTo(folder / standalone::kKernelsFile, kernels, file.id());
+    if (!linked)
+      return linked.takeError();
+    file.features = std::move(linked->features);
+    file.functions = std::move(linked->functions);
+  }
+  const auto whole =
+      OutputFile::create(folder / standalone::kProgramFile).and_then([&](auto&& out) {
+        return out.write(standalone::bytesOf(file)).and_then([&] { return out.commit(); });
+      });
+  return whole ? llvm::Error::success() : errorOf(whole.error());
+}
+
+} // namespace octavo::pipelines

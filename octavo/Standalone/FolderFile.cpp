@@ -1,0 +1,163 @@
+#include "octavo/Standalone/FolderFile.h"
+
+#include "octavo/Kernels/Isa.h"
+#include "octavo/Kernels/Product/ProductPlan.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace octavo::standalone {
+
+namespace {
+
+constexpr std::string_view kMagic = "octavo-p", kWeightsMagic = "octavo-w";
+/// Of this file, of the steps within it and of packed weights: any change of one is a new number.
+constexpr std::uint64_t kVersion = 1;
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+/// FNV-1a: tells a file that was damaged, not one that was forged.
+std::uint64_t digest(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const std::byte byte : bytes)
+    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3;
+  return hash;
+}
+
+std::span<const std::byte> charactersOf(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+class Out {
+public:
+  void word(std::uint64_t value) {
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), from, from + kWord);
+  }
+  void run(std::span<const std::byte> run) {
+    word(run.size());
+    bytes.insert(bytes.end(), run.begin(), run.end());
+  }
+  void texts(const std::vector<std::string>& list) {
+    word(list.size());
+    for (const std::string& text : list)
+      run(charactersOf(text));
+  }
+  std::vector<std::byte> bytes;
+};
+
+class In {
+public:
+  explicit In(std::span<const std::byte> bytes) : rest(bytes) {}
+
+  std::uint64_t word() {
+    std::uint64_t value = 0;
+    if (const auto bytes = take(kWord); !bytes.empty())
+      std::memcpy(&value, bytes.data(), kWord);
+    return value;
+  }
+  std::span<const std::byte> run() { return take(word()); }
+  std::string text() {
+    const auto bytes = run();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> list;
+    for (std::uint64_t count = word(); count > 0 && !isShort; --count)
+      list.push_back(text());
+    return list;
+  }
+  bool isWhole() const { return !isShort && rest.empty(); }
+
+private:
+  std::span<const std::byte> take(std::uint64_t size) {
+    if (size > rest.size()) {
+      isShort = true;
+      return {};
+    }
+    const auto taken = rest.first(size);
+    rest = rest.subspan(size);
+    return taken;
+  }
+
+  std::span<const std::byte> rest;
+  bool isShort = false;
+};
+
+} // namespace
+
+std::uint64_t FolderFile::id() const { return digest(program); }
+
+std::vector<std::byte> bytesOf(const FolderFile& file) {
+  Out body;
+  body.run(charactersOf(file.function));
+  for (const auto* list : {&file.arguments, &file.results})
+    body.texts(*list);
+  body.run(charactersOf(file.products));
+  for (const auto* list : {&file.features, &file.functions})
+    body.texts(*list);
+  body.run(file.program);
+  Out whole;
+  whole.bytes.assign(charactersOf(kMagic).begin(), charactersOf(kMagic).end());
+  whole.word(kVersion);
+  whole.word(digest(body.bytes));
+  whole.bytes.insert(whole.bytes.end(), body.bytes.begin(), body.bytes.end());
+  return std::move(whole.bytes);
+}
+
+tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> bytes) {
+  const auto wrong = [](std::string why) { return tl::make_unexpected(std::move(why)); };
+  constexpr std::size_t kHead = 3 * kWord;
+  if (bytes.size() < kHead || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+    return wrong("it is not what `octavo compile` writes");
+  In head(bytes.subspan(kMagic.size(), 2 * kWord));
+  if (const std::uint64_t version = head.word(); version != kVersion)
+    return wrong(fmt::format("it is of version {} of the format, and this octavo reads version {}: "
+                             "compile the program again",
+                             version, kVersion));
+  const auto body = bytes.subspan(kHead);
+  if (head.word() != digest(body))
+    return wrong("it is damaged: its bytes are not those that were written");
+  In in(body);
+  FolderFile file;
+  file.function = in.text();
+  file.arguments = in.texts();
+  file.results = in.texts();
+  file.products = in.text();
+  file.features = in.texts();
+  file.functions = in.texts();
+  const auto program = in.run();
+  file.program.assign(program.begin(), program.end());
+  if (!in.isWhole())
+    return wrong("its parts do not fill it");
+  return file;
+}
+
+std::vector<std::byte> weightsEnd(std::uint64_t id, std::uint64_t size) {
+  Out out;
+  out.bytes.assign(charactersOf(kWeightsMagic).begin(), charactersOf(kWeightsMagic).end());
+  out.word(id);
+  out.word(size);
+  return std::move(out.bytes);
+}
+
+tl::expected<void, std::string> checkWeightsEnd(std::span<const std::byte> file, std::uint64_t id) {
+  const std::vector<std::byte> expected = weightsEnd(id, file.size());
+  if (file.size() < expected.size() ||
+      std::memcmp(file.data() + file.size() - expected.size(), expected.data(), kWord) != 0)
+    return tl::make_unexpected(std::string("it is cut short, or not what `octavo compile` writes"));
+  const std::byte* end = file.data() + file.size() - expected.size();
+  if (std::memcmp(end + kWord, &id, kWord) != 0)
+    return tl::make_unexpected(std::string("it belongs to another program than program.octavo"));
+  if (std::memcmp(end, expected.data(), expected.size()) != 0)
+    return tl::make_unexpected(std::string("it has not the size that it was written with"));
+  return {};
+}
+
+std::string productsOfMachine() {
+  const kernels::Isa isa = kernels::defaultIsa();
+  return fmt::format("{}{}", kernels::isaName(isa), kernels::usesBf16(isa) ? " with bf16" : "");
+}
+
+} // namespace octavo::standalone

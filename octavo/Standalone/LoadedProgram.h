@@ -1,0 +1,60 @@
+// A program that `octavo compile` wrote to a folder, ready to run: no compiler, no LLVM.
+#pragma once
+
+#include "octavo/Numerics/ElementType.h"
+#include "octavo/Steps/ProgramRunner.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace octavo::standalone {
+
+/// Any number of threads may run it at once.
+class LoadedProgram {
+public:
+  struct Tensor {
+    std::string name;
+    numerics::ElementType type;
+    std::vector<std::int64_t> shape;
+  };
+
+  /// Maps the folder's weights, which processes share, and its kernels, whose code this process
+  /// then runs: a folder is trusted as a program is. The error says which file is wrong, and how;
+  /// what the processor lacks.
+  static tl::expected<std::unique_ptr<LoadedProgram>, std::string>
+  load(const std::filesystem::path& folder);
+
+  const std::string& function() const { return name; }
+  const std::vector<Tensor>& arguments() const { return taken; }
+  const std::vector<Tensor>& results() const { return given; }
+  /// Whether the program gives an argument's memory away for a result.
+  bool isDonated(std::size_t argument, std::size_t result) const;
+
+  /// steps::ProgramRunner::run.
+  tl::expected<std::vector<execution::Value>, std::string>
+  run(std::vector<execution::Value> arguments, const execution::Host& host,
+      execution::ResultMemory memory) {
+    return runner.run(std::move(arguments), host, memory);
+  }
+  /// steps::ProgramRunner::runInto.
+  steps::Outcome runInto(std::span<execution::Value> arguments, const execution::Host& host,
+                         execution::ResultMemory memory) {
+    return runner.runInto(arguments, host, memory);
+  }
+
+private:
+  LoadedProgram(std::shared_ptr<const void> code, steps::Program program)
+      : code(std::move(code)), runner(std::move(program)) {}
+
+  std::shared_ptr<const void> code; ///< of the kernels
+  std::string name;
+  std::vector<Tensor> taken, given;
+  steps::ProgramRunner runner;
+};
+
+} // namespace octavo::standalone

@@ -1,0 +1,62 @@
+// Arbitrary bytes as a compiled program: an error, or a program whose steps stay within its memory.
+// One without kernels, whose code would know no bounds, is run.
+
+#include "octavo/Standalone/FolderFile.h"
+#include "octavo/Steps/ProgramFile.h"
+#include "octavo/Steps/ProgramRunner.h"
+
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <variant>
+
+using namespace octavo;
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 15; ///< of what is run, so that it ends soon
+constexpr int kMostSteps = 200;
+
+bool isSmall(const steps::Program& program) {
+  std::size_t bytes = program.arenaBytes + program.slots.size() +
+                      static_cast<std::size_t>(program.valueCount + program.rightCount);
+  for (const auto* places : {&program.arguments, &program.results})
+    for (const steps::Place& place : *places)
+      bytes += steps::bytesOf(place);
+  return bytes < kMostBytes;
+}
+
+void run(steps::Program program) {
+  std::vector<execution::Value> arguments;
+  for (const steps::Place& place : program.arguments)
+    arguments.emplace_back(execution::Tensor::zeros(place.memory->type, place.memory->shape));
+  int left = kMostSteps;
+  execution::Host host;
+  host.isInterrupted = [&] { return --left < 0; };
+  steps::ProgramRunner runner(std::move(program));
+  try {
+    static_cast<void>(runner.run(std::move(arguments), host, {}));
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  } catch (const std::bad_variant_access&) { // a value that is none: the file's steps make it
+  }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  alignas(64) static const std::byte kSections[std::size_t{1} << 16] = {};
+  const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
+  if (auto file = standalone::readFolderFile(bytes); !file && file.error().size() < 10)
+    std::abort();
+  static const std::shared_ptr<const void> kLender = std::make_shared<int>();
+  auto program = steps::readProgram(bytes, kSections, kLender);
+  if (!program) {
+    if (program.error().size() < 10)
+      std::abort();
+    return 0;
+  }
+  if (program->functions.empty() && isSmall(*program))
+    run(std::move(*program));
+  return 0;
+}

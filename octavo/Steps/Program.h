@@ -1,0 +1,53 @@
+// A compiled program: its steps, and the memory that they work on.
+#pragma once
+
+#include "octavo/Steps/Guards.h"
+#include "octavo/Steps/KernelFunction.h"
+#include "octavo/Steps/Place.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace octavo::steps {
+
+/// What has to lie in memory while a program runs.
+struct SlotUse {
+  /// Donated: an argument that becomes a result where it lies. Range: its chain alone uses it.
+  enum class Kind : std::uint8_t { Arena, Argument, Donated, Constant, Result, Range };
+  Kind kind = Kind::Arena;
+  std::size_t bytes = 0;   ///< of a row of the chain, if it is a range's
+  int index = 0;           ///< of the argument, constant or result
+  int result = 0;          ///< that a donated argument becomes
+  std::size_t offset = 0;  ///< in the arena, or in the memory of a range's rows
+  int first = 0, last = 0; ///< steps, or links of the chain, between which it is in use
+  int uses = 0;            ///< reads, writes and what becomes of it
+  int packs = 0;           ///< those that need a form that is made once
+};
+
+struct Program {
+  Sequence steps;
+  std::int64_t operations = 0; ///< that are computed, by whatever step, those in regions too
+  std::vector<SlotUse> slots;
+  std::size_t arenaBytes = 0;
+  int valueCount = 0;
+  int packedCount = 0; ///< left operands that are packed in each run
+  int rightCount = 0;  ///< right operands of products
+  std::vector<Place> arguments, results;
+  std::vector<Value> constants;
+  std::deque<KernelFunction> functions; ///< of kernels; filled in when these are compiled
+  /// Arguments that may lie where results do.
+  struct Donation {
+    std::size_t argument, result;
+    bool isByKernel; ///< one that reads it while it writes; else it is read before
+  };
+  std::vector<Donation> donations;
+  std::shared_ptr<Guards> guards; ///< null: none
+};
+
+/// Bytes that a slot begins at multiples of.
+inline constexpr std::size_t kSlotAlignment = 64;
+
+} // namespace octavo::steps

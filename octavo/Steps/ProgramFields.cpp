@@ -1,0 +1,491 @@
+#include "octavo/Steps/ProgramFields.h"
+
+#include "octavo/Kernels/Product/PackedSizes.h"
+#include "octavo/Steps/Chain.h"
+#include "octavo/Steps/Control.h"
+#include "octavo/Steps/Convolution.h"
+#include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/Product.h"
+#include "octavo/Steps/Quantize.h"
+#include "octavo/Steps/RandomBits.h"
+#include "octavo/Steps/Sort.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace octavo::steps {
+
+namespace {
+
+constexpr std::int64_t kMostRank = 64, kMostDepth = 64;
+
+/// A step without fields.
+std::unique_ptr<Step> emptyStep(StepType type, OperationTextPtr op) {
+  switch (type) {
+  case StepType::Interpreted:
+    return nullptr;
+  case StepType::Kernel:
+    return std::make_unique<KernelStep>(std::move(op));
+  case StepType::MatrixProduct:
+    return std::make_unique<MatrixProductStep>(std::move(op));
+  case StepType::Pack:
+    return std::make_unique<PackStep>(std::move(op));
+  case StepType::ScaledProduct:
+    return std::make_unique<ScaledProductStep>(std::move(op));
+  case StepType::Convolution:
+    return std::make_unique<ConvolutionStep>(std::move(op));
+  case StepType::Chain:
+    return std::make_unique<ChainStep>(std::move(op));
+  case StepType::Update:
+    return std::make_unique<UpdateStep>(std::move(op));
+  case StepType::Sort:
+    return std::make_unique<SortStep>(std::move(op));
+  case StepType::RandomBits:
+    return std::make_unique<RandomBitsStep>(std::move(op));
+  case StepType::Copy:
+    return std::make_unique<CopyStep>(std::move(op));
+  case StepType::While:
+    return std::make_unique<WhileStep>(std::move(op));
+  case StepType::Branch:
+    return std::make_unique<BranchStep>(std::move(op));
+  case StepType::Quantize:
+    return std::make_unique<QuantizeStep>(std::move(op));
+  case StepType::FromParts:
+    return std::make_unique<FromPartsStep>(std::move(op));
+  case StepType::PackStored:
+    return std::make_unique<PackStoredStep>(std::move(op));
+  case StepType::PackParts:
+    return std::make_unique<PackPartsStep>(std::move(op));
+  }
+  return nullptr;
+}
+
+bool isSame(const kernels::OperandFormat& a, const kernels::OperandFormat& b) {
+  return a.element == b.element && a.scale == b.scale && a.across == b.across && a.along == b.along;
+}
+
+} // namespace
+
+void ProgramFields::number(std::int64_t& value, std::int64_t least, std::int64_t most) {
+  auto bits = static_cast<std::uint64_t>(value);
+  word(bits);
+  value = static_cast<std::int64_t>(bits);
+  if (!problem && (value < least || value > most))
+    fail(fmt::format("{} where {} to {} was expected", value, least, most));
+  if (problem)
+    value = std::clamp<std::int64_t>(0, least, most);
+}
+
+void ProgramFields::number(int& value, int least, int most) {
+  std::int64_t wide = value;
+  number(wide, least, most);
+  value = static_cast<int>(wide);
+}
+
+void ProgramFields::number(std::size_t& value) {
+  auto wide = static_cast<std::int64_t>(value);
+  number(wide);
+  value = static_cast<std::size_t>(wide);
+}
+
+void ProgramFields::truth(bool& value) {
+  std::int64_t number = value ? 1 : 0;
+  this->number(number, 0, 1);
+  value = number != 0;
+}
+
+void ProgramFields::real(float& value) {
+  std::int64_t bits = std::bit_cast<std::uint32_t>(value);
+  number(bits, 0, 0xFFFFFFFF);
+  value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+}
+
+void ProgramFields::real(double& value) {
+  auto bits = std::bit_cast<std::uint64_t>(value);
+  word(bits);
+  value = problem ? 0 : std::bit_cast<double>(bits);
+}
+
+void ProgramFields::text(std::string& value) {
+  auto count = static_cast<std::int64_t>(value.size());
+  number(count, 0, mostItems());
+  characters(value, static_cast<std::size_t>(count));
+}
+
+void ProgramFields::shape(std::vector<std::int64_t>& extents) {
+  list(extents, kMostRank, [&](std::int64_t& extent) { number(extent); });
+  std::uint64_t all = 1;
+  for (const std::int64_t extent : extents)
+    all = bytes({static_cast<std::int64_t>(all), extent});
+  if (problem)
+    extents.clear(); // its elements are not to be counted
+}
+
+void ProgramFields::format(const format::ElementFormat*& format) {
+  std::string name = format == nullptr ? "" : std::string(format->name);
+  text(name);
+  if (!isReading())
+    return;
+  format = name.empty() ? nullptr : format::findElementFormat(name);
+  if (format == nullptr && !name.empty())
+    fail(fmt::format("there is no element format \"{}\"", name));
+}
+
+void ProgramFields::elementType(std::optional<numerics::ElementType>& type) {
+  enum class Kind : std::uint8_t { Float, Integer, Complex };
+  Kind kind = Kind::Float;
+  const format::ElementFormat* name = nullptr;
+  numerics::IntegerType integer{8, false};
+  if (type) {
+    if (type->isQuantized())
+      return fail("elements of !quant types have no form in a file");
+    kind = type->isFloat() ? Kind::Float : type->isInteger() ? Kind::Integer : Kind::Complex;
+    if (kind == Kind::Float)
+      name = &type->format();
+    else if (kind == Kind::Complex)
+      name = &type->part();
+    else
+      integer = type->integer();
+  }
+  choice(kind, Kind::Complex);
+  if (kind == Kind::Integer) {
+    number(integer.width, 1, 64);
+    truth(integer.isUnsigned);
+    if (!std::has_single_bit(static_cast<unsigned>(integer.width)))
+      fail(fmt::format("there is no integer of {} bits", integer.width));
+    if (isReading())
+      type = numerics::ElementType(integer);
+    return;
+  }
+  format(name);
+  const bool isPart = name != nullptr && (name->name == "f32" || name->name == "f64");
+  if (name == nullptr || (kind == Kind::Complex && !isPart)) {
+    fail("a type of elements that there is not");
+    name = &format::element("f32");
+  }
+  if (isReading())
+    type = kind == Kind::Float ? numerics::ElementType(*name)
+                               : numerics::ElementType(numerics::ComplexType{name});
+}
+
+void ProgramFields::scaledType(numerics::ScaledType& type) {
+  format(type.element);
+  format(type.scale);
+  list(type.block, kMostRank, [&](std::int64_t& extent) { number(extent, 1); });
+  truth(type.hasOuterScale);
+  if (type.element == nullptr || type.scale == nullptr || !type.element->isNarrow())
+    fail("a scaled type of formats that do not scale one another");
+}
+
+void ProgramFields::options(numerics::QuantizeOptions& options) {
+  using namespace numerics;
+  choice(options.rule, ScaleRule::Nearest);
+  choice(options.rounding, Rounding::Stochastic);
+  choice(options.overflow, Overflow::Special);
+  choice(options.nonFinite, NonFinite::SkipNan);
+  choice(options.int8, Int8Range::Full);
+  for (auto* corner :
+       {&options.corners.zero, &options.corners.nan, &options.corners.infinite,
+        &options.corners.pastRange, &options.corners.underflow, &options.corners.least})
+    maybe(*corner, [&](GivenScale& scale) { real(scale.value); });
+  truth(options.corners.inputEpsilon);
+  maybe(options.evenBits, [&](std::uint8_t& bits) {
+    std::int64_t wide = bits;
+    number(wide, 0, 22);
+    bits = static_cast<std::uint8_t>(wide);
+  });
+  real(options.leastAmax);
+  maybe(options.amax, [&](float& amax) { real(amax); });
+  choice(options.scaleValues, ScaleValues::PowersOfTwo);
+  choice(options.ratio, BlockRatio::Inverted);
+  choice(options.exponent, ExponentForm::Log2);
+  choice(options.outer, OuterForm::One);
+  choice(options.quotient, QuotientForm::TimesInverted);
+  choice(options.zeroSign, ZeroSign::PositiveRounded);
+  truth(options.inInputType.outer);
+  truth(options.inInputType.ratio);
+  truth(options.inInputType.quotient);
+  format(options.input);
+  if (options.input == nullptr) {
+    fail("a quantization of values of no type");
+    options.input = &format::element("f32");
+  }
+}
+
+void ProgramFields::plan(kernels::ProductPlan& plan) {
+  for (kernels::OperandFormat* operand : {&plan.left, &plan.right}) {
+    format(operand->element);
+    format(operand->scale);
+    number(operand->across, format::kWholeAxis);
+    number(operand->along, format::kWholeAxis);
+  }
+  number(plan.depth, 1);
+  if (!isReading() || problem)
+    return;
+  if (plan.left.element == nullptr || plan.right.element == nullptr || plan.right.scale == nullptr)
+    return fail("a product of formats that are none");
+  auto made = kernels::productPlan(plan.left, plan.right, plan.depth);
+  if (!made)
+    return fail(made.error());
+  plan = *made;
+}
+
+void ProgramFields::number(Slot& slot) {
+  number(slot.number, 0, std::max(0, static_cast<int>(of.slots.size()) - 1));
+  if (of.slots.empty())
+    fail("a slot of a program that has none");
+}
+
+const SlotUse* ProgramFields::useOf(Slot slot) const {
+  return problem ? nullptr : &of.slots[static_cast<std::size_t>(slot.number)];
+}
+
+void ProgramFields::require(Slot slot, std::uint64_t bytes, Access access) {
+  const SlotUse* use = useOf(slot);
+  if (use == nullptr)
+    return;
+  std::uint64_t room = use->bytes;
+  if (use->kind == SlotUse::Kind::Range) {
+    if (std::ranges::find(chainSlots, slot.number) == chainSlots.end())
+      return fail(fmt::format("slot {} is another chain's", slot.number));
+    room = this->bytes({static_cast<std::int64_t>(use->bytes), chainRows});
+  }
+  if (bytes > room)
+    fail(fmt::format("slot {} has {} bytes, {} are used", slot.number, room, bytes));
+  const bool isConstant = use->kind == SlotUse::Kind::Constant;
+  if (access == Access::Write && (isConstant || use->kind == SlotUse::Kind::Argument))
+    fail(fmt::format("slot {} is not to be written to", slot.number));
+  if (isConstant)
+    this->use(static_cast<std::size_t>(use->index));
+}
+
+void ProgramFields::slotOfKernel(Slot& slot) {
+  number(slot);
+  const SlotUse* use = useOf(slot);
+  if (use == nullptr)
+    return;
+  if (use->kind == SlotUse::Kind::Range &&
+      std::ranges::find(chainSlots, slot.number) == chainSlots.end())
+    fail(fmt::format("slot {} is another chain's", slot.number));
+  if (use->kind == SlotUse::Kind::Constant)
+    this->use(static_cast<std::size_t>(use->index));
+}
+
+bool ProgramFields::isConstant(Slot slot) const {
+  return slot.number >= 0 && static_cast<std::size_t>(slot.number) < of.slots.size() &&
+         of.slots[static_cast<std::size_t>(slot.number)].kind == SlotUse::Kind::Constant;
+}
+
+void ProgramFields::place(Place& place, Access access) {
+  bool isInMemory = place.memory.has_value();
+  truth(isInMemory);
+  if (!isInMemory)
+    return fail(
+        "a value that is no tensor, such as a token or a scaled tensor that a loop carries, "
+        "has no form in a file");
+  std::optional<numerics::ElementType> type;
+  if (place.memory)
+    type = place.memory->type;
+  elementType(type);
+  std::vector<std::int64_t> extents;
+  if (place.memory)
+    extents = place.memory->shape;
+  shape(extents);
+  Slot slot{place.number};
+  const std::uint64_t size = type ? bytes({type->bytes(), numerics::elementCount(extents)}) : 0;
+  this->slot(slot, size, access);
+  place.number = slot.number;
+  if (isReading() && type)
+    place.memory = Place::InMemory{*type, std::move(extents)};
+}
+
+void ProgramFields::swapped(Slot a, Slot b) {
+  if (problem)
+    return;
+  const SlotUse &one = of.slots[static_cast<std::size_t>(a.number)],
+                &other = of.slots[static_cast<std::size_t>(b.number)];
+  if (a.number != b.number &&
+      (one.kind != SlotUse::Kind::Arena || other.kind != one.kind || one.bytes != other.bytes))
+    fail(fmt::format("slots {} and {} do not change places", a.number, b.number));
+}
+
+void ProgramFields::value(int& number) {
+  this->number(number, 0, std::max(0, of.valueCount - 1));
+  if (of.valueCount == 0)
+    fail("a value of a program that has none");
+}
+
+void ProgramFields::right(int& number) {
+  this->number(number, 0, std::max(0, of.rightCount - 1));
+  if (of.rightCount == 0)
+    fail("a product of a program that has none");
+}
+
+void ProgramFields::packed(int& number) {
+  this->number(number, 0, std::max(0, of.packedCount - 1));
+  if (of.packedCount == 0)
+    fail("a packed operand of a program that has none");
+}
+
+void ProgramFields::packs(int number, const kernels::ProductPlan& plan, std::int64_t rows) {
+  lefts[number] = {plan.left, plan.right, plan.depth, rows};
+}
+
+void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t rows) {
+  const auto found = lefts.find(number);
+  if (found == lefts.end() || !isSame(found->second.left, plan.left) ||
+      !isSame(found->second.right, plan.right) || found->second.depth != plan.depth ||
+      found->second.rows != rows)
+    fail("a product whose left side is packed for another");
+}
+
+void ProgramFields::makes(int value, const numerics::ScaledType& type,
+                          const std::vector<std::int64_t>& shape) {
+  scaled[value] = {type, shape};
+}
+
+const ProgramFields::Scaled* ProgramFields::made(int value) const {
+  const auto found = scaled.find(value);
+  return found == scaled.end() ? nullptr : &found->second;
+}
+
+void ProgramFields::kernel(const KernelFunction*& function, std::int64_t* number) {
+  std::int64_t index = 0;
+  if (!isReading())
+    index = std::ranges::find_if(of.functions,
+                                 [&](const KernelFunction& each) { return &each == function; }) -
+            of.functions.begin();
+  const auto count = static_cast<std::int64_t>(of.functions.size());
+  if (count == 0)
+    fail("a kernel of a program that has none");
+  this->number(index, 0, std::max<std::int64_t>(0, count - 1));
+  if (number != nullptr)
+    *number = index;
+  if (isReading() && !problem)
+    function = &of.functions[static_cast<std::size_t>(index)];
+}
+
+void ProgramFields::steps(Sequence& sequence) {
+  if (depth == kMostDepth)
+    return fail("loops within loops, too deep");
+  ++depth;
+  auto count = static_cast<std::int64_t>(sequence.all().size());
+  number(count, 0, mostItems());
+  for (std::int64_t i = 0; i < count && !problem; ++i) {
+    Step* step = nullptr;
+    execution::OperationText op;
+    StepType type{};
+    if (!isReading()) {
+      step = sequence.all()[static_cast<std::size_t>(i)].get();
+      op = *step->operation();
+      type = step->type();
+    }
+    choice(type, StepType::PackParts);
+    for (std::string* part : {&op.name, &op.location, &op.source, &op.function})
+      text(*part);
+    if (isReading()) {
+      auto made = emptyStep(type, std::make_shared<const execution::OperationText>(std::move(op)));
+      if (!made)
+        return fail("a step that has no form in a file");
+      step = made.get();
+      sequence.add(std::move(made));
+    }
+    step->fields(*this);
+  }
+  --depth;
+}
+
+void ProgramFields::beginChain(std::span<const Slot> slots, std::int64_t rows) {
+  chainRows = rows;
+  for (const Slot slot : slots)
+    chainSlots.push_back(slot.number);
+}
+
+void ProgramFields::endChain() { chainSlots.clear(); }
+
+std::uint64_t ProgramFields::bytes(std::initializer_list<std::int64_t> factors) {
+  std::int64_t all = 1;
+  bool isZero = false;
+  for (const std::int64_t factor : factors) {
+    isZero |= factor == 0;
+    if (factor != 0 && (__builtin_mul_overflow(all, factor, &all) || all > kMost || all < 0)) {
+      fail("a size that memory does not have");
+      return 0;
+    }
+  }
+  return isZero ? 0 : static_cast<std::uint64_t>(all);
+}
+
+std::uint64_t ProgramFields::reach(std::int64_t offset, std::span<const Extent> extents,
+                                   std::int64_t width) {
+  __int128 first = offset, last = offset;
+  for (const Extent& extent : extents) {
+    if (extent.count <= 0)
+      return 0;
+    const __int128 far = static_cast<__int128>(extent.count - 1) * extent.stride;
+    (far < 0 ? first : last) += far;
+  }
+  if (first < 0 || last > kMost) {
+    fail("an array that reaches beyond its memory");
+    return 0;
+  }
+  return bytes({static_cast<std::int64_t>(last) + 1, width});
+}
+
+void ProgramFields::matrix(std::shared_ptr<const kernels::PackedMatrix>& matrix,
+                           kernels::PlainType type, std::int64_t depth, std::int64_t columns) {
+  const std::int64_t width = type == kernels::PlainType::F32    ? 1
+                             : type == kernels::PlainType::Bf16 ? 2
+                                                                : 4; ///< elements of a dword
+  const std::int64_t steps = depth / width + (depth % width != 0);
+  const std::uint64_t size = bytes({steps, (columns + 15) / 16, std::int64_t{4} * 16});
+  if (failed())
+    return;
+  kernels::PackedMatrix made{.type = type, .depth = depth, .columns = columns};
+  kernels::PackedBytes& panels =
+      isReading() ? made.panels : const_cast<kernels::PackedMatrix&>(*matrix).panels;
+  section(panels, size);
+  if (isReading())
+    matrix = std::make_shared<const kernels::PackedMatrix>(std::move(made));
+}
+
+void ProgramFields::operand(std::shared_ptr<const kernels::PackedOperand>& operand,
+                            const kernels::ProductPlan& plan, std::int64_t rows) {
+  using Storage = kernels::PackedOperand::Storage;
+  auto made = std::make_shared<kernels::PackedOperand>(
+      kernels::PackedOperand{.side = kernels::Side::Right, .storage = Storage::Records});
+  kernels::PackedOperand& packed =
+      isReading() ? *made : const_cast<kernels::PackedOperand&>(*operand);
+  choice(packed.storage, Storage::Values);
+  choice(packed.scaleCodes, kernels::ScaleCodes::E4M3);
+  number(packed.rows, rows, rows);
+  real(packed.outer);
+  number(packed.leastExponent, -1024, 1024);
+  number(packed.greatestExponent, -1024, 1024);
+  truth(packed.hasUnusualScale);
+  number(packed.paddedRows);
+  const auto sizes = kernels::rightSizes(plan, rows, packed.storage);
+  if (!sizes)
+    fail("a weight that is packed in a form that its product does not read");
+  if (failed())
+    return;
+  if (packed.paddedRows != sizes->paddedRows)
+    return fail("a packed weight of other rows than its product's");
+  section(packed.elements, sizes->elements);
+  section(packed.scales, sizes->scales);
+  list(packed.factors, kMost, [&](float& factor) { real(factor); });
+  list(packed.shifts, kMost, [&](std::int16_t& shift) {
+    std::int64_t wide = shift;
+    number(wide, INT16_MIN, INT16_MAX);
+    shift = static_cast<std::int16_t>(wide);
+  });
+  if ((!packed.factors.empty() && packed.factors.size() != sizes->factors) ||
+      (!packed.shifts.empty() && packed.shifts.size() != static_cast<std::size_t>(rows)))
+    fail("a packed weight of other rows than its product's");
+  if (isReading())
+    operand = std::move(made);
+}
+
+} // namespace octavo::steps

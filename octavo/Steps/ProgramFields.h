@@ -1,0 +1,172 @@
+// The fields of a compiled program in the order in which they lie in a file. One function of each
+// step is both its writer and its reader: `fields` is given a ProgramFields that writes the fields
+// or gives them values, and holds them to what a program must be. What comes from a file is not
+// trusted: no number is used before it is in its range, no slot before what is read or written
+// there fits it.
+#pragma once
+
+#include "octavo/Kernels/Product/ProductPlan.h"
+#include "octavo/Numerics/QuantizeOptions.h"
+#include "octavo/Steps/Program.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace octavo::steps {
+
+/// Part of an array: `count` places that lie `stride` apart, in elements.
+struct Extent {
+  std::int64_t count, stride;
+};
+
+class ProgramFields {
+public:
+  enum class Access : bool { Read, Write };
+  static constexpr std::int64_t kMost = std::int64_t{1} << 48; ///< of what has no other bound
+
+  explicit ProgramFields(Program& program) : of(program) {}
+  virtual ~ProgramFields() = default;
+  ProgramFields(const ProgramFields&) = delete;
+  ProgramFields& operator=(const ProgramFields&) = delete;
+
+  /// Whether the fields are given values.
+  virtual bool isReading() const = 0;
+  /// What is wrong; the first is kept. All that is read from then on is the least that it can be.
+  void fail(std::string why) {
+    if (!problem)
+      problem = std::move(why);
+  }
+  const std::optional<std::string>& failed() const { return problem; }
+
+  void number(std::int64_t& value, std::int64_t least = 0, std::int64_t most = kMost);
+  void number(int& value, int least, int most);
+  void number(std::size_t& value);
+  void truth(bool& value);
+  void real(float& value);
+  void real(double& value);
+  void text(std::string& value);
+  template <typename Enum> void choice(Enum& value, Enum last) {
+    auto number = static_cast<std::int64_t>(value);
+    this->number(number, 0, static_cast<std::int64_t>(last));
+    value = static_cast<Enum>(number);
+  }
+  /// Calls `field(item)` for each item, of which there are at most `most`.
+  template <typename Item, typename Field>
+  void list(std::vector<Item>& items, std::int64_t most, const Field& field) {
+    auto count = static_cast<std::int64_t>(items.size());
+    number(count, 0, std::min(most, mostItems()));
+    if (isReading())
+      items.clear();
+    for (std::int64_t i = 0; i < count && !problem; ++i) {
+      if (isReading())
+        items.emplace_back();
+      field(items[static_cast<std::size_t>(i)]);
+    }
+  }
+  template <typename Item, typename Field>
+  void maybe(std::optional<Item>& item, const Field& field) {
+    bool isThere = item.has_value();
+    truth(isThere);
+    if (isReading())
+      item = isThere ? std::optional<Item>(Item{}) : std::nullopt;
+    if (isThere)
+      field(*item);
+  }
+
+  void shape(std::vector<std::int64_t>& extents);
+  /// A float format of the table; null is no format.
+  void format(const format::ElementFormat*& format);
+  void elementType(std::optional<numerics::ElementType>& type);
+  void scaledType(numerics::ScaledType& type);
+  void options(numerics::QuantizeOptions& options);
+  /// Of this machine: the formats and the depth decide all else.
+  void plan(kernels::ProductPlan& plan);
+
+  /// A slot that has memory for so many bytes, in a chain for all of its rows.
+  void slot(Slot& slot, std::uint64_t bytes, Access access) {
+    number(slot);
+    require(slot, bytes, access);
+  }
+  /// The two parts of it.
+  void number(Slot& slot);
+  void require(Slot slot, std::uint64_t bytes, Access access);
+  /// The same, whatever memory it has: that of kernels, whose code knows it.
+  void slotOfKernel(Slot& slot);
+  void place(Place& place, Access access);
+  /// Two slots whose memory changes places.
+  void swapped(Slot a, Slot b);
+  /// Of Frame::values, Frame::rights and Worker::packed.
+  void value(int& number);
+  void right(int& number);
+  void packed(int& number);
+  /// Notes, or requires, what a left operand is packed for.
+  void packs(int number, const kernels::ProductPlan& plan, std::int64_t rows);
+  void needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t rows);
+  /// Notes the scaled tensor that a step makes among the values, or gives what is noted: null for
+  /// others.
+  void makes(int value, const numerics::ScaledType& type, const std::vector<std::int64_t>& shape);
+  struct Scaled {
+    numerics::ScaledType type;
+    std::vector<std::int64_t> shape;
+  };
+  const Scaled* made(int value) const;
+  void kernel(const KernelFunction*& function, std::int64_t* number = nullptr);
+  void steps(Sequence& sequence);
+
+  /// Slots of the chain whose links come next, with memory for one range each; then none.
+  void beginChain(std::span<const Slot> slots, std::int64_t rows);
+  void endChain();
+
+  /// Whether the slot's value is the same in every run, and its products are packed beforehand.
+  bool isConstant(Slot slot) const;
+  /// A frame in which what is constant is bound, for those who pack it to be written; null where
+  /// fields are read.
+  virtual Frame* frame() { return nullptr; }
+  /// Bytes that lie by themselves, aligned to 64, at least so many: written, or lent by the file.
+  virtual void section(kernels::PackedBytes& bytes, std::size_t least) = 0;
+  void matrix(std::shared_ptr<const kernels::PackedMatrix>& matrix, kernels::PlainType type,
+              std::int64_t depth, std::int64_t columns);
+  void operand(std::shared_ptr<const kernels::PackedOperand>& operand,
+               const kernels::ProductPlan& plan, std::int64_t rows);
+
+  /// The product, or nothing beyond kMost: a size that nothing has.
+  std::uint64_t bytes(std::initializer_list<std::int64_t> factors);
+  /// Bytes of an array from the memory's beginning to its last element, which lies so many elements
+  /// of `width` bytes after the first; what lies before the beginning is an error.
+  std::uint64_t reach(std::int64_t offset, std::span<const Extent> extents, std::int64_t width);
+
+protected:
+  Program& program() { return of; }
+  virtual void word(std::uint64_t& bits) = 0;
+  virtual void characters(std::string& text, std::size_t count) = 0;
+  /// Items that there can still be.
+  virtual std::int64_t mostItems() const = 0;
+  /// A constant that somebody reads as it is.
+  virtual void use(std::size_t constant) = 0;
+
+private:
+  /// Null where something is wrong.
+  const SlotUse* useOf(Slot slot) const;
+
+  Program& of;
+  std::optional<std::string> problem;
+  int depth = 0; ///< of sequences within sequences
+  std::vector<int> chainSlots;
+  std::int64_t chainRows = 0;
+  struct Packed {
+    kernels::OperandFormat left, right;
+    std::int64_t depth, rows;
+  };
+  std::map<int, Packed> lefts;
+  std::map<int, Scaled> scaled;
+};
+
+} // namespace octavo::steps

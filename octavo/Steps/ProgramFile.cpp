@@ -1,0 +1,324 @@
+#include "octavo/Steps/ProgramFile.h"
+
+#include "octavo/Steps/ProgramFields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+namespace octavo::steps {
+
+namespace {
+
+using execution::Tensor;
+
+constexpr std::int64_t kMostValues = std::int64_t{1} << 24;
+
+/// What both do with a whole program.
+class WholeProgram : public ProgramFields {
+public:
+  using ProgramFields::ProgramFields;
+
+  void whole() {
+    Program& all = program();
+    number(all.operations);
+    number(all.arenaBytes);
+    // Each stands somewhere in what follows.
+    const auto most = static_cast<int>(std::min(kMostValues, mostItems()));
+    for (int* count : {&all.valueCount, &all.packedCount, &all.rightCount})
+      number(*count, 0, most);
+    auto kernels = static_cast<std::int64_t>(all.functions.size());
+    number(kernels, 0, mostItems());
+    if (isReading())
+      all.functions.resize(static_cast<std::size_t>(kernels), nullptr);
+    list(all.slots, kMostValues, [&](SlotUse& slot) { slotUse(slot); });
+    if (failed())
+      return;
+    constants();
+    const auto tensor = [&](Place& place, const char* what) {
+      this->place(place, Access::Read);
+      if (!place.memory)
+        fail(fmt::format("{} is no tensor", what));
+    };
+    list(all.arguments, kMostValues,
+         [&](Place& argument) { tensor(argument, "an argument that is not bound"); });
+    list(all.results, kMostValues, [&](Place& result) { tensor(result, "a result"); });
+    if (failed())
+      return;
+    for (std::size_t i = 0; i < all.slots.size(); ++i)
+      checkSlot(static_cast<int>(i));
+    for (std::size_t i = 0; i < all.results.size() && !failed(); ++i)
+      checkResult(static_cast<int>(i));
+    list(all.donations, kMostValues,
+         [&](Program::Donation& donation) { this->donation(donation); });
+    steps(all.steps);
+    if (failed())
+      return;
+    for (std::size_t i = 0; i < used.size() && !failed(); ++i)
+      if (used[i])
+        constant(i);
+  }
+
+protected:
+  /// Of a constant that has a section.
+  virtual void constant(std::size_t number) = 0;
+  void use(std::size_t constant) override { used[constant] = true; }
+
+  struct ConstantType {
+    std::optional<numerics::ElementType> type;
+    std::vector<std::int64_t> shape;
+  };
+  std::vector<ConstantType> types;
+
+private:
+  std::vector<bool> used; ///< of the constants
+
+  void constants() {
+    Program& all = program();
+    if (!isReading())
+      for (const Value& value : all.constants)
+        types.push_back({value.tensor().type, value.tensor().shape});
+    list(types, kMostValues, [&](ConstantType& constant) {
+      elementType(constant.type);
+      shape(constant.shape);
+      if (constant.type)
+        bytes({constant.type->bytes(), numerics::elementCount(constant.shape)});
+    });
+    used.resize(types.size());
+    if (isReading())
+      all.constants.resize(types.size());
+    for (const SlotUse& slot : all.slots)
+      if (slot.kind == SlotUse::Kind::Constant &&
+          static_cast<std::size_t>(slot.index) >= types.size())
+        fail("a slot of a constant that there is not");
+  }
+
+  void slotUse(SlotUse& slot) {
+    choice(slot.kind, SlotUse::Kind::Range);
+    number(slot.bytes);
+    number(slot.index, 0, kMostValues);
+    number(slot.result, 0, kMostValues);
+    number(slot.offset);
+    for (int* when : {&slot.first, &slot.last})
+      number(*when, 0, std::numeric_limits<int>::max());
+    if (slot.kind == SlotUse::Kind::Arena &&
+        (slot.offset + slot.bytes > program().arenaBytes || slot.offset % kSlotAlignment != 0))
+      fail("a slot beyond the memory of its program");
+  }
+
+  void donation(Program::Donation& donation) {
+    const Program& all = program();
+    number(donation.argument);
+    number(donation.result);
+    truth(donation.isByKernel);
+    if (failed())
+      return;
+    const bool isThere =
+        donation.argument < all.arguments.size() && donation.result < all.results.size();
+    if (!isThere ||
+        bytesOf(all.arguments[donation.argument]) != bytesOf(all.results[donation.result]))
+      fail("an argument that is donated to another result than it fits");
+  }
+
+  /// That what lies in the slot in a run has its size.
+  void checkSlot(int number) {
+    const Program& all = program();
+    const SlotUse& slot = all.slots[static_cast<std::size_t>(number)];
+    const auto has = [&](const std::vector<Place>& places, int index) {
+      return static_cast<std::size_t>(index) < places.size() &&
+             bytesOf(places[static_cast<std::size_t>(index)]) >= slot.bytes;
+    };
+    bool fits = true;
+    switch (slot.kind) {
+    case SlotUse::Kind::Argument:
+      fits = has(all.arguments, slot.index);
+      break;
+    case SlotUse::Kind::Donated:
+      fits = has(all.arguments, slot.index) && has(all.results, slot.result) &&
+             all.results[static_cast<std::size_t>(slot.result)].number == number;
+      break;
+    case SlotUse::Kind::Result:
+      fits = has(all.results, slot.index);
+      break;
+    case SlotUse::Kind::Constant: {
+      const ConstantType& constant = types[static_cast<std::size_t>(slot.index)];
+      fits = bytes({constant.type->bytes(), numerics::elementCount(constant.shape)}) >= slot.bytes;
+      break;
+    }
+    case SlotUse::Kind::Arena:
+    case SlotUse::Kind::Range:
+      break;
+    }
+    if (!fits)
+      fail(fmt::format("slot {} is larger than what lies there", number));
+  }
+
+  void checkResult(int number) {
+    const Program& all = program();
+    const Place& result = all.results[static_cast<std::size_t>(number)];
+    const SlotUse& slot = all.slots[static_cast<std::size_t>(result.number)];
+    const bool isOwn = slot.kind == SlotUse::Kind::Result && slot.index == number;
+    bool isDonated = slot.kind == SlotUse::Kind::Donated && slot.result == number;
+    if (isDonated) {
+      const Place& argument = all.arguments[static_cast<std::size_t>(slot.index)];
+      isDonated = bytesOf(argument) == bytesOf(result);
+    }
+    if (!isOwn && !isDonated)
+      fail(fmt::format("result {} is written by nothing", number));
+  }
+};
+
+class Writer final : public WholeProgram {
+public:
+  Writer(Program& program, std::span<const BoundValue> values, const SectionSink& sink)
+      : WholeProgram(program), sink(sink),
+        bound(program.slots.size(), static_cast<std::size_t>(program.valueCount),
+              static_cast<std::size_t>(program.rightCount),
+              static_cast<std::size_t>(program.packedCount)) {
+    for (std::size_t i = 0; i < program.slots.size(); ++i) {
+      const SlotUse& slot = program.slots[i];
+      if (slot.kind != SlotUse::Kind::Constant)
+        continue;
+      const Value& value = program.constants[static_cast<std::size_t>(slot.index)];
+      bound.whole.memory[i] = const_cast<std::byte*>(value.tensor().bytes.data());
+      bound.owners[i] = &value;
+    }
+    for (const BoundValue& each : values)
+      bound.values[static_cast<std::size_t>(each.number)] = each.value;
+    bound.host = &host;
+  }
+
+  bool isReading() const override { return false; }
+  Frame* frame() override { return &bound; }
+  void section(kernels::PackedBytes& bytes, std::size_t least) override {
+    if (bytes.size() != least)
+      return fail(
+          fmt::format("a packed weight of {} bytes where {} were expected", bytes.size(), least));
+    put({bytes.data(), bytes.size()});
+  }
+
+  std::vector<std::byte> written;
+
+private:
+  void put(std::span<const std::byte> bytes) {
+    auto offset = static_cast<std::int64_t>(end);
+    auto size = static_cast<std::int64_t>(bytes.size());
+    number(offset);
+    number(size);
+    // What follows may be read ahead.
+    const std::size_t whole = bytes.size() / kSectionAlignment * kSectionAlignment;
+    std::vector<std::byte> rest(2 * kSectionAlignment);
+    std::ranges::copy(bytes.subspan(whole), rest.begin());
+    for (const std::span<const std::byte> part :
+         {bytes.first(whole), std::span<const std::byte>(rest)}) {
+      if (failed())
+        return;
+      if (auto taken = sink(part); !taken)
+        fail(taken.error());
+      end += part.size();
+    }
+  }
+  void constant(std::size_t number) override {
+    put(std::span<const std::byte>(program().constants[number].tensor().bytes));
+  }
+  void word(std::uint64_t& bits) override {
+    const auto* from = reinterpret_cast<const std::byte*>(&bits);
+    written.insert(written.end(), from, from + sizeof bits);
+  }
+  void characters(std::string& text, std::size_t count) override {
+    const auto* from = reinterpret_cast<const std::byte*>(text.data());
+    written.insert(written.end(), from, from + count);
+  }
+  std::int64_t mostItems() const override { return kMost; }
+
+  const SectionSink& sink;
+  std::size_t end = 0;
+  Host host;
+  Frame bound;
+};
+
+class Reader final : public WholeProgram {
+public:
+  Reader(Program& program, std::span<const std::byte> bytes, std::span<const std::byte> sections,
+         const std::shared_ptr<const void>& lender)
+      : WholeProgram(program), rest(bytes), sections(sections), lender(lender) {}
+
+  bool isReading() const override { return true; }
+  bool isAtEnd() const { return rest.empty(); }
+  void section(kernels::PackedBytes& bytes, std::size_t least) override {
+    bytes = kernels::PackedBytes::lent(lent(least), lender);
+  }
+
+private:
+  std::span<const std::byte> lent(std::size_t size) {
+    std::int64_t offset = 0;
+    auto given = static_cast<std::int64_t>(size);
+    number(offset);
+    number(given, given, given);
+    if (!failed() &&
+        (offset % kSectionAlignment != 0 ||
+         static_cast<std::size_t>(offset) + size + kSectionAlignment > sections.size()))
+      fail(fmt::format("{} bytes at {} of weights that have {}", size, offset, sections.size()));
+    return failed() ? std::span<const std::byte>()
+                    : sections.subspan(static_cast<std::size_t>(offset), size);
+  }
+  void constant(std::size_t number) override {
+    const ConstantType& type = types[number];
+    const std::span<const std::byte> bytes =
+        lent(this->bytes({type.type->bytes(), numerics::elementCount(type.shape)}));
+    program().constants[number] = Value(Tensor{
+        *type.type, type.shape,
+        numerics::Bytes::lent({const_cast<std::byte*>(bytes.data()), bytes.size()}, lender)});
+  }
+  void word(std::uint64_t& bits) override {
+    bits = 0;
+    if (failed())
+      return;
+    if (rest.size() < sizeof bits)
+      return fail("the end of the file");
+    std::memcpy(&bits, rest.data(), sizeof bits);
+    rest = rest.subspan(sizeof bits);
+  }
+  void characters(std::string& text, std::size_t count) override {
+    text.clear();
+    if (failed())
+      return;
+    if (rest.size() < count)
+      return fail("the end of the file");
+    text.assign(reinterpret_cast<const char*>(rest.data()), count);
+    rest = rest.subspan(count);
+  }
+  std::int64_t mostItems() const override { return static_cast<std::int64_t>(rest.size()); }
+
+  std::span<const std::byte> rest, sections;
+  const std::shared_ptr<const void>& lender;
+};
+
+} // namespace
+
+tl::expected<std::vector<std::byte>, std::string>
+writeProgram(Program& program, std::span<const BoundValue> values, const SectionSink& sink) {
+  Writer writer(program, values, sink);
+  writer.whole();
+  if (writer.failed())
+    return tl::make_unexpected(*writer.failed());
+  return std::move(writer.written);
+}
+
+tl::expected<Program, std::string> readProgram(std::span<const std::byte> bytes,
+                                               std::span<const std::byte> sections,
+                                               const std::shared_ptr<const void>& lender) {
+  Program program;
+  Reader reader(program, bytes, sections, lender);
+  reader.whole();
+  if (!reader.failed() && !reader.isAtEnd())
+    reader.fail("more than a program");
+  if (reader.failed())
+    return tl::make_unexpected(*reader.failed());
+  return program;
+}
+
+} // namespace octavo::steps

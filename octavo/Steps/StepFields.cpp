@@ -1,0 +1,497 @@
+// What each step consists of in a file (ProgramFields.h).
+#include "octavo/Steps/Control.h"
+#include "octavo/Steps/Convolution.h"
+#include "octavo/Steps/Guards.h"
+#include "octavo/Steps/Interpreted.h"
+#include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/Product.h"
+#include "octavo/Steps/ProgramFields.h"
+#include "octavo/Steps/Quantize.h"
+#include "octavo/Steps/RandomBits.h"
+#include "octavo/Steps/ScaledParts.h"
+#include "octavo/Steps/Sort.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace octavo::steps {
+
+namespace {
+
+using Access = ProgramFields::Access;
+
+constexpr std::int64_t kMost = ProgramFields::kMost;
+/// Strides and offsets, either way.
+void stride(ProgramFields& fields, std::int64_t& value) { fields.number(value, -kMost, kMost); }
+
+std::uint64_t bytesOf(ProgramFields& fields, const std::vector<std::int64_t>& shape,
+                      std::int64_t width) {
+  for (const std::int64_t extent : shape)
+    width = static_cast<std::int64_t>(fields.bytes({width, extent}));
+  return static_cast<std::uint64_t>(width);
+}
+
+/// Two places of which one is copied to the other.
+void sameType(ProgramFields& fields, const Place& from, const Place& to) {
+  if (from.memory.has_value() != to.memory.has_value() ||
+      (from.memory &&
+       (from.memory->type != to.memory->type ||
+        numerics::elementCount(from.memory->shape) != numerics::elementCount(to.memory->shape))))
+    fields.fail("a copy between places of two types");
+}
+
+constexpr std::int64_t kF32 = sizeof(float);
+
+/// Whether a scaled matrix is what a plan's side packs.
+bool isSideOf(const kernels::OperandFormat& side, const numerics::ScaledType& type,
+              std::span<const std::int64_t> shape, std::span<const std::int64_t> block) {
+  const auto extent = [](std::int64_t wanted, std::int64_t n) {
+    return std::max<std::int64_t>(1, wanted == format::kWholeAxis ? n : std::min(wanted, n));
+  };
+  return shape.size() == 2 && block.size() == 2 && type.element == side.element &&
+         type.scale == side.scale && block[0] == extent(side.across, shape[0]) &&
+         block[1] == extent(side.along, shape[1]);
+}
+
+} // namespace
+
+void InterpretedStep::fields(ProgramFields& fields) {
+  const execution::OperationText& op = *operation();
+  fields.fail(fmt::format("{}: '{}' is evaluated by the interpreter ({}), which the folder of a "
+                          "compiled program has not",
+                          op.location, op.name, reason));
+}
+
+void GuardedStep::fields(ProgramFields& fields) {
+  fields.fail("a program with guards has no form in a file");
+}
+
+void KernelStep::fields(ProgramFields& fields) {
+  fields.kernel(function, &known.kernel);
+  fields.list(arguments, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
+  bool hasInPlace = inPlace.function != nullptr;
+  fields.truth(hasInPlace);
+  if (hasInPlace) {
+    fields.kernel(inPlace.function);
+    fields.list(inPlace.arguments, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
+  }
+  fields.number(rows);
+  fields.number(grain, 1);
+  fields.text(known.detail);
+  fields.number(known.operations);
+  fields.real(known.bytes);
+}
+
+void UpdateStep::fields(ProgramFields& fields) {
+  fields.number(elementBytes, 1, 16);
+  fields.shape(shape);
+  fields.shape(updateShape);
+  bool fits = shape.size() == updateShape.size();
+  for (std::size_t axis = 0; fits && axis < shape.size(); ++axis)
+    fits = updateShape[axis] <= shape[axis];
+  fields.list(starts, static_cast<std::int64_t>(shape.size()), [&](Start& start) {
+    fields.number(start.bytes, 1, 8);
+    fields.truth(start.isUnsigned);
+    fields.slot(start.slot, static_cast<std::uint64_t>(start.bytes), Access::Read);
+  });
+  if (!fits || starts.size() != shape.size())
+    fields.fail("an update that does not fit what it updates");
+  const std::uint64_t all = bytesOf(fields, shape, elementBytes);
+  fields.slot(operand, all, Access::Read);
+  fields.slot(update, bytesOf(fields, updateShape, elementBytes), Access::Read);
+  fields.slot(result, all, Access::Write);
+  if (fits)
+    findRun();
+}
+
+void ProductStep::fields(ProgramFields& fields) {
+  productFields(fields);
+  fields.steps(epilogue);
+  if (!fields.isReading() || epilogue.all().empty())
+    return;
+  kernel = dynamic_cast<const KernelStep*>(epilogue.all().front().get());
+  if (kernel == nullptr || epilogue.all().size() != 1)
+    fields.fail("a product whose epilogue is no kernel");
+}
+
+void MatrixProductStep::productFields(ProgramFields& fields) {
+  fields.choice(plainType, kernels::PlainType::Int8);
+  for (std::int64_t* extent : {&rows, &depth, &columns})
+    fields.number(*extent);
+  for (Side* side : {&left, &right})
+    for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
+      stride(fields, *value);
+  fields.format(right.codes);
+  if (right.codes != nullptr &&
+      (plainType != kernels::PlainType::Bf16 || right.stride < 0 || right.depthStride < 0))
+    fields.fail("a product of codes that become no bf16");
+  fields.list(batch, kMost, [&](kernels::BatchOffsets& offsets) {
+    for (std::ptrdiff_t* offset : {&offsets.left, &offsets.right, &offsets.c}) {
+      std::int64_t wide = *offset;
+      fields.number(wide);
+      *offset = wide;
+    }
+  });
+  fields.right(number);
+  const std::int64_t width = plainType == kernels::PlainType::F32    ? kF32
+                             : plainType == kernels::PlainType::Bf16 ? 2
+                                                                     : 1;
+  std::ptrdiff_t farLeft = 0, farRight = 0, farC = 0;
+  for (const kernels::BatchOffsets& offsets : batch) {
+    farLeft = std::max(farLeft, offsets.left);
+    farRight = std::max(farRight, offsets.right);
+    farC = std::max(farC, offsets.c);
+  }
+  const Extent ofLeft[] = {{rows, left.stride}, {depth, 1}};
+  const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
+  const Extent ofC[] = {{rows, columns}, {columns, 1}};
+  // Each side by itself must not begin before its memory.
+  fields.reach(left.offset, ofLeft, width);
+  const std::int64_t rightWidth = right.codes != nullptr ? 1 : width;
+  fields.reach(right.offset, ofRight, rightWidth);
+  fields.slot(left.slot, fields.reach(left.offset + farLeft, ofLeft, width), Access::Read);
+  fields.slot(result, fields.reach(farC, ofC, kF32), Access::Write);
+  if (batch.empty() || (batch.size() != 1 && right.codes != nullptr) ||
+      (batch.size() == 1 && (farLeft != 0 || farRight != 0 || farC != 0)))
+    fields.fail("a product of no batch");
+  fields.number(right.slot);
+  if (batch.size() == 1 && fields.isConstant(right.slot)) {
+    if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
+      ahead = std::static_pointer_cast<const kernels::PackedMatrix>(
+          frame->rights[static_cast<std::size_t>(number)].form);
+    fields.matrix(ahead, plainType, depth, columns);
+    return;
+  }
+  fields.require(right.slot, fields.reach(right.offset + farRight, ofRight, rightWidth),
+                 Access::Read);
+}
+
+void PackStep::fields(ProgramFields& fields) {
+  fields.plan(plan);
+  fields.maybe(options, [&](numerics::QuantizeOptions& given) { fields.options(given); });
+  if (options.has_value() != (plan.left.scale != nullptr))
+    fields.fail("activations of a format that they are not packed in");
+  fields.number(rows);
+  fields.slot(from, fields.bytes({rows, plan.depth, kF32}), Access::Read);
+  fields.packed(packed);
+  fields.packs(packed, plan, rows);
+}
+
+/// `isRaw`: what lies in the slots is read.
+static void partsOf(ProgramFields& fields, ScaledParts& parts, bool isRaw) {
+  fields.shape(parts.shape);
+  fields.scaledType(parts.type);
+  if (parts.type.block.size() != parts.shape.size())
+    fields.fail("a scaled type of other axes than its tensor's");
+  if (fields.failed())
+    return;
+  const auto slot = [&](Slot& slot, std::uint64_t bytes) {
+    fields.number(slot);
+    if (isRaw)
+      fields.require(slot, bytes, Access::Read);
+  };
+  slot(parts.elements, bytesOf(fields, parts.shape, 1));
+  slot(parts.scales, bytesOf(fields, format::scaleShape(parts.shape, parts.type.block),
+                             parts.type.scale->bytes()));
+  fields.maybe(parts.outer, [&](Slot& outer) { slot(outer, sizeof(float)); });
+}
+
+/// Whether a scaled tensor is a product's weight.
+static bool isWeightOf(const kernels::OperandFormat& side, const numerics::ScaledType& type,
+                       std::vector<std::int64_t> shape, bool isTransposed, std::int64_t columns,
+                       std::int64_t depth) {
+  std::vector<std::int64_t> block = type.block;
+  if (isTransposed) {
+    std::ranges::reverse(shape);
+    std::ranges::reverse(block);
+  }
+  return shape == std::vector{columns, depth} && isSideOf(side, type, shape, block);
+}
+
+/// Whether it is what a product's left side packs: all axes but the last are one.
+static bool isLeftOf(const kernels::ProductPlan& plan, const numerics::ScaledType& type,
+                     const std::vector<std::int64_t>& shape, std::int64_t rows) {
+  std::vector<std::int64_t> block = type.block;
+  if (block.size() > 2)
+    block = {plan.left.across == 1 ? 1 : rows, block.back()};
+  return !shape.empty() && shape.back() == plan.depth &&
+         numerics::elementCount(shape) == rows * plan.depth &&
+         isSideOf(plan.left, type, std::vector{rows, plan.depth}, block);
+}
+
+void ScaledProductStep::productFields(ProgramFields& fields) {
+  fields.plan(plan);
+  fields.number(rows);
+  fields.number(columns);
+  fields.truth(isTransposed);
+  fields.packed(packed);
+  fields.needsPacked(packed, plan, rows);
+  fields.right(number);
+  fields.slot(result, fields.bytes({rows, columns, kF32}), Access::Write);
+  bool isParts = std::holds_alternative<ScaledParts>(weight);
+  fields.truth(isParts);
+  if (fields.isReading() && isParts)
+    weight = ScaledParts{};
+  auto* parts = std::get_if<ScaledParts>(&weight);
+  Frame* frame = fields.frame();
+  bool isAhead = ahead != nullptr;
+  if (frame != nullptr && parts != nullptr)
+    isAhead = fields.isConstant(parts->elements) && fields.isConstant(parts->scales) &&
+              (!parts->outer || fields.isConstant(*parts->outer));
+  else if (frame != nullptr)
+    isAhead = !frame->values[static_cast<std::size_t>(std::get<int>(weight))].isToken();
+  fields.truth(isAhead);
+  if (parts != nullptr)
+    partsOf(fields, *parts, !isAhead);
+  else
+    fields.value(std::get<int>(weight));
+  if (fields.failed())
+    return;
+  if (isAhead) {
+    if (frame != nullptr && prepare(*frame))
+      ahead = std::static_pointer_cast<const kernels::PackedOperand>(
+          frame->rights[static_cast<std::size_t>(number)].form);
+    return fields.operand(ahead, plan, columns);
+  }
+  const ProgramFields::Scaled* made =
+      parts != nullptr ? nullptr : fields.made(std::get<int>(weight));
+  if (parts == nullptr && made == nullptr)
+    return fields.fail("a product with a weight that nothing makes");
+  const bool fits =
+      parts != nullptr
+          ? isWeightOf(plan.right, parts->type, parts->shape, isTransposed, columns, plan.depth)
+          : isWeightOf(plan.right, made->type, made->shape, isTransposed, columns, plan.depth);
+  if (!fits)
+    fields.fail("a product with a weight of another form");
+}
+
+void ConvolutionStep::productFields(ProgramFields& fields) {
+  fields.choice(shape.type, kernels::PlainType::Bf16);
+  const std::int64_t width = shape.type == kernels::PlainType::F32 ? kF32 : 2;
+  for (std::int64_t* extent : {&shape.batch, &shape.features, &shape.outputs})
+    fields.number(*extent);
+  fields.number(shape.inputGroups, 1);
+  fields.number(shape.batchGroups, 1);
+  fields.list(shape.axes, kMostPatchAxes, [&](PatchAxis& axis) {
+    for (std::int64_t* extent : {&axis.extent, &axis.window, &axis.places})
+      fields.number(*extent);
+    fields.number(axis.step, 1);
+    stride(fields, axis.low);
+    fields.number(axis.inputDilation, 1);
+    fields.number(axis.windowDilation, 1);
+    stride(fields, axis.inputStride);
+    stride(fields, axis.weightStride);
+  });
+  for (std::int64_t* value : {&shape.inputOffset, &shape.imageStride, &shape.weightOffset,
+                              &shape.weightInputStride, &shape.weightOutputStride})
+    stride(fields, *value);
+  fields.right(number);
+  if (shape.axes.empty() || (shape.inputGroups > 1 && shape.batchGroups > 1) ||
+      shape.outputs % (shape.inputGroups * shape.batchGroups) != 0)
+    fields.fail("a convolution of groups that do not divide it");
+  std::int64_t rows = shape.batch, depth = shape.features;
+  std::vector<Extent> input = {
+      {static_cast<std::int64_t>(fields.bytes({shape.batch, shape.batchGroups})),
+       shape.imageStride},
+      {static_cast<std::int64_t>(fields.bytes({shape.features, shape.inputGroups})), 1}};
+  std::vector<Extent> kernel = {{shape.features, shape.weightInputStride},
+                                {shape.outputs, shape.weightOutputStride}};
+  for (const PatchAxis& axis : shape.axes) {
+    rows = static_cast<std::int64_t>(fields.bytes({rows, axis.places}));
+    depth = static_cast<std::int64_t>(fields.bytes({depth, axis.window}));
+    input.push_back({axis.extent, axis.inputStride});
+    kernel.push_back({axis.window, axis.weightStride});
+    fields.bytes({axis.places, axis.step});
+    fields.bytes({axis.window, axis.windowDilation});
+  }
+  fields.slot(this->input, fields.reach(shape.inputOffset, input, width), Access::Read);
+  fields.slot(result, fields.bytes({rows, shape.outputs, kF32}), Access::Write);
+  fields.number(weight);
+  if (!fields.isConstant(weight)) {
+    fields.require(weight, fields.reach(shape.weightOffset, kernel, width), Access::Read);
+    return;
+  }
+  if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
+    ahead = std::static_pointer_cast<const Weights>(
+        frame->rights[static_cast<std::size_t>(number)].form);
+  std::vector<std::shared_ptr<const kernels::PackedMatrix>> groups;
+  for (std::size_t i = 0; ahead != nullptr && i < ahead->size(); ++i)
+    groups.emplace_back(ahead, &(*ahead)[i]);
+  const std::int64_t columns = shape.outputs / shape.groups();
+  fields.list(groups, kMost, [&](std::shared_ptr<const kernels::PackedMatrix>& group) {
+    fields.matrix(group, shape.type, depth, columns);
+  });
+  if (static_cast<std::int64_t>(groups.size()) != shape.groups())
+    fields.fail("a convolution with weights of other groups");
+  if (!fields.isReading() || fields.failed())
+    return;
+  Weights made;
+  for (const auto& group : groups)
+    made.push_back(std::move(const_cast<kernels::PackedMatrix&>(*group)));
+  ahead = std::make_shared<const Weights>(std::move(made));
+}
+
+void ChainStep::fields(ProgramFields& fields) {
+  fields.number(bytesOfRow);
+  fields.number(rows, 1);
+  fields.number(rowsOfRange, 1);
+  fields.number(mostRows, 1);
+  fields.number(ranges, 1, rows);
+  std::vector<Slot> own;
+  fields.list(slots, kMost, [&](RangeSlot& each) {
+    fields.number(each.slot);
+    fields.number(each.offset);
+    fields.number(each.bytes);
+    if (each.offset + each.bytes > bytesOfRow)
+      fields.fail("a slot beyond the memory of its chain");
+    own.push_back(each.slot);
+  });
+  fields.bytes({static_cast<std::int64_t>(bytesOfRow), rows});
+  const auto before = static_cast<std::int64_t>(fields.bytes({rowsOfRange, ranges - 1}));
+  if (before >= rows || rows - before > mostRows || (ranges > 1 && rowsOfRange > mostRows))
+    fields.fail("ranges that are not those of their chain");
+  fields.beginChain(own, rows);
+  fields.steps(all);
+  fields.endChain();
+  if (!fields.isReading())
+    return;
+  for (const std::unique_ptr<Step>& step : all.all()) {
+    links.push_back(dynamic_cast<const RowStep*>(step.get()));
+    if (links.back() == nullptr)
+      fields.fail("a link of a chain that has no rows");
+  }
+}
+
+void SortStep::fields(ProgramFields& fields) {
+  for (std::int64_t* extent : {&lines.outer, &lines.inner})
+    fields.number(*extent);
+  fields.number(lines.length, 0, std::numeric_limits<std::uint32_t>::max());
+  const auto size =
+      static_cast<std::int64_t>(fields.bytes({lines.outer, lines.length, lines.inner}));
+  fields.list(tensors, kMost, [&](Tensor& tensor) {
+    fields.number(tensor.bytes, 1, 16);
+    if (!std::has_single_bit(static_cast<unsigned>(tensor.bytes)))
+      fields.fail("elements that are not 1, 2, 4, 8 or 16 bytes");
+    fields.slot(tensor.input, fields.bytes({size, tensor.bytes}), Access::Read);
+    fields.slot(tensor.result, fields.bytes({size, tensor.bytes}), Access::Write);
+  });
+  fields.kernel(comparator.function);
+  fields.list(comparator.reads, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
+  fields.maybe(keys, [&](Keys& each) {
+    fields.kernel(each.function);
+    fields.list(each.reads, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
+    fields.number(each.count, 1);
+    fields.number(each.bytes, 4, 8);
+    if (each.bytes != 4 && each.bytes != 8)
+      fields.fail("keys that are not 4 or 8 bytes");
+    fields.slot(each.memory, fields.bytes({each.count, size, each.bytes}), Access::Write);
+  });
+}
+
+void RandomBitsStep::fields(ProgramFields& fields) {
+  fields.choice(generator, Generator::Philox);
+  fields.number(state.words, 2, 3);
+  const std::uint64_t size = fields.bytes({state.words, sizeof(std::uint64_t)});
+  fields.slot(state.given, size, Access::Read);
+  fields.slot(state.next, size, Access::Write);
+  fields.shape(output.shape);
+  fields.number(output.bytes, 1, 8);
+  fields.number(output.width, 1, static_cast<int>(8 * output.bytes));
+  if (!std::has_single_bit(static_cast<unsigned>(output.bytes)) ||
+      (output.bytes == 8) != (output.width == 64))
+    fields.fail("elements that are not 1, 2, 4 or 8 bytes");
+  fields.slot(output.slot, bytesOf(fields, output.shape, output.bytes), Access::Write);
+  if (!fields.failed())
+    layOut();
+}
+
+void CopyStep::fields(ProgramFields& fields) {
+  fields.place(from, Access::Read);
+  fields.place(to, Access::Write);
+  sameType(fields, from, to);
+}
+
+void WhileStep::fields(ProgramFields& fields) {
+  fields.list(carried, kMost, [&](Carried& each) {
+    fields.place(each.given, Access::Read);
+    fields.place(each.argument, Access::Write);
+    fields.place(each.next, Access::Write);
+    sameType(fields, each.given, each.argument);
+    sameType(fields, each.argument, each.next);
+    if (each.argument.memory)
+      fields.swapped(Slot{each.argument.number}, Slot{each.next.number});
+  });
+  fields.steps(condition);
+  fields.slot(predicate, 1, Access::Read);
+  fields.steps(body);
+}
+
+void BranchStep::fields(ProgramFields& fields) {
+  fields.truth(isPredicate);
+  fields.slot(index, isPredicate ? 1 : sizeof(std::int32_t), Access::Read);
+  fields.list(results, kMost, [&](Place& place) { fields.place(place, Access::Write); });
+  fields.list(branches, kMost, [&](Branch& branch) {
+    fields.steps(branch.steps);
+    fields.list(branch.results, kMost, [&](Place& place) { fields.place(place, Access::Read); });
+    if (branch.results.size() != results.size())
+      return fields.fail("a branch of other results than its operation's");
+    for (std::size_t i = 0; i < results.size(); ++i)
+      sameType(fields, branch.results[i], results[i]);
+  });
+  if (branches.empty())
+    fields.fail("an operation without branches");
+}
+
+void PackStoredStep::fields(ProgramFields& fields) {
+  fields.plan(plan);
+  fields.value(from);
+  fields.packed(packed);
+  const ProgramFields::Scaled* made = fields.made(from);
+  if (made == nullptr)
+    return fields.fail("a product of a scaled tensor that nothing makes");
+  if (fields.failed())
+    return;
+  const std::int64_t rows = numerics::elementCount(made->shape) / plan.depth;
+  if (!isLeftOf(plan, made->type, made->shape, rows))
+    return fields.fail("a product of a scaled tensor of another form");
+  fields.packs(packed, plan, rows);
+}
+
+void PackPartsStep::fields(ProgramFields& fields) {
+  fields.plan(plan);
+  fields.number(rows);
+  fields.packed(packed);
+  partsOf(fields, from, true);
+  if (fields.failed())
+    return;
+  fields.bytes({rows, plan.depth});
+  if (!isLeftOf(plan, from.type, from.shape, rows))
+    return fields.fail("a product of a scaled tensor of another form");
+  fields.packs(packed, plan, rows);
+}
+
+void FromPartsStep::fields(ProgramFields& fields) {
+  partsOf(fields, from, true);
+  fields.value(result);
+  fields.makes(result, from.type, from.shape);
+}
+
+void QuantizeStep::fields(ProgramFields& fields) {
+  fields.shape(shape);
+  fields.scaledType(scaledType);
+  fields.options(options);
+  if (scaledType.block.size() != shape.size())
+    fields.fail("a scaled type of other axes than its tensor's");
+  const std::uint64_t size = bytesOf(fields, shape, kF32);
+  fields.slot(from, size, Access::Read);
+  fields.maybe(randomBits, [&](Slot& slot) { fields.slot(slot, size, Access::Read); });
+  if (randomBits.has_value() != (options.rounding == numerics::Rounding::Stochastic))
+    fields.fail("random bits without a rounding that takes them, or the other way round");
+  fields.value(result);
+  fields.makes(result, scaledType, shape);
+}
+
+} // namespace octavo::steps

@@ -1,0 +1,179 @@
+// octavo compile: writes a program to a folder, from which it runs without a compiler
+// (docs/commands/compile.md).
+
+#include "tools/octavo/Commands.h"
+#include "tools/octavo/ElapsedTime.h"
+#include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/OrThrow.h"
+
+#include "octavo/Backends/Backends.h"
+#include "octavo/Backends/CallableProgram.h"
+#include "octavo/Runtime/Binding.h"
+#include "octavo/Runtime/Program.h"
+#include "octavo/Standalone/FolderFile.h"
+#include "octavo/Text/ByteText.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace octavo::tools {
+
+namespace {
+
+using backends::CallableProgram;
+using Json = nlohmann::ordered_json;
+
+struct CompileOptions {
+  std::string program, function, folder;
+  std::vector<std::string> weights;
+  bool ignoresUnused = false;
+  bool isJson = false;
+  DotFlags dots; ///< neither format nor recipe: the program is compiled as it is
+};
+
+bool isQuantized(const CompileOptions& options) {
+  return !options.dots.format.empty() || !options.dots.recipe.empty();
+}
+
+void bindWeights(CallableProgram& program, const CompileOptions& options) {
+  runtime::Sources sources;
+  for (const std::string& file : options.weights)
+    sources.weights.emplace_back(file);
+  sources.unused =
+      options.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  const ElapsedTime time("binding weights");
+  auto values = orThrow(runtime::bindNamed(program.arguments(), sources, "@" + program.name()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i])
+      program.bind(i, std::move(*values[i]));
+}
+
+std::uintmax_t sizeOf(const std::filesystem::path& folder, std::string_view file) {
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(folder / file, none);
+  return none ? 0 : size;
+}
+
+struct Written {
+  std::string name, type;
+};
+
+void report(const CallableProgram& program, const CompileOptions& options) {
+  std::vector<Written> arguments, results;
+  std::size_t bound = 0;
+  for (std::size_t i = 0; i < program.arguments().size(); ++i)
+    if (program.isBound(i))
+      ++bound;
+    else
+      arguments.push_back({program.arguments()[i].name, program.arguments()[i].describe()});
+  for (const CallableProgram::Result& result : program.results())
+    results.push_back({result.name, runtime::describe(result.type, result.shape)});
+  const std::filesystem::path folder = options.folder;
+  const std::uintmax_t weights = sizeOf(folder, standalone::kWeightsFile),
+                       kernels = sizeOf(folder, standalone::kKernelsFile);
+  if (options.isJson) {
+    const auto list = [](const std::vector<Written>& tensors) {
+      Json rows = Json::array();
+      for (const Written& each : tensors)
+        rows.push_back({{"name", each.name}, {"type", each.type}});
+      return rows;
+    };
+    printText(Json{{"program", options.program},
+                   {"function", program.name()},
+                   {"folder", options.folder},
+                   {"arguments", list(arguments)},
+                   {"results", list(results)},
+                   {"bound", bound},
+                   {"weight_bytes", weights},
+                   {"kernel_bytes", kernels}}
+                  .dump(2) +
+              "\n");
+    return;
+  }
+  std::string text = fmt::format("{}: @{} of {}, {} arguments bound\n", options.folder,
+                                 program.name(), options.program, bound);
+  for (const Written& each : arguments)
+    text += fmt::format("  takes  {}: {}\n", each.name, each.type);
+  for (const Written& each : results)
+    text += fmt::format("  gives  {}: {}\n", each.name, each.type);
+  text += fmt::format("  {} of weights and constants, {} of kernels\n", text::bytesText(weights),
+                      text::bytesText(kernels));
+  printText(text);
+}
+
+void compileProgram(const CompileOptions& options) {
+  std::optional<transforms::DotOptions> dots;
+  if (isQuantized(options))
+    dots = dotOptions(options.dots);
+  auto context = runtime::makeContext();
+  runtime::ProgramFile file = orThrow(runtime::readProgramFile(options.program, *context));
+  std::unique_ptr<CallableProgram> program;
+  {
+    const ElapsedTime time("compiling the program");
+    program = orThrow(CallableProgram::make(std::move(context), std::move(file),
+                                            {.function = options.function,
+                                             .backend = backends::find("compiled"),
+                                             .dots = std::move(dots)}),
+                      options.program);
+  }
+  bindWeights(*program, options);
+  const ElapsedTime time("writing the folder");
+  if (llvm::Error error = program->save(options.folder))
+    throw CommandError(options.program + ": " + llvm::toString(std::move(error)),
+                       ExitCode::BadInput);
+  report(*program, options);
+}
+
+} // namespace
+
+void addCompileCommand(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "compile", "Write a program to a folder, from which C and C++ run it");
+  auto options = std::make_shared<CompileOptions>();
+  command->add_option("PROGRAM", options->program, "StableHLO, in any form that octavo run takes")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--weights", options->weights,
+                   "Tensors for the arguments of the same names, which the folder keeps; may be "
+                   "repeated")
+      ->type_name("FILE.safetensors")
+      ->allow_extra_args(false);
+  command->add_option("-o,--output", options->folder, "The folder")
+      ->type_name("FOLDER")
+      ->required();
+  command->add_flag("--ignore-unused", options->ignoresUnused,
+                    "Ignore tensors that no argument uses");
+  command->add_option("--function", options->function, "Function to compile instead of @main")
+      ->type_name("NAME");
+  CLI::Option* quantize =
+      command
+          ->add_option("--quantize", options->dots.format,
+                       "Quantize the program's dots first, the weights in this scaled format")
+          ->type_name("FORMAT");
+  command->add_flag("--json", options->isJson, "Print JSON");
+  const std::vector<CLI::Option*> before = command->get_options();
+  addDotFlags(*command, options->dots, quantize);
+  std::vector<const CLI::Option*> ofDots;
+  for (const CLI::Option* option : command->get_options())
+    if (std::find(before.begin(), before.end(), option) == before.end())
+      ofDots.push_back(option);
+  command->footer(R"(Examples:
+  octavo compile model.mlir --weights model.safetensors -o model
+  octavo compile model.mlir --weights model.safetensors --quantize mxfp4 -o model-mxfp4
+octavo_program_load("model") of octavo_program.h runs it.)");
+  command->callback([options, ofDots] {
+    for (const CLI::Option* option : ofDots)
+      if (option->count() > 0 && !isQuantized(*options))
+        throw CommandError(option->get_name() + " requires --quantize FORMAT or --recipe",
+                           ExitCode::BadUsage);
+    compileProgram(*options);
+  });
+}
+
+} // namespace octavo::tools
