@@ -181,10 +181,9 @@ Value programValue(const runtime::Argument& argument, const std::string& functio
   return Value(std::move(tensor));
 }
 
-std::vector<ProgramResult>
-programResults(std::span<const backends::CallableProgram::Result> results,
-               const backends::CallableProgram& program, nb::handle out,
-               std::span<const Value> inputs) {
+std::vector<ProgramResult> programResults(std::span<const runtime::Result> results,
+                                          const CalledProgram& program, nb::handle out,
+                                          std::span<const Value> inputs) {
   const std::string& function = program.name();
   std::vector<nb::object> given(results.size());
   nb::object arrayType;
@@ -244,14 +243,14 @@ programResults(std::span<const backends::CallableProgram::Result> results,
       const bool isDonated = program.isDonated(k, i);
       const auto& bytes = inputs[k].tensor().bytes;
       const bool isSame = bytes.data() == memory.data() && bytes.size() == memory.size();
-      if (isDonated && isSame && !program.isBound(k))
+      if (isDonated && isSame && program.bound(k) == nullptr)
         continue;
       raise(ErrorClass::Shape,
             "{}: the array shares memory with argument \"{}\"{}; give one of its own", name,
             argument.name,
-            program.isBound(k) ? ", which is bound"
-            : isDonated        ? ", but is not the same array"
-                               : ", which the program does not donate to it");
+            program.bound(k) != nullptr ? ", which is bound"
+            : isDonated                 ? ", but is not the same array"
+                                        : ", which the program does not donate to it");
     }
     list.push_back(std::move(result));
   }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "python/bindings/Array.h"
+#include "python/bindings/ProgramCall.h"
 
-#include "octavo/Backends/CallableProgram.h"
 #include "octavo/Execution/Value.h"
 #include "octavo/Runtime/Argument.h"
 
@@ -42,9 +42,8 @@ struct ProgramResult {
 /// written to and share no memory with one another or with `inputs`, the values of the arguments;
 /// but an array that is an argument's and not bound may be that of a result it is donated to.
 /// Raises DtypeError, ShapeError.
-std::vector<ProgramResult>
-programResults(std::span<const backends::CallableProgram::Result> results,
-               const backends::CallableProgram& program, nanobind::handle out,
-               std::span<const execution::Value> inputs);
+std::vector<ProgramResult> programResults(std::span<const runtime::Result> results,
+                                          const CalledProgram& program, nanobind::handle out,
+                                          std::span<const execution::Value> inputs);
 
 } // namespace octavo::python

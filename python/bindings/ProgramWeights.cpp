@@ -3,6 +3,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/FileTypes.h"
+#include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
 
 #include "octavo/Checkpoint/Files/Safetensors.h"
@@ -20,20 +21,6 @@
 namespace octavo::python {
 
 namespace nb = nanobind;
-
-std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
-                          const std::string& name) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    names.push_back(arguments[i].name);
-    if (names.back() == name)
-      return i;
-  }
-  const std::vector<std::string> near = text::nearNames(name, names);
-  raise(ErrorClass::Program, "@{} has no argument \"{}\"{}\n  it has: {}", function, name,
-        near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
-        text::someOf(names));
-}
 
 std::string parametersOf(const std::string& also, const std::vector<std::string>& files,
                          const nb::dict& arrays) {

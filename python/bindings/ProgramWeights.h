@@ -6,17 +6,12 @@
 
 #include <nanobind/nanobind.h>
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace octavo::python {
-
-/// The argument of that name. Raises ProgramError with near names.
-std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
-                          const std::string& name);
 
 /// A regular expression that finds `also`, if any, and exactly the arguments that are to be bound:
 /// these are weights, whatever the program says of them.

@@ -4,6 +4,7 @@
 #include "python/bindings/Errors.h"
 #include "python/bindings/Execution.h"
 #include "python/bindings/Options.h"
+#include "python/bindings/ProgramCall.h"
 #include "python/bindings/ProgramValues.h"
 #include "python/bindings/ProgramWeights.h"
 #include "python/bindings/ScaledTensor.h"
@@ -31,7 +32,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 
 namespace octavo::python {
@@ -49,189 +49,51 @@ template <typename T> T orRaise(llvm::Expected<T> result) {
   return std::move(*result);
 }
 
-/// Python's lock is not held.
-void run(CallableProgram& program, const CallableProgram::Prepared& prepared,
-         std::vector<Value> values, execution::ResultMemory memory, execution::Probes* probes,
-         int threads, Signals& signals, std::string& failed) {
-  execution::Host host;
-  host.probes = probes;
-  host.isInterrupted = [&] { return signals.areRaised(); };
-  host.print = [](const std::string& text) {
-    const nb::gil_scoped_acquire locked;
-    nb::print(pythonText(text), nb::str(""));
-  };
-  const auto work = [&] {
-    if (auto given = program.call(prepared, std::move(values), host, memory); !given)
-      failed = llvm::toString(given.takeError());
-  };
-  if (threads > 0)
-    parallel::withThreads(threads, work);
-  else
-    work();
-}
+/// As Python calls it.
+class CompiledCall : public CalledProgram {
+public:
+  explicit CompiledCall(CallableProgram& program, execution::Probes* probes = nullptr)
+      : program(program), probes(probes) {}
 
-std::vector<std::string> openNames(const CallableProgram& program) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < program.arguments().size(); ++i)
-    if (!program.isBound(i))
-      names.push_back(program.arguments()[i].name);
-  return names;
-}
-
-bool isSequence(nb::handle given) {
-  return PyList_Check(given.ptr()) || PyTuple_Check(given.ptr());
-}
-
-bool isMapping(nb::handle given) {
-  if (PyDict_Check(given.ptr()))
-    return true;
-  if (PyObject_CheckBuffer(given.ptr()) || PyMapping_Check(given.ptr()) == 0)
-    return false; // arrays of NumPy soon
-  // Kept for good: a destructor would run after Python's end.
-  static const nb::object& mapping =
-      *new nb::object(nb::module_::import_("collections.abc").attr("Mapping"));
-  return nb::isinstance(given, mapping);
-}
-
-/// The name of the tree that JAX gave as an argument, of a leaf's name.
-std::string_view rootOf(std::string_view name) { return name.substr(0, name.find_first_of("[.")); }
-
-/// Whether `given`, by position for an argument of this name, is a tree of which that is a leaf. A
-/// list may be an array's values, too: it is a tree where JAX's name has a place in one.
-bool isTree(nb::handle given, std::string_view name) {
-  if (isSequence(given)) {
-    const std::string_view path = name.substr(rootOf(name).size());
-    return path.starts_with('.') ||
-           (path.size() > 1 && std::isdigit(static_cast<unsigned char>(path[1])) != 0);
+  const std::string& name() const override { return program.name(); }
+  const std::vector<runtime::Argument>& arguments() const override { return program.arguments(); }
+  const Value* bound(std::size_t argument) const override {
+    return program.isBound(argument) ? &program.value(argument) : nullptr;
   }
-  return isMapping(given);
-}
-
-/// The arrays of a tree with the names of arguments, which begin with `root`.
-nb::object leavesOf(std::string_view root, nb::handle tree) {
-  return nb::module_::import_("octavo.programs").attr("leaves")(pythonText(root), tree);
-}
-
-/// A value for each argument, of those that are bound and of a call's. `out` takes what is named
-/// so.
-std::vector<Value> valuesOf(const CallableProgram& program, const nb::args& positional,
-                            const nb::kwargs& named, nb::object& out) {
-  const auto& arguments = program.arguments();
-  std::vector<std::optional<Value>> values(arguments.size());
-  const auto take = [&](std::size_t i, nb::handle given) {
-    values[i] = programValue(arguments[i], program.name(), given);
-  };
-  const auto takeNamed = [&](const std::string& name, nb::handle given) {
-    const std::size_t i = argumentNamed(arguments, program.name(), name);
-    if (values[i])
-      raise(ErrorClass::Program, "argument \"{}\" of @{} {}", name, program.name(),
-            program.isBound(i) ? "was bound when it was compiled: leave it out here"
-                               : "is given twice, by position and by name: leave one out");
-    take(i, given);
-  };
-  const auto takeLeaves = [&](std::string_view root, nb::handle tree) {
-    for (nb::handle leaf : leavesOf(root, tree))
-      takeNamed(nb::cast<std::string>(leaf[0]), leaf[1]);
-  };
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (program.isBound(i))
-      values[i] = program.value(i);
-  std::size_t next = 0;
-  const auto skipTaken = [&] {
-    while (next < arguments.size() && values[next])
-      ++next;
-  };
-  const auto open =
-      std::ranges::count_if(values, [](const auto& value) { return !value.has_value(); });
-  for (nb::handle given : positional) {
-    skipTaken();
-    if (next == arguments.size() || static_cast<std::ptrdiff_t>(positional.size()) > open)
-      raise(ErrorClass::Program, "@{} takes {} arguments, {} were given; it takes: {}",
-            program.name(), openNames(program).size(), positional.size(),
-            text::someOf(openNames(program)));
-    const std::string_view name = arguments[next].name;
-    if (!isTree(given, name)) {
-      take(next++, given);
-      continue;
-    }
-    const std::string_view root = rootOf(name);
-    if (root == name)
-      raise(ErrorClass::Program,
-            "argument \"{}\" of @{} is one array, and a mapping was given; where the program does "
-            "not "
-            "name its arguments after the leaves of trees, give these one by one "
-            "(jax.tree.leaves): {}",
-            name, program.name(), text::someOf(openNames(program)));
-    takeLeaves(root, given);
-    while (next < arguments.size() && rootOf(arguments[next].name) == root)
-      ++next;
+  bool isDonated(std::size_t argument, std::size_t result) const override {
+    return program.isDonated(argument, result);
   }
-  for (const auto& [key, given] : named) {
-    const auto name = nb::cast<std::string>(key);
-    if (name == "out") {
-      out = nb::borrow(given);
-      continue;
-    }
-    const auto isArgument = [&] {
-      return std::ranges::find(arguments, name, &runtime::Argument::name) != arguments.end();
-    };
-    if (isMapping(given) || (isSequence(given) && !isArgument()))
-      takeLeaves(name, given);
-    else
-      takeNamed(name, given);
+  tl::expected<std::vector<runtime::Result>, std::string>
+  prepare(std::span<const Value> values) override {
+    auto made = program.prepare(values);
+    if (!made)
+      return tl::make_unexpected(llvm::toString(made.takeError()));
+    prepared = std::move(*made);
+    return prepared.results;
   }
-  std::vector<Value> whole;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (!values[i])
-      raise(ErrorClass::Program, "argument \"{}\" of @{} has no value: give {}", arguments[i].name,
-            program.name(), arguments[i].describe());
-    whole.push_back(std::move(*values[i]));
+  tl::expected<void, std::string> run(std::vector<Value> values, const execution::Host& host,
+                                      execution::ResultMemory memory) override {
+    execution::Host probed = host;
+    probed.probes = probes;
+    if (auto given = program.call(prepared, std::move(values), probed, memory); !given)
+      return tl::make_unexpected(llvm::toString(given.takeError()));
+    return {};
   }
-  return whole;
-}
 
-int threadLimit() {
-  // Kept for good: a destructor would run after Python's end.
-  static const nb::object& limit =
-      *new nb::object(nb::module_::import_("octavo._core").attr("get_threads"));
-  return nb::cast<int>(limit());
-}
+private:
+  CallableProgram& program;
+  execution::Probes* probes;
+  CallableProgram::Prepared prepared;
+};
 
 nb::object callProbed(CallableProgram& program, execution::Probes* probes,
                       const nb::args& positional, const nb::kwargs& named) {
-  nb::object out = nb::none();
-  std::vector<Value> whole = valuesOf(program, positional, named, out);
-  std::optional<CallableProgram::Prepared> prepared;
-  std::string failed;
-  withoutLock([&] {
-    auto made = program.prepare(whole);
-    if (made)
-      prepared = std::move(*made);
-    else
-      failed = llvm::toString(made.takeError());
-  });
-  if (!prepared)
-    raise(ErrorClass::Program, "{}", failed);
-  const std::vector<ProgramResult> results = programResults(prepared->results, program, out, whole);
-  std::vector<std::span<std::byte>> memory;
-  for (const ProgramResult& result : results)
-    memory.push_back(result.memory());
-  const int threads = threadLimit();
-  Signals signals;
-  withoutLock(
-      [&] { run(program, *prepared, std::move(whole), memory, probes, threads, signals, failed); });
-  signals.rethrow();
-  if (!failed.empty())
-    raise(ErrorClass::Program, "{}", failed);
-  if (results.size() == 1)
-    return results[0].object();
-  nb::list list;
-  for (const ProgramResult& result : results)
-    list.append(result.object());
-  return nb::tuple(list);
+  CompiledCall compiled(program, probes);
+  return call(compiled, positional, named);
 }
 
-nb::object call(CallableProgram& program, const nb::args& positional, const nb::kwargs& named) {
+nb::object callCompiled(CallableProgram& program, const nb::args& positional,
+                        const nb::kwargs& named) {
   return callProbed(program, nullptr, positional, named);
 }
 
@@ -430,7 +292,7 @@ nb::list dotsOf(const CallableProgram& program) {
 std::string dotErrors(CallableProgram& program, const transforms::DotOptions& dots,
                       const nb::args& positional, const nb::kwargs& named) {
   nb::object out = nb::none();
-  const std::vector<Value> values = valuesOf(program, positional, named, out);
+  const std::vector<Value> values = valuesOf(CompiledCall(program), positional, named, out);
   if (!out.is_none())
     raise(ErrorClass::Program, "dot_errors gives figures and no results: leave out= out");
   backends::DotErrorOptions options{.dots = dots, .host = {}, .onRun = {}};
@@ -526,7 +388,7 @@ NB_MODULE(_programs, module) {
           nanobind::arg("both_activations") = false, nanobind::arg("calibration") = "",
           nanobind::arg("calibration_is_text") = false, nanobind::arg("range") = "");
   nanobind::class_<octavo::backends::CallableProgram>(module, "Program")
-      .def("__call__", &call)
+      .def("__call__", &callCompiled)
       .def_prop_ro("function",
                    [](const octavo::backends::CallableProgram& self) { return self.name(); })
       .def_prop_ro("arguments", &argumentsOf)

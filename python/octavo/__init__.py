@@ -41,7 +41,7 @@ from ._core import (
 from . import _signatures
 from .errors import (DtypeError, Error, FileError, FormatError, NonFiniteError, ProgramError,
                      ShapeError)
-from .programs import Program, calibrate, compile
+from .programs import LoadedProgram, Program, calibrate, compile, load_program
 from .tuning import Tuning, tune
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "ErrorRow",
     "FileError",
     "FormatError",
+    "LoadedProgram",
     "NonFiniteError",
     "PackedWeight",
     "Program",
@@ -71,6 +72,7 @@ __all__ = [
     "get_threads",
     "isa",
     "load",
+    "load_program",
     "matmul",
     "pack",
     "presets",

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from .errors import DtypeError, ProgramError
 
 if TYPE_CHECKING:
+    from ._loaded import Program as _Loaded
     from ._programs import Program as _Compiled
 
-__all__ = ["Argument", "Dot", "Program", "Result", "calibrate", "compile"]
+__all__ = ["Argument", "Dot", "LoadedProgram", "Program", "Result", "calibrate", "compile", "load_program"]
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class Dot:
     reason: str
 
 
-class Program:
-    """A compiled program. Called with its open arguments by position or by name, it gives a NumPy
-    array, or a tuple of them where it has several results. Any number of threads may call it.
+class LoadedProgram:
+    """A program that can be called. Called with its open arguments by position or by name, it gives a
+    NumPy array, or a tuple of them where it has several results. Any number of threads may call it.
 
     Arguments are NumPy arrays, tensors of torch, JAX arrays on the CPU, and ScaledTensor where the
     program takes one; row-major arrays of the right dtype are not copied. Trees of them (mappings,
@@ -58,31 +59,45 @@ class Program:
     tuple of one a result, that the results are written to: row-major, of their dtypes and shapes,
     sharing no memory with the arguments."""
 
-    def __init__(self, compiled: _Compiled) -> None:
-        self._compiled = compiled
+    def __init__(self, called: _Loaded | _Compiled) -> None:
+        self._called = called
 
     def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
-        return self._compiled(*args, out=out, **named)
+        return self._called(*args, out=out, **named)
 
     @property
     def function(self) -> str:
         """The name of its function."""
-        return self._compiled.function
+        return self._called.function
 
     @property
     def arguments(self) -> list[Argument]:
-        """All arguments, in their order."""
-        return [Argument(*row) for row in self._compiled.arguments]
+        """All arguments, in their order; of a program that was loaded, those that are not bound."""
+        return [Argument(*row) for row in self._called.arguments]
 
     @property
     def results(self) -> list[Result]:
         """What it gives, in its order."""
-        return [Result(*row) for row in self._compiled.results]
+        return [Result(*row) for row in self._called.results]
+
+    def __repr__(self) -> str:
+        arguments = self.arguments
+        takes = ", ".join(each.type for each in arguments if not each.is_bound)
+        gives = ", ".join(f"{each.dtype}{list(each.shape)}" for each in self.results)
+        bound = sum(each.is_bound for each in arguments)
+        return (f"<octavo.{type(self).__name__} @{self.function}: ({takes}) -> ({gives})"
+                f"{f', {bound} arguments bound' if bound else ''}>")
+
+
+class Program(LoadedProgram):
+    """A program that was compiled in this process: what it was made of can be asked."""
+
+    _called: _Compiled
 
     @property
     def dots(self) -> list[Dot]:
         """What became of each dot, in the order of the program; empty without ``quantize``."""
-        return [Dot(*row) for row in self._compiled.dots]
+        return [Dot(*row) for row in self._called.dots]
 
     def dot_errors(self, *args: Any, quantize: Any = None, recipe: Any = None, activations: Any = None,
                    rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
@@ -104,21 +119,27 @@ class Program:
                             parameters, min_size, both_activations, calibration, range)
         if dots is None:
             raise ProgramError("dot_errors says what quantized dots lose: give quantize=FORMAT or recipe=")
-        return json.loads(self._compiled.dot_errors(dots, *args, **named))
+        return json.loads(self._called.dot_errors(dots, *args, **named))
 
     def explain(self) -> dict[str, Any]:
         """What it was compiled to: the numbers of operations, kernels and products, the bytes that it
         works on, and under ``interpreted`` what the interpreter evaluates, where and why. A reason
         under ``interpreted_whole`` says that all of it is interpreted."""
-        return self._compiled.explain()
+        return self._called.explain()
 
-    def __repr__(self) -> str:
-        arguments = self.arguments
-        takes = ", ".join(each.type for each in arguments if not each.is_bound)
-        gives = ", ".join(f"{each.dtype}{list(each.shape)}" for each in self.results)
-        bound = sum(each.is_bound for each in arguments)
-        return (f"<octavo.Program @{self.function}: ({takes}) -> ({gives})"
-                f"{f', {bound} arguments bound' if bound else ''}>")
+
+def load_program(folder: str | bytes | os.PathLike[str]) -> LoadedProgram:
+    """The program of a folder that ``octavo compile`` wrote, with the bits that it has there. Its code
+    runs in this process: load no folder that you would not run. Weights are mapped, so that processes
+    share them. No MLIR is needed.
+
+    Raises ProgramError for a folder that is none, is damaged, or was compiled for instructions that
+    this processor lacks, and DtypeError for what is no path."""
+    from . import _loaded
+
+    if not isinstance(folder, (str, bytes, os.PathLike)):
+        raise DtypeError(f"folder: expected a path, found {type(folder).__name__}")
+    return LoadedProgram(_loaded.load(os.fsencode(folder)))
 
 
 def _source(program: Any) -> tuple[bytes, bool]:
@@ -292,7 +313,7 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
         why = f"of {first.name}: {first.reason}" if first else "the program has no dots"
         given = f"quantize={quantize!r}" if recipe is None else f"recipe={recipe!r}"
         warnings.warn(f"{given} left every dot as it was; {why}", stacklevel=2)
-    for missed in made._compiled.missed:
+    for missed in made._called.missed:
         warnings.warn(missed, stacklevel=2)
     return made
 

@@ -4,10 +4,13 @@ that says what is wrong, and no access beyond a buffer, which the sanitizers' bu
 Functions, classes and methods are found by introspection: a new one without a case fails. The same
 arrays in every run; OCTAVO_EXAMPLES is how many others to draw for each function instead.
 """
+import functools
 import importlib.util
 import inspect
 import os
 import pickle
+import subprocess
+import tempfile
 
 import hypothesis
 import hypothesis.strategies as st
@@ -159,6 +162,24 @@ def tuned(d):
                        budget="cosine >= 0.9", formats=["mxfp4"]).chosen.value
 
 
+@functools.cache
+def compiled_folder():
+    folder = tempfile.mkdtemp()
+    program = os.path.join(folder, "p.mlir")
+    with open(program, "w") as file:
+        file.write(PRODUCT)
+    subprocess.run([os.path.join(os.environ["OCTAVO_BIN_DIR"], "octavo"), "compile", program, "-o", folder],
+                   check=True, capture_output=True)
+    return folder
+
+
+def loaded(d):
+    if importlib.util.find_spec("octavo._programs") is None:
+        return None
+    return octavo.load_program(compiled_folder())(d.of(d.array, lambda: d.floats((4, 64)))(),
+                                                  d.of(d.tensor, lambda: d.floats((4, 64)))(), out=d.out())
+
+
 NUMPY = {
     "amax": lambda d: octavo.amax(d.array()),
     "analyze": lambda d: octavo.analyze(d.floats((4, 64)), d.of(*FORMATS)),
@@ -172,7 +193,9 @@ NUMPY = {
     "formats": lambda d: octavo.formats(),
     "get_threads": lambda d: octavo.get_threads(),
     "isa": lambda d: octavo.isa(),
+    "LoadedProgram": loaded,
     "load": lambda d: octavo.load(saved(d)),
+    "load_program": lambda d: octavo.load_program(d.of("/nowhere", b"/nowhere", 3, None, os.devnull)),
     "matmul": lambda d: octavo.matmul(d.of(d.tensor, lambda: d.floats((4, 64), (3, 4, 33)))(),
                                       d.of(d.tensor, lambda: d.floats((64, 4), (33, 5)))(),
                                       **matmul_arguments(d), to=d.of("f32", "bf16", "e4m3fn", "e2m1fn"), out=d.out()),

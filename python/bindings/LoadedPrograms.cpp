@@ -1,0 +1,98 @@
+// The extension module octavo._loaded: programs that `octavo compile` wrote, loaded and called. It
+// needs no MLIR, and is a module of its own so that octavo._core does not carry the steps.
+#include "python/bindings/Array.h"
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/ProgramCall.h"
+#include "python/bindings/ProgramValues.h"
+
+#include "octavo/Standalone/LoadedProgram.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+using execution::Value;
+using standalone::LoadedProgram;
+
+/// A loaded program, as Python calls it.
+class Loaded : public CalledProgram {
+public:
+  explicit Loaded(std::unique_ptr<LoadedProgram> loaded) : program(std::move(loaded)) {
+    for (const LoadedProgram::Tensor& tensor : program->arguments())
+      taken.push_back({.name = tensor.name, .shape = tensor.shape, .type = tensor.type});
+    for (const LoadedProgram::Tensor& tensor : program->results())
+      given.push_back({tensor.name, tensor.type, tensor.shape});
+  }
+
+  const std::string& name() const override { return program->function(); }
+  const std::vector<runtime::Argument>& arguments() const override { return taken; }
+  const std::vector<runtime::Result>& results() const { return given; }
+  const Value* bound(std::size_t /*argument*/) const override { return nullptr; }
+  bool isDonated(std::size_t argument, std::size_t result) const override {
+    return program->isDonated(argument, result);
+  }
+  tl::expected<std::vector<runtime::Result>, std::string>
+  prepare(std::span<const Value> /*values*/) override {
+    return given;
+  }
+  tl::expected<void, std::string> run(std::vector<Value> values, const execution::Host& host,
+                                      execution::ResultMemory memory) override {
+    return program->run(std::move(values), host, memory).map([](const auto&) {});
+  }
+
+private:
+  std::unique_ptr<LoadedProgram> program;
+  std::vector<runtime::Argument> taken;
+  std::vector<runtime::Result> given;
+};
+
+std::unique_ptr<Loaded> load(const nb::bytes& folder) {
+  const std::string path(folder.c_str(), folder.size());
+  auto loaded = withoutLock([&] { return LoadedProgram::load(path); });
+  if (!loaded)
+    raise(ErrorClass::Program, "{}", loaded.error());
+  return std::make_unique<Loaded>(std::move(*loaded));
+}
+
+nb::list argumentsOf(const Loaded& program) {
+  nb::list list;
+  for (const runtime::Argument& argument : program.arguments())
+    list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
+                               pythonText(argument.describe()), false));
+  return list;
+}
+
+nb::list resultsOf(const Loaded& program) {
+  nb::list list;
+  for (const runtime::Result& result : program.results())
+    list.append(nb::make_tuple(pythonText(result.name), shapeOf(result.shape),
+                               numpyName(runtime::typeInFiles(result.type))));
+  return list;
+}
+
+nb::object callLoaded(Loaded& program, const nb::args& positional, const nb::kwargs& named) {
+  return call(program, positional, named);
+}
+
+} // namespace
+
+} // namespace octavo::python
+
+NB_MODULE(_loaded, module) {
+  using namespace octavo::python;
+  nanobind::set_leak_warnings(false);
+  nanobind::module_::import_("octavo._core"); // which has ScaledTensor
+  registerErrors();
+  nanobind::class_<Loaded>(module, "Program")
+      .def("__call__", &callLoaded)
+      .def_prop_ro("function", [](const Loaded& self) { return self.name(); })
+      .def_prop_ro("arguments", &argumentsOf)
+      .def_prop_ro("results", &resultsOf);
+  module.def("load", &load, nanobind::arg("folder"));
+}

@@ -1,0 +1,212 @@
+#include "python/bindings/ProgramCall.h"
+
+#include "python/bindings/Errors.h"
+#include "python/bindings/Execution.h"
+#include "python/bindings/ProgramValues.h"
+#include "python/bindings/Signals.h"
+
+#include "octavo/Parallel/Loops.h"
+#include "octavo/Text/NearNames.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+namespace octavo::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+using execution::Value;
+
+/// Python's lock is not held.
+void run(CalledProgram& program, std::vector<Value> values, execution::ResultMemory memory,
+         int threads, Signals& signals, std::string& failed) {
+  execution::Host host;
+  host.isInterrupted = [&] { return signals.areRaised(); };
+  host.print = [](const std::string& text) {
+    const nb::gil_scoped_acquire locked;
+    nb::print(pythonText(text), nb::str(""));
+  };
+  const auto work = [&] {
+    if (auto done = program.run(std::move(values), host, memory); !done)
+      failed = std::move(done.error());
+  };
+  if (threads > 0)
+    parallel::withThreads(threads, work);
+  else
+    work();
+}
+
+std::vector<std::string> openNames(const CalledProgram& program) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < program.arguments().size(); ++i)
+    if (program.bound(i) == nullptr)
+      names.push_back(program.arguments()[i].name);
+  return names;
+}
+
+bool isSequence(nb::handle given) {
+  return PyList_Check(given.ptr()) || PyTuple_Check(given.ptr());
+}
+
+bool isMapping(nb::handle given) {
+  if (PyDict_Check(given.ptr()))
+    return true;
+  if (PyObject_CheckBuffer(given.ptr()) || PyMapping_Check(given.ptr()) == 0)
+    return false; // arrays of NumPy soon
+  // Kept for good: a destructor would run after Python's end.
+  static const nb::object& mapping =
+      *new nb::object(nb::module_::import_("collections.abc").attr("Mapping"));
+  return nb::isinstance(given, mapping);
+}
+
+/// The name of the tree that JAX gave as an argument, of a leaf's name.
+std::string_view rootOf(std::string_view name) { return name.substr(0, name.find_first_of("[.")); }
+
+/// Whether `given`, by position for an argument of this name, is a tree of which that is a leaf. A
+/// list may be an array's values, too: it is a tree where JAX's name has a place in one.
+bool isTree(nb::handle given, std::string_view name) {
+  if (isSequence(given)) {
+    const std::string_view path = name.substr(rootOf(name).size());
+    return path.starts_with('.') ||
+           (path.size() > 1 && std::isdigit(static_cast<unsigned char>(path[1])) != 0);
+  }
+  return isMapping(given);
+}
+
+/// The arrays of a tree with the names of arguments, which begin with `root`.
+nb::object leavesOf(std::string_view root, nb::handle tree) {
+  return nb::module_::import_("octavo.programs").attr("leaves")(pythonText(root), tree);
+}
+
+} // namespace
+
+std::size_t argumentNamed(std::span<const runtime::Argument> arguments, const std::string& function,
+                          const std::string& name) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    names.push_back(arguments[i].name);
+    if (names.back() == name)
+      return i;
+  }
+  const std::vector<std::string> near = text::nearNames(name, names);
+  raise(ErrorClass::Program, "@{} has no argument \"{}\"{}\n  it has: {}", function, name,
+        near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, ", ")),
+        text::someOf(names));
+}
+
+std::vector<Value> valuesOf(const CalledProgram& program, const nb::args& positional,
+                            const nb::kwargs& named, nb::object& out) {
+  const auto& arguments = program.arguments();
+  std::vector<std::optional<Value>> values(arguments.size());
+  const auto take = [&](std::size_t i, nb::handle given) {
+    values[i] = programValue(arguments[i], program.name(), given);
+  };
+  const auto takeNamed = [&](const std::string& name, nb::handle given) {
+    const std::size_t i = argumentNamed(arguments, program.name(), name);
+    if (values[i])
+      raise(ErrorClass::Program, "argument \"{}\" of @{} {}", name, program.name(),
+            program.bound(i) != nullptr ? "was bound when it was compiled: leave it out here"
+                                        : "is given twice, by position and by name: leave one out");
+    take(i, given);
+  };
+  const auto takeLeaves = [&](std::string_view root, nb::handle tree) {
+    for (nb::handle leaf : leavesOf(root, tree))
+      takeNamed(nb::cast<std::string>(leaf[0]), leaf[1]);
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (const Value* value = program.bound(i))
+      values[i] = *value;
+  std::size_t next = 0;
+  const auto skipTaken = [&] {
+    while (next < arguments.size() && values[next])
+      ++next;
+  };
+  const auto open =
+      std::ranges::count_if(values, [](const auto& value) { return !value.has_value(); });
+  for (nb::handle given : positional) {
+    skipTaken();
+    if (next == arguments.size() || static_cast<std::ptrdiff_t>(positional.size()) > open)
+      raise(ErrorClass::Program, "@{} takes {} arguments, {} were given; it takes: {}",
+            program.name(), openNames(program).size(), positional.size(),
+            text::someOf(openNames(program)));
+    const std::string_view name = arguments[next].name;
+    if (!isTree(given, name)) {
+      take(next++, given);
+      continue;
+    }
+    const std::string_view root = rootOf(name);
+    if (root == name)
+      raise(ErrorClass::Program,
+            "argument \"{}\" of @{} is one array, and a mapping was given; where the program does "
+            "not "
+            "name its arguments after the leaves of trees, give these one by one "
+            "(jax.tree.leaves): {}",
+            name, program.name(), text::someOf(openNames(program)));
+    takeLeaves(root, given);
+    while (next < arguments.size() && rootOf(arguments[next].name) == root)
+      ++next;
+  }
+  for (const auto& [key, given] : named) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "out") {
+      out = nb::borrow(given);
+      continue;
+    }
+    const auto isArgument = [&] {
+      return std::ranges::find(arguments, name, &runtime::Argument::name) != arguments.end();
+    };
+    if (isMapping(given) || (isSequence(given) && !isArgument()))
+      takeLeaves(name, given);
+    else
+      takeNamed(name, given);
+  }
+  std::vector<Value> whole;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!values[i])
+      raise(ErrorClass::Program, "argument \"{}\" of @{} has no value: give {}", arguments[i].name,
+            program.name(), arguments[i].describe());
+    whole.push_back(std::move(*values[i]));
+  }
+  return whole;
+}
+
+int threadLimit() {
+  // Kept for good: a destructor would run after Python's end.
+  static const nb::object& limit =
+      *new nb::object(nb::module_::import_("octavo._core").attr("get_threads"));
+  return nb::cast<int>(limit());
+}
+
+nb::object call(CalledProgram& program, const nb::args& positional, const nb::kwargs& named) {
+  nb::object out = nb::none();
+  std::vector<Value> whole = valuesOf(program, positional, named, out);
+  auto prepared = withoutLock([&] { return program.prepare(whole); });
+  if (!prepared)
+    raise(ErrorClass::Program, "{}", prepared.error());
+  const std::vector<ProgramResult> results = programResults(*prepared, program, out, whole);
+  std::vector<std::span<std::byte>> memory;
+  for (const ProgramResult& result : results)
+    memory.push_back(result.memory());
+  const int threads = threadLimit();
+  Signals signals;
+  std::string failed;
+  withoutLock([&] { run(program, std::move(whole), memory, threads, signals, failed); });
+  signals.rethrow();
+  if (!failed.empty())
+    raise(ErrorClass::Program, "{}", failed);
+  if (results.size() == 1)
+    return results[0].object();
+  nb::list list;
+  for (const ProgramResult& result : results)
+    list.append(result.object());
+  return nb::tuple(list);
+}
+
+} // namespace octavo::python

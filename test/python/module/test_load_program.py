@@ -1,0 +1,127 @@
+"""octavo.load_program: folders of `octavo compile`, called as what octavo.compile gives."""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("octavo._programs", reason="octavo was built without MLIR, which writes the folders")
+import octavo
+
+BIN = pathlib.Path(os.environ["OCTAVO_BIN_DIR"])
+PROGRAM = """
+func.func @main(%x: tensor<4x64xf32> {octavo.name = "x"}, %w: tensor<64x16xf32> {octavo.name = "w", octavo.parameter},
+                %n: tensor<i32> {octavo.name = "n"}) -> (tensor<4x16xf32> {octavo.name = "y"}, tensor<i32> {octavo.name = "m"}) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x16xf32>) -> tensor<4x16xf32>
+  %1 = stablehlo.tanh %0 : tensor<4x16xf32>
+  %2 = stablehlo.add %n, %n : tensor<i32>
+  return %1, %2 : tensor<4x16xf32>, tensor<i32>
+}"""
+DRAWN = np.random.default_rng(0)
+X = DRAWN.standard_normal((4, 64), dtype=np.float32)
+W = DRAWN.standard_normal((64, 16), dtype=np.float32)
+
+
+def compiled(folder, text, *options):
+    (folder / "p.mlir").write_text(text)
+    subprocess.run([BIN / "octavo", "compile", folder / "p.mlir", "-o", folder / "folder", *options], check=True,
+                   capture_output=True)
+    return folder / "folder"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("program")
+    octavo.save(path / "w.safetensors", {"w": W})
+    return compiled(path, PROGRAM, "--weights", path / "w.safetensors")
+
+
+def test_it_gives_what_compile_gives(folder):
+    program = octavo.load_program(folder)
+    expected = octavo.compile(PROGRAM, weights={"w": W})(X, 3)
+    for found in (program(X, 3), program(x=X, n=3), program(X, n=np.int32(3))):
+        np.testing.assert_array_equal(found[0], expected[0])
+        assert found[1] == 6
+    np.testing.assert_allclose(expected[0], np.tanh(X.astype(np.float64) @ W), atol=1e-5)
+
+
+def test_it_says_what_it_takes_and_gives(folder):
+    program = octavo.load_program(str(folder))
+    assert [(each.name, each.shape, each.type, each.is_bound) for each in program.arguments] == [
+        ("x", (4, 64), "f32[4, 64]", False), ("n", (), "i32[]", False)]
+    assert [(each.name, each.shape, each.dtype) for each in program.results] == [
+        ("y", (4, 16), "float32"), ("m", (), "int32")]
+    assert program.function == "main"
+    assert repr(program).startswith("<octavo.LoadedProgram @main: (f32[4, 64], i32[]) -> (float32[4, 16]")
+
+
+def test_arrays_of_torch_and_jax(folder):
+    program = octavo.load_program(folder)
+    expected = program(X, 3)[0]
+    torch = pytest.importorskip("torch")
+    np.testing.assert_array_equal(program(torch.from_numpy(X), 3)[0], expected)
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    jax = pytest.importorskip("jax")
+    np.testing.assert_array_equal(program(jax.numpy.asarray(X), 3)[0], expected)
+
+
+def test_results_go_where_the_caller_says(folder):
+    program = octavo.load_program(folder)
+    y, m = np.empty((4, 16), np.float32), np.empty((), np.int32)
+    found = program(X, 4, out=(y, m))
+    assert found[0] is y and m == 8
+    np.testing.assert_array_equal(y, program(X, 4)[0])
+    with pytest.raises(octavo.ShapeError, match="shares memory"):
+        program(X, 4, out=(X[:, :16], m))
+
+
+def test_donated_arguments_are_updated_where_they_lie(tmp_path):
+    program = octavo.load_program(compiled(tmp_path, """
+func.func @main(%cache: tensor<8x4xf32> {tf.aliasing_output = 0 : i32}, %row: tensor<1x4xf32>, %at: tensor<i32>) -> tensor<8x4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %new = stablehlo.dynamic_update_slice %cache, %row, %at, %zero : (tensor<8x4xf32>, tensor<1x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+  return %new : tensor<8x4xf32>
+}"""))
+    cache = np.zeros((8, 4), np.float32)
+    for at in range(3):
+        assert program(cache, np.full((1, 4), at + 1, np.float32), at, out=cache) is cache
+    np.testing.assert_array_equal(cache[:, 0], [1, 2, 3, 0, 0, 0, 0, 0])
+    kept = cache.copy()
+    program(cache, np.full((1, 4), 9, np.float32), 0)
+    np.testing.assert_array_equal(cache, kept)
+
+
+def test_what_does_not_fit_is_named(folder, tmp_path):
+    program = octavo.load_program(folder)
+    with pytest.raises(octavo.DtypeError, match='"x" of @main: expected float32, found float64'):
+        program(X.astype(np.float64), 3)
+    with pytest.raises(octavo.ShapeError, match="expected f32"):
+        program(X[:2], 3)
+    with pytest.raises(octavo.ProgramError, match='no argument "w"'):
+        program(X, 3, w=W)
+    with pytest.raises(octavo.ProgramError, match='"n" of @main has no value'):
+        program(X)
+    with pytest.raises(octavo.ProgramError, match="program.octavo: No such file.*octavo compile"):
+        octavo.load_program(tmp_path)
+    with pytest.raises(octavo.DtypeError, match="expected a path"):
+        octavo.load_program(3)
+
+
+def test_threads(folder):
+    program = octavo.load_program(folder)
+    expected = program(X, 3)[0]
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        for found in threads.map(lambda _: program(X, 3)[0], range(200)):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_no_compiler_is_loaded(folder):
+    """Neither MLIR nor LLVM is in the process that loads and calls a program."""
+    code = ("import octavo, numpy, sys\n"
+            f"octavo.load_program({str(folder)!r})(numpy.ones((4, 64), 'f4'), 1)\n"
+            "maps = open('/proc/self/maps').read()\n"
+            "sys.exit('LLVM' in maps or 'MLIR' in maps or '_programs' in maps or 'codegen' in maps)")
+    subprocess.run([sys.executable, "-c", code], check=True)
