@@ -129,7 +129,7 @@ llvm::Error emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeG
 std::string settingsOf(const llvm::TargetMachine& machine) {
   return (machine.getTargetTriple().str() + "\n" + machine.getTargetCPU() + "\n" +
           machine.getTargetFeatureString() + "\n" + LLVM_VERSION_STRING + " " OCTAVO_VERSION "\n" +
-          kPasses + "\n")
+          kPasses + (machine.isPositionIndependent() ? "\npic\n" : "\n"))
       .str();
 }
 

@@ -156,10 +156,7 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
     if (!bound[i])
       file.arguments.push_back(signature.arguments[i]);
   size += standalone::weightsEnd(0, 0).size();
-  const auto ended = weights->write(standalone::weightsEnd(file.id(), size)).and_then([&] {
-    return weights->commit();
-  });
-  if (!ended)
+  if (auto ended = weights->write(standalone::weightsEnd(file.id(), size)); !ended)
     return errorOf(ended.error());
   if (kernels.empty()) {
     std::error_code none;
@@ -173,7 +170,9 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
   }
   const auto whole =
       OutputFile::create(folder / standalone::kProgramFile).and_then([&](auto&& out) {
-        return out.write(standalone::bytesOf(file)).and_then([&] { return out.commit(); });
+        return out.write(standalone::bytesOf(file))
+            .and_then([&] { return weights->commit(); })
+            .and_then([&] { return out.commit(); });
       });
   return whole ? llvm::Error::success() : errorOf(whole.error());
 }

@@ -133,7 +133,7 @@ void compileProgram(const CompileOptions& options) {
 
 void addCompileCommand(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "compile", "Write a program to a folder, from which C and C++ run it");
+      "compile", "Write a program to a folder, from which C, C++ and Python run it");
   auto options = std::make_shared<CompileOptions>();
   command->add_option("PROGRAM", options->program, "StableHLO, in any form that octavo run takes")
       ->type_name("FILE")
