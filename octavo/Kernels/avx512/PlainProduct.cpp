@@ -6,7 +6,7 @@ namespace octavo::kernels::avx512 {
 
 /// A dword is four int8, whose products VPDPBUSD adds, of unsigned and signed ones.
 struct PlainInt8AtOnce {
-  static constexpr int kElements = 4, kParts = 1;
+  static constexpr int kElements = 4, kParts = 1, kSums = kPlainSums;
   static constexpr std::int32_t kColumnOffset = 128;
   static OCTAVO_INLINE U32 column(U32 dwords) { return dwords ^ 0x80808080; }
   template <int> static OCTAVO_INLINE F32 part(U32 dwords) { return floats(dwords); }

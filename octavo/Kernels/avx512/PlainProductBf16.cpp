@@ -12,7 +12,7 @@ namespace octavo::kernels::avx512bf16 {
 
 /// A dword is two bf16, whose products VDPBF16PS adds.
 struct PlainBf16Pairs {
-  static constexpr int kElements = 2, kParts = 1;
+  static constexpr int kElements = 2, kParts = 1, kSums = kPlainSums;
   static constexpr std::int32_t kColumnOffset = 0;
   static OCTAVO_INLINE U32 column(U32 dwords) { return dwords; }
   template <int> static OCTAVO_INLINE F32 part(U32 dwords) { return floats(dwords); }

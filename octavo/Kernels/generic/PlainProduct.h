@@ -11,7 +11,7 @@ namespace octavo::kernels::OCTAVO_KERNELS_ISA {
 
 /// A dword is one f32.
 struct PlainF32 {
-  static constexpr int kElements = 1, kParts = 1;
+  static constexpr int kElements = 1, kParts = 1, kSums = kPlainSums;
   static constexpr std::int32_t kColumnOffset = 0;
   static OCTAVO_INLINE U32 column(U32 dwords) { return dwords; }
   template <int> static OCTAVO_INLINE F32 part(U32 dwords) { return floats(dwords); }
@@ -20,7 +20,7 @@ struct PlainF32 {
 
 /// A dword is two bf16, whose products are exact in f32 and added one after the other.
 struct PlainBf16 {
-  static constexpr int kElements = 2, kParts = 2;
+  static constexpr int kElements = 2, kParts = 2, kSums = kPlainSums;
   static constexpr std::int32_t kColumnOffset = 0;
   static OCTAVO_INLINE U32 column(U32 dwords) { return dwords; }
   template <int kPart> static OCTAVO_INLINE F32 part(U32 dwords) {
@@ -32,7 +32,8 @@ struct PlainBf16 {
 /// A dword is four int8: words of the even and of the odd ones, whose products are added in 32
 /// bits. Sums are int32, as bits.
 struct PlainInt8 {
-  static constexpr int kElements = 4, kParts = 2;
+  // Products take registers of their own before they are added.
+  static constexpr int kElements = 4, kParts = 2, kSums = kPlainSums - 2;
   static constexpr std::int32_t kColumnOffset = 0;
   static OCTAVO_INLINE U32 column(U32 dwords) { return dwords; }
   template <int kPart> static OCTAVO_INLINE F32 part(U32 dwords) {
@@ -168,7 +169,7 @@ template <typename Dot, int kRows, int kPanels> constexpr void addPlainTiles(Pla
 }
 
 template <typename Dot, int kRows> constexpr void addPlainRows(PlainKernels& table) {
-  constexpr int kFitting = kPlainSums / (kRows * kPanelColumns / kLanes);
+  constexpr int kFitting = Dot::kSums / (kRows * kPanelColumns / kLanes);
   constexpr int kPanels = kFitting < kMostPlainPanels ? kFitting : kMostPlainPanels;
   table.panels[kRows - 1] = kPanels;
   addPlainTiles<Dot, kRows, kPanels>(table);
@@ -197,9 +198,12 @@ inline void widenPanel(const std::byte* panel, std::int64_t steps, float* to) {
 template <typename Dot> constexpr PlainKernels plainTable() {
   PlainKernels table{};
   table.isa = kProductIsa;
-  table.tallest = kPlainRows;
+  // A tile has one panel at least.
+  constexpr int kFitting = Dot::kSums / (kPanelColumns / kLanes);
+  constexpr int kTallest = kFitting < kPlainRows ? kFitting : kPlainRows;
+  table.tallest = kTallest;
   table.columnOffset = Dot::kColumnOffset;
-  addPlainRows<Dot, kPlainRows>(table);
+  addPlainRows<Dot, kTallest>(table);
   if constexpr (Dot::kElements == 2 && Dot::kParts == 2) {
     table.widenRow = widenRow;
     table.widenPanel = widenPanel;
