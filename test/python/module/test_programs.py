@@ -584,3 +584,19 @@ def test_errors_of_dots_with_open_extents():
     for n in (1, 5):
         [dot] = program.dot_errors(PARAMS["w1"][:, :32], X[:n], quantize="mxfp8_e4m3", parameters="arg0|w")["dots"]
         assert dot["lhs"]["values"] == 64 * n and dot["share"] == pytest.approx(1)
+
+
+def test_what_is_dequantized_by_hand_is_multiplied_as_it_is_scaled():
+    """Small integers under powers of two: the sums are exact in any order."""
+    def dequantized(codes, scale, x):
+        return jnp.maximum(x @ (codes.astype(jnp.float32) * scale), 0)
+
+    codes = np.random.default_rng(3).integers(-4, 5, (64, 48)).astype(ml_dtypes.float8_e4m3fn)
+    scale = (2.0 ** np.random.default_rng(4).integers(-3, 4, (1, 48))).astype(np.float32)
+    x = np.random.default_rng(5).integers(-4, 5, (20, 64)).astype(np.float32)
+    program = octavo.compile(jax.jit(dequantized).lower(codes, scale, x), recover_scaled=True)
+    assert np.array_equal(program(codes, scale, x), np.maximum(x @ (codes.astype(np.float32) * scale), 0))
+    explained = program.explain()
+    ((what, count),) = explained["products"]
+    assert count == 1 and what.startswith("f32 x fp8_row") and what.endswith(", and its epilogue")
+    assert not explained["interpreted"]
