@@ -24,9 +24,9 @@ class Savable {
 public:
   virtual ~Savable() = default;
 
-  /// Writes it to a folder, from which it runs without a compiler (Standalone/LoadedProgram.h), with
-  /// the values that arguments are bound to, and is not run afterwards. The error names what cannot
-  /// be written, or the file.
+  /// Writes it to a folder, from which it runs without a compiler (Standalone/LoadedProgram.h),
+  /// with the values that arguments are bound to, and is not run afterwards. The error names what
+  /// cannot be written, or the file.
   virtual llvm::Error save(const std::filesystem::path& folder, const Signature& signature,
                            std::span<const std::optional<Value>> bound) = 0;
 };

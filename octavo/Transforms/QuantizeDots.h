@@ -104,7 +104,7 @@ struct DotRecord {
   const format::ScaledFormat* lhs = nullptr; ///< null: not scaled
   const format::ScaledFormat* rhs = nullptr;
   std::optional<float> lhsAmax = {}, rhsAmax = {}; ///< of a static scale
-  std::array<bool, 2> isWeight = {}; ///< of the sides, left and right
+  std::array<bool, 2> isWeight = {};               ///< of the sides, left and right
 
   /// `768x384x384` (M, N, K), after how many of them where there is a batch; `?` for an extent that
   /// is unknown.
