@@ -62,7 +62,7 @@ void UpdateStep::copyBox(std::size_t axis, std::int64_t bytes, const std::byte*&
   const std::int64_t stride = axis == shape.size() ? bytes : bytes / shape[axis];
   if (axis + 1 >= runAxes) {
     const std::int64_t run = axis == shape.size() ? bytes : updateShape[axis] * stride;
-    std::memcpy(target, source, static_cast<std::size_t>(run));
+    std::copy_n(source, run, target);
     source += run;
     return;
   }
