@@ -7,6 +7,7 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Numerics/Tensor.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tl/expected.hpp>
 #include <tuple>
 
 namespace octavo::conversion {
@@ -170,6 +172,16 @@ std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
   return std::nullopt;
 }
 
+/// `value` with its axes in that order.
+mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
+                       llvm::ArrayRef<std::int64_t> order) {
+  const auto shape = llvm::map_to_vector(
+      order, [&](std::int64_t axis) { return shapeOf(value)[static_cast<std::size_t>(axis)]; });
+  return stablehlo::TransposeOp::create(builder, location,
+                                        mlir::RankedTensorType::get(shape, elementOf(value)), value,
+                                        builder.getDenseI64ArrayAttr(order));
+}
+
 Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
               llvm::ArrayRef<std::int64_t> contracting) {
   return Roles(static_cast<std::int64_t>(shapeOf(operand).size()), batching, contracting);
@@ -222,16 +234,10 @@ void layOutOperands(stablehlo::DotGeneralOp dot) {
     Axes permutation;
     for (const Axes* axes : {&roles.batch, &roles.free, &roles.contracted})
       permutation.append(axes->begin(), axes->end());
-    llvm::SmallVector<std::int64_t> shape;
-    for (const std::int64_t axis : permutation)
-      shape.push_back(shapeOf(operand)[static_cast<std::size_t>(axis)]);
     newContracting.resize(roles.contracted.size());
     std::iota(newContracting.begin(), newContracting.end(),
               static_cast<std::int64_t>(roles.batch.size() + roles.free.size()));
-    return stablehlo::TransposeOp::create(builder, dot.getLoc(),
-                                          mlir::RankedTensorType::get(shape, elementOf(operand)),
-                                          operand, builder.getDenseI64ArrayAttr(permutation))
-        .getResult();
+    return transposed(builder, dot.getLoc(), operand, permutation);
   };
   const Roles left = rolesOf(dot.getLhs(), numbers.getLhsBatchingDimensions(),
                              numbers.getLhsContractingDimensions());
@@ -276,9 +282,18 @@ bool contractsLast(llvm::ArrayRef<std::int64_t> contracting, std::size_t rank) {
   return contracting.size() == 1 && contracting.front() + 1 == static_cast<std::int64_t>(rank);
 }
 
-} // namespace
+/// Something, or why the kernels have no form for it.
+template <typename T> using Form = tl::expected<T, std::string>;
 
-namespace {
+tl::unexpected<std::string> none(llvm::StringRef why) { return tl::make_unexpected(why.str()); }
+
+template <typename T> std::optional<T> formOr(Form<T> form, std::string* why) {
+  if (form)
+    return std::move(*form);
+  if (why != nullptr)
+    *why = std::move(form.error());
+  return std::nullopt;
+}
 
 /// The right side of a dot as the kernels take it.
 struct RightSide {
@@ -287,11 +302,7 @@ struct RightSide {
   std::int64_t depth, columns;
 };
 
-std::optional<RightSide> rightSide(ir::DotGeneralOp dot, std::string& why) {
-  const auto none = [&](llvm::StringRef reason) -> std::optional<RightSide> {
-    why = reason.str();
-    return std::nullopt;
-  };
+Form<RightSide> rightSide(ir::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
   auto type = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
   if (!type || type.getRank() != 2 || !type.hasStaticShape())
@@ -309,96 +320,83 @@ std::optional<RightSide> rightSide(ir::DotGeneralOp dot, std::string& why) {
   return RightSide{*format, isTransposed, depth, type.getShape()[isTransposed ? 1 : 0]};
 }
 
-/// The blocks of a left side; nothing where they are none that the kernels know.
-std::optional<kernels::OperandFormat> leftFormat(ir::DotGeneralOp dot) {
-  const auto type = mlir::cast<ir::ScaledType>(dot.getLhs().getType());
-  const auto numbers = dot.getDotDimensionNumbers();
-  return contractsLast(numbers.getLhsContractingDimensions(), type.getRank()) ? formatOf(type)
-                                                                              : std::nullopt;
-}
-
 constexpr llvm::StringLiteral kNoLeftForm =
     "the kernels have no form for the blocks of its left side";
 
-} // namespace
+/// The blocks of a left side that is a scaled tensor.
+Form<kernels::OperandFormat> leftFormat(ir::DotGeneralOp dot) {
+  const auto type = mlir::cast<ir::ScaledType>(dot.getLhs().getType());
+  const auto numbers = dot.getDotDimensionNumbers();
+  if (contractsLast(numbers.getLhsContractingDimensions(), type.getRank()))
+    if (const auto format = formatOf(type))
+      return *format;
+  return none(kNoLeftForm);
+}
 
-std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why) {
-  std::string reason;
-  const auto none = [&]() -> std::optional<ScaledProduct> {
-    if (why != nullptr)
-      *why = std::move(reason);
-    return std::nullopt;
-  };
-  const std::optional<RightSide> right = rightSide(dot, reason);
+/// What packs the parts of a side in the block of the dot, if anything does.
+ir::PackOp packedBeside(ir::DotGeneralOp dot, mlir::Value side) {
+  auto pack = side.getDefiningOp<ir::PackOp>();
+  return pack && pack->getBlock() == dot->getBlock() ? pack : ir::PackOp();
+}
+
+Form<ScaledProduct> scaledForm(ir::DotGeneralOp dot) {
+  const Form<RightSide> right = rightSide(dot);
   if (!right)
-    return none();
+    return tl::make_unexpected(right.error());
   kernels::OperandFormat left = kernels::floatOperand();
-  const auto partsOf = [&](mlir::Value side) {
-    auto pack = side.getDefiningOp<ir::PackOp>();
-    const bool isHere = pack && pack->getBlock() == dot->getBlock();
-    return isHere ? pack : ir::PackOp();
-  };
-  auto quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
-  ir::PackOp leftParts = partsOf(dot.getLhs()), rightParts = partsOf(dot.getRhs());
+  ir::PackOp leftParts, rightParts = packedBeside(dot, dot.getRhs());
+  ir::QuantizeOp quantize;
   mlir::Value activations = dot.getLhs();
-  if (mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
-    const auto format = leftFormat(dot);
-    reason = !quantize && !leftParts ? "its left side is neither quantized nor packed beside it"
-             : quantize && quantize.getRandomBits() ? "its left side is rounded by random bits"
-             : !format                              ? kNoLeftForm.str()
-                                                    : "";
-    if (!reason.empty())
-      return none();
+  if (mlir::isa<ir::ScaledType>(activations.getType())) {
+    leftParts = packedBeside(dot, dot.getLhs());
+    quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
+    if (!quantize && !leftParts)
+      return none("its left side is neither quantized nor packed beside it");
+    if (quantize && quantize.getRandomBits())
+      return none("its left side is rounded by random bits");
+    const Form<kernels::OperandFormat> format = leftFormat(dot);
+    if (!format)
+      return tl::make_unexpected(format.error());
     left = *format;
     activations = quantize ? quantize.getOperand() : leftParts.getElements();
-  } else {
-    quantize = nullptr;
   }
-  if (!leftParts && !isF32(activations)) {
-    reason = "its left side is not of f32";
-    return none();
-  }
+  if (!leftParts && !isF32(activations))
+    return none("its left side is not of f32");
   if (!contractsLast(dot.getDotDimensionNumbers().getLhsContractingDimensions(),
-                     shapeOf(activations).size())) {
-    reason = "the kernels contract the last axis of both sides, which has elements";
-    return none();
-  }
-  auto plan = kernels::productPlan(left, right->format, right->depth);
-  if (!plan) {
-    reason = plan.error();
-    return none();
-  }
+                     shapeOf(activations).size()))
+    return none("the kernels contract the last axis of both sides, which has elements");
+  const auto plan = kernels::productPlan(left, right->format, right->depth);
+  if (!plan)
+    return none(plan.error());
   return ScaledProduct{
       *plan,         quantize,     leftParts,           rightParts,
       activations,   dot.getRhs(), right->isTransposed, sizeOf(activations) / right->depth,
       right->columns};
 }
 
-std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* why) {
-  std::string reason;
-  const auto none = [&]() -> std::optional<StoredProduct> {
-    if (why != nullptr)
-      *why = std::move(reason);
-    return std::nullopt;
-  };
-  const std::optional<RightSide> right = rightSide(dot, reason);
+Form<StoredProduct> storedForm(ir::DotGeneralOp dot) {
+  const Form<RightSide> right = rightSide(dot);
   if (!right)
-    return none();
+    return tl::make_unexpected(right.error());
   auto type = mlir::dyn_cast<ir::ScaledType>(dot.getLhs().getType());
-  const auto left = type ? leftFormat(dot) : std::nullopt;
-  if (!left) {
-    reason = kNoLeftForm.str();
-    return none();
-  }
-  auto plan = kernels::productPlan(*left, right->format, right->depth);
-  if (!plan) {
-    reason = plan.error();
-    return none();
-  }
-  std::int64_t rows = 1;
-  for (const std::int64_t extent : type.getShape().drop_back())
-    rows *= extent;
-  return StoredProduct{*plan, right->isTransposed, rows, right->columns};
+  const Form<kernels::OperandFormat> left = type ? leftFormat(dot) : none(kNoLeftForm);
+  if (!left)
+    return tl::make_unexpected(left.error());
+  const auto plan = kernels::productPlan(*left, right->format, right->depth);
+  if (!plan)
+    return none(plan.error());
+  return StoredProduct{*plan, right->isTransposed,
+                       numerics::elementCount(type.getShape()) / right->depth, right->columns};
+}
+
+} // namespace
+
+std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* why) {
+  return formOr(scaledForm(dot), why);
+}
+
+std::optional<StoredProduct> storedProduct(ir::DotGeneralOp dot, std::string* why) {
+  return formOr(storedForm(dot), why);
 }
 
 llvm::SmallVector<mlir::Value> ScaledProduct::leftReads() const {
@@ -453,16 +451,6 @@ bool isPackedForProducts(ir::QuantizeOp op) {
 
 namespace {
 
-/// `value` with its axes in that order.
-mlir::Value transposed(mlir::OpBuilder& builder, mlir::Value value,
-                       llvm::ArrayRef<std::int64_t> order) {
-  const auto shape = llvm::map_to_vector(
-      order, [&](std::int64_t axis) { return shapeOf(value)[static_cast<std::size_t>(axis)]; });
-  return stablehlo::TransposeOp::create(builder, value.getLoc(),
-                                        mlir::RankedTensorType::get(shape, elementOf(value)), value,
-                                        builder.getDenseI64ArrayAttr(order));
-}
-
 /// A copy of a quantization, or of the packing of codes, with the axis `contracted` moved to the
 /// end, and its blocks with it.
 mlir::Value contractedLast(mlir::OpBuilder& builder, mlir::Operation* op, std::int64_t contracted) {
@@ -481,13 +469,15 @@ mlir::Value contractedLast(mlir::OpBuilder& builder, mlir::Operation* op, std::i
   const auto moved = ir::ScaledType::get(op->getContext(), shape, type.getElement(),
                                          type.getScale(), block, type.getHasOuterScale());
   if (auto pack = mlir::dyn_cast<ir::PackOp>(op))
-    return ir::PackOp::create(builder, op->getLoc(), moved,
-                              transposed(builder, pack.getElements(), order),
-                              transposed(builder, pack.getScales(), order), pack.getOuter());
+    return ir::PackOp::create(
+        builder, op->getLoc(), moved,
+        transposed(builder, pack.getElements().getLoc(), pack.getElements(), order),
+        transposed(builder, pack.getScales().getLoc(), pack.getScales(), order), pack.getOuter());
   auto quantize = mlir::cast<ir::QuantizeOp>(op);
-  return ir::QuantizeOp::create(builder, op->getLoc(), moved,
-                                transposed(builder, quantize.getOperand(), order), mlir::Value(),
-                                quantize.getQuantization());
+  return ir::QuantizeOp::create(
+      builder, op->getLoc(), moved,
+      transposed(builder, quantize.getOperand().getLoc(), quantize.getOperand(), order),
+      mlir::Value(), quantize.getQuantization());
 }
 
 /// Whether a dot can take its left side as it is, or no other would do.
@@ -497,9 +487,9 @@ bool hasOwnLeftSide(ir::DotGeneralOp dot, mlir::Block& block) {
     return true;
   if (auto quantize = mlir::dyn_cast<ir::QuantizeOp>(op))
     return quantize.getRandomBits() || isPackedForProducts(quantize);
-  const auto numbers = dot.getDotDimensionNumbers();
   return !mlir::isa<ir::PackOp>(op) ||
-         contractsLast(numbers.getLhsContractingDimensions(), shapeOf(dot.getLhs()).size());
+         contractsLast(dot.getDotDimensionNumbers().getLhsContractingDimensions(),
+                       mlir::cast<ir::ScaledType>(dot.getLhs().getType()).getRank());
 }
 
 } // namespace

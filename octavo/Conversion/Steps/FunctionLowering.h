@@ -1,0 +1,123 @@
+// How a function becomes steps, operation by operation: what Lowering.cpp and the sources
+// Lower*.cpp share.
+#pragma once
+
+#include "octavo/Conversion/Kernels/Scatter.h"
+#include "octavo/Conversion/Steps/Chains.h"
+#include "octavo/Conversion/Steps/InPlace.h"
+#include "octavo/Conversion/Steps/Lowering.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Dialect/StableHLO/Random.h"
+#include "octavo/Dialect/StableHLO/Sort.h"
+#include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/Product.h"
+#include "octavo/Steps/ScaledParts.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <limits>
+
+namespace octavo::conversion {
+
+using steps::Place;
+using steps::Sequence;
+using steps::Slot;
+using steps::SlotUse;
+
+/// The error of an operation that a program cannot be compiled with.
+llvm::Error refusal(mlir::Operation* op, const llvm::Twine& why);
+
+/// Gives slots that are not in use at the same time the same memory, and says how much all take:
+/// the largest first, each at the lowest offset that is free for as long as it is in use. Behind
+/// each are `guard` bytes.
+std::size_t layOut(llvm::MutableArrayRef<SlotUse*> slots, std::size_t guard);
+
+class FunctionLowering {
+public:
+  FunctionLowering(mlir::func::FuncOp function, Evaluate evaluate, Guarding guarding)
+      : function(function), evaluate(evaluate) {
+    if (guarding == Guarding::Slots)
+      program.guards = std::make_shared<steps::Guards>();
+  }
+
+  llvm::Expected<Lowered> lower();
+
+private:
+  mlir::func::FuncOp function;
+  Evaluate evaluate;
+  steps::Program program;
+  std::vector<std::string> kernels;
+  llvm::StringMap<std::size_t> kernelNumbers; ///< by their texts
+  llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseSet<mlir::Value> sharing; ///< values of loops whose place other values have, too
+  llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
+  llvm::DenseMap<mlir::Operation*, execution::OperationTextPtr> texts;
+  DonatedResults donated;
+  struct Overwriter { ///< a kernel that may write results over donated arguments
+    steps::KernelStep* step;
+    Kernel kernel;
+    Overwriting over;
+    int position;
+  };
+  std::vector<Overwriter> overwriters;
+  int position = 0; ///< of the next step
+  int link = 0;     ///< of the next link of a chain
+  static constexpr int kAlways = std::numeric_limits<int>::max();
+
+  Place newPlace(mlir::Type type);
+  llvm::Expected<Place> placeOf(mlir::Value value);
+  /// The place of a value that the next step reads or writes.
+  llvm::Expected<Place> used(mlir::Value value);
+  llvm::Expected<std::vector<Place>> used(mlir::ValueRange values);
+  llvm::Expected<Slot> usedSlot(mlir::Value value);
+  SlotUse& slot(Slot number) { return program.slots[static_cast<std::size_t>(number.number)]; }
+  SlotUse& slot(const Place& place) { return slot(Slot{place.number}); }
+  void keep(const Place& place) {
+    if (place.memory)
+      slot(place).first = 0, slot(place).last = kAlways;
+  }
+  const execution::OperationTextPtr& text(mlir::Operation* op);
+  void add(Sequence& sequence, std::unique_ptr<steps::Step> step) {
+    if (program.guards)
+      step = std::make_unique<steps::GuardedStep>(std::move(step), position, program.guards);
+    sequence.add(std::move(step));
+    ++position;
+  }
+
+  llvm::Error block(mlir::Block& block, Sequence& sequence);
+  using RowStepPtr = std::unique_ptr<steps::RowStep>;
+  using ProductStepPtr = std::unique_ptr<steps::ProductStep>;
+  llvm::Error chain(const Chain& chain, Sequence& sequence);
+  llvm::Expected<std::vector<RowStepPtr>> rowSteps(const Node& node);
+  std::size_t numberOf(const KernelCode& code);
+  bool canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place);
+  llvm::Expected<std::unique_ptr<steps::KernelStep>> kernel(const Node& node);
+  llvm::Expected<ProductStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
+  llvm::Expected<ProductStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
+  llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
+  llvm::Expected<steps::ScaledParts> parts(ir::PackOp op);
+  llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
+  llvm::Expected<ProductStepPtr> scaled(mlir::Operation* op, const ScaledProduct& product,
+                                        std::vector<RowStepPtr>& steps);
+  llvm::Error operation(mlir::Operation* op, Sequence& sequence);
+  llvm::Error loop(stablehlo::WhileOp op, Sequence& sequence);
+  llvm::Error branch(mlir::Operation* op, Sequence& sequence);
+  llvm::Error update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence);
+  llvm::Error scatter(stablehlo::ScatterOp op, Sequence& sequence);
+  llvm::Error scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence);
+  llvm::Error write(mlir::Operation* op, const WritingCode& written, Sequence& sequence);
+  llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
+  llvm::Error randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence);
+  llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
+  llvm::Error fromParts(ir::PackOp op, Sequence& sequence);
+  llvm::Error stored(ir::DotGeneralOp op, Sequence& sequence);
+  /// `reason` says why there is no code.
+  llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);
+  llvm::Error results();
+  void overwriteDonated();
+  void layOutArena();
+};
+
+} // namespace octavo::conversion

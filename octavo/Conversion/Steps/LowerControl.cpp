@@ -1,0 +1,113 @@
+#include "octavo/Conversion/Steps/FunctionLowering.h"
+
+#include "octavo/Steps/Control.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace octavo::conversion {
+
+llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
+  mlir::Block& condition = op->getRegion(0).front();
+  mlir::Block& body = op->getRegion(1).front();
+  std::vector<steps::WhileStep::Carried> carried;
+  std::vector<unsigned> changing; // the operands that these are
+  const int begin = position;
+  const std::size_t slotsBefore = program.slots.size();
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    // What each turn hands on as it is stays where it is, and the loop by itself does not read it:
+    // a weight is packed once, not at each turn.
+    const bool isSame = body.getTerminator()->getOperand(i) == body.getArgument(i);
+    llvm::Expected<Place> given = isSame ? placeOf(op->getOperand(i)) : used(op->getOperand(i));
+    if (!given)
+      return given.takeError();
+    // A donated argument is only updated, in loops too (InPlace.h).
+    const bool isDonated = given->memory && slot(*given).kind == SlotUse::Kind::Donated &&
+                           inMemory(op->getOperand(i)).hasOneUse();
+    Place argument = isSame || isDonated ? *given : newPlace(op->getResult(i).getType());
+    keep(argument);
+    // One by one: a reference to one's place is gone when the next makes the map grow.
+    for (mlir::Value each : {mlir::Value(condition.getArgument(i)),
+                             mlir::Value(body.getArgument(i)), mlir::Value(op->getResult(i))}) {
+      places[each] = argument;
+      if (isSame)
+        sharing.insert(each);
+    }
+    sharing.insert(condition.getArgument(i));
+    if (isSame)
+      continue;
+    changing.push_back(i);
+    carried.push_back({std::move(*given), argument, {}});
+  }
+  ++position;
+  Sequence conditionSteps, bodySteps;
+  if (llvm::Error error = block(condition, conditionSteps))
+    return error;
+  llvm::Expected<Slot> predicate = usedSlot(condition.getTerminator()->getOperand(0));
+  if (!predicate)
+    return predicate.takeError();
+  if (llvm::Error error = block(body, bodySteps))
+    return error;
+  llvm::DenseSet<int> taken[2];
+  for (const auto& each : carried)
+    taken[each.argument.memory ? 0 : 1].insert(each.argument.number);
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    mlir::Value given = body.getTerminator()->getOperand(changing[i]);
+    llvm::Expected<Place> place = used(given);
+    if (!place)
+      return place.takeError();
+    const bool isMemory = place->memory.has_value();
+    const Place& argument = carried[i].argument;
+    const bool staysInPlace = place->number == argument.number;
+    mlir::Operation* maker = inMemory(given).getDefiningOp();
+    const bool isOwn = maker != nullptr && maker->getBlock() == &body &&
+                       (!isMemory || slot(*place).kind == SlotUse::Kind::Arena);
+    // What comes from elsewhere, or is another's, is copied to a place of its own.
+    if (!staysInPlace && (!isOwn || !taken[isMemory ? 0 : 1].insert(place->number).second)) {
+      Place own =
+          newPlace(argument.memory ? op->getResult(changing[i]).getType() : given.getType());
+      add(bodySteps, std::make_unique<steps::CopyStep>(text(op), *place, own));
+      place = own;
+    }
+    if (!staysInPlace)
+      keep(*place);
+    carried[i].next = *place;
+  }
+  // What the loop reads from before it, it reads again at each turn.
+  for (std::size_t i = 0; i < slotsBefore; ++i)
+    if (program.slots[i].last > begin)
+      program.slots[i].last = std::max(program.slots[i].last, position);
+  add(sequence,
+      std::make_unique<steps::WhileStep>(text(op), std::move(carried), std::move(conditionSteps),
+                                         *predicate, std::move(bodySteps)));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::branch(mlir::Operation* op, Sequence& sequence) {
+  llvm::Expected<Slot> index = usedSlot(op->getOperand(0));
+  if (!index)
+    return index.takeError();
+  std::vector<steps::BranchStep::Branch> branches;
+  for (mlir::Region& region : op->getRegions()) {
+    branches.emplace_back();
+    if (llvm::Error error = block(region.front(), branches.back().steps))
+      return error;
+    llvm::Expected<std::vector<Place>> given = used(region.front().getTerminator()->getOperands());
+    if (!given)
+      return given.takeError();
+    branches.back().results = std::move(*given);
+  }
+  llvm::Expected<std::vector<Place>> found = used(op->getResults());
+  if (!found)
+    return found.takeError();
+  // The branches' results are read when the step ends.
+  for (const auto& each : branches)
+    for (const Place& place : each.results)
+      if (place.memory)
+        slot(place).last = std::max(slot(place).last, position);
+  add(sequence,
+      std::make_unique<steps::BranchStep>(text(op), *index, llvm::isa<stablehlo::IfOp>(op),
+                                          std::move(branches), std::move(*found)));
+  return llvm::Error::success();
+}
+
+} // namespace octavo::conversion

@@ -1,0 +1,311 @@
+#include "octavo/Conversion/Steps/FunctionLowering.h"
+
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Steps/Quantize.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+namespace octavo::conversion {
+
+/// To a scaled tensor for whoever takes one; what only left sides of products take is packed by
+/// them.
+llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
+  const auto element = elementType(mlir::getElementTypeOrSelf(op.getOperand().getType()));
+  if (!element || element->format().name != "f32")
+    return interpret(op, sequence, "the kernels quantize f32");
+  llvm::Expected<Slot> from = usedSlot(op.getOperand());
+  if (!from)
+    return from.takeError();
+  std::optional<Slot> randomBits;
+  if (op.getRandomBits()) {
+    llvm::Expected<Slot> bits = usedSlot(op.getRandomBits());
+    if (!bits)
+      return bits.takeError();
+    randomBits = *bits;
+  }
+  llvm::Expected<Place> result = used(op.getResult());
+  if (!result)
+    return result.takeError();
+  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
+  add(sequence, std::make_unique<steps::QuantizeStep>(
+                    text(op), *from, randomBits, type.getShape().vec(), type.getKind(),
+                    op.getQuantization().getOptions(type, element->format()), result->number));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::fromParts(ir::PackOp op, Sequence& sequence) {
+  llvm::Expected<steps::ScaledParts> from = parts(op);
+  if (!from)
+    return from.takeError();
+  llvm::Expected<Place> result = used(op.getResult());
+  if (!result)
+    return result.takeError();
+  add(sequence, std::make_unique<steps::FromPartsStep>(text(op), std::move(*from), result->number));
+  return llvm::Error::success();
+}
+
+/// A product of two scaled tensors that lie among the values.
+llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
+  std::string why;
+  const std::optional<StoredProduct> product = storedProduct(op, &why);
+  if (!product)
+    return interpret(op, sequence, std::move(why));
+  llvm::Expected<std::vector<Place>> sides = used(op->getOperands());
+  if (!sides)
+    return sides.takeError();
+  llvm::Expected<Slot> result = usedSlot(op.getResult());
+  if (!result)
+    return result.takeError();
+  const int left = program.packedCount++;
+  add(sequence,
+      std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number, left));
+  add(sequence, std::make_unique<steps::ScaledProductStep>(
+                    text(op), product->plan, left, (*sides)[1].number, product->isTransposed,
+                    *result, product->rows, product->columns, program.rightCount++));
+  return llvm::Error::success();
+}
+
+llvm::Expected<FunctionLowering::ProductStepPtr>
+FunctionLowering::matrices(mlir::Operation* op, const MatrixProduct& product) {
+  llvm::Expected<Slot> left = usedSlot(product.left.memory);
+  if (!left)
+    return left.takeError();
+  llvm::Expected<Slot> right = usedSlot(product.right.memory);
+  if (!right)
+    return right.takeError();
+  if (product.right.batch.size() == 1)
+    ++slot(*right).packs;
+  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
+  if (!result)
+    return result.takeError();
+  std::vector<kernels::BatchOffsets> batch;
+  for (std::size_t b = 0; b < product.left.batch.size(); ++b)
+    batch.push_back({product.left.batch[b], product.right.batch[b],
+                     static_cast<std::ptrdiff_t>(b) * product.rows * product.columns});
+  const auto side = [](Slot slot, const MatrixLayout& layout) {
+    return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride,
+                                          layout.codes};
+  };
+  return std::make_unique<steps::MatrixProductStep>(
+      text(op), product.type, side(*left, product.left), side(*right, product.right), *result,
+      product.rows, product.depth, product.columns, std::move(batch), program.rightCount++);
+}
+
+llvm::Expected<FunctionLowering::ProductStepPtr>
+FunctionLowering::convolution(mlir::Operation* op, const PatchProduct& product) {
+  llvm::Expected<Slot> input = usedSlot(product.input);
+  if (!input)
+    return input.takeError();
+  llvm::Expected<Slot> weight = usedSlot(product.weight);
+  if (!weight)
+    return weight.takeError();
+  ++slot(*weight).packs;
+  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
+  if (!result)
+    return result.takeError();
+  return std::make_unique<steps::ConvolutionStep>(text(op), product.shape, *input, *weight, *result,
+                                                  program.rightCount++);
+}
+
+llvm::Expected<steps::ScaledParts> FunctionLowering::parts(ir::PackOp op) {
+  llvm::SmallVector<Slot> slots;
+  for (mlir::Value value : op->getOperands()) {
+    llvm::Expected<Slot> slot = usedSlot(value);
+    if (!slot)
+      return slot.takeError();
+    slots.push_back(*slot);
+  }
+  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
+  return steps::ScaledParts{slots[0], slots[1],
+                            slots.size() > 2 ? std::optional(slots[2]) : std::nullopt,
+                            type.getShape().vec(), type.getKind()};
+}
+
+/// The step that packs the left operand of products, quantized where `quantize` says so.
+llvm::Expected<FunctionLowering::RowStepPtr>
+FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int number) {
+  if (product.leftParts) {
+    llvm::Expected<steps::ScaledParts> from = parts(product.leftParts);
+    if (!from)
+      return from.takeError();
+    return std::make_unique<steps::PackPartsStep>(text(op), product.plan, std::move(*from),
+                                                  product.rows, number);
+  }
+  llvm::Expected<Slot> from = usedSlot(product.activations);
+  if (!from)
+    return from.takeError();
+  std::optional<numerics::QuantizeOptions> options;
+  if (ir::QuantizeOp quantize = product.quantize)
+    options = quantize.getQuantization().getOptions(
+        mlir::cast<ir::ScaledType>(quantize.getResult().getType()), format::element("f32"));
+  return std::make_unique<steps::PackStep>(text(op), product.plan, std::move(options), *from,
+                                           product.rows, number);
+}
+
+/// Packs and multiplies; a quantization has been packed before.
+llvm::Expected<FunctionLowering::ProductStepPtr>
+FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
+                         std::vector<RowStepPtr>& steps) {
+  steps::ScaledProductStep::Weight weight;
+  if (product.rightParts) {
+    llvm::Expected<steps::ScaledParts> right = parts(product.rightParts);
+    if (!right)
+      return right.takeError();
+    weight = std::move(*right);
+  } else {
+    llvm::Expected<Place> place = used(product.weight);
+    if (!place)
+      return place.takeError();
+    weight = place->number;
+  }
+  int left = 0;
+  if (product.quantize) {
+    left = packed.lookup(product.quantize);
+  } else {
+    left = program.packedCount++;
+    llvm::Expected<RowStepPtr> packing = pack(op, product, left);
+    if (!packing)
+      return packing.takeError();
+    steps.push_back(std::move(*packing));
+  }
+  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
+  if (!result)
+    return result.takeError();
+  return std::make_unique<steps::ScaledProductStep>(text(op), product.plan, left, std::move(weight),
+                                                    product.isTransposed, *result, product.rows,
+                                                    product.columns, program.rightCount++);
+}
+
+/// The quantization that one of its products packs.
+llvm::Expected<FunctionLowering::RowStepPtr> FunctionLowering::quantization(ir::QuantizeOp op) {
+  const auto product = *scaledProduct(mlir::cast<ir::DotGeneralOp>(*op.getResult().user_begin()));
+  const auto [number, isNew] = packed.try_emplace(op, program.packedCount);
+  program.packedCount += isNew ? 1 : 0;
+  return pack(op, product, number->second);
+}
+
+/// A node's steps, if it can be cut into rows; else none.
+llvm::Expected<std::vector<FunctionLowering::RowStepPtr>>
+FunctionLowering::rowSteps(const Node& node) {
+  std::vector<RowStepPtr> steps;
+  const auto add = [&](auto step) {
+    if (step)
+      steps.push_back(std::move(*step));
+    return step.takeError();
+  };
+  const auto finished = [&](llvm::Expected<ProductStepPtr> product) -> llvm::Error {
+    if (!product)
+      return product.takeError();
+    if (node.epilogue) {
+      auto epilogue = kernel(*node.epilogue);
+      if (!epilogue)
+        return epilogue.takeError();
+      (*product)->finishWith(std::move(*epilogue));
+    }
+    steps.push_back(std::move(*product));
+    return llvm::Error::success();
+  };
+  llvm::Error error = llvm::Error::success();
+  if (node.isKernel())
+    error = add(kernel(node));
+  else if (node.matrices)
+    error = finished(matrices(node.op, *node.matrices));
+  else if (node.patches)
+    error = finished(convolution(node.op, *node.patches));
+  else if (node.isPacked && !node.op->use_empty())
+    error = add(quantization(mlir::cast<ir::QuantizeOp>(node.op)));
+  else if (node.scaled && (!node.scaled->quantize || packed.contains(node.scaled->quantize)))
+    error = finished(scaled(node.op, *node.scaled, steps));
+  if (error)
+    return std::move(error);
+  return std::move(steps);
+}
+
+llvm::Error FunctionLowering::chain(const Chain& chain, Sequence& sequence) {
+  std::vector<RowStepPtr> links;
+  std::vector<int> ranged;
+  for (mlir::Value value : chain.within) {
+    Place place = newPlace(value.getType());
+    SlotUse& use = slot(place);
+    use.kind = SlotUse::Kind::Range;
+    use.bytes /= static_cast<std::size_t>(chain.rows);
+    use.first = static_cast<int>(chain.links.size());
+    use.last = 0;
+    ranged.push_back(place.number);
+    places[value] = std::move(place);
+  }
+  link = 0;
+  for (const Node& node : chain.links) {
+    const std::size_t before = overwriters.size();
+    llvm::Expected<std::vector<RowStepPtr>> steps = rowSteps(node);
+    // Other links, and the product whose epilogue writes, read other rows than those that are
+    // written, and after they are.
+    if (steps && overwriters.size() > before)
+      overwriters.back().over.remove_if([&](const auto& each) {
+        const auto reads = [&](const Node& other) {
+          return llvm::is_contained(memoryReadBy(other), each.second);
+        };
+        return llvm::any_of(chain.links, [&](const Node& other) {
+          const bool isWriter = &other == &node;
+          return (reads(other) && !(isWriter && node.isKernel())) ||
+                 (other.epilogue && !isWriter && reads(*other.epilogue));
+        });
+      });
+    if (!steps)
+      return steps.takeError();
+    if (steps->empty())
+      return operation(node.op, sequence);
+    for (RowStepPtr& step : *steps)
+      links.push_back(std::move(step));
+    ++link;
+  }
+  if (chain.rows <= 1 || (links.size() == 1 && !chain.links.front().epilogue)) {
+    const int begin = position;
+    for (RowStepPtr& step : links)
+      add(sequence, std::move(step));
+    // What the first reads the last may still need, as rows of a product that are not packed.
+    if (links.size() > 1)
+      for (SlotUse& use : program.slots)
+        if (use.last == begin)
+          use.last = position - 1;
+    return llvm::Error::success();
+  }
+  std::vector<SlotUse*> uses;
+  for (const int number : ranged)
+    uses.push_back(&program.slots[static_cast<std::size_t>(number)]);
+  const std::size_t guard = program.guards ? steps::kGuardBytes : 0;
+  for (SlotUse* use : uses)
+    if (program.guards) // guards stay for all links
+      use->first = 0, use->last = kAlways;
+  const std::size_t bytesOfRow = layOut(uses, guard);
+  std::vector<steps::ChainStep::RangeSlot> slots;
+  for (const int number : ranged) {
+    const SlotUse& use = program.slots[static_cast<std::size_t>(number)];
+    slots.push_back({Slot{number}, use.offset, use.bytes});
+  }
+  const MatrixProduct* first =
+      chain.links.front().matrices ? &*chain.links.front().matrices : nullptr;
+  const bool isBatch = first != nullptr && first->left.batch.size() > 1;
+  // The memory of a range stays in the second cache; each thread has as many ranges as the others.
+  // Products want whole tiles of rows, and all ranges in the order of sums that the whole has.
+  constexpr std::size_t kBytesOfRange = std::size_t{1024} * 1024;
+  constexpr std::int64_t kTile = 24, kFewest = 48;
+  const std::int64_t tile = isBatch ? 1 : kTile;
+  const auto fitting =
+      static_cast<std::int64_t>(kBytesOfRange / std::max<std::size_t>(1, bytesOfRow));
+  const std::int64_t ranges =
+      llvm::alignTo(llvm::divideCeil(chain.rows, std::max(fitting, isBatch ? 1 : kFewest)),
+                    kernels::threadsOf({}));
+  const auto rows =
+      static_cast<std::int64_t>(llvm::alignTo(llvm::divideCeil(chain.rows, ranges), tile));
+  execution::OperationTextPtr last = links.back()->operation();
+  add(sequence, std::make_unique<steps::ChainStep>(std::move(last), std::move(links),
+                                                   std::move(slots), bytesOfRow, chain.rows, rows,
+                                                   isBatch ? 0 : steps::kFewRows, guard));
+  return llvm::Error::success();
+}
+
+} // namespace octavo::conversion

@@ -1,0 +1,184 @@
+#include "octavo/Conversion/Steps/FunctionLowering.h"
+
+#include "octavo/Conversion/Kernels/Scalars.h"
+#include "octavo/Conversion/Kernels/Sort.h"
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Steps/RandomBits.h"
+#include "octavo/Steps/Sort.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::conversion {
+
+llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequence& sequence) {
+  llvm::Expected<Place> operand = used(op.getOperand());
+  if (!operand)
+    return operand.takeError();
+  if (!operand->memory)
+    return interpret(op, sequence, "its elements have no place in memory");
+  llvm::Expected<Slot> update = usedSlot(op.getUpdate());
+  if (!update)
+    return update.takeError();
+  std::vector<steps::UpdateStep::Start> starts;
+  for (mlir::Value start : op.getStartIndices()) {
+    llvm::Expected<Slot> place = usedSlot(start);
+    if (!place)
+      return place.takeError();
+    const mlir::Type element = mlir::getElementTypeOrSelf(start.getType());
+    starts.push_back(
+        {*place, static_cast<int>(containerBytes(element)), element.isUnsignedInteger()});
+  }
+  if (canBeOverwritten(op.getOperand(), op, *operand))
+    places[op.getResult()] = *operand;
+  llvm::Expected<Slot> result = usedSlot(op.getResult());
+  if (!result)
+    return result.takeError();
+  add(sequence, std::make_unique<steps::UpdateStep>(
+                    text(op), Slot{operand->number}, *update, *result, std::move(starts),
+                    shapeOf(op.getOperand()).vec(), shapeOf(op.getUpdate()).vec(),
+                    operand->memory->type.bytes()));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::write(mlir::Operation* op, const WritingCode& written,
+                                    Sequence& sequence) {
+  std::vector<Slot> slots;
+  double bytes = 0;
+  for (mlir::Value argument : written.code.arguments) {
+    llvm::Expected<Slot> place = usedSlot(argument);
+    if (!place)
+      return place.takeError();
+    slots.push_back(*place);
+    bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
+  }
+  if (written.rows == 0 || sizeOf(op->getResult(0)) == 0)
+    return llvm::Error::success();
+  // Each range goes through all indices: one for each thread, if it is worth one.
+  constexpr double kElementsWorthAThread = 32768;
+  const std::int64_t grain =
+      std::max(1 + static_cast<std::int64_t>(kElementsWorthAThread / (1 + written.costOfRow)),
+               static_cast<std::int64_t>(llvm::divideCeil(written.rows, kernels::threadsOf({}))));
+  const std::size_t number = numberOf(written.code);
+  add(sequence, std::make_unique<steps::KernelStep>(
+                    text(op), program.functions[number], std::move(slots), written.rows, grain,
+                    steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                                     .detail = op->getName().stripDialect().str(),
+                                     .kernel = static_cast<std::int64_t>(number),
+                                     .bytes = bytes}));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::scatter(stablehlo::ScatterOp op, Sequence& sequence) {
+  if (std::string why = whyNoScatter(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  for (const auto& [i, input] : llvm::enumerate(op.getInputs())) {
+    const mlir::Value result = op.getResult(static_cast<unsigned>(i));
+    llvm::Expected<Place> from = used(input);
+    if (!from)
+      return from.takeError();
+    if (canBeOverwritten(input, op, *from)) {
+      places[result] = *from;
+      continue;
+    }
+    llvm::Expected<Place> to = used(result);
+    if (!to)
+      return to.takeError();
+    add(sequence, std::make_unique<steps::CopyStep>(text(op), *from, *to));
+  }
+  return write(op, emitScatter(op), sequence);
+}
+
+llvm::Error FunctionLowering::scatter(stablehlo::SelectAndScatterOp op, Sequence& sequence) {
+  if (std::string why = whyNoScatter(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  return write(op, emitScatter(op), sequence);
+}
+
+llvm::Error FunctionLowering::sort(stablehlo::SortOp op, Sequence& sequence) {
+  if (std::string why = whyNoSort(op); !why.empty())
+    return interpret(op, sequence, std::move(why));
+  std::vector<steps::SortStep::Tensor> tensors;
+  for (const auto& [input, result] : llvm::zip(op.getInputs(), op.getResults())) {
+    llvm::Expected<Place> from = used(input);
+    if (!from)
+      return from.takeError();
+    llvm::Expected<Slot> to = usedSlot(result);
+    if (!to)
+      return to.takeError();
+    tensors.push_back({Slot{from->number}, *to, from->memory->type.bytes()});
+  }
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs()[0]);
+  const auto given = static_cast<std::int64_t>(op.getDimension());
+  const auto axis =
+      static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(shape.size()) : given);
+  steps::SortStep::Lines lines{1, shape[axis], 1};
+  for (const std::int64_t extent : shape.take_front(axis))
+    lines.outer *= extent;
+  for (const std::int64_t extent : shape.drop_front(axis + 1))
+    lines.inner *= extent;
+  const auto reads = [&](const KernelCode& code) -> llvm::Expected<std::vector<Slot>> {
+    std::vector<Slot> slots;
+    for (mlir::Value argument : code.arguments)
+      if (argument) {
+        llvm::Expected<Slot> slot = usedSlot(argument);
+        if (!slot)
+          return slot.takeError();
+        slots.push_back(*slot);
+      }
+    return slots;
+  };
+  const SortCode code = emitSort(op);
+  llvm::Expected<std::vector<Slot>> compared = reads(code.comparator);
+  if (!compared)
+    return compared.takeError();
+  const auto function = [&](const KernelCode& of) {
+    return &std::as_const(program.functions[numberOf(of)]);
+  };
+  std::optional<steps::SortStep::Keys> keys;
+  if (code.keys) {
+    llvm::Expected<std::vector<Slot>> slots = reads(code.keys->code);
+    if (!slots)
+      return slots.takeError();
+    const Slot memory{static_cast<int>(program.slots.size())};
+    program.slots.push_back(
+        {.bytes = static_cast<std::size_t>(code.keys->count * lines.size() * code.keys->bytes),
+         .first = position,
+         .last = position});
+    keys.emplace(function(code.keys->code), std::move(*slots), memory, code.keys->count,
+                 code.keys->bytes);
+  }
+  add(sequence, std::make_unique<steps::SortStep>(
+                    text(op), std::move(tensors), lines,
+                    steps::SortStep::Comparator{function(code.comparator), std::move(*compared)},
+                    std::move(keys)));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence) {
+  using Generator = steps::RandomBitsStep::Generator;
+  // DEFAULT is PHILOX (I23); the verifier leaves the length of its state open.
+  const bool isThreefry = op.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY;
+  const std::int64_t words = sizeOf(op.getInitialState());
+  if (words != 2 && words != 3)
+    return interpret(op, sequence, "its state has neither 2 nor 3 numbers");
+  llvm::Expected<Slot> given = usedSlot(op.getInitialState());
+  if (!given)
+    return given.takeError();
+  llvm::Expected<Slot> next = usedSlot(op.getOutputState());
+  if (!next)
+    return next.takeError();
+  llvm::Expected<Place> output = used(op.getOutput());
+  if (!output)
+    return output.takeError();
+  if (!output->memory)
+    return refusal(op, "elements of this type have no place in memory");
+  const numerics::ElementType& element = output->memory->type;
+  add(sequence, std::make_unique<steps::RandomBitsStep>(
+                    text(op), isThreefry ? Generator::Threefry : Generator::Philox,
+                    steps::RandomBitsStep::State{*given, *next, words},
+                    steps::RandomBitsStep::Output{Slot{output->number}, output->memory->shape,
+                                                  element.width(), element.bytes()}));
+  return llvm::Error::success();
+}
+
+} // namespace octavo::conversion
