@@ -2,17 +2,15 @@
 ml_dtypes, and what is answered to inputs and files that are wrong."""
 
 import json
-import os
 import subprocess
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+from program_commands import BIN, octavo
 
 pytestmark = pytest.mark.mlir
 
-BIN = Path(os.environ["OCTAVO_BIN_DIR"])
 
 # Two dots of one name and one of another; the branch of the last is taken where `flag` is.
 PROGRAM = """
@@ -51,12 +49,6 @@ func.func @main(%x: tensor<256x64xf32> {octavo.name = "x"},
   return %2 : tensor<256x64xf32>
 }
 """
-
-
-def octavo(*arguments, code=0):
-    run = subprocess.run([BIN / "octavo", *map(str, arguments)], capture_output=True, text=True, timeout=120)
-    assert run.returncode == code, f"{run.returncode}\n{run.stdout}\n{run.stderr}"
-    return run.stderr if code else run.stdout
 
 
 @pytest.fixture

@@ -2,17 +2,15 @@
 Against NumPy, whose exponents, scales and codes come from the rules as docs/recipes.md states them."""
 
 import json
-import os
 import subprocess
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
+from program_commands import BIN, octavo
 
 pytestmark = pytest.mark.mlir
 
-BIN = Path(os.environ["OCTAVO_BIN_DIR"])
 ROWS, DEPTH, COLUMNS = 48, 64, 24
 
 
@@ -35,12 +33,6 @@ func.func @main(%x: tensor<{ROWS}x{DEPTH}xf32> {{octavo.name = "x"}},
   return %2, %3 : tensor<{ROWS}x{COLUMNS}xf32>, tensor<{ROWS}x{COLUMNS}xf32>
 }}
 """ for is_argument in (True, False)]
-
-
-def octavo(*arguments, code=0):
-    run = subprocess.run([BIN / "octavo", *map(str, arguments)], capture_output=True, text=True, timeout=120)
-    assert run.returncode == code, f"{run.returncode}\n{run.stdout}\n{run.stderr}"
-    return run.stderr if code else run.stdout
 
 
 @pytest.fixture

@@ -2,29 +2,20 @@
 answered to recipes that are wrong."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from program_commands import octavo
 
 pytestmark = pytest.mark.mlir
 
-BIN = Path(os.environ["OCTAVO_BIN_DIR"])
 MINILM = Path(__file__).resolve().parents[2] / "examples/minilm/minilm.mlir"
 QUERY = "jit(encode)/layer0/attention/query/dot_general"
 
 # Of each of six layers: four matrices of 384 x 384 and two of 384 x 1536.
 SQUARE, INNER = 384 * 384, 384 * 1536
 MXFP8, MXFP4 = 8 + 8 / 32, 4 + 8 / 32  # bits a value: OCP MX table 1
-
-
-def octavo(command, *arguments, code=0):
-    run = subprocess.run([BIN / "octavo", command, *map(str, arguments)], capture_output=True, text=True,
-                         timeout=120)
-    assert run.returncode == code, f"{run.returncode}\n{run.stdout}\n{run.stderr}"
-    return run.stderr if code else run.stdout
 
 
 @pytest.fixture

@@ -1,27 +1,18 @@
 """Training steps as JAX exports them, quantized: each product of a layer and both products of its
 gradient, against NumPy and ml_dtypes, which know nothing of the program."""
 import json
-import os
-import subprocess
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+from program_commands import octavo
 
 pytestmark = pytest.mark.mlir
 
-OCTAVO = Path(os.environ["OCTAVO_BIN_DIR"]) / "octavo"
 BATCH, TIME, WIDTH, INNER = 3, 16, 32, 64
 RATE = np.float32(0.125)
-
-
-def octavo(*arguments, code=0):
-    run = subprocess.run([OCTAVO, *map(str, arguments)], capture_output=True, text=True, timeout=120)
-    assert run.returncode == code, run.stdout + run.stderr
-    return run.stderr if code else run.stdout
 
 
 def loss(p, x, target):

