@@ -92,11 +92,6 @@ private:
   std::optional<Tensor> waiting;
 };
 
-bool isSame(const runtime::ScaledArgument& a, const runtime::ScaledArgument& b) {
-  return a.type == b.type && a.options == b.options && a.exponents == b.exponents &&
-         a.axis == b.axis;
-}
-
 /// What an unchanged program's values become where an argument is a scaled tensor. A weight is
 /// quantized once, and anew where a run wants it otherwise: dots that one tensor of activations
 /// goes to share their exponents, and one that is left has no part in them.
@@ -110,7 +105,7 @@ public:
       if (!arguments[i].isScaled() || wide[i].isScaled())
         continue;
       const auto& wanted = std::get<runtime::ScaledArgument>(arguments[i].type);
-      if (!made[i] || !isSame(made[i]->argument, wanted)) {
+      if (!made[i] || made[i]->argument != wanted) {
         auto quantized = runtime::quantizedFor(arguments[i], wide[i].tensor());
         if (!quantized)
           return runtime::failure(

@@ -253,8 +253,7 @@ llvm::Expected<Value> FormatTrials::quantized(const runtime::Argument& argument,
                                               const Value& value) {
   const auto& type = std::get<runtime::ScaledArgument>(argument.type);
   for (QuantizedWeight& each : weights[at])
-    if (each.type.type == type.type && each.type.options == type.options &&
-        each.from.isSameAs(value)) {
+    if (each.type == type && each.from.isSameAs(value)) {
       each.lastUse = ++uses;
       return each.value;
     }

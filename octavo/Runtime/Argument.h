@@ -22,6 +22,8 @@ struct ScaledArgument {
   /// First the value at place i of `axis` is multiplied by 2^exponents[i]; empty: none is.
   std::vector<std::int8_t> exponents = {};
   std::size_t axis = 0;
+
+  friend bool operator==(const ScaledArgument&, const ScaledArgument&) = default;
 };
 
 /// An extent that the program leaves open, as `?` in its text: a value of any extent fits.
