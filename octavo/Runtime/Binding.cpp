@@ -377,6 +377,11 @@ llvm::Error takeUnread(const execution::Executable& executable, std::span<Value>
   return llvm::Error::success();
 }
 
+Sources weightsOf(std::span<const std::string> files, bool ignoresUnused) {
+  return {.weights = {files.begin(), files.end()},
+          .unused = ignoresUnused ? UnusedTensors::Ignore : UnusedTensors::Refuse};
+}
+
 llvm::Expected<std::vector<Value>> bindArguments(std::span<const Argument> arguments,
                                                  const Sources& sources,
                                                  const std::string& program) {

@@ -43,6 +43,9 @@ struct Sources {
   Reading reading = Reading::Now;
 };
 
+/// Tensors of .safetensors files alone, those that no argument asks for ignored or refused.
+Sources weightsOf(std::span<const std::string> files, bool ignoresUnused);
+
 /// Values for every argument, in their order. A file's tensors are copied once, straight to the
 /// value or through quantization; the files are closed again, but those that are read later.
 ///

@@ -97,8 +97,8 @@ std::optional<std::string> run(LoadedProgram& program, const void* const* argume
     memory.emplace_back(static_cast<std::byte*>(results[i]), bytesOf(tensor));
   }
   const octavo::execution::Host host;
-  auto made = program.run(std::move(values), host, memory);
-  return made ? std::nullopt : std::optional(std::move(made.error()));
+  auto done = program.runInto(values, host, memory);
+  return done ? std::nullopt : std::optional(std::move(done.error()));
 }
 
 } // namespace

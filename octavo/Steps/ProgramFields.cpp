@@ -162,7 +162,7 @@ void ProgramFields::elementType(std::optional<numerics::ElementType>& type) {
   format(name);
   const bool isPart = name != nullptr && (name->name == "f32" || name->name == "f64");
   if (name == nullptr || (kind == Kind::Complex && !isPart)) {
-    fail("a type of elements that there is not");
+    fail("a type of elements that does not exist");
     name = &format::element("f32");
   }
   if (isReading())

@@ -93,7 +93,7 @@ private:
     for (const SlotUse& slot : all.slots)
       if (slot.kind == SlotUse::Kind::Constant &&
           static_cast<std::size_t>(slot.index) >= types.size())
-        fail("a slot of a constant that there is not");
+        fail("a slot of a constant that does not exist");
   }
 
   void slotUse(SlotUse& slot) {

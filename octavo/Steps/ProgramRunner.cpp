@@ -126,10 +126,8 @@ void ProgramRunner::placeDonated(Workspace& work, std::span<Value> arguments) co
 
 Outcome ProgramRunner::bind(std::size_t argument, const Value& value) const {
   const Place& place = whole.arguments[argument];
-  const Outcome bound =
-      whole.steps.bind(place.memory ? Binding{.slot = place.number, .value = value}
-                                    : Binding{.place = place.number, .value = value});
-  return bound;
+  return whole.steps.bind(place.memory ? Binding{.slot = place.number, .value = value}
+                                       : Binding{.place = place.number, .value = value});
 }
 
 /// Checks the arguments, keeps them apart from results, and takes those that do not lie in slots.
@@ -199,9 +197,7 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
   }
   if (whole.guards)
     whole.guards->begin(frame);
-  if (Outcome outcome = whole.steps.run(frame); !outcome)
-    return tl::make_unexpected(std::move(outcome.error()));
-  return {};
+  return whole.steps.run(frame);
 }
 
 /// Values of the run are nobody's any more; its memory is the next one's.
@@ -225,6 +221,8 @@ ProgramRunner::run(std::vector<Value> arguments, const Host& host, execution::Re
     } catch (const std::bad_alloc&) {
       return tl::make_unexpected(std::string("there is not enough memory for the results"));
     }
+    for (std::size_t i = 0; i < results.size(); ++i)
+      (*work)->results[i] = results[i].bytes.data();
   } else {
     placeIn(**work, arguments, memory);
     for (std::size_t i = 0; i < whole.results.size(); ++i)
@@ -234,8 +232,6 @@ ProgramRunner::run(std::vector<Value> arguments, const Host& host, execution::Re
       else
         results.push_back(Tensor{format::element("f32"), {}, {}});
   }
-  for (std::size_t i = 0; i < results.size(); ++i)
-    (*work)->results[i] = results[i].bytes.data();
   if (Outcome outcome = execute(**work, arguments); !outcome)
     return tl::make_unexpected(std::move(outcome.error()));
   std::vector<Value> values;

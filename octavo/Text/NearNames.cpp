@@ -141,6 +141,14 @@ std::vector<std::string> nearNames(std::string_view name, const std::vector<std:
   return nearNames(name, known, limit, cost);
 }
 
+std::string notAmong(std::string_view kind, std::string_view name,
+                     const std::vector<std::string>& known) {
+  const std::vector<std::string> near = nearNames(name, known);
+  return fmt::format("no {} \"{}\"; {}available: {}", kind, name,
+                     near.empty() ? "" : fmt::format("near it: {}; ", fmt::join(near, ", ")),
+                     fmt::join(known, ", "));
+}
+
 std::string someOf(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 10;
   if (names.size() <= kMost)

@@ -27,6 +27,18 @@ std::vector<std::string> nearNames(std::string_view name, const std::vector<std:
 std::vector<std::string> nearNames(std::string_view name, const std::vector<std::string>& known,
                                    std::size_t limit = 3);
 
+/// `no KIND "NAME"; near it: ...; available: ...`, of a name that none of `known` is.
+std::string notAmong(std::string_view kind, std::string_view name,
+                     const std::vector<std::string>& known);
+
+/// What the rows of a table are called.
+template <typename Rows> std::vector<std::string> namesOf(const Rows& rows) {
+  std::vector<std::string> names;
+  for (const auto& row : rows)
+    names.emplace_back(row.name);
+  return names;
+}
+
 /// The first ten names, and how many there are where there are more: "a, b, ... (4000 in all)".
 std::string someOf(const std::vector<std::string>& names);
 

@@ -11,20 +11,10 @@ namespace octavo::transforms {
 
 namespace {
 
-llvm::Error unknownIn(std::string_view whole, const std::string& kind, llvm::StringRef name,
+llvm::Error unknownIn(std::string_view whole, std::string_view kind, llvm::StringRef name,
                       const std::vector<std::string>& known) {
-  const std::vector<std::string> near = text::nearNames(name.str(), known);
-  return llvm::createStringError("\"" + std::string(whole) + "\": no " + kind + " \"" + name.str() +
-                                 "\"; " +
-                                 (near.empty() ? "" : "near it: " + llvm::join(near, ", ") + "; ") +
-                                 "available: " + llvm::join(known, ", "));
-}
-
-template <typename Rows> std::vector<std::string> namesOf(const Rows& rows) {
-  std::vector<std::string> names;
-  for (const auto& row : rows)
-    names.emplace_back(row.name);
-  return names;
+  return llvm::createStringError("\"" + std::string(whole) +
+                                 "\": " + text::notAmong(kind, name, known));
 }
 
 } // namespace
@@ -36,7 +26,7 @@ llvm::Expected<DotFormats> dotFormatsOf(std::string_view name) {
     return llvm::createStringError("\"" + std::string(name) +
                                    "\": expected WEIGHTS, WEIGHTS/ACTIVATIONS or "
                                    "WEIGHTS/ACTIVATIONS/RULE, such as mxfp6_e2m3/mxint8/even");
-  std::vector<std::string> known = namesOf(format::kScaledFormats);
+  std::vector<std::string> known = text::namesOf(format::kScaledFormats);
   DotFormats formats;
   formats.weights = format::findScaledFormat(parts[0]);
   if (!formats.weights)
@@ -54,7 +44,7 @@ llvm::Expected<DotFormats> dotFormatsOf(std::string_view name) {
   if (parts.size() == 3) {
     formats.rule = format::findScaleRule(parts[2]);
     if (!formats.rule)
-      return unknownIn(name, "scale rule", parts[2], namesOf(format::kScaleRules));
+      return unknownIn(name, "scale rule", parts[2], text::namesOf(format::kScaleRules));
   }
   DotOptions options;
   static_cast<DotFormats&>(options) = formats;

@@ -20,23 +20,13 @@ namespace {
 using checkpoint::Json;
 using format::ScaledFormat;
 
-llvm::Error unknown(const std::string& where, const std::string& kind, const std::string& name,
+llvm::Error unknown(const std::string& where, std::string_view kind, std::string_view name,
                     const std::vector<std::string>& known) {
-  const std::vector<std::string> near = text::nearNames(name, known);
-  return llvm::createStringError(where + ": no " + kind + " \"" + name + "\"; " +
-                                 (near.empty() ? "" : "near it: " + llvm::join(near, ", ") + "; ") +
-                                 "available: " + llvm::join(known, ", "));
+  return llvm::createStringError(where + ": " + text::notAmong(kind, name, known));
 }
 
 llvm::Error wrongType(const std::string& where, const std::string& expected, const Json& found) {
   return llvm::createStringError(where + ": expected " + expected + ", found " + found.type_name());
-}
-
-template <typename Rows> std::vector<std::string> namesOf(const Rows& rows) {
-  std::vector<std::string> names;
-  for (const auto& row : rows)
-    names.emplace_back(row.name);
-  return names;
 }
 
 llvm::Expected<std::string> textOf(const std::string& where, const Json& value) {
@@ -54,7 +44,7 @@ llvm::Expected<const ScaledFormat*> formatOf(const std::string& where, const Jso
     return nullptr;
   if (const ScaledFormat* row = format::findScaledFormat(*name))
     return row;
-  std::vector<std::string> known = namesOf(format::kScaledFormats);
+  std::vector<std::string> known = text::namesOf(format::kScaledFormats);
   if (mayBeNone)
     known.emplace_back("none");
   return unknown(where, "scaled format", *name, known);
@@ -219,7 +209,7 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
   } else if (key == "rule") {
     rule.formats.rule = format::findScaleRule(*name);
     if (!rule.formats.rule)
-      return unknown(where, "scale rule", *name, namesOf(format::kScaleRules));
+      return unknown(where, "scale rule", *name, text::namesOf(format::kScaleRules));
   } else if (key == "non_finite") {
     rule.formats.nonFinite = numerics::findNonFinite(*name);
     if (!rule.formats.nonFinite)
@@ -375,7 +365,7 @@ llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath) {
   std::error_code error;
   if (!std::filesystem::exists(nameOrPath, error) &&
       nameOrPath.find_first_of("/.") == std::string::npos)
-    return unknown("recipe", "file or named recipe", nameOrPath, namesOf(kRecipes));
+    return unknown("recipe", "file or named recipe", nameOrPath, text::namesOf(kRecipes));
   return rulesOf(checkpoint::readJson(nameOrPath), nameOrPath,
                  std::filesystem::path(nameOrPath).parent_path());
 }

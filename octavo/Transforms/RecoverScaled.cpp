@@ -93,6 +93,8 @@ private:
   void call(mlir::Operation* op);
   RecoveredDot& record(mlir::Operation* op);
   void miss(RecoveredDot& record, const Obstacle& obstacle);
+  /// Whether a side does, and none meets an obstacle, which is then told.
+  bool comesFromCodes(RecoveredDot& record, llvm::ArrayRef<ScaledOrigin> found);
   /// One side of a dot by hand.
   mlir::Value packed(mlir::Operation* at, const Dequantized& parts) {
     mlir::OpBuilder builder(at);
@@ -142,6 +144,17 @@ void Recovery::replace(mlir::Operation* op, mlir::Value lhs, mlir::Value rhs,
   replaced.push_back(op);
 }
 
+bool Recovery::comesFromCodes(RecoveredDot& record, llvm::ArrayRef<ScaledOrigin> found) {
+  for (const ScaledOrigin& origin : found)
+    if (const auto* obstacle = std::get_if<Obstacle>(&origin)) {
+      miss(record, *obstacle);
+      return false;
+    }
+  return !llvm::all_of(found, [](const ScaledOrigin& origin) {
+    return std::holds_alternative<std::monostate>(origin);
+  });
+}
+
 void Recovery::dot(stablehlo::DotGeneralOp op) {
   RecoveredDot& record = this->record(op);
   const DotDimensionNumbersAttr dimensions = op.getDotDimensionNumbers();
@@ -152,11 +165,7 @@ void Recovery::dot(stablehlo::DotGeneralOp op) {
     record.multiplyAdds = multiplyAdds(op.getResult(), tensor(sides[0]).getShape(),
                                        dimensions.getLhsContractingDimensions());
   const ScaledOrigin found[] = {origins.of(sides[0]), origins.of(sides[1])};
-  for (const ScaledOrigin& origin : found)
-    if (const auto* obstacle = std::get_if<Obstacle>(&origin))
-      return miss(record, *obstacle);
-  if (llvm::all_of(
-          found, [](const auto& origin) { return std::holds_alternative<std::monostate>(origin); }))
+  if (!comesFromCodes(record, found))
     return;
   if (op.getAlgorithm())
     return miss(record,
@@ -207,11 +216,7 @@ void Recovery::convolution(stablehlo::ConvolutionOp op) {
                           static_cast<double>(typeOf(op.getRhs()).getNumElements()) /
                           std::max(outputs, 1.0);
   }
-  for (const ScaledOrigin& origin : found)
-    if (const auto* obstacle = std::get_if<Obstacle>(&origin))
-      return miss(record, *obstacle);
-  if (llvm::all_of(
-          found, [](const auto& origin) { return std::holds_alternative<std::monostate>(origin); }))
+  if (!comesFromCodes(record, found))
     return;
   if (!isOfPatches(op))
     return miss(record, {op, "has groups or reversed windows", "write one convolution a group"});

@@ -27,10 +27,7 @@ std::string unknownMetric(std::string_view name, bool hasOwn) {
   for (const MetricRow& row : kMetrics)
     if (row.metric != Metric::Own || hasOwn)
       known.emplace_back(row.name);
-  const std::vector<std::string> near = text::nearNames(name, known);
-  return fmt::format("budget: no metric \"{}\"; {}available: {}", name,
-                     near.empty() ? "" : fmt::format("near it: {}; ", fmt::join(near, ", ")),
-                     fmt::join(known, ", "));
+  return "budget: " + text::notAmong("metric", name, known);
 }
 
 /// Why a bound makes no budget; empty if it does.

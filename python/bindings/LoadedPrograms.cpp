@@ -68,14 +68,6 @@ nb::list argumentsOf(const Loaded& program) {
   return list;
 }
 
-nb::list resultsOf(const Loaded& program) {
-  nb::list list;
-  for (const runtime::Result& result : program.results())
-    list.append(nb::make_tuple(pythonText(result.name), shapeOf(result.shape),
-                               numpyName(runtime::typeInFiles(result.type))));
-  return list;
-}
-
 nb::object callLoaded(Loaded& program, const nb::args& positional, const nb::kwargs& named) {
   return call(program, positional, named);
 }
@@ -93,6 +85,6 @@ NB_MODULE(_loaded, module) {
       .def("__call__", &callLoaded)
       .def_prop_ro("function", [](const Loaded& self) { return self.name(); })
       .def_prop_ro("arguments", &argumentsOf)
-      .def_prop_ro("results", &resultsOf);
+      .def_prop_ro("results", [](const Loaded& self) { return resultsOf(self.results()); });
   module.def("load", &load, nanobind::arg("folder"));
 }

@@ -209,4 +209,12 @@ nb::object call(CalledProgram& program, const nb::args& positional, const nb::kw
   return nb::tuple(list);
 }
 
+nb::list resultsOf(std::span<const runtime::Result> results) {
+  nb::list list;
+  for (const runtime::Result& result : results)
+    list.append(nb::make_tuple(pythonText(result.name), shapeOf(result.shape),
+                               numpyName(runtime::typeInFiles(result.type))));
+  return list;
+}
+
 } // namespace octavo::python

@@ -46,6 +46,9 @@ std::vector<execution::Value> valuesOf(const CalledProgram& program,
                                        const nanobind::args& positional,
                                        const nanobind::kwargs& named, nanobind::object& out);
 
+/// Name, shape and NumPy's name of the type of each.
+nanobind::list resultsOf(std::span<const runtime::Result> results);
+
 /// What set_threads gave; 0: as many as there are.
 int threadLimit();
 

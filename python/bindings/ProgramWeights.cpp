@@ -47,10 +47,7 @@ namedValues(std::span<const runtime::Argument> arguments, const std::string& fun
   }
   if (files.empty())
     return values;
-  runtime::Sources sources;
-  for (const std::string& file : files)
-    sources.weights.emplace_back(file);
-  sources.unused = ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  const runtime::Sources sources = runtime::weightsOf(files, ignoresUnused);
   auto bound = withoutLock([&] { return runtime::bindNamed(arguments, sources, "@" + function); });
   if (!bound)
     raise(ErrorClass::Program, "{}", llvm::toString(bound.takeError()));

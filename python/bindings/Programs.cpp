@@ -161,10 +161,7 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
   }
   if (files.empty())
     return;
-  runtime::Sources sources;
-  for (const std::string& file : files)
-    sources.weights.emplace_back(file);
-  sources.unused = ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  runtime::Sources sources = runtime::weightsOf(files, ignoresUnused);
   auto bound = withoutLock([&]() -> llvm::Expected<bool> {
     if (llvm::Error error = program.bindFiles(std::move(sources)))
       return std::move(error);
@@ -262,14 +259,6 @@ nb::list argumentsOf(const CallableProgram& program) {
     list.append(nb::make_tuple(pythonText(argument.name), shapeOf(argument.shape),
                                pythonText(argument.describe()), program.isBound(i)));
   }
-  return list;
-}
-
-nb::list resultsOf(const CallableProgram& program) {
-  nb::list list;
-  for (const CallableProgram::Result& result : program.results())
-    list.append(nb::make_tuple(pythonText(result.name), shapeOf(result.shape),
-                               numpyName(runtime::typeInFiles(result.type))));
   return list;
 }
 
@@ -392,7 +381,7 @@ NB_MODULE(_programs, module) {
       .def_prop_ro("function",
                    [](const octavo::backends::CallableProgram& self) { return self.name(); })
       .def_prop_ro("arguments", &argumentsOf)
-      .def_prop_ro("results", &resultsOf)
+      .def_prop_ro("results", [](const CallableProgram& self) { return resultsOf(self.results()); })
       .def_prop_ro("dots", &dotsOf)
       .def_prop_ro("missed", &missedOf)
       .def("dot_errors", &dotErrors)

@@ -1,21 +1,11 @@
 #include "tools/octavo/FormatNames.h"
 
 #include "octavo/Format/ScaledFormat.h"
+#include "octavo/Text/NearNames.h"
 
 namespace octavo::tools {
 
-namespace {
-
-template <typename Rows> std::vector<std::string> namesOf(const Rows& rows) {
-  std::vector<std::string> names;
-  for (const auto& row : rows)
-    names.emplace_back(row.name);
-  return names;
-}
-
-} // namespace
-
-std::vector<std::string> scaledFormatNames() { return namesOf(format::kScaledFormats); }
-std::vector<std::string> scaleRuleNames() { return namesOf(format::kScaleRules); }
+std::vector<std::string> scaledFormatNames() { return text::namesOf(format::kScaledFormats); }
+std::vector<std::string> scaleRuleNames() { return text::namesOf(format::kScaleRules); }
 
 } // namespace octavo::tools

@@ -127,11 +127,7 @@ Calibration mergedOf(const std::vector<std::string>& files) {
 std::vector<runtime::Argument> withWeights(const backends::CallableProgram& program,
                                            const CalibrateFlags& flags) {
   std::vector<runtime::Argument> arguments = program.arguments();
-  runtime::Sources sources;
-  for (const std::string& weights : flags.weights)
-    sources.weights.emplace_back(weights);
-  sources.unused =
-      flags.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  const runtime::Sources sources = runtime::weightsOf(flags.weights, flags.ignoresUnused);
   const ElapsedTime time("binding weights");
   std::vector<std::optional<Value>> values =
       orThrow(runtime::bindNamed(arguments, sources, "@" + program.name()));

@@ -41,11 +41,7 @@ bool isQuantized(const CompileOptions& options) {
 }
 
 void bindWeights(CallableProgram& program, const CompileOptions& options) {
-  runtime::Sources sources;
-  for (const std::string& file : options.weights)
-    sources.weights.emplace_back(file);
-  sources.unused =
-      options.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
+  const runtime::Sources sources = runtime::weightsOf(options.weights, options.ignoresUnused);
   const ElapsedTime time("binding weights");
   auto values = orThrow(runtime::bindNamed(program.arguments(), sources, "@" + program.name()));
   for (std::size_t i = 0; i < values.size(); ++i)

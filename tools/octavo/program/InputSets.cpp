@@ -20,18 +20,12 @@ bool isInput(const fs::path& path) {
   return path.extension() == ".npy" || path.extension() == ".safetensors";
 }
 
-/// What is in a folder but for hidden names, in natural order.
 std::vector<fs::path> entriesOf(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (!at->path().filename().string().starts_with('.'))
-      entries.push_back(at->path());
-  if (error)
-    throw CommandError(fmt::format("{}: {}", folder.string(), error.message()), ExitCode::BadInput);
-  std::ranges::sort(entries, [](const fs::path& a, const fs::path& b) {
-    return text::precedesNaturally(a.filename().string(), b.filename().string());
-  });
+  std::error_code failed;
+  std::vector<fs::path> entries = shownEntries(folder, failed);
+  if (failed)
+    throw CommandError(fmt::format("{}: {}", folder.string(), failed.message()),
+                       ExitCode::BadInput);
   return entries;
 }
 
@@ -65,13 +59,7 @@ public:
     InputSet set{given, {}};
     for (std::size_t begin = 0; begin <= given.size();) {
       const std::size_t comma = std::min(given.find(',', begin), given.size());
-      const std::string file = given.substr(begin, comma - begin);
-      // A file whose own name has a '=' is given as ./FILE=... only with its argument's name.
-      const std::size_t equals = file.find('=');
-      if (equals == std::string::npos)
-        set.files.push_back({file});
-      else
-        set.files.push_back({file.substr(equals + 1), file.substr(0, equals)});
+      set.files.push_back(inputFile(given.substr(begin, comma - begin)));
       begin = comma + 1;
     }
     sets.push_back(std::move(set));
@@ -115,6 +103,24 @@ private:
 };
 
 } // namespace
+
+runtime::InputFile inputFile(const std::string& given) {
+  const std::size_t equals = given.find('=');
+  if (equals == std::string::npos)
+    return {given};
+  return {given.substr(equals + 1), given.substr(0, equals)};
+}
+
+std::vector<fs::path> shownEntries(const fs::path& folder, std::error_code& failed) {
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+    if (!at->path().filename().string().starts_with('.'))
+      entries.push_back(at->path());
+  std::ranges::sort(entries, [](const fs::path& a, const fs::path& b) {
+    return text::precedesNaturally(a.filename().string(), b.filename().string());
+  });
+  return entries;
+}
 
 std::vector<InputSet> inputSets(const std::vector<std::string>& given,
                                 std::span<const runtime::Argument> arguments) {

@@ -4,6 +4,7 @@
 #include "tools/octavo/ElapsedTime.h"
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/program/DotFlags.h"
+#include "tools/octavo/program/InputSets.h"
 #include "tools/octavo/program/MissedWarnings.h"
 #include "tools/octavo/program/OrThrow.h"
 #include "tools/octavo/program/RunChecks.h"
@@ -12,6 +13,7 @@
 #include "tools/octavo/program/RunInterruption.h"
 #include "tools/octavo/program/RunProfile.h"
 #include "tools/octavo/program/RunReport.h"
+#include "tools/octavo/program/TextFile.h"
 
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/Bisect.h"
@@ -88,15 +90,8 @@ runtime::Sources sourcesOf(const RunOptions& options, std::int64_t process,
   runtime::Sources sources{.reading = reading};
   for (const std::string& weights : options.weights)
     sources.weights.emplace_back(pathOf(weights, process));
-  for (const std::string& given : options.inputs) {
-    const std::string input = pathOf(given, process);
-    // A file whose own name has a '=' is given as ./FILE=... only with its argument's name.
-    const std::size_t equals = input.find('=');
-    if (equals == std::string::npos)
-      sources.inputs.push_back({input});
-    else
-      sources.inputs.push_back({input.substr(equals + 1), input.substr(0, equals)});
-  }
+  for (const std::string& given : options.inputs)
+    sources.inputs.push_back(inputFile(pathOf(given, process)));
   sources.unused =
       options.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
   return sources;
@@ -201,25 +196,6 @@ void requireOutputsOfProcesses(const RunOptions& options, std::int64_t processes
                                    "out-{{process}}.npy",
                                    options.output, processes),
                        ExitCode::BadUsage);
-}
-
-checkpoint::OutputFile createFile(const std::filesystem::path& path) {
-  auto file = checkpoint::OutputFile::create(path);
-  if (!file)
-    throw CommandError(file.error().message(), ExitCode::BadInput);
-  return std::move(*file);
-}
-
-void commit(checkpoint::OutputFile& file, const std::string& text) {
-  const auto written = file.write(std::string_view(text)).and_then([&] { return file.commit(); });
-  if (!written)
-    throw CommandError(written.error().message(), ExitCode::BadInput);
-}
-
-/// Writes a file, whole or not at all.
-void writeText(const std::filesystem::path& path, const std::string& text) {
-  checkpoint::OutputFile file = createFile(path);
-  commit(file, text);
 }
 
 /// Writes what the program became on the way.

@@ -186,7 +186,7 @@ private:
   std::map<std::size_t, std::string> labels;
 };
 
-std::string decibelsOrExact(const analysis::LossSums& sums) {
+std::string sqnrText(const analysis::LossSums& sums) {
   const auto sqnr = sums.sqnr();
   return !sqnr ? "-" : std::isinf(*sqnr) ? "exact" : fmt::format("{:.1f}", *sqnr);
 }
@@ -218,9 +218,8 @@ std::string figures(const DotError& dot) {
       },
       "");
   text += row(
-      "SQNR, dB",
-      [&](std::size_t side) { return ifNarrow(side, decibelsOrExact(loss(side).sums)); },
-      decibelsOrExact(dot.result));
+      "SQNR, dB", [&](std::size_t side) { return ifNarrow(side, sqnrText(loss(side).sums)); },
+      sqnrText(dot.result));
   text += row(
       "amax", [&](std::size_t side) { return fmt::format("{:.4g}", loss(side).sums.amax); },
       fmt::format("{:.4g}", dot.result.amax));

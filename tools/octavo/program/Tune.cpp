@@ -6,6 +6,7 @@
 #include "tools/octavo/StatusLine.h"
 #include "tools/octavo/program/DotFlags.h"
 #include "tools/octavo/program/OrThrow.h"
+#include "tools/octavo/program/TextFile.h"
 #include "tools/octavo/program/TuneInputs.h"
 #include "tools/octavo/program/TuneMetric.h"
 #include "tools/octavo/program/TunePlot.h"
@@ -13,7 +14,6 @@
 
 #include "octavo/Backends/Backends.h"
 #include "octavo/Backends/FormatTuning.h"
-#include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Transforms/DotFormatsName.h"
 #include "octavo/Transforms/Recipe.h"
@@ -143,20 +143,6 @@ transforms::DotOptions whichDots(const TuneFlags& flags,
   return options;
 }
 
-void writeText(const std::filesystem::path& path, const std::string& text) {
-  const auto written = checkpoint::OutputFile::create(path).and_then([&](auto&& file) {
-    return file.write(std::string_view(text)).and_then([&] { return file.commit(); });
-  });
-  if (!written)
-    throw CommandError(written.error().message(), ExitCode::BadInput);
-}
-
-/// That files can be written is known before the work is done.
-void requireWritable(const std::filesystem::path& path) {
-  if (const auto file = checkpoint::OutputFile::create(path); !file)
-    throw CommandError(file.error().message(), ExitCode::BadInput);
-}
-
 tuning::Budget budgetOf(const TuneFlags& flags) {
   const auto budget = tuning::parseBudget(flags.budget, !flags.metric.empty());
   if (!budget)
@@ -202,9 +188,10 @@ void tuneProgram(const TuneFlags& flags) {
   std::optional<tbb::global_control> limit;
   if (flags.threads > 0)
     limit.emplace(tbb::global_control::max_allowed_parallelism, flags.threads);
-  requireWritable(flags.output);
+  // That they can be written is known before the work is done.
+  static_cast<void>(createFile(flags.output));
   if (!flags.plot.empty())
-    requireWritable(flags.plot);
+    static_cast<void>(createFile(flags.plot));
 
   const Interruption interruption;
   TuneStatus status;

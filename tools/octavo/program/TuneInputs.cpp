@@ -1,10 +1,10 @@
 #include "tools/octavo/program/TuneInputs.h"
 
 #include "tools/octavo/Commands.h"
+#include "tools/octavo/program/InputSets.h"
 #include "tools/octavo/program/OrThrow.h"
 
 #include "octavo/Runtime/Binding.h"
-#include "octavo/Text/NaturalOrder.h"
 
 #include <fmt/format.h>
 
@@ -21,11 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using execution::Value;
 
-struct InputSet {
-  std::string name;
-  std::vector<runtime::InputFile> files;
-};
-
 [[noreturn]] void refuse(const fs::path& path, const std::string& problem) {
   throw CommandError(
       fmt::format("{}: {}; --inputs takes a folder with one set of inputs in each "
@@ -34,19 +29,11 @@ struct InputSet {
       ExitCode::BadInput);
 }
 
-/// What a folder has, in the order in which people count. Names that begin with a dot are passed
-/// over.
-std::vector<fs::path> entriesOf(const fs::path& folder) {
+std::vector<fs::path> entriesIn(const fs::path& folder) {
   std::error_code failed;
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
-    if (!at->path().filename().string().starts_with("."))
-      entries.push_back(at->path());
+  std::vector<fs::path> entries = shownEntries(folder, failed);
   if (failed)
     refuse(folder, failed.message());
-  std::ranges::sort(entries, [](const fs::path& a, const fs::path& b) {
-    return text::precedesNaturally(a.filename().string(), b.filename().string());
-  });
   return entries;
 }
 
@@ -59,7 +46,7 @@ InputSet setOf(const fs::path& path) {
     return {path.stem().string(), {{path}}};
   }
   InputSet set{path.filename().string(), {}};
-  for (const fs::path& file : entriesOf(path)) {
+  for (const fs::path& file : entriesIn(path)) {
     if (file.extension() != ".npy")
       refuse(file, "it is not NAME.npy");
     set.files.push_back({file, file.stem().string()});
@@ -72,7 +59,7 @@ InputSet setOf(const fs::path& path) {
 std::vector<InputSet> setsOf(const TuneInputFlags& flags) {
   std::vector<InputSet> sets;
   for (const fs::path folder : flags.folders) {
-    const std::vector<fs::path> entries = entriesOf(folder);
+    const std::vector<fs::path> entries = entriesIn(folder);
     if (entries.empty())
       refuse(folder, "it is empty");
     for (const fs::path& entry : entries)
@@ -87,14 +74,10 @@ std::vector<InputSet> setsOf(const TuneInputFlags& flags) {
 
 InputSets bindSets(std::span<const runtime::Argument> arguments, const TuneInputFlags& flags,
                    const std::string& function) {
-  runtime::Sources weights;
-  for (const std::string& file : flags.weights)
-    weights.weights.emplace_back(file);
-  weights.unused =
-      flags.ignoresUnused ? runtime::UnusedTensors::Ignore : runtime::UnusedTensors::Refuse;
   std::vector<std::optional<Value>> bound(arguments.size());
   if (!flags.weights.empty())
-    bound = orThrow(runtime::bindNamed(arguments, weights, function));
+    bound = orThrow(runtime::bindNamed(
+        arguments, runtime::weightsOf(flags.weights, flags.ignoresUnused), function));
   std::vector<runtime::Argument> open;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!bound[i])
@@ -103,20 +86,15 @@ InputSets bindSets(std::span<const runtime::Argument> arguments, const TuneInput
   InputSets result;
   for (const InputSet& set : setsOf(flags)) {
     runtime::Sources sources;
-    for (const std::string& input : flags.inputs) {
-      const std::size_t equals = input.find('=');
-      if (equals == std::string::npos)
-        sources.inputs.push_back({input});
-      else
-        sources.inputs.push_back({input.substr(equals + 1), input.substr(0, equals)});
-    }
+    for (const std::string& input : flags.inputs)
+      sources.inputs.push_back(inputFile(input));
     std::ranges::copy(set.files, std::back_inserter(sources.inputs));
     std::vector<Value> values = orThrow(runtime::bindArguments(open, sources, function));
     std::vector<Value>& whole = result.values.emplace_back();
     std::size_t next = 0;
     for (const std::optional<Value>& value : bound)
       whole.push_back(value ? *value : std::move(values[next++]));
-    result.names.push_back(set.name);
+    result.names.push_back(set.label);
   }
   return result;
 }
