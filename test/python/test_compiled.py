@@ -262,6 +262,76 @@ func.func @main(%cache: tensor<8x4xf32>, %row: tensor<1x4xf32>) -> (tensor<8x4xf
     assert total == 240
 
 
+MATRIX = "tensor<8x8xf32>"
+BODIES = {  # what comes of %p and %m, and how many matrices the arena has: two fewer where both are written in place
+    "elementwise": ("""%h = stablehlo.multiply %m, %half : M
+    %m1 = stablehlo.add %h, %p : M
+    %p1 = stablehlo.subtract %p, %m1 : M""", lambda p, m: (p - (m / 2 + p), m / 2 + p), 2),
+    "read by a product before": ("""%g = stablehlo.dot_general %x, %p, contracting_dims = [1] x [0] : (M, M) -> M
+    %h = stablehlo.multiply %m, %half : M
+    %m1 = stablehlo.add %h, %g : M
+    %p1 = stablehlo.subtract %p, %m1 : M""", lambda p, m: (p - (m / 2 + X @ p), m / 2 + X @ p), 3),
+    "read by a product after": ("""%p1 = stablehlo.add %p, %half : M
+    %t = stablehlo.transpose %p1, dims = [1, 0] : (M) -> M
+    %g = stablehlo.dot_general %x, %t, contracting_dims = [1] x [0] : (M, M) -> M
+    %d = stablehlo.dot_general %g, %p, contracting_dims = [1] x [0] : (M, M) -> M
+    %h = stablehlo.multiply %d, %half : M
+    %m1 = stablehlo.subtract %h, %m : M""", lambda p, m: (p + 0.5, X @ (p + 0.5).T @ p / 2 - m), None),
+    "read elsewhere": ("""%t = stablehlo.transpose %p, dims = [1, 0] : (M) -> M
+    %h = stablehlo.multiply %m, %half : M
+    %m1 = stablehlo.add %h, %t : M
+    %p1 = stablehlo.subtract %p, %t : M""", lambda p, m: (p - p.T, m / 2 + p.T), None),
+    "by rows": ("""%sum = stablehlo.reduce(%p init: %none) applies stablehlo.add across dimensions = [1] : (M, tensor<f32>) -> tensor<8xf32>
+    %b = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<8xf32>) -> M
+    %p1 = stablehlo.subtract %b, %p : M
+    %m1 = stablehlo.add %m, %b : M""", lambda p, m: (p.sum(1, keepdims=True) - p, m + p.sum(1, keepdims=True)), 2),
+    "an epilogue": ("""%g = stablehlo.dot_general %x, %p, contracting_dims = [1] x [0] : (M, M) -> M
+    %p1 = stablehlo.subtract %g, %p : M
+    %m1 = stablehlo.subtract %half, %m : M""", lambda p, m: (X @ p - p, 0.5 - m), None),
+    "both ways": ("""%h = stablehlo.multiply %m, %half : M
+    %m1 = stablehlo.add %p, %half : M
+    %p1 = stablehlo.add %h, %p : M""", lambda p, m: (m / 2 + p, p + 0.5), None),
+}
+X = np.random.default_rng(3).integers(-1, 2, (8, 8)).astype(np.float32)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("name", BODIES)
+def test_a_loop_updates_what_it_carries_where_it_lies(name, keeps, tmp_path):
+    """Elementwise, where nothing else reads what was there: an optimizer's steps. `keeps`: the turn before is carried, too."""
+    body, turn, most = BODIES[name]
+    more = (", %old = %p0", ", M", ", %p") if keeps else ("", "", "")
+    program = tmp_path / "loop.mlir"
+    program.write_text(f"""
+func.func @main(%x: M, %p0: M, %m0: M) -> (M, M{more[1]}) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %none = stablehlo.constant dense<0.0> : tensor<f32>
+  %half = stablehlo.constant dense<0.5> : M
+  %r:{4 if keeps else 3} = stablehlo.while(%i = %zero, %p = %p0, %m = %m0{more[0]}) : tensor<i32>, M, M{more[1]}
+   cond {{
+    %end = stablehlo.constant dense<3> : tensor<i32>
+    %more = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    {body}
+    stablehlo.return %next, %p1, %m1{more[2]} : tensor<i32>, M, M{more[1]}
+  }}
+  return %r#1, %r#2{", %r#3" if keeps else ""} : M, M{more[1]}
+}}
+""".replace(" M", " " + MATRIX).replace("(M", "(" + MATRIX))
+    random = np.random.default_rng(4)
+    p, m = (random.integers(-4, 5, (8, 8)).astype(np.float32) for _ in range(2))
+    found = outputs(program, [X, p, m], tmp_path, "compiled", "--dump", tmp_path / "dump")
+    for _ in range(3):
+        old, (p, m) = p, turn(p, m)
+    for a, b in zip(found, [p, m, old][:len(found)], strict=True):
+        np.testing.assert_array_equal(a, b)
+    matrices = re.findall(r"arena at \d+, 256 bytes", (tmp_path / "dump/2-steps.txt").read_text())
+    assert most is None or keeps or len(matrices) == most, matrices
+
+
 def test_what_a_loop_hands_on_as_it_is_stays_as_it_is(tmp_path):
     """Its memory is not written to: by an update in the body, in the condition, or of the loop's result."""
     update = ("stablehlo.dynamic_update_slice {}, %row, %z, %z : (tensor<4x4xf32>, tensor<1x4xf32>, tensor<i32>, "

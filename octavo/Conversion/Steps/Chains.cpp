@@ -28,6 +28,17 @@ llvm::SmallVector<mlir::Value> memoryReadBy(const Node& node) {
   return read;
 }
 
+bool isReadBeside(const Node& writer, const Chain& chain, mlir::Value memory) {
+  const auto reads = [&](const Node& node) {
+    return llvm::is_contained(memoryReadBy(node), memory);
+  };
+  return llvm::any_of(chain.links, [&](const Node& node) {
+    const bool isWriter = &node == &writer;
+    return (reads(node) && !(isWriter && node.isKernel())) ||
+           (node.epilogue && !isWriter && reads(*node.epilogue));
+  });
+}
+
 namespace {
 
 using Values = llvm::DenseSet<mlir::Value>;

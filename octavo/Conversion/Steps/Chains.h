@@ -19,6 +19,10 @@ struct Chain {
 /// The memory that a node reads and does not write itself.
 llvm::SmallVector<mlir::Value> memoryReadBy(const Node& node);
 
+/// Whether a link of the chain reads memory that the kernel of `writer`, its epilogue or itself,
+/// writes over: other rows than those that are written, or after they are.
+bool isReadBeside(const Node& writer, const Chain& chain, mlir::Value memory);
+
 /// The nodes of a block (Nodes.h) in chains that begin with products. A kernel that reads a
 /// product's rows, and nothing that is made later, becomes its epilogue. A quantization that is
 /// packed for products becomes a link before the first product that uses it; where all of its

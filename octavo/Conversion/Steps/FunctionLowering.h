@@ -55,6 +55,8 @@ private:
   llvm::DenseMap<mlir::Operation*, int> packed; ///< of quantizations that are packed for products
   llvm::DenseMap<mlir::Operation*, execution::OperationTextPtr> texts;
   DonatedResults donated;
+  /// What bodies of loops hand on, by the argument of the body whose turn comes next.
+  llvm::DenseMap<mlir::Value, mlir::BlockArgument> handedOn;
   struct Overwriter { ///< a kernel that may write results over donated arguments
     steps::KernelStep* step;
     Kernel kernel;
@@ -89,6 +91,7 @@ private:
   llvm::Error block(mlir::Block& block, Sequence& sequence);
   using RowStepPtr = std::unique_ptr<steps::RowStep>;
   using ProductStepPtr = std::unique_ptr<steps::ProductStep>;
+  void overwriteCarried(std::vector<Chain>& chains);
   llvm::Error chain(const Chain& chain, Sequence& sequence);
   llvm::Expected<std::vector<RowStepPtr>> rowSteps(const Node& node);
   std::size_t numberOf(const KernelCode& code);

@@ -6,6 +6,44 @@
 
 namespace octavo::conversion {
 
+/// Has kernels write what a body of a loop hands on over the argument of the body that it becomes,
+/// where nothing reads that any more.
+void FunctionLowering::overwriteCarried(std::vector<Chain>& chains) {
+  if (handedOn.empty())
+    return;
+  llvm::DenseSet<mlir::Value> readLater;
+  const auto noteReads = [&](const Node& node) {
+    for (mlir::Value value : memoryReadBy(node))
+      readLater.insert(value);
+  };
+  for (Chain& chain : llvm::reverse(chains)) {
+    for (Node& link : chain.links) {
+      Node writer = link.epilogue ? *link.epilogue : link;
+      Overwriting over;
+      for (mlir::Value stored : writer.kernel.stored)
+        if (const mlir::BlockArgument carried = handedOn.lookup(stored);
+            carried && llvm::is_contained(writer.code.arguments, carried) &&
+            !readLater.contains(carried) && !isReadBeside(link, chain, carried))
+          over[stored] = carried;
+      std::optional<KernelCode> code = emitKernel(writer.kernel, over);
+      if (!code)
+        continue;
+      writer.code = std::move(*code);
+      for (const auto& [stored, carried] : over)
+        places[stored] = Place(places[carried]);
+      if (link.epilogue)
+        link.epilogue = std::make_shared<const Node>(std::move(writer));
+      else
+        link = std::move(writer);
+    }
+    for (const Node& link : chain.links) {
+      noteReads(link);
+      if (link.epilogue)
+        noteReads(*link.epilogue);
+    }
+  }
+}
+
 llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   mlir::Block& condition = op->getRegion(0).front();
   mlir::Block& body = op->getRegion(1).front();
@@ -45,6 +83,12 @@ llvm::Error FunctionLowering::loop(stablehlo::WhileOp op, Sequence& sequence) {
   llvm::Expected<Slot> predicate = usedSlot(condition.getTerminator()->getOperand(0));
   if (!predicate)
     return predicate.takeError();
+  const mlir::Operation::operand_range next = body.getTerminator()->getOperands();
+  for (const unsigned i : changing)
+    if (const mlir::BlockArgument given = body.getArgument(i);
+        places[given].memory &&
+        llvm::none_of(next, [&](mlir::Value value) { return inMemory(value) == given; }))
+      handedOn.try_emplace(next[i], given);
   if (llvm::Error error = block(body, bodySteps))
     return error;
   llvm::DenseSet<int> taken[2];

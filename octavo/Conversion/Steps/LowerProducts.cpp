@@ -241,19 +241,9 @@ llvm::Error FunctionLowering::chain(const Chain& chain, Sequence& sequence) {
   for (const Node& node : chain.links) {
     const std::size_t before = overwriters.size();
     llvm::Expected<std::vector<RowStepPtr>> steps = rowSteps(node);
-    // Other links, and the product whose epilogue writes, read other rows than those that are
-    // written, and after they are.
     if (steps && overwriters.size() > before)
-      overwriters.back().over.remove_if([&](const auto& each) {
-        const auto reads = [&](const Node& other) {
-          return llvm::is_contained(memoryReadBy(other), each.second);
-        };
-        return llvm::any_of(chain.links, [&](const Node& other) {
-          const bool isWriter = &other == &node;
-          return (reads(other) && !(isWriter && node.isKernel())) ||
-                 (other.epilogue && !isWriter && reads(*other.epilogue));
-        });
-      });
+      overwriters.back().over.remove_if(
+          [&](const auto& each) { return isReadBeside(node, chain, each.second); });
     if (!steps)
       return steps.takeError();
     if (steps->empty())

@@ -254,6 +254,7 @@ llvm::Error FunctionLowering::block(mlir::Block& block, Sequence& sequence) {
   llvm::Expected<std::vector<Chain>> chains = chainsOf(block);
   if (!chains)
     return chains.takeError();
+  overwriteCarried(*chains);
   for (const Chain& each : *chains)
     if (llvm::Error error = chain(each, sequence))
       return error;
