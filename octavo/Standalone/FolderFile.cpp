@@ -2,6 +2,7 @@
 
 #include "octavo/Kernels/Isa.h"
 #include "octavo/Kernels/Product/ProductPlan.h"
+#include "octavo/Standalone/FolderVersion.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +14,8 @@ namespace octavo::standalone {
 namespace {
 
 constexpr std::string_view kMagic = "octavo-p", kWeightsMagic = "octavo-w";
-/// Of this file, of the steps within it and of packed weights: any change of one is a new number.
-constexpr std::uint64_t kVersion = 1;
+/// Of this file, of the steps within it and of packed weights: FolderVersion.cmake.
+constexpr std::uint64_t kVersion = OCTAVO_FOLDER_VERSION;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 /// FNV-1a: tells a file that was damaged, not one that was forged.
@@ -113,8 +114,8 @@ tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> 
     return wrong("it is not what `octavo compile` writes");
   In head(bytes.subspan(kMagic.size(), 2 * kWord));
   if (const std::uint64_t version = head.word(); version != kVersion)
-    return wrong(fmt::format("it is of version {} of the format, and this octavo reads version {}: "
-                             "compile the program again",
+    return wrong(fmt::format("it is of version {:016x} of the format, and this octavo reads "
+                             "version {:016x}: compile the program again",
                              version, kVersion));
   const auto body = bytes.subspan(kHead);
   if (head.word() != digest(body))

@@ -1,6 +1,7 @@
 """`octavo compile`: folders from which programs run without a compiler, called from C."""
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -255,6 +256,176 @@ func.func @main(%x: tensor<5xf64>) -> tensor<5xf64> {{
 }}""", [np.linspace(0.1, 3, 5)])
 
 
+@pytest.mark.parametrize("right", ["argument", "constant"])
+def test_products_of_int8(tmp_path, runner, right):
+    drawn = np.random.default_rng(3)
+    x, y = (drawn.integers(-128, 128, shape, dtype=np.int8) for shape in ((9, 37), (37, 20)))
+    constant = f"""%y = stablehlo.constant dense<"0x{y.tobytes().hex()}"> : tensor<37x20xi8>"""
+    text = f"""
+func.func @main(%x: tensor<9x37xi8>{", %y: tensor<37x20xi8>" if right == "argument" else ""}) -> tensor<9x20xi32> {{
+  {constant if right == "constant" else ""}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<9x37xi8>, tensor<37x20xi8>) -> tensor<9x20xi32>
+  return %0 : tensor<9x20xi32>
+}}"""
+    arrays = [x, y] if right == "argument" else [x]
+    folder = assert_same(tmp_path, runner, text, arrays)
+    (result,) = run_in_c(runner, folder, arrays, 1)
+    np.testing.assert_array_equal(np.frombuffer(result, np.int32).reshape(9, 20), x.astype(np.int32) @ y)
+
+
+@pytest.mark.parametrize("rows", [1, 40, 700])
+def test_epilogues(tmp_path, runner, rows):
+    """The kernel that reads rows of a product is one step with it."""
+    text = f"""
+func.func @main(%x: tensor<{rows}x64xf32>, %w: tensor<64x48xf32>, %b: tensor<48xf32>) -> tensor<{rows}x48xf32> {{
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<{rows}x64xf32>, tensor<64x48xf32>) -> tensor<{rows}x48xf32>
+  %wide = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<48xf32>) -> tensor<{rows}x48xf32>
+  %s = stablehlo.add %p, %wide : tensor<{rows}x48xf32>
+  %r = stablehlo.tanh %s : tensor<{rows}x48xf32>
+  return %r : tensor<{rows}x48xf32>
+}}"""
+    x, w, b = f32(rows, 64), f32(64, 48, seed=1), f32(48, seed=2)
+    folder = assert_same(tmp_path, runner, text, [x, w, b])
+    assert "and its epilogue" in octavo("run", tmp_path / "p.mlir", "--explain-compile")
+    (result,) = run_in_c(runner, folder, [x, w, b], 1)
+    np.testing.assert_allclose(np.frombuffer(result, np.float32).reshape(rows, 48),
+                               np.tanh(x.astype(np.float64) @ w + b), atol=1e-5)
+
+
+PARTS = """
+!w = !octavo.scaled<8x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+!x = !octavo.scaled<5x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>
+func.func @main(%x: tensor<5x64xf32>, %e: tensor<8x64xf8E4M3FN>, %s: tensor<8x2xf8E8M0FNU>)
+    -> tensor<5x8xf32> {
+  %w = octavo.pack %e, %s : (tensor<8x64xf8E4M3FN>, tensor<8x2xf8E8M0FNU>) -> !w
+  %q = octavo.quantize %x, rule = floor : tensor<5x64xf32> -> !x
+  %p = octavo.dot_general %q, %w, contracting_dims = [1] x [1] : (!x, !w) -> tensor<5x8xf32>
+  return %p : tensor<5x8xf32>
+}"""
+
+
+def test_scaled_tensors_of_parts(tmp_path, runner):
+    import ml_dtypes
+    # Whole numbers that quantizing leaves as they are.
+    x = np.random.default_rng(0).integers(-8, 9, (5, 64)).astype(np.float32)
+    w = f32(8, 64, seed=1).astype(ml_dtypes.float8_e4m3fn)
+    scales = np.array([126, 127, 128, 125] * 4, np.uint8).reshape(8, 2).view(ml_dtypes.float8_e8m0fnu)
+    (tmp_path / "p.mlir").write_text(PARTS)
+    octavo("compile", tmp_path / "p.mlir", "-o", tmp_path / "folder")
+    inputs = {"x.npy": x, "e.f8e4m3fn.npy": w.view(np.uint8), "s.f8e8m0fnu.npy": scales.view(np.uint8)}
+    for name, array in inputs.items():
+        np.save(tmp_path / name, array)
+    octavo("run", tmp_path / "p.mlir", *(f"--input={tmp_path / name}" for name in inputs), "--output", tmp_path / "y.npy")
+    (found,) = run_in_c(runner, tmp_path / "folder", [x, w, scales], 1)
+    assert found == np.load(tmp_path / "y.npy").tobytes()
+    values = w.astype(np.float64) * np.repeat(scales.astype(np.float64), 32, axis=1)
+    np.testing.assert_allclose(np.frombuffer(found, np.float32).reshape(5, 8), x @ values.T, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("weight", ["argument", "constant"])
+def test_convolutions_of_bf16(tmp_path, runner, weight):
+    import ml_dtypes
+    w = f32(3, 3, 8, 24, seed=1)
+    given = "tensor<3x3x8x24xf32>"
+    text = f"""
+func.func @main(%x: tensor<2x9x8x16xf32>{f", %f: {given}" if weight == "argument" else ""}) -> tensor<2x5x4x24xf32> {{
+  {"" if weight == "argument" else f'%f = stablehlo.constant dense<"0x{w.tobytes().hex()}"> : {given}'}
+  %w = stablehlo.convert %f : ({given}) -> tensor<3x3x8x24xbf16>
+  %b = stablehlo.convert %x : (tensor<2x9x8x16xf32>) -> tensor<2x9x8x16xbf16>
+  %0 = stablehlo.convolution(%b, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+    window = {{stride = [2, 2], pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 2 : i64}}
+    : (tensor<2x9x8x16xbf16>, tensor<3x3x8x24xbf16>) -> tensor<2x5x4x24xf32>
+  return %0 : tensor<2x5x4x24xf32>
+}}"""
+    x = f32(2, 9, 8, 16)
+    arrays = [x, w] if weight == "argument" else [x]
+    folder = assert_same(tmp_path, runner, text, arrays)
+    (result,) = run_in_c(runner, folder, arrays, 1)
+    wide = np.pad(x.astype(ml_dtypes.bfloat16).astype(np.float64), ((0, 0), (1, 1), (1, 1), (0, 0)))
+    w = w.astype(ml_dtypes.bfloat16).astype(np.float64)
+    expected = np.zeros((2, 5, 4, 24))
+    for i, j, group in np.ndindex(3, 3, 2):
+        expected[..., group * 12:(group + 1) * 12] += \
+            wide[:, i:i + 9:2, j:j + 7:2, group * 8:(group + 1) * 8] @ w[i, j, :, group * 12:(group + 1) * 12]
+    np.testing.assert_allclose(np.frombuffer(result, np.float32).reshape(expected.shape), expected, atol=1e-4)
+
+
+def test_branches_within_loops_within_branches(tmp_path, runner):
+    text = """
+func.func @main(%x: tensor<6xf32>, %n: tensor<i32>) -> (tensor<6xf32>, tensor<i32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %some = stablehlo.compare GT, %n, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %r:2 = "stablehlo.if"(%some) ({
+    %l:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<6xf32>
+      cond {
+        %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      } do {
+        %next = stablehlo.add %i, %one : tensor<i32>
+        %k = stablehlo.remainder %i, %two : tensor<i32>
+        %even = stablehlo.compare EQ, %k, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %b = "stablehlo.if"(%even) ({
+          %s = stablehlo.add %a, %a : tensor<6xf32>
+          stablehlo.return %s : tensor<6xf32>
+        }, {
+          %t = stablehlo.reverse %a, dims = [0] : tensor<6xf32>
+          stablehlo.return %t : tensor<6xf32>
+        }) : (tensor<i1>) -> tensor<6xf32>
+        stablehlo.return %next, %b : tensor<i32>, tensor<6xf32>
+      }
+    stablehlo.return %l#1, %l#0 : tensor<6xf32>, tensor<i32>
+  }, {
+    %m = stablehlo.negate %x : tensor<6xf32>
+    stablehlo.return %m, %n : tensor<6xf32>, tensor<i32>
+  }) : (tensor<i1>) -> (tensor<6xf32>, tensor<i32>)
+  return %r#0, %r#1 : tensor<6xf32>, tensor<i32>
+}"""
+    x = f32(6)
+    for turns, expected in ((-1, -x), (0, -x), (1, 2 * x), (2, 2 * x[::-1]), (3, 4 * x[::-1])):
+        folder = assert_same(tmp_path, runner, text, [x, np.int32(turns)])
+        found = run_in_c(runner, folder, [x, np.int32(turns)], 2)
+        np.testing.assert_array_equal(np.frombuffer(found[0], np.float32), expected)
+        assert np.frombuffer(found[1], np.int32)[0] == turns
+
+
+def test_sorts_by_a_comparator_of_two_keys(tmp_path, runner):
+    """No order of one key: by the first tensor's remainder, then the second from above."""
+    drawn = np.random.default_rng(5)
+    a, b = drawn.integers(0, 40, (31, 3), dtype=np.int32), drawn.integers(0, 9, (31, 3), dtype=np.int64)
+    folder = assert_same(tmp_path, runner, """
+func.func @main(%x: tensor<31x3xi32>, %y: tensor<31x3xi64>) -> (tensor<31x3xi32>, tensor<31x3xi64>) {
+  %0:2 = "stablehlo.sort"(%x, %y) ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i64>, %d: tensor<i64>):
+    %seven = stablehlo.constant dense<7> : tensor<i32>
+    %ra = stablehlo.remainder %a, %seven : tensor<i32>
+    %rb = stablehlo.remainder %b, %seven : tensor<i32>
+    %less = stablehlo.compare LT, %ra, %rb : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %same = stablehlo.compare EQ, %ra, %rb : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %more = stablehlo.compare GT, %c, %d : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %then = stablehlo.and %same, %more : tensor<i1>
+    %p = stablehlo.or %less, %then : tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<31x3xi32>, tensor<31x3xi64>) -> (tensor<31x3xi32>, tensor<31x3xi64>)
+  return %0#0, %0#1 : tensor<31x3xi32>, tensor<31x3xi64>
+}""", [a, b])
+    found = run_in_c(runner, folder, [a, b], 2)
+    for column in range(3):
+        order = sorted(range(31), key=lambda row: (a[row, column] % 7, -b[row, column]))
+        np.testing.assert_array_equal(np.frombuffer(found[0], np.int32).reshape(31, 3)[:, column], a[order, column])
+        np.testing.assert_array_equal(np.frombuffer(found[1], np.int64).reshape(31, 3)[:, column], b[order, column])
+
+
+@pytest.mark.parametrize("type", ["ui8", "i16", "ui32", "i64"])
+def test_random_bits_of_every_width(tmp_path, runner, type):
+    assert_same(tmp_path, runner, f"""
+func.func @main(%s: tensor<2xui64>) -> (tensor<2xui64>, tensor<70x5x{type}>) {{
+  %0:2 = stablehlo.rng_bit_generator %s, algorithm = DEFAULT : (tensor<2xui64>) -> (tensor<2xui64>, tensor<70x5x{type}>)
+  return %0#0, %0#1 : tensor<2xui64>, tensor<70x5x{type}>
+}}""", [np.array([3, 1 << 63], np.uint64)])
+
+
 # What a folder cannot hold, and folders that are not what they were.
 
 
@@ -383,10 +554,53 @@ def test_a_processor_that_lacks_an_instruction_is_an_error(folder, runner):
 
 
 def test_another_version_is_an_error(folder, runner):
-    data = bytearray((folder / "program.octavo").read_bytes())
-    data[8] = 99
-    (folder / "program.octavo").write_bytes(data)
-    assert "version 99" in run_in_c(runner, folder, ARRAYS, 1, code=1)
+    data = (folder / "program.octavo").read_bytes()
+    (folder / "program.octavo").write_bytes(data[:8] + struct.pack("<Q", 99) + data[16:])
+    message = run_in_c(runner, folder, ARRAYS, 1, code=1)
+    assert "version 0000000000000063" in message and "compile the program again" in message
+
+
+def folder_version(source):
+    """The number that a build of these sources has."""
+    subprocess.run(["cmake", f"-DSOURCE={source}", f"-DOUTPUT={source}/version.h", "-P",
+                    ROOT / "octavo/Standalone/FolderVersion.cmake"], check=True)
+    (word,) = re.findall(r"0x([0-9a-f]{16})u", (source / "version.h").read_text())
+    return word
+
+
+def test_the_version_is_made_of_the_fields(tmp_path, folder):
+    sources = ["octavo/Standalone", "octavo/Steps", "octavo/Kernels/Product", "octavo/Numerics"]
+    for name in sources:
+        shutil.copytree(ROOT / name, tmp_path / name)
+    version = folder_version(tmp_path)
+    assert struct.unpack("<Q", (folder / "program.octavo").read_bytes()[8:16]) == (int(version, 16),)
+
+    def changed(name, old, new):
+        text = (tmp_path / name).read_text()
+        assert old in text, (name, old)
+        (tmp_path / name).write_text(text.replace(old, new, 1))
+        found = folder_version(tmp_path)
+        (tmp_path / name).write_text(text)
+        return found != version
+
+    assert not changed("octavo/Steps/StepFields.cpp", "// What each step consists of", "// Whatever a step has")
+    assert not changed("octavo/Steps/StepFields.cpp", "  fields.number(rows);\n", "  fields.number( rows );\n\n")
+    for name, old, new in [
+            ("octavo/Steps/StepFields.cpp", "  fields.number(rows);", "  fields.number(rows);\n  fields.number(rows);"),
+            ("octavo/Steps/ProgramFields.cpp", "number(integer.width, 1, 64);", "number(integer.width, 1, 32);"),
+            ("octavo/Steps/ProgramFile.cpp", "number(all.arenaBytes);", ""),
+            ("octavo/Steps/Step.h", "  Copy,\n", "  Copied,\n"),
+            ("octavo/Steps/Program.h", "Arena, Argument", "Argument, Arena"),
+            ("octavo/Kernels/Product/PlainProduct.h", "F32, Bf16", "Bf16, F32"),
+            ("octavo/Numerics/QuantizeOptions.h", "SkipNan", "Skip"),
+            ("octavo/Standalone/FolderFile.cpp", '"octavo-p"', '"octavo-q"')]:
+        assert changed(name, old, new), name
+
+
+def test_every_step_s_fields_are_in_the_version():
+    defined = {path.name for path in (ROOT / "octavo/Steps").glob("*.cpp")
+               if re.search(r"[fF]ields\(ProgramFields& fields\)", path.read_text())}
+    assert defined == {"StepFields.cpp"}
 
 
 def test_scaled_weights_are_of_one_instruction_set(tmp_path, runner):
