@@ -3,6 +3,8 @@
 #include "Measure.h"
 #include "Roofline.h"
 
+#include "octavo/Kernels/MachinePeak.h"
+
 #include <fmt/format.h>
 
 using namespace octavo;
@@ -21,11 +23,11 @@ constexpr std::size_t kQuarter = std::size_t{64} << 20;
 
 struct Instruction {
   const char* name;
-  benchmarks::Peak peak;
+  kernels::Peak peak;
 };
-constexpr Instruction kInstructions[] = {
-    {"f32 multiply-adds", benchmarks::Peak::MultiplyAdd},
-    {"int8 multiply-adds (maddubs)", benchmarks::Peak::ByteDots}};
+constexpr Instruction kInstructions[] = {{"f32 multiply-adds", kernels::Peak::F32},
+                                         {"bf16 dots", kernels::Peak::Bf16},
+                                         {"int8 dots", kernels::Peak::Int8}};
 
 } // namespace
 
@@ -45,13 +47,13 @@ int main(int argc, char** argv) {
                                     to.as<std::byte>(), traffic.writes * kQuarter, threads);
            }});
     for (const Instruction& each : kInstructions)
-      if (const double done = benchmarks::runPeak(each.peak, threads); done > 0)
+      if (const double done = kernels::runPeak(each.peak, threads); done > 0)
         benchmarks::registerMeasurement(
             {.name = fmt::format("loop/{}/machine/registers/{}T", each.name, threads),
-             .work = 2 * done,
+             .work = done,
              .unit = "Gop/s",
              .threads = threads,
-             .kernel = [=] { benchmarks::runPeak(each.peak, threads); }});
+             .kernel = [=] { kernels::runPeak(each.peak, threads); }});
   }
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -1,9 +1,9 @@
 // Products of plain f32 and bf16 beside OpenBLAS's f32 product of the same shape and beside
-// multiply-adds of f32 in registers (AVX2's), all three in turn, on one thread. The right operand
+// multiply-adds of f32 in registers, all three in turn, on one thread. The right operand
 // is packed beforehand. Counters as in Products.cpp.
 #include "Measure.h"
-#include "Roofline.h"
 
+#include "octavo/Kernels/MachinePeak.h"
 #include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Kernels/Widen.h"
 
@@ -73,8 +73,8 @@ template <typename T> void measure(benchmark::State& state, const Shape& shape, 
     rate.add(work / time * 1e-9);
     overBlas.add(benchmarks::seconds(blas, 1) / calls / time);
     double done = 0;
-    const double probeTime = benchmarks::seconds(
-        [&] { done = 2 * benchmarks::runPeak(benchmarks::Peak::MultiplyAdd, 1); }, 1);
+    const double probeTime =
+        benchmarks::seconds([&] { done = kernels::runPeak(kernels::Peak::F32, 1); }, 1);
     if (done > 0)
       ofPeak.add(work / time / (done / probeTime));
   }

@@ -7,6 +7,7 @@
 #include "Roofline.h"
 
 #include "octavo/Format/ScaledFormat.h"
+#include "octavo/Kernels/MachinePeak.h"
 #include "octavo/Kernels/Product/Product.h"
 
 #include <algorithm>
@@ -49,28 +50,14 @@ double probe(Peak peak, const benchmarks::Buffer& memory, std::size_t memoryByte
 constexpr int kChains = 14;
 constexpr int kProbeSteps = 200000;
 
-__attribute__((target("avx512f,avx512vnni"))) double probeIntegerDots(bool words) {
+__attribute__((target("avx512f,avx512vnni"))) double probeWordDots() {
   __m512i sums[kChains], a = _mm512_set1_epi8(1), b = a;
   for (__m512i& sum : sums)
     sum = _mm512_setzero_si512();
   asm volatile("" : "+v"(a), "+v"(b));
   for (int i = 0; i < kProbeSteps; ++i)
     for (__m512i& sum : sums) {
-      sum = words ? _mm512_dpwssd_epi32(sum, a, b) : _mm512_dpbusd_epi32(sum, a, b);
-      asm volatile("" : "+v"(sum));
-    }
-  return 2.0 * (words ? 32 : 64) * kChains * kProbeSteps;
-}
-
-__attribute__((target("avx512f,avx512bf16"))) double probeBf16Dots() {
-  __m512 sums[kChains];
-  __m512i a = _mm512_set1_epi16(0x3F80), b = a;
-  for (__m512& sum : sums)
-    sum = _mm512_setzero_ps();
-  asm volatile("" : "+v"(a), "+v"(b));
-  for (int i = 0; i < kProbeSteps; ++i)
-    for (__m512& sum : sums) {
-      sum = _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
+      sum = _mm512_dpwssd_epi32(sum, a, b);
       asm volatile("" : "+v"(sum));
     }
   return 2.0 * 32 * kChains * kProbeSteps;
@@ -80,12 +67,13 @@ __attribute__((target("avx512f,avx512bf16"))) double probeBf16Dots() {
 double probe(Peak peak, const benchmarks::Buffer& memory, std::size_t memoryBytes) {
   switch (peak) {
 #if defined(__x86_64__)
-  case Peak::IntegerDots:
   case Peak::IntegerWordDots:
-    return probeIntegerDots(peak == Peak::IntegerWordDots);
-  case Peak::Bf16Dots:
-    return probeBf16Dots();
+    return probeWordDots();
 #endif
+  case Peak::IntegerDots:
+    return kernels::runPeak(kernels::Peak::Int8, 1);
+  case Peak::Bf16Dots:
+    return kernels::runPeak(kernels::Peak::Bf16, 1);
   case Peak::Memory:
     benchmarks::moveMemory(memory.as<std::byte>(), memoryBytes, nullptr, 0, 1);
     return static_cast<double>(memoryBytes);

@@ -10,10 +10,6 @@
 #include <map>
 #include <tuple>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace octavo::benchmarks {
 
 using Line = std::uint64_t __attribute__((vector_size(64)));
@@ -87,51 +83,5 @@ void moveMemory(const std::byte* from, std::size_t readBytes, std::byte* to, std
   }
   moveBy(found->second, traffic, steps, threads);
 }
-
-#if defined(__x86_64__)
-static constexpr int kChains = 12; ///< more than latency times throughput, fewer than registers
-static constexpr int kPeakSteps = 500000;
-
-__attribute__((target("avx2,fma"))) static double multiplyAdds() {
-  __m256 sums[kChains], a = _mm256_set1_ps(0.5f), b = a;
-  for (__m256& sum : sums)
-    sum = a;
-  asm volatile("" : "+x"(a), "+x"(b));
-  for (int i = 0; i < kPeakSteps; ++i)
-    for (__m256& sum : sums) {
-      sum = _mm256_fmadd_ps(sum, a, b);
-      asm volatile("" : "+x"(sum));
-    }
-  return 8.0 * kChains * kPeakSteps;
-}
-
-__attribute__((target("avx2"))) static double byteDots() {
-  __m256i sums[kChains], a = _mm256_set1_epi8(1), b = a;
-  for (__m256i& sum : sums)
-    sum = a;
-  asm volatile("" : "+x"(a), "+x"(b));
-  for (int i = 0; i < kPeakSteps; ++i)
-    for (__m256i& sum : sums) {
-      __m256i product = _mm256_maddubs_epi16(a, b);
-      asm volatile("" : "+x"(product)); // or it is taken out of the loop
-      sum = _mm256_add_epi16(sum, product);
-      asm volatile("" : "+x"(sum));
-    }
-  return 32.0 * kChains * kPeakSteps;
-}
-
-double runPeak(Peak peak, int threads) {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-    return 0;
-  const auto pieces = static_cast<std::size_t>(threads);
-  kernels::forRanges(pieces, 1, {.threads = threads}, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      benchmark::DoNotOptimize(peak == Peak::MultiplyAdd ? multiplyAdds() : byteDots());
-  });
-  return threads * (peak == Peak::MultiplyAdd ? 8.0 : 32.0) * kChains * kPeakSteps;
-}
-#else
-double runPeak(Peak, int) { return 0; }
-#endif
 
 } // namespace octavo::benchmarks

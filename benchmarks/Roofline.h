@@ -1,8 +1,7 @@
-// What the machine does in plain loops that do nothing but move memory or multiply.
+// What the machine does in plain loops that do nothing but move memory.
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 namespace octavo::benchmarks {
 
@@ -13,15 +12,5 @@ namespace octavo::benchmarks {
 /// one of them a multiple of the other. `threads` as in kernels::Execution.
 void moveMemory(const std::byte* from, std::size_t readBytes, std::byte* to, std::size_t writeBytes,
                 int threads);
-
-/// The peak of an instruction, in registers.
-enum class Peak {
-  MultiplyAdd, ///< of f32
-  ByteDots,    ///< multiply-add of u8 by s8 in pairs, and a sum of 16-bit words: AVX2's int8 dots
-};
-
-/// Runs it for about a millisecond on each of `threads`; how many multiply-adds that was, all
-/// together. 0 where the machine lacks AVX2.
-double runPeak(Peak peak, int threads);
 
 } // namespace octavo::benchmarks

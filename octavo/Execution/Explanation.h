@@ -7,6 +7,9 @@
 
 namespace octavo::execution {
 
+/// What the multiplications of a product are of, whatever its operands are.
+enum class Multiplied : std::uint8_t { F32, Bf16, Int8 };
+
 struct Explanation {
   /// Why the interpreter evaluates the program as a whole; empty where it is compiled. Nothing else
   /// is known then.
@@ -42,6 +45,7 @@ struct Explanation {
     std::int64_t kernel; ///< number of its code, -1 for none
     double bytes;        ///< of a run: read and written, each once
     double arithmetic;   ///< of a run: multiplications and additions of products
+    Multiplied multiplied = Multiplied::F32; ///< there
   };
   std::vector<Step> steps = {}; ///< in the order in which they stand
 

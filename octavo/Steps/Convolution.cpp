@@ -252,6 +252,7 @@ StepFacts ConvolutionStep::productFacts() const {
           .detail = isF32 ? "f32 x f32, of patches" : "bf16 x bf16, of patches",
           .bytes = read + weightBytes + sizeof(float) * rows * outputs,
           .arithmetic = 2 * rows * depth * outputs,
+          .multiplied = multipliedOf(shape.type),
           .weight = StepFacts::Weight{.slot = weight.number, .bytes = weightBytes}};
 }
 

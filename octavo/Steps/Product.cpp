@@ -348,6 +348,17 @@ Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange
   return {};
 }
 
+execution::Multiplied multipliedOf(kernels::PlainType type) {
+  switch (type) {
+  case kernels::PlainType::F32:
+    return execution::Multiplied::F32;
+  case kernels::PlainType::Bf16:
+    return execution::Multiplied::Bf16;
+  case kernels::PlainType::Int8:
+    return execution::Multiplied::Int8;
+  }
+}
+
 StepFacts MatrixProductStep::productFacts() const {
   const auto count = static_cast<double>(batch.size());
   const auto m = static_cast<double>(rows), k = static_cast<double>(depth),
@@ -360,7 +371,8 @@ StepFacts MatrixProductStep::productFacts() const {
                   .detail = fmt::format("{} x {}{}", name, right.codes ? right.codes->name : name,
                                         batch.size() == 1 ? "" : ", in batches"),
                   .bytes = count * (width * m * k + rightWidth * k * n + sizeof(float) * m * n),
-                  .arithmetic = 2 * count * m * k * n};
+                  .arithmetic = 2 * count * m * k * n,
+                  .multiplied = multipliedOf(plainType)};
   if (batch.size() == 1)
     facts.weight = {.slot = right.slot.number, .bytes = width * k * n};
   return facts;
@@ -387,10 +399,16 @@ double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::in
   return count * bits / 8;
 }
 
-static std::string_view arithmeticName(const kernels::ProductPlan& plan) {
+static execution::Multiplied multipliedOf(const kernels::ProductPlan& plan) {
+  using execution::Multiplied;
   if (!plan.floats)
-    return "integers";
-  return plan.floatDot == kernels::FloatDot::Bf16Pairs ? "bf16" : "f32";
+    return Multiplied::Int8;
+  return plan.floatDot == kernels::FloatDot::Bf16Pairs ? Multiplied::Bf16 : Multiplied::F32;
+}
+
+static std::string_view arithmeticName(execution::Multiplied multiplied) {
+  constexpr std::string_view kNames[] = {"f32", "bf16", "integers"};
+  return kNames[static_cast<int>(multiplied)];
 }
 
 StepFacts PackStep::facts() const {
@@ -411,14 +429,15 @@ StepFacts ScaledProductStep::productFacts() const {
   const ScaledParts* const parts = std::get_if<ScaledParts>(&weight);
   const double weightBytes = bytesOf(plan.right, columns, plan.depth);
   const double results = static_cast<double>(rows) * static_cast<double>(columns);
-  return {.kind = StepFacts::Kind::Product,
-          .detail = fmt::format("{} x {}, in {}", formatName(plan.left, plan.depth),
-                                formatName(plan.right, plan.depth), arithmeticName(plan)),
-          .bytes = bytesOf(plan.left, rows, plan.depth) + weightBytes + sizeof(float) * results,
-          .arithmetic = 2 * results * static_cast<double>(plan.depth),
-          .weight = parts
-                        ? StepFacts::Weight{.slot = parts->elements.number, .bytes = weightBytes}
-                        : StepFacts::Weight{.value = std::get<int>(weight), .bytes = weightBytes}};
+  return {
+      .kind = StepFacts::Kind::Product,
+      .detail = fmt::format("{} x {}, in {}", formatName(plan.left, plan.depth),
+                            formatName(plan.right, plan.depth), arithmeticName(multipliedOf(plan))),
+      .bytes = bytesOf(plan.left, rows, plan.depth) + weightBytes + sizeof(float) * results,
+      .arithmetic = 2 * results * static_cast<double>(plan.depth),
+      .multiplied = multipliedOf(plan),
+      .weight = parts ? StepFacts::Weight{.slot = parts->elements.number, .bytes = weightBytes}
+                      : StepFacts::Weight{.value = std::get<int>(weight), .bytes = weightBytes}};
 }
 
 } // namespace octavo::steps

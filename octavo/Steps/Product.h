@@ -169,6 +169,9 @@ private:
   int from = 0, packed = 0;
 };
 
+/// What a product of such operands multiplies.
+execution::Multiplied multipliedOf(kernels::PlainType type);
+
 /// The scaled format of an operand, or what it is made of.
 std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth);
 /// Bytes of rows of an operand, codes and scales.

@@ -2,6 +2,7 @@
 // decided when it was compiled.
 #pragma once
 
+#include "octavo/Execution/Explanation.h"
 #include "octavo/Execution/Host.h"
 #include "octavo/Execution/OperationText.h"
 #include "octavo/Execution/Value.h"
@@ -119,6 +120,7 @@ struct StepFacts {
   std::int64_t kernel = -1;    ///< the number of its code, which several kernels may have
   double bytes = 0;            ///< of a run: read and written, each once
   double arithmetic = 0;       ///< of a run: multiplications and additions of products
+  execution::Multiplied multiplied = execution::Multiplied::F32; ///< there
   /// Of what is packed again in each run only if it is not the same: the slot, or place among the
   /// values, and the bytes that it takes.
   struct Weight {

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import subprocess
+import timeit
 
 import numpy as np
 import pytest
@@ -69,6 +70,68 @@ def test_a_profile_has_each_step_as_often_as_it_ran(run, tmp_path):
     rows = [line.split() for line in ended.stdout.splitlines()]
     (product,) = (row for row in rows if row[-1:] == ["product"])
     assert product[3] == "4"
+
+
+def test_a_profile_has_each_step_beside_the_limits_of_the_machine(run, tmp_path):
+    ended = run("--profile", "trace.json", "--json")
+    assert ended.returncode == 0, ended.stderr
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    limits = trace["otherData"]["profile"]["limits"]
+    assert 0 < limits["seconds"] and limits["threads"] <= (os.cpu_count() or 1)
+    levels = limits["memory"]
+    assert levels[-1]["name"] == "memory" and levels[-1]["bytes"] is None
+    held = [level["bytes"] for level in levels[:-1]]
+    assert held == sorted(held) and all(level["GB/s"] > 0 for level in levels)
+    # NumPy's product needs the same instructions.
+    if limits["Gop/s"]["f32"]:
+        square = np.ones((512, 512), np.float32)
+        least = min(timeit.repeat(lambda: square @ square, number=1, repeat=20))
+        assert 2 * 512**3 / least / 1e9 < 1.5 * limits["Gop/s"]["f32"] * (os.cpu_count() or 1) / limits["threads"]
+        assert limits["Gop/s"]["bf16"] >= limits["Gop/s"]["f32"]
+
+    def expected(size, operations, part=False):
+        level = next(each for each in levels
+                     if each["bytes"] is None or size <= each["bytes"] or (part and each["name"] == "L2"))
+        bound = [(size / level["GB/s"] / 1e3, level["name"])]
+        if operations and limits["Gop/s"]["f32"]:
+            bound.append((operations / limits["Gop/s"]["f32"] / 1e3, "f32"))
+        return max(bound)
+
+    steps = [e for e in trace["traceEvents"] if e["ph"] == "X" and "args" in e]
+    for name, size, operations, part in (("first/dot", (64 + 2 * 16) * 64 * 4, 2 * 16 * 64**2, False),
+                                         ("first/tanh", 2 * 16 * 64 * 4, 0, True)):
+        (step,) = (e for e in steps if e["name"] == name)
+        time, what = expected(size, operations, part)
+        assert step["args"]["limit"] == what
+        assert np.isclose(step["args"]["limit_us"], time, rtol=1e-6)
+        assert np.isclose(step["args"]["of_limit"], time / step["dur"], rtol=1e-6)
+    (loop,) = (e for e in steps if e["cat"] == "loop")
+    assert "limit" not in loop["args"]
+    profile = json.loads(ended.stdout)["profile"]
+    assert profile == trace["otherData"]["profile"]
+    bounded = [step["args"]["limit_us"] for step in steps if "limit" in step["args"]]
+    assert np.isclose(profile["limit_seconds"], sum(bounded) / 1e6, rtol=1e-6)
+    kinds = {kind["kind"]: kind for kind in profile["kinds"]}
+    assert np.isclose(sum(kind["seconds"] for kind in kinds.values()) + profile["between_seconds"], profile["seconds"])
+    assert kinds["product"]["times"] == 4 and kinds["product"]["operations"] == 4 * 2 * 16 * 64**2
+    assert np.isclose(kinds["product"]["limit_seconds"], 4 * expected((64 + 2 * 16) * 64 * 4, 2 * 16 * 64**2)[0] / 1e6)
+    assert kinds["loop"]["limit_seconds"] is None
+    (dot,) = (step for step in profile["steps"] if step["source"] == "loop/dot")
+    assert dot["times"] == 3 and dot["limit"] == expected((64 + 2 * 16) * 64 * 4, 2 * 16 * 64**2)[1]
+    assert sorted(step["seconds"] for step in profile["steps"])[::-1] == [step["seconds"] for step in profile["steps"]]
+
+
+def test_a_profile_is_printed_with_the_limits(run):
+    ended = run("--profile", "trace.json")
+    lines = ended.stdout.splitlines()
+    assert any(line.startswith("limits     ") and "in f32" in line and "from memory" in line for line in lines)
+    (roofline,) = (line for line in lines if line.startswith("roofline   "))
+    least, _, rest = roofline[len("roofline   "):].partition(" ms at the limits of its steps, ")
+    (whole,) = (line.split()[4] for line in lines if line.startswith("profile    "))
+    # Both are rounded to microseconds.
+    least, whole, percent = float(least), float(whole), float(rest.split(" % ")[0])
+    assert 100 * (least - 6e-4) / (whole + 6e-4) - 0.51 < percent < 100 * (least + 6e-4) / (whole - 6e-4) + 0.51
+    assert any(line.split()[:7] == ["ms", "share", "times", "Gop/s", "GB/s", "limit", "of"] for line in lines)
 
 
 def test_a_program_that_is_interpreted_has_no_profile(run, tmp_path):

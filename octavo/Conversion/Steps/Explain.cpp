@@ -68,7 +68,8 @@ void Count::add(const steps::Sequence& sequence, int depth) {
                            .depth = depth,
                            .kernel = facts.kernel,
                            .bytes = facts.bytes,
-                           .arithmetic = facts.arithmetic});
+                           .arithmetic = facts.arithmetic,
+                           .multiplied = facts.multiplied});
     found.inlined -= facts.operations;
     switch (facts.kind) {
     case StepFacts::Kind::Kernel:

@@ -135,7 +135,7 @@ struct Run {
   RunTimes times;
   execution::CheckReport checks;
   std::int64_t processes = 1;
-  std::string profile; ///< where the time of a run went, as text
+  std::optional<ProfileReport> profile;
 };
 
 void closeExtents(mlir::func::FuncOp function, const std::vector<Value>& values,
@@ -218,9 +218,9 @@ void dumpStages(const execution::Executable& executable, const RunOptions& optio
   }
 }
 
-/// Runs once more, writes the trace, and gives the table.
-std::string profiled(execution::Executable& executable, std::vector<Value> values,
-                     execution::Host host, const RunOptions& options) {
+/// Runs once more, and writes the trace.
+ProfileReport profiled(execution::Executable& executable, std::vector<Value> values,
+                       execution::Host host, const RunOptions& options) {
   const execution::Explanation explanation = executable.explain();
   if (!explanation.interpretedWhole.empty())
     throw CommandError(fmt::format("--profile has the steps of compiled programs; {} is "
@@ -232,8 +232,9 @@ std::string profiled(execution::Executable& executable, std::vector<Value> value
   if (auto results = executable.run(std::move(values), host); !results)
     throw CommandError(llvm::toString(results.takeError()), evaluationFailed());
   profile.end();
-  writeText(options.profile, traceJson(profile, explanation));
-  return profileText(profile, explanation);
+  ProfileReport report = reportOf(profile, explanation, measureLimits());
+  writeText(options.profile, traceJson(profile, explanation, report));
+  return report;
 }
 
 /// Whether a run warns of dots that look narrow and are not: of several of one program the first.
@@ -568,6 +569,7 @@ void runProgram(const RunOptions& options) {
                    .weights = run.weights,
                    .times = run.times,
                    .comparedTimes = std::nullopt,
+                   .profile = run.profile,
                    .outputs = {}};
   for (std::size_t i = 0; i < run.outputs.names.size(); ++i)
     report.outputs.push_back(
@@ -607,8 +609,6 @@ void runProgram(const RunOptions& options) {
   if (page)
     commit(*page, pageOf(report));
   printText(options.isJson ? json(report) : text(report));
-  if (!run.profile.empty() && !options.isJson)
-    printText("\n" + run.profile);
   if (options.bisects && run.processes == 1)
     printText(bisect(function, options, options.bound.value_or(2)));
   if (options.bound)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <span>
 
 namespace octavo::tools {
 
@@ -24,6 +25,23 @@ StepsById stepsById(const Explanation& explanation) {
   return steps;
 }
 
+using Limits = std::map<const Explanation::Step*, Limit>;
+
+/// Of each step that has one. Links of chains and epilogues are parts of the step that they are in.
+Limits limitsOf(const Explanation& explanation, const MachineLimits& machine) {
+  Limits limits;
+  std::vector<const Explanation::Step*> around;
+  for (const Explanation::Step& step : explanation.steps) {
+    around.resize(static_cast<std::size_t>(step.depth));
+    const bool isPart =
+        !around.empty() && (around.back()->kind == "chain" || around.back()->kind == "product");
+    if (const auto limit = limitOf(step, isPart, machine))
+      limits[&step] = *limit;
+    around.push_back(&step);
+  }
+  return limits;
+}
+
 /// `jit(f)/dot_general`, else the operation; what a chain has in it.
 const std::string& nameOf(const Explanation::Step& step) {
   if (step.kind == "chain")
@@ -31,17 +49,14 @@ const std::string& nameOf(const Explanation::Step& step) {
   return step.source.empty() ? step.operation : step.source;
 }
 
-struct Spent {
-  std::int64_t times = 0;
-  double seconds = 0, bytes = 0, arithmetic = 0;
+using Spent = ProfileReport::Spent;
 
-  void add(double taken, const Explanation::Step& step) {
-    ++times;
-    seconds += taken;
-    bytes += step.bytes;
-    arithmetic += step.arithmetic;
-  }
-};
+void add(Spent& spent, double taken, const Explanation::Step& step) {
+  ++spent.times;
+  spent.seconds += taken;
+  spent.bytes += step.bytes;
+  spent.arithmetic += step.arithmetic;
+}
 
 /// Of each step, without the steps that it ran. What ran in pieces, a chain's links and products'
 /// epilogues, has the time of what it ran in, in proportion to what it took on all threads.
@@ -71,7 +86,7 @@ std::map<const Explanation::Step*, Spent> spentBySteps(const RunProfile& profile
     }
     if (!around.empty())
       spent[steps.at(around.back()->step)].seconds -= event.seconds;
-    spent[step].add(event.seconds, *step);
+    add(spent[step], event.seconds, *step);
     around.push_back(&event);
   }
   for (const auto& [chain, taken] : links) {
@@ -85,7 +100,7 @@ std::map<const Explanation::Step*, Spent> spentBySteps(const RunProfile& profile
       if (step == own)
         spent[own].seconds += part;
       else
-        spent[step].add(part, *step);
+        add(spent[step], part, *step);
     }
   }
   return spent;
@@ -95,10 +110,24 @@ std::string rate(double amount, double seconds) {
   return amount > 0 && seconds > 0 ? fmt::format("{:.1f}", amount / seconds / 1e9) : "";
 }
 
+/// How much of the limit is reached.
+std::string reached(const Spent& spent) {
+  return spent.least > 0 ? fmt::format("{:.0f} %", 100 * spent.least / spent.seconds) : "";
+}
+
 std::vector<std::string> figures(const Spent& spent, double total) {
   return {fmt::format("{:.3f}", spent.seconds * 1e3),
           fmt::format("{:.1f} %", 100 * spent.seconds / total), std::to_string(spent.times),
           rate(spent.arithmetic, spent.seconds), rate(spent.bytes, spent.seconds)};
+}
+
+Json json(const Spent& spent, double total) {
+  return {{"seconds", spent.seconds},
+          {"share", spent.seconds / total},
+          {"times", spent.times},
+          {"bytes", spent.bytes},
+          {"operations", spent.arithmetic},
+          {"limit_seconds", spent.least > 0 ? Json(spent.least) : Json(nullptr)}};
 }
 
 std::string cut(const std::string& text, std::size_t most) {
@@ -127,8 +156,91 @@ void RunProfile::end() {
   });
 }
 
-std::string traceJson(const RunProfile& profile, const Explanation& explanation) {
+ProfileReport reportOf(const RunProfile& profile, const Explanation& explanation,
+                       MachineLimits machine) {
+  auto spent = spentBySteps(profile, explanation);
+  const Limits limits = limitsOf(explanation, machine);
+  ProfileReport report{
+      .seconds = profile.seconds(), .limits = std::move(machine), .between = profile.seconds()};
+  std::map<std::string, Spent> kinds;
+  for (auto& [step, own] : spent) {
+    if (const auto limit = limits.find(step); limit != limits.end()) {
+      own.least = static_cast<double>(own.times) * limit->second.seconds;
+      report.bounded += own.seconds;
+      report.least += own.least;
+    }
+    Spent& kind = kinds[step->kind];
+    kind.times += own.times;
+    kind.seconds += own.seconds;
+    kind.bytes += own.bytes;
+    kind.arithmetic += own.arithmetic;
+    kind.least += own.least;
+    report.between -= own.seconds;
+  }
+  for (const auto& [name, own] : kinds)
+    report.kinds.push_back({name, own});
+  std::ranges::sort(report.kinds, std::ranges::greater(),
+                    [](const auto& kind) { return kind.spent.seconds; });
+  for (const auto& [step, own] : spent)
+    report.steps.push_back({own, own.least > 0 ? std::string(limits.at(step).what) : "", step->kind,
+                            nameOf(*step), step->detail});
+  std::ranges::sort(report.steps, std::ranges::greater(),
+                    [](const auto& step) { return step.spent.seconds; });
+  return report;
+}
+
+std::string text(const ProfileReport& report) {
+  const double total = report.seconds;
+  TextTable byKind{{"ms", "share", "times", "Gop/s", "GB/s", "of limit", "kind"}};
+  for (const ProfileReport::Kind& kind : report.kinds) {
+    byKind.push_back(figures(kind.spent, total));
+    byKind.back().push_back(reached(kind.spent));
+    byKind.back().push_back(kind.name);
+  }
+  byKind.push_back({fmt::format("{:.3f}", report.between * 1e3),
+                    fmt::format("{:.1f} %", 100 * report.between / total), "", "", "", "",
+                    "between steps"});
+  constexpr std::size_t kMost = 10, kWidth = 48;
+  TextTable bySteps{
+      {"ms", "share", "times", "Gop/s", "GB/s", "limit", "of it", "kind", "source", "what"}};
+  for (const ProfileReport::Step& step :
+       std::span(report.steps).first(std::min(report.steps.size(), kMost))) {
+    bySteps.push_back(figures(step.spent, total));
+    for (const std::string& word : {step.limit, reached(step.spent), step.kind,
+                                    cut(step.name, kWidth), cut(step.detail, kWidth)})
+      bySteps.back().push_back(word);
+  }
+  return fmt::format("profile    one run of {:.3f} ms, in {} steps\n{}"
+                     "roofline   {:.3f} ms at the limits of its steps, {:.0f} % of the run; {:.3f} "
+                     "ms of it are steps without one, or between steps\n\n{}\n{}",
+                     total * 1e3, report.steps.size(), text(report.limits), report.least * 1e3,
+                     100 * report.least / total, (total - report.bounded) * 1e3,
+                     plainText(std::move(byKind)), plainText(std::move(bySteps)));
+}
+
+Json json(const ProfileReport& report) {
+  Json kinds = Json::array(), steps = Json::array();
+  for (const ProfileReport::Kind& kind : report.kinds) {
+    Json entry{{"kind", kind.name}};
+    entry.update(json(kind.spent, report.seconds));
+    kinds.push_back(std::move(entry));
+  }
+  for (const ProfileReport::Step& step : report.steps) {
+    Json entry{{"kind", step.kind}, {"source", step.name}, {"what", step.detail}};
+    entry.update(json(step.spent, report.seconds));
+    entry["limit"] = step.limit.empty() ? Json(nullptr) : Json(step.limit);
+    steps.push_back(std::move(entry));
+  }
+  return {{"seconds", report.seconds},         {"limit_seconds", report.least},
+          {"bounded_seconds", report.bounded}, {"between_seconds", report.between},
+          {"limits", json(report.limits)},     {"kinds", std::move(kinds)},
+          {"steps", std::move(steps)}};
+}
+
+std::string traceJson(const RunProfile& profile, const Explanation& explanation,
+                      const ProfileReport& report) {
   const StepsById steps = stepsById(explanation);
+  const Limits limits = limitsOf(explanation, report.limits);
   Json events = Json::array();
   int threads = 0;
   for (const RunProfile::Event& event : profile.events()) {
@@ -147,6 +259,11 @@ std::string traceJson(const RunProfile& profile, const Explanation& explanation)
       }
       if (step.arithmetic > 0)
         arguments["Gop/s"] = step.arithmetic / event.seconds / 1e9;
+      if (const auto limit = limits.find(&step); limit != limits.end()) {
+        arguments["limit"] = limit->second.what;
+        arguments["limit_us"] = limit->second.seconds * 1e6;
+        arguments["of_limit"] = limit->second.seconds / event.seconds;
+      }
       entry["args"] = std::move(arguments);
     }
     events.push_back(std::move(entry));
@@ -158,52 +275,11 @@ std::string traceJson(const RunProfile& profile, const Explanation& explanation)
          {"pid", 1},
          {"tid", thread},
          {"args", {{"name", thread == 0 ? "steps" : fmt::format("thread {}", thread)}}}});
-  return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}}.dump(
-             -1, ' ', false, Json::error_handler_t::replace) +
+  return Json{{"traceEvents", std::move(events)},
+              {"displayTimeUnit", "ns"},
+              {"otherData", {{"profile", json(report)}}}}
+             .dump(-1, ' ', false, Json::error_handler_t::replace) +
          "\n";
-}
-
-std::string profileText(const RunProfile& profile, const Explanation& explanation) {
-  const auto spent = spentBySteps(profile, explanation);
-  std::map<std::string, Spent> kinds;
-  double inSteps = 0;
-  for (const auto& [step, own] : spent) {
-    Spent& kind = kinds[step->kind];
-    kind.times += own.times;
-    kind.seconds += own.seconds;
-    kind.bytes += own.bytes;
-    kind.arithmetic += own.arithmetic;
-    inSteps += own.seconds;
-  }
-  const auto isLonger = [](const auto& a, const auto& b) {
-    return a.second.seconds > b.second.seconds;
-  };
-  TextTable byKind{{"ms", "share", "times", "Gop/s", "GB/s", "kind"}};
-  std::vector<std::pair<std::string, Spent>> sorted(kinds.begin(), kinds.end());
-  std::ranges::sort(sorted, isLonger);
-  const double total = profile.seconds();
-  for (const auto& [kind, own] : sorted) {
-    byKind.push_back(figures(own, total));
-    byKind.back().push_back(kind);
-  }
-  byKind.push_back({fmt::format("{:.3f}", (total - inSteps) * 1e3),
-                    fmt::format("{:.1f} %", 100 * (total - inSteps) / total), "", "", "",
-                    "between steps"});
-
-  constexpr std::size_t kMost = 10, kWidth = 48;
-  std::vector<std::pair<const Explanation::Step*, Spent>> longest(spent.begin(), spent.end());
-  std::ranges::sort(longest, isLonger);
-  longest.resize(std::min(longest.size(), kMost));
-  TextTable bySteps{{"ms", "share", "times", "Gop/s", "GB/s", "kind", "source", "what"}};
-  for (const auto& [step, own] : longest) {
-    bySteps.push_back(figures(own, total));
-    for (const std::string& word :
-         {step->kind, cut(nameOf(*step), kWidth), cut(step->detail, kWidth)})
-      bySteps.back().push_back(word);
-  }
-  return fmt::format("profile    one run of {:.3f} ms, in {} steps\n\n{}\n{}", total * 1e3,
-                     explanation.steps.size(), plainText(std::move(byKind)),
-                     plainText(std::move(bySteps)));
 }
 
 } // namespace octavo::tools

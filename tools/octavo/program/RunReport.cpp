@@ -183,6 +183,8 @@ std::string text(const RunReport& report) {
   }
   if (report.dotErrors)
     text += "\n" + tools::text(*report.dotErrors);
+  if (report.profile)
+    text += "\n" + tools::text(*report.profile);
   return text;
 }
 
@@ -234,6 +236,8 @@ std::string json(const RunReport& report) {
     }
     document["outputs"].push_back(std::move(entry));
   }
+  if (report.profile)
+    document["profile"] = json(*report.profile);
   if (report.dotErrors)
     document["per_op"] = backends::json(*report.dotErrors);
   // A name in the program may be any bytes; what is not UTF-8 is replaced.

@@ -1,6 +1,8 @@
 // What `octavo run` has to say, as text and as JSON (docs/commands/run.md has the schema).
 #pragma once
 
+#include "tools/octavo/program/RunProfile.h"
+
 #include "octavo/Backends/DotErrors.h"
 #include "octavo/Numerics/Tensor.h"
 #include "octavo/Runtime/Argument.h"
@@ -79,6 +81,7 @@ struct RunReport {
   RunTimes times;
   std::string comparedWith = {}; ///< f32, the program as it is, or reference
   std::optional<RunTimes> comparedTimes;
+  std::optional<ProfileReport> profile = {};
   std::vector<OutputReport> outputs;
   std::optional<backends::DotErrors> dotErrors = {};
 };
