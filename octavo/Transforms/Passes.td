@@ -17,10 +17,17 @@ def QuantizeDots : Pass<"octavo-quantize-dots", "::mlir::ModuleOp"> {
     only such dots use becomes an argument of scaled type with the attribute `octavo.quantize`, so
     that it is quantized once, when it is bound. Every other operand is quantized in the program.
 
+    `recipe` gives each dot its own format (docs/recipes.md), in place of weights, activations, rule,
+    non-finite, preset, calibration and range. With `calibration` activations have the scales of the
+    ranges that `octavo calibrate` found.
+
     Every dot gets a remark: what it became, or why it was left.
   }];
   let dependentDialects = ["::octavo::ir::OctavoDialect", "::octavo::stablehlo::StableHLODialect"];
   let options = [
+    Option<"recipe", "recipe", "std::string", "", "Rules that give each dot its format: a file of JSON, or the name of a recipe">,
+    Option<"calibration", "calibration", "std::string", "", "A calibration: scales of activations are constants">,
+    Option<"range", "range", "std::string", "", "Which range of the calibration: amax (the default), percentile:P, mse">,
     Option<"weights", "weights", "std::string", "", "Scaled format of weights, as octavo formats lists them">,
     Option<"activations", "activations", "std::string", "",
            "Scaled format of activations, or none; default: what the weights' format goes with">,

@@ -1,6 +1,7 @@
 // octavo-quantize-dots for pass managers: options from text, records to remarks.
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/QuantizeDots.h"
+#include "octavo/Transforms/Recipe.h"
 
 #include "mlir/IR/Diagnostics.h"
 
@@ -52,8 +53,34 @@ private:
 
   llvm::Expected<DotOptions> parseOptions() {
     DotOptions result;
+    if (llvm::Error error = recipe.empty() ? parseFormats(result) : parseRecipe(result))
+      return std::move(error);
+    result.match = match;
+    result.exclude = exclude;
+    result.parameters = parameters;
+    result.minSize = minSize;
+    result.activationPairs = bothActivations ? ActivationPairs::Quantize : ActivationPairs::Leave;
+    result.weightTime = ahead ? WeightTime::Ahead : WeightTime::InProgram;
+    return result;
+  }
+
+  llvm::Error parseRecipe(DotOptions& result) {
+    for (const Option<std::string>* each :
+         {&weights, &activations, &rule, &nonFinite, &preset, &calibration, &range})
+      if (!each->empty())
+        return llvm::createStringError(each->getArgStr() +
+                                       "= is given beside recipe=, whose rules say it; give one");
+    llvm::Expected<std::vector<DotRule>> rules = readRecipe(recipe);
+    if (!rules)
+      return rules.takeError();
+    result.rules = std::move(*rules);
+    return llvm::Error::success();
+  }
+
+  /// One format for all dots.
+  llvm::Error parseFormats(DotOptions& result) {
     if (weights.empty())
-      return llvm::createStringError("weights=FORMAT must be given");
+      return llvm::createStringError("weights=FORMAT or recipe=FILE must be given");
     llvm::Expected<const format::ScaledFormat*> found = findFormat("weights", weights);
     if (!found)
       return found.takeError();
@@ -80,13 +107,24 @@ private:
       return llvm::createStringError("no policy \"" + nonFinite +
                                      "\" for NaN and Inf; available:" + known);
     }
-    result.match = match;
-    result.exclude = exclude;
-    result.parameters = parameters;
-    result.minSize = minSize;
-    result.activationPairs = bothActivations ? ActivationPairs::Quantize : ActivationPairs::Leave;
-    result.weightTime = ahead ? WeightTime::Ahead : WeightTime::InProgram;
-    return result;
+    if (!calibration.empty()) {
+      auto read = analysis::readCalibration(calibration.getValue());
+      if (!read)
+        return llvm::createStringError(read.error().message());
+      result.scales = std::make_shared<const StaticScales>(
+          StaticScales{calibration.getValue(), std::move(*read)});
+    }
+    if (!range.empty()) {
+      const auto found = analysis::findRangeChoice(range);
+      if (!found)
+        return llvm::createStringError("no range \"" + range +
+                                       "\"; available: " + std::string(analysis::kRangeSpellings));
+      if (!result.scales)
+        return llvm::createStringError(
+            "range= chooses a range of a calibration: give calibration= too");
+      result.range = *found;
+    }
+    return llvm::Error::success();
   }
 
   static void remark(const DotRecord& dot) {

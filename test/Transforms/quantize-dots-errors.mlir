@@ -11,7 +11,7 @@
 // RUN: not octavo-opt %s -octavo-quantize-dots=weights=mxfp4 2>&1 | FileCheck %s --check-prefix=NAN
 // RUN: octavo-opt %s -octavo-quantize-dots="weights=mxfp4 non-finite=propagate" 2>/dev/null | FileCheck %s --check-prefix=PROPAGATE
 
-// NONE: octavo-quantize-dots: weights=FORMAT must be given
+// NONE: octavo-quantize-dots: weights=FORMAT or recipe=FILE must be given
 // FORMAT: no scaled format "mxfp5", given for weights; available: mxfp8_e4m3 mxfp8_e5m2
 // ACTIVATIONS: no scaled format "mxfp5", given for activations; available:
 // RULE: no scale rule "up"; available: floor ceil even round-up nearest

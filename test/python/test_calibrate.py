@@ -317,6 +317,20 @@ def test_the_written_program_has_the_scale(diagonal):
     np.testing.assert_array_equal(np.load(folder / "z.npy"), direct)
 
 
+@pytest.mark.parametrize("kind", ["amax", "percentile:99", "mse"])
+def test_the_pass_takes_a_calibration(diagonal, kind):
+    folder, made, _, _ = diagonal
+    made(448)
+    octavo("quantize", folder / "net.mlir", "--format", "fp8_tensor", "--calibration", folder / "found.json",
+           "--range", kind, "-o", folder / "command.mlir")
+    options = f"weights=fp8_tensor calibration={folder}/found.json range={kind}"
+    subprocess.run([BIN / "octavo-opt", folder / "net.mlir", f"--octavo-quantize-dots={options}", "-o",
+                    folder / "pass.mlir"], check=True, capture_output=True, timeout=120)
+    by_pass, by_command = (subprocess.run([BIN / "octavo-opt", folder / f"{name}.mlir"], check=True, capture_output=True,
+                                          text=True, timeout=120).stdout for name in ("pass", "command"))
+    assert "amax = " in by_pass and by_pass == by_command
+
+
 @pytest.mark.parametrize("name, largest", [("fp8_tensor", 448), ("nvfp4", 2688)])
 def test_plain_stablehlo_of_it_gives_the_same(diagonal, name, largest):
     folder, made, _, _ = diagonal

@@ -2,11 +2,12 @@
 answered to recipes that are wrong."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from program_commands import octavo
+from program_commands import BIN, octavo
 
 pytestmark = pytest.mark.mlir
 
@@ -63,6 +64,41 @@ def test_one_rule_is_what_the_options_say(quantized):
         by_options = json.loads(octavo("quantize", MINILM, "--json", *options))
         by_rule = quantized(rule)
         assert by_rule["dots"] == by_options["dots"] and by_rule["weights"] == by_options["weights"]
+
+
+def quantized_by_the_pass(program, options, output, code=0):
+    done = subprocess.run([BIN / "octavo-opt", program, f"--octavo-quantize-dots={options}", "-o", output],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+def without_locations(program):
+    return subprocess.run([BIN / "octavo-opt", program], capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def test_the_pass_takes_recipes(written, tmp_path):
+    rules = written({"rules": [{"dots": QUERY, "keep": "f32", "reason": "measured"},
+                               {"dots": "re:layer0/", "weights": "mxfp4", "activations": "none"},
+                               {"weights": "mxfp8_e4m3"}]})
+    for recipe in (rules, "mxfp8-inner"):
+        told = quantized_by_the_pass(MINILM, f"recipe={recipe}", tmp_path / "pass.mlir")
+        octavo("quantize", MINILM, "--recipe", recipe, "-o", tmp_path / "command.mlir")
+        assert without_locations(tmp_path / "pass.mlir") == without_locations(tmp_path / "command.mlir")
+    assert "left: mxfp8-inner: rules[1] keeps it: last dot of the program" in told
+
+
+@pytest.mark.parametrize("options, says", [
+    ("recipe=mxfp8-outer", 'mxfp8-outer'),
+    ("recipe=mxfp8 weights=mxfp4", "weights= is given beside recipe=, whose rules say it; give one"),
+    ("recipe=mxfp8 calibration=c.json", "calibration= is given beside recipe="),
+    ("", "weights=FORMAT or recipe=FILE must be given"),
+    ("weights=fp8_tensor calibration=missing.json", "missing.json"),
+    ("weights=fp8_tensor range=mse", "range= chooses a range of a calibration: give calibration= too"),
+    ("weights=fp8_tensor range=most", 'no range "most"; available: amax, percentile:P, mse'),
+])
+def test_wrong_options_of_the_pass(tmp_path, options, says):
+    assert says in quantized_by_the_pass(MINILM, options, tmp_path / "out.mlir", code=1)
 
 
 def test_first_last_and_small_dots(quantized):
