@@ -1,5 +1,6 @@
 #include "octavo/Transforms/CarriedParts.h"
 
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/TensorFacts.h"
 #include "octavo/Transforms/UnusedOperations.h"
@@ -47,82 +48,143 @@ mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, const
                                 : stablehlo::ConvertOp::create(builder, location, type, wide);
 }
 
-/// Null where the value that is carried at a place is not of the same parts in every round.
-stablehlo::WhileOp carryParts(stablehlo::WhileOp loop, unsigned place) {
-  const mlir::Type wide = loop->getOperand(place).getType();
+/// Puts parts in the place of one of a terminator's operands, as the last, and gives what computed
+/// that.
+mlir::Operation* endWith(mlir::Operation* end, unsigned place, const Dequantized& parts) {
+  mlir::Operation* wide = end->getOperand(place).getDefiningOp();
+  end->eraseOperand(place);
+  end->insertOperands(end->getNumOperands(), values(parts));
+  return wide;
+}
+
+/// An operation like `op` with these operands and the parts in the place of a result, as the last.
+mlir::Operation* withParts(mlir::Operation* op, mlir::ValueRange operands, unsigned place,
+                           const Dequantized& parts) {
+  mlir::OpBuilder builder(op);
+  llvm::SmallVector<mlir::Type> types(op->getResultTypes());
+  types.erase(types.begin() + place);
+  for (mlir::Value part : values(parts))
+    types.push_back(part.getType());
+  mlir::OperationState state(op->getLoc(), op->getName(), operands, types, op->getAttrs());
+  for (mlir::Region& region : op->getRegions())
+    state.addRegion()->takeBody(region);
+  mlir::Operation* narrow = builder.create(state);
+  const std::size_t first = types.size() - values(parts).size();
+  for (unsigned i = 0, j = 0; i < op->getNumResults(); ++i) {
+    mlir::Value result = op->getResult(i);
+    if (i != place)
+      result.replaceAllUsesWith(narrow->getResult(j++));
+    else if (!result.use_empty())
+      result.replaceAllUsesWith(dequantized(builder, op->getLoc(),
+                                            heldBy(parts, narrow->getResults().drop_front(first)),
+                                            result.getType()));
+  }
+  op->erase();
+  return narrow;
+}
+
+/// Adds arguments for the parts to a block, in the place of one for their values.
+llvm::SmallVector<mlir::Value> takeParts(mlir::Block& block, unsigned place,
+                                         const Dequantized& parts) {
+  llvm::SmallVector<mlir::Value> held;
+  const mlir::Location location = block.getArgument(place).getLoc();
+  for (mlir::Value part : values(parts))
+    held.push_back(block.addArgument(part.getType(), location));
+  mlir::BlockArgument argument = block.getArgument(place);
+  if (!argument.use_empty()) {
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&block);
+    argument.replaceAllUsesWith(
+        dequantized(builder, location, heldBy(parts, held), argument.getType()));
+  }
+  block.eraseArgument(place);
+  return held;
+}
+
+/// The loop with parts at the end of what it carries, in the place of their values; null where the
+/// value at a place is not of the same parts in every round. What is within the loop is tried on a
+/// copy of it, since loops and branches there change, too.
+mlir::Operation* carried(stablehlo::WhileOp loop, unsigned place) {
   ScaledOrigins before;
-  ScaledOrigin origin = before.of(loop->getOperand(place));
-  const auto* found = std::get_if<Dequantized>(&origin);
-  if (found == nullptr || found->elements == loop->getOperand(place))
-    return {};
-  const Dequantized parts = *found;
-  const llvm::SmallVector<mlir::Value> carried = values(parts);
-  mlir::Block &body = loop.getBody().front(), &condition = loop.getCond().front();
+  const ScaledOrigin origin = before.of(loop->getOperand(place));
+  const auto* parts = std::get_if<Dequantized>(&origin);
+  if (parts == nullptr || parts->elements == loop->getOperand(place))
+    return nullptr;
+  mlir::OpBuilder builder(loop);
+  auto trial = llvm::cast<stablehlo::WhileOp>(builder.clone(*loop));
+  mlir::Block& body = trial.getBody().front();
   mlir::Operation* end = body.getTerminator();
-  const unsigned first = body.getNumArguments();
-  const llvm::SmallVector<mlir::Location> locations(carried.size(), loop.getLoc());
-  const auto inBody = llvm::to_vector_of<mlir::Value>(
-      body.addArguments(mlir::TypeRange(mlir::ValueRange(carried)), locations));
+  takeParts(body, place, *parts);
+  carryParts(trial.getBody());
+  llvm::SetVector<mlir::Operation*> wide;
   {
     ScaledOrigins within;
-    within.assume(body.getArgument(place), heldBy(parts, inBody));
-    ScaledOrigin next = within.of(end->getOperand(place));
+    const ScaledOrigin next = within.of(end->getOperand(place));
     const auto* again = std::get_if<Dequantized>(&next);
-    if (again != nullptr && fitTogether(parts, *again))
-      end->insertOperands(end->getNumOperands(), values(*again));
+    if (again != nullptr && fitTogether(*parts, *again))
+      wide.insert(endWith(end, place, *again));
   }
-  if (end->getNumOperands() == first) {
-    body.eraseArguments(first, static_cast<unsigned>(carried.size()));
-    return {};
+  if (wide.empty()) {
+    trial->erase();
+    return nullptr;
   }
-  mlir::Operation* wideNext = end->getOperand(place).getDefiningOp();
-  const auto inCondition = llvm::to_vector_of<mlir::Value>(
-      condition.addArguments(mlir::TypeRange(mlir::ValueRange(carried)), locations));
-  for (auto [block, held] : {std::pair(&body, &inBody), std::pair(&condition, &inCondition)}) {
-    mlir::BlockArgument argument = block->getArgument(place);
-    if (block == &body)
-      end->eraseOperand(place);
-    if (!argument.use_empty()) {
-      mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(block);
-      mlir::Value again = dequantized(builder, loop.getLoc(), heldBy(parts, *held), wide);
-      argument.replaceAllUsesWith(again);
-    }
-    block->eraseArgument(place);
-  }
-  llvm::SmallVector<mlir::Value> operands(loop->getOperands());
-  operands.erase(operands.begin() + place);
-  operands.append(carried.begin(), carried.end());
-  mlir::OpBuilder builder(loop);
-  auto narrow = stablehlo::WhileOp::create(builder, loop.getLoc(),
-                                           mlir::TypeRange(mlir::ValueRange(operands)), operands);
-  narrow->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-  narrow.getCond().takeBody(loop.getCond());
-  narrow.getBody().takeBody(loop.getBody());
-  for (unsigned i = 0, j = 0; i < loop->getNumResults(); ++i) {
-    if (i != place) {
-      loop->getResult(i).replaceAllUsesWith(narrow->getResult(j++));
-    } else if (!loop->getResult(i).use_empty()) {
-      const mlir::ValueRange last = narrow->getResults().take_back(carried.size());
-      loop->getResult(i).replaceAllUsesWith(
-          dequantized(builder, loop.getLoc(), heldBy(parts, last), wide));
-    }
-  }
+  eraseUnused(std::move(wide));
+  takeParts(trial.getCond().front(), place, *parts);
+  loop->replaceAllUsesWith(trial);
   loop->erase();
-  if (wideNext != nullptr)
-    eraseUnused({&wideNext, &wideNext + 1});
-  return narrow;
+  llvm::SmallVector<mlir::Value> operands(trial->getOperands());
+  operands.erase(operands.begin() + place);
+  operands.append(values(*parts));
+  return withParts(trial, operands, place, *parts);
+}
+
+/// The branches with parts at the end of their results, in the place of their values; null where
+/// they do not give the same parts.
+mlir::Operation* chosen(mlir::Operation* op, unsigned place) {
+  llvm::SmallVector<Dequantized> found;
+  llvm::SetVector<mlir::Operation*> wide;
+  {
+    ScaledOrigins origins;
+    for (mlir::Region& region : op->getRegions()) {
+      const mlir::Value value = region.front().getTerminator()->getOperand(place);
+      const ScaledOrigin origin = origins.of(value);
+      const auto* parts = std::get_if<Dequantized>(&origin);
+      if (parts == nullptr || parts->elements == value ||
+          (!found.empty() && !fitTogether(found.front(), *parts)))
+        return nullptr;
+      found.push_back(*parts);
+    }
+    for (auto [region, parts] : llvm::zip_equal(op->getRegions(), found))
+      wide.insert(endWith(region.front().getTerminator(), place, parts));
+  }
+  eraseUnused(std::move(wide));
+  return withParts(op, op->getOperands(), place, found.front());
 }
 
 } // namespace
 
-stablehlo::WhileOp carryParts(stablehlo::WhileOp loop) {
-  for (unsigned place = 0; place < loop->getNumOperands();) {
-    if (stablehlo::WhileOp narrow = carryParts(loop, place))
-      loop = narrow; // the next value has come to this place
-    else
-      ++place;
-  }
-  return loop;
+void carryParts(mlir::Region& region) {
+  for (mlir::Block& block : region)
+    for (mlir::Operation& each : llvm::make_early_inc_range(block)) {
+      mlir::Operation* op = &each;
+      const bool isLoop = llvm::isa<stablehlo::WhileOp>(op);
+      const bool isChoice = llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op);
+      const auto rewrite = [&] {
+        for (unsigned place = 0; (isLoop || isChoice) && place < op->getNumResults();) {
+          mlir::Operation* narrow =
+              isLoop ? carried(llvm::cast<stablehlo::WhileOp>(op), place) : chosen(op, place);
+          if (narrow != nullptr)
+            op = narrow; // the next value has come to this place
+          else
+            ++place;
+        }
+      };
+      if (isLoop) // what it carries decides what those within do
+        rewrite();
+      for (mlir::Region& inner : op->getRegions())
+        carryParts(inner);
+      if (isChoice)
+        rewrite();
+    }
 }
 
 } // namespace octavo::transforms

@@ -1,14 +1,15 @@
-// Loops that carry dequantized values, made to carry their codes and scales.
+// Loops and branches of dequantized values, made ones of codes and scales.
 #pragma once
 
-#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "mlir/IR/Region.h"
 
 namespace octavo::transforms {
 
-/// Where a value that a loop carries is dequantized before it, and in each round is what it was or
-/// is dequantized again, from codes of one format in one grid of blocks: carries these in its
-/// place. The wide values, before and within and after, are octavo.dequantize of them. Gives the
-/// loop, which is another operation where anything changed.
-stablehlo::WhileOp carryParts(stablehlo::WhileOp loop);
+/// Where a value that a loop within carries is dequantized before it, and in each round is what it
+/// was or is dequantized again, from codes of one format in one grid of blocks, the loop carries
+/// these in its place; where all branches of an `if` or a `case` give such values, they give codes
+/// and scales. The wide values, before and within and after, are octavo.dequantize of them. Of
+/// loops and branches within one another, too.
+void carryParts(mlir::Region& region);
 
 } // namespace octavo::transforms

@@ -1,10 +1,10 @@
 #include "octavo/Transforms/ConvolutionPatches.h"
 
-#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace octavo::transforms {
 
@@ -26,13 +26,31 @@ mlir::Value transposed(mlir::OpBuilder& builder, mlir::Value value, const Axes& 
                                               value, order);
 }
 
-} // namespace
-
-bool isOfPatches(stablehlo::ConvolutionOp op) {
-  return op.getFeatureGroupCount() == 1 && op.getBatchGroupCount() == 1 && typeOf(op.getLhs()) &&
-         typeOf(op.getRhs()) && typeOf(op.getResult()) &&
-         !llvm::is_contained(op.getWindowReversal().value_or(llvm::ArrayRef<bool>()), true);
+mlir::Value reshaped(mlir::OpBuilder& builder, mlir::Value value, const Axes& shape) {
+  return shapeOf(value) == llvm::ArrayRef(shape)
+             ? value
+             : stablehlo::ReshapeOp::create(builder, value.getLoc(), typeOf(value).clone(shape),
+                                            value);
 }
+
+/// An axis cut into groups: an axis of `groups` before it.
+Axes grouped(llvm::ArrayRef<std::int64_t> shape, std::size_t axis, std::int64_t groups) {
+  Axes result(shape);
+  result[axis] /= groups;
+  result.insert(result.begin() + static_cast<std::ptrdiff_t>(axis), groups);
+  return result;
+}
+
+/// The axes in order, but one of them, which is at another place.
+Axes moved(std::size_t rank, std::size_t from, std::size_t to) {
+  Axes order = llvm::to_vector(llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(rank)));
+  const std::int64_t axis = order[from];
+  order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
+  order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), axis);
+  return order;
+}
+
+} // namespace
 
 ProductOfPatches writePatches(stablehlo::ConvolutionOp op) {
   mlir::OpBuilder builder(op);
@@ -70,7 +88,7 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op) {
                                      interior);
   }
 
-  Axes shape = {extent(op.getResult(), numbers.getOutputBatchDimension())}, window;
+  Axes shape = {extent(op.getLhs(), numbers.getInputBatchDimension())}, window;
   for (std::int64_t axis : numbers.getOutputSpatialDimensions())
     shape.push_back(extent(op.getResult(), axis));
   for (std::int64_t axis : windowAxes)
@@ -85,7 +103,7 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op) {
     for (std::size_t i = spatial; i-- > 0; rest /= window[i]) {
       starts[i + 1] = rest % window[i] * dilation[i];
       steps[i + 1] = strides[i];
-      limits[i + 1] = starts[i + 1] + (shape[i + 1] - 1) * strides[i] + 1;
+      limits[i + 1] = std::max(starts[i + 1], starts[i + 1] + (shape[i + 1] - 1) * strides[i] + 1);
     }
     slices.push_back(stablehlo::SliceOp::create(builder, location, typeOf(input).clone(shape),
                                                 input, starts, limits, steps));
@@ -97,26 +115,71 @@ ProductOfPatches writePatches(stablehlo::ConvolutionOp op) {
                   : stablehlo::ConcatenateOp::create(builder, location, typeOf(input).clone(shape),
                                                      slices, last);
 
+  mlir::Value kernel = op.getRhs();
+  Axes reversed;
+  for (auto [axis, isReversed] :
+       llvm::zip(windowAxes, op.getWindowReversal().value_or(llvm::ArrayRef<bool>())))
+    if (isReversed)
+      reversed.push_back(axis);
+  if (!reversed.empty())
+    kernel = stablehlo::ReverseOp::create(builder, location, kernel.getType(), kernel, reversed);
   order.assign(windowAxes.begin(), windowAxes.end());
   order.append(
       {numbers.getKernelInputFeatureDimension(), numbers.getKernelOutputFeatureDimension()});
-  const mlir::Value kernel = transposed(builder, op.getRhs(), order);
+  kernel = transposed(builder, kernel, order);
   const std::int64_t outputs = shapeOf(kernel).back();
-  const mlir::Value weight = stablehlo::ReshapeOp::create(
-      builder, location, typeOf(kernel).clone({places * features, outputs}), kernel);
-
+  const auto groups = static_cast<std::int64_t>(op.getFeatureGroupCount()),
+             batches = static_cast<std::int64_t>(op.getBatchGroupCount());
+  const auto dot = [&](mlir::Value lhs, mlir::Value rhs, const Axes& result, const Axes& batching,
+                       const Axes& rhsBatching, const Axes& contracting,
+                       const Axes& rhsContracting) {
+    return stablehlo::DotGeneralOp::create(
+        builder, location, typeOf(op.getResult()).clone(result), lhs, rhs,
+        stablehlo::DotDimensionNumbersAttr::get(op.getContext(), batching, rhsBatching, contracting,
+                                                rhsContracting),
+        mlir::ArrayAttr(), stablehlo::DotAlgorithmAttr());
+  };
+  stablehlo::DotGeneralOp product;
+  mlir::Value result;
+  if (groups > 1) {
+    // [batch, places.., window, group, features] by [window, features, group, out].
+    Axes sides(shape);
+    sides.back() = places;
+    sides.append({groups, features / groups});
+    const mlir::Value lhs = reshaped(builder, patches, sides),
+                      rhs = reshaped(builder, kernel,
+                                     {places, features / groups, groups, outputs / groups});
+    Axes results = {groups};
+    results.append(shape.begin(), shape.end() - 1);
+    results.push_back(outputs / groups);
+    product = dot(lhs, rhs, results, {last + 1}, {2}, {last, last + 2}, {0, 1});
+    result = transposed(builder, product.getResult(),
+                        moved(results.size(), 0, static_cast<std::size_t>(last)));
+  } else if (batches > 1) {
+    // [group, batch, places.., window * features] by [window * features, group, out].
+    const mlir::Value lhs = reshaped(builder, patches, grouped(shape, 0, batches)),
+                      rhs = reshaped(builder, kernel,
+                                     {places * features, batches, outputs / batches});
+    Axes results = grouped(shape, 0, batches);
+    results.back() = outputs / batches;
+    product = dot(lhs, rhs, results, {0}, {1}, {last + 1}, {0});
+    result = transposed(builder, product.getResult(),
+                        moved(results.size(), 0, static_cast<std::size_t>(last)));
+    shape[0] /= batches;
+  } else {
+    shape.back() = outputs;
+    product = dot(patches, reshaped(builder, kernel, {places * features, outputs}), shape, {}, {},
+                  {last}, {0});
+    result = product.getResult();
+  }
   shape.back() = outputs;
-  const auto dimensions = stablehlo::DotDimensionNumbersAttr::get(
-      op.getContext(), llvm::ArrayRef<std::int64_t>(), llvm::ArrayRef<std::int64_t>(), {last}, {0});
-  auto dot = stablehlo::DotGeneralOp::create(builder, location, typeOf(op.getResult()).clone(shape),
-                                             patches, weight, dimensions, mlir::ArrayAttr(),
-                                             stablehlo::DotAlgorithmAttr());
+  result = reshaped(builder, result, shape);
   order.assign(spatial + 2, 0);
   order[static_cast<std::size_t>(numbers.getOutputBatchDimension())] = 0;
   order[static_cast<std::size_t>(numbers.getOutputFeatureDimension())] = last;
   for (auto [i, axis] : llvm::enumerate(numbers.getOutputSpatialDimensions()))
     order[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(i) + 1;
-  return {dot, transposed(builder, dot.getResult(), order)};
+  return {product, transposed(builder, result, order)};
 }
 
 } // namespace octavo::transforms

@@ -6,16 +6,14 @@
 
 namespace octavo::transforms {
 
-/// Whether a convolution is one: of one feature and batch group, windows not reversed, known
-/// extents.
-bool isOfPatches(stablehlo::ConvolutionOp op);
-
 struct ProductOfPatches {
-  stablehlo::DotGeneralOp dot; ///< [batch, places.., window * features] by [window * features, out]
-  mlir::Value result;          ///< the convolution's, of the dot's
+  /// [batch, places.., window * features] by [window * features, out]; of several groups, these are
+  /// a batch axis of both sides, and those of features leave the window an axis of its own.
+  stablehlo::DotGeneralOp dot;
+  mlir::Value result; ///< the convolution's, of the dot's
 };
 
-/// Writes it before a convolution that isOfPatches: the input padded, a slice for each place of the
+/// Writes it before a convolution of known extents: the input padded, a slice for each place of the
 /// window, side by side, in the order in which the convolution sums (rule I21).
 ProductOfPatches writePatches(stablehlo::ConvolutionOp op);
 

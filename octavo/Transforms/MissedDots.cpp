@@ -4,6 +4,7 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Transforms/TensorFacts.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/PassManager.h"
@@ -16,19 +17,6 @@ namespace octavo::transforms {
 static bool isNarrow(mlir::Type type) {
   const auto* format = elementFormat(mlir::getElementTypeOrSelf(type));
   return format != nullptr && format->isNarrow();
-}
-
-static bool hasNarrowFloats(mlir::ModuleOp module) {
-  return module
-      .walk([](mlir::Operation* op) {
-        const bool takesNarrow = llvm::any_of(op->getRegions(), [](mlir::Region& region) {
-          return !region.empty() && llvm::any_of(region.getArgumentTypes(), isNarrow);
-        });
-        return takesNarrow || llvm::any_of(op->getResultTypes(), isNarrow)
-                   ? mlir::WalkResult::interrupt()
-                   : mlir::WalkResult::advance();
-      })
-      .wasInterrupted();
 }
 
 std::string MissedDots::text() const {

@@ -107,15 +107,19 @@ def RecoverScaled : Pass<"octavo-recover-scaled", "::mlir::ModuleOp"> {
       `broadcast_in_dim`, `reshape` and `transpose`, before or after they are computed; one outer scale
       above narrow ones, two levels of f32 scales as one; constants too; codes of scales that
       `bitcast_convert` takes from u8. Scales that are 2^(code - 127) of 8-bit codes, by whatever
-      operations (the interpreter evaluates them on all 256), are E8M0. Where codes 0 and 255 give
-      something else than 2^-127 and NaN, the remark says so.
-    - `transpose`, `reshape`, `broadcast_in_dim`, `slice`, `dynamic_slice`, `gather`,
+      operations (the interpreter evaluates them on all 256), are E8M0, and so are 2^(127 - code) and
+      what is divided by E8M0. Elements whose exponents such codes are added to, as `ldexp` does, are
+      tried on all pairs of codes. Where the program's values differ, of codes 0 and 255 or beyond
+      normal f32, the remark says so.
+    - `transpose`, `reshape`, `reverse`, `broadcast_in_dim`, `slice`, `dynamic_slice`, `gather`,
       `dynamic_update_slice`, `concatenate`, `pad` with 0, `select` against 0 or NaN,
       `optimization_barrier`, `all_gather`, `all_to_all`, `collective_permute` and
       `collective_broadcast` between them and the dot, where they move whole blocks: they are done to
       the codes and to the scales.
     - A `while` that carries such values, unchanged or dequantized again in each round, carries codes
-      and scales.
+      and scales, and an `if` or `case` whose branches all give such values gives these; within one
+      another, too. Calls, and composites but `xla.scaled_dot`, are opened where something narrow is
+      within, a dequantized value goes in, or a scale comes out.
     - A dot of codes without scales has scales of 1. A fake quantization is a quantization: its codes
       are multiplied.
     - `stablehlo.composite "xla.scaled_dot"`, the custom calls `__op$dequantize` and

@@ -8,6 +8,7 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/CarriedParts.h"
 #include "octavo/Transforms/ConvolutionPatches.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ScaledCalls.h"
 #include "octavo/Transforms/ScaledOrigin.h"
 #include "octavo/Transforms/SourceNames.h"
@@ -218,8 +219,10 @@ void Recovery::convolution(stablehlo::ConvolutionOp op) {
   }
   if (!comesFromCodes(record, found))
     return;
-  if (!isOfPatches(op))
-    return miss(record, {op, "has groups or reversed windows", "write one convolution a group"});
+  if (!isStatic(op.getLhs()) || !isStatic(op.getRhs()) || !isStatic(op.getResult()))
+    return miss(record,
+                {op, "has extents that are not known",
+                 "give the arguments types of known extents, as --octavo-refine-shapes does"});
   if (std::optional<Obstacle> obstacle = unfit(op, op->getOperands(), found))
     return miss(record, *obstacle);
   ProductOfPatches product = writePatches(op);
@@ -255,10 +258,9 @@ void Recovery::call(mlir::Operation* op) {
 }
 
 RecoverReport Recovery::run(mlir::ModuleOp module) {
-  llvm::SmallVector<stablehlo::WhileOp> loops;
-  module.walk<mlir::WalkOrder::PreOrder>([&](stablehlo::WhileOp loop) { loops.push_back(loop); });
-  for (stablehlo::WhileOp loop : loops)
-    carryParts(loop);
+  openCalls(module);
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    carryParts(function.getBody());
   llvm::SmallVector<mlir::Operation*> dots;
   module.walk([&](mlir::Operation* op) {
     if (llvm::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp, ir::DotGeneralOp>(op) ||

@@ -10,6 +10,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace octavo::transforms {
 
@@ -182,32 +183,95 @@ std::optional<ScaledOrigins::Grid> ScaledOrigins::gridOf(mlir::Value value) {
   return each;
 }
 
-/// The scales as E8M0 where they are computed from codes of its exponents; else as they are.
-mlir::Value ScaledOrigins::asE8m0(mlir::OpBuilder& builder, mlir::Location location,
-                                  mlir::Value scales, std::string& note) {
-  llvm::SmallVector<mlir::Operation*> moves;
-  mlir::Value core = scales;
-  while (mlir::Operation* op = core.getDefiningOp()) {
-    if (!llvm::isa<stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::BroadcastInDimOp>(op))
-      break;
-    moves.push_back(op);
-    core = op->getOperand(0);
-  }
-  const std::optional<Exponents> exponents = exponentsOf(core);
-  if (!exponents)
-    return scales;
-  note = exponents->difference;
-  const mlir::Type e8m0 = mlirType(builder.getContext(), format::element("e8m0fnu"));
-  mlir::Value value = make<stablehlo::BitcastConvertOp>(
-      builder, location, typeOf(exponents->codes).clone(e8m0), exponents->codes);
+/// Another value moved as one is: the first of the moves is the last.
+mlir::Value ScaledOrigins::movedBy(llvm::ArrayRef<mlir::Operation*> moves, mlir::OpBuilder& builder,
+                                   mlir::Value value) {
   for (mlir::Operation* move : llvm::reverse(moves)) {
     mlir::Operation* same = builder.clone(*move);
     same->setOperand(0, value);
-    same->getResult(0).setType(typeOf(move->getResult(0)).clone(e8m0));
+    same->getResult(0).setType(typeOf(move->getResult(0)).clone(typeOf(value).getElementType()));
     made.push_back(same);
     value = same->getResult(0);
   }
   return value;
+}
+
+/// Codes of exponents as E8M0; 254 - code of reciprocals, which is NaN's 255 of 255.
+mlir::Value ScaledOrigins::asE8m0(mlir::OpBuilder& builder, mlir::Location location,
+                                  mlir::Value codes, bool isReciprocal) {
+  const mlir::Type e8m0 = mlirType(builder.getContext(), format::element("e8m0fnu")),
+                   integer = builder.getIntegerType(8, false);
+  const auto as = [&](mlir::Value value, mlir::Type element) -> mlir::Value {
+    const mlir::RankedTensorType type = typeOf(value).clone(element);
+    return type == value.getType()
+               ? value
+               : make<stablehlo::BitcastConvertOp>(builder, location, type, value);
+  };
+  if (isReciprocal) {
+    codes = as(codes, integer);
+    const mlir::Value most = make<stablehlo::ConstantOp>(
+        builder, location, mlir::DenseElementsAttr::get(typeOf(codes), llvm::APInt(8, 254)));
+    codes = make<stablehlo::SubtractOp>(builder, location, most, codes);
+  }
+  return as(codes, e8m0);
+}
+
+/// The scales as E8M0 where they are computed from codes of its exponents; else as they are.
+mlir::Value ScaledOrigins::asE8m0(mlir::OpBuilder& builder, mlir::Location location,
+                                  mlir::Value scales, std::string& note) {
+  const std::optional<Exponents> exponents = exponentsOf(scales);
+  if (!exponents)
+    return scales;
+  note = exponents->difference;
+  return movedBy(exponents->moves, builder,
+                 asE8m0(builder, location, exponents->codes, exponents->isReciprocal));
+}
+
+/// One over each scale: of E8M0 E8M0, else f32.
+mlir::Value ScaledOrigins::inverse(mlir::OpBuilder& builder, mlir::Location location,
+                                   mlir::Value scales) {
+  if (llvm::isa<mlir::Float8E8M0FNUType>(typeOf(scales).getElementType()))
+    return asE8m0(builder, location, scales, true);
+  const mlir::Value wide = toF32(builder, location, scales);
+  const mlir::Value one = make<stablehlo::ConstantOp>(
+      builder, location, mlir::DenseElementsAttr::get(typeOf(wide), 1.0F));
+  return make<stablehlo::DivOp>(builder, location, one, wide);
+}
+
+/// Elements that integers are added to the exponents of, as by ldexp.
+std::optional<Dequantized> ScaledOrigins::scaledByExponents(mlir::Operation* op) {
+  llvm::SetVector<mlir::Value> below;
+  llvm::SmallVector<mlir::Value> leaves;
+  mlir::Value elements;
+  below.insert(op->operand_begin(), op->operand_end());
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    const mlir::Value value = below[i];
+    mlir::Operation* maker = value.getDefiningOp();
+    if (!comesFromNarrow(value))
+      continue;
+    if (!isCodes(value) && maker != nullptr && isComputedPerElement(maker)) {
+      below.insert(maker->operand_begin(), maker->operand_end());
+      continue;
+    }
+    const ScaledOrigin origin = typeOf(value) ? of(value) : ScaledOrigin();
+    const auto* parts = std::get_if<Dequantized>(&origin);
+    if (parts == nullptr || parts->scales || (elements && !areSame(elements, parts->elements)))
+      return {};
+    elements = parts->elements;
+    leaves.push_back(value);
+  }
+  if (!elements || shapeOf(elements) != shapeOf(op->getResult(0)))
+    return {};
+  const std::optional<Exponents> exponents = exponentsOf(op->getResult(0), elements, leaves);
+  if (!exponents)
+    return {};
+  mlir::OpBuilder builder(op);
+  const std::optional<Grid> grid =
+      gridOf(movedBy(exponents->moves, builder,
+                     asE8m0(builder, op->getLoc(), exponents->codes, exponents->isReciprocal)));
+  if (!grid || elementCount(shapeOf(grid->value)) == elementCount(shapeOf(elements)))
+    return {};
+  return Dequantized{elements, grid->value, grid->block, {}, exponents->difference};
 }
 
 } // namespace octavo::transforms

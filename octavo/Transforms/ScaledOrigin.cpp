@@ -95,13 +95,21 @@ mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequ
   }
   for (std::int64_t& extent : block)
     extent = std::max<std::int64_t>(extent, 1);
+  if (type.getNumElements() == 0) { // no scales either
+    Extents grid;
+    for (auto [extent, each] : llvm::zip_equal(type.getShape(), block))
+      grid.push_back((extent + each - 1) / each);
+    const auto none = mlir::RankedTensorType::get(
+        grid, llvm::cast<mlir::RankedTensorType>(scales.getType()).getElementType());
+    scales = stablehlo::ConstantOp::create(
+        builder, location, mlir::DenseElementsAttr::get(none, llvm::ArrayRef<mlir::Attribute>()));
+  }
   const auto scaled = ir::ScaledType::get(
       builder.getContext(), type.getShape(), elementFormat(type.getElementType()),
       elementFormat(typeOf(scales).getElementType()), block, static_cast<bool>(parts.outer));
   return ir::PackOp::create(builder, location, scaled, parts.elements, scales, parts.outer);
 }
 
-/// Whether codes are among what a value is computed from, without another product or sum between.
 bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
   if (const auto found = narrow.find(value); found != narrow.end())
     return found->second;
@@ -129,10 +137,24 @@ bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
   bool any = false;
   for (mlir::Value operand : op->getOperands())
     any = any || comesFromNarrow(operand);
+  if (llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
+    for (mlir::Region& region : op->getRegions())
+      any = any || comesFromNarrow(region.front().getTerminator()->getOperand(
+                       llvm::cast<mlir::OpResult>(value).getResultNumber()));
   return narrow[value] = any;
 }
 
 ScaledOrigin ScaledOrigins::find(mlir::Value value) {
+  ScaledOrigin origin = traced(value);
+  mlir::Operation* op = value.getDefiningOp();
+  if (std::holds_alternative<Obstacle>(origin) && op != nullptr && typeOf(value) &&
+      isComputedPerElement(op))
+    if (std::optional<Dequantized> parts = scaledByExponents(op))
+      return *parts;
+  return origin;
+}
+
+ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
   if (isCodes(value) && typeOf(value))
     return Dequantized{value};
   if (!comesFromNarrow(value))
@@ -179,7 +201,7 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
     return concatenated(op);
   if (llvm::isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
                 stablehlo::SliceOp, stablehlo::DynamicSliceOp, stablehlo::PadOp,
-                stablehlo::SelectOp, stablehlo::GatherOp>(op)) {
+                stablehlo::SelectOp, stablehlo::GatherOp, stablehlo::ReverseOp>(op)) {
     auto select = llvm::dyn_cast<stablehlo::SelectOp>(op);
     ScaledOrigin inner = of(op->getOperand(!select ? 0 : movesFirstArm(select) ? 1 : 2));
     if (const auto* parts = std::get_if<Dequantized>(&inner))
@@ -187,8 +209,12 @@ ScaledOrigin ScaledOrigins::find(mlir::Value value) {
     if (std::holds_alternative<Obstacle>(inner))
       return inner;
   }
+  if (llvm::isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
+    return Obstacle{op, "chooses among values that are not all codes in the same blocks",
+                    "give all branches codes of one format, in the same blocks"};
   if (llvm::isa<mlir::CallOpInterface>(op))
-    return Obstacle{op, "calls a function", "inline it (octavo-opt --inline)"};
+    return Obstacle{op, "calls a function that has no body, or calls itself",
+                    "dequantize after the call"};
   return Obstacle{op, "stands between the scale and the dot",
                   "apply it before the quantization, or after the dot"};
 }
@@ -211,15 +237,11 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
                     "broadcast one scale a tensor, row, column or block to the tensor's shape"};
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPoint(op);
-  if (isDivided) {
-    const mlir::Value wide = toF32(builder, op->getLoc(), grid->value);
-    const mlir::Value one = make<stablehlo::ConstantOp>(
-        builder, op->getLoc(), mlir::DenseElementsAttr::get(typeOf(wide), 1.0F));
-    grid->value = make<stablehlo::DivOp>(builder, op->getLoc(), one, wide);
-  }
   ScaledOrigin result = *parts;
   Dequantized& changed = std::get<Dequantized>(result);
   grid->value = asE8m0(builder, op->getLoc(), grid->value, changed.note);
+  if (isDivided)
+    grid->value = inverse(builder, op->getLoc(), grid->value);
   if (!canBeScale(grid->value))
     return Obstacle{op, "has scales of a type that no scaled tensor has", "convert them to f32"};
   return combined(op, changed, *grid);

@@ -62,8 +62,8 @@ public:
 
   ScaledOrigin of(mlir::Value value);
 
-  /// Takes the parts of a value as known.
-  void assume(mlir::Value value, Dequantized parts) { known[value] = std::move(parts); }
+  /// Whether codes are among what a value is computed from, without another product or sum between.
+  bool comesFromNarrow(mlir::Value value);
 
 private:
   struct Move;
@@ -75,10 +75,12 @@ private:
   };
 
   ScaledOrigin find(mlir::Value value);
+  ScaledOrigin traced(mlir::Value value);
   ScaledOrigin scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor, bool isDivided);
   ScaledOrigin combined(mlir::Operation* op, Dequantized parts, Grid grid);
   ScaledOrigin moved(mlir::Operation* op, const Dequantized& parts);
   ScaledOrigin movedBy(stablehlo::TransposeOp transpose, Move& move);
+  ScaledOrigin movedBy(stablehlo::ReverseOp reverse, Move& move);
   ScaledOrigin movedBy(stablehlo::BroadcastInDimOp broadcast, Move& move);
   ScaledOrigin movedBy(stablehlo::SliceOp slice, Move& move);
   ScaledOrigin movedBy(stablehlo::DynamicSliceOp slice, Move& move);
@@ -93,7 +95,6 @@ private:
   ScaledOrigin concatenated(mlir::Operation* op);
   ScaledOrigin dequantized(mlir::Operation* call);
   ScaledOrigin unpacked(ir::DequantizeOp op);
-  bool comesFromNarrow(mlir::Value value);
   /// Whether a select moves its first arm, against a number in the other, or its second.
   static bool movesFirstArm(stablehlo::SelectOp select);
 
@@ -101,6 +102,12 @@ private:
   std::optional<Grid> computed(mlir::Operation* op);
   mlir::Value asE8m0(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scales,
                      std::string& note);
+  mlir::Value asE8m0(mlir::OpBuilder& builder, mlir::Location location, mlir::Value codes,
+                     bool isReciprocal);
+  mlir::Value movedBy(llvm::ArrayRef<mlir::Operation*> moves, mlir::OpBuilder& builder,
+                      mlir::Value value);
+  mlir::Value inverse(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scales);
+  std::optional<Dequantized> scaledByExponents(mlir::Operation* op);
   std::optional<Grid> reshaped(mlir::OpBuilder& builder, mlir::Location location, const Grid& grid,
                                llvm::ArrayRef<std::int64_t> from, llvm::ArrayRef<std::int64_t> to);
 

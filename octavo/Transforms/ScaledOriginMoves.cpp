@@ -60,8 +60,8 @@ ScaledOrigin ScaledOrigins::moved(mlir::Operation* op, const Dequantized& parts)
   Move move(op, parts);
   return llvm::TypeSwitch<mlir::Operation*, ScaledOrigin>(op)
       .Case<stablehlo::TransposeOp, stablehlo::BroadcastInDimOp, stablehlo::SliceOp,
-            stablehlo::DynamicSliceOp, stablehlo::SelectOp, stablehlo::PadOp, stablehlo::GatherOp>(
-          [&](auto each) { return movedBy(each, move); })
+            stablehlo::DynamicSliceOp, stablehlo::SelectOp, stablehlo::PadOp, stablehlo::GatherOp,
+            stablehlo::ReverseOp>([&](auto each) { return movedBy(each, move); })
       .Default([&](mlir::Operation*) { return reshapedParts(move); });
 }
 
@@ -77,6 +77,23 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::TransposeOp transpose, Move& move
         move.parts.scales, permutation);
     result.block = permuted(move.parts.block, permutation);
   }
+  return result;
+}
+
+ScaledOrigin ScaledOrigins::movedBy(stablehlo::ReverseOp reverse, Move& move) {
+  Dequantized result = move.parts;
+  const auto axes = reverse.getDimensions();
+  result.elements =
+      make<stablehlo::ReverseOp>(move.builder, move.location, move.type, move.parts.elements, axes);
+  if (!move.parts.scales)
+    return result;
+  for (std::int64_t axis : axes) {
+    const auto at = static_cast<std::size_t>(axis);
+    if (!move.isWhole(at) && move.from[at] % move.parts.block[at] != 0)
+      return move.cutsBlocks();
+  }
+  result.scales = make<stablehlo::ReverseOp>(move.builder, move.location,
+                                             move.parts.scales.getType(), move.parts.scales, axes);
   return result;
 }
 

@@ -6,8 +6,10 @@
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <cstdint>
 #include <functional>
@@ -40,6 +42,24 @@ inline bool isCodes(mlir::Value value) {
 inline bool canBeScale(mlir::Value value) {
   const format::ElementFormat* format = elementFormatOf(value);
   return format != nullptr && format->hasNan() && format->width() <= 32;
+}
+
+/// Whether tensors of narrow floats are among the values of an operation's regions.
+inline bool hasNarrowFloats(mlir::Operation* within) {
+  const auto isNarrow = [](mlir::Type type) {
+    const auto* format = elementFormat(mlir::getElementTypeOrSelf(type));
+    return format != nullptr && format->isNarrow();
+  };
+  return within
+      ->walk([&](mlir::Operation* op) {
+        const bool takesNarrow = llvm::any_of(op->getRegions(), [&](mlir::Region& region) {
+          return !region.empty() && llvm::any_of(region.getArgumentTypes(), isNarrow);
+        });
+        return takesNarrow || llvm::any_of(op->getResultTypes(), isNarrow)
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// An operation that computes each element of its result from those at the same place.

@@ -46,6 +46,15 @@ def blockwise(s, shape):
     return jnp.broadcast_to(s[..., None], (*s.shape, shape[-1] // s.shape[-1])).reshape(shape)
 
 
+def shifted(s):
+    return lax.bitcast_convert_type(s.astype(jnp.uint32) << 23, jnp.float32)
+
+
+def on_exponents(x, e):
+    """x times 2^e, by adding e to the field of its exponent, as kernels do it."""
+    return jnp.where(x == 0, x, lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int32) + (e << 23), jnp.float32))
+
+
 def dot(a, b):
     return lax.dot_general(a, b, (((a.ndim - 1,), (0,)), ((), ())), preferred_element_type=jnp.float32)
 
@@ -147,6 +156,30 @@ FORMS = {
     "e8m0 by torchao's shift": (lambda q, s: dot((f32(q).reshape(M, 2, 32) * jnp.where(s == 255, jnp.nan, jnp.where(s == 0, jnp.float32(2.0**-127),
                                 lax.bitcast_convert_type(s.astype(jnp.uint32) << 23, jnp.float32)))[..., None]).reshape(M, K), weight()),
                                 [codes((M, K)), exponents((M, 2))], lambda q, s: q * np.repeat(power(s), 32, 1)),
+    "e8m0 divided": (lambda q, s: dot(f32(q) / blockwise(f32(s), q.shape), weight()), [codes((M, K)), scales((M, 2), E8M0)],
+                     lambda q, s: q / np.repeat(s, 32, 1)),
+    "e8m0 times its reciprocal": (lambda q, s: dot(f32(q) * blockwise(1 / f32(s), q.shape), weight()), [codes((M, K)), scales((M, 2), E8M0)],
+                                  lambda q, s: q / np.repeat(s, 32, 1)),
+    "e8m0 by shift, divided": (lambda q, s: dot(f32(q) / blockwise(shifted(s), q.shape), weight()), [codes((M, K)), exponents((M, 2))],
+                               lambda q, s: q / np.repeat(power(s), 32, 1)),
+    "e8m0 by shift of 254 - code": (lambda q, s: dot(f32(q) * blockwise(shifted(254 - s), q.shape), weight()), [codes((M, K)), exponents((M, 2))],
+                                    lambda q, s: q / np.repeat(power(s), 32, 1)),
+    "e8m0 by shift, after the repeat": (lambda q, s: dot(f32(q) * shifted(jnp.repeat(s, 32, 1)), weight()), [codes((M, K)), exponents((M, 2))],
+                                        lambda q, s: q * np.repeat(power(s), 32, 1)),
+    "codes by ldexp": (lambda q, s: dot(jnp.ldexp(f32(q), blockwise(s.astype(jnp.int32) - 127, q.shape)), weight()), [codes((M, K)), exponents((M, 2))],
+                       lambda q, s: q * np.repeat(power(s), 32, 1)),
+    "codes by ldexp of a row": (lambda q, s: dot(jnp.ldexp(f32(q), 127 - s.astype(jnp.int32)[:, None]), weight()), [codes((M, K), F4), exponents(M)],
+                                lambda q, s: q / power(s)[:, None]),
+    "added to exponents": (lambda q, s: dot(on_exponents(f32(q), (s.astype(jnp.int32) - 127)[:, None]), weight()), [codes((M, K), E5M2), exponents(M)],
+                           lambda q, s: q * power(s)[:, None]),
+    "flipped": (lambda q, s: dot(jnp.flip(f32(q) * s[:, None], 0), weight()), [codes((M, K)), scales(M)], lambda q, s: (q * s[:, None])[::-1]),
+    "flipped blocks": (lambda q, s: dot(jnp.flip(f32(q) * blockwise(s, q.shape), 1), weight()), [codes((M, K)), scales((M, 2))],
+                       lambda q, s: (q * np.repeat(s, 32, 1))[:, ::-1]),
+    "chosen": (lambda q, r, s, t, i: dot(lax.cond(i > 0, lambda: f32(q) * s[:, None], lambda: f32(r) * t[:, None]), weight()),
+               [codes((M, K)), codes((M, K), seed=5), scales(M), scales(M, seed=6), np.int32(0)],
+               lambda q, r, s, t, i: r * t[:, None]),
+    "chosen among three": (lambda q, r, s, i: dot(lax.switch(i, [lambda: f32(q) * s[:, None], lambda: f32(r) / s[:, None], lambda: f32(r) * 2 * s[:, None]]), weight()),
+                           [codes((M, K)), codes((M, K), seed=5), scales(M), np.int32(2)], lambda q, r, s, i: r * 2 * s[:, None]),
 }
 SCALED_DOT = {
     "lax.scaled_dot": (lambda a, b, s, t: lax.scaled_dot(a, b, lhs_scale=s, rhs_scale=t, preferred_element_type=jnp.float32),
@@ -224,6 +257,20 @@ def cached(q, s, new, t, x):
     return dot(x, lax.fori_loop(0, 3, write, f32(q) * s[:, None]).T)
 
 
+def cached_in_two_loops(q, s, new, t, x):
+    def write(j, i, cache):
+        row = f32(lax.dynamic_slice(new, (i, 0), (1, K))) * lax.dynamic_slice(t, (i,), (1,))
+        return lax.dynamic_update_slice(cache, row, (i, 0))
+    return dot(x, lax.fori_loop(0, 3, lambda i, cache: lax.fori_loop(0, i + 1, lambda j, c: write(j, i, c), cache), f32(q) * s[:, None]).T)
+
+
+def cached_where_asked(q, s, new, t, x):
+    def write(i, cache):
+        row = f32(lax.dynamic_slice(new, (i, 0), (1, K))) * lax.dynamic_slice(t, (i,), (1,))
+        return lax.cond(i < 3, lambda: lax.dynamic_update_slice(cache, row, (i, 0)), lambda: cache)
+    return dot(x, lax.fori_loop(0, 5, write, f32(q) * s[:, None]).T)
+
+
 def quantized_each_round(x, s):
     """Blocks with another scale in each round; the condition of the loop reads the values too."""
     def more(state):
@@ -255,6 +302,12 @@ def expected_of_a_cache(q, s, new, t, x):
 
 X = np.arange(M * K, dtype=np.float32).reshape(M, K) % 7
 LOOPS = {
+    "a loop in a loop": (cached_in_two_loops, [codes((M, K)), scales(M), codes((M, K), seed=4), scales(M, seed=5), X[:2]], expected_of_a_cache,
+                         "tensor<6x64xf8E4M3FN>, tensor<6x1xf32>"),
+    "a branch in a loop": (cached_where_asked, [codes((M, K)), scales(M), codes((M, K), seed=4), scales(M, seed=5), X[:2]], expected_of_a_cache,
+                           "tensor<6x64xf8E4M3FN>, tensor<6x1xf32>"),
+    "a loop in a function": (jax.jit(lambda x, q, s: jax.jit(through_a_loop)(x, q, s)), [X, codes((K, K), seed=3), scales(())], expected_of_a_loop,
+                             "tensor<64x64xf8E4M3FN>, tensor<1x1xf32>"),
     "carried as it is": (through_a_loop, [X, codes((K, K), seed=3), scales(())], expected_of_a_loop, "tensor<64x64xf8E4M3FN>, tensor<1x1xf32>"),
     "carried and written to": (cached, [codes((M, K)), scales(M), codes((M, K), seed=4), scales(M, seed=5), X[:2]], expected_of_a_cache,
                                "tensor<6x64xf8E4M3FN>, tensor<6x1xf32>"),
@@ -286,6 +339,15 @@ def conv_numpy(x, w, stride=1, low=0, high=0):
                for i in range(w.shape[0]) for j in range(w.shape[1]))
 
 
+def grouped(x, w, groups, **more):
+    """Of features."""
+    return np.concatenate([conv_numpy(a, b, **more) for a, b in zip(np.split(x, groups, 3), np.split(w, groups, 3), strict=True)], 3)
+
+
+def of_batches(x, w, groups, **more):
+    return np.concatenate([conv_numpy(a, b, **more) for a, b in zip(np.split(x, groups), np.split(w, groups, 3), strict=True)], 3)
+
+
 IMAGE, WINDOW = codes((2, 8, 8, 32)), codes((3, 3, 32, 6), seed=2)
 CONVOLUTIONS = {
     "convolution": (lambda q, w, s: conv(f32(q) * s, f32(w) * 0.5), [IMAGE, WINDOW, scales(())],
@@ -299,6 +361,20 @@ CONVOLUTIONS = {
     "convolution by 1x1": (lambda q, w, s: conv(f32(q) * jnp.repeat(f32(s), 16, 3), f32(w[:1, :1])),
                            [IMAGE, WINDOW, scales((2, 8, 8, 2), E8M0)],
                            lambda q, w, s: conv_numpy(q * np.repeat(s, 16, 3), w[:1, :1]), "block [1, 1, 1, 16]"),
+    "convolution in groups": (lambda q, w, s, t: conv(f32(q) * s, f32(w) * t, (2, 1), "VALID", feature_group_count=4),
+                              [IMAGE, codes((3, 3, 8, 20), seed=2), scales(()), scales(20, seed=4)],
+                              lambda q, w, s, t: grouped(q * s, w * t, 4)[:, ::2], "block [2, 3, 6, 9, 4, 8]"),
+    "depthwise convolution": (lambda q, w, s: conv(f32(q) * s[:, None, None, None], f32(w), feature_group_count=32),
+                              [IMAGE, codes((3, 3, 1, 32), seed=2), scales(2)],
+                              lambda q, w, s: grouped(q * s[:, None, None, None], w, 32, low=1, high=1), "block [1, 8, 8, 9, 32, 1]"),
+    "convolution of a scale a group": (lambda q, w, s, t: conv(f32(q) * jnp.repeat(s, 8), f32(w) * jnp.repeat(t, 5), (1, 1), "VALID", feature_group_count=4),
+                                       [IMAGE[..., :32], codes((1, 1, 8, 20), seed=2), scales(4), scales(4, seed=4)],
+                                       lambda q, w, s, t: grouped(q * np.repeat(s, 8), w * np.repeat(t, 5), 4), "block [2, 8, 8, 1, 1, 8]"),
+    "convolution of groups of images": (lambda q, w, s, t: conv(f32(q) * s[:, None, None, None], f32(w) * t, batch_group_count=2),
+                                        [codes((4, 6, 6, 8)), codes((3, 3, 8, 10), seed=2), scales(4), scales(10, seed=4)],
+                                        lambda q, w, s, t: of_batches(q * s[:, None, None, None], w * t, 2, low=1, high=1), "block [1, 1, 6, 6, 72]"),
+    "convolution of a flipped kernel": (lambda q, w, s: conv(f32(q) * s, jnp.flip(f32(w) * 0.5, (0, 1)), (1, 1), "VALID"), [IMAGE, WINDOW, scales(())],
+                                        lambda q, w, s: conv_numpy(q * s, w[::-1, ::-1] * 0.5), "block [2, 6, 6, 288]"),
 }
 
 
@@ -353,8 +429,16 @@ NOT_SCALED = {
     "rows written in other scales": (lambda q, r, s, t: dot(lax.dynamic_update_slice(f32(q) * s, f32(r) * t, (1, 0)), weight()),
                                      [codes((M, K)), codes((2, K), seed=5), scales(()), np.float32(8)],
                                      "stablehlo.dynamic_update_slice", "other blocks"),
-    "convolution in groups": (lambda q, w, s: conv(f32(q) * s, f32(w), feature_group_count=32),
-                              [IMAGE, codes((3, 3, 1, 32), seed=2), scales(())], "stablehlo.convolution", "groups"),
+    "branches of other formats": (lambda q, r, s, i: dot(lax.cond(i > 0, lambda: f32(q) * s, lambda: f32(r) * s), weight()),
+                                  [codes((M, K)), codes((M, K), E5M2), scales(()), np.int32(1)], "stablehlo.case", "chooses among"),
+    "exponents without zeros": (lambda q, s: dot(lax.bitcast_convert_type(lax.bitcast_convert_type(f32(q), jnp.int32) + ((s.astype(jnp.int32) - 127)[:, None] << 23), jnp.float32), weight()),
+                                [codes((M, K)), exponents(M)], "stablehlo.bitcast_convert", "stands between"),
+    "exponents one off": (lambda q, s: dot(on_exponents(f32(q), (s.astype(jnp.int32) - 126)[:, None]), weight()), [codes((M, K)), exponents(M)],
+                          "stablehlo.select", "not 0"),
+    "exponents of a neighbour": (lambda q, s: dot(on_exponents(f32(q), (s.astype(jnp.int32) - 127)[:, None] + (s[::-1].astype(jnp.int32) - 127)[:, None]), weight()),
+                                 [codes((M, K)), exponents(M)], "stablehlo.select", "not 0"),
+    "exponents of every element": (lambda q, s: dot(jnp.ldexp(f32(q), s.astype(jnp.int32) - 127), weight()), [codes((M, K)), exponents((M, K))],
+                                   "stablehlo.select", "not 0"),
     "carried and added to": (added_to_in_a_loop, [codes((M, K)), scales(())], "stablehlo.while", "every round"),
     "a narrow result": (lambda q: lax.dot_general(q, W, (((1,), (0,)), ((), ())), preferred_element_type=E5M2),
                         [codes((M, K), E5M2)], "stablehlo.dot_general", "result"),
@@ -373,6 +457,71 @@ def test_what_only_looks_scaled_is_left_and_told(tmp_path, form):
     text = explain(before).stdout
     assert f"'{obstacle}'" in text and "0 of 1 dots narrow, 1 missed; 0.0 % of the multiply-adds are narrow" in text
     assert "1 of 1 dots look narrow" in explain(before, "--fail-on-missed", code=1).stderr
+
+
+def layer(x, w):
+    return jnp.tanh(dot(x, w))
+
+
+CALLS = {  # the program, its arguments, its values, products of scaled tensors
+    "codes and scales of the caller": (lambda q, s, x: jax.jit(layer)(x, f32(q) * s), [codes((K, K)), scales(K), X], lambda q, s, x: np.tanh(x @ (q * s)), 1),
+    "one function, two formats": (lambda q, r, s, x: jax.jit(layer)(jax.jit(layer)(x, f32(q) * s), f32(r) * s),
+                                  [codes((K, K)), codes((K, K), F4), scales(()) / 8, X / 8],
+                                  lambda q, r, s, x: np.tanh(np.tanh(x @ (q * s)) @ (r * s)), 2),
+    "a broadcast scale": (lambda q, s, x: jax.jit(lambda x, q, s: dot(x, f32(q) * s))(x, q, jnp.broadcast_to(s, q.shape)), [codes((K, K)), scales(K), X],
+                          lambda q, s, x: x @ (q * s), 1),
+    "a function of scales": (lambda q, s, x: dot(x, f32(q) * jax.jit(lambda s: shifted(s)[:, None])(s)), [codes((K, K)), exponents(K), X],
+                             lambda q, s, x: x @ (q * power(s)[:, None]), 1),
+    "three deep": (lambda q, s, x: jax.jit(lambda x, q: jax.jit(layer)(x, jax.jit(lambda q: f32(q) * s)(q)))(x, q), [codes((K, K)), scales(K), X],
+                   lambda q, s, x: np.tanh(x @ (q * s)), 1),
+    "a composite": (lambda q, s, x: dot(x, lax.composite(lambda q, s: f32(q) * s, name="my.dequantize")(q, s)), [codes((K, K)), scales(K), X],
+                    lambda q, s, x: x @ (q * s), 1),
+    "a composite with the dot": (lambda q, s, x: lax.composite(lambda x, w: dot(x, w), name="my.linear")(x, f32(q) * s), [codes((K, K)), scales(K), X],
+                                 lambda q, s, x: x @ (q * s), 1),
+    "in a loop": (lambda q, s, x: lax.fori_loop(0, 3, lambda i, x: jnp.sign(jax.jit(dot)(x, f32(q) * s)), x), [codes((K, K)), scales(()), X],
+                  lambda q, s, x: expected_of_a_loop(x, q, s), 1),
+}
+
+
+@pytest.mark.parametrize("form", CALLS)
+def test_the_pass_opens_calls(tmp_path, form):
+    """By itself, without an inliner before it."""
+    function, arguments, values, products = CALLS[form]
+    arguments = [np.asarray(each) for each in arguments]
+    before, after = tmp_path / "before.mlir", tmp_path / "after.mlir"
+    before.write_text(jax.jit(function).lower(*arguments).as_text())
+    assert "call" in before.read_text() or "composite" in before.read_text()
+    told = subprocess.run([OCTAVO.parent / "octavo-opt", "--octavo-recover-scaled=fail-on-missed", before, "-o", after], capture_output=True, text=True)
+    assert told.returncode == 0 and told.stderr.count(" multiplies f") == products, told.stderr
+    text = after.read_text()
+    assert text.count("octavo.dot_general") == products and "stablehlo.dot_general" not in text
+    expected = values(*map(wide, arguments))
+    for path in (before, after):
+        for backend in ("reference", "compiled"):
+            np.testing.assert_allclose(run(path, arguments, tmp_path, "--backend", backend), expected, rtol=1e-6, atol=2e-6)
+
+
+def test_calls_that_have_nothing_narrow_stay(tmp_path):
+    before = tmp_path / "before.mlir"
+    before.write_text(jax.jit(lambda q, s, x: jax.jit(layer)(x, x.T) + dot(x, f32(q) * s)[:, :M]).lower(codes((K, K)), scales(K), X).as_text())
+    made = subprocess.run([OCTAVO.parent / "octavo-opt", "--octavo-recover-scaled", before], capture_output=True, text=True, check=True)
+    assert "call @layer" in made.stdout and "octavo.dot_general" in made.stdout
+
+
+def test_a_function_that_calls_itself_stays(tmp_path):
+    program = tmp_path / "p.mlir"
+    program.write_text("""func.func @main(%q: tensor<4x4xf8E4M3FN>, %x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %w = func.call @again(%q) : (tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+func.func private @again(%q: tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32> {
+  %w = func.call @again(%q) : (tensor<4x4xf8E4M3FN>) -> tensor<4x4xf32>
+  return %w : tensor<4x4xf32>
+}
+""")
+    told = subprocess.run([OCTAVO.parent / "octavo-opt", "--octavo-recover-scaled", program, "-o", tmp_path / "out"], capture_output=True, text=True)
+    assert told.returncode == 0 and "calls a function that has no body, or calls itself; dequantize after the call" in told.stderr
 
 
 def test_a_scale_of_the_wrong_axis_scales_that_axis(tmp_path):

@@ -1,0 +1,111 @@
+#include "octavo/Transforms/OpenedCalls.h"
+
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
+#include "octavo/Transforms/ScaledOrigin.h"
+#include "octavo/Transforms/TensorFacts.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace octavo::transforms {
+
+namespace {
+
+using mlir::func::FuncOp;
+
+/// The function that a call or a composite means; null where it has no body, or the operation is
+/// neither.
+FuncOp callee(mlir::Operation* op) {
+  mlir::FlatSymbolRefAttr name;
+  if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op))
+    name = call.getCalleeAttr();
+  auto composite = llvm::dyn_cast<stablehlo::CompositeOp>(op);
+  if (composite && composite.getName() != "xla.scaled_dot")
+    name = composite.getDecompositionAttr();
+  auto function = name ? mlir::SymbolTable::lookupNearestSymbolFrom<FuncOp>(op, name) : FuncOp();
+  return function && !function.isExternal() ? function : FuncOp();
+}
+
+bool reaches(FuncOp from, FuncOp to, llvm::SetVector<mlir::Operation*>& seen) {
+  return from
+      .walk([&](mlir::Operation* op) {
+        FuncOp next = callee(op);
+        const bool isThere = next && (next == to || (seen.insert(next) && reaches(next, to, seen)));
+        return isThere ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void open(mlir::Operation* call) {
+  mlir::Block& body = callee(call).getBody().front();
+  mlir::OpBuilder builder(call);
+  mlir::IRMapping values;
+  values.map(body.getArguments(), call->getOperands());
+  for (mlir::Operation& op : body.without_terminator())
+    builder.clone(op, values)->walk([&](mlir::Operation* copy) {
+      copy->setLoc(mlir::CallSiteLoc::get(copy->getLoc(), call->getLoc()));
+    });
+  for (auto [result, returned] :
+       llvm::zip_equal(call->getResults(), body.getTerminator()->getOperands()))
+    result.replaceAllUsesWith(values.lookupOrDefault(returned));
+  call->erase();
+}
+
+/// What narrow values are multiplied or divided by, and what that is computed from.
+llvm::SetVector<mlir::Value> factors(mlir::ModuleOp module, ScaledOrigins& origins) {
+  llvm::SetVector<mlir::Value> found;
+  module.walk([&](mlir::Operation* op) {
+    if (!llvm::isa<stablehlo::MulOp, stablehlo::DivOp>(op))
+      return;
+    for (unsigned i = 0; i < 2; ++i)
+      if (origins.comesFromNarrow(op->getOperand(1 - i)) &&
+          !origins.comesFromNarrow(op->getOperand(i)))
+        found.insert(op->getOperand(i));
+  });
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (mlir::Operation* op = found[i].getDefiningOp();
+        op != nullptr && op->getNumRegions() == 0 &&
+        !llvm::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op))
+      found.insert(op->operand_begin(), op->operand_end());
+  return found;
+}
+
+} // namespace
+
+void openCalls(mlir::ModuleOp module) {
+  for (bool isDone = false; !isDone;) {
+    ScaledOrigins origins;
+    const llvm::SetVector<mlir::Value> scales = factors(module, origins);
+    const auto isOfScales = [&](mlir::Value value) {
+      return scales.contains(value) ||
+             (typeOf(value) && !isCodes(value) && origins.comesFromNarrow(value));
+    };
+    llvm::SmallVector<mlir::Operation*> calls;
+    module.walk([&](mlir::Operation* op) {
+      FuncOp function = callee(op);
+      llvm::SetVector<mlir::Operation*> seen;
+      if (function && !reaches(function, function, seen) &&
+          (hasNarrowFloats(function) || llvm::any_of(op->getOperands(), isOfScales) ||
+           llvm::any_of(op->getResults(), isOfScales)))
+        calls.push_back(op);
+    });
+    isDone = calls.empty();
+    llvm::SetVector<mlir::Operation*> opened;
+    for (mlir::Operation* call : calls) {
+      opened.insert(callee(call));
+      open(call);
+    }
+    for (mlir::Operation* function : opened)
+      if (llvm::cast<FuncOp>(function).isPrivate() &&
+          mlir::SymbolTable::symbolKnownUseEmpty(function, module))
+        function->erase();
+  }
+}
+
+} // namespace octavo::transforms
