@@ -7,6 +7,7 @@
 #include "octavo/Numerics/Conversion.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/SourceNames.h"
+#include "octavo/Transforms/UnusedOperations.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -327,6 +328,44 @@ std::string Epilogue::describe() const {
   return text;
 }
 
+/// Outer scales multiply the sum of two scaled sides, in f32, at the end (D5): they are an
+/// operation after the product, with the same bits. Gives the product without them.
+mlir::Operation* withoutOuterScales(mlir::Operation* op) {
+  auto dot = llvm::dyn_cast<ir::DotGeneralOp>(op);
+  if (!dot || !mlir::getElementTypeOrSelf(dot.getType()).isF32())
+    return op;
+  ir::PackOp packs[] = {dot.getLhs().getDefiningOp<ir::PackOp>(),
+                        dot.getRhs().getDefiningOp<ir::PackOp>()};
+  if (!packs[0] || !packs[1] || !(packs[0].getOuter() || packs[1].getOuter()))
+    return op;
+  mlir::OpBuilder builder(dot);
+  const mlir::Location location = dot.getLoc();
+  mlir::Value sides[2], outer;
+  for (auto [pack, side] : llvm::zip_equal(packs, sides)) {
+    side = pack.getResult();
+    if (!pack.getOuter())
+      continue;
+    const auto type = llvm::cast<ir::ScaledType>(side.getType());
+    side = ir::PackOp::create(builder, location,
+                              ir::ScaledType::get(builder.getContext(), type.getShape(),
+                                                  type.getElement(), type.getScale(),
+                                                  type.getBlock(), false),
+                              pack.getElements(), pack.getScales(), mlir::Value());
+    outer = outer ? stablehlo::MulOp::create(builder, location, outer, pack.getOuter()).getResult()
+                  : pack.getOuter();
+  }
+  auto product = ir::DotGeneralOp::create(builder, location, dot.getType(), sides[0], sides[1],
+                                          dot.getDotDimensionNumbers(), mlir::TypeAttr());
+  product->setDiscardableAttrs(dot->getDiscardableAttrDictionary());
+  const mlir::Value factors = stablehlo::BroadcastInDimOp::create(
+      builder, location, dot.getType(), outer, llvm::ArrayRef<std::int64_t>());
+  dot.replaceAllUsesWith(
+      stablehlo::MulOp::create(builder, location, product.getResult(), factors).getResult());
+  dot.erase();
+  eraseUnused({std::begin(packs), std::end(packs)});
+  return product;
+}
+
 class FuseScaledDots : public impl::FuseScaledDotsBase<FuseScaledDots> {
 public:
   using FuseScaledDotsBase::FuseScaledDotsBase;
@@ -343,6 +382,7 @@ public:
         products.push_back(op);
     });
     for (mlir::Operation* op : products) {
+      op = withoutOuterScales(op);
       Epilogue epilogue(op, overflow == "allow");
       mlir::emitRemark(op->getLoc()) << sourceName(op->getLoc()) << " " << epilogue.describe();
       epilogue.fuse();

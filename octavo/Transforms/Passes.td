@@ -318,6 +318,9 @@ def FuseScaledDots : Pass<"octavo-fuse-scaled-dots", "::mlir::ModuleOp"> {
     the amax (`abs`, then a reduction by maximum) of any value on the way. What is used elsewhere
     too is one more result.
 
+    Outer scales of `octavo.pack` on either of two scaled sides multiply the sum of f32 at the end: they
+    become the epilogue's first operation, with the same bits.
+
     An epilogue ends with the conversion to a narrow float format. That needs a clamp at exactly the
     format's own least and largest values before it, or `overflow=allow`; an `octavo.convert` says
     itself what overflow does.

@@ -106,6 +106,51 @@ func.func @silu(%x: !x, %w: !w, %beta: tensor<4x8xf32>, %c: tensor<4x8xf32>) -> 
   return %g : tensor<4x8xf32>
 }
 
+// A batch of products; the bias of each goes to all of its rows.
+// CHECK-LABEL: func.func @batched
+// CHECK-NEXT: octavo.fused_dot %arg0, %arg1, %arg2 : (tensor<3x8x64xf8E4M3FN>, tensor<3x4x64xf8E5M2>, tensor<3x4xf32>) -> tensor<3x8x4xf8E5M2>
+// REMARK: fused: bias, relu, clamp, convert to e5m2{{$}}
+func.func @batched(%x: tensor<3x8x64xf8E4M3FN>, %w: tensor<3x4x64xf8E5M2>, %bias: tensor<3x4xf32>) -> tensor<3x8x4xf8E5M2> {
+  %p = stablehlo.dot_general %x, %w, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<3x8x64xf8E4M3FN>, tensor<3x4x64xf8E5M2>) -> tensor<3x8x4xf32>
+  %b = stablehlo.broadcast_in_dim %bias, dims = [0, 2] : (tensor<3x4xf32>) -> tensor<3x8x4xf32>
+  %v = stablehlo.add %p, %b : tensor<3x8x4xf32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<3x8x4xf32>
+  %r = stablehlo.maximum %v, %zeros : tensor<3x8x4xf32>
+  %low = stablehlo.constant dense<-57344.0> : tensor<f32>
+  %high = stablehlo.constant dense<57344.0> : tensor<f32>
+  %c = stablehlo.clamp %low, %r, %high : (tensor<f32>, tensor<3x8x4xf32>, tensor<f32>) -> tensor<3x8x4xf32>
+  %q = stablehlo.convert %c : (tensor<3x8x4xf32>) -> tensor<3x8x4xf8E5M2>
+  return %q : tensor<3x8x4xf8E5M2>
+}
+
+// Outer scales multiply the sum at the end: in the epilogue, for the side that has one too.
+// CHECK-LABEL: func.func @outer_scales
+// CHECK-NEXT: %[[L:.*]] = octavo.pack %arg0, %arg1 : {{.*}} -> !octavo.scaled<8x64xf4E2M1FN, scale f8E4M3FN, block [1, 16]>
+// CHECK-NEXT: %[[R:.*]] = octavo.pack %arg3, %arg4 : {{.*}} -> !octavo.scaled<4x64xf4E2M1FN, scale f8E4M3FN, block [1, 16]>
+// CHECK-NEXT: %[[O:.*]] = stablehlo.multiply %arg2, %arg5 : tensor<f32>
+// CHECK-NEXT: octavo.fused_dot %[[L]], %[[R]], %[[O]], %arg6
+// REMARK: fused: scale, bias{{$}}
+func.func @outer_scales(%x: tensor<8x64xf4E2M1FN>, %s: tensor<8x4xf8E4M3FN>, %o: tensor<f32>, %w: tensor<4x64xf4E2M1FN>, %t: tensor<4x4xf8E4M3FN>, %u: tensor<f32>, %bias: tensor<4xf32>) -> tensor<8x4xf32> {
+  %l = octavo.pack %x, %s, %o : (tensor<8x64xf4E2M1FN>, tensor<8x4xf8E4M3FN>, tensor<f32>) -> !octavo.scaled<8x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>
+  %r = octavo.pack %w, %t, %u : (tensor<4x64xf4E2M1FN>, tensor<4x4xf8E4M3FN>, tensor<f32>) -> !octavo.scaled<4x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>
+  %p = octavo.dot_general %l, %r, contracting_dims = [1] x [1] : (!octavo.scaled<8x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>, !octavo.scaled<4x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>) -> tensor<8x4xf32>
+  %b = stablehlo.broadcast_in_dim %bias, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+  %v = stablehlo.add %p, %b : tensor<8x4xf32>
+  return %v : tensor<8x4xf32>
+}
+
+// By a plain side the outer scale is within the values that are rounded (I13), and in bf16 the sum is rounded once.
+// CHECK-LABEL: func.func @outer_scale_of_one_side
+// CHECK: octavo.pack {{.*}} outer f32>
+// CHECK: octavo.dot_general {{.*}} -> tensor<8x4xf32>
+// CHECK: octavo.dot_general {{.*}} -> tensor<8x8xbf16>
+func.func @outer_scale_of_one_side(%x: tensor<8x64xf4E2M1FN>, %s: tensor<8x4xf8E4M3FN>, %o: tensor<f32>, %w: tensor<4x64xf32>) -> (tensor<8x4xf32>, tensor<8x8xbf16>) {
+  %l = octavo.pack %x, %s, %o : (tensor<8x64xf4E2M1FN>, tensor<8x4xf8E4M3FN>, tensor<f32>) -> !octavo.scaled<8x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>
+  %p = octavo.dot_general %l, %w, contracting_dims = [1] x [1] : (!octavo.scaled<8x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>, tensor<4x64xf32>) -> tensor<8x4xf32>
+  %n = octavo.dot_general %l, %l, contracting_dims = [1] x [1] : (!octavo.scaled<8x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>, !octavo.scaled<8x64xf4E2M1FN, scale f8E4M3FN, block [1, 16], outer f32>) -> tensor<8x8xbf16>
+  return %p, %n : tensor<8x4xf32>, tensor<8x8xbf16>
+}
+
 // What takes the product elsewhere is left, and stands after the fused dot.
 // CHECK-LABEL: func.func @used_elsewhere
 // CHECK-NEXT: %[[R:.*]]:2 = octavo.fused_dot

@@ -333,3 +333,70 @@ def test_what_is_dequantized_by_hand_is_multiplied_as_it_is_scaled(style, rows, 
     (product,) = [each["what"] for each in function["products"]]
     sides = re.fullmatch("(.*) x (.*), in .*, and its epilogue", product)
     assert all(re.match("e4m3fn by|mxfp8_e4m3|fp8_", side) for side in sides.groups()), product
+
+
+def both(folder, text, arrays):
+    """What the program gives, and what it gives when fused, on both backends."""
+    wide, fused = folder / "wide.mlir", folder / "fused.mlir"
+    wide.write_text(text)
+    made = subprocess.run([BIN / "octavo-opt", wide, "--octavo-fuse-scaled-dots", "-o", fused], capture_output=True, text=True)
+    assert made.returncode == 0 and fused.read_text().count("octavo.fused_dot") == 1, made.stderr
+    for program in (wide, fused):
+        for backend in ("reference", "compiled"):
+            yield outputs(program, arrays, folder, backend)
+
+
+def test_batched_products(tmp_path):
+    drawn = np.random.default_rng(3)
+    x, w = drawn.integers(-4, 5, (3, 20, 16)), drawn.integers(-4, 5, (3, 12, 16))
+    bias, scale = drawn.standard_normal((3, 12)).astype(np.float32), drawn.random(3).astype(np.float32)
+    text = """func.func @main(%x: tensor<3x20x16xf8E4M3FN>, %w: tensor<3x12x16xf8E5M2>, %b: tensor<3x12xf32>, %s: tensor<3xf32>) -> (tensor<3x12x20xf32>, tensor<f32>) {
+  %p = stablehlo.dot_general %x, %w, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<3x20x16xf8E4M3FN>, tensor<3x12x16xf8E5M2>) -> tensor<3x20x12xf32>
+  %1 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<3xf32>) -> tensor<3x20x12xf32>
+  %2 = stablehlo.multiply %p, %1 : tensor<3x20x12xf32>
+  %t = stablehlo.transpose %2, dims = [0, 2, 1] : (tensor<3x20x12xf32>) -> tensor<3x12x20xf32>
+  %3 = stablehlo.broadcast_in_dim %b, dims = [0, 1] : (tensor<3x12xf32>) -> tensor<3x12x20xf32>
+  %4 = stablehlo.add %t, %3 : tensor<3x12x20xf32>
+  %5 = stablehlo.abs %4 : tensor<3x12x20xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %6 = stablehlo.reduce(%5 init: %zero) applies stablehlo.maximum across dimensions = [0, 1, 2] : (tensor<3x12x20xf32>, tensor<f32>) -> tensor<f32>
+  return %4, %6 : tensor<3x12x20xf32>, tensor<f32>
+}"""
+    product = np.einsum("bmk,bnk->bmn", x, w).astype(np.float32) * scale[:, None, None]
+    wanted = product.transpose(0, 2, 1) + bias[:, :, None]
+    arrays = [x.astype(FORMATS["f8E4M3FN"]), w.astype(FORMATS["f8E5M2"]), bias, scale]
+    for found in both(tmp_path, text, arrays):
+        assert np.array_equal(found[0], wanted) and found[1] == np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("sides", ["both", "left", "right"])
+def test_outer_scales_are_of_the_epilogue(sides, tmp_path):
+    """Sums that are exact, times the f32 product of outer scales that are no powers of two, then a bias: D5."""
+    drawn = np.random.default_rng(4)
+    names, arrays, body, exact, factor = [], [], "", [], np.float32(1)
+    for i, rows in enumerate((24, 10)):
+        codes, scales = drawn.integers(-3, 4, (rows, 64)), np.exp2(drawn.integers(-2, 3, (rows, 4)))
+        exact.append(codes * np.repeat(scales, 16, 1))
+        has_outer = sides == "both" or (sides == "left") == (i == 0)
+        kind = f"!octavo.scaled<{rows}x64xf4E2M1FN, scale f8E4M3FN, block [1, 16]{', outer f32' if has_outer else ''}>"
+        types = [f"tensor<{rows}x64xf4E2M1FN>", f"tensor<{rows}x4xf8E4M3FN>"] + ["tensor<f32>"] * has_outer
+        arrays += [codes.astype(ml_dtypes.float4_e2m1fn), scales.astype(FORMATS["f8E4M3FN"])]
+        if has_outer:
+            outer = np.float32(0.7 + i)
+            arrays.append(np.array(outer))
+            factor = factor * outer
+        own = [f"%a{len(names) + j}" for j in range(len(types))]
+        names += [f"{name}: {each}" for name, each in zip(own, types, strict=True)]
+        body += f"  %p{i} = octavo.pack {', '.join(own)} : ({', '.join(types)}) -> {kind}\n"
+        exact[-1] = (exact[-1], kind)
+    bias = drawn.standard_normal(10).astype(np.float32)
+    text = f"""func.func @main({', '.join(names)}, %b: tensor<10xf32>) -> tensor<24x10xf32> {{
+{body}  %d = octavo.dot_general %p0, %p1, contracting_dims = [1] x [1] : ({exact[0][1]}, {exact[1][1]}) -> tensor<24x10xf32>
+  %0 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<10xf32>) -> tensor<24x10xf32>
+  %1 = stablehlo.add %d, %0 : tensor<24x10xf32>
+  return %1 : tensor<24x10xf32>
+}}"""
+    wanted = (exact[0][0] @ exact[1][0].T).astype(np.float32) * np.float32(factor) + bias
+    for found in both(tmp_path, text, [*arrays, bias]):
+        assert np.array_equal(found[0], wanted)
+    assert "outer" not in (tmp_path / "fused.mlir").read_text()
