@@ -4,11 +4,10 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -73,9 +72,7 @@ std::vector<MissedDots> missedDots(mlir::ModuleOp module, llvm::StringRef functi
     return {};
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   const Diagnostics unheard(*module.getContext());
-  mlir::PassManager inlining(module.getContext());
-  inlining.addPass(mlir::createInlinerPass({}, [](mlir::OpPassManager&) {}));
-  static_cast<void>(inlining.run(*copy)); // a call that is left hides what is behind it
+  openCalls(*copy); // before places are compared, which change with it
   const llvm::DenseSet<mlir::Location> before = narrowProducts(*copy);
   RecoverReport report = recoverScaled(*copy);
   std::erase_if(report.dots, [&](const RecoveredDot& dot) {

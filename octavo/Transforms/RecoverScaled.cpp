@@ -1,10 +1,12 @@
 #include "octavo/Transforms/RecoverScaled.h"
 
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/CarriedParts.h"
 #include "octavo/Transforms/ConvolutionPatches.h"
@@ -86,6 +88,8 @@ public:
 
 private:
   void dot(stablehlo::DotGeneralOp op);
+  void dot(stablehlo::DotOp op);
+  void otherProduct(mlir::Operation* op);
   void convolution(stablehlo::ConvolutionOp op);
   static std::optional<Obstacle> unfit(mlir::Operation* op, mlir::ValueRange sides,
                                        llvm::ArrayRef<ScaledOrigin> found);
@@ -176,6 +180,42 @@ void Recovery::dot(stablehlo::DotGeneralOp op) {
   multiply(op, record, found);
 }
 
+/// One that comes from codes is a dot_general from here on.
+void Recovery::dot(stablehlo::DotOp op) {
+  const mlir::Value sides[] = {op.getLhs(), op.getRhs()};
+  const std::int64_t rank = tensor(sides[0]) ? tensor(sides[0]).getRank() : 0;
+  if (rank > 0 && (origins.comesFromNarrow(sides[0]) || origins.comesFromNarrow(sides[1]))) {
+    mlir::OpBuilder builder(op);
+    auto general = stablehlo::DotGeneralOp::create(
+        builder, op.getLoc(), op.getType(), sides[0], sides[1],
+        DotDimensionNumbersAttr::get(op.getContext(), {}, {}, {rank - 1}, {0}),
+        op.getPrecisionConfigAttr(), stablehlo::DotAlgorithmAttr());
+    op.replaceAllUsesWith(general.getResult());
+    replaced.push_back(op);
+    return dot(general);
+  }
+  RecoveredDot& record = this->record(op);
+  record.lhs = describe(sides[0].getType());
+  record.rhs = describe(sides[1].getType());
+  if (rank > 0)
+    record.multiplyAdds = multiplyAdds(op.getResult(), tensor(sides[0]).getShape(), {rank - 1});
+}
+
+/// A product that octavo.dot_general is not.
+void Recovery::otherProduct(mlir::Operation* op) {
+  RecoveredDot& record = this->record(op);
+  record.lhs = describe(op->getOperand(0).getType());
+  record.rhs = describe(op->getOperand(1).getType());
+  const ScaledOrigin found[] = {origins.of(op->getOperand(0)), origins.of(op->getOperand(1))};
+  if (comesFromCodes(record, found))
+    miss(record, {op, "is a product that scaled tensors do not have",
+                  llvm::isa<chlo::RaggedDotOp>(op)
+                      ? "make it dots of groups, as --octavo-legalize-chlo does"
+                  : llvm::isa<stablehlo::DynamicConvOp>(op)
+                      ? "make its padding known, as --octavo-refine-shapes does"
+                      : "write it as dot_general"});
+}
+
 /// What of the types of a product that comes from codes octavo.dot_general does not have.
 std::optional<Obstacle> Recovery::unfit(mlir::Operation* op, mlir::ValueRange sides,
                                         llvm::ArrayRef<ScaledOrigin> found) {
@@ -263,7 +303,9 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
     carryParts(function.getBody());
   llvm::SmallVector<mlir::Operation*> dots;
   module.walk([&](mlir::Operation* op) {
-    if (llvm::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp, ir::DotGeneralOp>(op) ||
+    if (llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::EinsumOp,
+                  stablehlo::ConvolutionOp, stablehlo::DynamicConvOp, chlo::RaggedDotOp,
+                  ir::DotGeneralOp>(op) ||
         isScaledCall(op))
       dots.push_back(op);
   });
@@ -279,6 +321,10 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
       continue;
     if (auto wide = llvm::dyn_cast<stablehlo::DotGeneralOp>(op)) {
       dot(wide);
+    } else if (auto dotOfMatrices = llvm::dyn_cast<stablehlo::DotOp>(op)) {
+      dot(dotOfMatrices);
+    } else if (llvm::isa<stablehlo::EinsumOp, stablehlo::DynamicConvOp, chlo::RaggedDotOp>(op)) {
+      otherProduct(op);
     } else if (auto windows = llvm::dyn_cast<stablehlo::ConvolutionOp>(op)) {
       convolution(windows);
     } else if (isScaledCall(op)) {

@@ -1,11 +1,13 @@
 #include "octavo/Transforms/ScaledOrigin.h"
 
+#include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
 #include "octavo/Dialect/StableHLO/Collectives.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Dynamic.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
@@ -131,8 +133,10 @@ bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
   if (auto loop = llvm::dyn_cast_or_null<stablehlo::WhileOp>(op))
     return narrow[value] = comesFromNarrow(
                loop.getBody().getArgument(llvm::cast<mlir::OpResult>(value).getResultNumber()));
-  if (op == nullptr || llvm::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp,
-                                 stablehlo::ReduceOp, stablehlo::CompareOp, ir::DotGeneralOp>(op))
+  if (op == nullptr ||
+      llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::EinsumOp,
+                stablehlo::ConvolutionOp, stablehlo::DynamicConvOp, chlo::RaggedDotOp,
+                stablehlo::ReduceOp, stablehlo::CompareOp, ir::DotGeneralOp>(op))
     return false;
   bool any = false;
   for (mlir::Value operand : op->getOperands())
@@ -147,8 +151,8 @@ bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
 ScaledOrigin ScaledOrigins::find(mlir::Value value) {
   ScaledOrigin origin = traced(value);
   mlir::Operation* op = value.getDefiningOp();
-  if (std::holds_alternative<Obstacle>(origin) && op != nullptr && typeOf(value) &&
-      isComputedPerElement(op))
+  if (std::holds_alternative<Obstacle>(origin) && typeOf(value) &&
+      llvm::isa_and_nonnull<stablehlo::SelectOp, stablehlo::BitcastConvertOp>(op))
     if (std::optional<Dequantized> parts = scaledByExponents(op))
       return *parts;
   return origin;

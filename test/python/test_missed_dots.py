@@ -146,3 +146,22 @@ def test_programs_that_check_themselves_are_no_function(tmp_path):
         "func.func @main() {\n  %x = stablehlo.constant dense<1.0> : tensor<2xf32>\n"
         "  check.expect_eq_const %x, dense<1.0> : tensor<2xf32>\n  return\n}\n")
     assert "--function" in octavo("run", tmp_path / "p.mlir", "--fail-on-missed", code=2).stderr
+
+
+@pytest.mark.parametrize("caller", ['stablehlo.composite "my.linear" %x, %w {{decomposition = @linear}}', "func.call @linear(%x, %w)"])
+def test_a_narrow_product_of_another_function_is_no_miss(tmp_path, caller):
+    sides = "(tensor<4x64xf8E4M3FN>, tensor<64x8xf8E4M3FN>) -> tensor<4x8xf32>"
+    (tmp_path / "p.mlir").write_text(f"""func.func public @main(%x: tensor<4x64xf8E4M3FN>, %w: tensor<64x8xf8E4M3FN>) -> tensor<4x8xf32> {{
+  %0 = {caller.format()} : {sides}
+  return %0 : tensor<4x8xf32>
+}}
+func.func private @linear(%x: tensor<4x64xf8E4M3FN>, %w: tensor<64x8xf8E4M3FN>) -> tensor<4x8xf32> {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : {sides}
+  return %0 : tensor<4x8xf32>
+}}""")
+    random = np.random.default_rng(2)
+    files = []
+    for i, shape in enumerate(((4, 64), (64, 8))):
+        files.append(f"--input={tmp_path / f'{i}.float8_e4m3fn.npy'}")
+        np.save(tmp_path / f"{i}.float8_e4m3fn.npy", random.standard_normal(shape).astype(ml_dtypes.float8_e4m3fn).view(np.uint8))
+    assert octavo("run", tmp_path / "p.mlir", *files, "--fail-on-missed").stderr == ""

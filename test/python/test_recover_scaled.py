@@ -508,6 +508,44 @@ def test_calls_that_have_nothing_narrow_stay(tmp_path):
     assert "call @layer" in made.stdout and "octavo.dot_general" in made.stdout
 
 
+PRODUCT = """func.func @main(%q: tensor<6x64xf8E4M3FN>, %s: tensor<6xf32>, %x: tensor<64x10xf32>) -> tensor<6x10xf32> {{
+  %0 = stablehlo.convert %q : (tensor<6x64xf8E4M3FN>) -> tensor<6x64xf32>
+  %1 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<6xf32>) -> tensor<6x64xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<6x64xf32>
+  %3 = {0} : (tensor<6x64xf32>, tensor<64x10xf32>) -> tensor<6x10xf32>
+  return %3 : tensor<6x10xf32>
+}}"""
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+def test_dot_is_a_dot(tmp_path, backend):
+    before, after = tmp_path / "before.mlir", tmp_path / "after.mlir"
+    before.write_text(PRODUCT.format("stablehlo.dot %2, %x"))
+    told = json.loads(explain(before, "--json", "-o", after).stdout)
+    assert told["narrow"] == 1 and told["dots"][0]["lhs"] == "f8E4M3FN by f32, block [1, 64]" and told["dots"][0]["multiply_adds"] == 6 * 64 * 10
+    assert "octavo.dot_general" in after.read_text() and "stablehlo.dot " not in after.read_text()
+    q, s, x = (np.asarray(each) for each in (codes((M, K)), scales(M), wide(codes((K, N), seed=2))))
+    for path in (before, after):
+        np.testing.assert_array_equal(run(path, [q, s, x], tmp_path, "--backend", backend), (wide(q) * s[:, None]) @ x)
+
+
+@pytest.mark.parametrize("product, remedy", {'stablehlo.einsum %2, %x, config = "mk,kn->mn"': "write it as dot_general"}.items())
+def test_other_products_are_told(tmp_path, product, remedy):
+    program = tmp_path / "p.mlir"
+    program.write_text(PRODUCT.format(product))
+    told = json.loads(explain(program, "--json").stdout)
+    assert told["missed"] == 1 and told["dots"][0]["reason"] == "is a product that scaled tensors do not have" and told["dots"][0]["remedy"] == remedy
+
+
+def test_products_of_experts_are_told(tmp_path):
+    program = tmp_path / "p.mlir"
+    program.write_text(jax.jit(lambda q, s, w, n: lax.ragged_dot(f32(q) * s, w, n)).trace(codes((M, K)), scales(()), np.ones((2, K, N), np.float32),
+                       np.array([2, 4], np.int32)).lower(lowering_platforms=("tpu",)).as_text())
+    assert "chlo.ragged_dot" in program.read_text()
+    told = json.loads(explain(program, "--json").stdout)
+    assert told["missed"] == 1 and told["dots"][0]["remedy"] == "make it dots of groups, as --octavo-legalize-chlo does"
+
+
 def test_a_function_that_calls_itself_stays(tmp_path):
     program = tmp_path / "p.mlir"
     program.write_text("""func.func @main(%q: tensor<4x4xf8E4M3FN>, %x: tensor<2x4xf32>) -> tensor<2x4xf32> {
