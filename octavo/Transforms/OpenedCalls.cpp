@@ -76,6 +76,16 @@ llvm::SetVector<mlir::Value> factors(mlir::ModuleOp module, ScaledOrigins& origi
   return found;
 }
 
+/// Whether a value, or a comparison that it is of, comes from narrow values.
+bool follows(mlir::Value value, ScaledOrigins& origins) {
+  mlir::Operation* op = value.getDefiningOp();
+  return (!isCodes(value) && origins.comesFromNarrow(value)) ||
+         (mlir::getElementTypeOrSelf(value.getType()).isInteger(1) && op != nullptr &&
+          isComputedPerElement(op) && llvm::any_of(op->getOperands(), [&](mlir::Value operand) {
+            return follows(operand, origins);
+          }));
+}
+
 } // namespace
 
 void openCalls(mlir::ModuleOp module) {
@@ -83,8 +93,7 @@ void openCalls(mlir::ModuleOp module) {
     ScaledOrigins origins;
     const llvm::SetVector<mlir::Value> scales = factors(module, origins);
     const auto isOfScales = [&](mlir::Value value) {
-      return scales.contains(value) ||
-             (typeOf(value) && !isCodes(value) && origins.comesFromNarrow(value));
+      return scales.contains(value) || (typeOf(value) && follows(value, origins));
     };
     llvm::SmallVector<mlir::Operation*> calls;
     module.walk([&](mlir::Operation* op) {

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from test_recover_scaled import E5M2, E8M0, F4, F8, M, K, N, OCTAVO, W, X, blockwise, codes, conv, dot, explain, f32, scales, weight
+from test_recover_scaled import E5M2, E8M0, F4, F8, M, K, N, OCTAVO, W, X, blockwise, codes, conv, dot, explain, exponents, f32, scales, shifted, weight
 
 pytestmark = pytest.mark.mlir
 
@@ -122,9 +122,7 @@ def outputs(path, arguments, folder, count, backend):
     return [np.load(next(made.glob(f"output{i}.*npy"))) for i in range(count)]
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_recovered_and_fused(tmp_path, name):
-    function, arguments = ODD[name]
+def recovered_and_fused(tmp_path, function, arguments):
     arguments = [np.asarray(each) for each in arguments]
     before, after, fused = (tmp_path / f"{each}.mlir" for each in ("before", "after", "fused"))
     text = jax.jit(function, keep_unused=True).lower(*arguments).as_text()
@@ -146,3 +144,52 @@ def test_recovered_and_fused(tmp_path, name):
                 assert one.shape == other.shape
                 one = one.view(other.dtype) if one.dtype.kind == "V" else one
                 np.testing.assert_array_equal(one.astype(np.float64), other.astype(np.float64), err_msg=f"{path.name} {backend}")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_recovered_and_fused(tmp_path, name):
+    recovered_and_fused(tmp_path, *ODD[name])
+
+
+MOVES = [
+    lambda w, r: w.T,
+    lambda w, r: jnp.flip(w, int(r.integers(2))),
+    lambda w, r: w[:max(1, w.shape[0] // 2)],
+    lambda w, r: w[::2],
+    lambda w, r: w.reshape(w.shape[::-1]),
+    lambda w, r: jnp.pad(w, ((0, 1), (0, 0))),
+    lambda w, r: jnp.concatenate([w, w]),
+    lambda w, r: jax.jit(lambda w: w.T)(w),
+    lambda w, r: lax.cond(jnp.sum(w) > 0, lambda: w, lambda: w),
+    lambda w, r: lax.fori_loop(0, 2, lambda i, w: w, w),
+    lambda w, r: jnp.take(w, np.array([0, w.shape[0] - 1, 0]), axis=0, mode="clip"),
+    lambda w, r: jnp.where((jnp.arange(w.shape[0]) % 2 == 0)[:, None], w, 0),
+    lambda w, r: jnp.broadcast_to(w, (2, *w.shape)).reshape(-1, w.shape[1]),
+]
+
+
+def moved_at_random(seed):
+    """Codes under scales of a random kind, through up to five random moves, by a matrix, and relu."""
+    r = np.random.default_rng(seed)
+    m, k = int(r.choice([1, 2, 4, 6, 8])), int(r.choice([1, 8, 32, 64]))
+    block = int(r.choice([each for each in (1, 2, 4, 8, 16, 32) if k % each == 0]))
+    s, spread = [
+        (scales((), seed=seed), lambda s: s), (scales(m, seed=seed), lambda s: s[:, None]), (scales(k, seed=seed), lambda s: s),
+        (scales((m, k // block), seed=seed), lambda s: blockwise(s, (m, k))), (exponents(m, seed), lambda s: shifted(s)[:, None]),
+        (np.asarray(scales(m, E8M0, seed)), lambda s: f32(s)[:, None]), (exponents(m, seed), None),
+    ][r.integers(7)]
+    operation = [jnp.multiply, jnp.divide][r.integers(2)]
+    steps = [(MOVES[r.integers(len(MOVES))], int(r.integers(1000))) for _ in range(r.integers(6))]
+
+    def function(q, s):
+        w = operation(f32(q), spread(s)) if spread else jnp.ldexp(f32(q), s.astype(jnp.int32)[:, None] - 127)
+        for move, own in steps:
+            w = move(w, np.random.default_rng(own))
+        return jnp.maximum(w @ np.random.default_rng(seed).integers(-3, 4, (w.shape[1], 3)).astype(np.float32) + 1, 0)
+    return function, [codes((m, k), [F8, E5M2, F4][r.integers(3)], seed), s]
+
+
+@pytest.mark.parametrize("begin", range(0, 40, 10))
+def test_random_moves(tmp_path, begin):
+    for seed in range(begin, begin + 10):
+        recovered_and_fused(tmp_path, *moved_at_random(seed))

@@ -472,6 +472,8 @@ CALLS = {  # the program, its arguments, its values, products of scaled tensors
                           lambda q, s, x: x @ (q * s), 1),
     "a function of scales": (lambda q, s, x: dot(x, f32(q) * jax.jit(lambda s: shifted(s)[:, None])(s)), [codes((K, K)), exponents(K), X],
                              lambda q, s, x: x @ (q * power(s)[:, None]), 1),
+    "ldexp": (lambda q, s, x: dot(x, jnp.ldexp(f32(q), s.astype(jnp.int32)[:, None] - 127)), [codes((K, K)), exponents(K), X],
+              lambda q, s, x: x @ (q * power(s)[:, None]), 1),
     "three deep": (lambda q, s, x: jax.jit(lambda x, q: jax.jit(layer)(x, jax.jit(lambda q: f32(q) * s)(q)))(x, q), [codes((K, K)), scales(K), X],
                    lambda q, s, x: np.tanh(x @ (q * s)), 1),
     "a composite": (lambda q, s, x: dot(x, lax.composite(lambda q, s: f32(q) * s, name="my.dequantize")(q, s)), [codes((K, K)), scales(K), X],
