@@ -96,11 +96,11 @@ private:
         mlir::Value values = function.getArgument(i + 1);
         if (!moved.exponents.empty())
           values = timesPowersOfTwo(builder, location, values, moved.axis, moved.exponents);
-        mlir::FailureOr<ScaledParts> quantized =
-            emitQuantize(builder, location, values, type, quantization);
-        if (mlir::failed(quantized))
+        mlir::FailureOr<ScaledParts> result =
+            quantized(builder, location, values, type, quantization);
+        if (mlir::failed(result))
           return mlir::failure();
-        parts[argument] = *quantized;
+        parts[argument] = *result;
         ++i;
         continue;
       }
@@ -160,8 +160,8 @@ private:
     const mlir::Location location = op->getLoc();
     if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(op)) {
       mlir::FailureOr<ScaledParts> result =
-          emitQuantize(builder, location, quantize.getOperand(),
-                       llvm::cast<ir::ScaledType>(quantize.getType()), quantize.getQuantization());
+          quantized(builder, location, quantize.getOperand(),
+                    llvm::cast<ir::ScaledType>(quantize.getType()), quantize.getQuantization());
       if (mlir::failed(result))
         return mlir::failure();
       parts[quantize.getResult()] = *result;
@@ -205,6 +205,20 @@ private:
     }
     emitted.push_back(op);
     return mlir::success();
+  }
+
+  /// By a call where XLA's gives the same, else as arithmetic and a remark of why.
+  mlir::FailureOr<ScaledParts> quantized(mlir::OpBuilder& builder, mlir::Location location,
+                                         mlir::Value operand, ir::ScaledType type,
+                                         ir::QuantizationAttr quantization) {
+    if (form == Form::CustomCalls) {
+      const auto written = writeQuantizeCall(builder, location, operand, type, quantization);
+      if (const auto* call = std::get_if<ScaledParts>(&written))
+        return *call;
+      mlir::emitRemark(location) << "this quantization is written as arithmetic: it "
+                                 << std::get<std::string>(written);
+    }
+    return emitQuantize(builder, location, operand, type, quantization);
   }
 
   /// A side of a dot, or the operand of a dequantize, in f32.

@@ -80,8 +80,9 @@ def EmitStableHLO : Pass<"octavo-emit", "::mlir::ModuleOp"> {
     - `xla-custom-calls`: `__op$block_scaled_dot` with its block size and, of outer scales, the global
       scale; `__op$dequantize`. Operands are transposed as the call wants them. Not said: blocks of
       several rows or of two sizes, other axes than one contracted, one free and one batch axis, short
-      last blocks, int8, an outer scale beside a side without scales. XLA's `__op$quantize` makes NaN of
-      blocks of zeros: quantizations stay arithmetic.
+      last blocks, int8, an outer scale beside a side without scales. `__op$quantize` for the preset
+      xla, with equal values unless an amax is below 2^(emax - 126); other quantizations stay arithmetic, with a remark: XLA's call makes NaN of a
+      block of zeros.
 
     `octavo-recover-scaled` makes the products of these forms again.
   }];

@@ -3,10 +3,14 @@
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/Preset.h"
 #include "octavo/Transforms/TensorFacts.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace octavo::transforms {
 
@@ -35,15 +39,19 @@ mlir::ArrayAttr integers(mlir::OpBuilder& builder, llvm::ArrayRef<std::int64_t> 
   return builder.getI64ArrayAttr(numbers);
 }
 
+Axes permuted(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> order) {
+  Axes result;
+  for (std::int64_t axis : order)
+    result.push_back(shape[static_cast<std::size_t>(axis)]);
+  return result;
+}
+
 mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                        llvm::ArrayRef<std::int64_t> order) {
   if (llvm::equal(order, llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(order.size()))))
     return value;
-  Axes shape;
-  for (std::int64_t axis : order)
-    shape.push_back(shapeOf(value)[static_cast<std::size_t>(axis)]);
-  return stablehlo::TransposeOp::create(builder, location, typeOf(value).clone(shape), value,
-                                        order);
+  return stablehlo::TransposeOp::create(
+      builder, location, typeOf(value).clone(permuted(shapeOf(value), order)), value, order);
 }
 
 /// Scales with one for each index of all axes but the last.
@@ -60,9 +68,9 @@ mlir::Value spreadButLast(mlir::OpBuilder& builder, mlir::Location location, mli
 }
 
 /// A custom call as JAX writes those of XLA's block scaling: row-major, API version 2.
-mlir::Value call(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef target,
-                 mlir::ValueRange operands, mlir::RankedTensorType result,
-                 const std::string& config) {
+mlir::ValueRange call(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef target,
+                      mlir::ValueRange operands, mlir::TypeRange results,
+                      const std::string& config) {
   const auto layout = [&](mlir::Type type) -> mlir::Attribute {
     const std::int64_t rank = llvm::cast<mlir::RankedTensorType>(type).getRank();
     llvm::SmallVector<std::int64_t> order;
@@ -73,8 +81,7 @@ mlir::Value call(mlir::OpBuilder& builder, mlir::Location location, llvm::String
         llvm::ArrayRef<std::int64_t>(order));
   };
   mlir::OperationState state(location, stablehlo::CustomCallOp::getOperationName(), operands,
-                             mlir::Type(result));
-  const auto layouts = llvm::map_to_vector(operands.getTypes(), layout);
+                             results);
   state.addAttribute("call_target_name", builder.getStringAttr(target));
   state.addAttribute(
       "api_version",
@@ -82,9 +89,10 @@ mlir::Value call(mlir::OpBuilder& builder, mlir::Location location, llvm::String
           builder.getContext(), stablehlo::CustomCallApiVersion::API_VERSION_STATUS_RETURNING));
   if (!config.empty())
     state.addAttribute("backend_config", builder.getStringAttr(config));
-  state.addAttribute("operand_layouts", builder.getArrayAttr(layouts));
-  state.addAttribute("result_layouts", builder.getArrayAttr({layout(result)}));
-  return builder.create(state)->getResult(0);
+  state.addAttribute("operand_layouts",
+                     builder.getArrayAttr(llvm::map_to_vector(operands.getTypes(), layout)));
+  state.addAttribute("result_layouts", builder.getArrayAttr(llvm::map_to_vector(results, layout)));
+  return builder.create(state)->getResults();
 }
 
 /// A side of a dot as the call has it: [B,] R, K.
@@ -249,7 +257,7 @@ FormOfProduct writeBlockScaledDot(mlir::OpBuilder& builder, mlir::Location locat
   const std::string config =
       "{\"block_scaled_dot_backend_config\": {\"block_size\": " + std::to_string(lhs.block) + "}}";
   mlir::Value result = call(builder, location, "__op$block_scaled_dot", operands,
-                            mlir::RankedTensorType::get(shape, f32), config);
+                            mlir::Type(mlir::RankedTensorType::get(shape, f32)), config)[0];
   if (isSwapped) {
     Axes order =
         llvm::to_vector(llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(shape.size())));
@@ -261,6 +269,66 @@ FormOfProduct writeBlockScaledDot(mlir::OpBuilder& builder, mlir::Location locat
   return result;
 }
 
+/// What keeps XLA's quantization from being one; empty if nothing does.
+static std::string quantizeMisfit(ir::ScaledType type, const numerics::QuantizeOptions& options) {
+  const format::ElementFormat& element = *type.getElement();
+  if (element.isInteger())
+    return "has elements of int8";
+  if (type.getHasOuterScale())
+    return "has an outer scale";
+  if (type.getScale()->trailingSignificandBits > 0) {
+    std::string text;
+    llvm::raw_string_ostream(text) << "has scales amax / "
+                                   << llvm::format("%g", numerics::maxValue(element))
+                                   << ", XLA's call amax / 2^" << element.emax();
+    return text;
+  }
+  if (options.rule != format::ScaleRule::Nearest)
+    return "has the scale rule " + std::string(format::scaleRuleName(options.rule)) +
+           ", XLA's call nearest";
+  const auto* const xla = llvm::find_if(
+      numerics::kPresets, [](const numerics::Preset& preset) { return preset.name == "xla"; });
+  numerics::QuantizeOptions same = xla->options;
+  same.input = options.input;
+  if (options != same)
+    return "has other settings than XLA's call, which makes NaN of blocks of zeros "
+           "(preset = \"xla\" has those)";
+  // The preset is of equal blocks along one axis.
+  if (llvm::is_contained(type.getShape(), 0))
+    return "has no elements";
+  return {};
+}
+
+std::variant<ScaledParts, std::string> writeQuantizeCall(mlir::OpBuilder& builder,
+                                                         mlir::Location location,
+                                                         mlir::Value operand, ir::ScaledType type,
+                                                         ir::QuantizationAttr quantization) {
+  if (std::string reason =
+          quantizeMisfit(type, quantization.getOptions(type, *elementFormatOf(operand)));
+      !reason.empty())
+    return reason;
+  // The axis of the blocks comes last.
+  Axes order = llvm::to_vector(
+      llvm::seq<std::int64_t>(0, static_cast<std::int64_t>(type.getShape().size())));
+  auto* blocked = llvm::find_if(order, [&](std::int64_t axis) {
+    return type.getBlock()[static_cast<std::size_t>(axis)] != 1;
+  });
+  if (blocked != order.end())
+    std::rotate(blocked, blocked + 1, order.end());
+  Axes back(order.size());
+  for (auto [at, axis] : llvm::enumerate(order))
+    back[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(at);
+  const auto along = [&](mlir::RankedTensorType of) {
+    return of.clone(permuted(of.getShape(), order));
+  };
+  const mlir::ValueRange parts =
+      call(builder, location, "__op$quantize",
+           transposed(builder, location, emitWiden(builder, location, operand), order),
+           {along(type.getElementsType()), along(type.getScalesType())}, "");
+  return ScaledParts{transposed(builder, location, parts[0], back),
+                     transposed(builder, location, parts[1], back), nullptr};
+}
+
 mlir::Value writeDequantizeCall(mlir::OpBuilder& builder, mlir::Location location,
                                 const ScaledParts& parts, ir::ScaledType type) {
   if (type.getShape().empty() || type.getElement()->isInteger() || !hasEqualBlocks(type))
@@ -270,9 +338,10 @@ mlir::Value writeDequantizeCall(mlir::OpBuilder& builder, mlir::Location locatio
     if (block != 1 && block != extent)
       return {};
   const auto wide = mlir::RankedTensorType::get(type.getShape(), builder.getF32Type());
-  mlir::Value result = call(
-      builder, location, "__op$dequantize",
-      {parts.elements, spreadButLast(builder, location, parts.scales, type.getShape())}, wide, "");
+  mlir::Value result =
+      call(builder, location, "__op$dequantize",
+           {parts.elements, spreadButLast(builder, location, parts.scales, type.getShape())},
+           mlir::Type(wide), "")[0];
   if (parts.outer)
     result = stablehlo::MulOp::create(
         builder, location, result,

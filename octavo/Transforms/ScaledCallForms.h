@@ -48,6 +48,15 @@ private:
 FormOfProduct writeBlockScaledDot(mlir::OpBuilder& builder, mlir::Location location,
                                   const ScaledProduct& product);
 
+/// The custom call `__op$quantize`, of f32, where it gives the values of octavo.quantize: by the
+/// preset xla. Else why it does not. Under scales of
+/// NaN codes are NaN in place of 0; a block whose amax / 2^emax is no normal f32 may get the scale
+/// beside, or NaN.
+std::variant<ScaledParts, std::string> writeQuantizeCall(mlir::OpBuilder& builder,
+                                                         mlir::Location location,
+                                                         mlir::Value operand, ir::ScaledType type,
+                                                         ir::QuantizationAttr quantization);
+
 /// The custom call `__op$dequantize`, then the outer scale; null where the blocks are not along the
 /// last axis alone.
 mlir::Value writeDequantizeCall(mlir::OpBuilder& builder, mlir::Location location,

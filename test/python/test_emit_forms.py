@@ -178,6 +178,107 @@ def test_dequantizations_are_calls(tmp_path):
         np.testing.assert_array_equal(run(tmp_path, each, q, s, np.float32(0.75), backend="reference"), expected)
 
 
+def quantizing(shape, element, blocks, settings='preset = "xla"', scale="f8E8M0FNU", source="f32", outer=""):
+    """A function that gives codes, scales and values of what it quantizes."""
+    kind = f"!octavo.scaled<{'x'.join(map(str, [*shape, element]))}, scale {scale}, block {blocks}{outer}>"
+    grid = [-(-extent // block) for extent, block in zip(shape, blocks, strict=True)]
+    parts = [tensor(shape, element), tensor(grid, scale)] + (["tensor<f32>"] if outer else [])
+    names = ["%q", "%s", "%o"][:len(parts)]
+    return f"""func.func @main(%x: {tensor(shape, source)}) -> ({tensor(shape, 'f32')}, {parts[0]}, {parts[1]}) {{
+  %z = octavo.quantize %x, {settings} : {tensor(shape, source)} -> {kind}
+  {', '.join(names)} = octavo.unpack %z : ({kind}) -> ({', '.join(parts)})
+  %v = octavo.dequantize %z : {kind} -> {tensor(shape, 'f32')}
+  return %v, %q, %s : {tensor(shape, 'f32')}, {parts[0]}, {parts[1]}
+}}"""
+
+
+def outputs(folder, text, x):
+    (folder / "program.mlir").write_text(text)
+    np.save(folder / f"x.{x.dtype.name}.npy", x)
+    done = subprocess.run([OCTAVO, "run", folder / "program.mlir", "--input", folder / f"x.{x.dtype.name}.npy", "--backend", "reference",
+                           "--output", folder / "out"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [np.load(next((folder / "out").glob(f"output{i}.*npy"))) for i in range(3)]
+
+
+@pytest.mark.parametrize("source", ["f32", "bf16"])
+@pytest.mark.parametrize("element, emax", {"f8E4M3FN": 8, "f8E5M2": 15, "f4E2M1FN": 2}.items())
+@pytest.mark.parametrize("blocks", [[1, 32], [32, 1], [1, 1, 32]])
+def test_quantizations_are_calls(tmp_path, element, emax, blocks, source):
+    shape = {(1, 32): [8, 64], (32, 1): [64, 8], (1, 1, 32): [2, 3, 64]}[tuple(blocks)]
+    text = quantizing(shape, element, blocks, source=source)
+    there, told = opt(text, "--octavo-emit=xla-custom-calls")
+    assert there.count("@__op$quantize") == 1 and "octavo." not in there and told == ""
+    rng = np.random.default_rng(8)
+    x = (rng.standard_normal(shape) * np.exp2(rng.integers(-100, 100, shape[:1] + [1] * (len(shape) - 1)))).astype(NUMPY[source])
+    axis = next(i for i, block in enumerate(blocks) if block > 1)
+    zeros = tuple(slice(0, block) if i == axis else 1 for i, block in enumerate(blocks))
+    x[zeros] = 0
+    cut = [each for i, extent in enumerate(shape) for each in ((extent // blocks[i], blocks[i]) if i == axis else (extent,))]
+    wide = x.astype(np.float64)
+    amax = np.abs(wide.reshape(cut)).max(axis + 1)
+    with np.errstate(divide="ignore"):
+        exponent = np.floor(np.log2(amax)) - emax
+    nearest = np.where(amax >= 1.5 * np.exp2(exponent + emax), exponent + 1, exponent)
+    scale = np.where(amax == 0, np.nan, np.exp2(nearest))
+    spread = np.repeat(scale, blocks[axis], axis)
+    codes = (wide / spread).astype(np.float32).astype(NUMPY[element])
+    for each in (text, there):
+        values, q, s = outputs(tmp_path, each, x)
+        np.testing.assert_array_equal(s.view(NUMPY["f8E8M0FNU"]).astype(np.float64), scale)
+        np.testing.assert_array_equal(values, (codes.astype(np.float64) * spread).astype(np.float32))
+        there_is = ~np.isnan(spread)
+        np.testing.assert_array_equal(q.view(NUMPY[element])[there_is].view(np.uint8), codes[there_is].view(np.uint8))
+
+
+@pytest.mark.parametrize("says, text", {
+    "has the scale rule floor, XLA's call nearest": quantizing([8, 64], "f8E4M3FN", [1, 32], "rule = floor"),
+    "has other settings than XLA's call, which makes NaN of blocks of zeros": quantizing([8, 64], "f8E4M3FN", [1, 32], "rule = nearest"),
+    "has scales amax / 448, XLA's call amax / 2^8": quantizing([8, 64], "f8E4M3FN", [1, 64], "rule = nearest", "f32"),
+    "has an outer scale": quantizing([8, 64], "f4E2M1FN", [1, 16], "rule = nearest", "f8E4M3FN", outer=", outer f32"),
+    "has elements of int8": quantizing([8, 64], "i8", [1, 32], "rule = nearest"),
+    "has the scale rule ceil, XLA's call nearest": quantizing([8, 60], "f8E4M3FN", [1, 32], "rule = ceil"),
+}.items())
+def test_quantizations_that_are_no_calls(tmp_path, says, text):
+    there, told = opt(text, "--octavo-emit=xla-custom-calls")
+    assert f"remark: this quantization is written as arithmetic: it {says}" in told and "op$quantize" not in there
+    shape = [int(each) for each in re.search(r"%x: tensor<([\dx]+)x", text)[1].split("x")]
+    x = np.random.default_rng(3).uniform(-3, 3, shape).astype(np.float32)
+    x[1] = 0
+    for before, after in zip(outputs(tmp_path, text, x), outputs(tmp_path, there, x), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_nothing_is_no_call():
+    """The preset has no arithmetic: the remark, then the error."""
+    ended = subprocess.run([OCTAVO.parent / "octavo-opt", "--octavo-emit=xla-custom-calls", "-"], input=quantizing([0, 64], "f8E4M3FN", [1, 32]),
+                           capture_output=True, text=True, timeout=60)
+    assert ended.returncode != 0 and "it has no elements" in ended.stderr
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+def test_quantized_sides_there_and_back(tmp_path, backend):
+    """A wide program, quantized, written for XLA and recovered, multiplies the same scaled tensors."""
+    text = """func.func @main(%x: tensor<6x64xf32>, %w: tensor<64x10xf32>) -> tensor<6x10xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<6x64xf32>, tensor<64x10xf32>) -> tensor<6x10xf32>
+  return %0 : tensor<6x10xf32>
+}"""
+    narrow, _ = opt(text, "--octavo-quantize-dots=weights=mxfp8_e4m3 preset=xla both-activations")
+    there, told = opt(narrow, "--octavo-emit=xla-custom-calls")
+    assert there.count("@__op$quantize") == 2 and there.count("@__op$block_scaled_dot") == 1 and "written as" not in told
+    back, _ = opt(there, "--octavo-recover-scaled")
+    assert "octavo.dot_general" in back and "block_scaled_dot" not in back
+    rng = np.random.default_rng(5)
+    x, w = rng.standard_normal((6, 64)).astype(np.float32), rng.standard_normal((64, 10)).astype(np.float32)
+
+    def quantized(blocks):
+        scale = np.exp2(np.rint(np.log2(np.abs(blocks).max(-1, keepdims=True) / 1.0606602) - 8))
+        return (blocks / scale).astype(ml_dtypes.float8_e4m3fn).astype(np.float64) * scale
+    expected = quantized(x.astype(np.float64).reshape(6, 2, 32)).reshape(6, 64) @ quantized(w.T.astype(np.float64).reshape(10, 2, 32)).reshape(10, 64).T
+    for each in (there, back):
+        np.testing.assert_allclose(run(tmp_path, each, x, w, backend=backend), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_two_forms_at_once_are_refused():
     ended = subprocess.run([OCTAVO.parent / "octavo-opt", "--octavo-emit=qdq xla-scaled-dot", "-"],
                            input="module {}", capture_output=True, text=True, timeout=60)
