@@ -225,13 +225,35 @@ ScaledOrigin ScaledOrigins::movedBy(stablehlo::PadOp pad, Move& move) {
                                            move.parts.elements, zero, low, high, interior);
   if (!move.parts.scales)
     return result;
+  // Zeros have any scale: whole blocks of them get a 1 each.
+  Extents gridLow, gridHigh, gridInterior, grid(shapeOf(move.parts.scales));
   for (std::size_t axis = 0; axis < move.to.size(); ++axis) {
-    if (low[axis] == 0 && high[axis] == 0 && interior[axis] == 0)
-      continue;
-    if (!move.isWhole(axis))
+    const std::int64_t block = move.parts.block[axis];
+    const bool isSame = low[axis] == 0 && high[axis] == 0 && interior[axis] == 0;
+    const bool isPerElement = block == 1 && !move.isWhole(axis);
+    if (move.isWhole(axis) && !isSame)
+      result.block[axis] = move.wholeBlock(axis);
+    else if (!isSame && !isPerElement &&
+             (interior[axis] != 0 || low[axis] % block != 0 || high[axis] % block != 0 ||
+              move.from[axis] % block != 0))
       return move.cutsBlocks();
-    result.block[axis] = move.wholeBlock(axis);
+    const bool isPadded = !isSame && !move.isWhole(axis);
+    gridLow.push_back(isPadded ? low[axis] / block : 0);
+    gridHigh.push_back(isPadded ? high[axis] / block : 0);
+    gridInterior.push_back(isPadded ? interior[axis] : 0);
+    if (isPadded)
+      grid[axis] = move.to[axis] / block;
   }
+  if (llvm::ArrayRef(grid) == shapeOf(move.parts.scales))
+    return result;
+  const mlir::RankedTensorType scales = typeOf(move.parts.scales);
+  const auto element = llvm::cast<mlir::FloatType>(scales.getElementType());
+  const mlir::Value one = make<stablehlo::ConstantOp>(
+      move.builder, move.location,
+      mlir::DenseElementsAttr::get(mlir::RankedTensorType::get({}, element),
+                                   llvm::APFloat(element.getFloatSemantics(), 1)));
+  result.scales = make<stablehlo::PadOp>(move.builder, move.location, scales.clone(grid),
+                                         move.parts.scales, one, gridLow, gridHigh, gridInterior);
   return result;
 }
 

@@ -59,6 +59,13 @@ def dot(a, b):
     return lax.dot_general(a, b, (((a.ndim - 1,), (0,)), ((), ())), preferred_element_type=jnp.float32)
 
 
+def among_zeros(rows):
+    """A row of zeros between any two, one before and two behind."""
+    result = np.zeros((2 * len(rows) + 2, K), np.float32)
+    result[1:-2:2] = rows
+    return result
+
+
 W, WS = codes((K, N), seed=1), np.float32(0.5)
 
 
@@ -117,6 +124,10 @@ FORMS = {
                 lambda q, s: q * s),
     "padded": (lambda q, s: dot(jnp.pad(f32(q) * s, ((0, 2), (0, 0))), weight()), [codes((M, K)), scales(())],
                lambda q, s: np.pad(q * s, ((0, 2), (0, 0)))),
+    "padded rows": (lambda q, s: dot(lax.pad(f32(q) * s[:, None], jnp.float32(0), ((1, 2, 1), (0, 0, 0))), weight()), [codes((M, K)), scales(M)],
+                    lambda q, s: among_zeros(q * s[:, None])),
+    "padded blocks": (lambda q, s: dot(jnp.pad(f32(q) * jnp.repeat(f32(s), 3, 0), ((3, 3), (0, 0))), weight()), [codes((M, K)), scales((2, K), E8M0)],
+                      lambda q, s: np.pad(q * np.repeat(s, 3, 0), ((3, 3), (0, 0)))),
     "masked": (lambda q, s, m: dot(jnp.where(m[:, None], f32(q) * s, 0), weight()),
                [codes((M, K)), scales(()), np.arange(M) % 2 == 0], lambda q, s, m: np.where(m[:, None], q * s, 0)),
     "joined": (lambda q, r, s: dot(jnp.concatenate([f32(q) * s, f32(r) * s]), weight()),
@@ -422,6 +433,8 @@ NOT_SCALED = {
                          [codes((M, K)), codes((2, K), seed=5), scales(()), np.float32(8)], "stablehlo.concatenate", "scales"),
     "two grids": (lambda q, s, t: dot(f32(q) * s[:, None] * t[None, :], weight()), [codes((M, K)), scales(M), scales(K)],
                   "stablehlo.multiply", "second grid"),
+    "a pad within blocks": (lambda q, s: dot(jnp.pad(f32(q) * jnp.repeat(s, 3, 0), ((1, 2), (0, 0))), weight()), [codes((M, K)), scales((2, K))],
+                            "stablehlo.pad", "blocks"),
     "rows cut from blocks": (lambda q, s, i: dot((f32(q) * jnp.repeat(s, 3, 0))[i], weight()),
                              [codes((M, K)), scales((2, K)), np.array([1, 4], np.int32)], "stablehlo.gather", "blocks"),
     "NaN of codes without": (lambda q, s, i: dot(jnp.take(f32(q) * s, i, axis=0), weight()),
