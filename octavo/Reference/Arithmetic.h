@@ -4,6 +4,7 @@
 // wrapping. Rules are those of docs/semantics.md, section Interpreter.
 #pragma once
 
+#include "octavo/Numerics/ComplexFunctions.h"
 #include "octavo/Reference/Elements.h"
 
 #include <algorithm>
@@ -69,30 +70,8 @@ struct Remainder {
 /// quotient 1 / x^-y, and 0 where x is 0.
 struct Power {
   template <std::floating_point T> static T real(T x, T y) { return std::pow(x, y); }
-  /// e^(y log x). x is i^k times a number near the positive axis, and i^(ky) is turned by whole
-  /// quarters, so that a power near an axis keeps its small part.
   template <typename T> static std::complex<T> complex(std::complex<T> x, std::complex<T> y) {
-    if (x == std::complex<T>(0) || !std::isfinite(std::abs(x)))
-      return std::pow(x, y);
-    const T re = x.real(), im = x.imag();
-    const T k = std::abs(re) >= std::abs(im) ? (re > 0             ? 0
-                                                : std::signbit(im) ? -2
-                                                                   : 2)
-                                             : (im > 0 ? 1 : -1);
-    const std::complex<T> log = std::log(quarterTurns(x, -k));
-    const T quarters = std::remainder(k * y.real(), T(4)), whole = std::nearbyint(quarters);
-    constexpr T kQuarter = std::numbers::pi_v<T> / 2;
-    const T angle = kQuarter * (quarters - whole) + y.real() * log.imag() + y.imag() * log.real();
-    const T modulus = std::exp(y.real() * log.real() - y.imag() * (log.imag() + kQuarter * k));
-    return quarterTurns(std::complex<T>(modulus * std::cos(angle), modulus * std::sin(angle)),
-                        whole);
-  }
-  /// x times i^k.
-  template <typename T> static std::complex<T> quarterTurns(std::complex<T> x, T k) {
-    return k == 0              ? x
-           : k == 1 || k == -3 ? std::complex<T>(-x.imag(), x.real())
-           : k == -1 || k == 3 ? std::complex<T>(x.imag(), -x.real())
-                               : -x;
+    return numerics::power(x, y);
   }
   static std::uint64_t integer(IntegerType type, std::uint64_t x, std::uint64_t y) {
     if (isNegative(type, y)) {
@@ -199,10 +178,7 @@ struct Abs {
 };
 struct Sign {
   static double real(double x) { return x == 0.0 || x != x ? x : std::copysign(1.0, x); }
-  static Complex complex(Complex x) {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-    return x != x ? Complex(kNaN, kNaN) : x == 0.0 ? Complex(0.0, 0.0) : x / std::abs(x);
-  }
+  static Complex complex(Complex x) { return numerics::sign(x); }
   static std::uint64_t integer(IntegerType type, std::uint64_t x) {
     return isNegative(type, x) ? ~std::uint64_t{0} : x != 0;
   }
@@ -214,11 +190,8 @@ struct Exponential {
 };
 struct ExponentialMinusOne {
   static auto real(std::floating_point auto x) { return std::expm1(x); }
-  /// Without the cancellation near 0: e^a cos b - 1 is expm1(a) cos b - 2 sin^2(b / 2).
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
-    const T half = std::sin(x.imag() / 2);
-    return {std::expm1(x.real()) * std::cos(x.imag()) - 2 * half * half,
-            std::exp(x.real()) * std::sin(x.imag())};
+    return numerics::exponentialMinusOne(x);
   }
 };
 struct Log {
@@ -227,24 +200,14 @@ struct Log {
 };
 struct LogPlusOne {
   static auto real(std::floating_point auto x) { return std::log1p(x); }
-  /// log |1 + z| is log1p(a (a + 2) + b^2) / 2, which cancels nothing where z is small.
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
-    const T a = x.real(), b = x.imag();
-    const T modulus = std::abs(a) < T(0.5) && std::abs(b) < T(0.5)
-                          ? std::log1p(a * (a + 2) + b * b) / 2
-                          : std::log(std::hypot(a + 1, b));
-    return {modulus, std::atan2(b, a + 1)};
+    return numerics::logPlusOne(x);
   }
 };
 struct Logistic {
   template <std::floating_point T> static T real(T x) { return 1 / (1 + std::exp(-x)); }
-  /// 1 + e^(a + ib) is expm1(a) cos b + 2 cos^2(b / 2) + i e^a sin b, which cancels nothing near
-  /// the poles.
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
-    const T a = -x.real(), b = -x.imag(), half = std::cos(b / 2);
-    const std::complex<T> sum(std::expm1(a) * std::cos(b) + 2 * half * half,
-                              std::exp(a) * std::sin(b));
-    return std::complex<T>(1) / sum;
+    return numerics::logistic(x);
   }
 };
 struct Tanh {
@@ -266,25 +229,8 @@ struct Tan {
 /// y above x: the angle of the point (x, y); of complex numbers -i log((x + iy) / sqrt(x^2 + y^2)).
 struct Atan2 {
   template <std::floating_point T> static T real(T y, T x) { return std::atan2(y, x); }
-  /// With u = x + iy and v = x - iy, whose product is x^2 + y^2: half the difference of their
-  /// logarithms, and half a turn where their sum is a turn off the logarithm of u v.
   template <typename T> static std::complex<T> complex(std::complex<T> y, std::complex<T> x) {
-    constexpr T kPi = std::numbers::pi_v<T>;
-    const T a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
-    const std::complex<T> u(a - d, b + c), v(a + d, b - c);
-    const T first = std::arg(u), second = std::arg(v);
-    const T root = std::atan2(2 * (a * b + c * d), (a - b) * (a + b) + (c - d) * (c + d));
-    // The argument of u times the conjugate of v keeps the difference of nearly equal ones.
-    const T half = (first - second) / 2;
-    T angle = std::atan2(2 * (a * c + b * d), a * a + b * b - c * c - d * d) / 2;
-    if (std::abs(angle - half) > kPi / 2)
-      angle += half > 0 ? kPi : -kPi;
-    if (std::abs(first + second - root) > kPi)
-      angle += angle > 0 ? -kPi : kPi;
-    // |u|^2 - |v|^2 is 4 (bc - ad).
-    const T ratio = 4 * (b * c - a * d) / std::norm(v);
-    return {angle, std::abs(ratio) < T(0.5) ? -std::log1p(ratio) / 4
-                                            : (std::log(std::abs(v)) - std::log(std::abs(u))) / 2};
+    return numerics::arcTangent(y, x);
   }
 };
 struct Sqrt {
@@ -294,13 +240,13 @@ struct Sqrt {
 struct Rsqrt {
   template <std::floating_point T> static T real(T x) { return 1 / std::sqrt(x); }
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
-    return std::complex<T>(1) / std::sqrt(x);
+    return numerics::reciprocalRoot(x);
   }
 };
 struct Cbrt {
   static auto real(std::floating_point auto x) { return std::cbrt(x); }
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
-    return std::polar(std::cbrt(std::abs(x)), std::arg(x) / 3);
+    return numerics::cubeRoot(x);
   }
 };
 struct Floor {

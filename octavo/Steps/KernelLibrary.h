@@ -14,7 +14,8 @@ struct LibraryFunction {
   int arguments = 0;
 };
 
-/// The C library's functions on f64, under names that LLVM does not take for them.
+/// The C library's functions on f64, under names that LLVM does not take for them, and parts of
+/// functions of complex numbers: `octavo_complex_exp_f32_real`.
 std::span<const LibraryFunction> libraryFunctions();
 
 } // namespace octavo::steps

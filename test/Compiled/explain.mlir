@@ -17,8 +17,8 @@
 // CHECK-NEXT: memory        arena {{.*}}, constants 0 bytes, 1 weight packed once, 512 bytes
 // CHECK-EMPTY:
 // CHECK-NEXT: count interpreted why where
-// CHECK-NEXT: 1 stablehlo.fft kernels have no code for it {{.*}}explain.mlir:[[#@LINE+21]]:8
-// CHECK-NEXT: 1 stablehlo.tanh kernels have no code for it on elements of type complex<f32> {{.*}}explain.mlir:[[#@LINE+22]]:8
+// CHECK-NEXT: 1 chlo.square kernels have no code for it on elements of type complex<f32> {{.*}}explain.mlir:[[#@LINE+23]]:8
+// CHECK-NEXT: 1 stablehlo.fft kernels have no code for it {{.*}}explain.mlir:[[#@LINE+20]]:8
 
 // JSON:      "compiled": true
 // JSON-NEXT: "operations": 8
@@ -40,7 +40,7 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>, %n: tensor<4x16xbf16>
   %e = stablehlo.exponential %a : tensor<4x16xf32>
   %s = stablehlo.fft %e, type = RFFT, length = [16] : (tensor<4x16xf32>) -> tensor<4x9xcomplex<f32>>
   %b = stablehlo.add %n, %n : tensor<4x16xbf16>
-  %m = stablehlo.tanh %c : tensor<3xcomplex<f32>>
+  %m = chlo.square %c : tensor<3xcomplex<f32>> -> tensor<3xcomplex<f32>>
   return %s, %b, %m : tensor<4x9xcomplex<f32>>, tensor<4x16xbf16>, tensor<3xcomplex<f32>>
 }
 

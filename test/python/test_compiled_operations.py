@@ -603,6 +603,74 @@ def test_complex_numbers(part, tmp_path):
     function.assert_bits(tmp_path)
 
 
+COMPLEX_FUNCTIONS = {
+    "stablehlo.exponential": np.exp, "stablehlo.exponential_minus_one": np.expm1, "stablehlo.log": np.log,
+    "stablehlo.log_plus_one": np.log1p, "stablehlo.logistic": lambda x: 1 / (1 + np.exp(-x)), "stablehlo.tanh": np.tanh,
+    "stablehlo.sine": np.sin, "stablehlo.cosine": np.cos, "stablehlo.tan": np.tan, "stablehlo.sqrt": np.sqrt,
+    "stablehlo.rsqrt": lambda x: 1 / np.sqrt(x), "stablehlo.cbrt": lambda x: np.abs(x)**(1 / 3) * np.exp(1j * np.angle(x) / 3),
+    "stablehlo.sign": lambda x: np.where(x == 0, 0, x / np.where(x == 0, 1, np.abs(x))),
+    "chlo.acos": np.arccos, "chlo.acosh": np.arccosh, "chlo.asin": np.arcsin, "chlo.asinh": np.arcsinh,
+    "chlo.atan": np.arctan, "chlo.atanh": np.arctanh, "chlo.cosh": np.cosh, "chlo.sinh": np.sinh,
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX_FUNCTIONS)
+@pytest.mark.parametrize("part", ["f32", "f64"])
+def test_functions_of_complex_numbers(name, part, tmp_path):
+    """On and beside the axes, with infinities and NaN, and drawn ones, which NumPy computes, too."""
+    function, element = Function(), f"complex<{part}>"
+    special = np.array([0, -0.0, 1, -1, 0.5, -2.5, np.inf, -np.inf, np.nan, 1e-42, -1e-8, 3e38, 89, 710], NUMPY[part])
+    real, imaginary = (each.ravel() for each in np.meshgrid(special, special))
+    drawn = np.random.default_rng(7).normal(0, 1.5, (2, 2000)).astype(NUMPY[part])
+    real, imaginary = np.concatenate([real, drawn[0]]), np.concatenate([imaginary, drawn[1]])
+    shape = [real.size]
+    of = tensor(shape, element)
+    sides = [function.argument(each, part) for each in (real, imaginary)]
+    number = function.emit(f"stablehlo.complex {sides[0]}, {sides[1]} : {of}")
+    value = function.emit(f"{name} {number} : {of}" + (f" -> {of}" if name.startswith("chlo") else ""))
+    for which in ("real", "imag"):
+        function.give(function.emit(f"stablehlo.{which} {value} : ({of}) -> {tensor(shape, part)}"), shape, part)
+    function.assert_bits(tmp_path)
+    found = function.run(tmp_path, "compiled")
+    with np.errstate(all="ignore"):
+        expected = COMPLEX_FUNCTIONS[name](drawn[0].astype(np.complex128) + 1j * drawn[1])
+    found = found[0][-2000:].astype(np.complex128) + 1j * found[1][-2000:]
+    assert np.max(np.abs(found - expected) / np.abs(expected)) < (1e-6 if part == "f32" else 1e-13)
+
+
+@pytest.mark.parametrize("part", ["f32", "f64"])
+def test_two_complex_numbers(part, tmp_path):
+    """Powers, angles, the larger and the smaller one, and every order: by the real part, then by the imaginary part."""
+    function, element = Function(), f"complex<{part}>"
+    parts = np.array([0, -0.0, 1, -2.5, np.inf, -np.inf, np.nan, 0.1, 7], NUMPY[part])
+    grid = [each.ravel() for each in np.meshgrid(parts, parts)]
+    shape = [81, 81]
+    of, line = tensor(shape, element), tensor([81], element)
+    names = [function.argument(each, part) for each in grid]
+    number = function.emit(f"stablehlo.complex {names[0]}, {names[1]} : {line}")
+    sides = [function.emit(f"stablehlo.broadcast_in_dim {number}, dims = [{axis}] : ({line}) -> {of}") for axis in (0, 1)]
+    for name in ("power", "atan2", "maximum", "minimum"):
+        value = function.emit(f"stablehlo.{name} {sides[0]}, {sides[1]} : {of}")
+        for which in ("real", "imag"):
+            function.give(function.emit(f"stablehlo.{which} {value} : ({of}) -> {tensor(shape, part)}"), shape, part)
+    for direction in ("LT", "LE", "GT", "GE"):
+        function.give(function.emit(f"stablehlo.compare {direction}, {sides[0]}, {sides[1]}, FLOAT : ({of}, {of}) -> "
+                                    f"{tensor(shape, 'i1')}"), shape, "i1")
+    function.assert_bits(tmp_path)
+    found = function.run(tmp_path, "compiled")
+    numbers = list(zip(*(each.tolist() for each in grid), strict=True))
+    with np.errstate(all="ignore"):
+        for axis0, axis1 in np.ndindex(81, 81):
+            x, y = numbers[axis0], numbers[axis1]
+            if not any(map(np.isnan, x + y)):
+                assert [bool(each[axis0, axis1]) for each in found[8:]] == [x < y, x <= y, x > y, x >= y]
+                assert (found[4][axis0, axis1], found[5][axis0, axis1]) == max(x, y)
+                assert (found[6][axis0, axis1], found[7][axis0, axis1]) == min(x, y)
+                if x == (7, 1) and y == (1, -2.5):
+                    power = found[0][axis0, axis1] + 1j * found[1][axis0, axis1]
+                    assert np.isclose(power, complex(*x)**complex(*y), rtol=1e-5)
+
+
 @pytest.mark.parametrize("element", ["f32", "f64"])
 def test_next_after(element, tmp_path):
     x, y = samples(np.random.default_rng(16), NUMPY[element])

@@ -7,6 +7,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Intrinsics.h"
 
+#include <string>
+
 namespace octavo::conversion {
 
 namespace {
@@ -68,21 +70,99 @@ llvm::Value* modulus(const OnPairs& c, Numbers x) {
 llvm::Value* realPart(const OnPairs& c, Numbers x) { return c.pair(x[0]).real; }
 llvm::Value* imaginaryPart(const OnPairs& c, Numbers x) { return c.pair(x[0]).imaginary; }
 
-llvm::Value* comparePairs(const OnPairs& c, Numbers x) {
-  const auto [a, b] = c.pair(x[0]);
-  const auto [d, e] = c.pair(x[1]);
-  llvm::Value* isEqual = c.b.CreateAnd(c.b.CreateFCmpOEQ(a, d), c.b.CreateFCmpOEQ(b, e));
-  const bool isEquality = mlir::cast<stablehlo::CompareOp>(c.op).getComparisonDirection() ==
-                          stablehlo::ComparisonDirection::EQ;
-  return isEquality ? isEqual : c.b.CreateNot(isEqual);
-}
-
 llvm::Value* convertPair(const OnPairs& c, Numbers x) {
   return c.scalars.convert(mlir::getElementTypeOrSelf(c.op->getOperand(0)),
                            mlir::getElementTypeOrSelf(c.op->getResult(0)), x[0]);
 }
 
+/// Rule I5: by the real part, then by the imaginary part.
+llvm::Value* holds(const OnPairs& c, llvm::CmpInst::Predicate predicate, llvm::Value* x,
+                   llvm::Value* y) {
+  const auto [a, b] = c.pair(x);
+  const auto [d, e] = c.pair(y);
+  return c.b.CreateSelect(c.b.CreateFCmpOEQ(a, d), c.b.CreateFCmp(predicate, b, e),
+                          c.b.CreateFCmp(predicate, a, d));
+}
+
+llvm::Value* larger(const OnPairs& c, Numbers x) {
+  return c.b.CreateSelect(holds(c, llvm::CmpInst::FCMP_OLT, x[1], x[0]), x[0], x[1]);
+}
+llvm::Value* smaller(const OnPairs& c, Numbers x) {
+  return c.b.CreateSelect(holds(c, llvm::CmpInst::FCMP_OLT, x[0], x[1]), x[0], x[1]);
+}
+
+llvm::Value* comparePairs(const OnPairs& c, Numbers x) {
+  using stablehlo::ComparisonDirection;
+  const auto [a, b] = c.pair(x[0]);
+  const auto [d, e] = c.pair(x[1]);
+  const auto isEqual = [&, a = a, b = b, d = d, e = e] {
+    return c.b.CreateAnd(c.b.CreateFCmpOEQ(a, d), c.b.CreateFCmpOEQ(b, e));
+  };
+  switch (mlir::cast<stablehlo::CompareOp>(c.op).getComparisonDirection()) {
+  case ComparisonDirection::EQ:
+    return isEqual();
+  case ComparisonDirection::NE:
+    return c.b.CreateNot(isEqual());
+  case ComparisonDirection::LT:
+    return holds(c, llvm::CmpInst::FCMP_OLT, x[0], x[1]);
+  case ComparisonDirection::LE:
+    return holds(c, llvm::CmpInst::FCMP_OLE, x[0], x[1]);
+  case ComparisonDirection::GT:
+    return holds(c, llvm::CmpInst::FCMP_OGT, x[0], x[1]);
+  case ComparisonDirection::GE:
+    return holds(c, llvm::CmpInst::FCMP_OGE, x[0], x[1]);
+  }
+  llvm_unreachable("a direction that is none");
+}
+
+/// In Steps/KernelLibrary, without what tells types and parts.
+llvm::StringRef libraryName(mlir::Operation* op) {
+  static const llvm::StringMap<const char*> names = {
+      {"chlo.acos", "acos"},
+      {"chlo.acosh", "acosh"},
+      {"chlo.asin", "asin"},
+      {"chlo.asinh", "asinh"},
+      {"chlo.atan", "atan"},
+      {"chlo.atanh", "atanh"},
+      {"chlo.cosh", "cosh"},
+      {"chlo.sinh", "sinh"},
+      {"chlo.tan", "tan"},
+      {"stablehlo.atan2", "atan2"},
+      {"stablehlo.cbrt", "cbrt"},
+      {"stablehlo.cosine", "cos"},
+      {"stablehlo.exponential", "exp"},
+      {"stablehlo.exponential_minus_one", "expm1"},
+      {"stablehlo.log", "log"},
+      {"stablehlo.log_plus_one", "log1p"},
+      {"stablehlo.logistic", "logistic"},
+      {"stablehlo.power", "pow"},
+      {"stablehlo.rsqrt", "rsqrt"},
+      {"stablehlo.sign", "sign"},
+      {"stablehlo.sine", "sin"},
+      {"stablehlo.sqrt", "sqrt"},
+      {"stablehlo.tan", "tan"},
+      {"stablehlo.tanh", "tanh"},
+  };
+  const auto found = names.find(op->getName().getStringRef());
+  return found == names.end() ? "" : found->second;
+}
+
+llvm::Value* callForBoth(const OnPairs& c, Numbers x) {
+  llvm::SmallVector<llvm::Value*> parts;
+  for (llvm::Value* number : x) {
+    const auto [re, im] = c.pair(number);
+    parts.append({c.wide(re), c.wide(im)});
+  }
+  const std::string name =
+      ("octavo_complex_" + libraryName(c.op) + (c.part.isF64() ? "_f64" : "_f32")).str();
+  llvm::Type* f64 = c.b.getDoubleTy();
+  return c.scalars.pair(c.narrow(c.scalars.call(name + "_real", f64, parts)),
+                        c.narrow(c.scalars.call(name + "_imaginary", f64, parts)));
+}
+
 EmitPair pairOperation(mlir::Operation* op) {
+  if (!libraryName(op).empty())
+    return callForBoth;
   static const llvm::StringMap<EmitPair> rows = {
       {"stablehlo.add", partByPart<llvm::Instruction::FAdd>},
       {"stablehlo.subtract", partByPart<llvm::Instruction::FSub>},
@@ -90,6 +170,8 @@ EmitPair pairOperation(mlir::Operation* op) {
       {"stablehlo.divide", dividePairs},
       {"stablehlo.negate", negatePair},
       {"stablehlo.abs", modulus},
+      {"stablehlo.maximum", larger},
+      {"stablehlo.minimum", smaller},
       {"stablehlo.real", realPart},
       {"stablehlo.imag", imaginaryPart},
       {"stablehlo.compare", comparePairs},
@@ -100,14 +182,7 @@ EmitPair pairOperation(mlir::Operation* op) {
 
 } // namespace
 
-bool isCompiledComplex(mlir::Operation* op) {
-  if (auto compare = mlir::dyn_cast<stablehlo::CompareOp>(op)) {
-    const stablehlo::ComparisonDirection direction = compare.getComparisonDirection();
-    return direction == stablehlo::ComparisonDirection::EQ ||
-           direction == stablehlo::ComparisonDirection::NE;
-  }
-  return pairOperation(op) != nullptr;
-}
+bool isCompiledComplex(mlir::Operation* op) { return pairOperation(op) != nullptr; }
 
 llvm::Value* emitComplex(Scalars& scalars, mlir::Operation* op, Numbers operands) {
   const auto type = mlir::cast<mlir::ComplexType>(mlir::getElementTypeOrSelf(op->getOperand(0)));
