@@ -4,6 +4,7 @@
 #include "octavo/Checkpoint/Files/InputFile.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Standalone/FolderFile.h"
+#include "octavo/Steps/Place.h"
 #include "octavo/Steps/ProgramFile.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -24,17 +25,35 @@ llvm::Error errorOf(const checkpoint::Error& error) {
   return llvm::createStringError(error.message());
 }
 
+/// Has each run begin with a copy of the value that a donated argument is bound to, where the
+/// result lies that is written over it.
+void copyFirst(steps::Program& program, const steps::Place& place) {
+  steps::Place from = place;
+  from.number = static_cast<int>(program.slots.size());
+  steps::SlotUse& slot = program.slots[static_cast<std::size_t>(place.number)];
+  const steps::SlotUse constant{.kind = steps::SlotUse::Kind::Constant,
+                                .bytes = slot.bytes,
+                                .index = static_cast<int>(program.constants.size())};
+  slot.kind = steps::SlotUse::Kind::Result;
+  slot.index = slot.result;
+  slot.first = 0;
+  program.slots.push_back(constant);
+  program.steps.addFirst(std::make_unique<steps::CopyStep>(program.steps.all().front()->operation(),
+                                                           std::move(from), place));
+}
+
 /// Makes bound arguments constants, or values that lie at a place.
-llvm::Expected<std::vector<steps::BoundValue>>
-bind(steps::Program& program, const execution::Signature& signature,
-     std::span<const std::optional<execution::Value>> bound) {
-  std::vector<steps::BoundValue> values;
+llvm::Error bind(steps::Program& program, const execution::Signature& signature,
+                 std::span<const std::optional<execution::Value>> bound) {
   std::vector<steps::Place> open;
   std::vector<int> numbers(program.arguments.size(), -1); ///< of arguments that stay
-  const auto isDonated = [&](std::size_t argument) {
-    return std::ranges::any_of(program.donations,
-                               [&](const auto& each) { return each.argument == argument; });
-  };
+  // The code of a kernel that writes over its arguments is for all of them or none.
+  const auto isBound = [&](const auto& donation) { return bound[donation.argument].has_value(); };
+  const bool keepsKernels = std::ranges::none_of(
+      program.donations, [&](const auto& each) { return each.isByKernel && isBound(each); });
+  std::erase_if(program.donations, [&](const auto& each) {
+    return isBound(each) || (each.isByKernel && !keepsKernels);
+  });
   for (std::size_t i = 0; i < program.arguments.size(); ++i) {
     steps::Place& place = program.arguments[i];
     if (!bound[i]) {
@@ -48,17 +67,21 @@ bind(steps::Program& program, const execution::Signature& signature,
       continue;
     }
     if (!place.memory) {
-      values.push_back({place.number, *bound[i]});
+      if (!bound[i]->isScaled())
+        return llvm::createStringError(fmt::format(
+            "argument \"{}\" of @{} is neither a tensor nor a scaled one, which a folder "
+            "could keep",
+            signature.arguments[i], signature.function));
+      program.values.push_back({place.number, *bound[i]});
       continue;
     }
     steps::SlotUse& slot = program.slots[static_cast<std::size_t>(place.number)];
-    if (slot.kind == steps::SlotUse::Kind::Donated || isDonated(i))
-      return llvm::createStringError(
-          fmt::format("argument \"{}\" of @{} is donated to a result, which is written over it in "
-                      "each run: it cannot be bound",
-                      signature.arguments[i], signature.function));
-    slot.kind = steps::SlotUse::Kind::Constant;
-    slot.index = static_cast<int>(program.constants.size());
+    if (slot.kind == steps::SlotUse::Kind::Donated) {
+      copyFirst(program, place);
+    } else {
+      slot.kind = steps::SlotUse::Kind::Constant;
+      slot.index = static_cast<int>(program.constants.size());
+    }
     program.constants.push_back(*bound[i]);
   }
   for (steps::SlotUse& slot : program.slots)
@@ -67,7 +90,7 @@ bind(steps::Program& program, const execution::Signature& signature,
   for (steps::Program::Donation& each : program.donations)
     each.argument = static_cast<std::size_t>(numbers[each.argument]);
   program.arguments = std::move(open);
-  return values;
+  return llvm::Error::success();
 }
 
 /// The operations that the interpreter evaluates, a line each.
@@ -129,9 +152,8 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
                         std::span<const std::optional<execution::Value>> bound) {
   if (llvm::Error error = refuseInterpreted(program))
     return error;
-  auto values = bind(program, signature, bound);
-  if (!values)
-    return values.takeError();
+  if (llvm::Error error = bind(program, signature, bound))
+    return error;
   if (auto made = checkpoint::createFolders(folder); !made)
     return errorOf(made.error());
   auto weights = OutputFile::create(folder / standalone::kWeightsFile);
@@ -142,7 +164,7 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
     size += bytes.size();
     return weights->write(bytes).map_error([](const auto& error) { return error.message(); });
   };
-  auto written = steps::writeProgram(program, *values, sink);
+  auto written = steps::writeProgram(program, sink);
   if (!written)
     return llvm::createStringError(written.error());
   FolderFile file{.function = signature.function,

@@ -27,6 +27,12 @@ struct SlotUse {
   int packs = 0;           ///< those that need a form that is made once
 };
 
+/// A value that lies at a place among the values in each run, such as a scaled weight.
+struct BoundValue {
+  int number;
+  Value value;
+};
+
 struct Program {
   Sequence steps;
   std::int64_t operations = 0; ///< that are computed, by whatever step, those in regions too
@@ -37,6 +43,7 @@ struct Program {
   int rightCount = 0;  ///< right operands of products
   std::vector<Place> arguments, results;
   std::vector<Value> constants;
+  std::vector<BoundValue> values;       ///< scaled tensors that are bound
   std::deque<KernelFunction> functions; ///< of kernels; filled in when these are compiled
   /// Arguments that may lie where results do.
   struct Donation {

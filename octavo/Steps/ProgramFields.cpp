@@ -58,6 +58,10 @@ std::unique_ptr<Step> emptyStep(StepType type, OperationTextPtr op) {
     return std::make_unique<PackStoredStep>(std::move(op));
   case StepType::PackParts:
     return std::make_unique<PackPartsStep>(std::move(op));
+  case StepType::Dequantize:
+    return std::make_unique<DequantizeStep>(std::move(op));
+  case StepType::Unpack:
+    return std::make_unique<UnpackStep>(std::move(op));
   }
   return nullptr;
 }
@@ -282,9 +286,7 @@ void ProgramFields::place(Place& place, Access access) {
   bool isInMemory = place.memory.has_value();
   truth(isInMemory);
   if (!isInMemory)
-    return fail(
-        "a value that is no tensor, such as a token or a scaled tensor that a loop carries, "
-        "has no form in a file");
+    return value(place.number);
   std::optional<numerics::ElementType> type;
   if (place.memory)
     type = place.memory->type;
@@ -343,12 +345,33 @@ void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, st
 
 void ProgramFields::makes(int value, const numerics::ScaledType& type,
                           const std::vector<std::int64_t>& shape) {
-  scaled[value] = {type, shape};
+  const auto [found, isNew] = scaled.try_emplace(value, Scaled{type, shape});
+  if (!isNew && (found->second.type != type || found->second.shape != shape))
+    fail(fmt::format("value {} is of two types", value));
 }
 
-const ProgramFields::Scaled* ProgramFields::made(int value) const {
+const ProgramFields::Scaled* ProgramFields::made(int value) {
   const auto found = scaled.find(value);
-  return found == scaled.end() ? nullptr : &found->second;
+  if (found == scaled.end())
+    return nullptr;
+  useValue(value);
+  return &found->second;
+}
+
+const ProgramFields::Scaled* ProgramFields::made(int value, const numerics::ScaledType& type,
+                                                 const std::vector<std::int64_t>& shape) {
+  const Scaled* found = made(value);
+  if (found != nullptr && found->type == type && found->shape == shape)
+    return found;
+  fail(fmt::format("value {} is not the scaled tensor that is read", value));
+  return nullptr;
+}
+
+void ProgramFields::becomes(int value, int from) {
+  if (const Scaled* given = made(from))
+    return makes(value, given->type, given->shape);
+  if (scaled.contains(value))
+    fail(fmt::format("value {} is a scaled tensor, and takes the place of none", value));
 }
 
 void ProgramFields::kernel(const KernelFunction*& function, std::int64_t* number) {
@@ -382,7 +405,7 @@ void ProgramFields::steps(Sequence& sequence) {
       op = *step->operation();
       type = step->type();
     }
-    choice(type, StepType::PackParts);
+    choice(type, StepType::Unpack);
     for (std::string* part : {&op.name, &op.location, &op.source, &op.function})
       text(*part);
     if (isReading()) {

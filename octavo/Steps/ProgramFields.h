@@ -110,14 +110,19 @@ public:
   /// Notes, or requires, what a left operand is packed for.
   void packs(int number, const kernels::ProductPlan& plan, std::int64_t rows);
   void needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t rows);
-  /// Notes the scaled tensor that a step makes among the values, or gives what is noted: null for
-  /// others.
+  /// Notes the scaled tensor that a step makes among the values: in one place, always of one type.
   void makes(int value, const numerics::ScaledType& type, const std::vector<std::int64_t>& shape);
   struct Scaled {
     numerics::ScaledType type;
     std::vector<std::int64_t> shape;
   };
-  const Scaled* made(int value) const;
+  /// What is noted of a value that is read: null for others than scaled tensors.
+  const Scaled* made(int value);
+  /// Requires it.
+  const Scaled* made(int value, const numerics::ScaledType& type,
+                     const std::vector<std::int64_t>& shape);
+  /// What lies at `from` among the values takes the place of another.
+  void becomes(int value, int from);
   void kernel(const KernelFunction*& function, std::int64_t* number = nullptr);
   void steps(Sequence& sequence);
 
@@ -151,6 +156,8 @@ protected:
   virtual std::int64_t mostItems() const = 0;
   /// A constant that somebody reads as it is.
   virtual void use(std::size_t constant) = 0;
+  /// The same of a value.
+  virtual void useValue(int number) = 0;
 
 private:
   /// Null where something is wrong.

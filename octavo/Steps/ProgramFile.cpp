@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
 
 namespace octavo::steps {
 
@@ -38,6 +39,7 @@ public:
     if (failed())
       return;
     constants();
+    values();
     const auto tensor = [&](Place& place, const char* what) {
       this->place(place, Access::Read);
       if (!place.memory)
@@ -60,12 +62,18 @@ public:
     for (std::size_t i = 0; i < used.size() && !failed(); ++i)
       if (used[i])
         constant(i);
+    for (BoundValue& value : all.values)
+      if (usedValues.contains(value.number) && !failed())
+        boundValue(value);
   }
 
 protected:
   /// Of a constant that has a section.
   virtual void constant(std::size_t number) = 0;
+  /// The same of a value.
+  virtual void boundValue(BoundValue& value) = 0;
   void use(std::size_t constant) override { used[constant] = true; }
+  void useValue(int number) override { usedValues.insert(number); }
 
   struct ConstantType {
     std::optional<numerics::ElementType> type;
@@ -75,6 +83,27 @@ protected:
 
 private:
   std::vector<bool> used; ///< of the constants
+  std::set<int> usedValues;
+
+  void values() {
+    list(program().values, kMostValues, [&](BoundValue& bound) {
+      numerics::ScaledTensor tensor{};
+      if (!isReading()) {
+        tensor.shape = bound.value.scaled().shape;
+        tensor.type = bound.value.scaled().type;
+      }
+      value(bound.number);
+      shape(tensor.shape);
+      scaledType(tensor.type);
+      if (tensor.type.block.size() != tensor.shape.size())
+        fail("a scaled type of other axes than its tensor's");
+      if (failed())
+        return;
+      makes(bound.number, tensor.type, tensor.shape);
+      if (isReading())
+        bound.value = Value(std::move(tensor));
+    });
+  }
 
   void constants() {
     Program& all = program();
@@ -173,7 +202,7 @@ private:
 
 class Writer final : public WholeProgram {
 public:
-  Writer(Program& program, std::span<const BoundValue> values, const SectionSink& sink)
+  Writer(Program& program, const SectionSink& sink)
       : WholeProgram(program), sink(sink),
         bound(program.slots.size(), static_cast<std::size_t>(program.valueCount),
               static_cast<std::size_t>(program.rightCount),
@@ -186,7 +215,7 @@ public:
       bound.whole.memory[i] = const_cast<std::byte*>(value.tensor().bytes.data());
       bound.owners[i] = &value;
     }
-    for (const BoundValue& each : values)
+    for (const BoundValue& each : program.values)
       bound.values[static_cast<std::size_t>(each.number)] = each.value;
     bound.host = &host;
   }
@@ -223,6 +252,13 @@ private:
   }
   void constant(std::size_t number) override {
     put(std::span<const std::byte>(program().constants[number].tensor().bytes));
+  }
+  void boundValue(BoundValue& bound) override {
+    const numerics::ScaledTensor& tensor = bound.value.scaled();
+    put(std::as_bytes(std::span(tensor.elements)));
+    put(std::as_bytes(std::span(tensor.scales)));
+    float outer = tensor.outer;
+    real(outer);
   }
   void word(std::uint64_t& bits) override {
     const auto* from = reinterpret_cast<const std::byte*>(&bits);
@@ -273,6 +309,18 @@ private:
         *type.type, type.shape,
         numerics::Bytes::lent({const_cast<std::byte*>(bytes.data()), bytes.size()}, lender)});
   }
+  void boundValue(BoundValue& bound) override {
+    numerics::ScaledTensor tensor = bound.value.scaled();
+    const auto fill = [&](auto& codes, const std::vector<std::int64_t>& extents) {
+      const auto given = lent(bytes({numerics::elementCount(extents), sizeof(codes[0])}));
+      codes.resize(given.size() / sizeof(codes[0]));
+      std::memcpy(codes.data(), given.data(), given.size());
+    };
+    fill(tensor.elements, tensor.shape);
+    fill(tensor.scales, format::scaleShape(tensor.shape, tensor.type.block));
+    real(tensor.outer);
+    bound.value = Value(std::move(tensor));
+  }
   void word(std::uint64_t& bits) override {
     bits = 0;
     if (failed())
@@ -299,9 +347,9 @@ private:
 
 } // namespace
 
-tl::expected<std::vector<std::byte>, std::string>
-writeProgram(Program& program, std::span<const BoundValue> values, const SectionSink& sink) {
-  Writer writer(program, values, sink);
+tl::expected<std::vector<std::byte>, std::string> writeProgram(Program& program,
+                                                               const SectionSink& sink) {
+  Writer writer(program, sink);
   writer.whole();
   if (writer.failed())
     return tl::make_unexpected(*writer.failed());

@@ -19,20 +19,14 @@ namespace octavo::steps {
 /// Sections begin at multiples of this, and as many bytes follow the last one.
 inline constexpr std::size_t kSectionAlignment = 64;
 
-/// A value that is bound to a place among the values, such as a scaled weight.
-struct BoundValue {
-  int number;
-  Value value;
-};
-
 /// Takes the bytes of the sections in their order, each a multiple of kSectionAlignment.
 using SectionSink =
     std::function<tl::expected<void, std::string>(std::span<const std::byte> bytes)>;
 
 /// The bytes of a program whose arguments and results are tensors. Weights that products alone read
 /// are written as these read them. The error names what has no form in a file, or is the sink's.
-tl::expected<std::vector<std::byte>, std::string>
-writeProgram(Program& program, std::span<const BoundValue> values, const SectionSink& sink);
+tl::expected<std::vector<std::byte>, std::string> writeProgram(Program& program,
+                                                               const SectionSink& sink);
 
 /// The program of bytes that writeProgram made, which are not trusted. Its constants lie in
 /// `sections`, which are there as long as `lender` is; its kernels are not there yet.

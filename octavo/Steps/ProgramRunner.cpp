@@ -145,6 +145,8 @@ Outcome ProgramRunner::takeArguments(Frame& frame, std::span<Value> arguments, c
     return tl::make_unexpected(std::string(
         "there is not enough memory for a copy of an argument that a result is written over"));
   }
+  for (const BoundValue& bound : whole.values)
+    frame.values[static_cast<std::size_t>(bound.number)] = bound.value;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Place& place = whole.arguments[i];
     if (!place.memory) {

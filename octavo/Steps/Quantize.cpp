@@ -1,7 +1,11 @@
 #include "octavo/Steps/Quantize.h"
 
+#include "octavo/Kernels/Dequantize.h"
 #include "octavo/Kernels/QuantizedTensor.h"
 #include "octavo/Numerics/Tensor.h"
+
+#include <algorithm>
+#include <cstring>
 
 namespace octavo::steps {
 
@@ -36,6 +40,13 @@ double bytesOf(const numerics::ScaledType& type, std::span<const std::int64_t> s
   return (count * type.element->width() + blocks * type.scale->width()) / 8;
 }
 
+/// Scales one after the other, as wide as their format is in memory.
+void writeScales(const numerics::ScaledTensor& tensor, std::byte* to) {
+  const auto bytes = static_cast<std::size_t>(tensor.type.scale->bytes());
+  for (const std::uint32_t& scale : tensor.scales)
+    to = std::copy_n(reinterpret_cast<const std::byte*>(&scale), bytes, to);
+}
+
 } // namespace
 
 StepFacts QuantizeStep::facts() const {
@@ -51,6 +62,35 @@ Outcome FromPartsStep::run(Frame& frame) const {
 
 StepFacts FromPartsStep::facts() const {
   return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(from.type, from.shape)};
+}
+
+Outcome DequantizeStep::run(Frame& frame) const {
+  const numerics::ScaledTensor& tensor = frame.values[static_cast<std::size_t>(from)].scaled();
+  std::vector<std::byte> scales(tensor.scales.size() *
+                                static_cast<std::size_t>(scaledType.scale->bytes()));
+  writeScales(tensor, scales.data());
+  kernels::dequantize(tensor.elements.data(), scales.data(), tensor.outer, shape, scaledType,
+                      frame.at<float>(result));
+  return {};
+}
+
+StepFacts DequantizeStep::facts() const {
+  const auto count = static_cast<double>(numerics::elementCount(shape));
+  return {.kind = StepFacts::Kind::Dequantize,
+          .bytes = count * sizeof(float) + bytesOf(scaledType, shape)};
+}
+
+Outcome UnpackStep::run(Frame& frame) const {
+  const numerics::ScaledTensor& tensor = frame.values[static_cast<std::size_t>(from)].scaled();
+  std::ranges::copy(tensor.elements, frame.at<std::uint8_t>(to.elements));
+  writeScales(tensor, frame.at(to.scales));
+  if (to.outer)
+    *frame.at<float>(*to.outer) = tensor.outer;
+  return {};
+}
+
+StepFacts UnpackStep::facts() const {
+  return {.kind = StepFacts::Kind::Copy, .bytes = 2 * bytesOf(to.type, to.shape)};
 }
 
 } // namespace octavo::steps

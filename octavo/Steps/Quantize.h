@@ -50,4 +50,41 @@ private:
   int result = 0;
 };
 
+/// A scaled tensor among the values as f32 that lie in a slot.
+class DequantizeStep : public Step {
+public:
+  explicit DequantizeStep(OperationTextPtr op) : Step(std::move(op)) {}
+  /// `from` is of Frame::values.
+  DequantizeStep(OperationTextPtr op, int from, std::vector<std::int64_t> shape,
+                 numerics::ScaledType type, Slot result)
+      : Step(std::move(op)), from(from), shape(std::move(shape)), scaledType(std::move(type)),
+        result(result) {}
+  Outcome run(Frame& frame) const override;
+  StepFacts facts() const override;
+  StepType type() const override { return StepType::Dequantize; }
+  void fields(ProgramFields& fields) override;
+
+private:
+  int from = 0;
+  std::vector<std::int64_t> shape;
+  numerics::ScaledType scaledType = {};
+  Slot result;
+};
+
+/// The parts of a scaled tensor among the values, in slots.
+class UnpackStep : public Step {
+public:
+  explicit UnpackStep(OperationTextPtr op) : Step(std::move(op)) {}
+  UnpackStep(OperationTextPtr op, int from, ScaledParts to)
+      : Step(std::move(op)), from(from), to(std::move(to)) {}
+  Outcome run(Frame& frame) const override;
+  StepFacts facts() const override;
+  StepType type() const override { return StepType::Unpack; }
+  void fields(ProgramFields& fields) override;
+
+private:
+  int from = 0;
+  ScaledParts to = {};
+};
+
 } // namespace octavo::steps

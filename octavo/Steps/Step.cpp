@@ -12,6 +12,8 @@ std::string_view name(StepFacts::Kind kind) {
     return "pack";
   case StepFacts::Kind::Quantize:
     return "quantize";
+  case StepFacts::Kind::Dequantize:
+    return "dequantize";
   case StepFacts::Kind::Chain:
     return "chain";
   case StepFacts::Kind::Update:

@@ -103,6 +103,7 @@ struct StepFacts {
     Product,
     Pack,
     Quantize,
+    Dequantize,
     Chain,
     Update,
     Sort,
@@ -154,6 +155,8 @@ enum class StepType : std::uint8_t {
   FromParts,
   PackStored,
   PackParts,
+  Dequantize,
+  Unpack,
 };
 
 class Step {
@@ -190,6 +193,7 @@ Outcome interruption(const Step& step);
 class Sequence {
 public:
   void add(std::unique_ptr<Step> step) { steps.push_back(std::move(step)); }
+  void addFirst(std::unique_ptr<Step> step) { steps.insert(steps.begin(), std::move(step)); }
   Outcome run(Frame& frame) const;
   /// Of each step, and of those that it runs.
   Outcome bind(const Binding& binding) const;

@@ -36,6 +36,8 @@ std::uint64_t bytesOf(ProgramFields& fields, const std::vector<std::int64_t>& sh
 
 /// Two places of which one is copied to the other.
 void sameType(ProgramFields& fields, const Place& from, const Place& to) {
+  if (!from.memory && !to.memory)
+    return fields.becomes(to.number, from.number);
   if (from.memory.has_value() != to.memory.has_value() ||
       (from.memory &&
        (from.memory->type != to.memory->type ||
@@ -180,8 +182,8 @@ void PackStep::fields(ProgramFields& fields) {
   fields.packs(packed, plan, rows);
 }
 
-/// `isRaw`: what lies in the slots is read.
-static void partsOf(ProgramFields& fields, ScaledParts& parts, bool isRaw) {
+/// Without an access, what lies in the slots is not what is read.
+static void partsOf(ProgramFields& fields, ScaledParts& parts, std::optional<Access> access) {
   fields.shape(parts.shape);
   fields.scaledType(parts.type);
   if (parts.type.block.size() != parts.shape.size())
@@ -190,8 +192,8 @@ static void partsOf(ProgramFields& fields, ScaledParts& parts, bool isRaw) {
     return;
   const auto slot = [&](Slot& slot, std::uint64_t bytes) {
     fields.number(slot);
-    if (isRaw)
-      fields.require(slot, bytes, Access::Read);
+    if (access)
+      fields.require(slot, bytes, *access);
   };
   slot(parts.elements, bytesOf(fields, parts.shape, 1));
   slot(parts.scales, bytesOf(fields, format::scaleShape(parts.shape, parts.type.block),
@@ -245,7 +247,7 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     isAhead = !frame->values[static_cast<std::size_t>(std::get<int>(weight))].isToken();
   fields.truth(isAhead);
   if (parts != nullptr)
-    partsOf(fields, *parts, !isAhead);
+    partsOf(fields, *parts, isAhead ? std::nullopt : std::optional(Access::Read));
   else
     fields.value(std::get<int>(weight));
   if (fields.failed())
@@ -420,13 +422,17 @@ void WhileStep::fields(ProgramFields& fields) {
     fields.place(each.argument, Access::Write);
     fields.place(each.next, Access::Write);
     sameType(fields, each.given, each.argument);
+    if (!each.argument.memory && !each.next.memory)
+      return; // the body makes it
     sameType(fields, each.argument, each.next);
-    if (each.argument.memory)
-      fields.swapped(Slot{each.argument.number}, Slot{each.next.number});
+    fields.swapped(Slot{each.argument.number}, Slot{each.next.number});
   });
   fields.steps(condition);
   fields.slot(predicate, 1, Access::Read);
   fields.steps(body);
+  for (const Carried& each : carried)
+    if (!each.next.memory)
+      sameType(fields, each.next, each.argument);
 }
 
 void BranchStep::fields(ProgramFields& fields) {
@@ -464,7 +470,7 @@ void PackPartsStep::fields(ProgramFields& fields) {
   fields.plan(plan);
   fields.number(rows);
   fields.packed(packed);
-  partsOf(fields, from, true);
+  partsOf(fields, from, Access::Read);
   if (fields.failed())
     return;
   fields.bytes({rows, plan.depth});
@@ -474,7 +480,7 @@ void PackPartsStep::fields(ProgramFields& fields) {
 }
 
 void FromPartsStep::fields(ProgramFields& fields) {
-  partsOf(fields, from, true);
+  partsOf(fields, from, Access::Read);
   fields.value(result);
   fields.makes(result, from.type, from.shape);
 }
@@ -492,6 +498,20 @@ void QuantizeStep::fields(ProgramFields& fields) {
     fields.fail("random bits without a rounding that takes them, or the other way round");
   fields.value(result);
   fields.makes(result, scaledType, shape);
+}
+
+void DequantizeStep::fields(ProgramFields& fields) {
+  fields.shape(shape);
+  fields.scaledType(scaledType);
+  fields.value(from);
+  fields.made(from, scaledType, shape);
+  fields.slot(result, bytesOf(fields, shape, kF32), Access::Write);
+}
+
+void UnpackStep::fields(ProgramFields& fields) {
+  partsOf(fields, to, Access::Write);
+  fields.value(from);
+  fields.made(from, to.type, to.shape);
 }
 
 } // namespace octavo::steps

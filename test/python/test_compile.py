@@ -426,6 +426,146 @@ func.func @main(%s: tensor<2xui64>) -> (tensor<2xui64>, tensor<70x5x{type}>) {{
 }}""", [np.array([3, 1 << 63], np.uint64)])
 
 
+X8 = "!octavo.scaled<5x64xf8E4M3FN, scale f8E8M0FNU, block [1, 32]>"
+W8 = "!octavo.scaled<64x64xf8E4M3FN, scale f8E8M0FNU, block [32, 1]>"
+
+
+def test_scaled_tensors_through_loops_and_branches(tmp_path, runner):
+    """Their parts are carried. In each turn halved, but for every second one, in which they go on; 0 turns, too."""
+    parts = "tensor<5x64xf8E4M3FN>, tensor<5x2xf8E8M0FNU>"
+    text = f"""
+func.func @main(%x: tensor<5x64xf32>, %n: tensor<i32>) -> (tensor<5x64xf32>, {parts}) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %half = stablehlo.constant dense<0.5> : tensor<5x64xf32>
+  %q0 = octavo.quantize %x, rule = floor : tensor<5x64xf32> -> {X8}
+  %e0, %s0 = octavo.unpack %q0 : ({X8}) -> ({parts})
+  %r:3 = stablehlo.while(%i = %zero, %e = %e0, %s = %s0) : tensor<i32>, {parts}
+    cond {{
+      %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }} do {{
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %odd = stablehlo.and %i, %one : tensor<i32>
+      %q = octavo.pack %e, %s : ({parts}) -> {X8}
+      %c:2 = "stablehlo.case"(%odd) ({{
+        %d = octavo.dequantize %q : {X8} -> tensor<5x64xf32>
+        %h = stablehlo.multiply %d, %half : tensor<5x64xf32>
+        %z = octavo.quantize %h, rule = floor : tensor<5x64xf32> -> {X8}
+        %f, %t = octavo.unpack %z : ({X8}) -> ({parts})
+        stablehlo.return %f, %t : {parts}
+      }}, {{
+        stablehlo.return %e, %s : {parts}
+      }}) : (tensor<i32>) -> ({parts})
+      stablehlo.return %next, %c#0, %c#1 : tensor<i32>, {parts}
+    }}
+  %w = octavo.pack %r#1, %r#2 : ({parts}) -> {X8}
+  %y = octavo.dequantize %w : {X8} -> tensor<5x64xf32>
+  return %y, %r#1, %r#2 : tensor<5x64xf32>, {parts}
+}}"""
+    import ml_dtypes
+    # Whole numbers that the format holds, so that halving them is exact.
+    x = np.random.default_rng(0).integers(-8, 9, (5, 64)).astype(np.float32)
+    program, folder = tmp_path / "p.mlir", tmp_path / "folder"
+    program.write_text(text)
+    octavo("compile", program, "-o", folder)
+    for turns, times in ((0, 1), (1, 0.5), (2, 0.5), (5, 0.125)):
+        y, e, s = run_in_c(runner, folder, [x, np.int32(turns)], 3)
+        np.testing.assert_array_equal(np.frombuffer(y, np.float32).reshape(5, 64), x * np.float32(times))
+        elements = np.frombuffer(e, ml_dtypes.float8_e4m3fn).reshape(5, 64).astype(np.float32)
+        scales = np.frombuffer(s, ml_dtypes.float8_e8m0fnu).reshape(5, 2).astype(np.float32)
+        np.testing.assert_array_equal(elements * np.repeat(scales, 32, axis=1), x * np.float32(times))
+
+
+def test_bound_scaled_weights_that_more_than_products_read(tmp_path, runner):
+    """One that a loop multiplies by, and dequantizes afterwards, and one that is taken apart: the folder keeps them."""
+    from safetensors.numpy import save_file
+    argument = "{{octavo.name = \"{}\", octavo.parameter, octavo.quantize = #octavo.quantization<rule = floor>}}"
+    text = f"""
+func.func @main(%x: tensor<5x64xf32>, %w: {W8} {argument.format("w")}, %v: {W8} {argument.format("v")},
+                %n: tensor<i32>) -> (tensor<5x64xf32>, tensor<64x64xf32>, tensor<64x64xf8E4M3FN>, tensor<2x64xf8E8M0FNU>) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<5x64xf32>
+    cond {{
+      %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }} do {{
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %q = octavo.quantize %a, rule = floor : tensor<5x64xf32> -> {X8}
+      %m = octavo.dot_general %q, %w, contracting_dims = [1] x [0] : ({X8}, {W8}) -> tensor<5x64xf32>
+      stablehlo.return %next, %m : tensor<i32>, tensor<5x64xf32>
+    }}
+  %d = octavo.dequantize %w : {W8} -> tensor<64x64xf32>
+  %e, %s = octavo.unpack %v : ({W8}) -> (tensor<64x64xf8E4M3FN>, tensor<2x64xf8E8M0FNU>)
+  return %r#1, %d, %e, %s : tensor<5x64xf32>, tensor<64x64xf32>, tensor<64x64xf8E4M3FN>, tensor<2x64xf8E8M0FNU>
+}}"""
+    import ml_dtypes
+    program, folder = tmp_path / "p.mlir", tmp_path / "folder"
+    program.write_text(text)
+    w, v = f32(64, 64, seed=1), np.random.default_rng(2).integers(-8, 9, (64, 64)).astype(np.float32)
+    save_file({"w": w, "v": v}, tmp_path / "w.safetensors")
+    octavo("compile", program, "--weights", tmp_path / "w.safetensors", "-o", folder)
+    x, close = f32(5, 64), f32(5, 64)
+    for turns in range(3):
+        found = run_in_c(runner, folder, [x, np.int32(turns)], 4)
+        elements = np.frombuffer(found[2], ml_dtypes.float8_e4m3fn).reshape(64, 64).astype(np.float32)
+        scales = np.frombuffer(found[3], ml_dtypes.float8_e8m0fnu).reshape(2, 64).astype(np.float32)
+        np.testing.assert_array_equal(elements * np.repeat(scales, 32, axis=0), v)
+        held = np.frombuffer(found[1], np.float32).reshape(64, 64)
+        assert np.abs(held - w).max() <= np.abs(w).max() / 8
+        # By the weight as the folder has it; activations lose as much in each turn.
+        assert np.abs(np.frombuffer(found[0], np.float32).reshape(5, 64) - close).max() <= 0.1 * np.abs(close).max()
+        close = close @ held
+
+
+def test_donated_arguments_may_be_bound(tmp_path, runner):
+    """Each run begins with what the folder keeps, whatever the runs before wrote."""
+    from safetensors.numpy import save_file
+    kept = f32(8, 4, seed=4)
+    save_file({"cache": kept}, tmp_path / "w.safetensors")
+    text = """
+func.func @main(%cache: tensor<8x4xf32> {octavo.name = "cache", tf.aliasing_output = 0 : i32},
+                %row: tensor<1x4xf32>, %at: tensor<i32>) -> tensor<8x4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %new = stablehlo.dynamic_update_slice %cache, %row, %at, %zero : (tensor<8x4xf32>, tensor<1x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+  return %new : tensor<8x4xf32>
+}"""
+    (tmp_path / "p.mlir").write_text(text)
+    octavo("compile", tmp_path / "p.mlir", "--weights", tmp_path / "w.safetensors", "-o", tmp_path / "folder")
+    for at in (5, 2, 5):
+        row = f32(1, 4, seed=at)
+        (found,) = run_in_c(runner, tmp_path / "folder", [row, np.int32(at)], 1)
+        expected = kept.copy()
+        expected[at] = row
+        np.testing.assert_array_equal(np.frombuffer(found, np.float32).reshape(8, 4), expected)
+
+
+OVERWRITTEN = """
+func.func @main(%a: tensor<64x40xf32> {octavo.name = "a", tf.aliasing_output = 0 : i32},
+                %b: tensor<64x40xf32> {octavo.name = "b", tf.aliasing_output = 1 : i32},
+                %c: tensor<64x40xf32> {octavo.name = "c"}) -> (tensor<64x40xf32>, tensor<64x40xf32>) {
+  %s = stablehlo.add %a, %c : tensor<64x40xf32>
+  %t = stablehlo.subtract %b, %c : tensor<64x40xf32>
+  return %s, %t : tensor<64x40xf32>, tensor<64x40xf32>
+}"""
+
+
+def test_kernels_that_write_over_their_arguments(tmp_path, runner):
+    """With one of two donated arguments bound, which no run changes."""
+    from safetensors.numpy import save_file
+    arrays = {name: f32(64, 40, seed=i) for i, name in enumerate("abc")}
+    folder = assert_same(tmp_path, runner, OVERWRITTEN, list(arrays.values()))
+    expected = [(arrays["a"] + arrays["c"]).tobytes(), (arrays["b"] - arrays["c"]).tobytes()]
+    assert run_in_c(runner, folder, list(arrays.values()), 2) == expected
+    for name in "ab":
+        save_file({name: arrays[name]}, tmp_path / "w.safetensors")
+        octavo("compile", tmp_path / "p.mlir", "--weights", tmp_path / "w.safetensors", "-o", tmp_path / name)
+        given = [array for each, array in arrays.items() if each != name]
+        for _ in range(2):
+            assert run_in_c(runner, tmp_path / name, given, 2) == expected
+
+
 # What a folder cannot hold, and folders that are not what they were.
 
 

@@ -852,3 +852,39 @@ def test_steps_in_a_loop_write_into_what_it_carries(tmp_path):
     function.give("%r#1", [1, 9, 4], "i32")
     function.give("%r#2", [1, 9, 4], "i32")
     function.assert_bits(tmp_path)
+
+
+SCALED = {
+    "mxfp8_e4m3": ("f8E4M3FN", "scale f8E8M0FNU, block [1, 32]"), "mxfp4": ("f4E2M1FN", "scale f8E8M0FNU, block [1, 32]"),
+    "mxfp6_e3m2": ("f6E3M2FN", "scale f8E8M0FNU, block [1, 32]"), "mxint8": ("i8", "scale f8E8M0FNU, block [1, 32]"),
+    "nvfp4": ("f4E2M1FN", "scale f8E4M3FN, block [1, 16], outer f32"), "rows": ("f8E5M2", "scale bf16, block [1, 70]"),
+    "blocks": ("f8E4M3FN", "scale f32, block [2, 32]"),
+}
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_scaled_tensors_and_their_parts(name, tmp_path):
+    """Quantized, dequantized and taken apart; of parts again. Ragged: 5 rows of 70."""
+    function = Function()
+    element, rest = SCALED[name]
+    scaled = f"!octavo.scaled<5x70x{element}, {rest}>"
+    block = [int(n) for n in rest.split("block [")[1].split("]")[0].split(", ")]
+    grid = tensor([-(-5 // block[0]), -(-70 // block[1])], rest.split()[1].rstrip(","))
+    drawn = np.random.default_rng(2).normal(0, 3, (5, 70)).astype(np.float32)
+    drawn[1] *= 1e-3
+    drawn[2, :40] = 0
+    rule = "floor" if "f8E8M0FNU" in rest else "nearest"
+    x = function.argument(drawn, "f32")
+    quantized = function.emit(f"octavo.quantize {x}, rule = {rule} : tensor<5x70xf32> -> {scaled}")
+    back = function.emit(f"octavo.dequantize {quantized} : {scaled} -> tensor<5x70xf32>")
+    function.give(back, [5, 70], "f32")
+    parts = [tensor([5, 70], element), grid, *(["tensor<f32>"] if "outer" in rest else [])]
+    names = [f"%part{i}" for i in range(len(parts))]
+    function.lines.append(f"  {', '.join(names)} = octavo.unpack {quantized} : ({scaled}) -> ({', '.join(parts)})")
+    function.give(names[0], [5, 70], element)
+    again = function.emit(f"octavo.pack {', '.join(names)} : ({', '.join(parts)}) -> {scaled}")
+    function.give(function.emit(f"octavo.dequantize {again} : {scaled} -> tensor<5x70xf32>"), [5, 70], "f32")
+    function.assert_bits(tmp_path)
+    first, elements, second = function.run(tmp_path, "compiled")
+    np.testing.assert_array_equal(first, second)
+    assert np.abs(first - drawn).max() < np.abs(drawn).max() / 3 and not first[2, :32].any() and elements.any()

@@ -84,6 +84,7 @@ void Count::add(const steps::Sequence& sequence, int depth) {
       break;
     case StepFacts::Kind::Pack:
     case StepFacts::Kind::Quantize:
+    case StepFacts::Kind::Dequantize:
     case StepFacts::Kind::Chain:
     case StepFacts::Kind::Update:
     case StepFacts::Kind::Sort:

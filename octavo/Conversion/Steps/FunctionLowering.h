@@ -115,6 +115,8 @@ private:
   llvm::Error randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence);
   llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
   llvm::Error fromParts(ir::PackOp op, Sequence& sequence);
+  llvm::Error dequantize(ir::DequantizeOp op, Sequence& sequence);
+  llvm::Error toParts(ir::UnpackOp op, Sequence& sequence);
   llvm::Error stored(ir::DotGeneralOp op, Sequence& sequence);
   /// `reason` says why there is no code.
   llvm::Error interpret(mlir::Operation* op, Sequence& sequence, std::string reason);

@@ -47,6 +47,42 @@ llvm::Error FunctionLowering::fromParts(ir::PackOp op, Sequence& sequence) {
   return llvm::Error::success();
 }
 
+llvm::Error FunctionLowering::dequantize(ir::DequantizeOp op, Sequence& sequence) {
+  llvm::Expected<Place> from = used(op.getOperand());
+  if (!from)
+    return from.takeError();
+  llvm::Expected<Slot> result = usedSlot(op.getResult());
+  if (!result)
+    return result.takeError();
+  const auto type = mlir::cast<ir::ScaledType>(op.getOperand().getType());
+  add(sequence, std::make_unique<steps::DequantizeStep>(
+                    text(op), from->number, type.getShape().vec(), type.getKind(), *result));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::toParts(ir::UnpackOp op, Sequence& sequence) {
+  llvm::Expected<Place> from = used(op.getOperand());
+  if (!from)
+    return from.takeError();
+  const auto type = mlir::cast<ir::ScaledType>(op.getOperand().getType());
+  steps::ScaledParts to{.elements = {},
+                        .scales = {},
+                        .outer = {},
+                        .shape = type.getShape().vec(),
+                        .type = type.getKind()};
+  for (const auto [i, part] : llvm::enumerate(op->getResults())) {
+    llvm::Expected<Slot> slot = usedSlot(part);
+    if (!slot)
+      return slot.takeError();
+    if (i == 2)
+      to.outer = *slot;
+    else
+      (i == 0 ? to.elements : to.scales) = *slot;
+  }
+  add(sequence, std::make_unique<steps::UnpackStep>(text(op), from->number, std::move(to)));
+  return llvm::Error::success();
+}
+
 /// A product of two scaled tensors that lie among the values.
 llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
   std::string why;

@@ -237,6 +237,8 @@ llvm::Error FunctionLowering::operation(mlir::Operation* op, Sequence& sequence)
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
       .Case([&](ir::QuantizeOp quantizeOp) { return quantize(quantizeOp, sequence); })
       .Case([&](ir::PackOp packOp) { return fromParts(packOp, sequence); })
+      .Case([&](ir::DequantizeOp opposite) { return dequantize(opposite, sequence); })
+      .Case([&](ir::UnpackOp unpackOp) { return toParts(unpackOp, sequence); })
       .Case([&](ir::DotGeneralOp dot) { return stored(dot, sequence); })
       .Default([&](mlir::Operation*) { return interpret(op, sequence, whyNoCode(op)); });
 }

@@ -94,6 +94,35 @@ func.func @main(%cache: tensor<8x4xf32> {tf.aliasing_output = 0 : i32}, %row: te
     np.testing.assert_array_equal(cache, kept)
 
 
+def test_kernels_write_over_donated_arguments(tmp_path):
+    """Both given away, one of them, none; and one of them bound, which no run changes."""
+    text = """
+func.func @main(%a: tensor<64x40xf32> {octavo.name = "a", tf.aliasing_output = 0 : i32},
+                %b: tensor<64x40xf32> {octavo.name = "b", tf.aliasing_output = 1 : i32},
+                %c: tensor<64x40xf32> {octavo.name = "c"}) -> (tensor<64x40xf32>, tensor<64x40xf32>) {
+  %s = stablehlo.add %a, %c : tensor<64x40xf32>
+  %t = stablehlo.subtract %b, %c : tensor<64x40xf32>
+  return %s, %t : tensor<64x40xf32>, tensor<64x40xf32>
+}"""
+    a, b, c = (DRAWN.standard_normal((64, 40), dtype=np.float32) for _ in range(3))
+    expected = (a + c, b - c)
+    program = octavo.load_program(compiled(tmp_path, text))
+    for overwrites in ((False, False), (True, False), (False, True), (True, True)):
+        given = [a.copy(), b.copy()]
+        out = tuple(each if is_over else np.empty_like(each) for each, is_over in zip(given, overwrites, strict=True))
+        found = program(*given, c, out=out)
+        for wanted, each, where in zip(expected, found, out, strict=True):
+            assert each is where
+            np.testing.assert_array_equal(each, wanted)
+    octavo.save(tmp_path / "w.safetensors", {"a": a})
+    (tmp_path / "bound").mkdir()
+    bound = octavo.load_program(compiled(tmp_path / "bound", text, "--weights", tmp_path / "w.safetensors"))
+    for _ in range(2):
+        found = bound(b, c)
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
 def test_what_does_not_fit_is_named(folder, tmp_path):
     program = octavo.load_program(folder)
     with pytest.raises(octavo.DtypeError, match='"x" of @main: expected float32, found float64'):
