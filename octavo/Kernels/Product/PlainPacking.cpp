@@ -29,6 +29,9 @@ void transpose(const std::byte* from, std::ptrdiff_t columnBytes, std::byte* to)
     std::memcpy(to + i * kStepBytes, &steps[i], sizeof steps[i]);
 }
 
+constexpr std::integral_constant<std::ptrdiff_t, 1> kNeighbour;
+constexpr std::integral_constant<int, kPanelColumns> kWholePanel;
+
 /// A step of one column: an f32, two bf16 or four int8, of which K may have fewer.
 std::uint32_t dwordOf(const float* value, std::ptrdiff_t, std::int64_t) {
   return std::bit_cast<std::uint32_t>(*value);
@@ -43,47 +46,80 @@ std::uint32_t dwordOf(const std::int8_t* value, std::ptrdiff_t depthStride, std:
   return dword;
 }
 
+/// Steps `begin` to `end` of the columns from `first` to `columns` of a panel whose first element
+/// is `from`, the columns behind them zeros.
+template <typename T, typename Columns, typename Stride>
+void packSteps(const MatrixView<T>& matrix, const T* from, std::int64_t begin, std::int64_t end,
+               int first, Columns columns, Stride columnStride, std::byte* to) {
+  constexpr int kElements = MatrixView<T>::kElements;
+  for (std::int64_t step = begin; step < end; ++step) {
+    const T* const values = from + step * kElements * matrix.depthStride;
+    std::array<std::uint32_t, kPanelColumns> dwords{};
+    for (int column = first; column < columns; ++column)
+      dwords[static_cast<std::size_t>(column)] =
+          dwordOf(values + column * columnStride, matrix.depthStride,
+                  std::min<std::int64_t>(kElements, matrix.depth - step * kElements));
+    std::memcpy(to + step * kStepBytes + std::ptrdiff_t{4} * first,
+                &dwords[static_cast<std::size_t>(first)],
+                sizeof(std::uint32_t) * static_cast<std::size_t>(kPanelColumns - first));
+  }
+}
+
+/// Columns whose elements lie beside each other.
+template <typename T>
+void packContiguousColumns(const MatrixView<T>& matrix, const T* from, int columns, std::byte* to) {
+  // Of a column, what a line of the cache has: columns a power of two apart drive one another out.
+  constexpr std::int64_t kLine = 64 / sizeof(std::uint32_t);
+  constexpr int kElements = MatrixView<T>::kElements;
+  const int transposed = columns / 4 * 4;
+  const std::int64_t steps = matrix.depth / kElements / 4 * 4;
+  for (std::int64_t line = 0; line < steps; line += kLine)
+    for (int column = 0; column < transposed; column += 4)
+      for (std::int64_t step = line; step < std::min(line + kLine, steps); step += 4)
+        transpose(reinterpret_cast<const std::byte*>(from + column * matrix.columnStride +
+                                                     step * kElements),
+                  matrix.columnStride * static_cast<std::ptrdiff_t>(sizeof(T)),
+                  to + step * kStepBytes + std::ptrdiff_t{4} * column);
+  if (transposed < kPanelColumns)
+    packSteps(matrix, from, 0, steps, transposed, columns, matrix.columnStride, to);
+  packSteps(matrix, from, steps, matrix.steps(), 0, columns, matrix.columnStride, to);
+}
+
 } // namespace
 
 template <typename T>
-void packPanel(const MatrixView<T>& matrix, std::int64_t panel, std::byte* to) {
-  constexpr int kElements = MatrixView<T>::kElements;
-  const T* const first = matrix.values + panel * kPanelColumns * matrix.columnStride;
-  const auto count = static_cast<int>(
-      std::min<std::int64_t>(kPanelColumns, matrix.columns - panel * kPanelColumns));
-  const std::int64_t wholeSteps = matrix.depth / kElements, steps = matrix.steps();
-  // The columns from `begin` on, from a step on.
-  auto packFrom = [&](std::int64_t step, int begin, auto columnStride) {
-    for (; step < steps; ++step) {
-      const T* from = first + step * kElements * matrix.depthStride;
-      std::array<std::uint32_t, kPanelColumns> dwords{};
-      for (int column = begin; column < count; ++column)
-        dwords[column] =
-            dwordOf(from + column * columnStride, matrix.depthStride,
-                    std::min<std::int64_t>(kElements, matrix.depth - step * kElements));
-      std::memcpy(to + step * kStepBytes + std::int64_t{4} * begin, &dwords[begin],
-                  sizeof(std::uint32_t) * (kPanelColumns - begin));
-    }
+void packPanels(const MatrixView<T>& matrix, std::int64_t begin, std::int64_t end, std::byte* to,
+                std::int64_t panelBytes) {
+  const auto forPanels = [&](auto f) {
+    for (std::int64_t panel = begin; panel < end; ++panel)
+      f(matrix.values + panel * kPanelColumns * matrix.columnStride,
+        static_cast<int>(
+            std::min<std::int64_t>(kPanelColumns, matrix.columns - panel * kPanelColumns)),
+        to + (panel - begin) * panelBytes);
   };
-  if (matrix.columnStride == 1)
-    return packFrom(0, 0, std::integral_constant<std::ptrdiff_t, 1>{});
-  if (matrix.depthStride != 1)
-    return packFrom(0, 0, matrix.columnStride);
-  const int transposed = count / 4 * 4;
-  const std::int64_t transposedSteps = wholeSteps / 4 * 4;
-  for (std::int64_t step = 0; step < transposedSteps; step += 4)
-    for (int column = 0; column < transposed; column += 4)
-      transpose(reinterpret_cast<const std::byte*>(first + column * matrix.columnStride +
-                                                   step * kElements),
-                matrix.columnStride * static_cast<std::ptrdiff_t>(sizeof(T)),
-                to + step * kStepBytes + std::ptrdiff_t{4} * column);
-  if (transposed < kPanelColumns)
-    packFrom(0, transposed, matrix.columnStride);
-  packFrom(transposedSteps, 0, matrix.columnStride);
+  if (matrix.columnStride != 1 && matrix.depthStride == 1)
+    return forPanels([&](const T* from, int columns, std::byte* panel) {
+      packContiguousColumns(matrix, from, columns, panel);
+    });
+  // So few that the pages they lie on are at hand for the next panel.
+  constexpr std::int64_t kSteps = 32;
+  for (std::int64_t step = 0; step < matrix.steps(); step += kSteps)
+    forPanels([&](const T* from, int columns, std::byte* panel) {
+      const std::int64_t last = std::min(step + kSteps, matrix.steps());
+      if (matrix.columnStride != 1)
+        packSteps(matrix, from, step, last, 0, columns, matrix.columnStride, panel);
+      else if (columns < kPanelColumns)
+        packSteps(matrix, from, step, last, 0, columns, kNeighbour, panel);
+      else
+        packSteps(matrix, from, step, last, 0, kWholePanel, kNeighbour, panel);
+    });
 }
 
-template void packPanel(const MatrixView<float>&, std::int64_t, std::byte*);
-template void packPanel(const MatrixView<std::uint16_t>&, std::int64_t, std::byte*);
-template void packPanel(const MatrixView<std::int8_t>&, std::int64_t, std::byte*);
+template void packPanels(const MatrixView<float>&, std::int64_t, std::int64_t, std::byte*,
+                         std::int64_t);
+template void packPanels(const MatrixView<std::uint16_t>&, std::int64_t, std::int64_t, std::byte*,
+                         std::int64_t);
+template void packPanels(const MatrixView<std::int8_t>&, std::int64_t, std::int64_t, std::byte*,
+                         std::int64_t);
 
 } // namespace octavo::kernels

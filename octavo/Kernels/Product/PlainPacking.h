@@ -29,7 +29,9 @@ template <typename T> struct MatrixView {
   }
 };
 
+/// Packs panels `begin` to `end` of the matrix, each `panelBytes` behind the one before.
 template <typename T>
-void packPanel(const MatrixView<T>& matrix, std::int64_t panel, std::byte* to);
+void packPanels(const MatrixView<T>& matrix, std::int64_t begin, std::int64_t end, std::byte* to,
+                std::int64_t panelBytes);
 
 } // namespace octavo::kernels

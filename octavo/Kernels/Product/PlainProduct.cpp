@@ -223,8 +223,7 @@ void multiplyFewRows(Isa isa, const Part& part, const T* left, std::ptrdiff_t le
                .rightStep = right.depthStride * static_cast<std::ptrdiff_t>(sizeof(T)),
                .depth = right.depth});
     } else {
-      for (int p = 0; p < count; ++p)
-        packPanel(right, panel + p, memory + p * right.panelBytes());
+      packPanels(right, panel, panel + count, memory, right.panelBytes());
       multiply(isa,
                {.rows = part.rows,
                 .columns = std::min<std::int64_t>(count * kPanelColumns, part.columns - column),
@@ -283,9 +282,9 @@ PackedMatrix packed(const MatrixView<T>& matrix, const Execution& execution, Pac
   result.panels = PackedBytes(matrix.packedBytes(), std::move(old.panels), PackedBytes::Fill::None);
   forRanges(static_cast<std::size_t>(matrix.panels()), 4, execution,
             [&](std::size_t begin, std::size_t end) {
-              for (auto panel = static_cast<std::int64_t>(begin);
-                   panel < static_cast<std::int64_t>(end); ++panel)
-                packPanel(matrix, panel, result.panels.data() + panel * matrix.panelBytes());
+              const auto first = static_cast<std::int64_t>(begin);
+              packPanels(matrix, first, static_cast<std::int64_t>(end),
+                         result.panels.data() + first * matrix.panelBytes(), matrix.panelBytes());
             });
   return result;
 }
@@ -306,7 +305,7 @@ packedInPieces(MatrixView<T> matrix,
   const std::int64_t bytesOfUnit =
       std::max<std::int64_t>(1, unit * stride * static_cast<std::int64_t>(sizeof(T)));
   const std::int64_t step = std::max<std::int64_t>(1, kPieceBytes / bytesOfUnit) * unit;
-  const std::int64_t panelBytes = matrix.panelBytes(), panels = matrix.panels();
+  const std::int64_t panelBytes = matrix.panelBytes();
   for (std::int64_t begin = 0; begin < extent; begin += step) {
     MatrixView<T> piece = matrix;
     (isOfDepth ? piece.depth : piece.columns) = std::min(step, extent - begin);
@@ -317,8 +316,7 @@ packedInPieces(MatrixView<T> matrix,
     piece.values = static_cast<const T*>(values);
     std::byte* to = result.panels.data() +
                     (isOfDepth ? begin / unit * kStepBytes : begin / kPanelColumns * panelBytes);
-    for (std::int64_t panel = 0; panel < (isOfDepth ? panels : piece.panels()); ++panel)
-      packPanel(piece, panel, to + panel * panelBytes);
+    packPanels(piece, 0, piece.panels(), to, panelBytes);
   }
   return result;
 }
@@ -403,8 +401,7 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
           const BatchOffsets& at = products[static_cast<std::size_t>(product)];
           view.values = right + at.right;
           if (!isFewRows && product != packedProduct) {
-            for (std::int64_t panel = 0; panel < view.panels(); ++panel)
-              packPanel(view, panel, panels.data() + panel * view.panelBytes());
+            packPanels(view, 0, view.panels(), panels.data(), view.panelBytes());
             packedProduct = product;
           }
           const Part part{.rows = rows,
