@@ -6,6 +6,7 @@
 // RUN: octavo run %s --explain-compile --function fused | FileCheck %s --check-prefix=FUSED
 // RUN: octavo run %s --explain-compile --function gated | FileCheck %s --check-prefix=GATED
 // RUN: octavo run %s --explain-compile --function columns | FileCheck %s --check-prefix=COLUMNS
+// RUN: octavo run %s --explain-compile --function turned | FileCheck %s --check-prefix=TURNED
 // RUN: octavo run %s --explain-compile --function rows --quantize nvfp4 --parameters arg1 --min-size 1 | FileCheck %s --check-prefix=NVFP4
 
 // ROWS: products    1: 1 f32 x f32, and its epilogue
@@ -68,10 +69,19 @@ func.func @gated(%x: tensor<200x32xf32>, %w: tensor<32x48xf32>, %v: tensor<32x48
   return %y : tensor<200x48xf32>
 }
 
-// Columns are not known before the last row is.
+// Columns are not known before the last row is, and to lay out and pack the weight is more.
 // COLUMNS: products    1: 1 f32 x f32
 // COLUMNS-NOT: epilogue
-func.func @columns(%x: tensor<200x32xf32>, %w: tensor<32x48xf32>) -> tensor<48x200xf32> {
+func.func @columns(%x: tensor<40x32xf32>, %w: tensor<32x48xf32>) -> tensor<48x40xf32> {
+  %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<40x32xf32>, tensor<32x48xf32>) -> tensor<40x48xf32>
+  %t = stablehlo.transpose %p, dims = [1, 0] : (tensor<40x48xf32>) -> tensor<48x40xf32>
+  %y = stablehlo.tanh %t : tensor<48x40xf32>
+  return %y : tensor<48x40xf32>
+}
+
+// To lay out the weight, which has fewer elements, is less than to lay out the result.
+// TURNED: products    1: 1 f32 x f32, and its epilogue
+func.func @turned(%x: tensor<200x32xf32>, %w: tensor<32x48xf32>) -> tensor<48x200xf32> {
   %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<200x32xf32>, tensor<32x48xf32>) -> tensor<200x48xf32>
   %t = stablehlo.transpose %p, dims = [1, 0] : (tensor<200x48xf32>) -> tensor<48x200xf32>
   %y = stablehlo.tanh %t : tensor<48x200xf32>

@@ -202,6 +202,32 @@ def test_chains_of_scaled_products_have_the_interpreters_bits(rows, name, tmp_pa
         assert a.tobytes() == b.tobytes()
 
 
+@pytest.mark.parametrize("equation, permutation, kernels", [
+    ("km,kn->mn", (1, 0), 1), ("bkm,bkn->bmn", (0, 2, 1), 1), ("kml,kn->mln", (2, 0, 1), 1), ("kml,kn->mln", (2, 1, 0), 2)])
+def test_a_product_is_made_transposed(equation, permutation, kernels, tmp_path):
+    """As the gradient of a weight is: the one kernel lays out the left side. The last has other axes in between."""
+    extents = {"b": 3, "k": 17, "m": 40, "n": 33, "l": 5}
+    lhs, rhs, result = re.split(",|->", equation)
+    shapes = [[extents[axis] for axis in axes] for axes in (lhs, rhs, result)]
+    types = ["tensor<" + "x".join(map(str, shape)) + "xf32>" for shape in (*shapes, np.array(shapes[2])[list(permutation)])]
+    batch = "batching_dims = [0] x [0], " if "b" in result else ""
+    dot = (f"  %0 = stablehlo.dot_general %a, %b, {batch}contracting_dims = [{lhs.index('k')}] x [{rhs.index('k')}] : "
+           f"({types[0]}, {types[1]}) -> {types[2]}\n")
+    begin = f"func.func @main(%a: {types[0]}, %b: {types[1]}) -> "
+    turned, plain = tmp_path / "turned.mlir", tmp_path / "plain.mlir"
+    turned.write_text(f"{begin}{types[3]} {{\n{dot}  %1 = stablehlo.transpose %0, dims = {list(permutation)} : "
+                      f"({types[2]}) -> {types[3]}\n  return %1 : {types[3]}\n}}\n")
+    plain.write_text(f"{begin}{types[2]} {{\n{dot}  return %0 : {types[2]}\n}}\n")
+    drawn = np.random.default_rng(0)
+    inputs = [drawn.standard_normal(shape).astype(np.float32) for shape in shapes[:2]]
+    (found,), (untransposed,) = (outputs(program, inputs, tmp_path, "compiled") for program in (turned, plain))
+    np.testing.assert_allclose(found, np.einsum(equation, *inputs).transpose(permutation), rtol=1e-5, atol=1e-5)
+    assert np.array_equal(found, untransposed.transpose(permutation))
+    explained = json.loads(subprocess.run([OCTAVO, "run", turned, "--explain-compile", "--json"], check=True,
+                                          capture_output=True, text=True).stdout)
+    assert explained["functions"][0]["kernels"]["steps"] == kernels
+
+
 @pytest.mark.parametrize("layout", ["in x out", "out x in"])
 @pytest.mark.parametrize("name", ["mxfp4", "mxint8", "nvfp4"])
 def test_a_quantization_runs_before_its_product(name, layout, tmp_path):

@@ -246,6 +246,8 @@ llvm::Error FunctionLowering::operation(mlir::Operation* op, Sequence& sequence)
 llvm::Error FunctionLowering::block(mlir::Block& block, Sequence& sequence) {
   for (auto convolution : llvm::make_early_inc_range(block.getOps<stablehlo::ConvolutionOp>()))
     layOutConvolution(convolution);
+  for (auto transpose : llvm::make_early_inc_range(block.getOps<stablehlo::TransposeOp>()))
+    turnProduct(transpose);
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
   layOutLeftSides(block);

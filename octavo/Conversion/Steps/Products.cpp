@@ -5,7 +5,6 @@
 #include "octavo/Conversion/Kernels/Views.h"
 #include "octavo/Conversion/Steps/Nodes.h"
 #include "octavo/Dialect/ElementTypes.h"
-#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/Tensor.h"
 
@@ -216,6 +215,49 @@ static bool contractsNeighbours(llvm::ArrayRef<std::int64_t> axes, mlir::Value o
   return llvm::all_of(llvm::enumerate(axes), [&](auto each) {
     return each.value() == static_cast<std::int64_t>(first + each.index());
   });
+}
+
+void turnProduct(stablehlo::TransposeOp transpose) {
+  auto dot = transpose.getOperand().getDefiningOp<stablehlo::DotGeneralOp>();
+  if (!dot || !dot->hasOneUse() || !plainType(dot))
+    return;
+  const auto numbers = dot.getDotDimensionNumbers();
+  const mlir::Value sides[] = {dot.getLhs(), dot.getRhs()};
+  const Roles roles[] = {
+      rolesOf(sides[0], numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()),
+      rolesOf(sides[1], numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions())};
+  const std::size_t batch = roles[0].batch.size(), rows = roles[0].free.size();
+  Axes turned(shapeOf(dot.getResult()).size());
+  std::iota(turned.begin(), turned.end(), 0);
+  std::rotate(turned.begin() + static_cast<std::ptrdiff_t>(batch),
+              turned.begin() + static_cast<std::ptrdiff_t>(batch + rows), turned.end());
+  if (transpose.getPermutation() != llvm::ArrayRef(turned))
+    return;
+  const auto costOnLeft = [&](int side) {
+    return layoutOf(sides[side], roles[side], true) ? 0 : sizeOf(sides[side]);
+  };
+  const std::optional<MatrixLayout> right = layoutOf(sides[1], roles[1], false);
+  const bool isPackedOnce = right && (llvm::isa<mlir::BlockArgument>(right->memory) ||
+                                      right->memory.getDefiningOp<stablehlo::ConstantOp>());
+  if (costOnLeft(1) + (isPackedOnce ? sizeOf(sides[1]) : 0) >=
+      costOnLeft(0) + sizeOf(dot.getResult()))
+    return;
+  mlir::OpBuilder builder(dot);
+  mlir::ArrayAttr precision = dot.getPrecisionConfigAttr();
+  if (precision) {
+    llvm::SmallVector<mlir::Attribute> swapped(llvm::reverse(precision));
+    precision = builder.getArrayAttr(swapped);
+  }
+  builder.setInsertionPoint(transpose);
+  auto product = stablehlo::DotGeneralOp::create(
+      builder, dot.getLoc(), transpose.getType(), sides[1], sides[0],
+      stablehlo::DotDimensionNumbersAttr::get(
+          dot.getContext(), numbers.getRhsBatchingDimensions(), numbers.getLhsBatchingDimensions(),
+          numbers.getRhsContractingDimensions(), numbers.getLhsContractingDimensions()),
+      precision, nullptr);
+  transpose.getResult().replaceAllUsesWith(product.getResult());
+  transpose.erase();
+  dot.erase();
 }
 
 void layOutOperands(stablehlo::DotGeneralOp dot) {

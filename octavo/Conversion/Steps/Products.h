@@ -3,6 +3,7 @@
 
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Kernels/Product/PlainProduct.h"
 #include "octavo/Kernels/Product/ProductPlan.h"
 
@@ -37,6 +38,10 @@ struct MatrixProduct {
 /// A dot of f32 or bf16 to f32, or of i8 to i32, as products of matrices; nothing for other types,
 /// and where an operand lies so that a side is no matrix.
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
+
+/// Has a transpose that turns the rows of a dot of matrixProduct's types into columns be a dot of
+/// the same bits whose sides have changed places (rule P10), where less is laid out in memory then.
+void turnProduct(stablehlo::TransposeOp transpose);
 
 /// Has the operands of a dot laid out batch axes first, contracted ones last, where it has none of
 /// these forms: matrixProduct is then something, and a kernel's loop goes over neighbours.
