@@ -202,6 +202,74 @@ def test_chains_of_scaled_products_have_the_interpreters_bits(rows, name, tmp_pa
         assert a.tobytes() == b.tobytes()
 
 
+ELEMENTS = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f64": np.float64, "i8": np.int8, "i1": np.bool_}
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("shape, permutation", [((33, 70), (1, 0)), ((300, 17), (1, 0)), ((3, 40, 16), (0, 2, 1)),
+                                                ((20, 5, 31), (2, 0, 1)), ((18, 19, 20), (2, 1, 0))])
+def test_a_transpose_beside_what_lies_as_its_result(shape, permutation, element, tmp_path):
+    """What lies across is read a line at a time, of lengths that are no multiple of a line too."""
+    drawn = np.random.default_rng(0)
+    x, y = [drawn.integers(0, 2 if element == "i1" else 60, [shape[i] for i in order]).astype(ELEMENTS[element])
+            for order in (range(len(shape)), permutation)]
+    kinds = ["tensor<" + "x".join(map(str, a.shape)) + f"x{element}>" for a in (x, y)]
+    program = tmp_path / "p.mlir"
+    program.write_text(f"""
+func.func @main(%x: {kinds[0]}, %y: {kinds[1]}) -> ({kinds[1]}, {kinds[1]}) {{
+  %t = stablehlo.transpose %x, dims = {list(permutation)} : ({kinds[0]}) -> {kinds[1]}
+  %s = stablehlo.add %t, %y : {kinds[1]}
+  return %t, %s : {kinds[1]}, {kinds[1]}
+}}
+""")
+    found, added = outputs(program, [x, y], tmp_path, "compiled")
+    wanted = x.transpose(permutation)
+    assert np.array_equal(found, wanted) and np.array_equal(added, wanted + y)
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("shape, axes", [((50, 70), (0,)), ((7, 300), (0,)), ((1, 64), (0,)), ((3, 40, 33), (1,)),
+                                         ((4, 9, 65), (0, 1)), ((5, 16, 3, 2), (0,))])
+def test_columns_are_reduced(shape, axes, element, tmp_path):
+    """Sums and the largest, with what goes over the results: exact values, in any order of the sums."""
+    x = np.random.default_rng(0).integers(0, 2, shape).astype(ELEMENTS[element])
+    kept = [extent for axis, extent in enumerate(shape) if axis not in axes]
+    whole, result = (f"tensor<{'x'.join(map(str, extents))}x{element}>" for extents in (shape, kept))
+    zero, one = ("false", "true") if element == "i1" else ("0", "1") if element == "i8" else ("0.0", "1.0")
+    program = tmp_path / "p.mlir"
+    program.write_text(f"""
+func.func @main(%x: {whole}) -> ({result}, {result}) {{
+  %zero = stablehlo.constant dense<{zero}> : tensor<{element}>
+  %one = stablehlo.constant dense<{one}> : {result}
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = {list(axes)} : ({whole}, tensor<{element}>) -> {result}
+  %1 = stablehlo.reduce(%x init: %zero) applies stablehlo.maximum across dimensions = {list(axes)} : ({whole}, tensor<{element}>) -> {result}
+  %2 = stablehlo.add %0, %one : {result}
+  return %2, %1 : {result}, {result}
+}}
+""")
+    sums, largest = outputs(program, [x], tmp_path, "compiled")
+    wanted = x.any(axes) if element == "i1" else x.astype(np.int64).sum(axes).astype(x.dtype)
+    assert np.array_equal(sums, wanted + np.ones_like(wanted)) and np.array_equal(largest, x.max(axes))
+
+
+def test_sums_of_columns_do_not_depend_on_threads(tmp_path):
+    """An error bound of rule C3, the same bits with one thread and four, and a sum of products of two tensors."""
+    x, y = (np.random.default_rng(i).standard_normal((1000, 700)).astype(np.float32) for i in range(2))
+    program = tmp_path / "p.mlir"
+    program.write_text("""
+func.func @main(%x: tensor<1000x700xf32>, %y: tensor<1000x700xf32>) -> tensor<700xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %p = stablehlo.multiply %x, %y : tensor<1000x700xf32>
+  %0 = stablehlo.reduce(%p init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<1000x700xf32>, tensor<f32>) -> tensor<700xf32>
+  return %0 : tensor<700xf32>
+}
+""")
+    (one,), (four,) = (outputs(program, [x, y], tmp_path, "compiled", "--threads", str(n)) for n in (1, 4))
+    assert np.array_equal(one, four)
+    products = (x * y).astype(np.float64)
+    assert (np.abs(one - products.sum(0)) <= 999 * 2.0**-24 * np.abs(products).sum(0)).all()
+
+
 @pytest.mark.parametrize("equation, permutation, kernels", [
     ("km,kn->mn", (1, 0), 1), ("bkm,bkn->bmn", (0, 2, 1), 1), ("kml,kn->mln", (2, 0, 1), 1), ("kml,kn->mln", (2, 1, 0), 2)])
 def test_a_product_is_made_transposed(equation, permutation, kernels, tmp_path):

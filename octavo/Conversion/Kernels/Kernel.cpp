@@ -21,6 +21,21 @@ namespace {
 
 /// What a value costs to compute again, in additions, from which on it is kept.
 constexpr int kDearToRepeat = 8;
+/// Rows that are gone over together where their elements in a column lie beside each other: those
+/// of a line of the cache, and of some vectors.
+constexpr std::int64_t kRowsOfLine = 16, kRowsOfSum = 64;
+
+/// A reduction while its code is written.
+struct Sums {
+  stablehlo::ReduceOp op;
+  Combination combination;
+  llvm::SmallVector<llvm::Value*> first, results; ///< of each input
+  llvm::SmallVector<llvm::PHINode*> running;
+  llvm::SmallVector<llvm::Value*> next;
+
+  explicit Sums(stablehlo::ReduceOp op)
+      : op(op), combination(op.getBody(), op.getInputs().getTypes(), op->getResultTypes(), false) {}
+};
 
 class Emitter : public FunctionCode {
 public:
@@ -73,11 +88,22 @@ private:
   llvm::Value* ofDynamicSlice(stablehlo::DynamicSliceOp op, const Index& linear);
   llvm::Value* ofGather(stablehlo::GatherOp op, const Index& linear);
   Index clampedStart(mlir::Value starts, const Index& linear, std::int64_t largest);
+  Sums begun(stablehlo::ReduceOp op);
+  static Index placeIn(stablehlo::ReduceOp op, mlir::Value input, const Index& row,
+                       const Index& column, Variables& variables);
+  llvm::SmallVector<llvm::Value*> elementsOf(const Sums& sums);
+  void finish(const Sums& sums);
 
+  bool readsAcrossRows();
+  void emitAcrossRows();
   void emitRow();
+  void emitRowMembers(int upTo);
   void emitColumns();
   void storeIfAsked(mlir::Value value, llvm::Value* computed, const Index& linear);
   template <typename Body> void loop(llvm::Value* begin, llvm::Value* end, Body body);
+  template <typename Body> void plainLoop(llvm::Value* begin, llvm::Value* end, Body body);
+  template <typename Body>
+  void loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body);
 };
 
 /// Memory that the code reads, found before there is code, so that the function has its arguments.
@@ -360,33 +386,78 @@ void Emitter::storeIfAsked(mlir::Value value, llvm::Value* computed, const Index
   store(value, computed, linear);
 }
 
+/// A loop of which nothing is left.
+template <typename Body> void Emitter::plainLoop(llvm::Value* begin, llvm::Value* end, Body body) {
+  loop(begin, end, [&](llvm::PHINode* each, llvm::BasicBlock*, llvm::BasicBlock*) {
+    body(each);
+    return [](llvm::BasicBlock*, llvm::BasicBlock*) {};
+  });
+}
+
+/// Calls body(begin, end) for ranges of `step`, the last one shorter.
+template <typename Body>
+void Emitter::loopOverRanges(llvm::Value* begin, llvm::Value* end, std::int64_t step, Body body) {
+  llvm::Value* extent = b.CreateNSWSub(end, begin);
+  llvm::Value* ranges =
+      b.CreateUDiv(b.CreateNSWAdd(extent, b.getInt64(step - 1)), b.getInt64(step));
+  plainLoop(b.getInt64(0), ranges, [&](llvm::Value* range) {
+    llvm::Value* from = b.CreateNSWAdd(begin, b.CreateNSWMul(range, b.getInt64(step)));
+    llvm::Value* to = b.CreateNSWAdd(from, b.getInt64(step));
+    body(from, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, end));
+  });
+}
+
+Sums Emitter::begun(stablehlo::ReduceOp op) {
+  Sums sums(op);
+  for (std::size_t i = 0; i < op.getInputs().size(); ++i) {
+    const mlir::Value init = op.getInitValues()[static_cast<unsigned>(i)];
+    sums.first.push_back(
+        sums.combination.enter(scalars, i, elementOf(init), element(init, Index())));
+  }
+  return sums;
+}
+
+/// The element of an input that a row and column of a reduction are.
+Index Emitter::placeIn(stablehlo::ReduceOp op, mlir::Value input, const Index& row,
+                       const Index& column, Variables& variables) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
+  llvm::SmallVector<std::int64_t> axes(op.getDimensions().begin(), op.getDimensions().end());
+  llvm::sort(axes);
+  llvm::SmallVector<std::int64_t> inner;
+  for (const std::int64_t axis : axes)
+    inner.push_back(shape[static_cast<std::size_t>(axis)]);
+  const auto outside = indicesOf(row, shapeOf(op.getResult(0)), variables);
+  const auto inside = indicesOf(column, inner, variables);
+  llvm::SmallVector<Index> indices;
+  std::size_t nextOut = 0, nextIn = 0;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    indices.push_back(llvm::is_contained(axes, static_cast<std::int64_t>(axis))
+                          ? inside[nextIn++]
+                          : outside[nextOut++]);
+  return linearIndex(indices, shape);
+}
+
+llvm::SmallVector<llvm::Value*> Emitter::elementsOf(const Sums& sums) {
+  llvm::SmallVector<llvm::Value*> elements;
+  for (std::size_t i = 0; i < sums.op->getNumOperands() / 2; ++i) {
+    const mlir::Value input = sums.op->getOperand(static_cast<unsigned>(i));
+    const Index linear =
+        placeIn(sums.op, input, row(), Index::variable(kColumn, kernel.columns), *this);
+    elements.push_back(
+        sums.combination.enter(scalars, i, elementOf(input), element(input, linear)));
+  }
+  return elements;
+}
+
 /// The loop of a phase.
 void Emitter::emitColumns() {
-  struct Sums {
-    stablehlo::ReduceOp op;
-    Combination combination;
-    llvm::SmallVector<llvm::Value*> first, results;
-    llvm::SmallVector<llvm::PHINode*> running;
-    llvm::SmallVector<llvm::Value*> next;
-  };
   std::vector<Sums> sums;
   llvm::SmallVector<mlir::Operation*> computed;
   for (mlir::Operation* op : kernel.members) {
     if (ofRows.contains(op) || phases.lookup(op) != phase)
       continue;
     if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
-      sums.push_back({reduce,
-                      Combination(reduce.getBody(), reduce.getInputs().getTypes(),
-                                  reduce->getResultTypes(), false),
-                      {},
-                      {},
-                      {},
-                      {}});
-      for (std::size_t i = 0; i < reduce.getInputs().size(); ++i) {
-        const mlir::Value init = reduce.getInitValues()[static_cast<unsigned>(i)];
-        sums.back().first.push_back(
-            sums.back().combination.enter(scalars, i, elementOf(init), element(init, Index())));
-      }
+      sums.push_back(begun(reduce));
     } else if (kernel.stored.contains(op->getResult(0)) || kept.contains(op->getResult(0))) {
       computed.push_back(op);
     }
@@ -421,32 +492,10 @@ void Emitter::emitColumns() {
              b.CreateStore(
                  value, b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variable(kColumn)));
          }
-         for (Sums& sum : sums) {
-           llvm::SmallVector<llvm::Value*> elements;
-           for (std::size_t i = 0; i < sum.op.getInputs().size(); ++i) {
-             const mlir::Value input = sum.op.getInputs()[static_cast<unsigned>(i)];
-             const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
-             llvm::SmallVector<std::int64_t> axes(sum.op.getDimensions().begin(),
-                                                  sum.op.getDimensions().end());
-             llvm::sort(axes);
-             llvm::SmallVector<std::int64_t> inner;
-             for (const std::int64_t axis : axes)
-               inner.push_back(shape[static_cast<std::size_t>(axis)]);
-             const auto outside = indicesOf(row(), shapeOf(sum.op.getResult(0)), *this);
-             const auto inside = indicesOf(Index::variable(kColumn, kernel.columns), inner, *this);
-             llvm::SmallVector<Index> indices;
-             std::size_t nextOut = 0, nextIn = 0;
-             for (std::size_t axis = 0; axis < shape.size(); ++axis)
-               indices.push_back(llvm::is_contained(axes, static_cast<std::int64_t>(axis))
-                                     ? inside[nextIn++]
-                                     : outside[nextOut++]);
-             elements.push_back(sum.combination.enter(scalars, i, elementOf(input),
-                                                      element(input, linearIndex(indices, shape))));
-           }
+         for (Sums& sum : sums)
            sum.next = sum.combination.combine(
                scalars, llvm::SmallVector<llvm::Value*>(sum.running.begin(), sum.running.end()),
-               elements);
-         }
+               elementsOf(sum));
          for (const auto& [result, value] : stored)
            storeIfAsked(result, value, place());
          isInColumns = false;
@@ -462,12 +511,160 @@ void Emitter::emitColumns() {
          };
        });
   columnValues.clear();
-  for (Sums& sum : sums)
-    for (std::size_t i = 0; i < sum.results.size(); ++i) {
-      const mlir::Value result = sum.op.getResult(static_cast<unsigned>(i));
-      llvm::Value* value = sum.combination.leave(scalars, i, sum.results[i]);
-      rowValues[result] = value;
-      storeIfAsked(result, value, row());
+  for (const Sums& sum : sums)
+    finish(sum);
+}
+
+/// A row's results.
+void Emitter::finish(const Sums& sums) {
+  for (std::size_t i = 0; i < sums.results.size(); ++i) {
+    const mlir::Value result = sums.op->getResult(static_cast<unsigned>(i));
+    llvm::Value* value = sums.combination.leave(scalars, i, sums.results[i]);
+    rowValues[result] = value;
+    storeIfAsked(result, value, row());
+  }
+}
+
+/// Whether one loop over the columns is all there is, in which what is next to an element in memory
+/// is of the next row, of enough rows; without sums, if no more is read and written along a row.
+bool Emitter::readsAcrossRows() {
+  if (phaseCount > 1 || kernel.columns == 1 || kernel.rows < kRowsOfLine)
+    return false;
+  const Index column = Index::variable(kColumn, kernel.columns);
+  std::size_t across = 0, along = kernel.stored.size();
+  const auto look = [&](mlir::Value value, const Index& linear) {
+    Unknowns unknowns(kColumn + 1);
+    const Element source = sourceOf({value, linear}, unknowns);
+    if (isInlined(source.tensor.getDefiningOp()))
+      return;
+    const auto goesOverNeighbours = [&](int variable) {
+      return llvm::any_of(source.linear.digits(), [&](const Index::Digit& digit) {
+        return digit.variable == variable && digit.divisor == 1 && digit.factor == 1 &&
+               digit.modulus >= kRowsOfLine;
+      });
+    };
+    if (goesOverNeighbours(kColumn))
+      ++along;
+    else if (goesOverNeighbours(kRow))
+      ++across;
+  };
+  bool isReduced = false, isPlain = true;
+  for (mlir::Operation* op : kernel.members) {
+    isReduced |= isReduction(op);
+    isPlain &= isReduction(op) || isCompiledElementwise(op);
+  }
+  if (!isPlain)
+    return false;
+  if (isReduced) {
+    // Nothing but sums has a value for each element.
+    for (mlir::Value value : kernel.stored)
+      if (sizeOf(value) != kernel.rows)
+        return false;
+    Unknowns unknowns(kColumn + 1);
+    for (mlir::Operation* op : kernel.members)
+      if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op))
+        for (mlir::Value input : reduce.getInputs())
+          look(input, placeIn(reduce, input, row(), column, unknowns));
+    return across != 0;
+  }
+  for (mlir::Operation* op : kernel.members)
+    for (mlir::Value operand : op->getOperands())
+      if (!shapeOf(operand).empty())
+        look(operand, place());
+  for (mlir::Value value : kernel.stored)
+    if (!isMember(value))
+      look(value, place());
+  return across >= along;
+}
+
+/// Rows a few at a time, one column after the other: what is read beside each other is taken
+/// together, and a line of the cache is used before it is driven out.
+void Emitter::emitAcrossRows() {
+  std::vector<Sums> sums;
+  for (mlir::Operation* op : kernel.members)
+    if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op))
+      sums.push_back(begun(reduce));
+  std::vector<llvm::SmallVector<llvm::AllocaInst*>> memory;
+  for (const Sums& sum : sums) {
+    memory.emplace_back();
+    for (llvm::Value* first : sum.first)
+      memory.back().push_back(b.CreateAlloca(first->getType(), b.getInt64(kRowsOfSum)));
+  }
+  const auto forSums = [&](llvm::Value* place, auto f) {
+    for (const auto& [sum, buffers] : llvm::zip(sums, memory)) {
+      llvm::SmallVector<llvm::Value*> places;
+      for (llvm::AllocaInst* buffer : buffers)
+        places.push_back(b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, place));
+      f(sum, places);
+    }
+  };
+  const auto loaded = [&](const Sums& sum, llvm::ArrayRef<llvm::Value*> places) {
+    llvm::SmallVector<llvm::Value*> values;
+    for (const auto& [first, place] : llvm::zip(sum.first, places))
+      values.push_back(b.CreateLoad(first->getType(), place));
+    return values;
+  };
+  const auto stored = [&](llvm::ArrayRef<llvm::Value*> values,
+                          llvm::ArrayRef<llvm::Value*> places) {
+    for (const auto& [value, place] : llvm::zip(values, places))
+      b.CreateStore(value, place);
+  };
+  const auto enter = [&](llvm::Value* row, llvm::Value* column) {
+    rowValues.clear();
+    columnValues.clear();
+    redefine(kRow, row);
+    redefine(kColumn, column);
+  };
+  const std::int64_t rows = sums.empty() ? kRowsOfLine : kRowsOfSum;
+  const std::int64_t columns = sums.empty() ? kRowsOfLine : kernel.columns;
+  loopOverRanges(firstRow(), endRow(), rows, [&](llvm::Value* begin, llvm::Value* end) {
+    const auto placeOf = [&](llvm::Value* row) { return b.CreateNSWSub(row, begin); };
+    if (!sums.empty())
+      plainLoop(begin, end, [&](llvm::Value* row) {
+        forSums(placeOf(row), [&](const Sums& sum, llvm::ArrayRef<llvm::Value*> places) {
+          stored(sum.first, places);
+        });
+      });
+    loopOverRanges(
+        b.getInt64(0), b.getInt64(kernel.columns), columns,
+        [&](llvm::Value* firstColumn, llvm::Value* endColumn) {
+          plainLoop(firstColumn, endColumn, [&](llvm::Value* column) {
+            plainLoop(begin, end, [&](llvm::Value* row) {
+              enter(row, column);
+              isInColumns = true;
+              forSums(placeOf(row), [&](const Sums& sum, llvm::ArrayRef<llvm::Value*> places) {
+                stored(sum.combination.combine(scalars, loaded(sum, places), elementsOf(sum)),
+                       places);
+              });
+              if (sums.empty()) {
+                llvm::SmallVector<llvm::Value*> computed;
+                for (mlir::Value value : kernel.stored)
+                  computed.push_back(element(value, place()));
+                for (const auto& [value, each] : llvm::zip(kernel.stored, computed))
+                  storeIfAsked(value, each, place());
+              }
+              isInColumns = false;
+            });
+          });
+        });
+    if (!sums.empty())
+      plainLoop(begin, end, [&](llvm::Value* row) {
+        enter(row, b.getInt64(0));
+        forSums(placeOf(row), [&](Sums& sum, llvm::ArrayRef<llvm::Value*> places) {
+          sum.results = loaded(sum, places);
+          finish(sum);
+        });
+        emitRowMembers(std::numeric_limits<int>::max());
+      });
+  });
+}
+
+/// What has a value a row, of the phases up to one.
+void Emitter::emitRowMembers(int upTo) {
+  for (mlir::Operation* op : kernel.members)
+    if (ofRows.contains(op) && phases.lookup(op) <= upTo && !rowValues.contains(op->getResult(0))) {
+      llvm::Value* value = element(op->getResult(0), row());
+      storeIfAsked(op->getResult(0), value, row());
     }
 }
 
@@ -481,14 +678,6 @@ void Emitter::emitRow() {
       storeIfAsked(value, element, row());
     return;
   }
-  const auto emitRowMembers = [&](int upTo) {
-    for (mlir::Operation* op : kernel.members)
-      if (ofRows.contains(op) && phases.lookup(op) <= upTo &&
-          !rowValues.contains(op->getResult(0))) {
-        llvm::Value* value = element(op->getResult(0), row());
-        storeIfAsked(op->getResult(0), value, row());
-      }
-  };
   for (phase = 0; phase < std::max(phaseCount, 1); ++phase) {
     emitRowMembers(phase);
     emitColumns();
@@ -524,12 +713,14 @@ KernelCode Emitter::emit() {
       }
   const int row = define(nullptr, kernel.rows);
   define(b.getInt64(0), kernel.columns);
-  loop(firstRow(), endRow(), [&](llvm::PHINode* each, llvm::BasicBlock*, llvm::BasicBlock*) {
-    redefine(row, each);
-    emitRow();
-    return [](llvm::BasicBlock*, llvm::BasicBlock*) {};
-  });
-  return finish();
+  if (readsAcrossRows())
+    emitAcrossRows();
+  else
+    plainLoop(firstRow(), endRow(), [&](llvm::Value* each) {
+      redefine(row, each);
+      emitRow();
+    });
+  return FunctionCode::finish();
 }
 
 } // namespace
