@@ -14,6 +14,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace octavo::conversion {
 
@@ -36,6 +37,23 @@ struct Sums {
   explicit Sums(stablehlo::ReduceOp op)
       : op(op), combination(op.getBody(), op.getInputs().getTypes(), op->getResultTypes(), false) {}
 };
+
+bool isFusedMultiplyAdd(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::fma;
+}
+
+/// Has a loop compute two vectors side by side. What functions are made of, and nothing else, are
+/// fused multiply-adds, each of which waits for the one before.
+llvm::MDNode* ofTwoVectors(llvm::LLVMContext& context) {
+  llvm::MDNode* count = llvm::MDNode::get(
+      context,
+      {llvm::MDString::get(context, "llvm.loop.interleave.count"),
+       llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 2))});
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, count});
+  loop->replaceOperandWith(0, loop);
+  return loop;
+}
 
 class Emitter : public FunctionCode {
 public:
@@ -369,7 +387,9 @@ template <typename Body> void Emitter::loop(llvm::Value* begin, llvm::Value* end
   llvm::Value* next = b.CreateNSWAdd(i, b.getInt64(1));
   llvm::BasicBlock* last = b.GetInsertBlock();
   i->addIncoming(next, last);
-  b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
+  llvm::Instruction* again = b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
+  if (last == head && llvm::any_of(*head, isFusedMultiplyAdd))
+    again->setMetadata(llvm::LLVMContext::MD_loop, ofTwoVectors(b.getContext()));
   b.SetInsertPoint(after);
   finish(before, last);
 }
