@@ -59,11 +59,14 @@ static void save(const std::filesystem::path& path, const nb::dict& tensors,
       raise(ErrorClass::Dtype, "tensors: expected names as keys, found {}",
             nb::cast<std::string>(nb::repr(key)));
     const auto name = nb::cast<std::string>(key);
-    if (!nb::isinstance<ScaledTensor>(value)) {
+    // octavo.jax.ScaledArray says what it is as a tensor.
+    const nb::object given =
+        nb::hasattr(value, "to_tensor") ? value.attr("to_tensor")() : nb::borrow(value);
+    if (!nb::isinstance<ScaledTensor>(given)) {
       planned.add(name, toArray(value, fmt::format("tensors[\"{}\"]", name)));
       continue;
     }
-    const auto& tensor = nb::cast<const ScaledTensor&>(value);
+    const auto& tensor = nb::cast<const ScaledTensor&>(given);
     if (const ElementFormat& element = *tensor.type.element; element.safetensors.empty())
       raise(ErrorClass::Dtype,
             "tensors[\"{}\"]: safetensors has no dtype for {}, the element format of {}; save its "
@@ -190,9 +193,10 @@ void bindSafetensors(nb::module_& module) {
       nb::arg("path").none(), nb::arg("tensors").none(), nb::kw_only(),
       nb::arg("metadata").none() = nb::dict(),
       nb::sig("def save(path: str | bytes | os.PathLike[str] | os.PathLike[bytes], tensors: "
-              "collections.abc.Mapping[str, ScaledTensor | numpy.typing.ArrayLike], *, metadata: "
+              "collections.abc.Mapping[str, typing.Any], *, metadata: "
               "dict[str, str] = {}) -> None"),
-      R"(Writes arrays and scaled tensors to a safetensors file, which appears whole or not at all.
+      R"(Writes arrays, ScaledTensor and octavo.jax.ScaledArray to a safetensors file, which appears whole
+or not at all.
 
 A scaled tensor "w" is stored as "w" (elements in their own dtype, packed), "w_scale", and
 "w_outer_scale" where its format has one; the metadata says which tensors are so.

@@ -65,7 +65,8 @@ ScaledTensor indexed(const ScaledTensor& tensor, nb::handle key) {
       scaleKeys.append(length == 0 ? nb::slice(0, 0)
                        : isWhole   ? nb::slice(0, 1)
                                    : nb::slice(start / block, (stop + block - 1) / block));
-    } else if (PyIndex_Check(keys[axis].ptr()) && !isArray(keys[axis])) {
+    } else if (PyIndex_Check(keys[axis].ptr()) && !isArray(keys[axis]) &&
+               !PyBool_Check(keys[axis].ptr())) { // a mask of no axes to NumPy
       std::int64_t index = PyNumber_AsSsize_t(keys[axis].ptr(), PyExc_IndexError);
       if (index == -1 && PyErr_Occurred())
         throw nb::python_error();

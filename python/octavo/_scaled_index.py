@@ -29,12 +29,30 @@ def _one_per_axis(key: Any, rank: int) -> list[Any]:
     return keys + [slice(None)] * (rank - len(keys))
 
 
+def members(rank: int, least: int, format: str, axis: int, axes: Any) -> int:
+    """How many first axes a batch over `axes` of them goes over, of an array that is one over `least`."""
+    try:
+        count = operator.index(axes)
+    except TypeError:
+        raise ShapeError(f"axes: expected a number of axes, found {axes!r}") from None
+    if not least <= count < rank:
+        raise ShapeError(f"axes: expected {least} to {rank - 1} of an array of rank {rank}, found {count}")
+    for at, block in enumerate(blocks(format, rank - least, axis), least):
+        if at < count and (at == rank + axis or block not in (1, None)):
+            raise ShapeError(f"axes: blocks of {format} lie along axis {at}, so that no batch goes over it; "
+                             f"at most {at}")
+    return count
+
+
 def _is_traced_index(key: Any) -> bool:
     return isinstance(key, jax.Array) and key.ndim == 0 and jnp.issubdtype(key.dtype, jnp.integer)
 
 
 def _slice(key: slice, axis: int, extent: int, block: int | None) -> tuple[slice, slice]:
     """Of elements and of scales."""
+    if any(isinstance(each, jax.core.Tracer) for each in (key.start, key.stop, key.step)):
+        raise ShapeError(f"axis {axis}: the edges of a slice are known numbers, found traced ones; an index "
+                         "may be traced")
     start, stop, step = key.indices(extent)
     stop = max(start, stop)
     if step != 1:
@@ -75,6 +93,8 @@ def parts(elements: Array, scales: Array, outer: Array, format: str, axis: int,
             continue
         if not _is_traced_index(each):
             try:
+                if isinstance(each, bool):  # a mask of no axes to NumPy
+                    raise TypeError
                 each = operator.index(each)
             except TypeError:
                 raise ShapeError(f"axis {at}: a scaled array takes integers, slices and ... as indices; "

@@ -16,6 +16,7 @@ signatures of ``jax.nn``, which on the CPU raises NotImplementedError; after ``r
 """
 import dataclasses
 import functools
+import json
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -80,6 +81,9 @@ def _dtype(format: _core.ElementFormat):
 
 
 def _array(x: ArrayLike, name: str) -> Array:
+    if isinstance(x, _core.ScaledTensor):
+        raise DtypeError(f"{name}: found an octavo.ScaledTensor; octavo.jax.from_tensor makes a "
+                         "ScaledArray of it, octavo.dequantize its values")
     if not isinstance(x, Array) and (hasattr(x, "__array__") or hasattr(x, "__dlpack__")):
         x = _core.jax_array(x, name)  # masks and views that torch resolves, as octavo takes them
     try:
@@ -143,7 +147,7 @@ def _random_bits(rounding: str | None, key: Array | None, shape: tuple[int, ...]
 @functools.partial(
     jax.tree_util.register_dataclass, data_fields=["elements", "scales", "outer"],
     meta_fields=["format", "axis"])
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class ScaledArray:
     """Elements on a grid of scales: value = element * scale * outer. A pytree.
 
@@ -181,6 +185,29 @@ class ScaledArray:
         return np.dtype(np.float32)
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of elements and scales in memory."""
+        return self.elements.nbytes + self.scales.nbytes + self.outer.nbytes
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise ShapeError("len: expected one axis or more, found none")
+        return self.shape[0]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether format, axis and all parts are the same, bit for bit; outside of jit."""
+        if not isinstance(other, ScaledArray):
+            return NotImplemented
+        if (self.format, self.axis) != (other.format, other.axis):
+            return False
+        parts = [[_concrete(getattr(array, name), "==") for name in ("elements", "scales", "outer")]
+                 for array in (self, other)]
+        return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+                   for a, b in zip(*parts))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
     def T(self) -> "ScaledArray":
         """The matrix transposed."""
         if self.ndim != 2:
@@ -204,6 +231,18 @@ class ScaledArray:
                                            self.axis, key)
         return ScaledArray(*parts, format=self.format, axis=axis)
 
+    def batched(self, axes: int = 1) -> "ScaledArray":
+        """The same values as a batch over the first `axes` axes, with scales for each member, as
+        ``vmap`` makes one of quantize: ``jax.vmap`` and ``jax.lax.scan`` go over it. Scales of more
+        than one member are repeated. Raises ShapeError where blocks lie along one of the axes."""
+        array, _, _ = _parts(self)
+        members = _scaled_index.members(array.elements.ndim, array.outer.ndim, array.format, array.axis, axes)
+        lead = array.shape[:members]
+        outer = array.outer.reshape(array.outer.shape + (1,) * (members - array.outer.ndim))
+        return ScaledArray(
+            array.elements, jnp.broadcast_to(array.scales, lead + array.scales.shape[members:]),
+            jnp.broadcast_to(outer, lead), array.format, array.axis)
+
     def to_tensor(self) -> _core.ScaledTensor:
         """The same as an octavo.ScaledTensor, which octavo.save takes; outside of jit.
         Raises ShapeError where vmap gave each member an outer scale."""
@@ -211,9 +250,9 @@ class ScaledArray:
         if self.outer.ndim != 0:
             raise ShapeError("to_tensor: expected one outer scale, found outer of shape "
                              f"{self.outer.shape}; take one member, as in array[0]")
-        codes = np.asarray(self.elements)
-        return _core.ScaledTensor(codes, np.asarray(self.scales), self.format, axis=self.axis,
-                                  outer=float(self.outer))
+        elements, scales, outer = (_concrete(part, "to_tensor")
+                                   for part in (self.elements, self.scales, self.outer))
+        return _core.ScaledTensor(elements, scales, self.format, axis=self.axis, outer=float(outer))
 
     def dequantize(self) -> Array:
         """The values as float32, as octavo.jax.dequantize gives them."""
@@ -226,10 +265,29 @@ class ScaledArray:
         return matmul(other, self)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise DtypeError("a ScaledArray is not an array: dequantize() gives its values, elements "
-                         "and scales are its codes")
+        raise DtypeError("a ScaledArray is not an array: dequantize() gives its values, to_tensor() an "
+                         "octavo.ScaledTensor, elements and scales are its codes")
 
     __array_ufunc__ = None  # array @ scaled is __rmatmul__, array + scaled a TypeError
+
+
+def _concrete(part: ArrayLike, name: str) -> np.ndarray:
+    if isinstance(part, jax.core.Tracer):
+        raise DtypeError(f"{name}: found arrays that are traced; it is for outside of jit, vmap and grad")
+    return np.asarray(part)
+
+
+def _register_with_export() -> None:
+    """Lets jax.export write programs that take and give ScaledArray."""
+    from jax import export
+
+    export.register_pytree_node_serialization(
+        ScaledArray, serialized_name="octavo.jax.ScaledArray",
+        serialize_auxdata=lambda meta: json.dumps(meta).encode(),
+        deserialize_auxdata=lambda text: tuple(json.loads(text)))
+
+
+_register_with_export()
 
 
 def from_tensor(tensor: _core.ScaledTensor) -> ScaledArray:
@@ -249,12 +307,13 @@ def _parts(array: ScaledArray) -> tuple[ScaledArray, list[int], list[int]]:
                          "quantize makes one")
     row = _core.ScaledFormat(array.format)
     parts = {name: _array(getattr(array, name), name) for name in ("elements", "scales", "outer")}
-    if not isinstance(array.axis, int) or array.axis >= 0:
+    axis = operator.index(array.axis) if hasattr(array.axis, "__index__") else 0
+    if axis >= 0:
         raise ShapeError("axis: expected a negative number, counted from the end, found "
                          f"{array.axis!r}")
-    member, block = _core.jax_parts(row.name, -array.axis, *(
+    member, block = _core.jax_parts(row.name, -axis, *(
         (str(part.dtype), part.shape) for part in parts.values()))
-    return ScaledArray(**parts, format=row.name, axis=array.axis), member, block
+    return ScaledArray(**parts, format=row.name, axis=axis), member, block
 
 
 def _without_gradient(function: Callable[..., Any], fix: str) -> Callable[..., Any]:
@@ -546,22 +605,44 @@ def _product(left: _Side, right: _Side) -> Array:
         vmap_method="broadcast_all")
     call = functools.partial(call, **{name: np.int64(value) if isinstance(value, int) else value
                                       for name, value in attributes.items()})
-    return _without_gradient(
-        call, "a product of scaled arrays has no gradient; scaled_dot_general has")(
-            left.elements, left.scales, left.outer, right.elements, right.scales, right.outer)
+    no_gradient = "a product of scaled arrays has no gradient by them; scaled_dot_general has"
+    parts = left.scales, left.outer, right.elements, right.scales, right.outer
+    if left.scale:
+        return _without_gradient(call, no_gradient)(left.elements, *parts)
+
+    product = jax.custom_vjp(call)
+
+    def forward(x, *parts):
+        if any(part.perturbed for part in parts):
+            raise TypeError(no_gradient)
+        *_, elements, scales, outer = values = [part.value for part in parts]
+        return call(x.value, *values), (elements, scales, outer)
+
+    def backward(kept, gradient):
+        elements, scales, outer = kept
+        values = dataclasses.replace(right, elements=elements, scales=scales, outer=outer).values()
+        return (jnp.einsum("...mn,...nk->...mk", gradient, values, precision=lax.Precision.HIGHEST),
+                *[None] * len(parts))
+
+    product.defvjp(forward, backward, symbolic_zeros=True)
+    return product(left.elements, *parts)
 
 
 def matmul(a: ScaledArray | ArrayLike, b: ScaledArray | ArrayLike) -> Array:
     """a @ b in float32 for [..., M, K] and [..., K, N], of which one at least is a ScaledArray
     whose axis is the contracted one (-1 of a, -2 of b). Leading axes broadcast.
 
-    A plain a meets the scaled b in float32 (see octavo.matmul for its error bound).
+    A plain a meets the scaled b in float32 (see octavo.matmul for its error bound). A plain side has a
+    gradient, by the other's values in float32; a scaled one has none.
     Raises ShapeError, DtypeError.
     """
     def side(operand, name, axis):
         if isinstance(operand, ScaledArray):
-            if operand.ndim < 2 or operand.axis != axis:
-                raise ShapeError(f"{name}: expected two axes or more, quantized along axis {axis}, "
+            if operand.ndim < 2:
+                raise ShapeError(f"{name}: expected two axes or more, found shape {operand.shape}; "
+                                 "quantize it as a matrix of one row or column")
+            if operand.axis != axis:
+                raise ShapeError(f"{name}: expected an array quantized along axis {axis}, "
                                  f"found axis {operand.axis} of shape {operand.shape}; quantize it "
                                  f"with axis={axis}")
             return _side_of_array(operand if axis == -1 else operand.mT, name)

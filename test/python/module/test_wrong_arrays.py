@@ -276,6 +276,8 @@ JAX = {
           for _ in range(2))),
     "unpack": lambda d: oj.unpack(d.array(dtypes=[DTYPES[10]]), d.of(*ELEMENTS)),
     "ScaledArray": lambda d: d.scaled(),
+    "ScaledArray.__len__": lambda d: len(d.scaled()),
+    "ScaledArray.batched": lambda d: d.scaled().batched(d.of(1, 0, 2, 5, None)),
     "ScaledArray.dequantize": lambda d: d.scaled().dequantize(),
     "ScaledArray.to_tensor": lambda d: d.scaled().to_tensor(),
     "ScaledArray.__array__": lambda d: np.asarray(d.scaled()),
