@@ -67,6 +67,8 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
   } else {
     made->unchanged = module.clone();
   }
+  if (options.dropsScales)
+    made->dropReport = transforms::dropScalesOfProgram(module);
   if (options.probes) {
     auto probed = transforms::addCalibrationProbes(module, *options.probes);
     if (!probed)

@@ -7,6 +7,7 @@
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/CalibrationProbes.h"
+#include "octavo/Transforms/DropScales.h"
 #include "octavo/Transforms/MissedDots.h"
 #include "octavo/Transforms/QuantizeDots.h"
 
@@ -33,6 +34,8 @@ struct CallableOptions {
   const execution::Backend* backend = nullptr; ///< must be given
   /// Whether dots of what the program dequantizes become products of scaled tensors first.
   bool recoversScaled = false;
+  /// Whether tensors that are only dequantized again are not quantized (transforms::dropScales).
+  bool dropsScales = false;
   std::optional<transforms::DotOptions> dots = {}; ///< those that become narrow; none: none
   /// What dots are given goes to the probes of the host; none: it does not. Not beside `dots`.
   std::optional<transforms::CalibrationProbeOptions> probes = {};
@@ -55,6 +58,8 @@ public:
   const std::vector<Result>& results() const { return given; }
   /// What became of the dots; empty without CallableOptions::dots.
   const std::optional<transforms::DotReport>& dots() const { return report; }
+  /// What became of scales; empty without CallableOptions::dropsScales.
+  const std::optional<transforms::DropReport>& dropped() const { return dropReport; }
   /// What the probes are on; empty without CallableOptions::probes.
   const std::vector<transforms::CalibratedSide>& probed() const { return probedSides; }
 
@@ -124,6 +129,7 @@ private:
   std::vector<Result> given;
   std::set<std::pair<std::size_t, std::size_t>> donated; ///< arguments to results
   std::optional<transforms::DotReport> report;
+  std::optional<transforms::DropReport> dropReport;
   std::vector<transforms::MissedDots> missedDots;
   std::vector<transforms::CalibratedSide> probedSides;
   std::vector<std::optional<execution::Value>> bound;

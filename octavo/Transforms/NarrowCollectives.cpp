@@ -10,6 +10,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace octavo::transforms {
 
@@ -43,8 +44,42 @@ bool isSum(mlir::Region& region) {
                       [](mlir::Value each) { return llvm::isa<mlir::BlockArgument>(each); });
 }
 
+/// Whether an all_to_all has the groups of such an operation: where there is one replica, or no
+/// channel.
+bool hasGroupsOfAllToAll(mlir::Operation* op, bool isGlobal, bool hasChannel) {
+  const auto replicas =
+      op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<mlir::IntegerAttr>("mhlo.num_replicas");
+  return !hasChannel || (isGlobal && (!replicas || replicas.getInt() == 1));
+}
+
+/// How one of the parts that an all_gather brings along an axis is quantized by itself.
+struct PartQuantization {
+  bool isBeyond = false;  ///< its blocks go beyond the part
+  bool needsAmax = false; ///< scales need the amax of all parts
+  std::string obstacle = {};
+};
+
+PartQuantization partQuantization(ir::ScaledType type, ir::QuantizationAttr quantization,
+                                  mlir::Type element, std::size_t axis, std::int64_t extent) {
+  const std::int64_t block = type.getBlock()[axis];
+  PartQuantization part{.isBeyond = block >= type.getShape()[axis]};
+  const bool isGiven = quantization.getOptions(type, *elementFormat(element)).amax.has_value();
+  part.needsAmax = (part.isBeyond || type.getHasOuterScale()) && !isGiven;
+  if (!part.isBeyond && extent % block != 0)
+    part.obstacle = llvm::formatv("parts of {0} cut its blocks of {1}", extent, block);
+  else if (part.needsAmax && !isArithmetic(type, quantization, element))
+    part.obstacle = "with these settings the amax of all parts cannot be given";
+  return part;
+}
+
 struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
+  using NarrowCollectivesBase::NarrowCollectivesBase;
+
   void runOnOperation() override {
+    llvm::SmallVector<stablehlo::AllReduceOp> reductions;
+    getOperation().walk([&](stablehlo::AllReduceOp op) { reductions.push_back(op); });
+    for (stablehlo::AllReduceOp op : reductions)
+      scatterAndGather(op);
     llvm::SmallVector<mlir::Operation*> exchanges;
     llvm::SmallVector<stablehlo::ReduceScatterOp> scatters;
     llvm::SmallVector<ir::QuantizeOp> quantizations;
@@ -123,11 +158,7 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     const auto* of = std::get_if<Dequantized>(&origin);
     if (of == nullptr || of->elements == operand || !isSum(op.getComputation()))
       return;
-    // Groups of all_to_all are those of reduce_scatter where there is one replica, or no channel.
-    const auto replicas = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<mlir::IntegerAttr>(
-        "mhlo.num_replicas");
-    const bool isFlat = op.getUseGlobalDeviceIds() && (!replicas || replicas.getInt() == 1);
-    if (op.getChannelHandle() && !isFlat)
+    if (!hasGroupsOfAllToAll(op, op.getUseGlobalDeviceIds(), op.getChannelHandle().has_value()))
       return;
     const auto axis = static_cast<std::int64_t>(op.getScatterDimension());
     const llvm::ArrayRef<std::int64_t> from = shapeOf(operand), to = shapeOf(op.getResult());
@@ -175,6 +206,114 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     op->erase();
   }
 
+  /// Makes a sum over processes that is quantized a reduce_scatter and an all_gather, which the
+  /// quantization then goes between. With `all-reduce`, also one of dequantized values, whose sum
+  /// is then rounded to their format.
+  void scatterAndGather(stablehlo::AllReduceOp op) {
+    if (op->getNumOperands() != 1 || !typeOf(op->getOperand(0)) || !isSum(op.getComputation()))
+      return;
+    const mlir::Value operand = op->getOperand(0);
+    mlir::Value result = op->getResult(0);
+    const auto groups = llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getReplicaGroups());
+    const std::int64_t count = groups ? groups.getType().getDimSize(1) : 0;
+    if (count < 2 || llvm::is_contained(groups.getValues<std::int64_t>(), -1) ||
+        !hasGroupsOfAllToAll(op, op.getUseGlobalDeviceIds(), op.getChannelHandle().has_value()))
+      return;
+    auto after = result.hasOneUse() ? llvm::dyn_cast<ir::QuantizeOp>(*result.getUsers().begin())
+                                    : ir::QuantizeOp();
+    ir::ScaledType type;
+    ir::QuantizationAttr quantization;
+    if (after && !after.getRandomBits()) {
+      type = llvm::cast<ir::ScaledType>(after.getType());
+      quantization = after.getQuantization();
+    } else if (allReduce) {
+      type = scaledTypeOf(op);
+      if (!type)
+        return;
+      after = {};
+      quantization = ir::QuantizationAttr::get(
+          op.getContext(),
+          numerics::QuantizeOptions{.rule = type.getScale()->trailingSignificandBits == 0
+                                                ? format::ScaleRule::Floor
+                                                : format::ScaleRule::Nearest});
+    } else {
+      return;
+    }
+    const auto axis = scatteredAxis(type, quantization, operand, count);
+    if (!axis || !type.getElementsType()) {
+      op.emitRemark() << "this collective moves wide values, though narrow ones are about it: no "
+                         "axis has parts of whole blocks of "
+                      << type << " for " << count << " processes";
+      return;
+    }
+    mlir::OpBuilder builder(op);
+    const mlir::Location location = op.getLoc();
+    Extents part(shapeOf(operand));
+    part[*axis] /= count;
+    const auto partType = typeOf(operand).clone(part);
+    auto scatter = stablehlo::ReduceScatterOp::create(
+        builder, location, partType, operand,
+        builder.getI64IntegerAttr(static_cast<std::int64_t>(*axis)), op.getReplicaGroupsAttr(),
+        freshChannel(op), op.getUseGlobalDeviceIdsAttr());
+    scatter.getComputation().takeBody(op.getComputation());
+    auto gather = stablehlo::AllGatherOp::create(
+        builder, location, mlir::TypeRange(operand.getType()),
+        mlir::ValueRange(scatter.getResult()),
+        builder.getI64IntegerAttr(static_cast<std::int64_t>(*axis)), op.getReplicaGroupsAttr(),
+        freshChannel(scatter), op.getUseGlobalDeviceIdsAttr());
+    mlir::Value whole = gather->getResult(0);
+    if (!after) {
+      op.emitRemark() << "the sum of this collective is rounded to " << type
+                      << ", the format of what it adds, which changes values";
+      const mlir::Value narrow =
+          ir::QuantizeOp::create(builder, location, type, whole, mlir::Value(), quantization);
+      whole = ir::DequantizeOp::create(builder, location, typeOf(whole).clone(builder.getF32Type()),
+                                       narrow);
+      if (whole.getType() != result.getType())
+        whole = stablehlo::ConvertOp::create(builder, location, result.getType(), whole);
+    }
+    result.replaceAllUsesWith(whole);
+    op->erase();
+  }
+
+  /// Of what an all_reduce adds; null where that is not dequantized.
+  static ir::ScaledType scaledTypeOf(stablehlo::AllReduceOp op) {
+    ScaledOrigins origins;
+    const mlir::Value operand = op->getOperand(0);
+    const ScaledOrigin origin = origins.of(operand);
+    tellObstacle(op, origin);
+    const auto* parts = std::get_if<Dequantized>(&origin);
+    if (parts == nullptr || parts->elements == operand)
+      return {};
+    mlir::OpBuilder builder(op);
+    auto pack = packed(builder, op.getLoc(), *parts).getDefiningOp<ir::PackOp>();
+    const auto type = llvm::cast<ir::ScaledType>(pack.getType());
+    pack->erase();
+    return type;
+  }
+
+  /// The axis whose parts are quantized by themselves: one that needs no amax of all if there is
+  /// one.
+  static std::optional<std::size_t> scatteredAxis(ir::ScaledType type,
+                                                  ir::QuantizationAttr quantization,
+                                                  mlir::Value operand, std::int64_t count) {
+    std::optional<std::size_t> withAmax;
+    for (std::size_t axis = 0; axis < type.getShape().size(); ++axis) {
+      const std::int64_t extent = type.getShape()[axis];
+      if (extent == 0 || extent % count != 0)
+        continue;
+      const PartQuantization part = partQuantization(
+          type, quantization, typeOf(operand).getElementType(), axis, extent / count);
+      if (!part.obstacle.empty())
+        continue;
+      if (!part.needsAmax)
+        return axis;
+      if (!withAmax)
+        withAmax = axis;
+    }
+    return withAmax;
+  }
+
   /// Quantizes the parts of an all_gather before it. Blocks that go beyond a part, and outer
   /// scales, need the amax of all parts.
   static void quantizeBefore(ir::QuantizeOp op, llvm::SetVector<mlir::Operation*>& left) {
@@ -186,23 +325,13 @@ struct NarrowCollectives : impl::NarrowCollectivesBase<NarrowCollectives> {
     const auto axis = static_cast<std::size_t>(gather.getAllGatherDim());
     const mlir::Value part = gather->getOperand(0);
     const std::int64_t extent = shapeOf(part)[axis];
+    const auto [isBeyond, needsAmax, obstacle] =
+        partQuantization(type, op.getQuantization(), typeOf(part).getElementType(), axis, extent);
+    if (!obstacle.empty()) {
+      op.emitRemark() << "this quantizes what all_gather brings: " << obstacle;
+      return;
+    }
     llvm::SmallVector<std::int64_t> block(type.getBlock());
-    const bool isBeyond = block[axis] >= type.getShape()[axis];
-    const mlir::Type element = typeOf(part).getElementType();
-    const bool isGiven =
-        op.getQuantization().getOptions(type, *elementFormat(element)).amax.has_value();
-    const bool needsAmax = (isBeyond || type.getHasOuterScale()) && !isGiven;
-    if (!isBeyond && extent % block[axis] != 0) {
-      op.emitRemark() << "this quantizes what all_gather brings: parts of " << extent
-                      << " cut its blocks of " << block[axis];
-      return;
-    }
-    if (needsAmax && !isArithmetic(type, op.getQuantization(), element)) {
-      op.emitRemark()
-          << "this quantizes what all_gather brings: with these settings the amax of all "
-             "parts cannot be given";
-      return;
-    }
     if (isBeyond)
       block[axis] = extent;
     const auto partType = ir::ScaledType::get(op.getContext(), shapeOf(part), type.getElement(),

@@ -150,11 +150,21 @@ def NarrowCollectives : Pass<"octavo-narrow-collectives", "::mlir::ModuleOp"> {
       within the parts nothing else is exchanged. Blocks that go beyond a part, a scale for the tensor
       among them, and outer scales need the amax of all parts: an `all_reduce` of amax by maximum.
 
-    Values stay the same, but that a dequantization is not rounded on the way (to bf16, say). Every such
-    collective gets a remark with the bytes that come to a process, before and after, and what stands
-    in the way of others.
+    - `all_reduce` by addition of what `octavo.quantize` alone takes becomes a `reduce_scatter` and an
+      `all_gather`, along an axis whose parts are whole blocks, with the quantization between them.
+    - With `all-reduce`, `all_reduce` by addition of dequantized values does, too: the sum is quantized
+      as what it adds was, E8M0 scales by floor, others by nearest, so that codes and scales move both
+      times. That rounds the sum once more.
+
+    Values stay the same but with `all-reduce`, and but that a dequantization is not rounded on the way
+    (to bf16, say). Every such collective gets a remark with the bytes that come to a process, before
+    and after, and what stands in the way of others.
   }];
   let dependentDialects = ["::octavo::ir::OctavoDialect", "::octavo::stablehlo::StableHLODialect"];
+  let options = [
+    Option<"allReduce", "all-reduce", "bool", "false",
+           "Also round the sums of all_reduce to the format of what they add, which changes values">,
+  ];
 }
 
 def DropScales : Pass<"octavo-drop-scales", "::mlir::ModuleOp"> {
@@ -162,9 +172,12 @@ def DropScales : Pass<"octavo-drop-scales", "::mlir::ModuleOp"> {
   let description = [{
     A scale is needed where codes are stored, sent or multiplied. An `octavo.quantize` whose result only
     `octavo.dequantize` takes, or `octavo.unpack` and `octavo.pack` between them, is none of that: the
-    tensor stays as it is, and its scales, the outer scale and the search for amax go. That leaves out a
-    rounding, so values differ from those of the program; each such tensor gets a remark, and every
-    other quantization one that names what needs its scale.
+    tensor stays as it is, and its scales, the outer scale and the search for amax go. So does a
+    quantization that is spelled out: values divided by a scale or multiplied by its inverse, clamped to
+    constants or not, converted to a narrow float, and back by the same scale, where nothing else takes
+    the codes. That leaves out a rounding, so values differ from those of the program, but where they
+    had been rounded so before; each such tensor gets a remark, and every other quantization one that
+    names what needs its scale. Calls are not looked into: `--inline` comes first.
   }];
   let dependentDialects = ["::octavo::stablehlo::StableHLODialect"];
 }

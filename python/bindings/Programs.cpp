@@ -173,7 +173,7 @@ void bindWeights(CallableProgram& program, const std::vector<std::string>& files
 std::unique_ptr<CallableProgram>
 compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
             bool ignoresUnused, const std::string& function, const std::string& backendName,
-            bool recoversScaled, std::optional<transforms::DotOptions> dots,
+            bool recoversScaled, bool dropsScales, std::optional<transforms::DotOptions> dots,
             std::optional<transforms::CalibrationProbeOptions> probes) {
   const std::string program(source.c_str(), source.size());
   std::vector<std::string> files;
@@ -197,6 +197,7 @@ compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const n
                                  {.function = function,
                                   .backend = backend,
                                   .recoversScaled = recoversScaled,
+                                  .dropsScales = dropsScales,
                                   .dots = std::move(dots),
                                   .probes = std::move(probes)});
   });
@@ -205,13 +206,12 @@ compileWith(const nb::bytes& source, bool isPath, const nb::list& paths, const n
   return callable;
 }
 
-std::unique_ptr<CallableProgram> compile(const nb::bytes& source, bool isPath,
-                                         const nb::list& paths, const nb::dict& arrays,
-                                         bool ignoresUnused, const std::string& function,
-                                         const std::string& backendName, bool recoversScaled,
-                                         std::optional<transforms::DotOptions> dots) {
+std::unique_ptr<CallableProgram>
+compile(const nb::bytes& source, bool isPath, const nb::list& paths, const nb::dict& arrays,
+        bool ignoresUnused, const std::string& function, const std::string& backendName,
+        bool recoversScaled, bool dropsScales, std::optional<transforms::DotOptions> dots) {
   return compileWith(source, isPath, paths, arrays, ignoresUnused, function, backendName,
-                     recoversScaled, std::move(dots), std::nullopt);
+                     recoversScaled, dropsScales, std::move(dots), std::nullopt);
 }
 
 /// A program that is run to be calibrated.
@@ -221,7 +221,7 @@ public:
              bool ignoresUnused, const std::string& function, const std::string& backend,
              const std::string& parameters, bool hasColumns)
       : program(compileWith(source, isPath, paths, arrays, ignoresUnused, function, backend, false,
-                            std::nullopt,
+                            false, std::nullopt,
                             transforms::CalibrationProbeOptions{parameters, hasColumns})),
         recorder(program->probed(), hasColumns ? backends::RangeRecorder::Columns::Record
                                                : backends::RangeRecorder::Columns::Leave) {}
@@ -343,6 +343,7 @@ nb::dict explain(CallableProgram& program) {
   facts["interpreted"] = interpreted;
   facts["arena_bytes"] = explanation->arenaBytes;
   facts["constant_bytes"] = explanation->constantBytes;
+  facts["dropped_scales"] = program.dropped() ? nb::cast(program.dropped()->dropped()) : nb::none();
   return facts;
 }
 
@@ -400,6 +401,6 @@ NB_MODULE(_programs, module) {
   module.def("compile", &compile, nanobind::arg("program"), nanobind::arg("is_path"),
              nanobind::arg("files"), nanobind::arg("arrays"), nanobind::arg("ignore_unused"),
              nanobind::arg("function"), nanobind::arg("backend"), nanobind::arg("recover_scaled"),
-             nanobind::arg("dots").none());
+             nanobind::arg("drop_scales"), nanobind::arg("dots").none());
   addTuning(module);
 }

@@ -263,7 +263,7 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
             activations: Any = None, rule: str = "", non_finite: str = "", preset: str = "", match: str = "",
             exclude: str = "", parameters: str = "", min_size: int = 0,
             both_activations: bool = False, calibration: Any = None, range: str = "",
-            recover_scaled: bool = False, function: str = "", backend: str = "compiled",
+            recover_scaled: bool = False, drop_scales: bool = False, function: str = "", backend: str = "compiled",
             ignore_unused: bool = False) -> Program:
     """Compiles a program of StableHLO, as JAX and torch export it, for this machine.
 
@@ -295,6 +295,10 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     by hand, as ``octavo explain`` lists them, before anything is quantized; sums are then rounded in
     another order.
 
+    ``drop_scales`` leaves tensors wide that the program quantizes only to dequantize them, so that their
+    scales and amaxes are not computed; their roundings are left out, which changes values.
+    ``Program.explain()["dropped_scales"]`` says how many.
+
     ``function`` is needed where the program has no ``main``. ``backend="reference"`` is the
     interpreter. Files may have tensors that no argument is for with ``ignore_unused``.
 
@@ -307,7 +311,7 @@ def compile(program: Any, *, weights: Any = None, quantize: Any = None, recipe: 
     source, is_path = _source(program)
     files, arrays = _weights(weights)
     made = Program(_programs.compile(source, is_path, files, arrays, ignore_unused, function, backend,
-                                     recover_scaled, dots))
+                                     recover_scaled, drop_scales, dots))
     if dots is not None and not any(dot.is_quantized for dot in made.dots):
         first = next(iter(made.dots), None)
         why = f"of {first.name}: {first.reason}" if first else "the program has no dots"

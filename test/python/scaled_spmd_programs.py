@@ -21,6 +21,11 @@ ROW = np.exp2(RNG.integers(-2, 3, (8, 1))).astype(np.float32)
 BLOCK = np.exp2(RNG.integers(-2, 3, (8, 2))).astype(ml_dtypes.float8_e8m0fnu)
 W = (RNG.integers(-4, 5, (64, 10)) / 2).astype(np.float32)
 RING = [(0, 1), (1, 2), (2, 3)]
+# What four devices sum: parts of eight rows, under scales of rows, of blocks and of a part.
+SUMMED = RNG.integers(-12, 13, (32, 64)).astype(ml_dtypes.float8_e4m3fn)
+SUM_ROW = np.exp2(RNG.integers(-2, 3, (32, 1))).astype(np.float32) * np.float32(1.1)
+SUM_BLOCK = np.exp2(RNG.integers(-2, 3, (32, 2))).astype(ml_dtypes.float8_e8m0fnu)
+SUM_PART = np.float32([[0.5], [1.25], [3], [0.7]])
 MESH = Mesh(np.array(jax.devices()), ("i",))
 
 
@@ -42,6 +47,15 @@ GATHERED = {
     "a table": (lambda q, s: jnp.take(lax.all_gather(wide(q, s), "i", tiled=True), jnp.array([7, 0, 3]), axis=0, mode="clip"), ROW, P()),
     # Not: blocks of 32 cut into parts of 16, and wide values that go into another computation.
     "all_to_all within blocks": (lambda q, s: lax.all_to_all(wide(q, s), "i", 1, 0, tiled=True) @ W[:16], BLOCK, P("i")),
+}
+
+
+SUMS = {
+    "psum": (lambda q, s: lax.psum(wide(q, s), "i"), SUM_ROW),
+    "psum of blocks": (lambda q, s: lax.psum(wide(q, s), "i"), SUM_BLOCK),
+    "psum of a scale a device": (lambda q, s: lax.psum(q.astype(jnp.float32) * s[0, 0], "i"), SUM_PART),
+    # Not: five rows and 63 columns, which four devices do not share.
+    "psum of odd extents": (lambda q, s: lax.psum(wide(q, s)[:5, :63], "i"), SUM_ROW),
 }
 
 
@@ -68,6 +82,12 @@ def main(path):
     x = RNG.standard_normal((8, 64)).astype(np.float32)
     spread = jax.jit(jax.shard_map(lambda x: lax.all_gather(x, "i", tiled=True) @ W, mesh=MESH, in_specs=P("i"), out_specs=P(), check_vma=False))
     found["activations"] = spread.lower(x).as_text(), x, np.asarray(spread(x))
+    for name, (function, scales) in SUMS.items():
+        spread = jax.jit(jax.shard_map(function, mesh=MESH, in_specs=P("i"), out_specs=P(), check_vma=False))
+        found[name] = spread.lower(SUMMED, scales).as_text(), scales, SUMMED
+    spread = jax.jit(jax.shard_map(lambda x: lax.psum(x, "i") @ W, mesh=MESH, in_specs=P("i"), out_specs=P(), check_vma=False))
+    tall = RNG.standard_normal((32, 64)).astype(np.float32)
+    found["summed activations"] = spread.lower(tall).as_text(), tall, np.asarray(spread(tall))
     with open(path, "wb") as file:
         pickle.dump((Q, found, matmuls()), file)
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import ml_dtypes
 import numpy as np
 import pytest
 from test_recover_scaled import run
@@ -106,3 +107,70 @@ def test_parts_that_cut_blocks_are_told(tmp_path):
     _, after, told = opt(tmp_path, text, "--octavo-narrow-collectives")
     assert "quantizes what all_gather brings: parts of 24 cut its blocks of 16" in told
     assert moved(after) == [("all_gather", "tensor<24x4xf32>")]
+
+
+def quantized(x, form):
+    """Values of e4m3fn under the format's scales (docs/semantics.md, S4 to S7), in NumPy."""
+    blocks = x.reshape(len(x), -1, 32) if form == "psum of blocks" else x[:, None]
+    axes = (-1,) if form != "psum of a scale a device" else (0, 1, 2)
+    amax = np.abs(blocks).max(axes, keepdims=True)
+    scale = (np.exp2(np.floor(np.log2(amax)) - 8) if form == "psum of blocks" else amax / np.float32(448)).astype(np.float32)
+    codes = np.clip(blocks / scale, -448, 448).astype(ml_dtypes.float8_e4m3fn)
+    return (codes.astype(np.float32) * scale).reshape(x.shape)
+
+
+SUMS = {
+    # what moves, whether an amax of all does, and bytes of the exchange and of the gathering
+    "psum": ([("all_to_all", "tensor<8x64xf8E4M3FN>, tensor<8x1xf32>"), ("all_gather", "tensor<2x64xf8E4M3FN>, tensor<2x1xf32>")], False),
+    "psum of blocks": ([("all_to_all", "tensor<8x64xf8E4M3FN>, tensor<8x2xf8E8M0FNU>"),
+                        ("all_gather", "tensor<2x64xf8E4M3FN>, tensor<2x2xf8E8M0FNU>")], False),
+    "psum of a scale a device": ([("all_to_all", "tensor<8x64xf8E4M3FN>, tensor<1x1xf32>"), ("all_reduce", "tensor<1x1xf32>"),
+                                  ("all_gather", "tensor<2x64xf8E4M3FN>")], True),
+}
+
+
+@pytest.mark.parametrize("form", SUMS)
+def test_sums_are_rounded_on_request(tmp_path, programs, form):
+    """reduce_scatter in f32, a quantization, all_gather: codes and scales move both times."""
+    _, found, _ = programs
+    text, scales, q = found[form]
+    before, after, told = opt(tmp_path, text, "--inline", "--octavo-narrow-collectives")
+    assert [kind for kind, _ in moved(after)] == ["all_reduce"] and told == ""  # nothing is rounded unasked
+    before, after, told = opt(tmp_path, text, "--inline", "--octavo-narrow-collectives=all-reduce")
+    expected, amax = SUMS[form]
+    assert sorted(kind for kind, _ in moved(after)) == sorted(kind for kind, _ in expected)
+    assert "the sum of this collective is rounded to" in told and "which changes values" in told
+    assert told.count("moves codes and scales") == 2
+    assert ("is preceded by an all_reduce of amax" in told) == amax
+    parts = (q.astype(np.float32) * np.repeat(scales.astype(np.float32), 32 // len(scales), 0).repeat(64 // scales.shape[1], 1)).reshape(4, 8, 64)
+    total = ((parts[0] + parts[1]) + parts[2]) + parts[3]
+    wide = run(before, [q, scales], tmp_path)
+    np.testing.assert_array_equal(wide, np.concatenate([total] * 4) if len(wide) == 32 else total)
+    narrow = quantized(total, form)
+    assert (narrow != total).any()
+    for backend in ("reference", "compiled"):
+        result = run(after, [q, scales], tmp_path, "--backend", backend)
+        np.testing.assert_array_equal(result, np.concatenate([narrow] * 4) if len(result) == 32 else narrow)
+
+
+def test_sums_without_whole_parts_are_told(tmp_path, programs):
+    _, found, _ = programs
+    _, after, told = opt(tmp_path, found["psum of odd extents"][0], "--inline", "--octavo-narrow-collectives=all-reduce")
+    assert "no axis has parts of whole blocks of" in told and "for 4 processes" in told
+    assert [kind for kind, _ in moved(after)] == ["all_reduce"]
+
+
+@pytest.mark.parametrize("form", QUANTIZED)
+def test_sums_that_are_quantized(tmp_path, programs, form):
+    """What is quantized after an all_reduce is quantized between reduce_scatter and all_gather: equal values."""
+    _, found, _ = programs
+    text, x, _ = found["summed activations"]
+    before, quantized, _ = opt(tmp_path, text, "--inline", f"--octavo-quantize-dots=weights={form} activations={form}")
+    quantized = quantized.rename(tmp_path / "quantized.mlir")
+    _, after, told = opt(tmp_path, quantized.read_text(), "--octavo-narrow-collectives")
+    operands, amax = QUANTIZED[form]
+    assert [kind for kind, _ in moved(after)] == ["reduce_scatter"] + ["all_reduce"] * (amax is not None) + ["all_gather"]
+    assert moved(after)[-1] == ("all_gather", operands)
+    expected, result = (run(path, [x], tmp_path, "--backend", "reference") for path in (quantized, after))
+    np.testing.assert_array_equal(result, expected)
+    assert np.abs(result).max() > 0

@@ -600,3 +600,16 @@ def test_what_is_dequantized_by_hand_is_multiplied_as_it_is_scaled():
     ((what, count),) = explained["products"]
     assert count == 1 and what.startswith("f32 x fp8_row") and what.endswith(", and its epilogue")
     assert not explained["interpreted"]
+
+
+def test_scales_that_nothing_needs_are_dropped_on_request():
+    def function(x):
+        scale = jnp.max(jnp.abs(x)) / 448
+        return jnp.tanh((x / scale).astype(jnp.float8_e4m3fn).astype(jnp.float32) * scale)
+
+    x = np.random.default_rng(0).standard_normal((4, 64)).astype(np.float32)
+    lowered = jax.jit(function).lower(x)
+    as_it_is, wide = octavo.compile(lowered), octavo.compile(lowered, drop_scales=True)
+    assert as_it_is.explain()["dropped_scales"] is None and wide.explain()["dropped_scales"] == 1
+    np.testing.assert_allclose(wide(x), np.tanh(x), atol=1.2e-7)
+    assert np.abs(as_it_is(x) - np.tanh(x)).max() > 1e-3

@@ -33,6 +33,7 @@ struct CompileOptions {
   std::vector<std::string> weights;
   bool ignoresUnused = false;
   bool isJson = false;
+  bool dropsScales = false;
   DotFlags dots; ///< neither format nor recipe: the program is compiled as it is
 };
 
@@ -86,13 +87,18 @@ void report(const CallableProgram& program, const CompileOptions& options) {
                    {"results", list(results)},
                    {"bound", bound},
                    {"weight_bytes", weights},
-                   {"kernel_bytes", kernels}}
+                   {"kernel_bytes", kernels},
+                   {"dropped_scales",
+                    program.dropped() ? Json(program.dropped()->dropped()) : Json(nullptr)}}
                   .dump(2) +
               "\n");
     return;
   }
   std::string text = fmt::format("{}: @{} of {}, {} arguments bound\n", options.folder,
                                  program.name(), options.program, bound);
+  if (program.dropped())
+    text += fmt::format("  left wide: {} of {} tensors that are quantized and dequantized again\n",
+                        program.dropped()->dropped(), program.dropped()->quantizations.size());
   for (const Written& each : arguments)
     text += fmt::format("  takes  {}: {}\n", each.name, each.type);
   for (const Written& each : results)
@@ -114,6 +120,7 @@ void compileProgram(const CompileOptions& options) {
     program = orThrow(CallableProgram::make(std::move(context), std::move(file),
                                             {.function = options.function,
                                              .backend = backends::find("compiled"),
+                                             .dropsScales = options.dropsScales,
                                              .dots = std::move(dots)}),
                       options.program);
   }
@@ -152,6 +159,9 @@ void addCompileCommand(CLI::App& app) {
           ->add_option("--quantize", options->dots.format,
                        "Quantize the program's dots first, the weights in this scaled format")
           ->type_name("FORMAT");
+  command->add_flag("--drop-scales", options->dropsScales,
+                    "Leave tensors wide that the program quantizes only to dequantize them: rounds "
+                    "less than the program");
   command->add_flag("--json", options->isJson, "Print JSON");
   const std::vector<CLI::Option*> before = command->get_options();
   addDotFlags(*command, options->dots, quantize);

@@ -7,6 +7,7 @@
 
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/DropScales.h"
 #include "octavo/Transforms/MissedDots.h"
 #include "octavo/Transforms/Passes.h"
 #include "octavo/Transforms/RecoverScaled.h"
@@ -57,7 +58,13 @@ std::string reasonOf(const transforms::MissedDots& group) {
   return fmt::format("{} {}", group.dots.front().obstacle, group.dots.front().reason);
 }
 
-std::string text(const RecoverReport& report) {
+/// How many tensors --drop-scales would leave wide.
+std::int64_t droppedScales(mlir::ModuleOp recovered) {
+  const mlir::OwningOpRef<mlir::ModuleOp> copy = recovered.clone();
+  return transforms::dropScales(*copy).dropped();
+}
+
+std::string text(const RecoverReport& report, std::int64_t dropped) {
   TextTable table = {{"dot", "is", "multiplies", "what stands in the way, and what to change"}};
   for (const RecoveredDot& dot : report.dots)
     table.push_back({dot.name, std::string(nameOf(dot.width)), sides(dot), why(dot)});
@@ -68,10 +75,16 @@ std::string text(const RecoverReport& report) {
     summary += fmt::format("; {:.1f} % of the multiply-adds are narrow", 100 * *share);
   for (const transforms::MissedDots& group : transforms::missedDots(report))
     summary += fmt::format("\n{} missed: {}", group.dots.size(), reasonOf(group));
-  return report.dots.empty() ? "no dots" : plainText(table) + "\n" + summary;
+  std::string page = report.dots.empty() ? "no dots" : plainText(table) + "\n" + summary;
+  if (dropped > 0)
+    page += fmt::format("\n{} quantized only to be dequantized; octavo run --drop-scales leaves {} "
+                        "wide, with a rounding less",
+                        dropped == 1 ? "1 tensor is" : fmt::format("{} tensors are", dropped),
+                        dropped == 1 ? "it" : "them");
+  return page;
 }
 
-Json document(const ExplainFlags& flags, const RecoverReport& report) {
+Json document(const ExplainFlags& flags, const RecoverReport& report, std::int64_t dropped) {
   const auto orNull = [](const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
@@ -97,6 +110,7 @@ Json document(const ExplainFlags& flags, const RecoverReport& report) {
           {"wide", report.count(DotWidth::Wide)},
           {"narrow_share", share ? Json(*share) : Json(nullptr)},
           {"missed_by_reason", reasons},
+          {"droppable_scales", dropped},
           {"dots", dots}};
 }
 
@@ -116,13 +130,14 @@ void explainProgram(const ExplainFlags& flags) {
     throw CommandError(fmt::format("{}: its calls cannot be inlined", flags.program),
                        ExitCode::BadInput);
   const RecoverReport report = transforms::recoverScaled(*file->program);
+  const std::int64_t dropped = droppedScales(*file->program);
   if (!flags.output.empty()) {
     if (file->container)
       file->container->dropDerivatives();
     writeProgram(*file, flags.form, flags.output);
   }
-  printText(flags.isJson ? fmt::format("{}\n", document(flags, report).dump(2))
-                         : fmt::format("{}\n", text(report)));
+  printText(flags.isJson ? fmt::format("{}\n", document(flags, report, dropped).dump(2))
+                         : fmt::format("{}\n", text(report, dropped)));
   if (flags.failsOnMissed && report.count(DotWidth::Missed) > 0)
     throw CommandError(fmt::format("{}: {} of {} dots look narrow and multiply wide values",
                                    flags.program, report.count(DotWidth::Missed),

@@ -28,6 +28,7 @@
 #include "octavo/Runtime/ProbeFolder.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Runtime/ProgramFile.h"
+#include "octavo/Transforms/DropScales.h"
 #include "octavo/Transforms/QuantizeDots.h"
 #include "octavo/Transforms/RecoverScaled.h"
 
@@ -72,6 +73,7 @@ struct RunOptions {
   unsigned threads = 0;
   unsigned repeat = 0;
   bool recovers = false;
+  bool dropsScales = false;
 };
 
 /// What stands in a path for the number of a process.
@@ -333,7 +335,8 @@ ExplainedFunction explainFunction(mlir::func::FuncOp function, const RunOptions&
   return {name, executable->explain()};
 }
 
-void explainProgram(mlir::ModuleOp program, const RunOptions& options) {
+void explainProgram(mlir::ModuleOp program, const std::optional<DropCounts>& drops,
+                    const RunOptions& options) {
   std::vector<ExplainedFunction> functions;
   std::vector<mlir::func::FuncOp> checks =
       options.function.empty() ? runtime::selfChecks(program) : std::vector<mlir::func::FuncOp>();
@@ -341,8 +344,8 @@ void explainProgram(mlir::ModuleOp program, const RunOptions& options) {
     checks.push_back(orThrow(runtime::findFunction(program, options.function), options.program));
   for (mlir::func::FuncOp function : checks)
     functions.push_back(explainFunction(function, options));
-  printText(options.isJson ? explanationJson(options.program, options.backend, functions)
-                           : explanationText(options.program, functions));
+  printText(options.isJson ? explanationJson(options.program, options.backend, drops, functions)
+                           : explanationText(options.program, drops, functions));
 }
 
 /// Checks that a function with arguments met.
@@ -486,6 +489,12 @@ RecoveryReport recoverProgram(mlir::ModuleOp program) {
           .seconds = time.seconds()};
 }
 
+DropCounts dropScales(mlir::ModuleOp program) {
+  const transforms::DropReport report = transforms::dropScalesOfProgram(program);
+  return {.dropped = report.dropped(),
+          .kept = static_cast<std::int64_t>(report.quantizations.size()) - report.dropped()};
+}
+
 bool isQuantized(const RunOptions& options) {
   return !options.dots.format.empty() || !options.dots.recipe.empty();
 }
@@ -499,19 +508,20 @@ void checkUsage(const RunOptions& options) {
         ExitCode::BadUsage);
   if ((options.bound || options.bisects) && !isToReference)
     throw CommandError("--bound and --bisect need --compare reference", ExitCode::BadUsage);
-  if (options.compare == "f32" && !isQuantized(options) && !options.recovers)
+  if (options.compare == "f32" && !isQuantized(options) && !options.recovers &&
+      !options.dropsScales)
     throw CommandError(
-        "--compare f32 needs --quantize FORMAT, --recipe or --recover-scaled: it compares what "
-        "they change with the program as it is",
+        "--compare f32 needs --quantize FORMAT, --recipe, --recover-scaled or --drop-scales: it "
+        "compares what they change with the program as it is",
         ExitCode::BadUsage);
   if (options.isPerOp && (options.compare != "f32" || !isQuantized(options)))
     throw CommandError(
         "--per-op needs --compare f32, and --quantize FORMAT or --recipe: it says which "
         "quantized dots the difference comes from",
         ExitCode::BadUsage);
-  if (options.isPerOp && options.recovers)
+  if (options.isPerOp && (options.recovers || options.dropsScales))
     throw CommandError("--per-op is of dots that --quantize or --recipe makes narrow: leave out "
-                       "--recover-scaled",
+                       "--recover-scaled and --drop-scales",
                        ExitCode::BadUsage);
   if (!options.page.empty() && !options.isPerOp)
     throw CommandError("--page is the page of --compare f32 --per-op", ExitCode::BadUsage);
@@ -537,6 +547,9 @@ void runProgram(const RunOptions& options) {
   std::optional<QuantizationReport> quantization;
   if (isQuantized(options))
     quantization = quantizeProgram(program, options);
+  std::optional<DropCounts> drops;
+  if (options.dropsScales)
+    drops = dropScales(program);
 
   const bool looksInside =
       !options.profile.empty() || !options.dump.empty() || options.isPerOp || options.failsOnMissed;
@@ -545,7 +558,7 @@ void runProgram(const RunOptions& options) {
                        "name it with --function",
                        ExitCode::BadUsage);
   if (options.explains) {
-    explainProgram(program, options);
+    explainProgram(program, drops, options);
     return;
   }
   std::optional<checkpoint::OutputFile> page; // a place that cannot be written is told at once
@@ -565,6 +578,7 @@ void runProgram(const RunOptions& options) {
                    .function = function.getName().str(),
                    .backend = options.backend,
                    .recovery = recovery,
+                   .drops = drops,
                    .quantization = quantization,
                    .weights = run.weights,
                    .times = run.times,
@@ -654,6 +668,9 @@ void addRunCommand(CLI::App& app) {
           ->type_name("FORMAT");
   command->add_flag("--recover-scaled", options->recovers,
                     "Multiply scaled tensors where the program multiplies what it dequantizes");
+  command->add_flag("--drop-scales", options->dropsScales,
+                    "Leave tensors wide that the program quantizes only to dequantize them: rounds "
+                    "less than the program");
   command
       ->add_option("--compare", options->compare,
                    "Run the program as it is too, or by the interpreter, and compare")

@@ -144,18 +144,24 @@ Json functionJson(const Explanation& explanation) {
 
 } // namespace
 
-std::string explanationText(const std::string& program,
+std::string explanationText(const std::string& program, const std::optional<DropCounts>& drops,
                             std::span<const ExplainedFunction> functions) {
   std::string all;
   for (const ExplainedFunction& function : functions)
     all += fmt::format("{}program       {} @{}\n{}", all.empty() ? "" : "\n", program,
                        function.name, functionText(function.explanation));
+  if (drops)
+    all += fmt::format("\nleft wide     {}\n", text(*drops));
   return all;
 }
 
 std::string explanationJson(const std::string& program, const std::string& backend,
+                            const std::optional<DropCounts>& drops,
                             std::span<const ExplainedFunction> functions) {
-  Json document{{"program", program}, {"backend", backend}, {"functions", Json::array()}};
+  Json document{{"program", program},
+                {"backend", backend},
+                {"scales", drops ? json(*drops) : Json(nullptr)},
+                {"functions", Json::array()}};
   for (const ExplainedFunction& function : functions) {
     Json entry{{"name", function.name}};
     entry.update(functionJson(function.explanation));

@@ -2,8 +2,11 @@
 // schema of the JSON).
 #pragma once
 
+#include "tools/octavo/program/RunReport.h"
+
 #include "octavo/Execution/Explanation.h"
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,9 +17,11 @@ struct ExplainedFunction {
   execution::Explanation explanation;
 };
 
-std::string explanationText(const std::string& program,
+/// `drops` is of the whole program; nothing where it was not asked for.
+std::string explanationText(const std::string& program, const std::optional<DropCounts>& drops,
                             std::span<const ExplainedFunction> functions);
 std::string explanationJson(const std::string& program, const std::string& backend,
+                            const std::optional<DropCounts>& drops,
                             std::span<const ExplainedFunction> functions);
 
 } // namespace octavo::tools

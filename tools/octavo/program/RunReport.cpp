@@ -126,6 +126,16 @@ WeightSizes weightSizes(std::span<const runtime::Argument> arguments,
   return sizes;
 }
 
+std::string text(const DropCounts& counts) {
+  return fmt::format("{} of {} tensors that are quantized and dequantized again; values differ by "
+                     "the roundings that are left out",
+                     counts.dropped, counts.dropped + counts.kept);
+}
+
+nlohmann::ordered_json json(const DropCounts& counts) {
+  return {{"dropped", counts.dropped}, {"kept", counts.kept}};
+}
+
 std::string text(const RunReport& report) {
   std::string text = fmt::format("program    {} @{}\n", report.program, report.function);
   if (const auto& recovery = report.recovery)
@@ -144,6 +154,8 @@ std::string text(const RunReport& report) {
                     quantization->dotsQuantized, quantization->dots, quantization->format,
                     quantization->activations.empty() ? "as they are" : quantization->activations,
                     quantization->rule);
+  if (report.drops)
+    text += fmt::format("left wide  {}\n", tools::text(*report.drops));
   if (report.weights.all.tensors > 0) {
     text += fmt::format("weights    {}\n", sizeText(report.weights.all));
     if (report.weights.quantized.tensors > 0)
@@ -193,7 +205,8 @@ std::string json(const RunReport& report) {
                    {"function", report.function},
                    {"backend", report.backend},
                    {"recovery", nullptr},
-                   {"quantization", nullptr}};
+                   {"quantization", nullptr},
+                   {"scales", report.drops ? tools::json(*report.drops) : Json(nullptr)}};
   if (const auto& recovery = report.recovery)
     document["recovery"] = {
         {"narrow", recovery->narrow}, {"missed", recovery->missed}, {"seconds", recovery->seconds}};

@@ -71,11 +71,18 @@ struct RecoveryReport {
   double seconds = 0;
 };
 
+/// Of tensors that the program quantizes and dequantizes.
+struct DropCounts {
+  std::int64_t dropped = 0; ///< their codes are only dequantized: left wide
+  std::int64_t kept = 0;    ///< their codes have another use
+};
+
 struct RunReport {
   std::string program;
   std::string function;
   std::string backend;
   std::optional<RecoveryReport> recovery;
+  std::optional<DropCounts> drops;
   std::optional<QuantizationReport> quantization;
   WeightSizes weights;
   RunTimes times;
@@ -86,6 +93,8 @@ struct RunReport {
   std::optional<backends::DotErrors> dotErrors = {};
 };
 
+std::string text(const DropCounts& counts);
+nlohmann::ordered_json json(const DropCounts& counts);
 std::string text(const RunReport& report);
 std::string json(const RunReport& report);
 
