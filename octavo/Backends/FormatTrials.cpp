@@ -25,6 +25,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace octavo::backends {
 
@@ -194,9 +195,14 @@ std::string FormatTrials::digest(const std::string& more) const {
   addText(runtime::programText(*program));
   addText(functionName);
   addText(std::string(options.backend->name));
-  addText(transforms::recipeText(rules(Choice(tunable.size(), 0), "dots")));
-  for (std::size_t candidate = 1; candidate <= options.candidates.size(); ++candidate)
-    addText(transforms::recipeText(rules(Choice(tunable.size(), candidate), "dots")));
+  addText(transforms::recipeText(rules(Choice(tunable.size(), 0), "dots"), {}));
+  const transforms::StaticScales* last = nullptr; // candidates of one calibration share it
+  for (const auto& [i, formats] : llvm::enumerate(options.candidates)) {
+    addText(candidateName(i + 1));
+    for (const auto* scales : {formats.scales.get(), formats.moved.get()})
+      if (scales != nullptr && scales != std::exchange(last, scales))
+        addText(analysis::calibrationText(scales->calibration));
+  }
   addText(more);
   std::vector<Value> known; // what several sets have is read once
   for (const std::vector<Value>& set : inputs)
@@ -292,7 +298,7 @@ void FormatTrials::forgetOld() {
   }
 }
 
-llvm::Expected<std::vector<Value>> FormatTrials::valuesFor(const CallableProgram& program,
+llvm::Expected<FormatTrials::Ready> FormatTrials::readyFor(CallableProgram& program,
                                                            std::size_t set) {
   std::vector<Value> values = inputs[set];
   for (const auto& [i, argument] : llvm::enumerate(program.arguments()))
@@ -302,7 +308,10 @@ llvm::Expected<std::vector<Value>> FormatTrials::valuesFor(const CallableProgram
         return made.takeError();
       values[i] = std::move(*made);
     }
-  return values;
+  auto prepared = program.prepare(values);
+  if (!prepared)
+    return prepared.takeError();
+  return Ready{std::move(*prepared), std::move(values)};
 }
 
 llvm::Expected<FormatTrials::Outputs> FormatTrials::run(const Choice& choice,
@@ -312,13 +321,10 @@ llvm::Expected<FormatTrials::Outputs> FormatTrials::run(const Choice& choice,
     return callable.takeError();
   Outputs outputs;
   for (std::size_t set = 0; set < inputs.size(); ++set) {
-    auto values = valuesFor(**callable, set);
-    if (!values)
-      return values.takeError();
-    auto prepared = (*callable)->prepare(*values);
-    if (!prepared)
-      return prepared.takeError();
-    auto results = (*callable)->call(*prepared, std::move(*values), host, {});
+    auto ready = readyFor(**callable, set);
+    if (!ready)
+      return ready.takeError();
+    auto results = (*callable)->call(ready->prepared, std::move(ready->values), host, {});
     if (!results)
       return results.takeError();
     outputs.push_back(std::move(*results));
@@ -326,30 +332,39 @@ llvm::Expected<FormatTrials::Outputs> FormatTrials::run(const Choice& choice,
   return outputs;
 }
 
-llvm::Expected<double> FormatTrials::seconds(const Choice& choice, std::size_t repeat,
-                                             const execution::Host& host) {
-  auto callable = compiled(choice);
-  if (!callable)
-    return callable.takeError();
-  double total = 0;
+llvm::Expected<std::vector<double>> FormatTrials::seconds(llvm::ArrayRef<Choice> choices,
+                                                          std::size_t repeat,
+                                                          const execution::Host& host) {
+  std::vector<std::unique_ptr<CallableProgram>> programs;
+  for (const Choice& choice : choices) {
+    auto callable = compiled(choice);
+    if (!callable)
+      return callable.takeError();
+    programs.push_back(std::move(*callable));
+  }
+  std::vector<double> total(choices.size());
   for (std::size_t set = 0; set < inputs.size(); ++set) {
-    auto values = valuesFor(**callable, set);
-    if (!values)
-      return values.takeError();
-    auto prepared = (*callable)->prepare(*values);
-    if (!prepared)
-      return prepared.takeError();
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i <= repeat; ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      if (auto results = (*callable)->call(*prepared, *values, host, {}); !results)
-        return results.takeError();
-      const double took =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      if (i > 0) // the first packs the weights
-        least = std::min(least, took);
+    std::vector<Ready> ready;
+    for (const auto& program : programs) {
+      auto made = readyFor(*program, set);
+      if (!made)
+        return made.takeError();
+      ready.push_back(std::move(*made));
     }
-    total += least;
+    std::vector<double> least(choices.size(), std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i <= repeat; ++i)
+      for (std::size_t each = 0; each < programs.size(); ++each) {
+        const auto begin = std::chrono::steady_clock::now();
+        if (auto results = programs[each]->call(ready[each].prepared, ready[each].values, host, {});
+            !results)
+          return results.takeError();
+        const double took =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        if (i > 0) // the first packs the weights
+          least[each] = std::min(least[each], took);
+      }
+    for (std::size_t each = 0; each < total.size(); ++each)
+      total[each] += least[each];
   }
   return total;
 }

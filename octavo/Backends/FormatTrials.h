@@ -5,6 +5,8 @@
 #include "octavo/Backends/CallableProgram.h"
 #include "octavo/Tuning/FormatSearch.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,10 +68,11 @@ public:
   using Outputs = std::vector<std::vector<execution::Value>>;
   llvm::Expected<Outputs> run(const tuning::Choice& choice, const execution::Host& host);
 
-  /// The seconds that all sets of inputs take together, compiled and with weights packed: of each
-  /// the least of `repeat` runs, which what else the machine does disturbs least.
-  llvm::Expected<double> seconds(const tuning::Choice& choice, std::size_t repeat,
-                                 const execution::Host& host);
+  /// The seconds that all sets of inputs take together, for each choice, compiled and with weights
+  /// packed: of each set the least of `repeat` runs, which what else the machine does disturbs
+  /// least. The choices run by turns, so that what lasts longer disturbs them alike.
+  llvm::Expected<std::vector<double>> seconds(llvm::ArrayRef<tuning::Choice> choices,
+                                              std::size_t repeat, const execution::Host& host);
 
 private:
   FormatTrials() = default;
@@ -82,8 +85,12 @@ private:
 
   llvm::Error findDots();
   llvm::Expected<std::unique_ptr<CallableProgram>> compiled(const tuning::Choice& choice) const;
-  llvm::Expected<std::vector<execution::Value>> valuesFor(const CallableProgram& program,
-                                                          std::size_t set);
+  /// A set of inputs as the program of a choice takes it, and what that has made ready for it.
+  struct Ready {
+    CallableProgram::Prepared prepared;
+    std::vector<execution::Value> values;
+  };
+  llvm::Expected<Ready> readyFor(CallableProgram& program, std::size_t set);
   llvm::Expected<execution::Value> quantized(const runtime::Argument& argument, std::size_t at,
                                              const execution::Value& value);
   void forgetOld();

@@ -113,7 +113,8 @@ llvm::Error Tuning::writeState(bool isLast) {
 }
 
 /// What each candidate costs. The time of a dot is too short to be told from noise: dots of the
-/// same sizes are timed together, all in one format and everything else as it is.
+/// same sizes are timed together, all in one format and everything else as it is, by turns with the
+/// program as it is.
 llvm::Error Tuning::measureCosts() {
   const auto& dots = trials.dots();
   std::vector<std::vector<double>> costs;
@@ -138,26 +139,28 @@ llvm::Error Tuning::measureCosts() {
   const std::size_t candidates = trials.candidates().size();
   const std::size_t of = 1 + classes.size() * candidates;
   std::size_t done = 0;
-  const auto timed = [&](const Choice& choice) {
+  const auto timed = [&](llvm::ArrayRef<Choice> choices) {
     tell(true, {tuning::SearchPhase::Start, done++, of});
-    return trials.seconds(choice, kRepeat, options.host);
+    return trials.seconds(choices, kRepeat, options.host);
   };
   const Choice asIs(dots.size(), 0);
   auto whole = timed(asIs);
   if (!whole)
     return whole.takeError();
-  costs.assign(dots.size(),
-               std::vector<double>(1 + candidates, *whole / static_cast<double>(dots.size())));
+  costs.assign(dots.size(), std::vector<double>(1 + candidates,
+                                                whole->front() / static_cast<double>(dots.size())));
   for (const auto& [sizes, members] : classes)
     for (std::size_t candidate = 1; candidate <= candidates; ++candidate) {
       Choice choice = asIs;
       for (std::size_t dot : members)
         choice[dot] = candidate;
-      auto seconds = timed(choice);
+      auto seconds = timed({asIs, choice});
       if (!seconds)
         return seconds.takeError();
+      // In parts of the program as it is, which takes longer when the machine is busy.
       for (std::size_t dot : members)
-        costs[dot][candidate] += (*seconds - *whole) / static_cast<double>(members.size());
+        costs[dot][candidate] += whole->front() * ((*seconds)[1] / (*seconds)[0] - 1) /
+                                 static_cast<double>(members.size());
     }
   state.costs = std::move(costs);
   return writeState(/*isLast=*/true);

@@ -1,10 +1,10 @@
 #include "octavo/Transforms/DelayedScales.h"
 
 #include "octavo/Dialect/ElementTypes.h"
-#include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Numerics/Conversion.h"
+#include "octavo/Transforms/ProgramState.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
@@ -24,8 +24,6 @@ namespace octavo::transforms {
 namespace {
 
 using mlir::RankedTensorType;
-
-constexpr llvm::StringLiteral kScales = "octavo.scales", kHistories = "octavo.histories";
 
 /// {0}: the type of the values, {1}: of the codes, {2}: all axes, {3} and {4}: the limits of codes.
 constexpr const char* kQuantize = R"(
@@ -109,19 +107,10 @@ mlir::func::CallOp call(mlir::OpBuilder& builder, mlir::Location at, const std::
 
 DelayedScales::DelayedScales(mlir::func::FuncOp function, std::int64_t history)
     : of(function), length(history) {
-  mlir::OpBuilder builder(function.getContext());
-  const auto append = [&](llvm::StringRef name, llvm::ArrayRef<std::int64_t> shape) {
-    const unsigned index = function.getNumArguments();
-    // How many tensors there are is known at the end.
-    static_cast<void>(
-        function.insertArgument(index, RankedTensorType::get(shape, builder.getF32Type()),
-                                builder.getDictionaryAttr(builder.getNamedAttr(
-                                    ir::OctavoDialect::kName, builder.getStringAttr(name))),
-                                function.getLoc()));
-    return function.getArgument(index);
-  };
-  scales = append(kScales, {0});
-  histories = append(kHistories, {0, history});
+  // How many tensors there are is known at the end.
+  const auto f32 = mlir::Float32Type::get(function.getContext());
+  scales = appendState(function, "octavo.scales", RankedTensorType::get({0}, f32));
+  histories = appendState(function, "octavo.histories", RankedTensorType::get({0, history}, f32));
 }
 
 DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::ElementFormat& format,
@@ -158,9 +147,7 @@ DelayedScales::Codes DelayedScales::quantize(mlir::Value value, const format::El
 }
 
 void DelayedScales::finish() {
-  mlir::Block& body = of.getBody().front();
-  mlir::Operation* end = body.getTerminator();
-  mlir::OpBuilder builder(end);
+  mlir::OpBuilder builder(of.getBody().front().getTerminator());
   const mlir::Location at = of.getLoc();
   const std::int64_t count = tensors();
   const auto shape = [&](llvm::ArrayRef<std::int64_t> extents) {
@@ -183,19 +170,8 @@ void DelayedScales::finish() {
                           .str(),
                       {scales, histories, found});
 
-  llvm::SmallVector<mlir::Type> results(of.getResultTypes());
-  for (const auto& [argument, result] :
-       {std::pair(scales, updated.getResult(0)), std::pair(histories, updated.getResult(1))}) {
-    const auto index = static_cast<unsigned>(results.size());
-    of.setArgAttr(argument.getArgNumber(), "tf.aliasing_output",
-                  builder.getI32IntegerAttr(static_cast<int>(index)));
-    end->insertOperands(index, result);
-    results.push_back(result.getType());
-  }
-  of.setType(builder.getFunctionType(llvm::to_vector(body.getArgumentTypes()), results));
-  const auto first = static_cast<unsigned>(results.size()) - 2;
-  of.setResultAttr(first, "jax.result_info", builder.getStringAttr(kScales));
-  of.setResultAttr(first + 1, "jax.result_info", builder.getStringAttr(kHistories));
+  returnState(scales, updated.getResult(0));
+  returnState(histories, updated.getResult(1));
 }
 
 } // namespace octavo::transforms

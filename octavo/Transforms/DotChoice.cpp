@@ -15,6 +15,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <tuple>
 
@@ -112,6 +113,22 @@ llvm::Error checkPreset(const DotFormats& options) {
   return llvm::Error::success();
 }
 
+/// That what is said of gradients' random numbers is not said elsewhere in another way.
+llvm::Error checkRandom(const DotFormats& formats) {
+  if (formats.roundsGradientsAtRandom && !formats.preset.empty())
+    return llvm::createStringError("the preset \"" + formats.preset +
+                                   "\" decides the rounding; gradients are rounded stochastically "
+                                   "without one");
+  if (formats.hadamard != 0 && formats.scales)
+    return llvm::createStringError("a Hadamard transform changes the values whose ranges a "
+                                   "calibration has; give one of the two");
+  if (formats.delayed && (formats.roundsGradientsAtRandom || formats.hadamard != 0))
+    return llvm::createStringError("delayed scaling rounds to nearest, values as they are; "
+                                   "stochastic rounding and Hadamard transforms are for current "
+                                   "scaling");
+  return llvm::Error::success();
+}
+
 /// That delayed scales are of whole tensors, and all that is said of the quantization.
 llvm::Error checkDelayed(const DotFormats& formats) {
   if (!formats.delayed)
@@ -142,6 +159,8 @@ llvm::Error checkFormats(const DotFormats& formats) {
                                    ", whose one rule is nearest");
   if (llvm::Error error = checkStaticScales(formats))
     return error;
+  if (llvm::Error error = checkRandom(formats))
+    return error;
   if (llvm::Error error = checkDelayed(formats))
     return error;
   if (llvm::Error error = checkColumnExponents(formats))
@@ -164,22 +183,22 @@ bool isNamed(const std::string& name, const RE2* pattern, const Dot& dot) {
              : name == dot.record.name || (!dot.record.weight.empty() && name == dot.record.weight);
 }
 
-/// Why a function cannot carry scales for a dot; empty if it can.
-std::string reasonByState(const Dot& dot) {
+/// Why a function cannot carry `state`, a plural, for a dot; empty if it can.
+std::string reasonByState(const Dot& dot, const std::string& state) {
   stablehlo::DotGeneralOp op = dot.op();
   auto function = llvm::dyn_cast<mlir::func::FuncOp>(op->getParentOp());
   if (!function)
-    return "delayed scales are state of a function, and the dot is within " +
+    return state + " are state of a function, and the dot is within " +
            op->getParentOp()->getName().getStringRef().str();
   const std::string name = "@" + function.getName().str();
   if (!function.isPublic())
-    return "delayed scales are state of the program, and " + name +
+    return state + " are state of the program, and " + name +
            " is private; octavo-opt --inline may help";
   if (!mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
                                               function->getParentOfType<mlir::ModuleOp>()))
-    return "delayed scales are state of the program, which itself calls " + name;
+    return state + " are state of the program, which itself calls " + name;
   if (llvm::any_of(dot.sides, [](const DotSide& side) { return !side.type().hasStaticShape(); }))
-    return "delayed scales need tensors of known extents";
+    return state + " need tensors of known extents";
   return {};
 }
 
@@ -386,7 +405,10 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
     return wide->isGradient ? "both operands are activations, and its gradient stays wide"
                             : "both operands are activations, which stay wide";
   if (formats->delayed)
-    if (std::string reason = reasonByState(dot); !reason.empty())
+    if (std::string reason = reasonByState(dot, "delayed scales"); !reason.empty())
+      return reason;
+  if (dot.hadamard() != 0 || llvm::any_of(dot.sides, std::mem_fn(&DotSide::isRoundedAtRandom)))
+    if (std::string reason = reasonByState(dot, "random numbers"); !reason.empty())
       return reason;
   const std::int64_t size = sizeOf(dot);
   if (size < chosen.minSize)
@@ -447,6 +469,8 @@ ir::QuantizationAttr DotChoice::quantization(const DotSide& side, ir::ScaledType
       settings.rule && transforms::takes(&format, *settings.rule) ? *settings.rule : format.rule;
   options.nonFinite = settings.nonFinite.value_or(numerics::NonFinite::Error);
   options.amax = side.amax;
+  if (side.isRoundedAtRandom())
+    options.rounding = numerics::Rounding::Stochastic;
   return ir::QuantizationAttr::get(context, options);
 }
 

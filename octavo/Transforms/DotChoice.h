@@ -42,6 +42,9 @@ struct DotSide {
     return llvm::cast<mlir::RankedTensorType>(value().getType());
   }
   bool isWeight() const { return trace.origin != Origin::Computed; }
+  bool isRoundedAtRandom() const {
+    return format && isGradient && settings->roundsGradientsAtRandom;
+  }
   /// Axes that are neither batching nor contracting, in order.
   llvm::SmallVector<std::int64_t> freeAxes() const;
   /// The axes as it is quantized.
@@ -61,6 +64,10 @@ struct Dot {
   }
   /// The product of a gradient and something else; two gradients make none.
   bool hasGradient() const { return sides[0].isGradient != sides[1].isGradient; }
+  /// How many elements of the contracted axis its sides are rotated at a time; 0: they are not.
+  std::int64_t hadamard() const {
+    return hasGradient() && !weight() && sides[0].format ? sides[0].settings->hadamard : 0;
+  }
 };
 
 /// The options with their regular expressions compiled. Dots that are decided point into it.

@@ -11,6 +11,8 @@ namespace octavo::transforms {
 
 namespace {
 
+constexpr llvm::StringLiteral kStatic = "+static", kMigrated = "+migrated";
+
 llvm::Error unknownIn(std::string_view whole, std::string_view kind, llvm::StringRef name,
                       const std::vector<std::string>& known) {
   return llvm::createStringError("\"" + std::string(whole) +
@@ -19,23 +21,31 @@ llvm::Error unknownIn(std::string_view whole, std::string_view kind, llvm::Strin
 
 } // namespace
 
-llvm::Expected<DotFormats> dotFormatsOf(std::string_view name) {
+llvm::Expected<DotFormats> dotFormatsOf(std::string_view name,
+                                        const std::shared_ptr<const StaticScales>& calibration) {
+  llvm::StringRef rest(name);
+  DotFormats formats;
+  if (rest.consume_back(kStatic))
+    formats.scales = calibration;
+  if (rest.consume_back(kMigrated))
+    formats.moved = calibration;
+  if (rest.size() < name.size() && !calibration)
+    return llvm::createStringError("\"" + std::string(name) +
+                                   "\": it needs a calibration, as `octavo calibrate` writes one: "
+                                   "--calibration, in Python calibration=");
   llvm::SmallVector<llvm::StringRef> parts;
-  llvm::StringRef(name).split(parts, '/');
+  rest.split(parts, '/');
   if (parts.size() > 3)
     return llvm::createStringError("\"" + std::string(name) +
                                    "\": expected WEIGHTS, WEIGHTS/ACTIVATIONS or "
                                    "WEIGHTS/ACTIVATIONS/RULE, such as mxfp6_e2m3/mxint8/even");
   std::vector<std::string> known = text::namesOf(format::kScaledFormats);
-  DotFormats formats;
   formats.weights = format::findScaledFormat(parts[0]);
   if (!formats.weights)
     return unknownIn(name, "scaled format", parts[0], known);
   if (parts.size() == 1) {
     formats.activations = defaultActivations(*formats.weights);
-    return formats;
-  }
-  if (parts[1] != "none") {
+  } else if (parts[1] != "none") {
     formats.activations = format::findScaledFormat(parts[1]);
     known.emplace_back("none");
     if (!formats.activations)
@@ -56,16 +66,20 @@ llvm::Expected<DotFormats> dotFormatsOf(std::string_view name) {
 
 std::string nameOf(const DotFormats& formats) {
   std::string name(formats.weights->name);
-  if (!formats.rule && formats.activations == defaultActivations(*formats.weights))
-    return name;
-  name += "/";
-  name += formats.activations ? formats.activations->name : "none";
+  if (formats.rule || formats.activations != defaultActivations(*formats.weights)) {
+    name += "/";
+    name += formats.activations ? formats.activations->name : "none";
+  }
   if (formats.rule)
     name += "/" + std::string(format::scaleRuleName(*formats.rule));
+  if (formats.moved)
+    name += kMigrated;
+  if (formats.scales)
+    name += kStatic;
   return name;
 }
 
-std::vector<DotFormats> inferenceFormats() {
+std::vector<DotFormats> inferenceFormats(const std::shared_ptr<const StaticScales>& calibration) {
   std::vector<DotFormats> all;
   for (const format::ScaledFormat& row : format::kScaledFormats) {
     const bool isForActivations = llvm::any_of(format::kScaledFormats, [&](const auto& other) {
@@ -76,6 +90,23 @@ std::vector<DotFormats> inferenceFormats() {
     DotFormats& formats = all.emplace_back();
     formats.weights = &row;
     formats.activations = defaultActivations(row);
+  }
+  if (!calibration)
+    return all;
+  const bool hasColumns = llvm::any_of(calibration->calibration.tensors, [](const auto& tensor) {
+    return !tensor.columnAmax.empty();
+  });
+  for (const DotFormats& formats : std::vector(all)) {
+    if (!formats.activations)
+      continue;
+    if (formats.activations->hasScaleOfTensor()) {
+      all.push_back(formats);
+      all.back().scales = calibration;
+    }
+    if (hasColumns && formats.activations->along != format::kWholeAxis) {
+      all.push_back(formats);
+      all.back().moved = calibration;
+    }
   }
   return all;
 }

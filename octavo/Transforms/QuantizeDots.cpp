@@ -5,6 +5,7 @@
 #include "octavo/Dialect/StableHLO/Contraction.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/DotChoice.h"
+#include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/WeightPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +18,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -33,8 +35,8 @@ public:
   void quantizeRoots();
   void replace(const Dot& dot);
   void eraseUnused();
-  /// Ends the functions that carry scales, and says which they are.
-  std::vector<DelayedRecord> finishDelayed();
+  /// Ends the functions that carry state, and says which they are.
+  void finishState(DotReport& report);
 
 private:
   struct ScaledSide {
@@ -42,7 +44,9 @@ private:
     llvm::SmallVector<std::int64_t> batching;
     llvm::SmallVector<std::int64_t> contracting;
   };
-  ScaledSide scaled(const DotSide& side);
+  /// `signs` of a Hadamard transform, of the contracted axis; null: there is none.
+  ScaledSide scaled(const DotSide& side, mlir::Value signs);
+  RandomState& random(mlir::Operation* op);
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
   mlir::Value move(const DotSide& side);
   mlir::Value quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged);
@@ -56,7 +60,8 @@ private:
   /// Tensors whose columns were moved along an axis, by the exponents.
   llvm::DenseMap<std::tuple<mlir::Value, std::int64_t, const ColumnExponents*>, mlir::Value> moved;
   llvm::SetVector<mlir::Operation*> maybeUnused;
-  llvm::MapVector<mlir::Operation*, DelayedScales> delayed; ///< of functions
+  llvm::MapVector<mlir::Operation*, DelayedScales> delayed;    ///< of functions
+  llvm::MapVector<mlir::Operation*, RandomState> randomStates; ///< of functions
   llvm::DenseMap<std::pair<mlir::Value, const format::ElementFormat*>, DelayedScales::Codes> codes;
 };
 
@@ -127,8 +132,10 @@ mlir::Value Rewriting::quantize(const DotSide& side, mlir::Value value, const Me
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
     stablehlo::DotGeneralOp op = side.op;
-    quantized =
-        ir::QuantizeOp::create(builder, op.getLoc(), type, value, mlir::Value(), quantization);
+    mlir::Value bits;
+    if (side.isRoundedAtRandom())
+      bits = random(op).bits(builder, op.getLoc(), merged.shape);
+    quantized = ir::QuantizeOp::create(builder, op.getLoc(), type, value, bits, quantization);
   }
   return quantized;
 }
@@ -155,33 +162,50 @@ mlir::Value Rewriting::quantizeDelayed(const DotSide& side, const MergedAxes& me
                             mlir::Value());
 }
 
-std::vector<DelayedRecord> Rewriting::finishDelayed() {
-  std::vector<DelayedRecord> records;
-  for (auto& [function, scales] : delayed) {
-    scales.finish();
-    records.push_back({scales.function().getName().str(), scales.tensors(), scales.history()});
-  }
-  return records;
+RandomState& Rewriting::random(mlir::Operation* op) {
+  auto function = op->getParentOfType<mlir::func::FuncOp>();
+  return randomStates.try_emplace(function, function).first->second;
 }
 
-Rewriting::ScaledSide Rewriting::scaled(const DotSide& side) {
+void Rewriting::finishState(DotReport& report) {
+  for (auto& [function, scales] : delayed) {
+    scales.finish();
+    report.delayed.push_back(
+        {scales.function().getName().str(), scales.tensors(), scales.history()});
+  }
+  for (auto& [function, state] : randomStates) {
+    state.finish();
+    report.random.push_back(llvm::cast<mlir::func::FuncOp>(function).getName().str());
+  }
+}
+
+Rewriting::ScaledSide Rewriting::scaled(const DotSide& side, mlir::Value signs) {
   if (const AheadSide* ahead = plan.find(side)) {
     maybeUnused.insert(side.trace.movement.begin(), side.trace.movement.end());
     return {roots.lookup(ahead->root), ahead->batching, ahead->contracting};
   }
-  const MergedAxes merged = side.merged();
+  MergedAxes merged = side.merged();
   if (side.format && side.settings->delayed)
     return {quantizeDelayed(side, merged), merged.batching, {merged.contracting}};
-  const mlir::Value value = merge(side, merged);
+  mlir::Value value = merge(side, merged);
+  if (signs) {
+    stablehlo::DotGeneralOp op = side.op;
+    mlir::OpBuilder builder(op);
+    value = rotated(builder, op.getLoc(), value, merged.contracting, signs);
+    merged.shape.assign(llvm::cast<mlir::RankedTensorType>(value.getType()).getShape());
+  }
   return {
       side.format ? quantize(side, value, merged) : value, merged.batching, {merged.contracting}};
 }
 
 void Rewriting::replace(const Dot& dot) {
   stablehlo::DotGeneralOp op = dot.op();
-  const ScaledSide lhs = scaled(dot.sides[0]);
-  const ScaledSide rhs = scaled(dot.sides[1]);
   mlir::OpBuilder builder(op);
+  mlir::Value signs;
+  if (const std::int64_t size = dot.hadamard())
+    signs = random(op).bits(builder, op.getLoc(), {size});
+  const ScaledSide lhs = scaled(dot.sides[0], signs);
+  const ScaledSide rhs = scaled(dot.sides[1], signs);
   auto scaledDot = ir::DotGeneralOp::create(
       builder, op.getLoc(), op.getResult().getType(), lhs.value, rhs.value,
       stablehlo::DotDimensionNumbersAttr::get(op.getContext(), lhs.batching, rhs.batching,
@@ -225,6 +249,16 @@ std::string describeScales(const Dot& dot) {
     if (side.amax)
       out << "; static scale of " << (side.index == 0 ? "lhs" : "rhs") << " for amax "
           << llvm::format("%.6g", static_cast<double>(*side.amax));
+  return text;
+}
+
+/// What a record says of random numbers.
+std::string describeRandom(const Dot& dot) {
+  std::string text;
+  if (llvm::any_of(dot.sides, std::mem_fn(&DotSide::isRoundedAtRandom)))
+    text += "; gradient rounded stochastically";
+  if (const std::int64_t size = dot.hadamard())
+    text += "; both sides rotated, " + std::to_string(size) + " elements at a time";
   return text;
 }
 
@@ -325,7 +359,8 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
     dot.record.lhsAmax = dot.sides[0].amax;
     dot.record.rhsAmax = dot.sides[1].amax;
     if (dot.record.isQuantized)
-      dot.record.reason = describeTime(dot, *plan) + describeScales(dot) + describeExponents(dot);
+      dot.record.reason = describeTime(dot, *plan) + describeScales(dot) + describeExponents(dot) +
+                          describeRandom(dot);
     report.dots.push_back(dot.record);
   }
   addWeights(report, dots, *plan);
@@ -336,7 +371,7 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
     if (dot.record.isQuantized)
       rewriting.replace(dot);
   rewriting.eraseUnused();
-  report.delayed = rewriting.finishDelayed();
+  rewriting.finishState(report);
   return report;
 }
 

@@ -46,6 +46,11 @@ struct DotFormats {
   /// Scales of the tensors come from earlier steps and are state of the program; none: from the
   /// values. Stands alone, as a preset does.
   std::optional<DelayedScaling> delayed;
+  /// Gradients are rounded by random numbers (N5), which are state of the program.
+  bool roundsGradientsAtRandom = false;
+  /// The product of a gradient and activations has both sides rotated, so many elements of the
+  /// contracted axis at a time, by a random Hadamard matrix (RandomState.h); 0: it has not.
+  std::int64_t hadamard = 0;
   /// Powers of two go from columns of activations to those of weights by what was seen of both
   /// (ColumnExponents.h); null: none do. `strength`, from 0 to 1: how far activations are evened
   /// out.
@@ -129,6 +134,7 @@ struct DotReport {
   std::vector<DotRecord> dots; ///< in the order of the program
   std::vector<WeightRecord> weights;
   std::vector<DelayedRecord> delayed;
+  std::vector<std::string> random; ///< functions that take and return octavo.random
 
   std::int64_t quantized() const;
   std::int64_t weightBitsBefore() const;

@@ -77,14 +77,14 @@ public:
   llvm::Expected<std::shared_ptr<const StaticScales>> of(const std::string& where,
                                                          const Json& value) {
     if (value.is_object())
-      return made(where, analysis::parseCalibration(value.dump(), where));
+      return made(where, "", analysis::parseCalibration(value.dump(), where));
     if (!value.is_string())
       return wrongType(where, "the path of a calibration, or what such a file holds", value);
     const std::string path = (folder / value.get<std::string>()).string();
     std::shared_ptr<const StaticScales>& known = read[path];
     if (known)
       return known;
-    auto scales = made(path, analysis::readCalibration(path));
+    auto scales = made(path, path, analysis::readCalibration(path));
     if (!scales)
       return llvm::createStringError(where + ": " + llvm::toString(scales.takeError()));
     return known = *scales;
@@ -92,10 +92,11 @@ public:
 
 private:
   static llvm::Expected<std::shared_ptr<const StaticScales>>
-  made(const std::string& file, tl::expected<analysis::Calibration, checkpoint::Error> found) {
+  made(const std::string& file, const std::string& path,
+       tl::expected<analysis::Calibration, checkpoint::Error> found) {
     if (!found)
       return llvm::createStringError(found.error().message());
-    return std::make_shared<const StaticScales>(StaticScales{file, std::move(*found)});
+    return std::make_shared<const StaticScales>(StaticScales{file, std::move(*found), path});
   }
 
   std::filesystem::path folder;
@@ -167,6 +168,14 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     (isHistory ? delayed.history : margin) = value.get<std::int64_t>();
     return llvm::Error::success();
   }
+  if (key == "hadamard") {
+    constexpr std::array kSizes = {4, 16, 64, 256}; // powers of 4, whose roots are exact
+    if (!value.is_number_integer() || !llvm::is_contained(kSizes, value.get<std::int64_t>()))
+      return llvm::createStringError(where + ": expected 4, 16, 64 or 256 elements, found " +
+                                     value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    rule.formats.hadamard = value.get<std::int64_t>();
+    return llvm::Error::success();
+  }
   if (key == "reason")
     return assign(textOf(where, value), reason);
   if (key == "scales")
@@ -181,11 +190,29 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
     rule.formats.strength = strength;
     return llvm::Error::success();
   }
-  if (!llvm::is_contained({"place", "rule", "non_finite", "keep", "range", "scaling"}, key))
+  if (!llvm::is_contained(
+          {"place", "rule", "non_finite", "keep", "range", "scaling", "gradient_rounding"}, key))
     return unknown(where, "key", key,
-                   {"dots", "place", "smaller_than", "weights", "activations", "gradients", "rule",
-                    "preset", "non_finite", "scales", "range", "migrate", "strength", "scaling",
-                    "history", "margin", "keep", "reason"});
+                   {"dots",
+                    "place",
+                    "smaller_than",
+                    "weights",
+                    "activations",
+                    "gradients",
+                    "rule",
+                    "preset",
+                    "non_finite",
+                    "scales",
+                    "range",
+                    "migrate",
+                    "strength",
+                    "scaling",
+                    "history",
+                    "margin",
+                    "gradient_rounding",
+                    "hadamard",
+                    "keep",
+                    "reason"});
 
   llvm::Expected<std::string> name = textOf(where, value);
   if (!name)
@@ -206,6 +233,10 @@ llvm::Error RuleReader::readKey(const std::string& key, const std::string& where
       return unknown(where, "scaling", *name, {"current", "delayed"});
     if (*name == "delayed")
       rule.formats.delayed.emplace();
+  } else if (key == "gradient_rounding") {
+    if (*name != "nearest" && *name != "stochastic")
+      return unknown(where, "rounding of gradients", *name, {"nearest", "stochastic"});
+    rule.formats.roundsGradientsAtRandom = *name == "stochastic";
   } else if (key == "rule") {
     rule.formats.rule = format::findScaleRule(*name);
     if (!rule.formats.rule)
@@ -226,7 +257,7 @@ llvm::Error RuleReader::finish(const Json& object) {
   if (rule.keep) {
     for (const char* key :
          {"weights", "activations", "gradients", "rule", "preset", "non_finite", "scales", "range",
-          "migrate", "strength", "scaling", "history", "margin"})
+          "migrate", "strength", "scaling", "history", "margin", "gradient_rounding", "hadamard"})
       if (object.contains(key))
         return llvm::createStringError(rule.where + ": it keeps its dots, and has \"" + key +
                                        "\" too; a rule has \"keep\" or formats");
@@ -296,7 +327,17 @@ llvm::Expected<std::vector<DotRule>> rulesOf(const tl::expected<Json, checkpoint
   return rulesOf(*recipe, file, folder);
 }
 
-Json ruleJson(const DotRule& rule) {
+/// What a recipe in that folder says of a calibration: its path from there, or what it holds.
+Json calibrationJson(const StaticScales& scales, const std::filesystem::path& folder) {
+  if (scales.path.empty())
+    return Json::parse(analysis::calibrationText(scales.calibration));
+  return std::filesystem::absolute(scales.path)
+      .lexically_normal()
+      .lexically_proximate(std::filesystem::absolute(folder / ".").lexically_normal())
+      .string();
+}
+
+Json ruleJson(const DotRule& rule, const std::filesystem::path& folder) {
   Json object = Json::object();
   if (!rule.names.empty())
     object["dots"] = rule.names;
@@ -310,7 +351,8 @@ Json ruleJson(const DotRule& rule) {
     return object;
   }
   const DotFormats& formats = rule.formats;
-  assert(!formats.scales && !formats.delayed && !formats.moved);
+  assert(formats.range == analysis::RangeChoice() && formats.strength == DotFormats().strength &&
+         !formats.delayed && !formats.roundsGradientsAtRandom && formats.hadamard == 0);
   object["weights"] = formats.weights->name;
   object["activations"] = formats.activations ? formats.activations->name : "none";
   if (formats.gradients)
@@ -321,15 +363,19 @@ Json ruleJson(const DotRule& rule) {
     object["rule"] = format::scaleRuleName(*formats.rule);
   if (formats.nonFinite)
     object["non_finite"] = numerics::nonFiniteName(*formats.nonFinite);
+  if (formats.scales)
+    object["scales"] = calibrationJson(*formats.scales, folder);
+  if (formats.moved)
+    object["migrate"] = calibrationJson(*formats.moved, folder);
   return object;
 }
 
 } // namespace
 
-std::string recipeText(const std::vector<DotRule>& rules) {
+std::string recipeText(const std::vector<DotRule>& rules, const std::filesystem::path& folder) {
   std::string text = "{\"rules\": [";
   for (const auto& [index, rule] : llvm::enumerate(rules)) {
-    const Json object = ruleJson(rule);
+    const Json object = ruleJson(rule, folder);
     text += index == 0 ? "\n  {" : ",\n  {";
     const char* between = "";
     for (const auto& [key, value] : object.items()) {

@@ -7,6 +7,7 @@
 #include "llvm/Support/Error.h"
 
 #include <array>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,14 @@ inline constexpr std::array kRecipes = {
                 "FP8 with a scale a tensor, from the 16 steps before: E4M3, gradients E5M2",
                 R"({"rules": [
   {"weights": "fp8_tensor", "gradients": "fp8_e5m2_tensor", "scaling": "delayed"}]})"},
+    NamedRecipe{"mxfp8-training", "MXFP8 E4M3, gradients MXFP8 E5M2 rounded stochastically",
+                R"({"rules": [
+  {"weights": "mxfp8_e4m3", "gradients": "mxfp8_e5m2", "gradient_rounding": "stochastic"}]})"},
+    NamedRecipe{"nvfp4-training",
+                "NVFP4; gradients rounded stochastically, products of gradients and activations "
+                "rotated by random Hadamard transforms",
+                R"({"rules": [
+  {"weights": "nvfp4", "gradient_rounding": "stochastic", "hadamard": 16}]})"},
     NamedRecipe{"fp8-row", "FP8 E4M3, an f32 scale a row",
                 R"({"rules": [{"weights": "fp8_row"}]})"},
     NamedRecipe{"fp8-block", "FP8 E4M3, weights in blocks of 128x128, activations of 1x128",
@@ -56,9 +65,10 @@ inline constexpr std::array kRecipes = {
 /// readRecipe, from the folder of that.
 llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file);
 
-/// The file of a recipe of these rules, from which parseRecipe reads them again. Names and reasons
-/// must be UTF-8; scales must be those of the values: not static, delayed or moved.
-std::string recipeText(const std::vector<DotRule>& rules);
+/// The file of a recipe of these rules, from which, in that folder, readRecipe reads them again.
+/// Names, reasons and paths must be UTF-8; ranges of calibrations and strengths are those that a
+/// rule has by default, and no rule has delayed scales or random numbers.
+std::string recipeText(const std::vector<DotRule>& rules, const std::filesystem::path& folder);
 
 /// How a rule names one name, which may begin as a regular expression does.
 std::string exactName(const std::string& name);

@@ -20,6 +20,7 @@ struct DotFormats;
 struct StaticScales {
   std::string file; ///< for messages
   analysis::Calibration calibration;
+  std::string path = {}; ///< of the file; empty: there is none
 };
 
 /// The names of dots in calibrations: those of the source; where dots share one, "#2" stands at the

@@ -37,6 +37,19 @@ std::string parametersOf(const std::string& also, const std::vector<std::string>
   return fmt::format("{}", fmt::join(alternatives, "|"));
 }
 
+std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& calibration,
+                                                             bool isText) {
+  if (calibration.empty())
+    return nullptr;
+  auto found = isText ? analysis::parseCalibration(calibration, "calibration")
+                      : analysis::readCalibration(calibration);
+  if (!found)
+    raise(ErrorClass::File, "{}", found.error().message());
+  const std::string path = isText ? "" : calibration;
+  return std::make_shared<const transforms::StaticScales>(
+      transforms::StaticScales{isText ? "calibration" : calibration, std::move(*found), path});
+}
+
 std::vector<std::optional<execution::Value>>
 namedValues(std::span<const runtime::Argument> arguments, const std::string& function,
             const std::vector<std::string>& files, const nb::dict& arrays, bool ignoresUnused) {

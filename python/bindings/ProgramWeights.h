@@ -1,11 +1,13 @@
-// Weights and inputs that Python gives a program by name.
+// Weights and inputs that Python gives a program by name, and what it gives of calibrations.
 #pragma once
 
 #include "octavo/Execution/Value.h"
 #include "octavo/Runtime/Argument.h"
+#include "octavo/Transforms/StaticScales.h"
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +19,10 @@ namespace octavo::python {
 /// these are weights, whatever the program says of them.
 std::string parametersOf(const std::string& also, const std::vector<std::string>& files,
                          const nanobind::dict& arrays);
+
+/// The calibration of a file, or the one that the text is; null where it is empty. Throws File.
+std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& calibration,
+                                                             bool isText);
 
 /// The values of the arguments that files and arrays name; nothing for the others.
 std::vector<std::optional<execution::Value>>

@@ -105,14 +105,7 @@ transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe,
                                   bool bothActivations, const std::string& calibration,
                                   bool calibrationIsText, const std::string& range) {
   transforms::DotOptions options;
-  if (!calibration.empty()) {
-    auto found = calibrationIsText ? analysis::parseCalibration(calibration, "calibration")
-                                   : analysis::readCalibration(calibration);
-    if (!found)
-      raise(ErrorClass::File, "{}", found.error().message());
-    options.scales = std::make_shared<const transforms::StaticScales>(transforms::StaticScales{
-        calibrationIsText ? "calibration" : calibration, std::move(*found)});
-  }
+  options.scales = staticScales(calibration, calibrationIsText);
   if (!range.empty()) {
     const auto choice = analysis::findRangeChoice(range);
     if (!choice)

@@ -39,13 +39,15 @@ using backends::FormatTrials;
 using execution::Value;
 using tuning::MeasuredChoice;
 
-std::vector<transforms::DotFormats> candidatesOf(const std::vector<std::string>& names) {
+std::vector<transforms::DotFormats>
+candidatesOf(const std::vector<std::string>& names,
+             const std::shared_ptr<const transforms::StaticScales>& calibration) {
   if (names.empty())
-    return transforms::inferenceFormats();
+    return transforms::inferenceFormats(calibration);
   std::vector<transforms::DotFormats> candidates;
   std::vector<std::string> known;
   for (const std::string& name : names) {
-    auto formats = transforms::dotFormatsOf(name);
+    auto formats = transforms::dotFormatsOf(name, calibration);
     if (!formats)
       raise(ErrorClass::Format, "formats: {}", llvm::toString(formats.takeError()));
     const std::string shortest = transforms::nameOf(*formats);
@@ -54,6 +56,11 @@ std::vector<transforms::DotFormats> candidatesOf(const std::vector<std::string>&
     known.push_back(shortest);
     candidates.push_back(std::move(*formats));
   }
+  if (calibration && std::ranges::none_of(candidates, [](const auto& formats) {
+        return formats.scales || formats.moved;
+      }))
+    raise(ErrorClass::Format, "calibration: none of the formats takes it; add +static or +migrated "
+                              "to one");
   return candidates;
 }
 
@@ -191,7 +198,8 @@ nb::dict dictOf(const FormatTrials& trials, const backends::TuningResult& result
     failures.append(pythonText(why));
   nb::dict facts;
   facts["recipe"] = transforms::recipeText(
-      trials.rules(measured[chosen].choice, fmt::format("octavo tune: {}", tuning::text(budget))));
+      trials.rules(measured[chosen].choice, fmt::format("octavo tune: {}", tuning::text(budget))),
+      {});
   facts["is_met"] = result.search.best.has_value();
   facts["dots"] = dots;
   facts["f32"] = point(0);
@@ -210,7 +218,8 @@ nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const
               const std::vector<std::string>& formats, const std::string& costName,
               const nb::object& metric, const std::string& metricName, const std::string& state,
               const std::string& match, const std::string& exclude, const std::string& parameters,
-              std::int64_t minSize, const nb::object& progress) {
+              std::int64_t minSize, const std::string& calibration, bool calibrationIsText,
+              const nb::object& progress) {
   const auto budget = tuning::parseBudget(budgetText, !metric.is_none());
   if (!budget)
     raise(ErrorClass::Format, "{}", budget.error());
@@ -226,7 +235,9 @@ nb::dict tune(const nb::bytes& source, bool isPath, const nb::list& paths, const
   for (nb::handle path : paths)
     files.push_back(pathOf(path, "weights"));
   backends::TrialOptions trialOptions{
-      .function = function, .backend = backend, .candidates = candidatesOf(formats)};
+      .function = function,
+      .backend = backend,
+      .candidates = candidatesOf(formats, staticScales(calibration, calibrationIsText))};
   transforms::DotOptions& dots = trialOptions.dots;
   static_cast<transforms::DotFormats&>(dots) = trialOptions.candidates.front();
   dots.match = match;
@@ -288,8 +299,8 @@ void addTuning(nb::module_& module) {
              nb::arg("arrays"), nb::arg("ignore_unused"), nb::arg("function"), nb::arg("backend"),
              nb::arg("sets"), nb::arg("budget"), nb::arg("formats"), nb::arg("cost"),
              nb::arg("metric").none(), nb::arg("metric_name"), nb::arg("state"), nb::arg("match"),
-             nb::arg("exclude"), nb::arg("parameters"), nb::arg("min_size"),
-             nb::arg("progress").none());
+             nb::arg("exclude"), nb::arg("parameters"), nb::arg("min_size"), nb::arg("calibration"),
+             nb::arg("calibration_is_text"), nb::arg("progress").none());
 }
 
 } // namespace octavo::python

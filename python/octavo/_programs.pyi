@@ -39,4 +39,5 @@ def tune(program: bytes, is_path: bool, files: list[str], arrays: dict[str, Any]
          function: str, backend: str, sets: list[dict[str, Any] | tuple[Any, ...]], budget: str,
          formats: list[str], cost: str, metric: Callable[[list[Any]], float] | None,
          metric_name: str, state: str, match: str, exclude: str, parameters: str, min_size: int,
+         calibration: str, calibration_is_text: bool,
          progress: Callable[[str, int, int], None] | None) -> dict[str, Any]: ...

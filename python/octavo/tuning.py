@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import DtypeError, ProgramError
-from .programs import _source, _weights, leaves
+from .programs import _source, _weights, leaves, text_or_path
 
 __all__ = ["Choice", "Tuning", "tune"]
 
@@ -50,10 +50,15 @@ class Tuning:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the recipe to a file, which ``octavo quantize --recipe`` and ``octavo run --recipe`` take."""
+        recipe = json.loads(json.dumps(self.recipe))
+        for rule in recipe["rules"]:
+            for key in ("scales", "migrate"):
+                if isinstance(rule.get(key), str):  # paths in a file are from its folder on
+                    rule[key] = os.path.relpath(rule[key], os.path.dirname(os.path.abspath(path)))
         beside = f"{os.fspath(path)}.{os.getpid()}.new"
         try:
             with open(beside, "w", encoding="utf-8") as file:
-                file.write(json.dumps(self.recipe, indent=1) + "\n")
+                file.write(json.dumps(recipe, indent=1) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)
@@ -95,6 +100,7 @@ def _set(inputs: Any) -> dict[str, Any] | tuple[Any, ...]:
 
 def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
          metric: Callable[[list[Any]], float] | None = None, formats: Iterable[str] = (),
+         calibration: Any = None,
          cost: str = "bytes", state: str | os.PathLike[str] | None = None, match: str = "",
          exclude: str = "", parameters: str = "", min_size: int = 0, function: str = "",
          backend: str = "compiled", ignore_unused: bool = False) -> Tuning:
@@ -113,7 +119,9 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
     ``formats`` are the candidates: scaled formats of weights with their own activations
     (``"mxfp4"``), or with others (``"mxfp4/none"``, ``"mxfp6_e2m3/mxint8"``), or with a scale rule too
     (``"mxfp6_e2m3/mxfp6_e2m3/even"``); by default the scaled formats but those of E5M2. A dot may stay
-    as it is, too.
+    as it is, too. With ``calibration``, a path or what ``octavo.calibrate`` gives, ``"+static"`` at the
+    end is static scales of activations, ``"+migrated"`` evens out their columns by powers of two
+    (docs/recipes.md); by default these are candidates where they can be.
 
     ``cost`` is what is to be least: ``"bytes"`` of the weights, or ``"time"`` of a run on this machine.
     ``state`` is a file that keeps what was measured: a call that was interrupted goes on from it, and
@@ -141,13 +149,15 @@ def tune(program: Any, inputs: Any, *, budget: str, weights: Any = None,
         raise ProgramError("inputs: the list is empty; give at least one set of inputs")
     source, is_path = _source(program)
     files, arrays = _weights(weights)
+    found_ranges, is_text = ("", False) if calibration is None else text_or_path(
+        "calibration", "a path or what octavo.calibrate gives", calibration)
     progress = _Progress() if sys.stderr.isatty() else None
     # Two callables of one name are taken for one: a state goes with what is called.
     name = f"{getattr(metric, '__module__', '')}.{getattr(metric, '__qualname__', '')}" if metric else ""
     try:
         found = _programs.tune(source, is_path, files, arrays, ignore_unused, function, backend, sets, budget,
                                names, cost, metric, name, os.fspath(state) if state is not None else "",
-                               match, exclude, parameters, min_size, progress)
+                               match, exclude, parameters, min_size, found_ranges, is_text, progress)
     finally:
         if progress is not None:
             progress.close()

@@ -203,6 +203,71 @@ def test_weights_alone_and_other_scale_rules_are_candidates(case):
         worst_cosine(case.output(), case.output(case.recipe)), abs=1e-12)
 
 
+@pytest.fixture
+def calibration(case):
+    """Of inputs of half the size, so that static scales are other ones than a run's own."""
+    half, path = case.folder / "half.npy", case.folder / "ranges/half.json"
+    np.save(half, np.load(case.x) / 2)
+    path.parent.mkdir()
+    octavo("calibrate", *case.given, "--inputs", half, "--columns", "-o", path)
+    return path
+
+
+def test_static_scales_and_migrated_columns_are_candidates(case, calibration):
+    names = ["fp8_row", "fp8_tensor", "fp8_tensor+static", "mxint8", "mxint8+migrated", "nvfp4+migrated+static"]
+    report = case.tune("cosine >= 0.9", "--calibration", calibration, formats=names)
+    assert [each["formats"][0] for each in report["uniform"]] == names
+    rules = {"fp8_row": {"weights": "fp8_row"}, "fp8_tensor": {"weights": "fp8_tensor"},
+             "fp8_tensor+static": {"weights": "fp8_tensor", "scales": str(calibration)},
+             "mxint8": {"weights": "mxint8"}, "mxint8+migrated": {"weights": "mxint8", "migrate": str(calibration)},
+             "nvfp4+migrated+static": {"weights": "nvfp4", "migrate": str(calibration), "scales": str(calibration)}}
+    reference = case.output()
+    values = [worst_cosine(reference, case.output({"rules": [rules[name]]})) for name in names]
+    assert [each["value"] for each in report["uniform"]] == pytest.approx(values, abs=1e-12)
+    assert len(set(values)) == len(names)
+    assert report["chosen"]["value"] == pytest.approx(worst_cosine(reference, case.output(case.recipe)), abs=1e-12)
+
+
+def test_a_recipe_names_the_calibration_from_its_folder(case, calibration):
+    case.recipe = case.folder / "found/mixed.json"
+    case.recipe.parent.mkdir()
+    report = case.tune("cosine >= 0.9", "--calibration", calibration, formats=["fp8_tensor+static"])
+    [rule] = json.loads(case.recipe.read_text())["rules"]
+    assert rule["scales"] == "../ranges/half.json" and rule["weights"] == "fp8_tensor"
+    assert report["chosen"]["value"] == pytest.approx(worst_cosine(case.output(), case.output(case.recipe)), abs=1e-12)
+
+
+def test_with_a_calibration_the_default_candidates_are_more(case, calibration):
+    plain = {each["formats"][0] for each in case.tune("cosine >= 0.5", formats=None)["uniform"]}
+    more = {each["formats"][0] for each in case.tune("cosine >= 0.5", "--calibration", calibration,
+                                                     formats=None)["uniform"]}
+    assert more - plain == {"fp8_tensor+static", "nvfp4+static", "fp8_block+migrated"} | {
+        f"{name}+migrated" for name in plain if name.startswith(("mx", "nv"))} and plain < more
+
+
+def test_a_state_is_of_its_calibration(case, calibration, scored):
+    command, _ = scored
+    given = ["metric >= 100", "--metric", command(), "--calibration", calibration]
+    case.tune(*given, code=1, formats=["fp8_tensor+static"])
+    assert "cannot be met" in case.tune(*given, code=1, formats=["fp8_tensor+static"])
+    octavo("calibrate", *case.given, "--inputs", case.x, "-o", calibration)
+    assert "it is of another search" in case.tune(*given, code=3, formats=["fp8_tensor+static"])
+
+
+def test_calibrations_that_are_wrong(case, calibration):
+    assert '"fp8_tensor+static": it needs a calibration' in case.tune(
+        "cosine >= 0.9", formats=["fp8_tensor+static"], code=2)
+    assert "no format of --formats takes it" in case.tune(
+        "cosine >= 0.9", "--calibration", calibration, formats=["mxint8"], code=2)
+    assert "static scales are for formats with one of the whole tensor" in case.tune(
+        "cosine >= 0.9", "--calibration", calibration, formats=["mxint8+static"], code=2)
+    assert 'no scaled format "mxint8+statik"' in case.tune(
+        "cosine >= 0.9", "--calibration", calibration, formats=["mxint8+statik"], code=2)
+    assert "no.json" in case.tune("cosine >= 0.9", "--calibration", case.folder / "no.json", code=3)
+    octavo("calibrate", *case.given, "--inputs", case.x, "-o", calibration)
+    assert "--columns" in case.tune("cosine >= 0.9", "--calibration", calibration, formats=["mxint8+migrated"], code=3)
+
+
 def test_several_sets_of_inputs_count_by_the_worst(case):
     random = np.random.default_rng(5)
     sets = case.folder / "sets"
@@ -447,11 +512,29 @@ def test_inputs_that_are_none(case):
     assert '"x"' in error and "--input" in error
     folder = case.folder / "sets"
     folder.mkdir()
-    assert f"{folder}: it is empty" in case.tune("cosine >= 0.9", inputs=["--inputs", folder], code=3)
-    np.save(folder / "x.npy", np.load(case.x))
-    assert "an array by itself is no set of inputs" in case.tune(
+    assert f"{folder}: it has no inputs" in case.tune("cosine >= 0.9", inputs=["--inputs", folder], code=3)
+    (folder / "notes.txt").write_text("")
+    assert "notes.txt: cannot tell what it is among inputs" in case.tune(
         "cosine >= 0.9", inputs=["--inputs", folder], code=3)
-    assert "No such file" in case.tune("cosine >= 0.9", inputs=["--inputs", folder / "none"], code=3)
+    error = case.tune("cosine >= 0.9", inputs=["--inputs", folder / "none"], code=3)
+    assert f"inputs {folder / 'none'}: " in error and "cannot tell what it is" in error
+
+
+def test_inputs_are_what_calibrate_takes(case):
+    """One array in each form: by name or place, with others or alone, in a folder that is a set or of sets."""
+    folder, array = case.folder / "sets", np.load(case.x)
+    for name in ("one/x.npy", "several/first/x.npy", "several/second.npy"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        np.save(folder / name, array)
+    save_file({"x": array}, folder / "several/third.safetensors")
+    expected = case.tune("cosine >= 0.99")["chosen"]
+    for given, sets in ((f"x={case.x}", 1), (case.x, 1), (folder / "one", 1), (folder / "several", 3)):
+        report = case.tune("cosine >= 0.99", inputs=["--inputs", given])
+        assert (report["input_sets"], report["chosen"]) == (sets, expected)
+    names = case.folder / "names"
+    case.tune("metric <= 2", "--metric", f"ls {{outputs}} > {names}; echo 1",
+              inputs=[part for each in ("one", "several", "one/x.npy", "one") for part in ("--inputs", folder / each)])
+    assert sorted(names.read_text().split()) == ["first", "one", "one-5", "second", "third", "x"]
 
 
 def test_a_place_that_cannot_be_written_is_known_before_the_work(case):

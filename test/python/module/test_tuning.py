@@ -147,3 +147,29 @@ def test_what_is_wrong_is_said(given, changes, error, says):
     with pytest.raises(error, match=None) as raised:
         octavo.tune(PROGRAM, arguments.pop("inputs"), **arguments)
     assert says in str(raised.value)
+
+
+def test_calibrations_are_candidates(given, tmp_path):
+    """A calibration stands in the recipe as it was given: what it holds, or its path."""
+    weights, x = given
+    ranges = octavo.calibrate(PROGRAM, [{"x": x / 2}], weights=weights, columns=True)
+    path = tmp_path / "ranges.json"
+    path.write_text(json.dumps(ranges))
+    reference = octavo.compile(PROGRAM, weights=weights)(x)
+    for calibration in (ranges, path):
+        tuning = octavo.tune(PROGRAM, {"x": x}, weights=weights, budget="cosine >= 0.9",
+                             formats=["fp8_tensor+static", "mxint8+migrated"], calibration=calibration)
+        assert [choice.formats[0] for choice in tuning.uniform] == ["fp8_tensor+static", "mxint8+migrated"]
+        found = octavo.compile(PROGRAM, weights=weights, recipe=tuning.recipe)(x)
+        assert tuning.chosen.value == pytest.approx(cosine(reference, found), abs=1e-12)
+    (tmp_path / "recipes").mkdir()
+    tuning.save(tmp_path / "recipes/mixed.json")
+    saved = json.loads((tmp_path / "recipes/mixed.json").read_text())
+    named = [rule[key] for rule in saved["rules"] for key in ("scales", "migrate") if key in rule]
+    assert named and set(named) == {"../ranges.json"}
+    again = octavo.compile(PROGRAM, weights=weights, recipe=tmp_path / "recipes/mixed.json")(x)
+    np.testing.assert_array_equal(again, found)
+    with pytest.raises(octavo.FormatError, match="none of the formats takes it"):
+        octavo.tune(PROGRAM, {"x": x}, weights=weights, budget="cosine >= 0.9", formats=["mxint8"], calibration=path)
+    with pytest.raises(octavo.FormatError, match="needs a calibration"):
+        octavo.tune(PROGRAM, {"x": x}, weights=weights, budget="cosine >= 0.9", formats=["fp8_tensor+static"])

@@ -105,6 +105,14 @@ void addWhichDotsFlags(CLI::App& command, DotFlags& flags) {
             ->type_name("N"));
 }
 
+std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& path) {
+  auto calibration = analysis::readCalibration(path);
+  if (!calibration)
+    throw CommandError(calibration.error().message(), ExitCode::BadInput);
+  return std::make_shared<const transforms::StaticScales>(
+      transforms::StaticScales{path, std::move(*calibration), path});
+}
+
 transforms::DotOptions dotOptions(const DotFlags& flags) {
   transforms::DotOptions options;
   if (!flags.recipe.empty()) {
@@ -135,13 +143,8 @@ transforms::DotOptions dotOptions(const DotFlags& flags) {
           ExitCode::BadUsage);
   }
   options.preset = flags.preset;
-  if (!flags.calibration.empty()) {
-    auto calibration = analysis::readCalibration(flags.calibration);
-    if (!calibration)
-      throw CommandError(calibration.error().message(), ExitCode::BadInput);
-    options.scales = std::make_shared<const transforms::StaticScales>(
-        transforms::StaticScales{flags.calibration, std::move(*calibration)});
-  }
+  if (!flags.calibration.empty())
+    options.scales = staticScales(flags.calibration);
   if (!flags.range.empty()) {
     const auto range = analysis::findRangeChoice(flags.range);
     if (!range)

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace octavo::tools {
@@ -37,5 +38,8 @@ void addWhichDotsFlags(CLI::App& command, DotFlags& flags);
 /// What the options say. Throws CommandError, with the names that there are, for one that is none,
 /// and for a recipe that cannot be read.
 transforms::DotOptions dotOptions(const DotFlags& flags);
+
+/// The calibration of that file. Throws CommandError.
+std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& path);
 
 } // namespace octavo::tools

@@ -20,12 +20,19 @@ bool isInput(const fs::path& path) {
   return path.extension() == ".npy" || path.extension() == ".safetensors";
 }
 
+/// What is in a folder but for hidden names, in natural order.
 std::vector<fs::path> entriesOf(const fs::path& folder) {
   std::error_code failed;
-  std::vector<fs::path> entries = shownEntries(folder, failed);
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+    if (!at->path().filename().string().starts_with('.'))
+      entries.push_back(at->path());
   if (failed)
     throw CommandError(fmt::format("{}: {}", folder.string(), failed.message()),
                        ExitCode::BadInput);
+  std::ranges::sort(entries, [](const fs::path& a, const fs::path& b) {
+    return text::precedesNaturally(a.filename().string(), b.filename().string());
+  });
   return entries;
 }
 
@@ -44,7 +51,7 @@ public:
       if (fs::is_directory(entry))
         addOne(entry, entriesOf(entry));
       else if (isInput(entry))
-        sets.push_back({entry.string(), {{entry}}});
+        sets.push_back({entry.string(), entry.stem().string(), {{entry}}});
       else
         refuse(entry);
     }
@@ -56,12 +63,14 @@ public:
   }
 
   void addFiles(const std::string& given) {
-    InputSet set{given, {}};
+    InputSet set{given, "", {}};
     for (std::size_t begin = 0; begin <= given.size();) {
       const std::size_t comma = std::min(given.find(',', begin), given.size());
       set.files.push_back(inputFile(given.substr(begin, comma - begin)));
       begin = comma + 1;
     }
+    if (set.files.size() == 1)
+      set.name = set.files.front().path.stem().string();
     sets.push_back(std::move(set));
   }
 
@@ -85,7 +94,8 @@ private:
 
   /// A folder that is one set: arrays named for their arguments, and files of named tensors.
   void addOne(const fs::path& folder, const std::vector<fs::path>& entries) {
-    InputSet set{folder.string(), {}};
+    const fs::path& named = folder.has_filename() ? folder : folder.parent_path();
+    InputSet set{folder.string(), named.filename().string(), {}};
     for (const fs::path& entry : entries) {
       if (!isInput(entry))
         refuse(entry);
@@ -109,17 +119,6 @@ runtime::InputFile inputFile(const std::string& given) {
   if (equals == std::string::npos)
     return {given};
   return {given.substr(equals + 1), given.substr(0, equals)};
-}
-
-std::vector<fs::path> shownEntries(const fs::path& folder, std::error_code& failed) {
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
-    if (!at->path().filename().string().starts_with('.'))
-      entries.push_back(at->path());
-  std::ranges::sort(entries, [](const fs::path& a, const fs::path& b) {
-    return text::precedesNaturally(a.filename().string(), b.filename().string());
-  });
-  return entries;
 }
 
 std::vector<InputSet> inputSets(const std::vector<std::string>& given,

@@ -4,26 +4,21 @@
 #include "octavo/Runtime/Argument.h"
 #include "octavo/Runtime/Binding.h"
 
-#include <filesystem>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 namespace octavo::tools {
 
 struct InputSet {
   std::string label; ///< as it was given, or its path: for messages
+  std::string name;  ///< that of its only file or of its folder, without suffix; else empty
   std::vector<runtime::InputFile> files;
 };
 
 /// FILE, or NAME=FILE for the argument of that name. A file whose own name has a '=' is given as
 /// ./FILE=... only with its argument's name.
 runtime::InputFile inputFile(const std::string& given);
-
-/// What is in a folder but for hidden names, in natural order; `failed` says why it cannot be read.
-std::vector<std::filesystem::path> shownEntries(const std::filesystem::path& folder,
-                                                std::error_code& failed);
 
 /// What --inputs says:
 /// - a file, or NAME=FILE, several of them with commas between: one set;

@@ -69,6 +69,10 @@ std::string summary(const transforms::DotReport& report) {
         fmt::format("\n@{} takes and returns octavo.scales f32[{}], 1 before the first step, and "
                     "octavo.histories f32[{}, {}], 0 before it.",
                     delayed.function, delayed.tensors, delayed.tensors, delayed.history);
+  for (const std::string& function : report.random)
+    text += fmt::format("\n@{} takes and returns octavo.random ui64[2], a key and a counter: any "
+                        "seed and 0 before the first step.",
+                        function);
   std::vector<std::string> arguments;
   for (const transforms::DotRecord& dot : report.dots)
     for (const std::string& name : dot.arguments)
@@ -129,7 +133,8 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
           {"weight_bytes_after", toBytes(report.weightBitsAfter())},
           {"dots", dots},
           {"weights", weights},
-          {"delayed", delayed}};
+          {"delayed", delayed},
+          {"random", report.random}};
 }
 
 void quantizeProgram(const QuantizeFlags& flags) {

@@ -113,12 +113,15 @@ public:
 };
 
 std::vector<transforms::DotFormats> candidatesOf(const TuneFlags& flags) {
+  std::shared_ptr<const transforms::StaticScales> calibration;
+  if (!flags.dots.calibration.empty())
+    calibration = staticScales(flags.dots.calibration);
   if (flags.formats.empty())
-    return transforms::inferenceFormats();
+    return transforms::inferenceFormats(calibration);
   std::vector<transforms::DotFormats> candidates;
   std::vector<std::string> known;
   for (const std::string& name : flags.formats) {
-    auto formats = transforms::dotFormatsOf(name);
+    auto formats = transforms::dotFormatsOf(name, calibration);
     if (!formats)
       throw CommandError("--formats " + llvm::toString(formats.takeError()), ExitCode::BadUsage);
     const std::string shortest = transforms::nameOf(*formats);
@@ -127,6 +130,12 @@ std::vector<transforms::DotFormats> candidatesOf(const TuneFlags& flags) {
     known.push_back(shortest);
     candidates.push_back(std::move(*formats));
   }
+  if (calibration && std::ranges::none_of(candidates, [](const auto& formats) {
+        return formats.scales || formats.moved;
+      }))
+    throw CommandError("--calibration: no format of --formats takes it; add +static or +migrated "
+                       "to one",
+                       ExitCode::BadUsage);
   return candidates;
 }
 
@@ -223,13 +232,16 @@ void tuneProgram(const TuneFlags& flags) {
                     .seconds = 0,
                     .recipe = flags.output};
   const tuning::Choice& chosen = report.chosen().choice;
-  if (options.cost == TuningCost::Time)
-    report.runs.emplace(
-        orThrow(trials->seconds(tuning::Choice(chosen.size(), 0), kRepeat, options.host)),
-        orThrow(trials->seconds(chosen, kRepeat, options.host)));
+  if (options.cost == TuningCost::Time) {
+    const std::vector<double> seconds =
+        orThrow(trials->seconds({tuning::Choice(chosen.size(), 0), chosen}, kRepeat, options.host));
+    report.runs.emplace(seconds[0], seconds[1]);
+  }
   report.seconds = status.seconds();
-  writeText(flags.output, transforms::recipeText(trials->rules(
-                              chosen, fmt::format("octavo tune: {}", tuning::text(budget)))));
+  writeText(flags.output,
+            transforms::recipeText(
+                trials->rules(chosen, fmt::format("octavo tune: {}", tuning::text(budget))),
+                std::filesystem::path(flags.output).parent_path()));
   if (!flags.plot.empty())
     writeText(flags.plot, plot(report));
   printText(flags.isJson ? json(report) : text(report));
@@ -278,10 +290,10 @@ void addTuneCommand(CLI::App& app) {
       ->allow_extra_args(false);
   command
       ->add_option(
-          "--inputs", flags->inputs.folders,
-          "Several sets of inputs, each a FILE.safetensors or a folder of NAME.npy in this "
-          "folder; --input is of every set. May be repeated")
-      ->type_name("FOLDER")
+          "--inputs", flags->inputs.sets,
+          "A set of inputs, or a folder of sets, as `octavo calibrate` takes them; --input is of "
+          "every set. May be repeated")
+      ->type_name("FOLDER|[NAME=]FILE[,[NAME=]FILE]...")
       ->allow_extra_args(false);
   command->add_flag("--ignore-unused", flags->inputs.ignoresUnused,
                     "Ignore tensors of --weights that no argument uses");
@@ -291,11 +303,14 @@ void addTuneCommand(CLI::App& app) {
       ->add_option("--formats", flags->formats,
                    fmt::format("Candidates: scaled formats of weights, as WEIGHTS, "
                                "WEIGHTS/ACTIVATIONS (a format or none) or "
-                               "WEIGHTS/ACTIVATIONS/RULE; default: {}",
+                               "WEIGHTS/ACTIVATIONS/RULE, with +migrated and "
+                               "+static of --calibration at the end; default: {}, and of a "
+                               "calibration all that it can make static and migrate",
                                fmt::join(
                                    [] {
                                      std::vector<std::string> names;
-                                     for (const auto& formats : transforms::inferenceFormats())
+                                     for (const auto& formats :
+                                          transforms::inferenceFormats(nullptr))
                                        names.push_back(transforms::nameOf(formats));
                                      return names;
                                    }(),
@@ -303,6 +318,11 @@ void addTuneCommand(CLI::App& app) {
       ->type_name("FORMAT,...")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command
+      ->add_option("--calibration", flags->dots.calibration,
+                   "What `octavo calibrate` wrote: static scales and migrated columns are "
+                   "candidates, too")
+      ->type_name("FILE.json");
   command
       ->add_option("--cost", flags->cost,
                    "What is to be least: bytes of the weights, or time of a run on this machine")

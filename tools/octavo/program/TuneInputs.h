@@ -12,19 +12,19 @@ namespace octavo::tools {
 
 struct TuneInputFlags {
   std::vector<std::string> weights;
-  std::vector<std::string> inputs;  ///< of every set: NAME=FILE.npy, FILE.npy, FILE.safetensors
-  std::vector<std::string> folders; ///< of a set in each .safetensors file or folder of NAME.npy
+  std::vector<std::string> inputs; ///< of every set: NAME=FILE.npy, FILE.npy, FILE.safetensors
+  std::vector<std::string> sets;   ///< as inputSets takes them; none: one set, of `inputs`
   bool ignoresUnused = false;
 };
 
 struct InputSets {
-  std::vector<std::string> names;
+  std::vector<std::string> names; ///< no two alike
   /// Of each set one value for every argument. Weights are read once.
   std::vector<std::vector<execution::Value>> values;
 };
 
-/// Binds all of them; `function` is the function's name in messages. Throws CommandError: a folder
-/// that has no set, or what is none; what runtime::bindArguments says of a set.
+/// Binds all of them; `function` is the function's name in messages. Throws CommandError: what
+/// inputSets and, of a set, runtime::bindArguments say.
 InputSets bindSets(std::span<const runtime::Argument> arguments, const TuneInputFlags& flags,
                    const std::string& function);
 

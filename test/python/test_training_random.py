@@ -1,0 +1,235 @@
+"""Training steps as JAX exports them, with gradients that are rounded stochastically (N5) and products
+that are rotated by random Hadamard transforms: random numbers from XLA, values from NumPy and ml_dtypes."""
+import json
+import math
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+from program_commands import octavo
+
+import octavo as module
+
+pytestmark = pytest.mark.mlir
+
+ROWS, WIDTH, OUT = 64, 64, 32
+STOCHASTIC = {"weights": "mxfp8_e4m3", "gradients": "mxfp8_e5m2", "gradient_rounding": "stochastic"}
+
+
+def step(w, x, gradient):
+    """The gradients of w and of x where that of x @ w is given, and the loss."""
+    loss, (to_w, to_x) = jax.value_and_grad(lambda w, x: jnp.sum((x @ w) * gradient), (0, 1))(w, x)
+    return to_w, to_x, loss
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    rng = np.random.default_rng(7)
+    return [rng.standard_normal(shape).astype(np.float32) for shape in ((WIDTH, OUT), (ROWS, WIDTH), (ROWS, OUT))]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory, arrays):
+    path = tmp_path_factory.mktemp("step") / "step.mlir"
+    path.write_text(jax.jit(step).lower(*arrays).as_text(debug_info=True))
+    return path
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*rules):
+        path = tmp_path / "recipe.json"
+        path.write_text(json.dumps({"rules": rules}))
+        return path
+    return write
+
+
+def compiled(program, rule, backend="compiled"):
+    return module.compile(program, recipe={"rules": [rule]}, parameters="^w", backend=backend)
+
+
+def state(seed, counter=0):
+    return np.array([seed, counter], np.uint64)
+
+
+def random_numbers(start, shape):
+    """Philox of XLA, from that state on."""
+    words = np.frombuffer(start.tobytes(), np.uint32)
+    return np.asarray(jax.lax.rng_bit_generator(words, shape, jnp.uint32, jax.lax.RandomAlgorithm.RNG_PHILOX)[1])
+
+
+def stochastic(x, r, dtype):
+    """N5: the codes' values next to x, as ml_dtypes lists them; away from zero if r < 2^32 d."""
+    codes = np.arange(128, dtype=np.uint8).view(dtype).astype(np.float64)
+    grid = np.sort(codes[np.isfinite(codes)])
+    magnitude = np.minimum(np.abs(x.astype(np.float64)), grid[-1])
+    below = np.searchsorted(grid, magnitude, "right") - 1
+    low, high = grid[below], grid[np.minimum(below + 1, len(grid) - 1)]
+    with np.errstate(invalid="ignore"):
+        d = np.where(high > low, (magnitude - low) / (high - low), 0)
+    return np.copysign(np.where(r < d * 2.0 ** 32, high, low), x)
+
+
+def blocks(x, dtype, r=None):
+    """MXFP8 along the last axis, scales by OCP MX's rule (S3, floor); the values."""
+    shape = x.shape
+    x = x.reshape(*shape[:-1], -1, 32).astype(np.float64)
+    emax = math.frexp(float(ml_dtypes.finfo(dtype).max))[1] - 1
+    amax = np.abs(x).max(-1, keepdims=True)
+    scale = 2.0 ** (np.frexp(amax)[1] - 1 - emax)
+    most = float(ml_dtypes.finfo(dtype).max)
+    y = np.clip(x / scale, -most, most)
+    y = y.astype(dtype).astype(np.float64) if r is None else stochastic(y, r.reshape(x.shape), dtype)
+    return (y * scale).reshape(shape)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_values_are_those_of_the_rule_and_of_xlas_numbers(program, arrays, backend):
+    w, x, g = arrays
+    e4m3, e5m2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+    made = compiled(program, STOCHASTIC, backend)
+    names = [argument.name for argument in made.arguments]
+    assert names == ["w", "x", "gradient", "octavo.random"]
+    random = state(1234567890123, 5)
+    for _ in range(2):
+        to_w, to_x, _, after = made(w, x, g, random)
+        # The gradient is drawn for along its rows for one product, along its columns for the other,
+        # each in the layout that it has and in the order of the program: four numbers a counter.
+        first, second = random, random + state(0, g.size // 4)
+        by_first, by_second = random_numbers(first, g.shape), random_numbers(second, g.shape)
+        expected_w = [blocks(x.T, e4m3) @ blocks(g.T, e5m2, r.T).T for r in (by_first, by_second)]
+        expected_x = [blocks(g, e5m2, r) @ blocks(w, e4m3).T for r in (by_second, by_first)]
+        order = [np.abs(to_w - each).max() < 1e-5 * np.abs(each).max() for each in expected_w].index(True)
+        np.testing.assert_allclose(to_x, expected_x[order], atol=1e-5 * np.abs(expected_x[order]).max())
+        np.testing.assert_array_equal(after, random + state(0, g.size // 2))
+        random = after
+
+
+def test_state_is_donated_and_told(program, written, tmp_path):
+    quantized = tmp_path / "q.mlir"
+    text = octavo("quantize", program, "--recipe", written(STOCHASTIC), "--parameters", "^w", "-o", quantized)
+    assert "@main takes and returns octavo.random ui64[2]" in text
+    assert 'octavo.name = "octavo.random", tf.aliasing_output = 3 : i32' in quantized.read_text()
+    report = json.loads(octavo("quantize", program, "--recipe", written(STOCHASTIC), "--parameters", "^w", "--json"))
+    assert report["random"] == ["main"]
+    assert sum(dot["reason"].endswith("; gradient rounded stochastically") for dot in report["dots"]) == 2
+
+
+def test_numbers_depend_on_the_seed_alone(program, arrays):
+    made = compiled(program, STOCHASTIC)
+    once, again, other = (made(*arrays, state(seed)) for seed in (3, 3, 4))
+    for a, b in zip(once, again, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert (once[0] != other[0]).mean() > 0.5
+
+
+def test_rounding_is_unbiased(program):
+    """The mean of N roundings lies within Hoeffding's bound of the value: each is within a step of two
+    neighbours, so that all elements do but with probability 1e-9. Rounding to nearest does not."""
+    n, g = 2000, np.random.default_rng(9).uniform(1, 2, (ROWS, OUT)).astype(np.float32)
+    w, x = np.zeros((WIDTH, OUT), np.float32), np.eye(ROWS, WIDTH, dtype=np.float32)
+    # round-up: no scale is so small that its largest element saturates, which would be a bias.
+    means = {}
+    for rounding in ("stochastic", "nearest"):
+        made = compiled(program, STOCHASTIC | {"rule": "round-up", "gradient_rounding": rounding})
+        total, random = np.zeros((WIDTH, OUT)), [state(11)] if rounding == "stochastic" else []
+        for _ in range(n if random else 1):
+            to_w, _, _, *random = made(w, x, g, *random)
+            total += to_w
+        means[rounding] = total / (n if rounding == "stochastic" else 1)
+    step = 2.0 ** -2  # of e5m2, from 1 to 2, under any power of two
+    bound = step * math.sqrt(math.log(2 * g.size / 1e-9) / (2 * n))
+    assert np.abs(means["stochastic"] - g).max() < bound
+    assert np.abs(means["nearest"] - g).max() > 2 * bound
+
+
+@pytest.mark.parametrize("size", [4, 16, 64])
+@pytest.mark.parametrize("rows", [64, 40])  # 40: padded with zeros
+def test_a_rotated_product_is_the_product_where_nothing_is_rounded(size, rows, tmp_path):
+    """Integers of -1 to 1 become multiples of size^-1/2 within size^1/2 of 0, which MXINT8 has exactly:
+    the product of rotated sides is that of the sides in f64."""
+    rng = np.random.default_rng(size)
+    w, x, g = (rng.integers(-1, 2, shape).astype(np.float32) for shape in ((32, 32), (rows, 32), (rows, 32)))
+    program = tmp_path / "step.mlir"
+    program.write_text(jax.jit(step).lower(w, x, g).as_text(debug_info=True))
+    for backend in ("compiled", "reference"):
+        made = compiled(program, {"weights": "mxint8", "hadamard": size, "gradient_rounding": "stochastic"}, backend)
+        to_w, to_x, _, _ = made(w, x, g, state(5))
+        np.testing.assert_array_equal(to_w, x.T.astype(np.float64) @ g)
+        np.testing.assert_array_equal(to_x, g.astype(np.float64) @ w.T)
+
+
+def test_rotation_spreads_outliers_by_signs_of_the_seed(program, arrays):
+    """Against the matrix by hand: signs of XLA's numbers, Sylvester's matrix."""
+    two = np.array([[1, 1], [1, -1]])
+    matrix = np.kron(np.kron(two, two), np.kron(two, two)) / 4
+    w, x, g = arrays
+    e4m3 = ml_dtypes.float8_e4m3fn
+    made = compiled(program, {"weights": "mxfp8_e4m3", "hadamard": 16})
+    for seed in (1, 2):
+        to_w, _, _, after = made(w, x, g, state(seed))
+        signs = 1 - 2.0 * (random_numbers(state(seed), (16,)) & 1)
+        rotation = np.kron(np.eye(ROWS // 16), signs[:, None] * matrix)
+        expected = blocks((x.T @ rotation).astype(np.float32), e4m3) @ blocks((g.T @ rotation).astype(np.float32), e4m3).T
+        # Sums of 16 f32 are in an order of their own: one rounding in many may go another way.
+        assert np.linalg.norm(to_w - expected) < 2e-3 * np.linalg.norm(expected)
+        assert np.linalg.norm(to_w - x.T @ g) > 1e-2 * np.linalg.norm(expected)
+        np.testing.assert_array_equal(after, state(seed, 4))
+
+
+@pytest.mark.parametrize("name", ["mxfp8-training", "nvfp4-training"])
+def test_named_recipes_train(name, program, arrays):
+    w, x, g = arrays
+    made = module.compile(program, recipe=name, parameters="^w")
+    to_w, to_x, _, _ = made(w, x, g, state(1))
+    bound = 0.1 if name == "mxfp8-training" else 0.3
+    assert np.linalg.norm(to_w - x.T @ g) < bound * np.linalg.norm(x.T @ g)
+    assert np.linalg.norm(to_x - g @ w.T) < bound * np.linalg.norm(g @ w.T)
+    reasons = "\n".join(dot.reason for dot in made.dots)
+    assert reasons.count("rounded stochastically") == 2
+    assert reasons.count("both sides rotated, 16 elements at a time") == (name == "nvfp4-training")
+
+
+def test_dots_that_no_state_reaches_are_left(tmp_path):
+    program = tmp_path / "called.mlir"
+    program.write_text("""
+func.func public @main(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %y = func.call @inner(%x, %w) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %y : tensor<32x32xf32>
+}
+func.func private @inner(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %g = stablehlo.negate %x : tensor<32x32xf32> loc("transpose(jvp())/neg")
+  %y = stablehlo.dot_general %g, %w, contracting_dims = [1] x [0]
+      : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %y : tensor<32x32xf32>
+}
+""")
+    report = json.loads(octavo("quantize", program, "--recipe", "mxfp8-training", "--both-activations", "--json"))
+    assert report["random"] == []
+    assert [dot["reason"] for dot in report["dots"]] == [
+        "random numbers are state of the program, and @inner is private; octavo-opt --inline may help"]
+
+
+@pytest.mark.parametrize("rule, message", [
+    ({"gradient_rounding": "stochastik"}, 'rules[0].gradient_rounding: no rounding of gradients "stochastik"; near it: '
+     "stochastic"),
+    ({"hadamard": 8}, "rules[0].hadamard: expected 4, 16, 64 or 256 elements, found 8"),
+    ({"hadamard": "16"}, 'rules[0].hadamard: expected 4, 16, 64 or 256 elements, found "16"'),
+    ({"hadamard": 2 ** 32 + 16}, "rules[0].hadamard: expected 4, 16, 64 or 256 elements, found 4294967312"),
+    ({"preset": "torchao-rceil", "gradient_rounding": "stochastic"}, 'the preset "torchao-rceil" decides the rounding'),
+    ({"weights": "fp8_tensor", "scaling": "delayed", "hadamard": 16}, "delayed scaling rounds to nearest"),
+    ({"weights": "fp8_tensor", "scaling": "delayed", "gradient_rounding": "stochastic"},
+     "delayed scaling rounds to nearest")])
+def test_rules_that_are_wrong(program, written, rule, message):
+    assert message in octavo("quantize", program, "--recipe", written({"weights": "mxfp8_e4m3"} | rule), code=3)
+
+
+def test_a_calibration_is_not_of_rotated_values(program, arrays, written, tmp_path):
+    for name, array in zip(("w", "x", "gradient"), arrays):
+        np.save(tmp_path / f"{name}.npy", array)
+    inputs = ",".join(f"{name}={tmp_path / name}.npy" for name in ("w", "x", "gradient"))
+    octavo("calibrate", program, "--inputs", inputs, "--parameters", "^w", "-o", tmp_path / "c.json")
+    rule = {"weights": "fp8_tensor", "scales": str(tmp_path / "c.json"), "hadamard": 16}
+    assert "a Hadamard transform changes the values" in octavo("quantize", program, "--recipe", written(rule), code=3)
