@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -26,13 +27,23 @@ using execution::Tensor;
 using execution::Value;
 using transforms::DotValue;
 
-/// Takes what the probes of probeDots see, one tensor at a time.
+/// Takes what the probes of probeResults and, in a later run, of probeDots see.
 class DotProbes : public execution::Probes {
 public:
-  DotProbes(std::vector<DotError>& dots, const std::vector<transforms::ProbedDot>& probed)
-      : dots(dots) {
+  explicit DotProbes(std::vector<DotError>& dots) : dots(dots) {}
+
+  /// Before the run of these.
+  void take(const std::vector<transforms::ProbedDot>& probed) {
     for (const transforms::ProbedDot& dot : probed)
       sides[dot.number] = dot.sides;
+  }
+
+  /// After the last run.
+  void end() {
+    for (const auto& [number, left] : unchanged)
+      if (!left.empty())
+        dots[number].accumulated = {};
+    unchanged.clear();
   }
 
   llvm::Error write(llvm::StringRef id, mlir::RankedTensorType /*type*/,
@@ -50,9 +61,17 @@ public:
               sides.at(number)[static_cast<std::size_t>(what)], tensor);
       break;
     case DotValue::Result:
+      addAccumulated(number, tensor);
+      addResult(dot, what, tensor);
+      break;
     case DotValue::WideResult:
       addResult(dot, what, tensor);
       break;
+    case DotValue::Unchanged: {
+      const runtime::FloatValues values(tensor);
+      unchanged[number].emplace_back(values.get().begin(), values.get().end());
+      break;
+    }
     }
     return llvm::Error::success();
   }
@@ -86,8 +105,21 @@ private:
     waiting.reset();
   }
 
+  /// One that runs more often than in the program as it is has no equal there.
+  void addAccumulated(std::size_t number, const Tensor& tensor) {
+    std::deque<std::vector<float>>& left = unchanged[number];
+    if (left.empty()) {
+      left.emplace_back();
+    } else if (!left.front().empty()) {
+      dots[number].accumulated.add(left.front(), runtime::FloatValues(tensor).get());
+      left.pop_front();
+    }
+  }
+
   std::vector<DotError>& dots;
   std::map<std::size_t, std::array<std::optional<transforms::OperandQuantization>, 2>> sides;
+  /// Of each dot what it gave, as often as it ran.
+  std::map<std::size_t, std::deque<std::vector<float>>> unchanged;
   std::mutex mutex;
   std::optional<Tensor> waiting;
 };
@@ -168,8 +200,17 @@ public:
     return transforms::dotGraph(module->lookupSymbol<mlir::func::FuncOp>(name));
   }
 
-  /// The outputs without quantization.
-  llvm::Expected<std::vector<Value>> unchanged() { return run(module->clone(), nullptr); }
+  /// The outputs without quantization; `probes` see what the dots give that `narrow` says are
+  /// quantized.
+  llvm::Expected<std::vector<Value>> unchanged(DotProbes& probes,
+                                               const transforms::DotReport& narrow) {
+    mlir::OwningOpRef<mlir::ModuleOp> copy = module->clone();
+    if (llvm::Error error = closeIn(*copy))
+      return std::move(error);
+    transforms::probeResults(*copy,
+                             [&](std::size_t number) { return narrow.dots[number].isQuantized; });
+    return run(std::move(copy), &probes);
+  }
 
   struct Quantized {
     mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -184,8 +225,8 @@ public:
     return result;
   }
 
-  /// Adds to `dots` what their probes see.
-  llvm::Error probe(std::vector<DotError>& dots) {
+  /// Has the probes see what the dots take and give.
+  llvm::Error probe(DotProbes& probes) {
     transforms::DotOptions inProgram = options.dots;
     inProgram.weightTime = transforms::WeightTime::InProgram;
     auto made = quantize(inProgram);
@@ -193,7 +234,7 @@ public:
       return made.takeError();
     if (llvm::Error error = closeIn(*made->module))
       return error;
-    DotProbes probes(dots, transforms::probeDots(*made->module));
+    probes.take(transforms::probeDots(*made->module));
     return run(std::move(made->module), &probes).takeError();
   }
 
@@ -217,7 +258,7 @@ public:
                       name, (*executable)->processes()));
     execution::Host host = options.host;
     execution::CheckReport unheard;
-    DotProbes ignoring(noDots, {});
+    DotProbes ignoring(noDots);
     host.checks = &unheard;
     host.probes = probes != nullptr ? probes : &ignoring;
     auto results = (*executable)->run(std::move(*given), host);
@@ -271,10 +312,10 @@ llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const
     return narrow.takeError();
   if (narrow->report.quantized() == 0)
     return runtime::failure(whyNoneIsQuantized(narrow->report));
-  if (!narrow->report.delayed.empty())
-    return runtime::failure("scales of earlier steps make the program one of other arguments and "
-                            "results, which says nothing of its dots' errors; quantize with scales "
-                            "of the values themselves");
+  if (!narrow->report.delayed.empty() || !narrow->report.random.empty())
+    return runtime::failure("scales of earlier steps and random numbers make the program one of "
+                            "other arguments and results, which says nothing of its dots' errors; "
+                            "quantize with scales of the values themselves, gradients to nearest");
 
   DotErrors errors{.dots = {}, .graph = runs.graph()};
   for (const transforms::DotRecord& record : narrow->report.dots)
@@ -288,7 +329,8 @@ llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const
   };
 
   next();
-  auto unchanged = runs.unchanged();
+  DotProbes probes(errors.dots);
+  auto unchanged = runs.unchanged(probes, narrow->report);
   if (!unchanged)
     return unchanged.takeError();
   next();
@@ -296,8 +338,9 @@ llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const
   if (!all)
     return all.takeError();
   next();
-  if (llvm::Error error = runs.probe(errors.dots))
+  if (llvm::Error error = runs.probe(probes))
     return std::move(error);
+  probes.end();
 
   const OutputError whole = outputError(*unchanged, *all);
   errors.error = whole.error;

@@ -28,6 +28,9 @@ struct DotError {
   std::array<analysis::QuantizationLoss, 2> sides;
   /// Of what it gave, against the same dot of the same operands without quantization.
   analysis::LossSums result;
+  /// Of what it gave, against what it gives in the run of the program as it is: with the errors of
+  /// the dots before it. No values where it did not run equally often in both.
+  analysis::LossSums accumulated;
   /// 1 - E' / E (see DotErrors::error), where E' is the error with this dot alone left as it is.
   /// Negative where the program is farther from f32 then. None: the dot is left or did not run, E
   /// is 0, or a NaN or Inf stands in one of the runs and not in the other.
@@ -59,10 +62,11 @@ struct DotErrorOptions {
 /// Runs a function of a module without quantization, quantized, quantized with probes on its dots,
 /// and once more for each quantized dot that runs. `values`, one an argument, are those of the
 /// unchanged function. Besides them it holds a quantized copy of each weight, what one run takes,
-/// and for one dot at a time its result and 9 bytes for each element of an operand.
+/// for one dot at a time its result and 9 bytes for each element of an operand, and until the third
+/// run is over, in f32, what each quantized dot gave in the first.
 ///
-/// The error: no dot is quantized; scales are delayed; the function is one for several processes;
-/// what quantizeDots, the backend and the runs say.
+/// The error: no dot is quantized; scales are delayed or numbers random; the function is one for
+/// several processes; what quantizeDots, the backend and the runs say.
 llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function,
                                     std::span<const execution::Value> values,
                                     const DotErrorOptions& options);

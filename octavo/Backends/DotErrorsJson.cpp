@@ -49,11 +49,13 @@ Json json(const DotErrors& errors) {
                 {"runs", dot.runs},
                 {"share", numberOrNull(dot.share)},
                 {"sqnr", nullptr},
+                {"sqnr_to_f32", nullptr},
                 {"lhs", nullptr},
                 {"rhs", nullptr},
                 {"from", Json::array()}};
     if (dot.runs > 0) {
       row["sqnr"] = numberOrNull(dot.result.sqnr());
+      row["sqnr_to_f32"] = numberOrNull(dot.accumulated.sqnr());
       row["lhs"] = sideJson(dot, 0);
       row["rhs"] = sideJson(dot, 1);
     }

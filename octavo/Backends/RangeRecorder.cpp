@@ -1,6 +1,7 @@
 #include "octavo/Backends/RangeRecorder.h"
 
 #include "octavo/Reference/Elements.h"
+#include "octavo/Transforms/ProbeDots.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,10 +47,11 @@ RangeRecorder::RangeRecorder(std::vector<transforms::CalibratedSide> probed, Col
 
 llvm::Error RangeRecorder::write(llvm::StringRef id, mlir::RankedTensorType /*type*/,
                                  const execution::Tensor& tensor) {
-  const auto number = transforms::calibrationProbeNumber({id.data(), id.size()});
-  if (!number || *number >= probed.size())
+  const auto seen = transforms::probedValue(id);
+  if (!seen || seen->first >= probed.size())
     return llvm::Error::success();
-  const transforms::CalibratedSide& side = probed[*number];
+  const std::size_t number = seen->first;
+  const transforms::CalibratedSide& side = probed[number];
   std::vector<float> widened;
   std::span<const float> values;
   if (tensor.type == numerics::ElementType(format::element("f32"))) {
@@ -78,7 +80,7 @@ llvm::Error RangeRecorder::write(llvm::StringRef id, mlir::RankedTensorType /*ty
     raise(own.columnAmax, values, tensor.shape, side.contracting.front());
   }
   const std::scoped_lock lock(mutex);
-  found.tensors[*number].merge(own);
+  found.tensors[number].merge(own);
   return llvm::Error::success();
 }
 

@@ -2,35 +2,13 @@
 
 #include "octavo/Dialect/Interpreter/Interpreter.h"
 #include "octavo/Transforms/DotChoice.h"
+#include "octavo/Transforms/ProbeDots.h"
 #include "octavo/Transforms/StaticScales.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <charconv>
-
 namespace octavo::transforms {
-
-namespace {
-
-constexpr std::string_view kPrefix = "octavo.calibrate.";
-
-} // namespace
-
-std::string calibrationProbeName(std::size_t number) {
-  return std::string(kPrefix) + std::to_string(number);
-}
-
-std::optional<std::size_t> calibrationProbeNumber(std::string_view name) {
-  if (!name.starts_with(kPrefix))
-    return std::nullopt;
-  std::size_t number = 0;
-  name.remove_prefix(kPrefix.size());
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size())
-    return std::nullopt;
-  return number;
-}
 
 llvm::Expected<std::vector<CalibratedSide>>
 addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& options) {
@@ -54,8 +32,9 @@ addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& optio
       hasActivations |= !side.isWeight();
       stablehlo::DotGeneralOp op = dot.op();
       mlir::OpBuilder builder(op);
-      interpreter::ProbeOp::create(builder, op.getLoc(), side.value(),
-                                   calibrationProbeName(probed.size()));
+      interpreter::ProbeOp::create(
+          builder, op.getLoc(), side.value(),
+          dotProbeName(probed.size(), side.index == 0 ? DotValue::Lhs : DotValue::Rhs));
       probed.push_back({name,
                         side.index == 0 ? "lhs" : "rhs",
                         {side.contracting.begin(), side.contracting.end()}});

@@ -5,9 +5,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace octavo::transforms {
@@ -19,12 +17,6 @@ struct CalibratedSide {
   std::vector<std::int64_t> contracting; ///< axes of the tensor
 };
 
-/// The name of the probe on the side of that number, which is its place in what
-/// addCalibrationProbes gives.
-std::string calibrationProbeName(std::size_t number);
-/// The number of a probe of that name; nothing if it is another one.
-std::optional<std::size_t> calibrationProbeNumber(std::string_view name);
-
 struct CalibrationProbeOptions {
   /// Arguments whose name it finds (RE2) are weights, besides those marked octavo.parameter.
   std::string parameters;
@@ -33,7 +25,8 @@ struct CalibrationProbeOptions {
 
 /// Adds a probe (interpreter.probe) on each side of a dot that is of f32, bf16 or f16 and no
 /// weight, moved about at most, or a weight that is wanted. The error: `parameters` is no regular
-/// expression, or there is no side that is no weight.
+/// expression, or there is no side that is no weight. The number in a probe's name (ProbeDots.h) is
+/// the side's place in what it gives.
 llvm::Expected<std::vector<CalibratedSide>>
 addCalibrationProbes(mlir::ModuleOp module, const CalibrationProbeOptions& options);
 

@@ -30,6 +30,10 @@ static std::optional<OperandQuantization> quantizationOf(mlir::Value operand) {
           type, *elementFormat(mlir::getElementTypeOrSelf(quantize.getOperand().getType())))};
 }
 
+static void probe(mlir::OpBuilder& builder, mlir::Value value, std::size_t number, DotValue what) {
+  interpreter::ProbeOp::create(builder, value.getLoc(), value, dotProbeName(number, what));
+}
+
 std::vector<ProbedDot> probeDots(mlir::ModuleOp module) {
   llvm::SmallVector<ir::DotGeneralOp> dots;
   module.walk([&](ir::DotGeneralOp op) {
@@ -40,23 +44,33 @@ std::vector<ProbedDot> probeDots(mlir::ModuleOp module) {
   for (ir::DotGeneralOp op : dots) {
     const std::size_t number = *numberOfDot(op);
     mlir::OpBuilder builder(op);
-    const auto probe = [&](mlir::Value value, DotValue what) {
-      interpreter::ProbeOp::create(builder, op.getLoc(), value,
-                                   builder.getStringAttr(kPrefix + llvm::Twine(number) + "/" +
-                                                         llvm::Twine(static_cast<int>(what))));
-    };
     const mlir::Value lhs = wideOperand(op.getLhs()), rhs = wideOperand(op.getRhs());
-    probe(lhs, DotValue::Lhs);
-    probe(rhs, DotValue::Rhs);
+    probe(builder, lhs, number, DotValue::Lhs);
+    probe(builder, rhs, number, DotValue::Rhs);
     builder.setInsertionPointAfter(op);
-    probe(op.getResult(), DotValue::Result);
+    probe(builder, op.getResult(), number, DotValue::Result);
     auto wide = stablehlo::DotGeneralOp::create(
         builder, op.getLoc(), op.getResult().getType(), lhs, rhs, op.getDotDimensionNumbers(),
         /*precision_config=*/nullptr, /*algorithm=*/nullptr);
-    probe(wide.getResult(), DotValue::WideResult);
+    probe(builder, wide.getResult(), number, DotValue::WideResult);
     probed.push_back({number, {quantizationOf(op.getLhs()), quantizationOf(op.getRhs())}});
   }
   return probed;
+}
+
+void probeResults(mlir::ModuleOp module, llvm::function_ref<bool(std::size_t)> isWanted) {
+  module.walk([&](stablehlo::DotGeneralOp op) {
+    const auto number = numberOfDot(op);
+    if (!number || !isWanted(*number))
+      return;
+    mlir::OpBuilder builder(op.getContext());
+    builder.setInsertionPointAfter(op);
+    probe(builder, op.getResult(), *number, DotValue::Unchanged);
+  });
+}
+
+std::string dotProbeName(std::size_t number, DotValue value) {
+  return (kPrefix + llvm::Twine(number) + "/" + llvm::Twine(static_cast<int>(value))).str();
 }
 
 std::optional<std::pair<std::size_t, DotValue>> probedValue(llvm::StringRef probe) {

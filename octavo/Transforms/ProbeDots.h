@@ -4,20 +4,22 @@
 #include "octavo/Numerics/Scaled.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace octavo::transforms {
 
-/// What a probe of a dot sees: its operands before they are quantized, its result, and what it
-/// gives in their format without quantization.
-enum class DotValue : std::uint8_t { Lhs, Rhs, Result, WideResult };
+/// What a probe of a dot sees: its operands before they are quantized, its result, what it gives
+/// in their format without quantization, and its result in a program that nobody has quantized.
+enum class DotValue : std::uint8_t { Lhs, Rhs, Result, WideResult, Unchanged };
 
 /// How an operand is quantized.
 struct OperandQuantization {
@@ -35,7 +37,13 @@ struct ProbedDot {
 /// program gives what it gave.
 std::vector<ProbedDot> probeDots(mlir::ModuleOp module);
 
-/// The dot's number and value that a probe's name stands for; none where probeDots has not made it.
+/// Puts interpreter.probe on the results of those numbered dots of a module that is not quantized,
+/// of which all extents are known.
+void probeResults(mlir::ModuleOp module, llvm::function_ref<bool(std::size_t)> isWanted);
+
+/// The name of a probe of that value, of the dot or the entry of a list of that number.
+std::string dotProbeName(std::size_t number, DotValue value);
+/// The number and value of a name that dotProbeName has made; none of another.
 std::optional<std::pair<std::size_t, DotValue>> probedValue(llvm::StringRef probe);
 
 } // namespace octavo::transforms

@@ -107,7 +107,8 @@ class Program(LoadedProgram):
         """Where the error comes from if the program's dots are quantized so: what ``octavo run --compare
         f32 --per-op --json`` has under ``per_op`` (docs/commands/run.md), on these arguments, which are
         those of a call. ``dots`` in it is a list of dicts, one a dot, in the order of the program, with
-        the SQNR (dB) of its result and of both operands, their amax, the shares of their elements that
+        the SQNR (dB) of its result, alone and with the errors of the dots before it, and of both
+        operands, their amax, the shares of their elements that
         saturated and underflowed, and ``share``, the dot's share of the final error; None where there is
         no figure. ``quantize`` or ``recipe`` and the options after them are those of ``octavo.compile``,
         and what was bound there is a weight.

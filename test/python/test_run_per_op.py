@@ -138,7 +138,7 @@ def options_of(network, case):
 def test_figures_of_each_dot(network, case, backend):
     options, formats = options_of(network, case)
     report = network.per_op("--backend", backend, *options)
-    reference, _ = network.expected({})
+    reference, unchanged = network.expected({})
     output, seen = network.expected(formats)
     error = squared_error(reference, output)
     assert report["error"] == pytest.approx(error, rel=1e-3) and report["non_finite"] == 0
@@ -164,12 +164,14 @@ def test_figures_of_each_dot(network, case, backend):
             if chosen.startswith("mx"):
                 assert found["saturated"] == pytest.approx(saturated(wide, chosen) / wide.size, abs=near)
         assert dot["sqnr"] == pytest.approx(sqnr(*seen[name]["result"]), abs=0.01)
+        assert dot["sqnr_to_f32"] == pytest.approx(
+            sqnr(unchanged[name]["result"][1], seen[name]["result"][1]), abs=0.02)
         without, _ = network.expected({n: f for n, f in formats.items() if n != name})
         assert dot["share"] == pytest.approx(1 - squared_error(reference, without) / error, abs=2e-3)
     if case == "mixed":
         left = dots[NAMES["b"]]
         assert not left["quantized"] and left["runs"] == 0 and left["reason"].endswith("for comparison")
-        assert left["share"] is left["sqnr"] is left["lhs"] is left["rhs"] is None
+        assert left["share"] is left["sqnr"] is left["sqnr_to_f32"] is left["lhs"] is left["rhs"] is None
     assert report["sum_of_shares"] == pytest.approx(
         sum(dot["share"] or 0 for dot in report["dots"]), abs=1e-12)
 
@@ -247,7 +249,15 @@ def test_a_dot_that_runs_several_times_and_one_that_does_not(tmp_path, backend):
         signal_power, noise = signal_power + (wide**2).sum(), noise + ((narrow - wide)**2).sum()
         signal_in, noise_in = signal_in + (y**2).sum(), noise_in + ((quantize(y) - y)**2).sum()
         y = narrow * np.float32(0.5)
+    # With all errors before it: against the loop as it is, turn by turn.
+    signal_f32 = noise_f32 = 0.0
+    y = exact = x
+    for _ in range(3):
+        wide, narrow = exact @ w.T, quantize(y) @ quantize(w).T
+        signal_f32, noise_f32 = signal_f32 + (wide**2).sum(), noise_f32 + ((narrow - wide)**2).sum()
+        y, exact = narrow * np.float32(0.5), wide * np.float32(0.5)
     turn = dots["turn"]
+    assert turn["sqnr_to_f32"] == pytest.approx(10 * np.log10(signal_f32 / noise_f32), abs=0.02)
     assert turn["runs"] == 3 and turn["lhs"]["values"] == 3 * x.size
     assert turn["sqnr"] == pytest.approx(10 * np.log10(signal_power / noise), abs=0.02)
     assert turn["lhs"]["sqnr"] == pytest.approx(10 * np.log10(signal_in / noise_in), abs=0.02)
@@ -284,7 +294,8 @@ def test_minilm_beside_numpy():
 def test_the_table(network):
     text = network.run("--quantize", "mxfp8_e4m3")
     for name in ("first/a", "first/b", "second/c", "second/d"):
-        assert re.search(rf"^{name} +mxfp8_e4m3 +-?[\d.]+ % +[\d.]+ ", text, re.M), text
+        assert re.search(rf"^{name} +mxfp8_e4m3 +-?[\d.]+ % +[\d.]+ +[\d.]+ ", text, re.M), text
+    assert "result dB  to f32 dB  weight dB" in text
     assert "4 of 4 quantized" in text and "Share: of the squared relative error of the outputs" in text
 
 
@@ -325,6 +336,7 @@ def test_the_page(network):
     assert all(0 <= x and x + width <= 360 for x, width in found.boxes)
     words = " ".join(found.words)
     assert "net/ first/ a/ dot" in words and "net/ <script>d&</ script>/ dot" in words
+    assert words.count("to f32, dB") == 4
     assert "nan" not in words.lower().split() and "inf" not in words.lower().split()
 
 

@@ -233,3 +233,8 @@ def test_a_calibration_is_not_of_rotated_values(program, arrays, written, tmp_pa
     octavo("calibrate", program, "--inputs", inputs, "--parameters", "^w", "-o", tmp_path / "c.json")
     rule = {"weights": "fp8_tensor", "scales": str(tmp_path / "c.json"), "hadamard": 16}
     assert "a Hadamard transform changes the values" in octavo("quantize", program, "--recipe", written(rule), code=3)
+
+def test_errors_of_dots_are_of_programs_without_random_numbers(program, arrays):
+    made = module.compile(program)
+    with pytest.raises(module.ProgramError, match="gradients to nearest"):
+        made.dot_errors(*arrays, recipe={"rules": [STOCHASTIC]}, parameters="^w")

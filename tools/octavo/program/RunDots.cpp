@@ -110,8 +110,9 @@ std::string formatsText(const transforms::DotRecord& dot) {
 
 std::string text(const DotErrors& errors) {
   const std::vector<std::string> names = shortNames(errors);
-  TextTable table = {{"dot", "formats", "share", "result dB", "weight dB", "amax", "saturated",
-                      "underflowed", "activation dB", "amax", "saturated", "underflowed"}};
+  TextTable table = {{"dot", "formats", "share", "result dB", "to f32 dB", "weight dB", "amax",
+                      "saturated", "underflowed", "activation dB", "amax", "saturated",
+                      "underflowed"}};
   bool hasPair = false;
   for (std::size_t i = 0; i < errors.dots.size(); ++i) {
     const DotError& dot = errors.dots[i];
@@ -124,6 +125,7 @@ std::string text(const DotErrors& errors) {
     } else {
       row.push_back(dot.share ? fmt::format("{:.1f} %", 100 * *dot.share) : "-");
       row.push_back(decibels(dot.result));
+      row.push_back(decibels(dot.accumulated));
       const std::size_t weight = weightSide(dot.record);
       hasPair |= !dot.record.isWeight[weight];
       addSide(dot, weight, row);

@@ -220,6 +220,7 @@ std::string figures(const DotError& dot) {
   text += row(
       "SQNR, dB", [&](std::size_t side) { return ifNarrow(side, sqnrText(loss(side).sums)); },
       sqnrText(dot.result));
+  text += row("to f32, dB", [](std::size_t) { return ""; }, sqnrText(dot.accumulated));
   text += row(
       "amax", [&](std::size_t side) { return fmt::format("{:.4g}", loss(side).sums.amax); },
       fmt::format("{:.4g}", dot.result.amax));
@@ -307,8 +308,9 @@ std::string dotsPage(const DotErrors& errors, const DotsPageTitle& title) {
   page += "<p class=\"soft\">Share: what goes of the squared relative error of the outputs when "
           "this dot alone is left as it is. Shares need not sum to 100 %; a negative one says that "
           "the error grows. dB: signal to quantization noise, of an operand by its own "
-          "quantization, of a result against the same dot of the same operands unquantized. "
-          "Saturated and underflowed: shares of the elements.</p>\n";
+          "quantization, of a result against the same dot of the same operands unquantized; to "
+          "f32: of a result against that of the program as it is, with the errors of all dots "
+          "before it. Saturated and underflowed: shares of the elements.</p>\n";
   if (!errors.graph.order.empty())
     page += "<h2>The network</h2>\n" + Drawing(errors, names).svg();
   return page + cards(errors) + text::pageEnd("octavo run --compare f32 --per-op");
