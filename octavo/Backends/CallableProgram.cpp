@@ -1,10 +1,12 @@
 #include "octavo/Backends/CallableProgram.h"
 
-#include "octavo/Backends/OpenExtents.h"
+#include "octavo/Backends/Backends.h"
 #include "octavo/Dialect/Donation.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Execution/Savable.h"
+#include "octavo/Pipelines/Compiled.h"
+#include "octavo/Reference/Interpreter.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/Program.h"
 #include "octavo/Transforms/RecoverScaled.h"
@@ -14,6 +16,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 namespace octavo::backends {
 
@@ -40,8 +44,27 @@ llvm::Expected<std::vector<CallableProgram::Result>> resultsOf(mlir::func::FuncO
   return results;
 }
 
-std::vector<std::vector<std::int64_t>> shapesOf(std::span<const Value> values) {
-  std::vector<std::vector<std::int64_t>> shapes;
+/// An extent that is the number of items.
+constexpr std::int64_t kItems = -1;
+
+/// The extents of open arguments that are the number of items, and what it is: the first axes, as
+/// far as they are as long as the first of them. 0 where there is none.
+std::int64_t findItems(Shapes& shapes, std::span<const runtime::Argument> arguments) {
+  std::int64_t items = 0;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const std::vector<std::int64_t>& open = arguments[i].shape;
+    if (open.empty() || !mlir::ShapedType::isDynamic(open.front()))
+      continue;
+    if (items == 0)
+      items = shapes[i].front();
+    if (shapes[i].front() == items)
+      shapes[i].front() = kItems;
+  }
+  return items;
+}
+
+Shapes shapesOf(std::span<const Value> values) {
+  Shapes shapes;
   for (const Value& value : values)
     shapes.push_back(value.isTensor() ? value.tensor().shape : value.scaled().shape);
   return shapes;
@@ -98,6 +121,13 @@ CallableProgram::make(std::shared_ptr<mlir::MLIRContext> context, runtime::Progr
       if (isDonatedTo(*function, i, result))
         made->donated.emplace(i, result);
   made->isOpen = hasOpenExtents(*function);
+  if (made->isOpen) {
+    made->assertions = assertionsOf(module, made->functionName);
+    if (const std::string use = usesOfExtents(module); !use.empty())
+      made->whyNotForItems = "'" + use + "' takes extents for numbers";
+    else if (made->backend != find("compiled"))
+      made->whyNotForItems = "the backend is not the compiled one";
+  }
   if (!made->isOpen) {
     made->missedDots = transforms::missedDots(module, made->functionName);
     auto prepared = made->compiled(std::move(made->file.program));
@@ -158,8 +188,83 @@ CallableProgram::compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const {
                   !explanation.interpretedWhole.empty() || !explanation.interpreted.empty()};
 }
 
+/// `shapes` has the items marked.
+llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(const Shapes& shapes) {
+  // Primes, so that what is as many for each item is known by its factor.
+  constexpr std::int64_t kNumbers[] = {1009, 1013};
+  mlir::OwningOpRef<mlir::ModuleOp> modules[2];
+  std::vector<Result> results[2];
+  for (const std::size_t i : {0, 1}) {
+    Shapes closed = shapes;
+    for (std::vector<std::int64_t>& shape : closed)
+      std::ranges::replace(shape, kItems, kNumbers[i]);
+    modules[i] = file.program->clone();
+    auto function = modules[i]->lookupSymbol<mlir::func::FuncOp>(functionName);
+    if (llvm::Error error = closeExtents(function, closed))
+      return std::move(error);
+    auto found = resultsOf(function);
+    if (!found)
+      return found.takeError();
+    results[i] = std::move(*found);
+  }
+  auto executable =
+      pipelines::compileForItems({*modules[0], kNumbers[0]}, {*modules[1], kNumbers[1]},
+                                 functionName, reference::evaluateOperation);
+  if (!executable)
+    return executable.takeError();
+  ForItems made{.shapes = shapes,
+                .results = std::move(results[0]),
+                .axes = {},
+                .executable = std::move(*executable)};
+  for (std::size_t i = 0; i < made.results.size(); ++i) {
+    std::vector<std::int64_t>& shape = made.results[i].shape;
+    const auto differs = std::ranges::mismatch(shape, results[1][i].shape).in1;
+    made.axes.push_back(differs == shape.end() ? -1 : static_cast<int>(differs - shape.begin()));
+    if (differs != shape.end())
+      *differs /= kNumbers[0];
+  }
+  return made;
+}
+
+/// Nothing where there is none for such shapes. The error is an assertion that does not hold.
+llvm::Expected<std::optional<CallableProgram::Prepared>>
+CallableProgram::preparedForItems(const Shapes& shapes) {
+  constexpr std::int64_t kMostItems = std::numeric_limits<std::int32_t>::max();
+  Shapes marked = shapes;
+  const std::int64_t items = isOpen ? findItems(marked, taken) : 0;
+  if (items < 1 || items > kMostItems)
+    return std::nullopt;
+  auto found =
+      std::ranges::find_if(forItems, [&](const ForItems& each) { return each.shapes == marked; });
+  if (found == forItems.end()) {
+    if (!whyNotForItems.empty())
+      return std::nullopt;
+    auto made = compiledForItems(marked);
+    if (!made) {
+      whyNotForItems = llvm::toString(made.takeError());
+      return std::nullopt;
+    }
+    forItems.push_front(std::move(*made));
+    if (forItems.size() > kMostVersions)
+      forItems.pop_back();
+    found = forItems.begin();
+  }
+  forItems.splice(forItems.begin(), forItems, found);
+  if (assertions) {
+    mlir::OwningOpRef<mlir::ModuleOp> checked = assertions->clone();
+    if (llvm::Error error =
+            closeExtents(checked->lookupSymbol<mlir::func::FuncOp>(functionName), shapes))
+      return std::move(error);
+  }
+  Prepared prepared{found->results, found->executable, false};
+  for (std::size_t i = 0; i < prepared.results.size(); ++i)
+    if (found->axes[i] >= 0)
+      prepared.results[i].shape[static_cast<std::size_t>(found->axes[i])] *= items;
+  return prepared;
+}
+
 llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(std::span<const Value> values) {
-  const auto shapes = isOpen ? shapesOf(values) : std::vector<std::vector<std::int64_t>>();
+  const Shapes shapes = isOpen ? shapesOf(values) : Shapes();
   const std::lock_guard lock(usingContext);
   const auto found =
       std::ranges::find_if(versions, [&](const Version& each) { return each.shapes == shapes; });
@@ -167,14 +272,20 @@ llvm::Expected<CallableProgram::Prepared> CallableProgram::prepare(std::span<con
     versions.splice(versions.begin(), versions, found);
     return versions.front().prepared;
   }
-  mlir::OwningOpRef<mlir::ModuleOp> module = file.program->clone();
-  if (llvm::Error error =
-          closeExtents(module->lookupSymbol<mlir::func::FuncOp>(functionName), values))
-    return std::move(error);
-  auto prepared = compiled(std::move(module));
+  auto prepared = preparedForItems(shapes);
   if (!prepared)
-    return prepared;
-  versions.push_front({shapes, std::move(*prepared)});
+    return prepared.takeError();
+  if (!*prepared) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = file.program->clone();
+    if (llvm::Error error =
+            closeExtents(module->lookupSymbol<mlir::func::FuncOp>(functionName), shapes))
+      return std::move(error);
+    auto made = compiled(std::move(module));
+    if (!made)
+      return made;
+    *prepared = std::move(*made);
+  }
+  versions.push_front({shapes, std::move(**prepared)});
   if (versions.size() > kMostVersions)
     versions.pop_back();
   return versions.front().prepared;
@@ -197,6 +308,18 @@ std::optional<execution::Explanation> CallableProgram::explain() {
   if (versions.empty())
     return std::nullopt;
   return versions.front().prepared.executable->explain();
+}
+
+std::string CallableProgram::openExtents() {
+  const std::lock_guard lock(usingContext);
+  if (!isOpen || versions.empty())
+    return "";
+  const bool isForItems = std::ranges::any_of(forItems, [&](const ForItems& each) {
+    return each.executable == versions.front().prepared.executable;
+  });
+  if (isForItems)
+    return "any number of items";
+  return "compiled for each set of extents" + (whyNotForItems.empty() ? "" : ": " + whyNotForItems);
 }
 
 llvm::Error CallableProgram::save(const std::filesystem::path& folder) {

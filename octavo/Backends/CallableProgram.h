@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octavo/Backends/DotErrors.h"
+#include "octavo/Backends/OpenExtents.h"
 #include "octavo/Execution/Executable.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
@@ -82,7 +83,9 @@ public:
   const execution::Value& value(std::size_t argument) const { return *bound[argument]; }
 
   /// The executable for values, one an argument, and the types of its results. Where the program
-  /// leaves extents open, one is made for the extents of the values, and kept for the next ones.
+  /// leaves extents open, one is made for any number of items, which is the first extent of what
+  /// is open there, or if the program is not the same for each item, for the extents of the values;
+  /// it is kept for the next ones.
   struct Prepared {
     std::vector<Result> results;
     std::shared_ptr<execution::Executable> executable;
@@ -110,15 +113,27 @@ public:
   /// What it was compiled to, for the last values; nothing where extents are open and it was not
   /// called.
   std::optional<execution::Explanation> explain();
+  /// What becomes of open extents, for the last values: taken in a run, the explanation is then of
+  /// one item, or compiled for, and why. Empty where none are open.
+  std::string openExtents();
 
 private:
   CallableProgram() = default;
 
   struct Version {
-    std::vector<std::vector<std::int64_t>> shapes; ///< of the arguments; empty where none is open
+    Shapes shapes; ///< of the arguments; empty where none is open
     Prepared prepared;
   };
+  /// One for any number of items.
+  struct ForItems {
+    Shapes shapes;               ///< of the arguments, kItems where an extent is their number
+    std::vector<Result> results; ///< of one item
+    std::vector<int> axes;       ///< of the results, along which the items lie; -1: none
+    std::shared_ptr<execution::Executable> executable;
+  };
   llvm::Expected<Prepared> compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const;
+  llvm::Expected<ForItems> compiledForItems(const Shapes& shapes);
+  llvm::Expected<std::optional<Prepared>> preparedForItems(const Shapes& shapes);
 
   std::shared_ptr<mlir::MLIRContext> context;
   runtime::ProgramFile file;
@@ -134,8 +149,11 @@ private:
   std::vector<transforms::CalibratedSide> probedSides;
   std::vector<std::optional<execution::Value>> bound;
   bool isOpen = false;
-  std::mutex usingContext;     ///< it is one thread's at a time
-  std::list<Version> versions; ///< the last used first
+  std::mutex usingContext;      ///< it is one thread's at a time
+  std::list<Version> versions;  ///< the last used first
+  std::list<ForItems> forItems; ///< likewise
+  std::string whyNotForItems;   ///< why there are no more of them; empty: there may be
+  mlir::OwningOpRef<mlir::ModuleOp> assertions; ///< on extents (assertionsOf)
 };
 
 } // namespace octavo::backends

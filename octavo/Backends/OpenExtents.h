@@ -4,17 +4,33 @@
 #include "octavo/Execution/Value.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
 
+#include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace octavo::backends {
+
+using Shapes = std::vector<std::vector<std::int64_t>>;
 
 /// Whether an argument of the function has an extent that is not known.
 bool hasOpenExtents(mlir::func::FuncOp function);
 
-/// Takes the extents of the arguments from `values`, one an argument, and what follows from them
+/// Takes the extents of the arguments from `shapes`, one an argument, and what follows from them
 /// through the function. The error is RefineShapes'.
+llvm::Error closeExtents(mlir::func::FuncOp function, const Shapes& shapes);
 llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const execution::Value> values);
+
+/// What a program computes with extents that it leaves open, besides shapes: it may decide by them
+/// what else it computes. Empty where there is nothing of the kind; assertions are not.
+std::string usesOfExtents(mlir::ModuleOp program);
+
+/// The function alone with what it asserts of its extents, without results; the whole program where
+/// assertions stand in other functions. Null where there are none.
+mlir::OwningOpRef<mlir::ModuleOp> assertionsOf(mlir::ModuleOp program, llvm::StringRef function);
 
 } // namespace octavo::backends

@@ -1,6 +1,7 @@
 #include "octavo/Pipelines/Compiled.h"
 
 #include "octavo/Conversion/Steps/Explain.h"
+#include "octavo/Conversion/Steps/Items.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
@@ -24,6 +25,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <array>
 #include <malloc.h>
 #include <span>
 
@@ -258,6 +260,31 @@ llvm::Expected<std::unique_ptr<MachineCode>> compiledKernels(conversion::Lowered
 }
 
 } // namespace
+
+llvm::Expected<std::unique_ptr<execution::Executable>>
+compileForItems(ProgramOfItems one, ProgramOfItems other, llvm::StringRef name,
+                conversion::Evaluate evaluate) {
+  mlir::OwningOpRef<mlir::ModuleOp> modules[2];
+  conversion::LoweredItems lowered[2];
+  for (auto [source, module, made] : llvm::zip(std::array{one, other}, modules, lowered)) {
+    if (const std::string reason = whyInterpreted(source.program); !reason.empty())
+      return llvm::createStringError(reason);
+    module = source.program.clone();
+    if (llvm::Error error = simplify(*module))
+      return std::move(error);
+    auto program = conversion::lower(module->lookupSymbol<mlir::func::FuncOp>(name), evaluate);
+    if (!program)
+      return program.takeError();
+    made = {std::move(*program), source.items};
+  }
+  if (const auto why = conversion::openItems(lowered[0], lowered[1]))
+    return llvm::createStringError(*why);
+  auto code = compiledKernels(lowered[0].lowered);
+  if (!code)
+    return code.takeError();
+  return std::make_unique<CompiledProgram>(std::move(modules[0]), std::move(lowered[0].lowered),
+                                           std::move(*code));
+}
 
 llvm::Expected<std::unique_ptr<execution::Executable>>
 compileProgram(mlir::ModuleOp source, llvm::StringRef name, conversion::Evaluate evaluate,

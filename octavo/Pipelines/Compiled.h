@@ -14,4 +14,15 @@ compileProgram(mlir::ModuleOp program, llvm::StringRef function, conversion::Eva
                const execution::Backend& fallback,
                conversion::Guarding guarding = conversion::Guarding::None);
 
+/// A program whose open extents were made known as those of so many items.
+struct ProgramOfItems {
+  mlir::ModuleOp program;
+  std::int64_t items;
+};
+
+/// Compiles a function for any number of items (Conversion/Steps/Items.h).
+llvm::Expected<std::unique_ptr<execution::Executable>>
+compileForItems(ProgramOfItems one, ProgramOfItems other, llvm::StringRef function,
+                conversion::Evaluate evaluate);
+
 } // namespace octavo::pipelines

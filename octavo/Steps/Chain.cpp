@@ -2,6 +2,7 @@
 
 #include "octavo/Parallel/Loops.h"
 #include "octavo/Steps/Guards.h"
+#include "octavo/Steps/Product.h"
 
 #include <fmt/format.h>
 
@@ -46,24 +47,44 @@ Outcome RowStep::run(Frame& frame) const {
 }
 
 ChainStep::ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
-                     std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
-                     std::int64_t rowsOfRange, std::int64_t leastRows, std::size_t guard)
+                     std::vector<RangeSlot> slots, std::size_t bytesOfRow, Rows rows, bool isBatch,
+                     std::size_t guard)
     : Step(std::move(op)), slots(std::move(slots)), bytesOfRow(bytesOfRow), rows(rows),
-      rowsOfRange(rowsOfRange), mostRows(std::min(rows, rowsOfRange + leastRows)),
-      ranges(std::max<std::int64_t>(1, (rows - leastRows + rowsOfRange - 1) / rowsOfRange)),
-      guard(guard) {
+      isBatch(isBatch), guard(guard) {
   for (std::unique_ptr<RowStep>& step : steps) {
     links.push_back(step.get());
     all.add(std::move(step));
   }
 }
 
+/// The memory of a range stays in the second cache; each thread has as many ranges as the others.
+/// Products want whole tiles of rows, and all ranges in the order of sums that the whole has.
+ChainStep::Ranges ChainStep::rangesOf(std::int64_t all) const {
+  constexpr std::size_t kBytesOfRange = std::size_t{1024} * 1024;
+  constexpr std::int64_t kTile = 24, kFewest = 48;
+  const std::int64_t tile = isBatch ? 1 : kTile;
+  const std::int64_t least = isBatch ? 0 : kFewRows;
+  const auto fitting =
+      static_cast<std::int64_t>(kBytesOfRange / std::max<std::size_t>(1, bytesOfRow));
+  const auto cut = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
+  const std::int64_t threads = kernels::threadsOf({});
+  const std::int64_t wanted =
+      cut(cut(all, std::max(fitting, isBatch ? 1 : kFewest)), threads) * threads;
+  const std::int64_t rowsOfRange =
+      std::max(tile, cut(cut(all, std::max<std::int64_t>(1, wanted)), tile) * tile);
+  return {.count = std::max<std::int64_t>(1, (all - least + rowsOfRange - 1) / rowsOfRange),
+          .rows = rowsOfRange,
+          .most = std::min(all, rowsOfRange + least)};
+}
+
 StepFacts ChainStep::facts() const {
   if (links.size() == 1)
     return links.front()->facts();
-  std::string detail = fmt::format("{} links over {} rows", links.size(), rows);
-  if (ranges > 1)
-    detail += fmt::format(", {} at a time", rowsOfRange);
+  std::string detail = fmt::format("{} links over {} rows", links.size(), rows.count);
+  if (rows.isOpen)
+    detail += " of each item";
+  else if (const Ranges ranges = rangesOf(rows.count); ranges.count > 1)
+    detail += fmt::format(", {} at a time", ranges.rows);
   return {.kind = StepFacts::Kind::Chain, .detail = std::move(detail), .operations = 0};
 }
 
@@ -107,20 +128,22 @@ Outcome ChainStep::run(Frame& frame) const {
   for (const RowStep* link : links)
     if (Outcome outcome = link->prepare(frame); !outcome)
       return outcome;
+  const std::int64_t whole = rows.of(frame);
+  const Ranges ranges = rangesOf(whole);
   // Each link alone uses all threads.
-  if (ranges == 1 || ranges < kernels::threadsOf({})) {
-    place(frame.whole, {0, rows, rows}, rows);
+  if (ranges.count == 1 || ranges.count < kernels::threadsOf({})) {
+    place(frame.whole, {0, whole, whole}, whole);
     for (const RowStep* link : links) {
       const Timed time(links.size() == 1 ? nullptr : frame.host->profile, link,
                        Profile::Extent::Whole);
-      if (Outcome outcome = link->compute(frame, frame.whole, {0, rows, rows}, {}); !outcome)
+      if (Outcome outcome = link->compute(frame, frame.whole, {0, whole, whole}, {}); !outcome)
         return outcome;
     }
-    return guarded(frame.whole, rows);
+    return guarded(frame.whole, whole);
   }
   const execution::Host& host = *frame.host;
   FirstError failed;
-  parallel::forRanges(ranges, 1, [&](std::int64_t begin, std::int64_t end) {
+  parallel::forRanges(ranges.count, 1, [&](std::int64_t begin, std::int64_t end) {
     std::unique_ptr<Worker> worker = frame.workers.take();
     if (!worker)
       worker = std::make_unique<Worker>();
@@ -131,9 +154,9 @@ Outcome ChainStep::run(Frame& frame) const {
         failed.add(number, interruption(*this));
         break;
       }
-      const RowRange range{number * rowsOfRange,
-                           number + 1 == ranges ? rows : (number + 1) * rowsOfRange, rows};
-      place(*worker, range, mostRows);
+      const RowRange range{number * ranges.rows,
+                           number + 1 == ranges.count ? whole : (number + 1) * ranges.rows, whole};
+      place(*worker, range, ranges.most);
       for (const RowStep* link : links) {
         const Timed time(host.profile, timed(link), Profile::Extent::Piece);
         if (Outcome outcome = link->compute(frame, *worker, range, {.threads = 1}); !outcome) {
@@ -141,7 +164,7 @@ Outcome ChainStep::run(Frame& frame) const {
           break;
         }
       }
-      if (Outcome outcome = guarded(*worker, mostRows); !outcome)
+      if (Outcome outcome = guarded(*worker, ranges.most); !outcome)
         failed.add(number, std::move(outcome));
     }
     frame.workers.giveBack(std::move(worker));

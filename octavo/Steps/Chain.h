@@ -38,12 +38,11 @@ public:
     Slot slot;
     std::size_t offset, bytes;
   };
-  /// Ranges have `rowsOfRange` rows, the last one up to `leastRows` more. `bytesOfRow` is what the
-  /// slots take for one row, `guard` those among them, behind each slot's, that stay as they are
-  /// (Guards.h).
+  /// The rows are those of a matrix, or products of a batch. `bytesOfRow` is what the slots take
+  /// for one row, `guard` those among them, behind each slot's, that stay as they are (Guards.h).
   ChainStep(OperationTextPtr op, std::vector<std::unique_ptr<RowStep>> steps,
-            std::vector<RangeSlot> slots, std::size_t bytesOfRow, std::int64_t rows,
-            std::int64_t rowsOfRange, std::int64_t leastRows, std::size_t guard = 0);
+            std::vector<RangeSlot> slots, std::size_t bytesOfRow, Rows rows, bool isBatch,
+            std::size_t guard = 0);
   Outcome run(Frame& frame) const override;
   /// Of one link, what it is.
   StepFacts facts() const override;
@@ -52,6 +51,11 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
+  /// Ranges have `rows` rows, the last one up to `most`.
+  struct Ranges {
+    std::int64_t count, rows, most;
+  };
+  Ranges rangesOf(std::int64_t all) const;
   /// What a profile is told of.
   const Step* timed(const RowStep* link) const;
   /// `room` is how many rows the memory is for.
@@ -63,7 +67,8 @@ private:
   std::vector<const RowStep*> links; ///< the same
   std::vector<RangeSlot> slots;
   std::size_t bytesOfRow = 0;
-  std::int64_t rows = 0, rowsOfRange = 1, mostRows = 0, ranges = 1;
+  Rows rows;
+  bool isBatch = false;
   std::size_t guard = 0;
 };
 

@@ -51,7 +51,7 @@ public:
 private:
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution, Finishing finishing) const override;
-  std::int64_t finishedRows() const override { return shape.rows(); }
+  std::int64_t finishedRows(const Frame& /*frame*/) const override { return shape.rows(); }
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
   using Weights = std::vector<kernels::PackedMatrix>; ///< of each group

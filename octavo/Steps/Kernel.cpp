@@ -17,7 +17,7 @@ Outcome KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
   std::byte** const memory = worker.passed.data();
   for (std::size_t i = 0; i < slots.size(); ++i)
     memory[i] = worker.at(slots[i]);
-  const RowRange own = range.of(rows);
+  const RowRange own = range.of(rows.of(frame));
   if (execution.threads == 1 || own.size() <= grain)
     code(memory, own.begin, own.end);
   else

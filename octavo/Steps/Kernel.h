@@ -11,7 +11,7 @@ public:
   explicit KernelStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `grain` rows are worth handing to a thread.
   KernelStep(OperationTextPtr op, const KernelFunction& function, std::vector<Slot> arguments,
-             std::int64_t rows, std::int64_t grain, StepFacts known)
+             Rows rows, std::int64_t grain, StepFacts known)
       : RowStep(std::move(op)), function(&function), arguments(std::move(arguments)), rows(rows),
         grain(grain), known(std::move(known)) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
@@ -32,7 +32,8 @@ private:
     std::vector<Slot> arguments = {};
   } inPlace;
   std::vector<Slot> arguments;
-  std::int64_t rows = 0, grain = 1;
+  Rows rows;
+  std::int64_t grain = 1;
   StepFacts known = {.kind = StepFacts::Kind::Kernel};
 };
 

@@ -3,6 +3,7 @@
 
 #include "octavo/Steps/Step.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace octavo::steps {
@@ -13,6 +14,23 @@ struct Place {
   struct InMemory {
     numerics::ElementType type;
     std::vector<std::int64_t> shape;
+    /// Of an argument or result, the axis along which the items lie, of one of which the shape is;
+    /// -1: it is the same for any number of items.
+    int openAxis = -1;
+
+    std::vector<std::int64_t> shapeOf(std::int64_t items) const {
+      std::vector<std::int64_t> all = shape;
+      if (openAxis >= 0)
+        all[static_cast<std::size_t>(openAxis)] *= items;
+      return all;
+    }
+    bool fits(const std::vector<std::int64_t>& given, std::int64_t items) const {
+      const auto isExtent = [&](std::int64_t own, const std::int64_t& extent) {
+        const bool isOpen = &extent - given.data() == openAxis;
+        return extent == (isOpen ? own * items : own);
+      };
+      return std::ranges::equal(shape, given, isExtent);
+    }
   };
   std::optional<InMemory> memory = std::nullopt;
 };

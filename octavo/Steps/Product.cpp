@@ -86,8 +86,8 @@ void ProductStep::Finishing::finish(std::int64_t begin, std::int64_t end) const 
 Outcome ProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
                              const kernels::Execution& execution) const {
   // Several threads divide rows for the kernel anew: those of one product are few.
-  const bool isAtOnce = kernel != nullptr && execution.threads == 1 && finishedRows() != 0;
-  const Finishing finishing(isAtOnce ? kernel : nullptr, frame, worker, finishedRows());
+  const bool isAtOnce = kernel != nullptr && execution.threads == 1 && finishedRows(frame) != 0;
+  const Finishing finishing(isAtOnce ? kernel : nullptr, frame, worker, finishedRows(frame));
   if (Outcome outcome = multiply(frame, worker, range, execution, finishing); !outcome)
     return outcome;
   if (kernel == nullptr || isAtOnce)
@@ -167,15 +167,30 @@ MatrixProductStep::formOf(const Value& value) const {
 }
 
 tl::expected<void, std::string> MatrixProductStep::bind(const Binding& binding) const {
-  if (batch.size() != 1 || binding.slot != right.slot.number)
+  if (!batch.isOne() || binding.slot != right.slot.number)
     return {};
   return formOf(binding.value).map([](const auto&) {});
 }
 
+/// The products of so many items.
+void MatrixProductStep::repeatBatch(std::vector<kernels::BatchOffsets>& all,
+                                    std::int64_t items) const {
+  const std::size_t size = batch.offsets.size() * static_cast<std::size_t>(items);
+  for (std::size_t i = std::min(all.size(), size); i < size; ++i) {
+    const kernels::BatchOffsets& first = batch.offsets[i % batch.offsets.size()];
+    const auto turn = static_cast<std::ptrdiff_t>(i / batch.offsets.size());
+    all.push_back({first.left + turn * batch.item.left, first.right + turn * batch.item.right,
+                   first.c + turn * batch.item.c});
+  }
+  all.resize(size);
+}
+
 Outcome MatrixProductStep::prepare(Frame& frame) const {
-  if (batch.size() != 1)
-    return {};
   RightOperand& operand = rightOf(frame, number);
+  if (batch.isOpen)
+    repeatBatch(operand.batch, frame.items);
+  if (!batch.isOne())
+    return {};
   if (ahead) {
     operand.form = ahead;
     return {};
@@ -198,22 +213,24 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
   const T* a = worker.at<T>(left.slot) + left.offset;
   auto* c =
       worker.at<std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t, float>>(result);
-  if (batch.size() != 1) {
-    const RowRange own = range.of(static_cast<std::int64_t>(batch.size()));
+  const std::int64_t rowsNow = rows.of(frame);
+  if (!batch.isOne()) {
+    const auto& offsets = batch.isOpen ? rightOf(frame, number).batch : batch.offsets;
+    const RowRange own = range.of(static_cast<std::int64_t>(offsets.size()));
     kernels::multiplyBatch(a, worker.at<T>(right.slot) + right.offset, c,
-                           {.rows = rows,
+                           {.rows = rowsNow,
                             .depth = depth,
                             .columns = columns,
                             .leftStride = left.stride,
                             .rightDepthStride = right.depthStride,
                             .rightColumnStride = right.stride,
                             .cStride = columns},
-                           std::span(batch).subspan(static_cast<std::size_t>(own.begin),
-                                                    static_cast<std::size_t>(own.size())),
-                           execution, finishing.from(own.begin * rows));
+                           std::span(offsets).subspan(static_cast<std::size_t>(own.begin),
+                                                      static_cast<std::size_t>(own.size())),
+                           execution, finishing.from(own.begin * rowsNow));
     return {};
   }
-  const RowRange own = range.of(rows);
+  const RowRange own = range.of(rowsNow);
   const RightOperand& operand = rightOf(frame, number);
   const auto& matrix =
       operand.form ? *static_cast<const kernels::PackedMatrix*>(operand.form.get()) : operand.own;
@@ -239,9 +256,9 @@ Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange
   });
 }
 
-Outcome PackStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
+Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
                           const kernels::Execution& execution) const {
-  const RowRange own = range.of(rows);
+  const RowRange own = range.of(rows.of(frame));
   const std::span values(worker.at<const float>(from) + own.begin * plan.depth,
                          static_cast<std::size_t>(own.size() * plan.depth));
   kernels::PackedOperand& target = worker.packed[static_cast<std::size_t>(packed)];
@@ -279,34 +296,38 @@ Outcome PackStoredStep::run(Frame& frame) const {
   return {};
 }
 
-kernels::PackedOperand ScaledProductStep::pack(const numerics::ScaledTensor& scaled) const {
+kernels::PackedOperand ScaledProductStep::pack(const numerics::ScaledTensor& scaled,
+                                               std::int64_t count) const {
   kernels::PackedOperand right = isTransposed
                                      ? kernels::pack(transposed(scaled), kernels::Side::Right, plan)
                                      : kernels::pack(scaled, kernels::Side::Right, plan);
-  return rows > kFewRows ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
+  return count > kFewRows ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
 }
 
 tl::expected<std::shared_ptr<const kernels::PackedOperand>, std::string>
-ScaledProductStep::formOf(const Value& value) const {
+ScaledProductStep::formOf(const Value& value, std::int64_t count) const {
   // A plan is made of its operands' formats and the depth alone.
-  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, rows > kFewRows ? 1 : 0};
+  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, count > kFewRows ? 1 : 0};
   for (const kernels::OperandFormat* operand : {&plan.left, &plan.right})
     key.insert(key.end(),
                {reinterpret_cast<std::intptr_t>(operand->element),
                 reinterpret_cast<std::intptr_t>(operand->scale), operand->across, operand->along});
   return value.forms().of<kernels::PackedOperand>(
-      key,
-      [&]() -> tl::expected<kernels::PackedOperand, std::string> { return pack(value.scaled()); });
+      key, [&]() -> tl::expected<kernels::PackedOperand, std::string> {
+        return pack(value.scaled(), count);
+      });
 }
 
 Outcome ScaledProductStep::bind(const Binding& binding) const {
-  if (!std::holds_alternative<int>(weight) || binding.place != std::get<int>(weight))
+  // Which form open rows take is known in a run.
+  if (rows.isOpen || !std::holds_alternative<int>(weight) || binding.place != std::get<int>(weight))
     return {};
-  return formOf(binding.value).map([](const auto&) {});
+  return formOf(binding.value, rows.count).map([](const auto&) {});
 }
 
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   RightOperand& right = rightOf(frame, number);
+  const std::int64_t count = rows.of(frame);
   if (ahead) {
     right.form = ahead;
     return {};
@@ -315,23 +336,30 @@ Outcome ScaledProductStep::prepare(Frame& frame) const {
     std::vector<const Value*> owners;
     for (const Slot slot : {parts->elements, parts->scales, parts->outer.value_or(parts->scales)})
       owners.push_back(frame.owners[static_cast<std::size_t>(slot.number)]);
-    const auto made = [&] { return pack(tensorOf(frame.whole, *parts)); };
+    const auto made = [&] { return pack(tensorOf(frame.whole, *parts), count); };
     right.owner = Value();
     if (std::ranges::find(owners, nullptr) == owners.end())
-      right.form = packedParts.of(owners, made);
+      right.form = packedParts[count > kFewRows ? 1 : 0].of(owners, made);
     else
       right.form = std::make_shared<const kernels::PackedOperand>(made());
     return {};
   }
   const Value& value = frame.values[static_cast<std::size_t>(std::get<int>(weight))];
   // One that nobody else holds will not come again.
-  if (value.isShared()) {
-    if (auto shared = right.share(value, [&] { return formOf(value); }); !shared)
+  if (value.isShared() && !rows.isOpen) {
+    if (auto shared = right.share(value, [&] { return formOf(value, count); }); !shared)
       return failure(*this, shared.error());
     return {};
   }
   right.owner = Value();
-  right.form = std::make_shared<const kernels::PackedOperand>(pack(value.scaled()));
+  if (value.isShared()) {
+    auto form = formOf(value, count);
+    if (!form)
+      return failure(*this, form.error());
+    right.form = std::move(*form);
+    return {};
+  }
+  right.form = std::make_shared<const kernels::PackedOperand>(pack(value.scaled(), count));
   return {};
 }
 
@@ -340,7 +368,7 @@ Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange
                                     Finishing /*finishing*/) const {
   const auto& right =
       *static_cast<const kernels::PackedOperand*>(rightOf(frame, number).form.get());
-  const RowRange own = range.of(rows);
+  const RowRange own = range.of(rows.of(frame));
   kernels::multiply(plan, worker.packed[static_cast<std::size_t>(packed)], right,
                     std::span(worker.at<float>(result) + own.begin * columns,
                               static_cast<std::size_t>(own.size() * columns)),
@@ -360,8 +388,8 @@ execution::Multiplied multipliedOf(kernels::PlainType type) {
 }
 
 StepFacts MatrixProductStep::productFacts() const {
-  const auto count = static_cast<double>(batch.size());
-  const auto m = static_cast<double>(rows), k = static_cast<double>(depth),
+  const auto count = static_cast<double>(batch.offsets.size());
+  const auto m = static_cast<double>(rows.count), k = static_cast<double>(depth),
              n = static_cast<double>(columns);
   const double width = widthOf(plainType);
   const double rightWidth = right.codes ? 1 : width;
@@ -369,11 +397,11 @@ StepFacts MatrixProductStep::productFacts() const {
   const std::string_view name = names[static_cast<int>(plainType)];
   StepFacts facts{.kind = StepFacts::Kind::Product,
                   .detail = fmt::format("{} x {}{}", name, right.codes ? right.codes->name : name,
-                                        batch.size() == 1 ? "" : ", in batches"),
+                                        batch.isOne() ? "" : ", in batches"),
                   .bytes = count * (width * m * k + rightWidth * k * n + sizeof(float) * m * n),
                   .arithmetic = 2 * count * m * k * n,
                   .multiplied = multipliedOf(plainType)};
-  if (batch.size() == 1)
+  if (batch.isOne())
     facts.weight = {.slot = right.slot.number, .bytes = width * k * n};
   return facts;
 }
@@ -415,9 +443,9 @@ StepFacts PackStep::facts() const {
   return {.kind = StepFacts::Kind::Pack,
           .detail = formatName(plan.left, plan.depth),
           .operations = options ? 1 : 0,
-          .bytes = static_cast<double>(sizeof(float)) * static_cast<double>(rows) *
+          .bytes = static_cast<double>(sizeof(float)) * static_cast<double>(rows.count) *
                        static_cast<double>(plan.depth) +
-                   bytesOf(plan.left, rows, plan.depth)};
+                   bytesOf(plan.left, rows.count, plan.depth)};
 }
 
 StepFacts PackStoredStep::facts() const {
@@ -428,12 +456,12 @@ StepFacts PackStoredStep::facts() const {
 StepFacts ScaledProductStep::productFacts() const {
   const ScaledParts* const parts = std::get_if<ScaledParts>(&weight);
   const double weightBytes = bytesOf(plan.right, columns, plan.depth);
-  const double results = static_cast<double>(rows) * static_cast<double>(columns);
+  const double results = static_cast<double>(rows.count) * static_cast<double>(columns);
   return {
       .kind = StepFacts::Kind::Product,
       .detail = fmt::format("{} x {}, in {}", formatName(plan.left, plan.depth),
                             formatName(plan.right, plan.depth), arithmeticName(multipliedOf(plan))),
-      .bytes = bytesOf(plan.left, rows, plan.depth) + weightBytes + sizeof(float) * results,
+      .bytes = bytesOf(plan.left, rows.count, plan.depth) + weightBytes + sizeof(float) * results,
       .arithmetic = 2 * results * static_cast<double>(plan.depth),
       .multiplied = multipliedOf(plan),
       .weight = parts ? StepFacts::Weight{.slot = parts->elements.number, .bytes = weightBytes}

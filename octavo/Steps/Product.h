@@ -72,7 +72,7 @@ protected:
   virtual Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                            const kernels::Execution& execution, Finishing finishing) const = 0;
   /// That `multiply` finishes; 0 where it leaves that for the end.
-  virtual std::int64_t finishedRows() const = 0;
+  virtual std::int64_t finishedRows(const Frame& frame) const = 0;
   virtual StepFacts productFacts() const = 0;
   /// Without the epilogue.
   virtual void productFields(ProgramFields& fields) = 0;
@@ -94,10 +94,20 @@ public:
     /// Of a right side that is packed once, narrow floats: their format. Bf16 holds them.
     const format::ElementFormat* codes = nullptr;
   };
+  /// Products of a batch; where it is open, those of one item, and from item to item all lie
+  /// `item` farther.
+  struct Batch {
+    std::vector<kernels::BatchOffsets> offsets;
+    bool isOpen = false;
+    kernels::BatchOffsets item = {};
+
+    bool isOne() const { return !isOpen && offsets.size() == 1; }
+    Rows products() const { return {static_cast<std::int64_t>(offsets.size()), isOpen}; }
+  };
   /// `number` is of Frame::rights.
   MatrixProductStep(OperationTextPtr op, kernels::PlainType type, Side left, Side right,
-                    Slot result, std::int64_t rows, std::int64_t depth, std::int64_t columns,
-                    std::vector<kernels::BatchOffsets> batch, int number)
+                    Slot result, Rows rows, std::int64_t depth, std::int64_t columns, Batch batch,
+                    int number)
       : ProductStep(std::move(op)), plainType(type), left(left), right(right), result(result),
         rows(rows), depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
   Outcome bind(const Binding& binding) const override;
@@ -107,14 +117,15 @@ public:
 private:
   tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
   formOf(const Value& value) const;
+  void repeatBatch(std::vector<kernels::BatchOffsets>& all, std::int64_t items) const;
   kernels::PackedMatrix pack(const std::byte* memory, kernels::PackedMatrix&& old) const;
   template <typename T>
   Outcome multiplyAs(const Frame& frame, Worker& worker, RowRange range,
                      const kernels::Execution& execution, Finishing finishing) const;
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution, Finishing finishing) const override;
-  std::int64_t finishedRows() const override {
-    return rows * static_cast<std::int64_t>(batch.size());
+  std::int64_t finishedRows(const Frame& frame) const override {
+    return rows.of(frame) * batch.products().of(frame);
   }
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
@@ -122,8 +133,9 @@ private:
   kernels::PlainType plainType = kernels::PlainType::F32;
   Side left = {}, right = {};
   Slot result;
-  std::int64_t rows = 0, depth = 0, columns = 0;
-  std::vector<kernels::BatchOffsets> batch;
+  Rows rows;
+  std::int64_t depth = 0, columns = 0;
+  Batch batch;
   int number = 0;
   std::shared_ptr<const kernels::PackedMatrix> ahead; ///< of a program that was loaded, packed
 };
@@ -134,8 +146,7 @@ public:
   explicit PackStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `packed` is of Worker::packed.
   PackStep(OperationTextPtr op, kernels::ProductPlan plan,
-           std::optional<numerics::QuantizeOptions> options, Slot from, std::int64_t rows,
-           int packed)
+           std::optional<numerics::QuantizeOptions> options, Slot from, Rows rows, int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), options(std::move(options)), from(from),
         rows(rows), packed(packed) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
@@ -148,7 +159,7 @@ private:
   kernels::ProductPlan plan = {};
   std::optional<numerics::QuantizeOptions> options;
   Slot from;
-  std::int64_t rows = 0;
+  Rows rows;
   int packed = 0;
 };
 
@@ -185,8 +196,7 @@ public:
   /// `packed` is of Worker::packed, the weight [columns, depth] or transposed, `number` of
   /// Frame::rights.
   ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, Weight weight,
-                    bool isTransposed, Slot result, std::int64_t rows, std::int64_t columns,
-                    int number)
+                    bool isTransposed, Slot result, Rows rows, std::int64_t columns, int number)
       : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed),
         weight(std::move(weight)), isTransposed(isTransposed), result(result), rows(rows),
         columns(columns), number(number) {}
@@ -197,23 +207,25 @@ public:
 private:
   Outcome multiply(const Frame& frame, Worker& worker, RowRange range,
                    const kernels::Execution& execution, Finishing finishing) const override;
-  std::int64_t finishedRows() const override { return 0; }
+  std::int64_t finishedRows(const Frame& /*frame*/) const override { return 0; }
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
 
-  kernels::PackedOperand pack(const numerics::ScaledTensor& scaled) const;
+  /// For products of so many rows.
+  kernels::PackedOperand pack(const numerics::ScaledTensor& scaled, std::int64_t count) const;
   tl::expected<std::shared_ptr<const kernels::PackedOperand>, std::string>
-  formOf(const Value& value) const;
+  formOf(const Value& value, std::int64_t count) const;
 
   kernels::ProductPlan plan = {};
   int packed = 0;
   Weight weight;
   bool isTransposed = false;
   Slot result;
-  std::int64_t rows = 0, columns = 0;
+  Rows rows;
+  std::int64_t columns = 0;
   int number = 0;
   std::shared_ptr<const kernels::PackedOperand> ahead; ///< of a program that was loaded, packed
-  MadeOnce<kernels::PackedOperand> packedParts;
+  MadeOnce<kernels::PackedOperand> packedParts[2];     ///< for few rows, for many
 };
 
 } // namespace octavo::steps

@@ -19,6 +19,7 @@ struct SlotUse {
   enum class Kind : std::uint8_t { Arena, Argument, Donated, Constant, Result, Range };
   Kind kind = Kind::Arena;
   std::size_t bytes = 0;   ///< of a row of the chain, if it is a range's
+  bool isOpen = false;     ///< bytes and offset are those of one item
   int index = 0;           ///< of the argument, constant or result
   int result = 0;          ///< that a donated argument becomes
   std::size_t offset = 0;  ///< in the arena, or in the memory of a range's rows
@@ -38,6 +39,7 @@ struct Program {
   std::int64_t operations = 0; ///< that are computed, by whatever step, those in regions too
   std::vector<SlotUse> slots;
   std::size_t arenaBytes = 0;
+  std::size_t itemBytes = 0; ///< of the arena besides, for each item
   int valueCount = 0;
   int packedCount = 0; ///< left operands that are packed in each run
   int rightCount = 0;  ///< right operands of products

@@ -118,6 +118,17 @@ void ProgramFields::text(std::string& value) {
   characters(value, static_cast<std::size_t>(count));
 }
 
+void ProgramFields::batch(std::vector<kernels::BatchOffsets>& offsets, bool& /*isOpen*/,
+                          kernels::BatchOffsets& /*item*/) {
+  list(offsets, kMost, [&](kernels::BatchOffsets& each) {
+    for (std::ptrdiff_t* offset : {&each.left, &each.right, &each.c}) {
+      std::int64_t wide = *offset;
+      number(wide);
+      *offset = wide;
+    }
+  });
+}
+
 void ProgramFields::shape(std::vector<std::int64_t>& extents) {
   list(extents, kMostRank, [&](std::int64_t& extent) { number(extent); });
   std::uint64_t all = 1;
@@ -459,6 +470,8 @@ std::uint64_t ProgramFields::reach(std::int64_t offset, std::span<const Extent> 
 
 void ProgramFields::matrix(std::shared_ptr<const kernels::PackedMatrix>& matrix,
                            kernels::PlainType type, std::int64_t depth, std::int64_t columns) {
+  if (isTrusted())
+    return;
   const std::int64_t width = type == kernels::PlainType::F32    ? 1
                              : type == kernels::PlainType::Bf16 ? 2
                                                                 : 4; ///< elements of a dword

@@ -81,6 +81,15 @@ public:
       field(*item);
   }
 
+  /// Those of a program that runs on any number of items have no form in a file.
+  virtual void rows(Rows& rows, std::int64_t least = 0) { number(rows.count, least); }
+  virtual void batch(std::vector<kernels::BatchOffsets>& offsets, bool& isOpen,
+                     kernels::BatchOffsets& item);
+  /// A number for those who look into a program, which no run depends on.
+  virtual void estimate(double& value) { real(value); }
+  /// Whether the program comes from the compiler itself: all of its values may be bound later.
+  virtual bool isTrusted() const { return false; }
+
   void shape(std::vector<std::int64_t>& extents);
   /// A float format of the table; null is no format.
   void format(const format::ElementFormat*& format);

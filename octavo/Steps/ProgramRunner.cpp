@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <new>
 
 namespace octavo::steps {
@@ -25,15 +26,41 @@ bool ProgramRunner::takesUnread(std::size_t argument) const {
   return use.kind == SlotUse::Kind::Argument && use.uses == use.packs;
 }
 
-/// Memory that a run works on, of an earlier one where there is any.
-tl::expected<std::unique_ptr<ProgramRunner::Workspace>, std::string> ProgramRunner::workspace() {
-  if (std::unique_ptr<Workspace> old = idle.take())
-    return old;
-  Memory arena = allocate(whole.arenaBytes);
-  if (!arena)
-    return tl::make_unexpected(fmt::format(
-        "there is not enough memory for the {} bytes that the program works on", whole.arenaBytes));
-  return std::make_unique<Workspace>(std::move(arena), whole);
+std::int64_t ProgramRunner::itemsOf(std::span<const Value> arguments) const {
+  for (std::size_t i = 0; i < std::min(arguments.size(), whole.arguments.size()); ++i) {
+    const auto& place = whole.arguments[i].memory;
+    if (!place || place->openAxis < 0 || !arguments[i].isTensor())
+      continue;
+    const auto axis = static_cast<std::size_t>(place->openAxis);
+    const std::vector<std::int64_t>& shape = arguments[i].tensor().shape;
+    if (axis < shape.size())
+      return shape[axis] / place->shape[axis];
+  }
+  return 1;
+}
+
+/// Memory that a run works on, of an earlier one where there is any; it grows with the items.
+tl::expected<std::unique_ptr<ProgramRunner::Workspace>, std::string>
+ProgramRunner::workspace(std::int64_t items) {
+  std::unique_ptr<Workspace> work = idle.take();
+  if (!work)
+    work = std::make_unique<Workspace>(whole);
+  work->frame.items = items;
+  std::size_t bytes = 0;
+  const bool isTooMuch =
+      __builtin_mul_overflow(whole.itemBytes, static_cast<std::size_t>(items), &bytes) ||
+      __builtin_add_overflow(bytes, whole.arenaBytes, &bytes) ||
+      bytes > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  if (!isTooMuch && work->arena && work->bytes >= bytes)
+    return work;
+  work->arena = isTooMuch ? nullptr : allocate(bytes);
+  work->bytes = bytes;
+  if (!work->arena)
+    return tl::make_unexpected(
+        fmt::format("there is not enough memory for the {} bytes that the program works on{}",
+                    items == 1 ? whole.arenaBytes + whole.itemBytes : whole.itemBytes,
+                    items == 1 ? "" : fmt::format(" for each of {} items", items)));
+  return work;
 }
 
 bool ProgramRunner::canOverwrite(std::size_t argument, std::size_t result) const {
@@ -80,10 +107,12 @@ std::vector<Tensor> ProgramRunner::ownResults(Frame& frame, std::span<Value> arg
     if (!place || results[i].bytes.data() != nullptr)
       continue;
     const SlotUse& slot = whole.slots[static_cast<std::size_t>(whole.results[i].number)];
-    results[i] =
-        slot.kind == SlotUse::Kind::Donated
-            ? arguments[static_cast<std::size_t>(slot.index)].takeTensor()
-            : Tensor{place->type, place->shape, numerics::Bytes::unset(bytesOf(whole.results[i]))};
+    results[i] = slot.kind == SlotUse::Kind::Donated
+                     ? arguments[static_cast<std::size_t>(slot.index)].takeTensor()
+                     : Tensor{place->type, place->shapeOf(frame.items),
+                              numerics::Bytes::unset(
+                                  bytesOf(whole.results[i]) *
+                                  static_cast<std::size_t>(place->openAxis < 0 ? 1 : frame.items))};
   }
   return results;
 }
@@ -154,10 +183,10 @@ Outcome ProgramRunner::takeArguments(Frame& frame, std::span<Value> arguments, c
       continue;
     }
     if (arguments[i].isUnread() && takesUnread(i) &&
-        arguments[i].unread().shape == place.memory->shape &&
+        place.memory->fits(arguments[i].unread().shape, frame.items) &&
         arguments[i].unread().type == place.memory->type)
       continue;
-    if (!arguments[i].isTensor() || arguments[i].tensor().shape != place.memory->shape ||
+    if (!arguments[i].isTensor() || !place.memory->fits(arguments[i].tensor().shape, frame.items) ||
         arguments[i].tensor().type != place.memory->type)
       return tl::make_unexpected(fmt::format("argument {} does not fit its type", i));
   }
@@ -173,7 +202,10 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
     const auto index = static_cast<std::size_t>(slot.index);
     switch (slot.kind) {
     case SlotUse::Kind::Arena:
-      frame.whole.memory[i] = work.arena.get() + slot.offset;
+      frame.whole.memory[i] =
+          work.arena.get() +
+          (slot.isOpen ? whole.arenaBytes + slot.offset * static_cast<std::size_t>(frame.items)
+                       : slot.offset);
       break;
     case SlotUse::Kind::Range: // its chain gives it memory
       break;
@@ -210,7 +242,7 @@ void ProgramRunner::end(std::unique_ptr<Workspace> work) {
 
 tl::expected<std::vector<Value>, std::string>
 ProgramRunner::run(std::vector<Value> arguments, const Host& host, execution::ResultMemory memory) {
-  auto work = workspace();
+  auto work = workspace(itemsOf(arguments));
   if (!work)
     return tl::make_unexpected(std::move(work.error()));
   Frame& frame = (*work)->frame;
@@ -229,8 +261,8 @@ ProgramRunner::run(std::vector<Value> arguments, const Host& host, execution::Re
     placeIn(**work, arguments, memory);
     for (std::size_t i = 0; i < whole.results.size(); ++i)
       if (const auto& place = whole.results[i].memory)
-        results.push_back(
-            {place->type, place->shape, numerics::Bytes::lent(memory[i], /*lender=*/nullptr)});
+        results.push_back({place->type, place->shapeOf(frame.items),
+                           numerics::Bytes::lent(memory[i], /*lender=*/nullptr)});
       else
         results.push_back(Tensor{format::element("f32"), {}, {}});
   }
@@ -248,7 +280,7 @@ ProgramRunner::run(std::vector<Value> arguments, const Host& host, execution::Re
 
 Outcome ProgramRunner::runInto(std::span<Value> arguments, const Host& host,
                                execution::ResultMemory memory) {
-  auto work = workspace();
+  auto work = workspace(itemsOf(arguments));
   if (!work)
     return tl::make_unexpected(std::move(work.error()));
   if (Outcome taken = takeArguments((*work)->frame, arguments, host, memory); !taken)

@@ -34,19 +34,21 @@ private:
   };
   using Memory = std::unique_ptr<std::byte[], Free>;
   struct Workspace {
-    Workspace(Memory memory, const Program& program)
-        : arena(std::move(memory)),
-          frame(program.slots.size(), static_cast<std::size_t>(program.valueCount),
+    explicit Workspace(const Program& program)
+        : frame(program.slots.size(), static_cast<std::size_t>(program.valueCount),
                 static_cast<std::size_t>(program.rightCount),
                 static_cast<std::size_t>(program.packedCount)),
           results(program.results.size()) {}
     Memory arena;
+    std::size_t bytes = 0; ///< of it
     Frame frame;
     std::vector<std::byte*> results; ///< where they lie
   };
 
   static Memory allocate(std::size_t bytes);
-  tl::expected<std::unique_ptr<Workspace>, std::string> workspace();
+  /// How many items the arguments are, 1 where the program leaves nothing open.
+  std::int64_t itemsOf(std::span<const Value> arguments) const;
+  tl::expected<std::unique_ptr<Workspace>, std::string> workspace(std::int64_t items);
   /// Whether a run is right where the memory of a result is an argument's.
   bool canOverwrite(std::size_t argument, std::size_t result) const;
   Outcome takeArguments(Frame& frame, std::span<Value> arguments, const Host& host,

@@ -21,13 +21,31 @@ template <typename Key> struct Item {
   std::uint32_t index;
 };
 
+/// Merges runs from left to right, the same way for every comparator, consistent or not. Both spans
+/// are of one size; the order is in `items` afterwards.
+template <typename T, typename IsBefore>
+void mergeRuns(std::span<T>& items, std::span<T>& spare, const IsBefore& isBefore) {
+  for (std::size_t run = 1; run < items.size(); run *= 2) {
+    for (std::size_t start = 0; start < items.size(); start += 2 * run) {
+      const std::size_t middle = std::min(start + run, items.size());
+      const std::size_t end = std::min(start + 2 * run, items.size());
+      std::size_t left = start, right = middle;
+      for (std::size_t i = start; i < end; ++i) {
+        const bool takesRight =
+            left == middle || (right < end && isBefore(items[right], items[left]));
+        spare[i] = items[takesRight ? right++ : left++];
+      }
+    }
+    std::swap(items, spare);
+  }
+}
+
 /// A stable sort by the keys: digit by digit from the lowest where there are many, each digit that
 /// is not the same for all.
-template <typename Key>
-void sortItems(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare) {
+template <typename Key> void sortItems(std::span<Item<Key>>& items, std::span<Item<Key>>& spare) {
   constexpr std::size_t kFew = 1024;
   if (items.size() < kFew) {
-    std::ranges::stable_sort(items, {}, &Item<Key>::key);
+    mergeRuns(items, spare, [](const Item<Key>& a, const Item<Key>& b) { return a.key < b.key; });
     return;
   }
   constexpr int kBits = sizeof(Key) == 4 ? 11 : 8;
@@ -36,11 +54,10 @@ void sortItems(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare) {
   const auto digit = [](Key key, int number) {
     return static_cast<std::size_t>(key >> (number * kBits)) & (kBuckets - 1);
   };
-  std::vector<std::array<std::uint32_t, kBuckets>> counts(kDigits);
+  std::array<std::array<std::uint32_t, kBuckets>, kDigits> counts{};
   for (const Item<Key>& item : items)
     for (int number = 0; number < kDigits; ++number)
       ++counts[static_cast<std::size_t>(number)][digit(item.key, number)];
-  spare.resize(items.size());
   for (int number = 0; number < kDigits; ++number) {
     auto& starts = counts[static_cast<std::size_t>(number)];
     if (starts[digit(items.front().key, number)] == items.size())
@@ -48,15 +65,15 @@ void sortItems(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare) {
     std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), std::uint32_t{0});
     for (const Item<Key>& item : items)
       spare[starts[digit(item.key, number)]++] = item;
-    items.swap(spare);
+    std::swap(items, spare);
   }
 }
 
 template <typename Key>
 void sortByKey(const std::byte* keys, std::int64_t first, std::int64_t stride,
-               std::vector<std::uint32_t>& order) {
-  thread_local std::vector<Item<Key>> items, spare;
-  items.resize(order.size());
+               std::span<std::byte> memory, std::span<std::uint32_t> order) {
+  auto* const begin = reinterpret_cast<Item<Key>*>(memory.data());
+  std::span items(begin, order.size()), spare(begin + order.size(), order.size());
   const auto* numbers = reinterpret_cast<const Key*>(keys);
   for (std::size_t i = 0; i < order.size(); ++i)
     items[i] = {numbers[first + static_cast<std::int64_t>(order[i]) * stride], order[i]};
@@ -67,31 +84,68 @@ void sortByKey(const std::byte* keys, std::int64_t first, std::int64_t stride,
 
 template <typename Container>
 void permuteLine(const std::byte* input, std::byte* result, std::int64_t first, std::int64_t stride,
-                 const std::vector<std::uint32_t>& order) {
+                 std::span<const std::uint32_t> order) {
   const auto* from = reinterpret_cast<const Container*>(input) + first;
   auto* to = reinterpret_cast<Container*>(result) + first;
   for (std::size_t i = 0; i < order.size(); ++i)
     to[static_cast<std::int64_t>(i) * stride] = from[static_cast<std::int64_t>(order[i]) * stride];
 }
 
-std::vector<std::byte*> memoryOf(const Frame& frame, const std::vector<Slot>& slots) {
-  std::vector<std::byte*> memory;
-  for (const Slot slot : slots)
-    memory.push_back(frame.at(slot));
-  return memory;
+/// The worker's list of what a function is given: what it reads, then so many more.
+std::span<std::byte*> passed(const Frame& frame, Worker& worker, const std::vector<Slot>& reads,
+                             std::size_t more) {
+  worker.passed.resize(reads.size() + more);
+  for (std::size_t i = 0; i < reads.size(); ++i)
+    worker.passed[i] = frame.at(reads[i]);
+  return std::span(worker.passed).last(more);
 }
+
+/// A worker of the frame for as long as it is in use.
+class Borrowed {
+public:
+  explicit Borrowed(Frame& frame) : frame(frame), worker(frame.workers.take()) {
+    if (!worker)
+      worker = std::make_unique<Worker>();
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() { frame.workers.giveBack(std::move(worker)); }
+  Worker& operator*() const { return *worker; }
+
+private:
+  Frame& frame;
+  std::unique_ptr<Worker> worker;
+};
 
 } // namespace
 
+/// Of an element with its key.
+std::size_t SortStep::itemBytes() const {
+  if (!keys)
+    return 0;
+  return keys->bytes == 4 ? sizeof(Item<std::uint32_t>) : sizeof(Item<std::uint64_t>);
+}
+
+SortStep::Scratch SortStep::scratchOf(Worker& worker) const {
+  const auto length = static_cast<std::size_t>(lines.length);
+  const std::size_t ofItems = 2 * length * itemBytes();
+  const std::size_t bytes = ofItems + 2 * length * sizeof(std::uint32_t);
+  if (worker.own.size() < bytes)
+    worker.own = kernels::PackedBytes(bytes, kernels::PackedBytes::Fill::None);
+  auto* const order = reinterpret_cast<std::uint32_t*>(worker.own.data() + ofItems);
+  return {{worker.own.data(), ofItems}, {order, length}, {order + length, length}};
+}
+
 /// False where the order has no place for one of the elements.
-bool SortStep::makeKeys(const Frame& frame) const {
+bool SortStep::makeKeys(Frame& frame) const {
   std::atomic<bool> isOrdered = true;
   parallel::forRanges(lines.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<std::byte*> memory = memoryOf(frame, keys->reads);
+    const Borrowed worker(frame);
     std::byte isOutside{0};
-    memory.push_back(frame.at(keys->memory));
-    memory.push_back(&isOutside);
-    (*keys->function)(memory.data(), begin, end);
+    const std::span<std::byte*> more = passed(frame, *worker, keys->reads, 2);
+    more[0] = frame.at(keys->memory);
+    more[1] = &isOutside;
+    (*keys->function)((*worker).passed.data(), begin, end);
     if (isOutside != std::byte{0})
       isOrdered.store(false, std::memory_order_relaxed);
   });
@@ -99,46 +153,29 @@ bool SortStep::makeKeys(const Frame& frame) const {
 }
 
 /// By the last key first: what it finds is kept among equal elements of those before it.
-void SortStep::sortByKeys(const Frame& frame, std::int64_t first,
-                          std::vector<std::uint32_t>& order) const {
+void SortStep::sortByKeys(const Frame& frame, std::int64_t first, Scratch& scratch) const {
   for (std::int64_t key = keys->count; key-- > 0;) {
     const std::byte* memory = frame.at(keys->memory) + key * lines.size() * keys->bytes;
     if (keys->bytes == 4)
-      sortByKey<std::uint32_t>(memory, first, lines.inner, order);
+      sortByKey<std::uint32_t>(memory, first, lines.inner, scratch.items, scratch.order);
     else
-      sortByKey<std::uint64_t>(memory, first, lines.inner, order);
+      sortByKey<std::uint64_t>(memory, first, lines.inner, scratch.items, scratch.order);
   }
 }
 
-/// Merges runs from left to right, the same way for every comparator, consistent or not.
-void SortStep::sortByComparator(const Frame& frame, std::int64_t first,
-                                std::vector<std::uint32_t>& order) const {
-  std::vector<std::byte*> memory = memoryOf(frame, comparator.reads);
+void SortStep::sortByComparator(const Frame& frame, Worker& worker, std::int64_t first,
+                                Scratch& scratch) const {
   std::byte answer{0};
-  memory.push_back(&answer);
-  const auto isBefore = [&](std::uint32_t a, std::uint32_t b) {
-    (*comparator.function)(memory.data(), first + static_cast<std::int64_t>(a) * lines.inner,
+  passed(frame, worker, comparator.reads, 1)[0] = &answer;
+  mergeRuns(scratch.order, scratch.merged, [&](std::uint32_t a, std::uint32_t b) {
+    (*comparator.function)(worker.passed.data(), first + static_cast<std::int64_t>(a) * lines.inner,
                            first + static_cast<std::int64_t>(b) * lines.inner);
     return answer != std::byte{0};
-  };
-  std::vector<std::uint32_t> merged(order.size());
-  for (std::size_t run = 1; run < order.size(); run *= 2) {
-    for (std::size_t start = 0; start < order.size(); start += 2 * run) {
-      const std::size_t middle = std::min(start + run, order.size());
-      const std::size_t end = std::min(start + 2 * run, order.size());
-      std::size_t left = start, right = middle;
-      for (std::size_t i = start; i < end; ++i) {
-        const bool takesRight =
-            left == middle || (right < end && isBefore(order[right], order[left]));
-        merged[i] = order[takesRight ? right++ : left++];
-      }
-    }
-    order.swap(merged);
-  }
+  });
 }
 
 void SortStep::permute(const Frame& frame, std::int64_t first,
-                       const std::vector<std::uint32_t>& order) const {
+                       std::span<const std::uint32_t> order) const {
   struct Sixteen {
     std::uint64_t low, high;
   };
@@ -171,17 +208,17 @@ Outcome SortStep::run(Frame& frame) const {
   const bool hasKeys = keys && makeKeys(frame);
   parallel::forRanges(lines.count(), std::max<std::int64_t>(1, kGrain / lines.length),
                       [&](std::int64_t begin, std::int64_t end) {
-                        thread_local std::vector<std::uint32_t> order;
+                        const Borrowed worker(frame);
+                        Scratch scratch = scratchOf(*worker);
                         for (std::int64_t line = begin; line < end; ++line) {
                           const std::int64_t first =
                               line / lines.inner * lines.length * lines.inner + line % lines.inner;
-                          order.resize(static_cast<std::size_t>(lines.length));
-                          std::iota(order.begin(), order.end(), 0U);
+                          std::iota(scratch.order.begin(), scratch.order.end(), 0U);
                           if (hasKeys)
-                            sortByKeys(frame, first, order);
+                            sortByKeys(frame, first, scratch);
                           else
-                            sortByComparator(frame, first, order);
-                          permute(frame, first, order);
+                            sortByComparator(frame, *worker, first, scratch);
+                          permute(frame, first, scratch.order);
                         }
                       });
   return {};

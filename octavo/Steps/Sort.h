@@ -5,6 +5,7 @@
 #include "octavo/Steps/Step.h"
 
 #include <optional>
+#include <span>
 
 namespace octavo::steps {
 
@@ -42,12 +43,18 @@ public:
   void fields(ProgramFields& fields) override;
 
 private:
-  bool makeKeys(const Frame& frame) const;
-  void sortByKeys(const Frame& frame, std::int64_t first, std::vector<std::uint32_t>& order) const;
-  void sortByComparator(const Frame& frame, std::int64_t first,
-                        std::vector<std::uint32_t>& order) const;
-  void permute(const Frame& frame, std::int64_t first,
-               const std::vector<std::uint32_t>& order) const;
+  /// Memory of a thread for one line: the order of its elements, and what finds it.
+  struct Scratch {
+    std::span<std::byte> items; ///< those with keys, twice
+    std::span<std::uint32_t> order, merged;
+  };
+  std::size_t itemBytes() const;
+  Scratch scratchOf(Worker& worker) const;
+  bool makeKeys(Frame& frame) const;
+  void sortByKeys(const Frame& frame, std::int64_t first, Scratch& scratch) const;
+  void sortByComparator(const Frame& frame, Worker& worker, std::int64_t first,
+                        Scratch& scratch) const;
+  void permute(const Frame& frame, std::int64_t first, std::span<const std::uint32_t> order) const;
 
   std::vector<Tensor> tensors;
   Lines lines = {0, 0, 0};

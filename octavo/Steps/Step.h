@@ -35,6 +35,17 @@ struct Slot {
   int number = -1;
 };
 
+struct Frame;
+
+/// Rows, or what else a step has many of. Where they are open, those of one item, and a run has as
+/// many for each of its items (Frame::items).
+struct Rows {
+  std::int64_t count = 0;
+  bool isOpen = false;
+
+  std::int64_t of(const Frame& frame) const;
+};
+
 /// What a thread computes on: the slots, and what it packs for products.
 struct Worker {
   std::vector<std::byte*> memory; ///< of each slot
@@ -53,6 +64,7 @@ struct RightOperand {
   Value owner; ///< a token where there is none
   std::shared_ptr<const void> form;
   kernels::PackedMatrix own;
+  std::vector<kernels::BatchOffsets> batch; ///< of an open one, for the items of this run
 
   template <typename Make> tl::expected<void, std::string> share(const Value& value, Make make) {
     if (owner.isSameAs(value))
@@ -80,6 +92,8 @@ struct Frame {
   std::vector<const Value*> owners;
   std::vector<RightOperand> rights; ///< of products
   Idle<Worker> workers;             ///< of threads, with their memory
+  /// How many of what the program leaves open, which is the first axis of what it is given.
+  std::int64_t items = 1;
   /// Results lie over the arguments that are donated to them, for all kernels that know how.
   bool isInPlace = false;
   const Host* host = nullptr;
@@ -87,6 +101,10 @@ struct Frame {
 
   template <typename T = std::byte> T* at(Slot slot) const { return whole.at<T>(slot); }
 };
+
+inline std::int64_t Rows::of(const Frame& frame) const {
+  return isOpen ? count * frame.items : count;
+}
 
 class Sequence;
 
@@ -119,7 +137,7 @@ struct StepFacts {
   std::string detail = {};
   std::int64_t operations = 1; ///< of the program, that it computes
   std::int64_t kernel = -1;    ///< the number of its code, which several kernels may have
-  double bytes = 0;            ///< of a run: read and written, each once
+  double bytes = 0;            ///< of a run, of one item: read and written, each once
   double arithmetic = 0;       ///< of a run: multiplications and additions of products
   execution::Multiplied multiplied = execution::Multiplied::F32; ///< there
   /// Of what is packed again in each run only if it is not the same: the slot, or place among the

@@ -80,11 +80,11 @@ void KernelStep::fields(ProgramFields& fields) {
     fields.kernel(inPlace.function);
     fields.list(inPlace.arguments, kMost, [&](Slot& slot) { fields.slotOfKernel(slot); });
   }
-  fields.number(rows);
+  fields.rows(rows);
   fields.number(grain, 1);
   fields.text(known.detail);
   fields.number(known.operations);
-  fields.real(known.bytes);
+  fields.estimate(known.bytes);
 }
 
 void UpdateStep::fields(ProgramFields& fields) {
@@ -121,7 +121,8 @@ void ProductStep::fields(ProgramFields& fields) {
 
 void MatrixProductStep::productFields(ProgramFields& fields) {
   fields.choice(plainType, kernels::PlainType::Int8);
-  for (std::int64_t* extent : {&rows, &depth, &columns})
+  fields.rows(rows);
+  for (std::int64_t* extent : {&depth, &columns})
     fields.number(*extent);
   for (Side* side : {&left, &right})
     for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
@@ -130,37 +131,31 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   if (right.codes != nullptr &&
       (plainType != kernels::PlainType::Bf16 || right.stride < 0 || right.depthStride < 0))
     fields.fail("a product of codes that become no bf16");
-  fields.list(batch, kMost, [&](kernels::BatchOffsets& offsets) {
-    for (std::ptrdiff_t* offset : {&offsets.left, &offsets.right, &offsets.c}) {
-      std::int64_t wide = *offset;
-      fields.number(wide);
-      *offset = wide;
-    }
-  });
+  fields.batch(batch.offsets, batch.isOpen, batch.item);
   fields.right(number);
   const std::int64_t width = plainType == kernels::PlainType::F32    ? kF32
                              : plainType == kernels::PlainType::Bf16 ? 2
                                                                      : 1;
   std::ptrdiff_t farLeft = 0, farRight = 0, farC = 0;
-  for (const kernels::BatchOffsets& offsets : batch) {
+  for (const kernels::BatchOffsets& offsets : batch.offsets) {
     farLeft = std::max(farLeft, offsets.left);
     farRight = std::max(farRight, offsets.right);
     farC = std::max(farC, offsets.c);
   }
-  const Extent ofLeft[] = {{rows, left.stride}, {depth, 1}};
+  const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
   const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
-  const Extent ofC[] = {{rows, columns}, {columns, 1}};
+  const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
   // Each side by itself must not begin before its memory.
   fields.reach(left.offset, ofLeft, width);
   const std::int64_t rightWidth = right.codes != nullptr ? 1 : width;
   fields.reach(right.offset, ofRight, rightWidth);
   fields.slot(left.slot, fields.reach(left.offset + farLeft, ofLeft, width), Access::Read);
   fields.slot(result, fields.reach(farC, ofC, kF32), Access::Write);
-  if (batch.empty() || (batch.size() != 1 && right.codes != nullptr) ||
-      (batch.size() == 1 && (farLeft != 0 || farRight != 0 || farC != 0)))
+  if (batch.offsets.empty() || (!batch.isOne() && right.codes != nullptr) ||
+      (batch.isOne() && (farLeft != 0 || farRight != 0 || farC != 0)))
     fields.fail("a product of no batch");
   fields.number(right.slot);
-  if (batch.size() == 1 && fields.isConstant(right.slot)) {
+  if (batch.isOne() && fields.isConstant(right.slot)) {
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const kernels::PackedMatrix>(
           frame->rights[static_cast<std::size_t>(number)].form);
@@ -176,10 +171,10 @@ void PackStep::fields(ProgramFields& fields) {
   fields.maybe(options, [&](numerics::QuantizeOptions& given) { fields.options(given); });
   if (options.has_value() != (plan.left.scale != nullptr))
     fields.fail("activations of a format that they are not packed in");
-  fields.number(rows);
-  fields.slot(from, fields.bytes({rows, plan.depth, kF32}), Access::Read);
+  fields.rows(rows);
+  fields.slot(from, fields.bytes({rows.count, plan.depth, kF32}), Access::Read);
   fields.packed(packed);
-  fields.packs(packed, plan, rows);
+  fields.packs(packed, plan, rows.count);
 }
 
 /// Without an access, what lies in the slots is not what is read.
@@ -226,13 +221,13 @@ static bool isLeftOf(const kernels::ProductPlan& plan, const numerics::ScaledTyp
 
 void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.plan(plan);
-  fields.number(rows);
+  fields.rows(rows);
   fields.number(columns);
   fields.truth(isTransposed);
   fields.packed(packed);
-  fields.needsPacked(packed, plan, rows);
+  fields.needsPacked(packed, plan, rows.count);
   fields.right(number);
-  fields.slot(result, fields.bytes({rows, columns, kF32}), Access::Write);
+  fields.slot(result, fields.bytes({rows.count, columns, kF32}), Access::Write);
   bool isParts = std::holds_alternative<ScaledParts>(weight);
   fields.truth(isParts);
   if (fields.isReading() && isParts)
@@ -251,6 +246,8 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   else
     fields.value(std::get<int>(weight));
   if (fields.failed())
+    return;
+  if (fields.isTrusted())
     return;
   if (isAhead) {
     if (frame != nullptr && prepare(*frame))
@@ -338,10 +335,8 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
 
 void ChainStep::fields(ProgramFields& fields) {
   fields.number(bytesOfRow);
-  fields.number(rows, 1);
-  fields.number(rowsOfRange, 1);
-  fields.number(mostRows, 1);
-  fields.number(ranges, 1, rows);
+  fields.rows(rows, 1);
+  fields.truth(isBatch);
   std::vector<Slot> own;
   fields.list(slots, kMost, [&](RangeSlot& each) {
     fields.number(each.slot);
@@ -351,11 +346,8 @@ void ChainStep::fields(ProgramFields& fields) {
       fields.fail("a slot beyond the memory of its chain");
     own.push_back(each.slot);
   });
-  fields.bytes({static_cast<std::int64_t>(bytesOfRow), rows});
-  const auto before = static_cast<std::int64_t>(fields.bytes({rowsOfRange, ranges - 1}));
-  if (before >= rows || rows - before > mostRows || (ranges > 1 && rowsOfRange > mostRows))
-    fields.fail("ranges that are not those of their chain");
-  fields.beginChain(own, rows);
+  fields.bytes({static_cast<std::int64_t>(bytesOfRow), rows.count});
+  fields.beginChain(own, rows.count);
   fields.steps(all);
   fields.endChain();
   if (!fields.isReading())

@@ -330,6 +330,7 @@ nb::dict explain(CallableProgram& program) {
         nb::make_tuple(pythonText(operation), pythonText(location), pythonText(reason)));
   nb::dict facts;
   facts["interpreted_whole"] = pythonText(explanation->interpretedWhole);
+  facts["open_extents"] = pythonText(program.openExtents());
   facts["operations"] = explanation->operations;
   facts["kernels"] = explanation->kernels.distinct;
   facts["products"] = products;

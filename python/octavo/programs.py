@@ -125,7 +125,9 @@ class Program(LoadedProgram):
     def explain(self) -> dict[str, Any]:
         """What it was compiled to: the numbers of operations, kernels and products, the bytes that it
         works on, and under ``interpreted`` what the interpreter evaluates, where and why. A reason
-        under ``interpreted_whole`` says that all of it is interpreted."""
+        under ``interpreted_whole`` says that all of it is interpreted. ``open_extents`` says of a
+        program that leaves extents open whether it runs on any number of items, whose bytes are then
+        those of one, or is compiled for each set of extents, and why."""
         return self._called.explain()
 
 

@@ -105,7 +105,7 @@ void Count::add(const steps::Sequence& sequence, int depth) {
 Explanation Count::of() {
   found.operations = found.inlined = program.operations;
   found.kernels.distinct = static_cast<std::int64_t>(program.functions.size());
-  found.arenaBytes = static_cast<std::int64_t>(program.arenaBytes);
+  found.arenaBytes = static_cast<std::int64_t>(program.arenaBytes + program.itemBytes);
   for (const SlotUse& slot : program.slots)
     if (slot.kind == SlotUse::Kind::Constant)
       found.constantBytes += static_cast<std::int64_t>(slot.bytes);

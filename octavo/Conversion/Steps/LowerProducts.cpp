@@ -100,7 +100,7 @@ llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
       std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number, left));
   add(sequence, std::make_unique<steps::ScaledProductStep>(
                     text(op), product->plan, left, (*sides)[1].number, product->isTransposed,
-                    *result, product->rows, product->columns, program.rightCount++));
+                    *result, steps::Rows{product->rows}, product->columns, program.rightCount++));
   return llvm::Error::success();
 }
 
@@ -127,7 +127,8 @@ FunctionLowering::matrices(mlir::Operation* op, const MatrixProduct& product) {
   };
   return std::make_unique<steps::MatrixProductStep>(
       text(op), product.type, side(*left, product.left), side(*right, product.right), *result,
-      product.rows, product.depth, product.columns, std::move(batch), program.rightCount++);
+      steps::Rows{product.rows}, product.depth, product.columns,
+      steps::MatrixProductStep::Batch{std::move(batch)}, program.rightCount++);
 }
 
 llvm::Expected<FunctionLowering::ProductStepPtr>
@@ -178,7 +179,7 @@ FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int nu
     options = quantize.getQuantization().getOptions(
         mlir::cast<ir::ScaledType>(quantize.getResult().getType()), format::element("f32"));
   return std::make_unique<steps::PackStep>(text(op), product.plan, std::move(options), *from,
-                                           product.rows, number);
+                                           steps::Rows{product.rows}, number);
 }
 
 /// Packs and multiplies; a quantization has been packed before.
@@ -210,9 +211,9 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
     return result.takeError();
-  return std::make_unique<steps::ScaledProductStep>(text(op), product.plan, left, std::move(weight),
-                                                    product.isTransposed, *result, product.rows,
-                                                    product.columns, program.rightCount++);
+  return std::make_unique<steps::ScaledProductStep>(
+      text(op), product.plan, left, std::move(weight), product.isTransposed, *result,
+      steps::Rows{product.rows}, product.columns, program.rightCount++);
 }
 
 /// The quantization that one of its products packs.
@@ -315,22 +316,10 @@ llvm::Error FunctionLowering::chain(const Chain& chain, Sequence& sequence) {
   const MatrixProduct* first =
       chain.links.front().matrices ? &*chain.links.front().matrices : nullptr;
   const bool isBatch = first != nullptr && first->left.batch.size() > 1;
-  // The memory of a range stays in the second cache; each thread has as many ranges as the others.
-  // Products want whole tiles of rows, and all ranges in the order of sums that the whole has.
-  constexpr std::size_t kBytesOfRange = std::size_t{1024} * 1024;
-  constexpr std::int64_t kTile = 24, kFewest = 48;
-  const std::int64_t tile = isBatch ? 1 : kTile;
-  const auto fitting =
-      static_cast<std::int64_t>(kBytesOfRange / std::max<std::size_t>(1, bytesOfRow));
-  const std::int64_t ranges =
-      llvm::alignTo(llvm::divideCeil(chain.rows, std::max(fitting, isBatch ? 1 : kFewest)),
-                    kernels::threadsOf({}));
-  const auto rows =
-      static_cast<std::int64_t>(llvm::alignTo(llvm::divideCeil(chain.rows, ranges), tile));
   execution::OperationTextPtr last = links.back()->operation();
-  add(sequence, std::make_unique<steps::ChainStep>(std::move(last), std::move(links),
-                                                   std::move(slots), bytesOfRow, chain.rows, rows,
-                                                   isBatch ? 0 : steps::kFewRows, guard));
+  add(sequence,
+      std::make_unique<steps::ChainStep>(std::move(last), std::move(links), std::move(slots),
+                                         bytesOfRow, steps::Rows{chain.rows}, isBatch, guard));
   return llvm::Error::success();
 }
 

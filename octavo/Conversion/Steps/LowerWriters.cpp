@@ -59,12 +59,13 @@ llvm::Error FunctionLowering::write(mlir::Operation* op, const WritingCode& writ
       std::max(1 + static_cast<std::int64_t>(kElementsWorthAThread / (1 + written.costOfRow)),
                static_cast<std::int64_t>(llvm::divideCeil(written.rows, kernels::threadsOf({}))));
   const std::size_t number = numberOf(written.code);
-  add(sequence, std::make_unique<steps::KernelStep>(
-                    text(op), program.functions[number], std::move(slots), written.rows, grain,
-                    steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
-                                     .detail = op->getName().stripDialect().str(),
-                                     .kernel = static_cast<std::int64_t>(number),
-                                     .bytes = bytes}));
+  add(sequence,
+      std::make_unique<steps::KernelStep>(
+          text(op), program.functions[number], std::move(slots), steps::Rows{written.rows}, grain,
+          steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
+                           .detail = op->getName().stripDialect().str(),
+                           .kernel = static_cast<std::int64_t>(number),
+                           .bytes = bytes}));
   return llvm::Error::success();
 }
 

@@ -182,7 +182,7 @@ llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(cons
         over[argument] = given;
   }
   auto step = std::make_unique<steps::KernelStep>(
-      text(last), program.functions[number], std::move(slots), node.kernel.rows,
+      text(last), program.functions[number], std::move(slots), steps::Rows{node.kernel.rows},
       std::max<std::int64_t>(1, kElementsWorthAThread / width),
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),

@@ -1,0 +1,209 @@
+"""Programs that leave the number of their items open, a batch most often: one executable for any number of them."""
+
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import octavo
+
+RANDOM = np.random.default_rng(17)
+W1, W2 = (RANDOM.integers(-2, 3, shape).astype(np.float32) for shape in [(16, 64), (64, 24)])
+TABLE = RANDOM.integers(-9, 9, (50, 16)).astype(np.float32)
+
+
+def mlp(x):
+    return jnp.maximum(x @ W1, 0) @ W2 + 1
+
+
+def attention(x):
+    q = (x @ W1).reshape(x.shape[0], 6, 4, 16)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, q) / 64
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), q)
+
+
+def norm(x):
+    centered = x - x.mean(-1, keepdims=True)
+    return centered * jax.lax.rsqrt((centered**2).mean(-1, keepdims=True) + 1e-5)
+
+
+def embedding(ids):
+    return jnp.take(TABLE, ids, axis=0, mode="clip").sum(1) @ W1
+
+
+def with_what_is_fixed(x):
+    return x * 2, W1 @ W2, jnp.maximum(x, 0).sum(1)
+
+
+def transformer(x):
+    y = norm(x + attention(x).reshape(x.shape[0], 6, 64) @ W1.T)
+    return norm(y + jax.nn.gelu(y @ W1, approximate=False) @ W1.T)
+
+
+def in_turns(x):
+    return jax.lax.fori_loop(0, 5, lambda i, y: y * 0.5 + x, x)
+
+
+def halves(x):
+    return (x.astype(jnp.bfloat16) @ W1.astype(jnp.bfloat16)).astype(jnp.float32)
+
+
+F32, I32 = np.float32, np.int32
+ANY = {  # function, axes behind the items, type, range
+    "mlp": (mlp, "16", F32), "attention": (attention, "6, 16", F32), "norm": (norm, "5, 16", F32),
+    "embedding": (embedding, "7", I32), "what is fixed": (with_what_is_fixed, "16", F32),
+    "transformer": (transformer, "6, 16", F32), "halves": (halves, "16", F32), "elementwise": (jnp.tanh, "3, 5", F32),
+}
+NOT_ANY = {
+    "mean of all": (lambda x: x - x.mean(0), "16", F32), "turned": (lambda x: (x @ W1).T, "16", F32),
+    "number of items": (lambda x: x / x.shape[0], "16", F32), "reversed": (lambda x: x[::-1] * 2, "16", F32),
+    "sorted": (lambda x: jnp.sort(x, axis=0), "4", F32),
+    "joined": (lambda x: jnp.concatenate([x, x * 2]), "4", F32),
+    "decides by it": (lambda x: jnp.where(jnp.arange(x.shape[0]) < 3, x, -x), "", F32),
+}
+
+
+def exported(function, axes, dtype, items="b"):
+    shape = jax.export.symbolic_shape(f"{items}, {axes}")
+    return jax.export.export(jax.jit(function))(jax.ShapeDtypeStruct(shape, dtype))
+
+
+def drawn(items, axes, dtype):
+    shape = (items, *(int(axis) for axis in axes.split(",") if axis.strip()))
+    return np.random.default_rng(items).integers(-3, 4, shape).astype(dtype)
+
+
+def listed(results):
+    return results if isinstance(results, tuple) else (results,)
+
+
+def assert_bits(found, wanted):
+    for a, b in zip(listed(found), listed(wanted), strict=True):
+        assert a.shape == b.shape and a.dtype == b.dtype
+        np.testing.assert_array_equal(a.view(np.uint32), b.view(np.uint32))
+
+
+@pytest.mark.parametrize("name", ANY)
+def test_any_number_of_items(name):
+    """The bits of a program that is exported for so many, and where all sums are exact, the interpreter's."""
+    function, axes, dtype = ANY[name]
+    program = octavo.compile(exported(function, axes, dtype))
+    reference = octavo.compile(exported(function, axes, dtype), backend="reference")
+    for items in (3, 1, 2, 16, 17, 40, 3, 300, 1200):
+        x = drawn(items, axes, dtype)
+        found = program(x)
+        assert program.explain()["open_extents"] == "any number of items"
+        assert_bits(found, octavo.compile(exported(function, axes, dtype, items))(x))
+        if name in ("mlp", "what is fixed", "embedding", "halves") and items < 50:
+            assert_bits(found, reference(x))
+
+
+@pytest.mark.parametrize("name", ["mlp", "transformer"])
+@pytest.mark.parametrize("format", ["mxfp8_e4m3", "mxfp4", "mxint8", "fp8_row"])
+def test_any_number_of_quantized_items(name, format):
+    function, axes, dtype = ANY[name]
+    program = octavo.compile(exported(function, axes, dtype), quantize=format, both_activations=True)
+    for items in (3, 1, 16, 17, 3, 300):
+        x = drawn(items, axes, dtype)
+        closed = octavo.compile(exported(function, axes, dtype, items), quantize=format, both_activations=True)
+        assert_bits(program(x), closed(x))
+
+
+@pytest.mark.parametrize("name", NOT_ANY)
+def test_what_is_not_the_same_for_each_item_is_compiled_again(name):
+    function, axes, dtype = NOT_ANY[name]
+    program = octavo.compile(exported(function, axes, dtype))
+    for items in (3, 1, 2, 5, 40):
+        x = drawn(items, axes, dtype)
+        assert_bits(program(x), octavo.compile(exported(function, axes, dtype, items))(x))
+        assert program.explain()["open_extents"].startswith("compiled for each set of extents: ")
+
+
+def test_no_items():
+    """Assertions of JAX want one; other programs have none. What is not of items is there all the same."""
+    with pytest.raises(octavo.ProgramError, match="Expected value >= 1"):
+        octavo.compile(exported(mlp, "16", F32))(np.zeros((0, 16), F32))
+    program = octavo.compile("""func.func @main(%x: tensor<?x4xf32>, %w: tensor<4x3xf32>) -> (tensor<?x3xf32>, tensor<4x3xf32>) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<?x4xf32>, tensor<4x3xf32>) -> tensor<?x3xf32>
+  %1 = stablehlo.tanh %0 : tensor<?x3xf32>
+  %2 = stablehlo.negate %w : tensor<4x3xf32>
+  return %1, %2 : tensor<?x3xf32>, tensor<4x3xf32>
+}
+""")
+    w = np.arange(12, dtype=F32).reshape(4, 3)
+    for items in (2, 0, 5, 0):
+        x = drawn(items, "4", F32)
+        y, fixed = program(x, w)
+        np.testing.assert_allclose(y, np.tanh(x @ w), rtol=1e-6)
+        np.testing.assert_array_equal(fixed, -w)
+        assert y.shape == (items, 3)
+
+
+def test_several_open_extents():
+    """Of a batch of sequences, the batch is the items; each length of a sequence has an executable for any batch."""
+    def function(x):
+        return jax.nn.softmax(jnp.einsum("bqd,bkd->bqk", x, x) / 16)
+    program = octavo.compile(exported(function, "s, 16", F32))
+    for items, length in [(2, 7), (3, 7), (7, 7), (5, 9), (9, 2), (1, 1), (4, 1)]:
+        x = drawn(items, f"{length}, 16", F32)
+        assert_bits(program(x), octavo.compile(exported(function, f"{length}, 16", F32, items))(x))
+        assert program.explain()["open_extents"] == "any number of items"
+
+
+def test_two_open_arguments():
+    """Whose first extents are one number, or two: what is right for one number of both is not taken for two."""
+    program = octavo.compile("""func.func @main(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %0 = stablehlo.add %x, %x : tensor<?x4xf32>
+  %1 = stablehlo.multiply %y, %y : tensor<?x4xf32>
+  return %0, %1 : tensor<?x4xf32>, tensor<?x4xf32>
+}
+""")
+    for first, second in [(3, 3), (2, 5), (5, 2), (4, 4), (4, 5), (1, 3), (2, 3)]:
+        x, y = drawn(first, "4", F32), drawn(second, "4", F32)
+        assert_bits(program(x, y), (x + x, y * y))
+        assert program.explain()["open_extents"] == "any number of items"
+
+
+def test_assertions_hold_for_each_number():
+    shape = jax.export.symbolic_shape("b, 16", constraints=["b <= 64"])
+    program = octavo.compile(jax.export.export(jax.jit(mlp))(jax.ShapeDtypeStruct(shape, F32)))
+    for items in (3, 64, 5):
+        program(drawn(items, "16", F32))
+    with pytest.raises(octavo.ProgramError, match="64"):
+        program(drawn(65, "16", F32))
+    program(drawn(6, "16", F32))
+
+
+def test_results_in_the_callers_memory():
+    program = octavo.compile(exported(mlp, "16", F32))
+    for items in (3, 50, 7):
+        x = drawn(items, "16", F32)
+        out = np.full((items, 24), np.nan, F32)
+        assert program(x, out=out) is out
+        np.testing.assert_array_equal(out, np.maximum(x @ W1, 0) @ W2 + 1)
+        with pytest.raises(octavo.ShapeError):
+            program(x, out=np.zeros((items + 1, 24), F32))
+    with pytest.raises(octavo.ShapeError):
+        program(drawn(3, "17", F32))
+
+
+def test_many_numbers_at_once():
+    program = octavo.compile(exported(transformer, "6, 16", F32))
+    numbers = [1, 2, 3, 5, 17, 33, 64, 120]
+    wanted = {items: program(drawn(items, "6, 16", F32)) for items in numbers}
+    failed = []
+
+    def call(first):
+        for turn in range(24):
+            items = numbers[(first + turn * 3) % len(numbers)]
+            if not np.array_equal(program(drawn(items, "6, 16", F32)), wanted[items]):
+                failed.append(items)
+
+    threads = [threading.Thread(target=call, args=[i]) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
