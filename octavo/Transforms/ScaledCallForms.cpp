@@ -278,9 +278,9 @@ static std::string quantizeMisfit(ir::ScaledType type, const numerics::QuantizeO
     return "has an outer scale";
   if (type.getScale()->trailingSignificandBits > 0) {
     std::string text;
-    llvm::raw_string_ostream(text) << "has scales amax / "
-                                   << llvm::format("%g", numerics::maxValue(element))
-                                   << ", XLA's call amax / 2^" << element.emax();
+    llvm::raw_string_ostream(text)
+        << "has scales amax / " << llvm::format("%g", numerics::maxValue(element))
+        << ", XLA's call amax / 2^" << element.emax();
     return text;
   }
   if (options.rule != format::ScaleRule::Nearest)
