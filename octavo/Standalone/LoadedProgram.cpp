@@ -63,21 +63,13 @@ tl::expected<std::shared_ptr<const void>, std::string>
 loadKernels(const std::filesystem::path& file, const FolderFile& folder, steps::Program& program) {
   if (program.functions.empty())
     return nullptr;
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return wrong(file, std::strerror(errno));
-  // Not by its path: of two files that had the same one after the other, the system would take the
-  // one that is loaded. The descriptor stays open, so that its name is nobody else's.
-  void* opened =
-      ::dlopen(fmt::format("/proc/self/fd/{}", descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) {
-    ::close(descriptor);
-    return wrong(file, fmt::format("the kernels cannot be loaded: {}", ::dlerror()));
-  }
-  std::shared_ptr<const void> code(opened, [descriptor](const void* library) {
-    ::dlclose(const_cast<void*>(library));
-    ::close(descriptor);
-  });
+  std::error_code unreadable; // without a slash, the system would look for it elsewhere
+  const std::filesystem::path path = std::filesystem::absolute(file, unreadable);
+  void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (opened == nullptr)
+    return Error(fmt::format("the kernels cannot be loaded: {}", ::dlerror()));
+  std::shared_ptr<const void> code(
+      opened, [](const void* library) { ::dlclose(const_cast<void*>(library)); });
   const auto* id = static_cast<const std::uint64_t*>(::dlsym(opened, "octavo_id"));
   auto* kernels = static_cast<const steps::KernelFunction*>(::dlsym(opened, "octavo_kernels"));
   auto** functions = static_cast<void**>(::dlsym(opened, "octavo_functions"));
