@@ -242,8 +242,7 @@ llvm::Expected<Listing> listed(const std::string& kernel) {
 
 /// What a shared object has besides its kernels: the tables, and a jump for each function that
 /// kernels may call.
-std::string tablesText(std::span<const NamedObject> objects, std::uint64_t id,
-                       std::vector<std::string>& functions) {
+std::string tablesText(std::span<const NamedObject> objects, std::vector<std::string>& functions) {
   std::string text, rows;
   llvm::raw_string_ostream out(text), row(rows);
   for (const NamedObject& each : objects) {
@@ -251,7 +250,6 @@ std::string tablesText(std::span<const NamedObject> objects, std::uint64_t id,
     row << (rows.empty() ? "" : ", ") << "ptr @\"" << each.name << "\"";
   }
   out << "@octavo_kernels = constant [" << objects.size() << " x ptr] [" << rows << "]\n";
-  out << "@octavo_id = constant i64 " << id << "\n";
   for (const steps::LibraryFunction& function : steps::libraryFunctions()) {
     if (function.type == nullptr)
       continue;
@@ -286,7 +284,7 @@ llvm::Error runLinker(std::vector<llvm::StringRef> arguments) {
       "kernels of a compiled folder need: install lld or binutils");
 }
 
-llvm::Expected<LinkedKernels> linked(std::span<const std::string> kernels, std::uint64_t id,
+llvm::Expected<LinkedKernels> linked(std::span<const std::string> kernels,
                                      const std::string& path) {
   auto machine = targetMachine();
   if (!machine)
@@ -304,7 +302,7 @@ llvm::Expected<LinkedKernels> linked(std::span<const std::string> kernels, std::
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   auto tables =
-      llvm::parseAssemblyString(tablesText(*objects, id, made.functions), diagnostic, context);
+      llvm::parseAssemblyString(tablesText(*objects, made.functions), diagnostic, context);
   if (!tables)
     return llvm::createStringError("the tables of the kernels are no LLVM IR: " +
                                    diagnostic.getMessage());
@@ -354,9 +352,8 @@ public:
     return withText(compiled(kernels));
   }
   tl::expected<LinkedKernels, std::string> link(std::span<const std::string> kernels,
-                                                std::uint64_t id,
                                                 const std::string& path) const override {
-    return withText(linked(kernels, id, path));
+    return withText(linked(kernels, path));
   }
   tl::expected<Listing, std::string> list(const std::string& kernel) const override {
     return withText(listed(kernel));

@@ -42,10 +42,9 @@ public:
   virtual tl::expected<std::unique_ptr<MachineCode>, std::string>
   compile(std::span<const std::string> kernels) const = 0;
   /// Links kernels to a shared object, in which `octavo_kernels` is the table of their addresses in
-  /// the order of their texts and `octavo_id` is `id`. Runs a linker, ld.lld or ld, which the error
-  /// says if there is none.
-  virtual tl::expected<LinkedKernels, std::string>
-  link(std::span<const std::string> kernels, std::uint64_t id, const std::string& path) const = 0;
+  /// the order of their texts. Runs a linker, ld.lld or ld, which the error says if there is none.
+  virtual tl::expected<LinkedKernels, std::string> link(std::span<const std::string> kernels,
+                                                        const std::string& path) const = 0;
   virtual tl::expected<Listing, std::string> list(const std::string& kernel) const = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "octavo/Pipelines/CompiledFolder.h"
 
 #include "octavo/Checkpoint/Files/DurableFolder.h"
-#include "octavo/Checkpoint/Files/InputFile.h"
 #include "octavo/Checkpoint/Files/OutputFile.h"
 #include "octavo/Standalone/FolderFile.h"
 #include "octavo/Steps/Place.h"
@@ -9,6 +8,7 @@
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <fmt/format.h>
 
@@ -122,9 +122,9 @@ llvm::Error refuseInterpreted(const steps::Program& program) {
   return llvm::createStringError(text);
 }
 
-/// Links the kernels beside their place.
-llvm::Expected<LinkedKernels> linkTo(const std::filesystem::path& file,
-                                     std::span<const std::string> kernels, std::uint64_t id) {
+/// Links the kernels, and writes them to the folder.
+llvm::Error linkTo(const std::filesystem::path& folder, std::span<const std::string> kernels,
+                   FolderFile& file) {
   const auto generator = codeGenerator();
   if (!generator)
     return llvm::createStringError(generator.error());
@@ -133,16 +133,33 @@ llvm::Expected<LinkedKernels> linkTo(const std::filesystem::path& file,
           llvm::sys::fs::createTemporaryFile("octavo-kernels", "so", linked))
     return llvm::createStringError("a file for the linker: " + failed.message());
   const llvm::scope_exit remove([&] { llvm::sys::fs::remove(linked); });
-  auto made = (*generator)->link(kernels, id, linked.str().str());
+  auto made = (*generator)->link(kernels, linked.str().str());
   if (!made)
     return llvm::createStringError(made.error());
-  const auto copied = checkpoint::InputFile::open(linked.str().str()).and_then([&](auto&& from) {
-    return OutputFile::create(file).and_then(
-        [&](auto&& to) { return to.copyFrom(from).and_then([&] { return to.commit(); }); });
+  const auto library = llvm::MemoryBuffer::getFile(linked);
+  if (!library)
+    return llvm::createStringError("the linked kernels: " + library.getError().message());
+  const auto bytes =
+      std::as_bytes(std::span((*library)->getBufferStart(), (*library)->getBufferSize()));
+  file.kernels = standalone::digest(bytes);
+  file.features = std::move(made->features);
+  file.functions = std::move(made->functions);
+  const auto written = OutputFile::create(folder / file.kernelsFile()).and_then([&](auto&& to) {
+    return to.write(bytes).and_then([&] { return to.commit(); });
   });
-  if (!copied)
-    return errorOf(copied.error());
-  return std::move(*made);
+  return written ? llvm::Error::success() : errorOf(written.error());
+}
+
+/// Removes the kernels of programs that the folder had before.
+void removeOthers(const std::filesystem::path& folder, const FolderFile& file) {
+  std::error_code none; // what is left is nobody's
+  std::vector<std::filesystem::path> others;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    if (const std::string name = entry.path().filename().string();
+        standalone::isKernelsFile(name) && name != file.kernelsFile())
+      others.push_back(entry.path());
+  for (const std::filesystem::path& other : others)
+    std::filesystem::remove(other, none);
 }
 
 } // namespace
@@ -173,6 +190,7 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
                   .products = program.packedCount > 0 ? standalone::productsOfMachine() : "",
                   .features = {},
                   .functions = {},
+                  .kernels = 0,
                   .program = std::move(*written)};
   for (std::size_t i = 0; i < bound.size(); ++i)
     if (!bound[i])
@@ -180,23 +198,19 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
   size += standalone::weightsEnd(0, 0).size();
   if (auto ended = weights->write(standalone::weightsEnd(file.id(), size)); !ended)
     return errorOf(ended.error());
-  if (kernels.empty()) {
-    std::error_code none;
-    std::filesystem::remove(folder / standalone::kKernelsFile, none);
-  } else {
-    auto linked = linkTo(folder / standalone::kKernelsFile, kernels, file.id());
-    if (!linked)
-      return linked.takeError();
-    file.features = std::move(linked->features);
-    file.functions = std::move(linked->functions);
-  }
+  if (!kernels.empty())
+    if (llvm::Error error = linkTo(folder, kernels, file))
+      return error;
   const auto whole =
       OutputFile::create(folder / standalone::kProgramFile).and_then([&](auto&& out) {
         return out.write(standalone::bytesOf(file))
             .and_then([&] { return weights->commit(); })
             .and_then([&] { return out.commit(); });
       });
-  return whole ? llvm::Error::success() : errorOf(whole.error());
+  if (!whole)
+    return errorOf(whole.error());
+  removeOthers(folder, file);
+  return llvm::Error::success();
 }
 
 } // namespace octavo::pipelines

@@ -17,14 +17,7 @@ constexpr std::string_view kMagic = "octavo-p", kWeightsMagic = "octavo-w";
 /// Of this file, of the steps within it and of packed weights: FolderVersion.cmake.
 constexpr std::uint64_t kVersion = OCTAVO_FOLDER_VERSION;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
-
-/// FNV-1a: tells a file that was damaged, not one that was forged.
-std::uint64_t digest(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xCBF29CE484222325;
-  for (const std::byte byte : bytes)
-    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3;
-  return hash;
-}
+constexpr std::string_view kKernelsBegin = "kernels-", kKernelsEnd = ".so";
 
 std::span<const std::byte> charactersOf(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
@@ -88,7 +81,27 @@ private:
 
 } // namespace
 
+std::uint64_t digest(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const std::byte byte : bytes)
+    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3;
+  return hash;
+}
+
 std::uint64_t FolderFile::id() const { return digest(program); }
+
+std::string FolderFile::kernelsFile() const {
+  return fmt::format("{}{:016x}{}", kKernelsBegin, kernels, kKernelsEnd);
+}
+
+bool isKernelsFile(std::string_view name) {
+  if (!name.starts_with(kKernelsBegin) || !name.ends_with(kKernelsEnd))
+    return false;
+  name.remove_prefix(kKernelsBegin.size());
+  name.remove_suffix(kKernelsEnd.size());
+  return name.size() == 2 * kWord &&
+         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 std::vector<std::byte> bytesOf(const FolderFile& file) {
   Out body;
@@ -98,6 +111,7 @@ std::vector<std::byte> bytesOf(const FolderFile& file) {
   body.run(charactersOf(file.products));
   for (const auto* list : {&file.features, &file.functions})
     body.texts(*list);
+  body.word(file.kernels);
   body.run(file.program);
   Out whole;
   whole.bytes.assign(charactersOf(kMagic).begin(), charactersOf(kMagic).end());
@@ -128,6 +142,7 @@ tl::expected<FolderFile, std::string> readFolderFile(std::span<const std::byte> 
   file.products = in.text();
   file.features = in.texts();
   file.functions = in.texts();
+  file.kernels = in.word();
   const auto program = in.run();
   file.program.assign(program.begin(), program.end());
   if (!in.isWhole())

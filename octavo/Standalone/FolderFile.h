@@ -12,11 +12,13 @@
 
 namespace octavo::standalone {
 
-/// Files of a compiled folder. The last two may be of another folder by mistake: each has the
-/// program's id.
+/// Files of a compiled folder, besides its kernels (FolderFile::kernelsFile). The weights may be of
+/// another folder by mistake: they have the program's id.
 inline constexpr std::string_view kProgramFile = "program.octavo";
 inline constexpr std::string_view kWeightsFile = "weights.bin";
-inline constexpr std::string_view kKernelsFile = "kernels.so"; ///< not there without kernels
+
+/// FNV-1a: tells a file that was damaged, not one that was forged.
+std::uint64_t digest(std::span<const std::byte> bytes);
 
 struct FolderFile {
   std::string function;
@@ -25,11 +27,18 @@ struct FolderFile {
   std::string products;
   std::vector<std::string> features;  ///< of the processor, that the kernels use
   std::vector<std::string> functions; ///< that the kernels call
+  std::uint64_t kernels = 0;          ///< digest of their file; 0 without any
   std::vector<std::byte> program;
 
   /// Stands for the program.
   std::uint64_t id() const;
+  /// Named by what is in it: the dynamic loader knows a library by its path, and would take one
+  /// that is loaded for another that has its place in the folder now.
+  std::string kernelsFile() const;
 };
+
+/// Whether a file of a folder is some program's kernels.
+bool isKernelsFile(std::string_view name);
 
 std::vector<std::byte> bytesOf(const FolderFile& file);
 /// The error says what is wrong with bytes that no other function than bytesOf is trusted for.

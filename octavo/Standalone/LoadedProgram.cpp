@@ -63,6 +63,11 @@ tl::expected<std::shared_ptr<const void>, std::string>
 loadKernels(const std::filesystem::path& file, const FolderFile& folder, steps::Program& program) {
   if (program.functions.empty())
     return nullptr;
+  auto mapped = map(file);
+  if (!mapped)
+    return Error(mapped.error());
+  if (digest(mapped->bytes) != folder.kernels)
+    return wrong(file, "it is damaged: its bytes are not those that were written");
   std::error_code unreadable; // without a slash, the system would look for it elsewhere
   const std::filesystem::path path = std::filesystem::absolute(file, unreadable);
   void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -70,13 +75,10 @@ loadKernels(const std::filesystem::path& file, const FolderFile& folder, steps::
     return Error(fmt::format("the kernels cannot be loaded: {}", ::dlerror()));
   std::shared_ptr<const void> code(
       opened, [](const void* library) { ::dlclose(const_cast<void*>(library)); });
-  const auto* id = static_cast<const std::uint64_t*>(::dlsym(opened, "octavo_id"));
   auto* kernels = static_cast<const steps::KernelFunction*>(::dlsym(opened, "octavo_kernels"));
   auto** functions = static_cast<void**>(::dlsym(opened, "octavo_functions"));
-  if (id == nullptr || kernels == nullptr || functions == nullptr)
+  if (kernels == nullptr || functions == nullptr)
     return wrong(file, "it is not what `octavo compile` writes");
-  if (*id != folder.id())
-    return wrong(file, "it belongs to another program than program.octavo");
   for (std::size_t i = 0; i < folder.functions.size(); ++i) {
     const auto known = steps::libraryFunctions();
     const auto found = std::ranges::find_if(
@@ -133,7 +135,7 @@ LoadedProgram::load(const std::filesystem::path& folder) {
   auto program = steps::readProgram(file->program, weights->bytes, weights->holder);
   if (!program)
     return wrong(programFile, program.error());
-  auto code = loadKernels(folder / kKernelsFile, *file, *program);
+  auto code = loadKernels(folder / file->kernelsFile(), *file, *program);
   if (!code)
     return Error(code.error());
   auto arguments = tensorsOf(file->arguments, program->arguments);

@@ -35,7 +35,7 @@ typedef struct octavo_tensor {
 /* The program of a folder; null where it cannot be loaded, and octavo_last_error says why. Its code
  * runs in this process: load no folder that you would not run. Weights are mapped, so that
  * processes have them in memory once. The folder's files are not to be changed while a program is
- * loaded; a folder that `octavo compile` writes again has new files. */
+ * loaded; `octavo compile` may write the folder again, which has new files then. */
 OCTAVO_API octavo_program* octavo_program_load(const char* folder);
 
 /* Frees the program, of which no run is under way. Null is nothing. */

@@ -77,6 +77,11 @@ def assert_same(tmp_path, runner, text, arrays, *options):
     return folder
 
 
+def kernels_of(folder):
+    (path,) = folder.glob("kernels-*.so")
+    return path
+
+
 def f32(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
 
@@ -84,7 +89,8 @@ def f32(*shape, seed=0):
 def test_one_kernel(tmp_path, runner):
     x, y = f32(5, 7), f32(7, seed=1)
     folder = assert_same(tmp_path, runner, ELEMENTWISE, [x, y])
-    assert sorted(path.name for path in folder.iterdir()) == ["kernels.so", "program.octavo", "weights.bin"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        kernels_of(folder).name, "program.octavo", "weights.bin"]
     # Not only the same as the compiler that wrote it: what tanh is.
     (result,) = run_in_c(runner, folder, [x, y], 1)
     np.testing.assert_allclose(np.frombuffer(result, np.float32), np.tanh(x * y).ravel(), rtol=1e-6)
@@ -120,7 +126,7 @@ func.func @main(%x: tensor<3x4xf32>, %y: tensor<4x2xf32>) -> tensor<3x2xf32> {
   %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
   return %0 : tensor<3x2xf32>
 }""", [f32(3, 4), f32(4, 2, seed=1)])
-    assert not (folder / "kernels.so").exists()
+    assert not list(folder.glob("kernels-*"))
 
 
 @pytest.mark.parametrize("rows", [1, 24, 300])
@@ -626,17 +632,18 @@ ARRAYS = [f32(5, 7), f32(7, seed=1)]
 
 
 @pytest.mark.parametrize("name, words", [("program.octavo", "octavo compile"), ("weights.bin", "weights.bin"),
-                                         ("kernels.so", "kernels.so")])
+                                         ("kernels-*", "kernels-")])
 def test_a_missing_file_is_named(folder, runner, name, words):
     run_in_c(runner, folder, ARRAYS, 1)
-    (folder / name).unlink()
+    (path,) = folder.glob(name)
+    path.unlink()
     message = run_in_c(runner, folder, ARRAYS, 1, code=1)
     assert words in message and "No such file" in message
 
 
 def test_a_file_that_is_cut_short_is_an_error(folder, runner):
     for name, words in (("program.octavo", ("damaged", "not what `octavo compile` writes")),
-                        ("weights.bin", ("cut short", "size"))):
+                        ("weights.bin", ("cut short", "size")), (kernels_of(folder).name, ("damaged",))):
         whole = (folder / name).read_bytes()
         for size in (0, 1, 24, len(whole) // 2, len(whole) - 1):
             (folder / name).write_bytes(whole[:size])
@@ -659,11 +666,23 @@ def test_files_of_two_programs_are_told(folder, runner, tmp_path):
     other = tmp_path / "other"
     (tmp_path / "q.mlir").write_text(ELEMENTWISE.replace("tanh", "negate"))
     octavo("compile", tmp_path / "q.mlir", "-o", other)
-    for name in ("weights.bin", "kernels.so"):
+    for name, given, words in (("weights.bin", other / "weights.bin", "belongs to another program"),
+                               (kernels_of(folder).name, kernels_of(other), "damaged")):
         kept = (folder / name).read_bytes()
-        shutil.copy(other / name, folder / name)
-        assert "belongs to another program" in run_in_c(runner, folder, ARRAYS, 1, code=1)
+        shutil.copy(given, folder / name)
+        assert words in run_in_c(runner, folder, ARRAYS, 1, code=1)
         (folder / name).write_bytes(kept)
+
+
+def test_a_folder_that_is_written_again_has_the_kernels_of_one_program(folder, runner, tmp_path):
+    before = kernels_of(folder).name
+    (tmp_path / "q.mlir").write_text(ELEMENTWISE.replace("tanh", "negate"))
+    (folder / "kernels-of-mine.so").write_text("")
+    octavo("compile", tmp_path / "q.mlir", "-o", folder)
+    (folder / "kernels-of-mine.so").unlink()
+    assert kernels_of(folder).name != before
+    (found,) = run_in_c(runner, folder, ARRAYS, 1)
+    np.testing.assert_array_equal(np.frombuffer(found, np.float32).reshape(5, 7), -(ARRAYS[0] * ARRAYS[1]))
 
 
 def digest(data):

@@ -115,8 +115,7 @@ func.func @main(%a: tensor<64x40xf32> {octavo.name = "a", tf.aliasing_output = 0
             assert each is where
             np.testing.assert_array_equal(each, wanted)
     octavo.save(tmp_path / "w.safetensors", {"a": a})
-    (tmp_path / "bound").mkdir()
-    bound = octavo.load_program(compiled(tmp_path / "bound", text, "--weights", tmp_path / "w.safetensors"))
+    bound = octavo.load_program(compiled(tmp_path, text, "--weights", tmp_path / "w.safetensors"))
     for _ in range(2):
         found = bound(b, c)
         np.testing.assert_array_equal(found[0], expected[0])
@@ -145,6 +144,33 @@ def test_threads(folder):
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
         for found in threads.map(lambda _: program(X, 3)[0], range(200)):
             np.testing.assert_array_equal(found, expected)
+
+
+def test_a_folder_that_is_written_again_is_another_program(tmp_path):
+    """Each of the programs that were loaded from one path stays what it was; each is loaded twice, released once.
+    When all are released, no file of theirs is open or mapped."""
+    text = """
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{
+  %c = stablehlo.constant dense<{}.0> : tensor<3xf32>
+  %0 = stablehlo.multiply %x, %c : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}}"""
+    x = np.array([1, -4, 0.25], np.float32)
+    opened = len(os.listdir("/proc/self/fd"))
+    programs = []
+    for factor in range(2, 22):
+        path = compiled(tmp_path, text.format(factor))
+        programs.append(octavo.load_program(path))
+        again = octavo.load_program(path)
+        np.testing.assert_array_equal(again(x), x * factor)
+        del again
+        for factor_of_each, program in enumerate(programs, 2):
+            np.testing.assert_array_equal(program(x), x * factor_of_each)
+    assert str(path) in pathlib.Path("/proc/self/maps").read_text()
+    programs.clear()
+    del program
+    assert str(path) not in pathlib.Path("/proc/self/maps").read_text()
+    assert len(os.listdir("/proc/self/fd")) == opened
 
 
 def test_no_compiler_is_loaded(folder):

@@ -50,10 +50,19 @@ void bindWeights(CallableProgram& program, const CompileOptions& options) {
       program.bind(i, std::move(*values[i]));
 }
 
-std::uintmax_t sizeOf(const std::filesystem::path& folder, std::string_view file) {
+std::uintmax_t sizeOf(const std::filesystem::path& file) {
   std::error_code none;
-  const std::uintmax_t size = std::filesystem::file_size(folder / file, none);
+  const std::uintmax_t size = std::filesystem::file_size(file, none);
   return none ? 0 : size;
+}
+
+std::uintmax_t sizeOfKernels(const std::filesystem::path& folder) {
+  std::uintmax_t size = 0;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    if (standalone::isKernelsFile(entry.path().filename().string()))
+      size += sizeOf(entry.path());
+  return size;
 }
 
 struct Written {
@@ -71,8 +80,8 @@ void report(const CallableProgram& program, const CompileOptions& options) {
   for (const CallableProgram::Result& result : program.results())
     results.push_back({result.name, runtime::describe(result.type, result.shape)});
   const std::filesystem::path folder = options.folder;
-  const std::uintmax_t weights = sizeOf(folder, standalone::kWeightsFile),
-                       kernels = sizeOf(folder, standalone::kKernelsFile);
+  const std::uintmax_t weights = sizeOf(folder / standalone::kWeightsFile),
+                       kernels = sizeOfKernels(folder);
   if (options.isJson) {
     const auto list = [](const std::vector<Written>& tensors) {
       Json rows = Json::array();
