@@ -22,8 +22,9 @@ Outcome QuantizeStep::run(Frame& frame) const {
   const auto count = static_cast<std::size_t>(numerics::elementCount(shape));
   const auto bits = randomBits ? std::span(frame.at<const std::uint32_t>(*randomBits), count)
                                : std::span<const std::uint32_t>();
-  auto quantized =
-      kernels::quantizedTensor(frame.at<const float>(from), shape, scaledType, options, bits);
+  auto quantized = kernels::quantizedTensor(
+      frame.at<const float>(from), shape, scaledType, options, bits,
+      isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor);
   if (!quantized)
     return refusal(*this, quantized.error().value);
   frame.values[static_cast<std::size_t>(result)] = Value(std::move(*quantized));

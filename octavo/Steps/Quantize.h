@@ -1,6 +1,7 @@
 // Scaled tensors as a run makes them: quantized, or from their parts.
 #pragma once
 
+#include "octavo/Kernels/QuantizeBothAxes.h"
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Steps/ScaledParts.h"
@@ -14,11 +15,13 @@ Outcome refusal(const Step& step, float value);
 class QuantizeStep : public Step {
 public:
   explicit QuantizeStep(OperationTextPtr op) : Step(std::move(op)) {}
-  /// `randomBits` is there for stochastic rounding; `result` is of Frame::values.
+  /// `randomBits` is there for stochastic rounding; `result`, of Frame::values, has the shape and
+  /// the type, what is read is as `layout` says of it.
   QuantizeStep(OperationTextPtr op, Slot from, std::optional<Slot> randomBits,
-               std::vector<std::int64_t> shape, numerics::ScaledType type,
+               kernels::Layout layout, std::vector<std::int64_t> shape, numerics::ScaledType type,
                numerics::QuantizeOptions options, int result)
-      : Step(std::move(op)), from(from), randomBits(randomBits), shape(std::move(shape)),
+      : Step(std::move(op)), from(from), randomBits(randomBits),
+        isTransposed(layout == kernels::Layout::Transposed), shape(std::move(shape)),
         scaledType(std::move(type)), options(std::move(options)), result(result) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
@@ -28,6 +31,7 @@ public:
 private:
   Slot from;
   std::optional<Slot> randomBits;
+  bool isTransposed = false;
   std::vector<std::int64_t> shape;
   numerics::ScaledType scaledType = {};
   numerics::QuantizeOptions options;

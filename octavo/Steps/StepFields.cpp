@@ -481,7 +481,8 @@ void QuantizeStep::fields(ProgramFields& fields) {
   fields.shape(shape);
   fields.scaledType(scaledType);
   fields.options(options);
-  if (scaledType.block.size() != shape.size())
+  fields.truth(isTransposed);
+  if (scaledType.block.size() != shape.size() || (isTransposed && shape.size() < 2))
     fields.fail("a scaled type of other axes than its tensor's");
   const std::uint64_t size = bytesOf(fields, shape, kF32);
   fields.slot(from, size, Access::Read);

@@ -483,6 +483,28 @@ func.func @main(%x: tensor<5x64xf32>, %n: tensor<i32>) -> (tensor<5x64xf32>, {pa
         np.testing.assert_array_equal(elements * np.repeat(scales, 32, axis=1), x * np.float32(times))
 
 
+@pytest.mark.parametrize("format, block", [("mxint8", 32), ("mxint8", 64), ("nvfp4", 16)])
+def test_products_that_contract_first_axes(tmp_path, runner, format, block):
+    """A weight's gradient: matrices are quantized transposed, the left one by random bits in the order that these
+    had. Of integers, so that the interpreter's bits are expected."""
+    element, scale, outer, rule = {"mxint8": ("i8", "f8E8M0FNU", "", "floor"),
+                                   "nvfp4": ("f4E2M1FN", "f8E4M3FN", ", outer f32", "nearest")}[format]
+    g, x = (f"!octavo.scaled<70x{n}x{element}, scale {scale}, block [{block}, 1]{outer}>" for n in (5, 33))
+    text = f"""
+func.func @main(%g: tensor<70x5xf32>, %x: tensor<70x33xf32>, %s: tensor<3xui64>) -> (tensor<5x33xf32>, tensor<5x70xf32>) {{
+  %after, %bits = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<3xui64>) -> (tensor<3xui64>, tensor<70x5xui32>)
+  %a = octavo.quantize %g random(%bits : tensor<70x5xui32>), rule = {rule}, rounding = stochastic : tensor<70x5xf32> -> {g}
+  %b = octavo.quantize %x, rule = {rule} : tensor<70x33xf32> -> {x}
+  %y = octavo.dot_general %a, %b, contracting_dims = [0] x [0] : ({g}, {x}) -> tensor<5x33xf32>
+  %d = octavo.dequantize %a : {g} -> tensor<70x5xf32>
+  %t = stablehlo.transpose %d, dims = [1, 0] : (tensor<70x5xf32>) -> tensor<5x70xf32>
+  return %y, %t : tensor<5x33xf32>, tensor<5x70xf32>
+}}"""
+    arrays = [f32(70, 5), f32(70, 33, seed=1), np.arange(1, 4, dtype=np.uint64)]
+    folder = assert_same(tmp_path, runner, text, arrays)
+    assert run_in_c(runner, folder, arrays, 2) == run_in_octavo(tmp_path / "p.mlir", arrays, "--backend", "reference")
+
+
 def test_bound_scaled_weights_that_more_than_products_read(tmp_path, runner):
     """One that a loop multiplies by, and dequantizes afterwards, and one that is taken apart: the folder keeps them."""
     from safetensors.numpy import save_file

@@ -16,12 +16,13 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
   const auto element = elementType(mlir::getElementTypeOrSelf(op.getOperand().getType()));
   if (!element || element->format().name != "f32")
     return interpret(op, sequence, "the kernels quantize f32");
-  llvm::Expected<Slot> from = usedSlot(op.getOperand());
+  const QuantizationSource source = quantizationSource(op);
+  llvm::Expected<Slot> from = usedSlot(source.values);
   if (!from)
     return from.takeError();
   std::optional<Slot> randomBits;
-  if (op.getRandomBits()) {
-    llvm::Expected<Slot> bits = usedSlot(op.getRandomBits());
+  if (source.randomBits) {
+    llvm::Expected<Slot> bits = usedSlot(source.randomBits);
     if (!bits)
       return bits.takeError();
     randomBits = *bits;
@@ -31,7 +32,9 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
     return result.takeError();
   const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
   add(sequence, std::make_unique<steps::QuantizeStep>(
-                    text(op), *from, randomBits, type.getShape().vec(), type.getKind(),
+                    text(op), *from, randomBits,
+                    source.isTransposed ? kernels::Layout::Transposed : kernels::Layout::RowMajor,
+                    type.getShape().vec(), type.getKind(),
                     op.getQuantization().getOptions(type, element->format()), result->number));
   return llvm::Error::success();
 }

@@ -250,7 +250,7 @@ llvm::Error FunctionLowering::block(mlir::Block& block, Sequence& sequence) {
     turnProduct(transpose);
   for (auto dot : llvm::make_early_inc_range(block.getOps<stablehlo::DotGeneralOp>()))
     layOutOperands(dot);
-  layOutLeftSides(block);
+  layOutSides(block);
   for (auto pack : block.getOps<ir::PackOp>())
     layOutParts(pack);
   reduceByRows(block);

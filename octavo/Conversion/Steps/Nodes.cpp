@@ -437,6 +437,11 @@ llvm::SmallVector<mlir::Value> readsOf(const Node& node) {
       reads.append(node.scaled->leftReads());
     return reads;
   }
+  if (auto quantize = llvm::dyn_cast<ir::QuantizeOp>(node.op)) {
+    const QuantizationSource source = quantizationSource(quantize);
+    return source.randomBits ? llvm::SmallVector<mlir::Value>{source.values, source.randomBits}
+                             : llvm::SmallVector<mlir::Value>{source.values};
+  }
   llvm::SmallVector<mlir::Value> reads(node.op->getOperands());
   if (node.op->getNumRegions() != 0) {
     llvm::SetVector<mlir::Value> captured;

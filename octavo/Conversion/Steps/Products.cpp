@@ -493,73 +493,110 @@ bool isPackedForProducts(ir::QuantizeOp op) {
 
 namespace {
 
-/// A copy of a quantization, or of the packing of codes, with the axis `contracted` moved to the
-/// end, and its blocks with it.
-mlir::Value contractedLast(mlir::OpBuilder& builder, mlir::Operation* op, std::int64_t contracted) {
+/// `op` with its axes in that order.
+mlir::Value reordered(mlir::OpBuilder& builder, mlir::Operation* op,
+                      llvm::ArrayRef<std::int64_t> order) {
   const auto type = mlir::cast<ir::ScaledType>(op->getResult(0).getType());
-  Axes order, shape, block;
-  for (std::int64_t axis = 0; axis < type.getRank(); ++axis)
-    if (axis != contracted)
-      order.push_back(axis);
-  order.push_back(contracted);
-  if (llvm::is_sorted(order))
-    return builder.clone(*op)->getResult(0);
+  Axes shape, block;
   for (const std::int64_t axis : order) {
     shape.push_back(type.getShape()[static_cast<std::size_t>(axis)]);
     block.push_back(type.getBlock()[static_cast<std::size_t>(axis)]);
   }
-  const auto moved = ir::ScaledType::get(op->getContext(), shape, type.getElement(),
-                                         type.getScale(), block, type.getHasOuterScale());
+  const auto moved = [&](mlir::Value value) {
+    return value ? transposed(builder, value.getLoc(), value, order) : value;
+  };
+  const auto result = ir::ScaledType::get(op->getContext(), shape, type.getElement(),
+                                          type.getScale(), block, type.getHasOuterScale());
   if (auto pack = mlir::dyn_cast<ir::PackOp>(op))
-    return ir::PackOp::create(
-        builder, op->getLoc(), moved,
-        transposed(builder, pack.getElements().getLoc(), pack.getElements(), order),
-        transposed(builder, pack.getScales().getLoc(), pack.getScales(), order), pack.getOuter());
+    return ir::PackOp::create(builder, op->getLoc(), result, moved(pack.getElements()),
+                              moved(pack.getScales()), pack.getOuter());
   auto quantize = mlir::cast<ir::QuantizeOp>(op);
-  return ir::QuantizeOp::create(
-      builder, op->getLoc(), moved,
-      transposed(builder, quantize.getOperand().getLoc(), quantize.getOperand(), order),
-      mlir::Value(), quantize.getQuantization());
+  return ir::QuantizeOp::create(builder, op->getLoc(), result, moved(quantize.getOperand()),
+                                moved(quantize.getRandomBits()), quantize.getQuantization());
+}
+
+/// A copy of a quantization, or of the packing of codes, with the axis `contracted` moved to the
+/// end, and its blocks with it.
+mlir::Value contractedLast(mlir::Operation* op, std::int64_t contracted) {
+  mlir::OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  Axes order;
+  const std::int64_t rank = mlir::cast<ir::ScaledType>(op->getResult(0).getType()).getRank();
+  for (std::int64_t axis = 0; axis < rank; ++axis)
+    if (axis != contracted)
+      order.push_back(axis);
+  order.push_back(contracted);
+  return llvm::is_sorted(order) ? builder.clone(*op)->getResult(0) : reordered(builder, op, order);
 }
 
 /// Whether a dot can take its left side as it is, or no other would do.
-bool hasOwnLeftSide(ir::DotGeneralOp dot, mlir::Block& block) {
+bool hasOwnLeftSide(ir::DotGeneralOp dot) {
   mlir::Operation* op = dot.getLhs().getDefiningOp();
-  if (op == nullptr || op->getBlock() != &block)
+  auto quantize = llvm::dyn_cast_if_present<ir::QuantizeOp>(op);
+  if (!llvm::isa_and_present<ir::QuantizeOp, ir::PackOp>(op) || op->getBlock() != dot->getBlock())
     return true;
-  if (auto quantize = mlir::dyn_cast<ir::QuantizeOp>(op))
-    return quantize.getRandomBits() || isPackedForProducts(quantize);
-  return !mlir::isa<ir::PackOp>(op) ||
-         contractsLast(dot.getDotDimensionNumbers().getLhsContractingDimensions(),
+  if (quantize && !quantize.getRandomBits())
+    return isPackedForProducts(quantize);
+  return contractsLast(dot.getDotDimensionNumbers().getLhsContractingDimensions(),
                        mlir::cast<ir::ScaledType>(dot.getLhs().getType()).getRank());
+}
+
+/// The same of the right side. One that is the left side of others is packed by them.
+bool hasOwnRightSide(ir::DotGeneralOp dot) {
+  auto quantize = dot.getRhs().getDefiningOp<ir::QuantizeOp>();
+  return !quantize || quantize->getBlock() != dot->getBlock() ||
+         mlir::cast<ir::ScaledType>(dot.getRhs().getType()).getRank() != 2 ||
+         dot.getDotDimensionNumbers().getRhsContractingDimensions().front() == 1;
 }
 
 } // namespace
 
-void layOutLeftSides(mlir::Block& block) {
+QuantizationSource quantizationSource(ir::QuantizeOp op) {
+  const QuantizationSource plain{op.getOperand(), op.getRandomBits(), false};
+  const auto given = [](mlir::Value value) {
+    auto transpose =
+        value ? value.getDefiningOp<stablehlo::TransposeOp>() : stablehlo::TransposeOp();
+    return transpose && transpose.getPermutation() == llvm::ArrayRef<std::int64_t>{1, 0}
+               ? transpose.getOperand()
+               : mlir::Value();
+  };
+  const mlir::Value values = given(plain.values), bits = given(plain.randomBits);
+  if (!values || (plain.randomBits && !bits) || isPackedForProducts(op))
+    return plain;
+  return {values, bits, true};
+}
+
+void layOutSides(mlir::Block& block) {
   // What is multiplied by the same kind of weight is packed in the same way, once.
   std::map<std::tuple<mlir::Operation*, std::int64_t, const void*, const void*>, mlir::Value> made;
+  const auto own = [&](mlir::Value side, std::int64_t contracted, const void* element,
+                       const void* scale) {
+    mlir::Value& value = made[{side.getDefiningOp(), contracted, element, scale}];
+    if (!value)
+      value = contractedLast(side.getDefiningOp(), contracted);
+    return value;
+  };
   for (auto dot : llvm::make_early_inc_range(block.getOps<ir::DotGeneralOp>())) {
     const auto numbers = dot.getDotDimensionNumbers();
     auto right = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
     if (!right || !numbers.getLhsBatchingDimensions().empty() ||
-        numbers.getLhsContractingDimensions().size() != 1 || hasOwnLeftSide(dot, block))
+        numbers.getLhsContractingDimensions().size() != 1)
       continue;
-    mlir::Operation* op = dot.getLhs().getDefiningOp();
-    const std::int64_t contracted = numbers.getLhsContractingDimensions().front();
-    mlir::Value& own = made[{op, contracted, right.getElement(), right.getScale()}];
-    if (!own) {
-      mlir::OpBuilder builder(op->getContext());
-      builder.setInsertionPointAfter(op);
-      own = contractedLast(builder, op, contracted);
+    std::int64_t left = numbers.getLhsContractingDimensions().front();
+    if (!hasOwnLeftSide(dot)) {
+      dot.getLhsMutable().assign(own(dot.getLhs(), left, right.getElement(), right.getScale()));
+      left = mlir::cast<ir::ScaledType>(dot.getLhs().getType()).getRank() - 1;
     }
-    dot.getLhsMutable().assign(own);
-    const std::int64_t last = mlir::cast<ir::ScaledType>(own.getType()).getRank() - 1;
-    dot.setDotDimensionNumbersAttr(stablehlo::DotDimensionNumbersAttr::get(
-        dot.getContext(), {}, {}, {last}, numbers.getRhsContractingDimensions()));
+    std::int64_t contracted = numbers.getRhsContractingDimensions().front();
+    if (!hasOwnRightSide(dot)) {
+      dot.getRhsMutable().assign(own(dot.getRhs(), contracted, nullptr, nullptr));
+      contracted = 1;
+    }
+    dot.setDotDimensionNumbersAttr(
+        stablehlo::DotDimensionNumbersAttr::get(dot.getContext(), {}, {}, {left}, {contracted}));
   }
   llvm::SmallPtrSet<mlir::Operation*, 8> unused;
-  for (const auto& [key, own] : made)
+  for (const auto& [key, value] : made)
     if (mlir::Operation* op = std::get<0>(key); op->use_empty())
       unused.insert(op);
   for (mlir::Operation* op : unused)

@@ -47,10 +47,19 @@ void turnProduct(stablehlo::TransposeOp transpose);
 /// these forms: matrixProduct is then something, and a kernel's loop goes over neighbours.
 void layOutOperands(stablehlo::DotGeneralOp dot);
 
-/// Gives dots of scaled tensors whose left side is quantized in the program, or packed, but
-/// contracted along another axis than its last, or used in other ways too, one of their own that
-/// scaledProduct or storedProduct can take.
-void layOutLeftSides(mlir::Block& block);
+/// Gives dots of scaled tensors whose sides are quantized in the program, or packed, sides of their
+/// own that scaledProduct or storedProduct can take: left ones that are contracted along another
+/// axis than their last, or used in other ways too, and quantized matrices on the right that are
+/// contracted along their first, so that nothing else has to exchange the axes of their codes.
+void layOutSides(mlir::Block& block);
+
+/// What a quantization to a scaled tensor among the values reads: its operands, or, where a matrix
+/// and its random bits are transposed first, what is transposed.
+struct QuantizationSource {
+  mlir::Value values, randomBits; ///< f32, ui32 or null
+  bool isTransposed;
+};
+QuantizationSource quantizationSource(ir::QuantizeOp op);
 
 /// How a dot of a scaled weight runs on the kernels: the left side f32, or quantized where it is
 /// used, or codes and scales in memory, as the right side may be.

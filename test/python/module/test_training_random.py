@@ -179,6 +179,23 @@ def test_rotation_spreads_outliers_by_signs_of_the_seed(program, arrays):
         np.testing.assert_array_equal(after, state(seed, 4))
 
 
+@pytest.mark.parametrize("rows", [64, 40])  # 40: the last blocks are short
+def test_products_of_gradients_have_the_interpreters_bits(rows, tmp_path):
+    """C1: those of integers."""
+    rng = np.random.default_rng(rows)
+    w, x, g = (rng.standard_normal(shape).astype(np.float32) for shape in ((48, 24), (rows, 48), (rows, 24)))
+    program = tmp_path / "step.mlir"
+    program.write_text(jax.jit(step).lower(w, x, g).as_text(debug_info=True))
+    rule = {"weights": "mxint8", "gradient_rounding": "stochastic"}
+    made = compiled(program, rule)
+    assert made.explain()["interpreted"] == []
+    to_w, to_x, _, after = made(w, x, g, state(6))
+    expected_w, expected_x, _, expected_after = compiled(program, rule, "reference")(w, x, g, state(6))
+    np.testing.assert_array_equal(to_w, expected_w)
+    np.testing.assert_array_equal(to_x, expected_x)
+    np.testing.assert_array_equal(after, expected_after)
+
+
 @pytest.mark.parametrize("name", ["mxfp8-training", "nvfp4-training"])
 def test_named_recipes_train(name, program, arrays):
     w, x, g = arrays
@@ -190,6 +207,10 @@ def test_named_recipes_train(name, program, arrays):
     reasons = "\n".join(dot.reason for dot in made.dots)
     assert reasons.count("rounded stochastically") == 2
     assert reasons.count("both sides rotated, 16 elements at a time") == (name == "nvfp4-training")
+    explained = made.explain()
+    assert explained["interpreted"] == [] and explained["interpreted_whole"] == ""
+    narrow = name.split("-")[0]
+    assert sum(count for what, count in explained["products"] if what.count(narrow) == 2) == 3
 
 
 def test_dots_that_no_state_reaches_are_left(tmp_path):
