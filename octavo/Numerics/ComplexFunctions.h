@@ -89,6 +89,13 @@ template <typename T> std::complex<T> cubeRoot(std::complex<T> x) {
   return std::polar(std::cbrt(std::abs(x)), std::arg(x) / 3);
 }
 
+/// (a + b) (a - b), which cancels nothing, is 0 on the diagonals, also where the sum overflows.
+template <typename T> std::complex<T> square(std::complex<T> x) {
+  const T a = x.real(), b = x.imag();
+  const bool isDiagonal = std::abs(a) == std::abs(b) && std::isfinite(a);
+  return {isDiagonal ? T(0) : (a - b) * (a + b), 2 * a * b};
+}
+
 /// x / |x|; 0 of 0, NaN of what has a NaN.
 template <typename T> std::complex<T> sign(std::complex<T> x) {
   constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();

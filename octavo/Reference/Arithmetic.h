@@ -270,11 +270,8 @@ struct Erfc {
 };
 struct Square {
   static double real(double x) { return x * x; }
-  /// (a + b) (a - b), which cancels nothing, is 0 on the diagonals, also where the sum overflows.
   template <typename T> static std::complex<T> complex(std::complex<T> x) {
-    const T a = x.real(), b = x.imag();
-    const bool isDiagonal = std::abs(a) == std::abs(b) && std::isfinite(a);
-    return {isDiagonal ? T(0) : (a - b) * (a + b), 2 * a * b};
+    return numerics::square(x);
   }
 };
 

@@ -62,6 +62,7 @@ OCTAVO_COMPLEX(Sign, numerics::sign);
 OCTAVO_COMPLEX(Sin, std::sin);
 OCTAVO_COMPLEX(Sinh, std::sinh);
 OCTAVO_COMPLEX(Sqrt, std::sqrt);
+OCTAVO_COMPLEX(Square, numerics::square);
 OCTAVO_COMPLEX(Tan, std::tan);
 OCTAVO_COMPLEX(Tanh, std::tanh);
 #undef OCTAVO_COMPLEX
@@ -154,6 +155,7 @@ std::vector<LibraryFunction> allFunctions() {
   addUnary<Sin>(rows, "sin");
   addUnary<Sinh>(rows, "sinh");
   addUnary<Sqrt>(rows, "sqrt");
+  addUnary<Square>(rows, "square");
   addUnary<Tan>(rows, "tan");
   addUnary<Tanh>(rows, "tanh");
   addComplex<Sign, double, double, double>(rows, "sign");

@@ -17,8 +17,8 @@
 // CHECK-NEXT: memory        arena {{.*}}, constants 0 bytes, 1 weight packed once, 512 bytes
 // CHECK-EMPTY:
 // CHECK-NEXT: count interpreted why where
-// CHECK-NEXT: 1 chlo.square kernels have no code for it on elements of type complex<f32> {{.*}}explain.mlir:[[#@LINE+23]]:8
-// CHECK-NEXT: 1 stablehlo.fft kernels have no code for it {{.*}}explain.mlir:[[#@LINE+20]]:8
+// CHECK-NEXT: 1 chlo.digamma kernels have no code for it {{.*}}explain.mlir:[[#@LINE+21]]:8
+// CHECK-NEXT: 1 stablehlo.bitcast_convert kernels have no code for it on elements of type f32 {{.*}}explain.mlir:[[#@LINE+22]]:8
 
 // JSON:      "compiled": true
 // JSON-NEXT: "operations": 8
@@ -31,17 +31,17 @@
 // WHOLE: interpreted   as a whole: {{.*}}'stablehlo.sort': its regions use values from around it
 // REFERENCE: interpreted   as a whole: the backend is the interpreter
 
-func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>, %n: tensor<4x16xbf16>, %c: tensor<3xcomplex<f32>>)
-    -> (tensor<4x9xcomplex<f32>>, tensor<4x16xbf16>, tensor<3xcomplex<f32>>) {
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>, %n: tensor<4x16xbf16>, %c: tensor<3xf32>)
+    -> (tensor<4x16xf32>, tensor<4x16xbf16>, tensor<3x4xi8>) {
   %one = stablehlo.constant dense<1.0> : tensor<f32>
   %ones = stablehlo.broadcast_in_dim %one, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
   %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
   %a = stablehlo.add %p, %ones : tensor<4x16xf32>
   %e = stablehlo.exponential %a : tensor<4x16xf32>
-  %s = stablehlo.fft %e, type = RFFT, length = [16] : (tensor<4x16xf32>) -> tensor<4x9xcomplex<f32>>
+  %s = chlo.digamma %e : tensor<4x16xf32> -> tensor<4x16xf32>
   %b = stablehlo.add %n, %n : tensor<4x16xbf16>
-  %m = chlo.square %c : tensor<3xcomplex<f32>> -> tensor<3xcomplex<f32>>
-  return %s, %b, %m : tensor<4x9xcomplex<f32>>, tensor<4x16xbf16>, tensor<3xcomplex<f32>>
+  %m = stablehlo.bitcast_convert %c : (tensor<3xf32>) -> tensor<3x4xi8>
+  return %s, %b, %m : tensor<4x16xf32>, tensor<4x16xbf16>, tensor<3x4xi8>
 }
 
 func.func @whole(%x: tensor<4xf32>, %sign: tensor<f32>) -> tensor<4xf32> {

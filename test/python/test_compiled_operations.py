@@ -224,29 +224,105 @@ WINDOWS = [
 ]
 
 
+def window_counts(shape, size, strides, base, dilation, padding):
+    """The extents of reduce_window's results."""
+    counts = []
+    for i, extent in enumerate(shape):
+        padded = ((extent - 1) * base[i] + 1 if extent else 0) + sum(padding[i])
+        window = (size[i] - 1) * dilation[i] + 1
+        counts.append((padded - window) // strides[i] + 1 if padded >= window and padded else 0)
+    return counts
+
+
+def window_attributes(shape, size, strides, base, dilation, padding):
+    pads = ", ".join(f"[{low}, {high}]" for low, high in padding)
+    return (f"<{{window_dimensions = array<i64: {str(size)[1:-1]}>, window_strides = array<i64: {str(strides)[1:-1]}>, "
+            f"base_dilations = array<i64: {str(base)[1:-1]}>, window_dilations = array<i64: {str(dilation)[1:-1]}>, "
+            f"padding = dense<[{pads}]> : tensor<{len(shape)}x2xi64>}}>")
+
+
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_windows(element, tmp_path):
     function = Function()
-    for case, (shape, size, strides, base, dilation, padding) in enumerate(WINDOWS):
+    for case, window in enumerate(WINDOWS):
+        shape, result = window[0], window_counts(*window)
         x = value(function, shape, element, case)
-        result = []
-        for i, extent in enumerate(shape):
-            padded = (extent - 1) * base[i] + 1 if extent else 0
-            padded += sum(padding[i])
-            window = (size[i] - 1) * dilation[i] + 1
-            result.append((padded - window) // strides[i] + 1 if padded >= window and padded else 0)
         for name in INITIAL:
             scalar = f"tensor<{element}>"
             initial = function.constant(literal(element, name), element)
-            pads = ", ".join(f"[{low}, {high}]" for low, high in padding)
-            text = (f"\"stablehlo.reduce_window\"({x}, {initial}) <{{window_dimensions = array<i64: {str(size)[1:-1]}>, "
-                    f"window_strides = array<i64: {str(strides)[1:-1]}>, base_dilations = array<i64: {str(base)[1:-1]}>, "
-                    f"window_dilations = array<i64: {str(dilation)[1:-1]}>, padding = dense<[{pads}]> : "
-                    f"tensor<{len(shape)}x2xi64>}}> ({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n"
+            text = (f"\"stablehlo.reduce_window\"({x}, {initial}) {window_attributes(*window)} "
+                    f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n"
                     f"      %r = stablehlo.{name} %a, %b : {scalar}\n      stablehlo.return %r : {scalar}\n  }}) : "
                     f"({tensor(shape, element)}, {scalar}) -> {tensor(result, element)}")
             function.give(function.emit(text), result, element)
     function.assert_bits(tmp_path)
+
+
+def places_of_windows(shape, size, strides, base, dilation, padding):
+    """For each window the places that it has in the operand, row-major; None for padding."""
+    for window in np.ndindex(*window_counts(shape, size, strides, base, dilation, padding)):
+        places = []
+        for offset in np.ndindex(*size):
+            at = [w * s + o * d - p[0] for w, s, o, d, p in zip(window, strides, offset, dilation, padding)]
+            inside = all(0 <= a and a % b == 0 and a // b < n for a, b, n in zip(at, base, shape))
+            places.append(tuple(a // b for a, b in zip(at, base)) if inside else None)
+        yield window, places
+
+
+@pytest.mark.parametrize("elements", [("f32", "i32"), ("bf16", "i64", "f64"), ("f64", "f32", "ui8"), ("i8", "i1"),
+                                      ("f8E4M3FN", "i4", "f16"), ("ui16", "complex<f32>")])
+def test_windows_of_several_tensors(elements, tmp_path):
+    """The largest of each window, what lies there in the second tensor, and sums of the third, one of them used once more; Python's
+    loops beside them."""
+    function, wanted = Function(), []
+    names = [f"%{side}{i}: tensor<{element}>" for side in "ab" for i, element in enumerate(elements)]
+    scalars = ", ".join(f"tensor<{element}>" for element in elements)
+    lines = [f"%k = stablehlo.compare GE, %a0, %b0, {kind_of(elements[0])} : (tensor<{elements[0]}>, tensor<{elements[0]}>) -> "
+             "tensor<i1>"]
+    lines += [f"%r{i} = stablehlo.select %k, %a{i}, %b{i} : tensor<i1>, tensor<{elements[i]}>" for i in range(2)]
+    lines += [f"%r{i} = stablehlo.add %b{i}, %a{i} : tensor<{elements[i]}>" for i in range(2, len(elements))]
+    body = "\n      ".join(lines)
+    results = ", ".join(f"%r{i}" for i in range(len(elements)))
+    for case, window in enumerate(WINDOWS):
+        shape, result = window[0], window_counts(*window)
+        xs, initials = [], []
+        for i, element in enumerate(elements):
+            if element == "complex<f32>":
+                parts = [value(function, shape, "f32", case + k) for k in (7, 8)]
+                xs.append(function.emit(f"stablehlo.complex {parts[0]}, {parts[1]} : {tensor(shape, element)}"))
+                initials.append(function.constant("(1.0, 2.0)", element))
+            else:
+                xs.append(value(function, shape, element, case + i))
+                initials.append(function.constant(literal(element, "maximum"), element))
+        kinds = ", ".join(tensor(shape, element) for element in elements)
+        counts = ", ".join(tensor(result, element) for element in elements)
+        name = function.emit(f"\"stablehlo.reduce_window\"({', '.join(xs + initials)}) {window_attributes(*window)} "
+                             f"({{\n    ^bb0({', '.join(names)}):\n      {body}\n      stablehlo.return {results} : {scalars}\n  }}) "
+                             f": ({kinds}, {scalars}) -> ({counts})")
+        function.lines[-1] = function.lines[-1].replace(f"{name} =", f"{name}:{len(elements)} =")
+        for i, element in enumerate(elements):
+            if element == "complex<f32>":
+                function.give(function.emit(f"stablehlo.real {name}#{i} : ({tensor(result, element)}) -> {tensor(result, 'f32')}"),
+                              result, "f32")
+            elif case % 2 == 0 or i == 1:  # of others, one alone is used
+                function.give(f"{name}#{i}", result, element)
+        if elements == ("f32", "i32"):
+            values, others = function.arrays[-2:]
+            found = [np.zeros(result, each.dtype) for each in (values, others)]
+            for at, places in places_of_windows(*window):
+                best = (np.float32(-1), np.int32(0))
+                for place in places:
+                    candidate = (np.float32(-1), np.int32(0)) if place is None else (values[place], others[place])
+                    best = best if best[0] >= candidate[0] else candidate
+                for array, each in zip(found, best):
+                    array[at] = each
+            wanted += found if case % 2 == 0 else found[1:]
+            doubled = function.emit(f"stablehlo.add {name}#1, {name}#1 : {tensor(result, 'i32')}")
+            function.give(doubled, result, "i32")
+            wanted.append(found[1] * 2)
+    function.assert_bits(tmp_path)
+    for found, expected in zip(function.run(tmp_path, "compiled"), wanted):
+        assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize("left,right,result", [
@@ -309,8 +385,8 @@ CONVOLUTIONS = [
 ]
 
 
-def convolution(function, case, left, right, result, seed=0):
-    """Its value and shape, as the rule of extents has it."""
+def convolution_of(x, w, case, left, right, result):
+    """Its text and shape, as the rule of extents has it."""
     shape, kernel, numbers, window, groups, batch_groups = case
     lists = {}
     for name, width in (("stride", 1), ("lhs_dilate", 1), ("rhs_dilate", 1)):
@@ -333,11 +409,16 @@ def convolution(function, case, left, right, result, seed=0):
             extent, size, i = shape[input_names.index(name)], kernel[kernel_names.index(name)], int(name)
             padded = (extent - 1) * lists["lhs_dilate"][i] + 1 + sum(pads[i])
             extents.append((padded - (size - 1) * lists["rhs_dilate"][i] - 1) // lists["stride"][i] + 1)
-    x, w = value(function, shape, left, seed), value(function, kernel, right, seed + 1)
-    return function.emit(
+    return (
         f"stablehlo.convolution({x}, {w}) dim_numbers = {numbers}, window = {{{window}}} "
         f"{{batch_group_count = {batch_groups} : i64, feature_group_count = {groups} : i64}} : "
         f"({tensor(shape, left)}, {tensor(kernel, right)}) -> {tensor(extents, result)}"), extents
+
+
+def convolution(function, case, left, right, result, seed=0):
+    x, w = value(function, case[0], left, seed), value(function, case[1], right, seed + 1)
+    text, extents = convolution_of(x, w, case, left, right, result)
+    return function.emit(text), extents
 
 
 @pytest.mark.parametrize("left,right,result", [("i8", "i8", "i32"), ("i32", "i32", "i32"), ("ui8", "i8", "i32"), ("i4", "i4", "i8")])
@@ -610,7 +691,7 @@ COMPLEX_FUNCTIONS = {
     "stablehlo.rsqrt": lambda x: 1 / np.sqrt(x), "stablehlo.cbrt": lambda x: np.abs(x)**(1 / 3) * np.exp(1j * np.angle(x) / 3),
     "stablehlo.sign": lambda x: np.where(x == 0, 0, x / np.where(x == 0, 1, np.abs(x))),
     "chlo.acos": np.arccos, "chlo.acosh": np.arccosh, "chlo.asin": np.arcsin, "chlo.asinh": np.arcsinh,
-    "chlo.atan": np.arctan, "chlo.atanh": np.arctanh, "chlo.cosh": np.cosh, "chlo.sinh": np.sinh,
+    "chlo.atan": np.arctan, "chlo.atanh": np.arctanh, "chlo.cosh": np.cosh, "chlo.sinh": np.sinh, "chlo.square": np.square,
 }
 
 
@@ -636,6 +717,94 @@ def test_functions_of_complex_numbers(name, part, tmp_path):
         expected = COMPLEX_FUNCTIONS[name](drawn[0].astype(np.complex128) + 1j * drawn[1])
     found = found[0][-2000:].astype(np.complex128) + 1j * found[1][-2000:]
     assert np.max(np.abs(found - expected) / np.abs(expected)) < (1e-6 if part == "f32" else 1e-13)
+
+
+def complex_value(function, shape, part, seed=0):
+    """Its name, and what it is to NumPy."""
+    element = f"complex<{part}>"
+    sides = [drawn_values(shape, part, seed + 100 * i) for i in range(2)]
+    names = [function.argument(each, part) for each in sides]
+    return (function.emit(f"stablehlo.complex {names[0]}, {names[1]} : {tensor(shape, element)}"),
+            (sides[0] + 1j * sides[1].astype(np.complex128 if part == "f64" else np.complex64)))
+
+
+def give_parts(function, name, shape, part):
+    for which in ("real", "imag"):
+        function.give(function.emit(f"stablehlo.{which} {name} : ({tensor(shape, f'complex<{part}>')}) -> {tensor(shape, part)}"),
+                      shape, part)
+
+
+def complex_results(found):
+    return [np.asarray(real, np.float64) + 1j * imaginary for real, imaginary in zip(found[::2], found[1::2], strict=True)]
+
+
+# Left, right, batching and contracting dimensions, and NumPy's notation.
+COMPLEX_DOTS = [
+    ([5, 33], [33, 7], "", "[1] x [0]", "mk,kn->mn"), ([1, 9], [9, 1], "", "[1] x [0]", "mk,kn->mn"),
+    ([67, 300], [300, 19], "", "[1] x [0]", "mk,kn->mn"), ([40, 130], [3, 130], "", "[1] x [1]", "mk,nk->mn"),
+    ([33, 21], [33, 8], "", "[0] x [0]", "km,kn->mn"), ([7], [7, 5], "", "[0] x [0]", "k,kn->n"),
+    ([6, 7], [7], "", "[1] x [0]", "mk,k->m"), ([8], [8], "", "[0] x [0]", "k,k->"), ([3], [4], "", "[] x []", "m,n->mn"),
+    ([3, 4, 16], [3, 16, 9], "batching_dims = [0] x [0], ", "[2] x [1]", "bmk,bkn->bmn"),
+    ([5, 2, 3, 4], [2, 4, 5, 6], "batching_dims = [1, 0] x [0, 2], ", "[3] x [1]", "cbmk,bkcn->bcmn"),
+    ([2, 6, 3, 5], [5, 6, 7], "", "[1, 3] x [1, 0]", "akbl,lkn->abn"),
+    ([3, 0], [0, 4], "", "[1] x [0]", "mk,kn->mn"), ([0, 5], [5, 2], "", "[1] x [0]", "mk,kn->mn"),
+    ([2, 3, 4], [2, 4, 0], "batching_dims = [0] x [0], ", "[2] x [1]", "bmk,bkn->bmn"),
+]
+
+
+@pytest.mark.parametrize("part", ["f32", "f64"])
+def test_dots_of_complex_numbers(part, tmp_path):
+    """NumPy's within n ulp of the sum of magnitudes."""
+    function, wanted = Function(), []
+    unit = 2.0**-24 if part == "f32" else 2.0**-53
+    for case, (left, right, batching, contracting, notation) in enumerate(COMPLEX_DOTS):
+        (x, a), (y, b) = complex_value(function, left, part, case), complex_value(function, right, part, case + 50)
+        exact = np.einsum(notation, a.astype(np.complex128), b.astype(np.complex128))
+        kinds = [tensor(shape, f"complex<{part}>") for shape in (left, right, exact.shape)]
+        name = function.emit(f"stablehlo.dot_general {x}, {y}, {batching}contracting_dims = {contracting} : "
+                             f"({kinds[0]}, {kinds[1]}) -> {kinds[2]}")
+        give_parts(function, name, list(exact.shape), part)
+        wanted.append((exact, np.einsum(notation, np.abs(a), np.abs(b)).astype(np.float64) * 4 * unit * max(*left, *right, 1)))
+    # To a wider type, and read through a transpose and a slice.
+    (x, _), (y, _) = complex_value(function, [9, 40], part, 7), complex_value(function, [40, 12], part, 8)
+    name = function.emit(f"stablehlo.dot_general {x}, {y}, contracting_dims = [1] x [0] : "
+                         f"({tensor([9, 40], f'complex<{part}>')}, {tensor([40, 12], f'complex<{part}>')}) -> "
+                         "tensor<9x12xcomplex<f64>>")
+    give_parts(function, name, [9, 12], "f64")
+    (x, a), (y, b) = complex_value(function, [40, 9], part, 9), complex_value(function, [50, 12], part, 10)
+    of = [tensor(shape, f"complex<{part}>") for shape in ([40, 9], [9, 40], [50, 12], [40, 12], [9, 12])]
+    x = function.emit(f"stablehlo.transpose {x}, dims = [1, 0] : ({of[0]}) -> {of[1]}")
+    y = function.emit(f"stablehlo.slice {y} [10:50, 0:12] : ({of[2]}) -> {of[3]}")
+    name = function.emit(f"stablehlo.dot_general {x}, {y}, contracting_dims = [1] x [0] : ({of[1]}, {of[3]}) -> {of[4]}")
+    give_parts(function, function.emit(f"stablehlo.multiply {name}, {name} : {of[4]}"), [9, 12], part)
+    function.assert_bits(tmp_path)
+    for found, (exact, bound) in zip(complex_results(function.run(tmp_path, "compiled")), wanted):
+        assert found.shape == exact.shape and (np.abs(found - exact) <= bound).all()
+
+
+@pytest.mark.parametrize("part", ["f32", "f64"])
+def test_convolutions_of_complex_numbers(part, tmp_path):
+    """Beside those of the parts in f64."""
+    function, parts = Function(), Function()
+    for case, each in enumerate(CONVOLUTIONS):
+        shape, kernel, numbers, window, groups, batch_groups = each
+        sides = [complex_value(function, extents, part, case + i) for i, extents in enumerate((shape, kernel))]
+        names = {}
+        for left, right in ((0, 0), (1, 1), (0, 1), (1, 0)):
+            arrays = [np.asarray((side[1].real, side[1].imag)[which], np.float64) for side, which in zip(sides, (left, right))]
+            given = [parts.argument(array, "f64") for array in arrays]
+            text, extents = convolution_of(*given, each, "f64", "f64", "f64")
+            names[left, right] = parts.emit(text)
+        of = tensor(extents, "f64")
+        parts.give(parts.emit(f"stablehlo.subtract {names[0, 0]}, {names[1, 1]} : {of}"), extents, "f64")
+        parts.give(parts.emit(f"stablehlo.add {names[0, 1]}, {names[1, 0]} : {of}"), extents, "f64")
+        text, extents = convolution_of(sides[0][0], sides[1][0], each, *[f"complex<{part}>"] * 3)
+        give_parts(function, function.emit(text), extents, part)
+    function.assert_bits(tmp_path)
+    found, exact = (complex_results(each.run(tmp_path, backend)) for each, backend in ((function, "compiled"), (parts, "reference")))
+    for i, (a, b) in enumerate(zip(found, exact, strict=True)):
+        depth = int(np.prod(CONVOLUTIONS[i][1]))  # of values of 4, about
+        assert a.shape == b.shape and (np.abs(a - b) <= depth * (1e-4 if part == "f32" else 1e-12)).all(), i
 
 
 @pytest.mark.parametrize("part", ["f32", "f64"])

@@ -32,20 +32,15 @@ struct OnPairs {
 using Numbers = llvm::ArrayRef<llvm::Value*>;
 using EmitPair = llvm::Value* (*)(const OnPairs&, Numbers);
 
-template <llvm::Instruction::BinaryOps kOp> llvm::Value* partByPart(const OnPairs& c, Numbers x) {
+llvm::Value* addPairs(const OnPairs& c, Numbers x) { return addComplex(c.scalars, x[0], x[1]); }
+llvm::Value* subtractPairs(const OnPairs& c, Numbers x) {
   const auto [a, b] = c.pair(x[0]);
   const auto [d, e] = c.pair(x[1]);
-  return c.scalars.pair(c.b.CreateBinOp(kOp, a, d), c.b.CreateBinOp(kOp, b, e));
+  return c.scalars.pair(c.b.CreateFSub(a, d), c.b.CreateFSub(b, e));
 }
 
-/// (ac - bd, ad + bc) in f64, each part rounded once.
 llvm::Value* multiplyPairs(const OnPairs& c, Numbers x) {
-  const auto [re, im] = c.pair(x[0]);
-  const auto [re2, im2] = c.pair(x[1]);
-  llvm::Value *p = c.wide(re), *q = c.wide(im), *r = c.wide(re2), *s = c.wide(im2);
-  llvm::IRBuilder<>& b = c.b;
-  return c.scalars.pair(c.narrow(b.CreateFSub(b.CreateFMul(p, r), b.CreateFMul(q, s))),
-                        c.narrow(b.CreateFAdd(b.CreateFMul(p, s), b.CreateFMul(q, r))));
+  return multiplyComplex(c.scalars, c.part, x[0], x[1]);
 }
 
 llvm::Value* dividePairs(const OnPairs& c, Numbers x) {
@@ -126,6 +121,7 @@ llvm::StringRef libraryName(mlir::Operation* op) {
       {"chlo.atanh", "atanh"},
       {"chlo.cosh", "cosh"},
       {"chlo.sinh", "sinh"},
+      {"chlo.square", "square"},
       {"chlo.tan", "tan"},
       {"stablehlo.atan2", "atan2"},
       {"stablehlo.cbrt", "cbrt"},
@@ -164,18 +160,12 @@ EmitPair pairOperation(mlir::Operation* op) {
   if (!libraryName(op).empty())
     return callForBoth;
   static const llvm::StringMap<EmitPair> rows = {
-      {"stablehlo.add", partByPart<llvm::Instruction::FAdd>},
-      {"stablehlo.subtract", partByPart<llvm::Instruction::FSub>},
-      {"stablehlo.multiply", multiplyPairs},
-      {"stablehlo.divide", dividePairs},
-      {"stablehlo.negate", negatePair},
-      {"stablehlo.abs", modulus},
-      {"stablehlo.maximum", larger},
-      {"stablehlo.minimum", smaller},
-      {"stablehlo.real", realPart},
-      {"stablehlo.imag", imaginaryPart},
-      {"stablehlo.compare", comparePairs},
-      {"stablehlo.convert", convertPair},
+      {"stablehlo.add", addPairs},           {"stablehlo.subtract", subtractPairs},
+      {"stablehlo.multiply", multiplyPairs}, {"stablehlo.divide", dividePairs},
+      {"stablehlo.negate", negatePair},      {"stablehlo.abs", modulus},
+      {"stablehlo.maximum", larger},         {"stablehlo.minimum", smaller},
+      {"stablehlo.real", realPart},          {"stablehlo.imag", imaginaryPart},
+      {"stablehlo.compare", comparePairs},   {"stablehlo.convert", convertPair},
   };
   return rows.lookup(op->getName().getStringRef());
 }
@@ -183,6 +173,23 @@ EmitPair pairOperation(mlir::Operation* op) {
 } // namespace
 
 bool isCompiledComplex(mlir::Operation* op) { return pairOperation(op) != nullptr; }
+
+llvm::Value* addComplex(Scalars& scalars, llvm::Value* x, llvm::Value* y) {
+  const auto [a, b] = scalars.parts(x);
+  const auto [d, e] = scalars.parts(y);
+  return scalars.pair(scalars.b.CreateFAdd(a, d), scalars.b.CreateFAdd(b, e));
+}
+
+/// (ac - bd, ad + bc) in f64.
+llvm::Value* multiplyComplex(Scalars& scalars, mlir::Type part, llvm::Value* x, llvm::Value* y) {
+  const OnPairs c{scalars, scalars.b, nullptr, part};
+  const auto [re, im] = c.pair(x);
+  const auto [re2, im2] = c.pair(y);
+  llvm::Value *p = c.wide(re), *q = c.wide(im), *r = c.wide(re2), *s = c.wide(im2);
+  llvm::IRBuilder<>& b = c.b;
+  return scalars.pair(c.narrow(b.CreateFSub(b.CreateFMul(p, r), b.CreateFMul(q, s))),
+                      c.narrow(b.CreateFAdd(b.CreateFMul(p, s), b.CreateFMul(q, r))));
+}
 
 llvm::Value* emitComplex(Scalars& scalars, mlir::Operation* op, Numbers operands) {
   const auto type = mlir::cast<mlir::ComplexType>(mlir::getElementTypeOrSelf(op->getOperand(0)));

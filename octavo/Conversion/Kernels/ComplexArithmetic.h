@@ -14,4 +14,8 @@ bool isCompiledComplex(mlir::Operation* op);
 llvm::Value* emitComplex(Scalars& scalars, mlir::Operation* op,
                          llvm::ArrayRef<llvm::Value*> operands);
 
+/// The same of two numbers whose parts are of a type: each part is rounded once.
+llvm::Value* addComplex(Scalars& scalars, llvm::Value* x, llvm::Value* y);
+llvm::Value* multiplyComplex(Scalars& scalars, mlir::Type part, llvm::Value* x, llvm::Value* y);
+
 } // namespace octavo::conversion

@@ -137,27 +137,27 @@ void Emitter::collectArguments(mlir::Value value, llvm::DenseSet<mlir::Value>& s
     collectArguments(operand, seen);
 }
 
-/// Calls f for the members that an operation's operands are, or are views of.
+/// Calls f for the results of members that an operation's operands are, or are views of.
 template <typename F>
 void forMembersRead(const llvm::SetVector<mlir::Operation*>& members, mlir::Operation* op, F f) {
   for (mlir::Value operand : op->getOperands()) {
-    mlir::Operation* source = operand.getDefiningOp();
-    while (isView(source) && !members.contains(source))
-      source = source->getOperand(0).getDefiningOp();
-    if (source != nullptr && members.contains(source))
-      f(source);
+    while (isView(operand.getDefiningOp()) && !members.contains(operand.getDefiningOp()))
+      operand = operand.getDefiningOp()->getOperand(0);
+    if (operand.getDefiningOp() != nullptr && members.contains(operand.getDefiningOp()))
+      f(operand);
   }
 }
 
 void Emitter::planPhases() {
   for (mlir::Operation* op : kernel.members) {
     int first = 0;
-    forMembersRead(kernel.members, op, [&](mlir::Operation* source) {
+    forMembersRead(kernel.members, op, [&](mlir::Value read) {
+      mlir::Operation* source = read.getDefiningOp();
       first = std::max(first, phases.lookup(source) + (isReduction(source) ? 1 : 0));
     });
     phases[op] = first;
-    const bool isOfRow = kernel.columns != 1 && !isReduction(op) && op->getNumResults() == 1 &&
-                         sizeOf(op->getResult(0)) == kernel.rows;
+    const bool isOfRow =
+        kernel.columns != 1 && !isReduction(op) && sizeOf(op->getResult(0)) == kernel.rows;
     if (isOfRow)
       ofRows.insert(op);
     else
@@ -166,11 +166,11 @@ void Emitter::planPhases() {
 }
 
 int Emitter::costOfRepeating(mlir::Value value) {
+  while (isView(value.getDefiningOp()) && !kernel.members.contains(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   mlir::Operation* op = value.getDefiningOp();
-  while (isView(op) && !kernel.members.contains(op))
-    op = op->getOperand(0).getDefiningOp();
   if (op == nullptr || !kernel.members.contains(op) || isReduction(op) || ofRows.contains(op) ||
-      kernel.stored.contains(op->getResult(0)) || kept.contains(op->getResult(0)))
+      kernel.stored.contains(value) || kept.contains(value))
     return 1;
   int cost = costOf(op);
   for (mlir::Value operand : op->getOperands())
@@ -180,10 +180,10 @@ int Emitter::costOfRepeating(mlir::Value value) {
 
 /// Finds what a phase needs of earlier ones.
 void Emitter::planKept(mlir::Operation* user, int atPhase) {
-  forMembersRead(kernel.members, user, [&](mlir::Operation* source) {
+  forMembersRead(kernel.members, user, [&](mlir::Value result) {
+    mlir::Operation* source = result.getDefiningOp();
     if (isReduction(source) || ofRows.contains(source))
       return;
-    const mlir::Value result = source->getResult(0);
     if (phases.lookup(source) < atPhase) {
       if (kernel.stored.contains(result) || kept.contains(result))
         return;
@@ -234,9 +234,14 @@ llvm::Value* Emitter::member(mlir::Operation* op, mlir::Value result, const Inde
                  buffer->getAllocatedType(),
                  b.CreateInBoundsGEP(buffer->getAllocatedType(), buffer, variable(kColumn)));
   }
-  llvm::Value* value = compute(op, linear);
-  (isInColumns && !ofRows.contains(op) ? columnValues : rowValues)[result] = value;
-  return value;
+  auto& values = isInColumns && !ofRows.contains(op) ? columnValues : rowValues;
+  if (auto window = mlir::dyn_cast<stablehlo::ReduceWindowOp>(op)) {
+    const Values sums = emitSums(*this, window, linear);
+    for (const auto& [each, sum] : llvm::zip(op->getResults(), sums))
+      values[each] = sum;
+    return values[result];
+  }
+  return values[result] = compute(op, linear);
 }
 
 llvm::Value* Emitter::compute(mlir::Operation* op, const Index& linear) {
@@ -246,7 +251,7 @@ llvm::Value* Emitter::compute(mlir::Operation* op, const Index& linear) {
       .Case([&](stablehlo::PadOp pad) { return ofPad(pad, linear); })
       .Case([&](stablehlo::DynamicSliceOp slice) { return ofDynamicSlice(slice, linear); })
       .Case([&](stablehlo::GatherOp gather) { return ofGather(gather, linear); })
-      .Case<stablehlo::ReduceWindowOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(
+      .Case<stablehlo::ConvolutionOp, stablehlo::DotGeneralOp>(
           [&](auto sum) { return emitSum(*this, sum, linear); })
       .Default([&](mlir::Operation*) {
         llvm::SmallVector<llvm::Value*> operands;
@@ -472,14 +477,16 @@ llvm::SmallVector<llvm::Value*> Emitter::elementsOf(const Sums& sums) {
 /// The loop of a phase.
 void Emitter::emitColumns() {
   std::vector<Sums> sums;
-  llvm::SmallVector<mlir::Operation*> computed;
+  llvm::SmallVector<mlir::Value> computed;
   for (mlir::Operation* op : kernel.members) {
     if (ofRows.contains(op) || phases.lookup(op) != phase)
       continue;
     if (auto reduce = mlir::dyn_cast<stablehlo::ReduceOp>(op)) {
       sums.push_back(begun(reduce));
-    } else if (kernel.stored.contains(op->getResult(0)) || kept.contains(op->getResult(0))) {
-      computed.push_back(op);
+    } else {
+      for (mlir::Value result : op->getResults())
+        if (kernel.stored.contains(result) || kept.contains(result))
+          computed.push_back(result);
     }
   }
   llvm::SmallVector<mlir::Value> views;
@@ -504,8 +511,7 @@ void Emitter::emitColumns() {
          llvm::SmallVector<std::pair<mlir::Value, llvm::Value*>> stored;
          for (mlir::Value view : views)
            stored.emplace_back(view, element(view, place()));
-         for (mlir::Operation* op : computed) {
-           const mlir::Value result = op->getResult(0);
+         for (mlir::Value result : computed) {
            llvm::Value* value = element(result, place());
            stored.emplace_back(result, value);
            if (llvm::AllocaInst* buffer = kept.lookup(result))
@@ -682,10 +688,9 @@ void Emitter::emitAcrossRows() {
 /// What has a value a row, of the phases up to one.
 void Emitter::emitRowMembers(int upTo) {
   for (mlir::Operation* op : kernel.members)
-    if (ofRows.contains(op) && phases.lookup(op) <= upTo && !rowValues.contains(op->getResult(0))) {
-      llvm::Value* value = element(op->getResult(0), row());
-      storeIfAsked(op->getResult(0), value, row());
-    }
+    if (ofRows.contains(op) && phases.lookup(op) <= upTo && !rowValues.contains(op->getResult(0)))
+      for (mlir::Value result : op->getResults())
+        storeIfAsked(result, element(result, row()), row());
 }
 
 void Emitter::emitRow() {
@@ -726,9 +731,9 @@ KernelCode Emitter::emit() {
 
   begin();
   for (mlir::Operation* op : kernel.members)
-    if (op->getNumResults() == 1)
-      if (const auto buffer = kept.find(op->getResult(0)); buffer != kept.end()) {
-        llvm::Type* type = scalars.registerType(elementOf(op->getResult(0)));
+    for (mlir::Value result : op->getResults())
+      if (const auto buffer = kept.find(result); buffer != kept.end()) {
+        llvm::Type* type = scalars.registerType(elementOf(result));
         buffer->second = b.CreateAlloca(type, b.getInt64(kernel.columns));
       }
   const int row = define(nullptr, kernel.rows);

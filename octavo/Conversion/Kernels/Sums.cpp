@@ -1,5 +1,6 @@
 #include "octavo/Conversion/Kernels/Sums.h"
 
+#include "octavo/Conversion/Kernels/ComplexArithmetic.h"
 #include "octavo/Conversion/Kernels/Members.h"
 #include "octavo/Conversion/Kernels/Windows.h"
 
@@ -20,16 +21,28 @@ bool areFloats(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
     return mlir::isa<mlir::FloatType>(elementOf(value));
   });
 }
+/// Whether no number of an operand is of more bits than the result's, whose own are complex.
+bool areComplex(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
+  const auto widthOf = [](mlir::Value value) {
+    auto type = mlir::dyn_cast<mlir::ComplexType>(elementOf(value));
+    return type ? type.getElementType().getIntOrFloatBitWidth() : 0;
+  };
+  const unsigned most = widthOf(result);
+  return llvm::all_of(llvm::SmallVector<mlir::Value>{lhs, rhs}, [&](mlir::Value value) {
+    return widthOf(value) != 0 && widthOf(value) <= most;
+  });
+}
 /// Nothing that the kernel library could multiply.
 bool isEmptyOfFloats(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   return areFloats(lhs, rhs, result) &&
          (sizeOf(lhs) == 0 || sizeOf(rhs) == 0 || sizeOf(result) == 0);
 }
 
-/// What products of two operands are multiplied and added in: the result's integers, f64, or f32.
+/// What products of two operands are multiplied and added in: the result's integers or complex
+/// numbers, f64, or f32.
 mlir::Type accumulationType(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   const mlir::Type element = elementOf(result);
-  if (mlir::isa<mlir::IntegerType>(element))
+  if (mlir::isa<mlir::IntegerType, mlir::ComplexType>(element))
     return element;
   for (mlir::Value value : {lhs, rhs, result})
     if (elementOf(value).isF64())
@@ -40,7 +53,8 @@ mlir::Type accumulationType(mlir::Value lhs, mlir::Value rhs, mlir::Value result
 /// Whether products of these are summed here: not those that the kernel library multiplies.
 bool isSummed(mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
   const bool areIntegers = isInteger(lhs) && isInteger(rhs) && isInteger(result);
-  return areIntegers || (areFloats(lhs, rhs, result) && accumulationType(lhs, rhs, result).isF64());
+  return areIntegers || areComplex(lhs, rhs, result) ||
+         (areFloats(lhs, rhs, result) && accumulationType(lhs, rhs, result).isF64());
 }
 
 std::string notOf(llvm::StringRef what, mlir::Value lhs, mlir::Value rhs, mlir::Value result) {
@@ -50,7 +64,7 @@ std::string notOf(llvm::StringRef what, mlir::Value lhs, mlir::Value rhs, mlir::
   return text;
 }
 
-/// sum + a * b, in integers or one rounded after the other.
+/// sum + a * b, in integers or one rounded after the other, of complex numbers each part.
 class Products {
 public:
   Products(Scalars& scalars, mlir::Value lhs, mlir::Value rhs, mlir::Value result)
@@ -67,6 +81,8 @@ public:
       return builder.CreateOr(sum, builder.CreateAnd(a, b));
     if (mlir::isa<mlir::IntegerType>(type))
       return builder.CreateAdd(sum, builder.CreateMul(a, b));
+    if (auto complex = mlir::dyn_cast<mlir::ComplexType>(type))
+      return addComplex(scalars, sum, multiplyComplex(scalars, complex.getElementType(), a, b));
     llvm::Value* product = builder.CreateFMul(a, b);
     const llvm::IRBuilder<>::FastMathFlagGuard guard(builder);
     llvm::FastMathFlags flags;
@@ -84,19 +100,23 @@ private:
 } // namespace
 
 std::string whyNoSum(stablehlo::ReduceWindowOp op) {
-  if (op.getInputs().size() != 1)
-    return "windows of several tensors are not compiled";
-  const mlir::Type element = elementOf(op.getInputs()[0]);
-  if (element != elementOf(op.getResult(0)) ||
-      llvm::any_of(op.getBody().getArgumentTypes(),
-                   [&](mlir::Type type) { return mlir::getElementTypeOrSelf(type) != element; }))
-    return "its body is not of its elements' type";
+  const std::size_t count = op.getInputs().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto number = static_cast<unsigned>(i);
+    const mlir::Type element = elementOf(op.getInputs()[number]);
+    const auto typeOf = [&](std::size_t argument) {
+      return elementOf(op.getBody().getArgument(static_cast<unsigned>(argument)));
+    };
+    if (elementOf(op.getResult(number)) != element || typeOf(i) != element ||
+        typeOf(count + i) != element)
+      return "its body is not of its elements' types";
+  }
   return whyNoBody(op.getBody());
 }
 
-llvm::Value* emitSum(Elements& elements, stablehlo::ReduceWindowOp op, const Index& linear) {
-  const mlir::Value input = op.getInputs()[0], init = op.getInitValues()[0];
-  const llvm::ArrayRef<std::int64_t> shape = shapeOf(input);
+Elements::Values emitSums(Elements& elements, stablehlo::ReduceWindowOp op, const Index& linear) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getInputs()[0]);
+  const bool isEmpty = sizeOf(op.getInputs()[0]) == 0;
   const stablehlo::Window window = stablehlo::windowOf(static_cast<std::int64_t>(shape.size()),
                                                        {.sizes = op.getWindowDimensions(),
                                                         .strides = op.getWindowStrides(),
@@ -106,15 +126,16 @@ llvm::Value* emitSum(Elements& elements, stablehlo::ReduceWindowOp op, const Ind
   const Combination combination(op.getBody(), op.getInputs().getTypes(), op->getResultTypes(),
                                 true);
   const auto at = indicesOf(linear, shapeOf(op.getResult(0)), elements);
-  const mlir::Type type = elementOf(input);
-  llvm::Value* padding =
-      combination.enter(elements.scalars, 0, elementOf(init), elements.element(init, Index()));
-  const auto sums = overPlaces(
-      elements, op.getWindowDimensions(), {padding},
+  Elements::Values padding;
+  for (const auto& [i, init] : llvm::enumerate(op.getInitValues()))
+    padding.push_back(
+        combination.enter(elements.scalars, i, elementOf(init), elements.element(init, Index())));
+  Elements::Values sums = overPlaces(
+      elements, op.getWindowDimensions(), padding,
       [&](llvm::ArrayRef<Index> place, const Elements::Values& running) -> Elements::Values {
         llvm::SmallVector<Index> indices;
         llvm::Value* isInside = nullptr;
-        for (std::size_t axis = 0; axis < shape.size() && sizeOf(input) != 0; ++axis) {
+        for (std::size_t axis = 0; axis < shape.size() && !isEmpty; ++axis) {
           WindowElement found =
               windowElement(elements, window[axis], shape[axis], at[axis], place[axis]);
           indices.push_back(std::move(found.index));
@@ -122,15 +143,20 @@ llvm::Value* emitSum(Elements& elements, stablehlo::ReduceWindowOp op, const Ind
             isInside = isInside == nullptr ? found.isInside
                                            : elements.b.CreateAnd(isInside, found.isInside);
         }
-        llvm::Value* value = padding;
-        if (sizeOf(input) != 0)
-          value = combination.enter(elements.scalars, 0, type,
-                                    elements.element(input, linearIndex(indices, shape)));
-        if (isInside != nullptr)
-          value = elements.b.CreateSelect(isInside, value, padding);
-        return combination.combine(elements.scalars, running, {value});
+        Elements::Values values = padding;
+        for (const auto& [i, input] : llvm::enumerate(op.getInputs())) {
+          if (isEmpty)
+            break;
+          values[i] = combination.enter(elements.scalars, i, elementOf(input),
+                                        elements.element(input, linearIndex(indices, shape)));
+          if (isInside != nullptr)
+            values[i] = elements.b.CreateSelect(isInside, values[i], padding[i]);
+        }
+        return combination.combine(elements.scalars, running, values);
       });
-  return combination.leave(elements.scalars, 0, sums[0]);
+  for (auto [i, sum] : llvm::enumerate(sums))
+    sum = combination.leave(elements.scalars, i, sum);
+  return sums;
 }
 
 std::string whyNoSum(stablehlo::ConvolutionOp op) {

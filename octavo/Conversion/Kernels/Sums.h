@@ -15,7 +15,8 @@ std::string whyNoSum(stablehlo::ReduceWindowOp op);
 std::string whyNoSum(stablehlo::ConvolutionOp op);
 std::string whyNoSum(stablehlo::DotGeneralOp op);
 
-llvm::Value* emitSum(Elements& elements, stablehlo::ReduceWindowOp op, const Index& linear);
+/// Of each input.
+Elements::Values emitSums(Elements& elements, stablehlo::ReduceWindowOp op, const Index& linear);
 llvm::Value* emitSum(Elements& elements, stablehlo::ConvolutionOp op, const Index& linear);
 llvm::Value* emitSum(Elements& elements, stablehlo::DotGeneralOp op, const Index& linear);
 
