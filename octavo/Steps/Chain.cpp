@@ -1,6 +1,7 @@
 #include "octavo/Steps/Chain.h"
 
 #include "octavo/Parallel/Loops.h"
+#include "octavo/Steps/BorrowedWorker.h"
 #include "octavo/Steps/Guards.h"
 #include "octavo/Steps/Product.h"
 
@@ -99,17 +100,14 @@ const Step* ChainStep::timed(const RowStep* link) const {
 /// Gives the slots memory of the worker, so that row number `range.begin` is their first one.
 void ChainStep::place(Worker& worker, RowRange range, std::int64_t room) const {
   const auto count = static_cast<std::size_t>(room);
-  if (worker.own.size() < bytesOfRow * count)
-    worker.own = kernels::PackedBytes(bytesOfRow * count, kernels::PackedBytes::Fill::None);
+  std::byte* const own = worker.room(bytesOfRow * count);
   if (guard != 0)
-    std::ranges::fill(std::span(worker.own.data(), bytesOfRow * count), kNobodys);
+    std::ranges::fill(std::span(own, bytesOfRow * count), kNobodys);
   for (const RangeSlot& each : slots)
-    std::ranges::fill(
-        std::span(worker.own.data() + (each.offset + each.bytes) * count, guard * count), kGuard);
+    std::ranges::fill(std::span(own + (each.offset + each.bytes) * count, guard * count), kGuard);
   for (const RangeSlot& each : slots)
     worker.memory[static_cast<std::size_t>(each.slot.number)] =
-        worker.own.data() + each.offset * count -
-        static_cast<std::size_t>(range.begin) * each.bytes;
+        own + each.offset * count - static_cast<std::size_t>(range.begin) * each.bytes;
 }
 
 Outcome ChainStep::guarded(const Worker& worker, std::int64_t room) const {
@@ -144,9 +142,7 @@ Outcome ChainStep::run(Frame& frame) const {
   const execution::Host& host = *frame.host;
   FirstError failed;
   parallel::forRanges(ranges.count, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::unique_ptr<Worker> worker = frame.workers.take();
-    if (!worker)
-      worker = std::make_unique<Worker>();
+    const BorrowedWorker worker(frame);
     worker->memory = frame.whole.memory;
     worker->packed.resize(frame.whole.packed.size());
     for (std::int64_t number = begin; number != end && !failed.isBefore(number); ++number) {
@@ -167,7 +163,6 @@ Outcome ChainStep::run(Frame& frame) const {
       if (Outcome outcome = guarded(*worker, ranges.most); !outcome)
         failed.add(number, std::move(outcome));
     }
-    frame.workers.giveBack(std::move(worker));
   });
   return failed.take();
 }

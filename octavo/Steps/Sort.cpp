@@ -1,6 +1,7 @@
 #include "octavo/Steps/Sort.h"
 
 #include "octavo/Parallel/Loops.h"
+#include "octavo/Steps/BorrowedWorker.h"
 
 #include <algorithm>
 #include <array>
@@ -100,23 +101,6 @@ std::span<std::byte*> passed(const Frame& frame, Worker& worker, const std::vect
   return std::span(worker.passed).last(more);
 }
 
-/// A worker of the frame for as long as it is in use.
-class Borrowed {
-public:
-  explicit Borrowed(Frame& frame) : frame(frame), worker(frame.workers.take()) {
-    if (!worker)
-      worker = std::make_unique<Worker>();
-  }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-  ~Borrowed() { frame.workers.giveBack(std::move(worker)); }
-  Worker& operator*() const { return *worker; }
-
-private:
-  Frame& frame;
-  std::unique_ptr<Worker> worker;
-};
-
 } // namespace
 
 /// Of an element with its key.
@@ -129,23 +113,21 @@ std::size_t SortStep::itemBytes() const {
 SortStep::Scratch SortStep::scratchOf(Worker& worker) const {
   const auto length = static_cast<std::size_t>(lines.length);
   const std::size_t ofItems = 2 * length * itemBytes();
-  const std::size_t bytes = ofItems + 2 * length * sizeof(std::uint32_t);
-  if (worker.own.size() < bytes)
-    worker.own = kernels::PackedBytes(bytes, kernels::PackedBytes::Fill::None);
-  auto* const order = reinterpret_cast<std::uint32_t*>(worker.own.data() + ofItems);
-  return {{worker.own.data(), ofItems}, {order, length}, {order + length, length}};
+  std::byte* const own = worker.room(ofItems + 2 * length * sizeof(std::uint32_t));
+  auto* const order = reinterpret_cast<std::uint32_t*>(own + ofItems);
+  return {{own, ofItems}, {order, length}, {order + length, length}};
 }
 
 /// False where the order has no place for one of the elements.
 bool SortStep::makeKeys(Frame& frame) const {
   std::atomic<bool> isOrdered = true;
   parallel::forRanges(lines.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-    const Borrowed worker(frame);
+    const BorrowedWorker worker(frame);
     std::byte isOutside{0};
     const std::span<std::byte*> more = passed(frame, *worker, keys->reads, 2);
     more[0] = frame.at(keys->memory);
     more[1] = &isOutside;
-    (*keys->function)((*worker).passed.data(), begin, end);
+    (*keys->function)(worker->passed.data(), begin, end);
     if (isOutside != std::byte{0})
       isOrdered.store(false, std::memory_order_relaxed);
   });
@@ -208,7 +190,7 @@ Outcome SortStep::run(Frame& frame) const {
   const bool hasKeys = keys && makeKeys(frame);
   parallel::forRanges(lines.count(), std::max<std::int64_t>(1, kGrain / lines.length),
                       [&](std::int64_t begin, std::int64_t end) {
-                        const Borrowed worker(frame);
+                        const BorrowedWorker worker(frame);
                         Scratch scratch = scratchOf(*worker);
                         for (std::int64_t line = begin; line < end; ++line) {
                           const std::int64_t first =

@@ -50,11 +50,17 @@ struct Rows {
 struct Worker {
   std::vector<std::byte*> memory; ///< of each slot
   std::vector<kernels::PackedOperand> packed;
-  kernels::PackedBytes own;       ///< memory of slots that are the thread's
+  kernels::PackedBytes own;       ///< memory of the thread's
   std::vector<std::byte*> passed; ///< to a kernel
 
   template <typename T = std::byte> T* at(Slot slot) const {
     return reinterpret_cast<T*>(memory[static_cast<std::size_t>(slot.number)]);
+  }
+  /// Memory of the thread's for so many bytes, aligned to 64, that stays until it asks for more.
+  std::byte* room(std::size_t bytes) {
+    if (own.size() < bytes)
+      own = kernels::PackedBytes(bytes, kernels::PackedBytes::Fill::None);
+    return own.data();
   }
 };
 
