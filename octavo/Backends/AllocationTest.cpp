@@ -111,6 +111,21 @@ func.func @main(%ids: tensor<2x64xi32> loc("ids"), %cache: tensor<4x8x128xf32> l
   return %out, %next : tensor<2x64x128xf32>, tensor<4x8x128xf32>
 })";
 
+/// Each step that needs memory of its own.
+constexpr const char* kMatrices = R"(
+func.func @main(%x: tensor<16x24x24xf32>, %y: tensor<16x24x24xf32>) -> (tensor<16x24x24xf32>, tensor<16x24x24xf32>) {
+  %z = stablehlo.complex %x, %y : tensor<16x24x24xcomplex<f32>>
+  %p = stablehlo.dot_general %z, %z, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+      : (tensor<16x24x24xcomplex<f32>>, tensor<16x24x24xcomplex<f32>>) -> tensor<16x24x24xcomplex<f32>>
+  %f = stablehlo.fft %p, type = FFT, length = [24, 24] : (tensor<16x24x24xcomplex<f32>>) -> tensor<16x24x24xcomplex<f32>>
+  %r = stablehlo.real %f : (tensor<16x24x24xcomplex<f32>>) -> tensor<16x24x24xf32>
+  %l = stablehlo.cholesky %x, lower = true : tensor<16x24x24xf32>
+  %s = "stablehlo.triangular_solve"(%l, %y) {left_side = true, lower = true, unit_diagonal = false,
+      transpose_a = #stablehlo<transpose NO_TRANSPOSE>}
+      : (tensor<16x24x24xf32>, tensor<16x24x24xf32>) -> tensor<16x24x24xf32>
+  return %r, %s : tensor<16x24x24xf32>, tensor<16x24x24xf32>
+})";
+
 /// The right side of its products is made at run time, as a training step's are; and it loops, and
 /// has a kernel of more than 32 arguments.
 std::string training() {
@@ -198,6 +213,7 @@ TEST(Allocations, areCounted) {
   EXPECT_EQ(allocations, 1);
 }
 TEST(Allocations, ofALayerInF32) { EXPECT_EQ(allocationsOf(kLayer), 0); }
+TEST(Allocations, ofMatricesAndTransforms) { EXPECT_EQ(allocationsOf(kMatrices), 0); }
 TEST(Allocations, ofProductsOfWhatIsMadeInALoop) { EXPECT_EQ(allocationsOf(training()), 0); }
 
 } // namespace

@@ -1,49 +1,21 @@
 #include "octavo/Reference/Fft.h"
-#include "octavo/Parallel/Loops.h"
 
+#include "octavo/Numerics/Fourier.h"
+#include "octavo/Parallel/Loops.h"
 #include "octavo/Reference/Conversions.h"
 #include "octavo/Reference/Movement.h"
 
-#include <cmath>
 #include <complex>
-#include <numbers>
 
 namespace octavo::reference {
 
 namespace {
 
-/// f32 is transformed in f64; f64 in the widest type that the machine has.
-template <typename Part>
-using Wide = std::conditional_t<std::is_same_v<Part, float>, double, long double>;
-
-/// e^(-+2 pi i k / n) for k = 0 .. n - 1.
-template <typename Real>
-std::vector<std::complex<Real>> rootsOfUnity(std::int64_t n, FftDirection direction) {
-  const Real sign = direction == FftDirection::Forward ? Real(-1) : Real(1);
-  std::vector<std::complex<Real>> roots;
-  roots.reserve(static_cast<std::size_t>(n));
-  for (std::int64_t k = 0; k < n; ++k) {
-    // The angle is reduced to an eighth of the circle, so that quarters are exact.
-    const std::int64_t octant = 8 * k / n;
-    const std::int64_t quarter = (octant + 1) / 2;
-    const Real angle = 2 * std::numbers::pi_v<Real> * static_cast<Real>(4 * k - quarter * n) /
-                       static_cast<Real>(4 * n);
-    const Real c = std::cos(angle), s = std::sin(angle);
-    const Real cosines[] = {c, -s, -c, s}, sines[] = {s, c, -s, -c};
-    roots.emplace_back(cosines[quarter % 4], sign * sines[quarter % 4]);
-  }
-  return roots;
-}
-
-std::int64_t smallestFactor(std::int64_t n) {
-  for (std::int64_t p = 2; p * p <= n; ++p)
-    if (n % p == 0)
-      return p;
-  return n;
-}
+using numerics::rootsOfUnity;
+using numerics::smallestFactor;
 
 /// The transform of n numbers that lie `stride` apart, into n consecutive ones: by its smallest
-/// factor p, p transforms of n / p numbers, each of which is turned and added.
+/// factor p, p transforms of n / p numbers, of which all but the first are turned, and added.
 template <typename Real>
 void transform(const std::complex<Real>* from, std::complex<Real>* to, std::int64_t n,
                std::int64_t stride, const std::vector<std::complex<Real>>& roots,
@@ -58,8 +30,8 @@ void transform(const std::complex<Real>* from, std::complex<Real>* to, std::int6
     transform(from + j * stride, to + j * m, m, stride * p, roots, scratch);
   for (std::int64_t k = 0; k < m; ++k) {
     for (std::int64_t q = 0; q < p; ++q) {
-      std::complex<Real> sum = 0;
-      for (std::int64_t j = 0; j < p; ++j) {
+      std::complex<Real> sum = to[k];
+      for (std::int64_t j = 1; j < p; ++j) {
         const std::int64_t turn = j * (k + q * m) % n * (whole / n);
         const std::complex<Real> x = to[j * m + k], root = roots[turn];
         sum += std::complex<Real>(x.real() * root.real() - x.imag() * root.imag(),
@@ -82,7 +54,8 @@ void transformAxis(std::vector<std::complex<Real>>& values, std::span<const std:
   std::int64_t inner = 1;
   for (std::size_t i = axis + 1; i < shape.size(); ++i)
     inner *= shape[i];
-  const std::vector<std::complex<Real>> roots = rootsOfUnity<Real>(n, direction);
+  const std::vector<std::complex<Real>> roots =
+      rootsOfUnity<Real>(n, direction == FftDirection::Inverse);
   const Real scale = direction == FftDirection::Inverse ? static_cast<Real>(n) : Real(1);
   parallel::forEach(static_cast<std::int64_t>(values.size()) / n, [&](std::int64_t line) {
     std::vector<std::complex<Real>> result(static_cast<std::size_t>(n)), scratch(result.size());
@@ -96,7 +69,7 @@ void transformAxis(std::vector<std::complex<Real>>& values, std::span<const std:
 /// The transform of complex numbers of parts `Part`.
 template <typename Part>
 Tensor fftOf(const Tensor& tensor, std::int64_t axes, FftDirection direction) {
-  using Real = Wide<Part>;
+  using Real = numerics::TransformedIn<Part>;
   const auto source = tensor.as<Part>();
   std::vector<std::complex<Real>> values(source.size() / 2);
   for (std::size_t i = 0; i < values.size(); ++i)

@@ -1,24 +1,16 @@
 #include "octavo/Reference/MatrixProduct.h"
 
-#include <cstring>
+#include "octavo/Parallel/Lanes.h"
 
-// The same loop compiled for three vector widths, chosen when the program is loaded. Contraction is
-// off, so none of them fuses a product with a sum.
-#if defined(__x86_64__) && defined(__linux__)
-#define OCTAVO_VECTOR_CLONES                                                                       \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define OCTAVO_VECTOR_CLONES
-#endif
+#include <cstring>
 
 namespace octavo::reference {
 
 namespace {
 
 template <typename Real, std::int64_t Rows>
-__attribute__((always_inline)) inline void accumulateRows(std::int64_t depth, const Real* a,
-                                                          std::int64_t stride, const Real* b,
-                                                          Real (*sums)[kTileColumns<Real>]) {
+OCTAVO_INTO_CLONES void accumulateRows(std::int64_t depth, const Real* a, std::int64_t stride,
+                                       const Real* b, Real (*sums)[kTileColumns<Real>]) {
   // One vector of the compiler a row keeps the sums in registers over the whole of `depth`; with
   // plain arrays clang 22 stores and loads them for every k.
   typedef Real Lanes __attribute__((vector_size(64)));
@@ -36,9 +28,8 @@ __attribute__((always_inline)) inline void accumulateRows(std::int64_t depth, co
 }
 
 template <typename Real>
-__attribute__((always_inline)) inline void accumulateTile(std::int64_t rows, std::int64_t depth,
-                                                          const Real* a, std::int64_t stride,
-                                                          const Real* b, Tile<Real>& sums) {
+OCTAVO_INTO_CLONES void accumulateTile(std::int64_t rows, std::int64_t depth, const Real* a,
+                                       std::int64_t stride, const Real* b, Tile<Real>& sums) {
   if (rows == kTileRows)
     return accumulateRows<Real, kTileRows>(depth, a, stride, b, sums);
   for (std::int64_t r = 0; r < rows; ++r)

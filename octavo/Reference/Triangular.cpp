@@ -10,6 +10,11 @@ namespace {
 
 inline double conjugate(double x) { return x; }
 inline std::complex<double> conjugate(std::complex<double> x) { return std::conj(x); }
+/// Of complex numbers the formula, as rule I1 has it.
+inline double product(double x, double y) { return x * y; }
+inline std::complex<double> product(std::complex<double> x, std::complex<double> y) {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
 
 /// Factors one matrix of n rows in place: the lower triangle of `a` becomes L.
 template <typename T> void factor(T* a, std::int64_t n) {
@@ -24,7 +29,7 @@ template <typename T> void factor(T* a, std::int64_t n) {
     for (std::int64_t i = j + 1; i < n; ++i) {
       T sum = a[i * n + j];
       for (std::int64_t k = 0; k < j; ++k)
-        sum -= a[i * n + k] * conjugate(a[j * n + k]);
+        sum -= product(a[i * n + k], conjugate(a[j * n + k]));
       a[i * n + j] = sum / root;
     }
   }
@@ -53,7 +58,8 @@ template <typename T> void factorAll(std::vector<T>& values, std::int64_t n, boo
   }
 }
 
-/// Solves one system; `b` has `rows` rows and `columns` columns and becomes x.
+/// Solves one system; `b` has `rows` rows and `columns` columns and becomes x. What is known is
+/// subtracted in the order in which it became known.
 template <typename T>
 void solve(const T* a, T* b, std::int64_t n, std::int64_t rows, std::int64_t columns,
            const TriangularSystem& system) {
@@ -65,15 +71,16 @@ void solve(const T* a, T* b, std::int64_t n, std::int64_t rows, std::int64_t col
     return isConjugate ? conjugate(x) : x;
   };
   const bool isForward = system.isLower != isAcross;
+  const auto rowOf = [&](std::int64_t turn) { return isForward ? turn : n - 1 - turn; };
   const std::int64_t count = system.isLeft ? columns : rows;
   const std::int64_t step = system.isLeft ? columns : 1;
   for (std::int64_t c = 0; c < count; ++c) {
     T* x = b + (system.isLeft ? c : c * columns);
     for (std::int64_t turn = 0; turn < n; ++turn) {
-      const std::int64_t i = isForward ? turn : n - 1 - turn;
+      const std::int64_t i = rowOf(turn);
       T sum = x[i * step];
-      for (std::int64_t k = isForward ? 0 : i + 1; k < (isForward ? i : n); ++k)
-        sum -= at(i, k) * x[k * step];
+      for (std::int64_t known = 0; known < turn; ++known)
+        sum -= product(at(i, rowOf(known)), x[rowOf(known) * step]);
       x[i * step] = system.isUnitDiagonal ? sum : sum / at(i, i);
     }
   }

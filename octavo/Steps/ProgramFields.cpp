@@ -2,9 +2,12 @@
 
 #include "octavo/Kernels/Product/PackedSizes.h"
 #include "octavo/Steps/Chain.h"
+#include "octavo/Steps/ComplexProduct.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Convolution.h"
+#include "octavo/Steps/Fourier.h"
 #include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/LinearAlgebra.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/Quantize.h"
 #include "octavo/Steps/RandomBits.h"
@@ -62,6 +65,14 @@ std::unique_ptr<Step> emptyStep(StepType type, OperationTextPtr op) {
     return std::make_unique<DequantizeStep>(std::move(op));
   case StepType::Unpack:
     return std::make_unique<UnpackStep>(std::move(op));
+  case StepType::ComplexProduct:
+    return std::make_unique<ComplexProductStep>(std::move(op));
+  case StepType::Cholesky:
+    return std::make_unique<CholeskyStep>(std::move(op));
+  case StepType::TriangularSolve:
+    return std::make_unique<TriangularSolveStep>(std::move(op));
+  case StepType::Fourier:
+    return std::make_unique<FourierStep>(std::move(op));
   }
   return nullptr;
 }
@@ -416,7 +427,7 @@ void ProgramFields::steps(Sequence& sequence) {
       op = *step->operation();
       type = step->type();
     }
-    choice(type, StepType::Unpack);
+    choice(type, StepType::Fourier);
     for (std::string* part : {&op.name, &op.location, &op.source, &op.function})
       text(*part);
     if (isReading()) {

@@ -22,6 +22,12 @@ std::string_view name(StepFacts::Kind kind) {
     return "sort";
   case StepFacts::Kind::RandomBits:
     return "random bits";
+  case StepFacts::Kind::Cholesky:
+    return "cholesky";
+  case StepFacts::Kind::TriangularSolve:
+    return "triangular solve";
+  case StepFacts::Kind::Fourier:
+    return "fourier transform";
   case StepFacts::Kind::Copy:
     return "copy";
   case StepFacts::Kind::Loop:

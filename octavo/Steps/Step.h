@@ -132,6 +132,9 @@ struct StepFacts {
     Update,
     Sort,
     RandomBits,
+    Cholesky,
+    TriangularSolve,
+    Fourier,
     Copy,
     Loop,
     Branch,
@@ -181,6 +184,10 @@ enum class StepType : std::uint8_t {
   PackParts,
   Dequantize,
   Unpack,
+  ComplexProduct,
+  Cholesky,
+  TriangularSolve,
+  Fourier,
 };
 
 class Step {

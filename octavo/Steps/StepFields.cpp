@@ -1,9 +1,12 @@
 // What each step consists of in a file (ProgramFields.h).
+#include "octavo/Steps/ComplexProduct.h"
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Convolution.h"
+#include "octavo/Steps/Fourier.h"
 #include "octavo/Steps/Guards.h"
 #include "octavo/Steps/Interpreted.h"
 #include "octavo/Steps/Kernel.h"
+#include "octavo/Steps/LinearAlgebra.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/ProgramFields.h"
 #include "octavo/Steps/Quantize.h"
@@ -164,6 +167,33 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   }
   fields.require(right.slot, fields.reach(right.offset + farRight, ofRight, rightWidth),
                  Access::Read);
+}
+
+void ComplexProductStep::productFields(ProgramFields& fields) {
+  fields.truth(isF64);
+  fields.rows(rows);
+  for (std::int64_t* extent : {&depth, &columns})
+    fields.number(*extent);
+  for (Side* side : {&left, &right})
+    for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
+      stride(fields, *value);
+  fields.batch(batch.offsets, batch.isOpen, batch.item);
+  if (batch.offsets.empty())
+    return fields.fail("a product of no batch");
+  const std::int64_t width = isF64 ? 16 : 8;
+  kernels::BatchOffsets far = {0, 0, 0};
+  for (const kernels::BatchOffsets& offsets : batch.offsets)
+    far = {std::max(far.left, offsets.left), std::max(far.right, offsets.right),
+           std::max(far.c, offsets.c)};
+  const Extent ofLeft[] = {{rows.count, left.stride}, {depth, left.depthStride}};
+  const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
+  const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
+  // Each side by itself must not begin before its memory.
+  fields.reach(left.offset, ofLeft, width);
+  fields.reach(right.offset, ofRight, width);
+  fields.slot(left.slot, fields.reach(left.offset + far.left, ofLeft, width), Access::Read);
+  fields.slot(right.slot, fields.reach(right.offset + far.right, ofRight, width), Access::Read);
+  fields.slot(result, fields.reach(far.c, ofC, width), Access::Write);
 }
 
 void PackStep::fields(ProgramFields& fields) {
@@ -400,6 +430,63 @@ void RandomBitsStep::fields(ProgramFields& fields) {
   fields.slot(output.slot, bytesOf(fields, output.shape, output.bytes), Access::Write);
   if (!fields.failed())
     layOut();
+}
+
+static void numbersOf(ProgramFields& fields, Numbers& numbers) {
+  fields.truth(numbers.isComplex);
+  fields.truth(numbers.isF64);
+}
+
+void CholeskyStep::fields(ProgramFields& fields) {
+  numbersOf(fields, numbers);
+  fields.truth(isLower);
+  fields.rows(count);
+  fields.number(n);
+  const std::uint64_t bytes = fields.bytes({count.count, n, n, numbers.bytes()});
+  fields.slot(from, bytes, Access::Read);
+  fields.slot(to, bytes, Access::Write);
+}
+
+void TriangularSolveStep::fields(ProgramFields& fields) {
+  numbersOf(fields, numbers);
+  for (bool* truth : {&system.isLeft, &system.isLower, &system.isUnitDiagonal, &system.isTransposed,
+                      &system.isConjugate})
+    fields.truth(*truth);
+  fields.rows(count);
+  fields.number(n);
+  fields.number(others);
+  const std::uint64_t bytes = fields.bytes({count.count, n, others, numbers.bytes()});
+  fields.slot(a, fields.bytes({count.count, n, n, numbers.bytes()}), Access::Read);
+  fields.slot(b, bytes, Access::Read);
+  fields.slot(x, bytes, Access::Write);
+}
+
+void FourierStep::fields(ProgramFields& fields) {
+  fields.choice(kind, Kind::RealInverse);
+  fields.truth(isF64);
+  fields.rows(count);
+  fields.shape(lengths);
+  if (lengths.empty())
+    return fields.fail("a transform of no axes");
+  std::vector<std::int64_t> half = lengths;
+  half.back() = half.back() == 0 ? 0 : half.back() / 2 + 1;
+  const std::int64_t part = isF64 ? 8 : 4;
+  const auto bytes = [&](const std::vector<std::int64_t>& shape, std::int64_t width) {
+    return fields.bytes({count.count, static_cast<std::int64_t>(bytesOf(fields, shape, width))});
+  };
+  const bool isRealThere = kind == Kind::RealForward, isRealHere = kind == Kind::RealInverse;
+  fields.slot(from,
+              isRealThere ? bytes(lengths, part) : bytes(isRealHere ? half : lengths, 2 * part),
+              Access::Read);
+  fields.slot(to, isRealHere ? bytes(lengths, part) : bytes(isRealThere ? half : lengths, 2 * part),
+              Access::Write);
+  if (lengths.size() > 1)
+    fields.slot(
+        wide,
+        fields.bytes({count.count, static_cast<std::int64_t>(wideBytes(kind, isF64, lengths))}),
+        Access::Write);
+  if (!fields.failed() && fields.isReading())
+    plan();
 }
 
 void CopyStep::fields(ProgramFields& fields) {

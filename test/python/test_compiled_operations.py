@@ -807,6 +807,145 @@ def test_convolutions_of_complex_numbers(part, tmp_path):
         assert a.shape == b.shape and (np.abs(a - b) <= depth * (1e-4 if part == "f32" else 1e-12)).all(), i
 
 
+def matrix_value(function, array, element):
+    """A matrix of any float or complex type: its name, and what it is in f64."""
+    if element.startswith("complex"):
+        part = element[8:-1]
+        parts = [np.ascontiguousarray(each, NUMPY[part]) for each in (array.real, array.imag)]
+        names = [function.argument(each, part) for each in parts]
+        return (function.emit(f"stablehlo.complex {names[0]}, {names[1]} : {tensor(array.shape, element)}"),
+                parts[0] + 1j * parts[1].astype(np.float64))
+    if element in ("f32", "f64"):
+        return function.argument(array.real.astype(NUMPY[element]), element), array.real.astype(NUMPY[element]).astype(np.float64)
+    name = function.argument(array.real.astype(np.float32), "f32")
+    return function.convert(name, array.shape, "f32", element), array.real
+
+
+def give_matrix(function, name, shape, element):
+    if element.startswith("complex"):
+        give_parts(function, name, shape, element[8:-1])
+    elif element == "bf16":
+        function.give(function.convert(name, shape, element, "f32"), shape, "f32")
+    else:
+        function.give(name, shape, element)
+
+
+MATRIX_ELEMENTS = ["f32", "f64", "complex<f32>", "complex<f64>", "bf16", "f16", "f8E4M3FN"]
+MATRIX_ERRORS = {"f32": 2e-7, "f64": 1e-13, "complex<f32>": 2e-7, "complex<f64>": 1e-13}
+
+
+def drawn_matrix(shape, seed):
+    drawn = np.random.default_rng(seed)
+    return drawn.standard_normal(shape) + 1j * drawn.standard_normal(shape)
+
+
+@pytest.mark.parametrize("element", MATRIX_ELEMENTS)
+def test_cholesky(element, tmp_path):
+    """Of either triangle, with anything in the other one; NaN of what is not positive definite. NumPy's factors beside them."""
+    function, wanted = Function(), []
+    for case, shape in enumerate([[1, 1], [2, 2], [5, 5], [3, 8, 8], [2, 2, 33, 33], [70, 70], [0, 0], [2, 0, 0], [0, 3, 3]]):
+        n = shape[-1]
+        for lower in (True, False):
+            m = drawn_matrix(shape, case)
+            if not element.startswith("complex"):
+                m = m.real
+            a = m @ np.conj(np.swapaxes(m, -1, -2)) / max(n, 1) + np.eye(n)
+            given = np.where(np.tril(np.ones((n, n))) > 0 if lower else np.triu(np.ones((n, n))) > 0, a, 77)
+            if case == 3:
+                given[1, 4, 4] = -1
+            if case == 4:
+                given[1, 0, 0, 0] = np.nan
+            name, exact = matrix_value(function, given + 0j if element.startswith("complex") else given, element)
+            of = tensor(shape, element)
+            result = function.emit(f"stablehlo.cholesky {name}, lower = {str(lower).lower()} : {of}" if lower else
+                                   f"stablehlo.cholesky {name} : {of}")
+            give_matrix(function, result, shape, element)
+            if element in MATRIX_ERRORS and exact.size and case not in (3, 4):
+                full = np.tril(exact) if lower else np.conj(np.swapaxes(np.triu(exact), -1, -2))
+                full = full + np.conj(np.swapaxes(np.tril(full, -1), -1, -2))
+                factor = np.linalg.cholesky(full)
+                wanted.append(factor if lower else np.conj(np.swapaxes(factor, -1, -2)))
+            else:
+                wanted.append(None)
+    function.assert_bits(tmp_path)
+    found = function.run(tmp_path, "compiled")
+    found = complex_results(found) if element.startswith("complex") else found
+    for a, b in zip(found, wanted, strict=True):
+        if b is not None:
+            assert np.max(np.abs(a - b)) <= MATRIX_ERRORS[element] * max(1, np.max(np.abs(b)))
+    assert np.isnan(found[6][1]).any() and not np.isnan(found[6][0]).any() and not np.isnan(found[6][2]).any()
+
+
+SYSTEMS = [(left, lower, unit, form) for left in (True, False) for lower in (True, False) for unit in (True, False)
+           for form in ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")]
+
+
+@pytest.mark.parametrize("element", MATRIX_ELEMENTS)
+def test_triangular_solve(element, tmp_path):
+    """From each side, of each form, with NaN in the triangle that is not read; multiplied back in f64."""
+    function, checks = Function(), []
+    for number, (left, lower, unit, form) in enumerate(SYSTEMS):
+        shapes = [((), 5, 3), ((2,), 9, 1), ((), 33, 17), ((3, 2), 4, 8), ((), 1, 1)][:5 if number % 4 == 0 else 3]
+        for batch, n, others in [*shapes, ((), 0, 4), ((), 4, 0), ((0,), 3, 3)][:None if number % 8 == 0 else 3]:
+            a = drawn_matrix([*batch, n, n], number) / max(n, 1) + 2 * np.eye(n)
+            b = drawn_matrix([*batch, n, others] if left else [*batch, others, n], number + 100)
+            a = np.where(np.tril(np.ones((n, n)), -1 if unit else 0) > 0 if lower
+                         else np.triu(np.ones((n, n)), 1 if unit else 0) > 0, a, np.nan)
+            if not element.startswith("complex"):
+                a, b = a.real, b.real
+            (x, exact), (y, right) = (matrix_value(function, each, element) for each in (a, b))
+            kinds = tensor(a.shape, element), tensor(b.shape, element)
+            name = function.emit(
+                f"\"stablehlo.triangular_solve\"({x}, {y}) {{left_side = {str(left).lower()}, lower = {str(lower).lower()}, "
+                f"unit_diagonal = {str(unit).lower()}, transpose_a = #stablehlo<transpose {form}>}} : ({kinds[0]}, {kinds[1]}) -> "
+                f"{kinds[1]}")
+            give_matrix(function, name, list(b.shape), element)
+            read = np.nan_to_num(exact) + (np.eye(n) if unit else 0)
+            read = {"NO_TRANSPOSE": read, "TRANSPOSE": np.swapaxes(read, -1, -2),
+                    "ADJOINT": np.conj(np.swapaxes(read, -1, -2))}[form]
+            checks.append((left, read, right))
+    function.assert_bits(tmp_path)
+    found = function.run(tmp_path, "compiled")
+    for x, (left, a, b) in zip(complex_results(found) if element.startswith("complex") else found, checks, strict=True):
+        assert x.shape == b.shape and not np.isnan(x).any()
+        if element in MATRIX_ERRORS and x.size:
+            back = a @ x if left else x @ a
+            assert np.max(np.abs(back - b)) <= 8 * MATRIX_ERRORS[element] * max(1, np.max(np.abs(x)))
+
+
+# Extents of an operand of as many numbers as are transformed, and how many axes are.
+TRANSFORMS = [([1], 1), ([2], 1), ([7], 1), ([64], 1), ([100], 1), ([3, 31], 1), ([9, 12], 1), ([17, 30], 1), ([2, 8, 45], 1),
+              ([6, 10], 2), ([3, 7, 4], 2), ([2, 3, 1, 9], 2), ([4, 5, 6], 3), ([2, 3, 4, 5], 3), ([4, 0], 1), ([0, 4], 1),
+              ([3, 0, 2], 2), ([1025], 1)]
+
+
+@pytest.mark.parametrize("part", ["f32", "f64"])
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+def test_fft(kind, part, tmp_path):
+    """NumPy's transforms beside them; zeros of either sign among the numbers."""
+    function, wanted = Function(), []
+    for case, (shape, axes) in enumerate(TRANSFORMS):
+        half = [*shape[:-1], shape[-1] // 2 + 1 if shape[-1] else 0]
+        before, after = (shape, half) if kind == "RFFT" else (half, shape) if kind == "IRFFT" else (shape, shape)
+        if kind == "RFFT":
+            exact = np.round(drawn_values(before, part, case), 1)
+            name, exact = function.argument(exact, part), exact.astype(np.float64)
+        else:
+            numbers = drawn_matrix(before, case)
+            numbers = np.where(np.abs(numbers.real) < 0.3, -0.0 * numbers.real + 1j * numbers.imag, numbers)
+            name, exact = matrix_value(function, numbers, f"complex<{part}>")
+        operand, result = (part if real else f"complex<{part}>" for real in (kind == "RFFT", kind == "IRFFT"))
+        name = function.emit(f"stablehlo.fft {name}, type = {kind}, length = {shape[-axes:]} : "
+                             f"({tensor(before, operand)}) -> {tensor(after, result)}")
+        give_matrix(function, name, after, result)
+        of = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}[kind]
+        wanted.append(of(exact, shape[-axes:], range(len(shape) - axes, len(shape))) if exact.size else np.zeros(after))
+    function.assert_bits(tmp_path)
+    found = function.run(tmp_path, "compiled")
+    for i, (a, b) in enumerate(zip(found if kind == "IRFFT" else complex_results(found), wanted, strict=True)):
+        assert a.shape == b.shape and np.allclose(a, b, rtol=0, atol=(1e-6 if part == "f32" else 1e-13) * np.max(np.abs(b), initial=1)), i
+
+
 @pytest.mark.parametrize("part", ["f32", "f64"])
 def test_two_complex_numbers(part, tmp_path):
     """Powers, angles, the larger and the smaller one, and every order: by the real part, then by the imaginary part."""

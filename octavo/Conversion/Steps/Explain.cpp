@@ -89,6 +89,9 @@ void Count::add(const steps::Sequence& sequence, int depth) {
     case StepFacts::Kind::Update:
     case StepFacts::Kind::Sort:
     case StepFacts::Kind::RandomBits:
+    case StepFacts::Kind::Cholesky:
+    case StepFacts::Kind::TriangularSolve:
+    case StepFacts::Kind::Fourier:
     case StepFacts::Kind::Copy:
     case StepFacts::Kind::Loop:
     case StepFacts::Kind::Branch:

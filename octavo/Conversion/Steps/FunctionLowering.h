@@ -6,8 +6,10 @@
 #include "octavo/Conversion/Steps/Chains.h"
 #include "octavo/Conversion/Steps/InPlace.h"
 #include "octavo/Conversion/Steps/Lowering.h"
+#include "octavo/Dialect/StableHLO/Complex.h"
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Dialect/StableHLO/LinearAlgebra.h"
 #include "octavo/Dialect/StableHLO/Random.h"
 #include "octavo/Dialect/StableHLO/Sort.h"
 #include "octavo/Steps/Kernel.h"
@@ -113,6 +115,11 @@ private:
   llvm::Error write(mlir::Operation* op, const WritingCode& written, Sequence& sequence);
   llvm::Error sort(stablehlo::SortOp op, Sequence& sequence);
   llvm::Error randomBits(stablehlo::RngBitGeneratorOp op, Sequence& sequence);
+  /// Has what is computed in f64 and rounded once, of floats narrower than f32, be of f64.
+  static void widen(mlir::Block& block);
+  llvm::Error cholesky(stablehlo::CholeskyOp op, Sequence& sequence);
+  llvm::Error triangularSolve(stablehlo::TriangularSolveOp op, Sequence& sequence);
+  llvm::Error fft(stablehlo::FftOp op, Sequence& sequence);
   llvm::Error quantize(ir::QuantizeOp op, Sequence& sequence);
   llvm::Error fromParts(ir::PackOp op, Sequence& sequence);
   llvm::Error dequantize(ir::DequantizeOp op, Sequence& sequence);

@@ -1,6 +1,8 @@
 #include "octavo/Conversion/Steps/FunctionLowering.h"
 
+#include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Steps/ComplexProduct.h"
 #include "octavo/Steps/Quantize.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -115,7 +117,7 @@ FunctionLowering::matrices(mlir::Operation* op, const MatrixProduct& product) {
   llvm::Expected<Slot> right = usedSlot(product.right.memory);
   if (!right)
     return right.takeError();
-  if (product.right.batch.size() == 1)
+  if (product.type && product.right.batch.size() == 1)
     ++slot(*right).packs;
   llvm::Expected<Slot> result = usedSlot(op->getResult(0));
   if (!result)
@@ -124,12 +126,23 @@ FunctionLowering::matrices(mlir::Operation* op, const MatrixProduct& product) {
   for (std::size_t b = 0; b < product.left.batch.size(); ++b)
     batch.push_back({product.left.batch[b], product.right.batch[b],
                      static_cast<std::ptrdiff_t>(b) * product.rows * product.columns});
+  if (!product.type) {
+    const auto side = [](Slot slot, const MatrixLayout& layout) {
+      return steps::ComplexProductStep::Side{slot, layout.offset, layout.stride,
+                                             layout.depthStride};
+    };
+    const auto type = mlir::cast<mlir::ComplexType>(elementOf(op->getResult(0)));
+    return std::make_unique<steps::ComplexProductStep>(
+        text(op), type.getElementType().isF64(), side(*left, product.left),
+        side(*right, product.right), *result, steps::Rows{product.rows}, product.depth,
+        product.columns, steps::MatrixProductStep::Batch{std::move(batch)});
+  }
   const auto side = [](Slot slot, const MatrixLayout& layout) {
     return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride,
                                           layout.codes};
   };
   return std::make_unique<steps::MatrixProductStep>(
-      text(op), product.type, side(*left, product.left), side(*right, product.right), *result,
+      text(op), *product.type, side(*left, product.left), side(*right, product.right), *result,
       steps::Rows{product.rows}, product.depth, product.columns,
       steps::MatrixProductStep::Batch{std::move(batch)}, program.rightCount++);
 }

@@ -232,6 +232,9 @@ llvm::Error FunctionLowering::operation(mlir::Operation* op, Sequence& sequence)
           [&](auto branchOp) { return branch(branchOp, sequence); })
       .Case([&](stablehlo::SortOp sortOp) { return sort(sortOp, sequence); })
       .Case([&](stablehlo::RngBitGeneratorOp random) { return randomBits(random, sequence); })
+      .Case([&](stablehlo::CholeskyOp factored) { return cholesky(factored, sequence); })
+      .Case([&](stablehlo::TriangularSolveOp solved) { return triangularSolve(solved, sequence); })
+      .Case([&](stablehlo::FftOp transformed) { return fft(transformed, sequence); })
       .Case<stablehlo::ScatterOp, stablehlo::SelectAndScatterOp>(
           [&](auto scatterOp) { return scatter(scatterOp, sequence); })
       .Case([&](stablehlo::DynamicUpdateSliceOp updateOp) { return update(updateOp, sequence); })
@@ -254,6 +257,7 @@ llvm::Error FunctionLowering::block(mlir::Block& block, Sequence& sequence) {
   for (auto pack : block.getOps<ir::PackOp>())
     layOutParts(pack);
   reduceByRows(block);
+  widen(block);
   program.operations += llvm::range_size(block.without_terminator());
   llvm::Expected<std::vector<Chain>> chains = chainsOf(block);
   if (!chains)

@@ -171,6 +171,15 @@ std::optional<kernels::PlainType> plainType(stablehlo::DotGeneralOp dot) {
   return std::nullopt;
 }
 
+/// Whether both sides and the result are complex numbers of one type, and not none.
+bool isComplex(stablehlo::DotGeneralOp dot) {
+  const mlir::Type type = elementOf(dot.getResult());
+  return mlir::isa<mlir::ComplexType>(type) &&
+         llvm::all_of(dot->getOperands(), [&](mlir::Value value) {
+           return isStaticOf(value, type) && sizeOf(value) != 0;
+         });
+}
+
 /// `value` with its axes in that order.
 mlir::Value transposed(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                        llvm::ArrayRef<std::int64_t> order) {
@@ -190,18 +199,19 @@ Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
 
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
   const std::optional<kernels::PlainType> type = plainType(dot);
-  if (!type)
+  if (!type && !isComplex(dot))
     return std::nullopt;
   const auto numbers = dot.getDotDimensionNumbers();
   const Roles left = rolesOf(dot.getLhs(), numbers.getLhsBatchingDimensions(),
                              numbers.getLhsContractingDimensions());
   const Roles right = rolesOf(dot.getRhs(), numbers.getRhsBatchingDimensions(),
                               numbers.getRhsContractingDimensions());
-  auto leftLayout = layoutOf(dot.getLhs(), left, true);
+  // Complex numbers are taken from anywhere.
+  auto leftLayout = layoutOf(dot.getLhs(), left, type.has_value());
   auto rightLayout = layoutOf(dot.getRhs(), right, false);
   if (!leftLayout || !rightLayout)
     return std::nullopt;
-  return MatrixProduct{*type,
+  return MatrixProduct{type,
                        product(shapeOf(dot.getLhs()), left.free),
                        product(shapeOf(dot.getLhs()), left.contracted),
                        product(shapeOf(dot.getRhs()), right.free),
@@ -263,7 +273,7 @@ void turnProduct(stablehlo::TransposeOp transpose) {
 void layOutOperands(stablehlo::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
   const bool isLaidOut =
-      plainType(dot)
+      plainType(dot) || isComplex(dot)
           ? matrixProduct(dot).has_value()
           : !isKernelMember(dot) ||
                 (contractsNeighbours(numbers.getLhsContractingDimensions(), dot.getLhs()) &&

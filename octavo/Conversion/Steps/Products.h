@@ -28,18 +28,18 @@ struct MatrixLayout {
 };
 
 /// C[b] = left[b] * right[b]^T, [rows, depth] and [columns, depth] of one type; C is row-major,
-/// f32, of int8 int32.
+/// f32, of int8 int32, of complex numbers their type.
 struct MatrixProduct {
-  kernels::PlainType type;
+  std::optional<kernels::PlainType> type; ///< nothing: complex numbers
   std::int64_t rows, depth, columns;
   MatrixLayout left, right;
 };
 
-/// A dot of f32 or bf16 to f32, or of i8 to i32, as products of matrices; nothing for other types,
-/// and where an operand lies so that a side is no matrix.
+/// A dot of f32 or bf16 to f32, of i8 to i32, or of complex numbers of one type, as products of
+/// matrices; nothing for other types, and where an operand lies so that a side is no matrix.
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot);
 
-/// Has a transpose that turns the rows of a dot of matrixProduct's types into columns be a dot of
+/// Has a transpose that turns the rows of a dot of the kernels' types into columns be a dot of
 /// the same bits whose sides have changed places (rule P10), where less is laid out in memory then.
 void turnProduct(stablehlo::TransposeOp transpose);
 

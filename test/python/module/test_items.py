@@ -141,6 +141,26 @@ def test_no_items():
         assert y.shape == (items, 3)
 
 
+def test_matrices_and_transforms_of_any_number():
+    text = """func.func @main(%x: tensor<Ax5x5xf32>, %y: tensor<Ax5x5xf32>) -> (tensor<Ax5x5xf32>, tensor<Ax5x5xf32>) {
+  %z = stablehlo.complex %x, %y : tensor<Ax5x5xcomplex<f32>>
+  %p = stablehlo.dot_general %z, %z, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<Ax5x5xcomplex<f32>>, tensor<Ax5x5xcomplex<f32>>) -> tensor<Ax5x5xcomplex<f32>>
+  %f = stablehlo.fft %p, type = FFT, length = [5, 5] : (tensor<Ax5x5xcomplex<f32>>) -> tensor<Ax5x5xcomplex<f32>>
+  %re = stablehlo.real %f : (tensor<Ax5x5xcomplex<f32>>) -> tensor<Ax5x5xf32>
+  %l = stablehlo.cholesky %x, lower = true : tensor<Ax5x5xf32>
+  %v = "stablehlo.triangular_solve"(%l, %y) {left_side = false, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>} : (tensor<Ax5x5xf32>, tensor<Ax5x5xf32>) -> tensor<Ax5x5xf32>
+  return %re, %v : tensor<Ax5x5xf32>, tensor<Ax5x5xf32>
+}
+"""
+    program = octavo.compile(text.replace("Ax", "?x"))
+    for items in (3, 1, 40, 2):
+        x, y = drawn(items, "5, 5", F32), drawn(items + 50, "5, 5", F32)[:items]
+        x = (x @ x.swapaxes(1, 2) + 6 * np.eye(5)).astype(F32)
+        found = program(x, y)
+        assert program.explain()["open_extents"] == "any number of items"
+        assert_bits(found, octavo.compile(text.replace("Ax", f"{items}x"), backend="reference")(x, y))
+
+
 def test_several_open_extents():
     """Of a batch of sequences, the batch is the items; each length of a sequence has an executable for any batch."""
     def function(x):

@@ -1,0 +1,140 @@
+// Cholesky's factorization, triangular systems, Fourier transforms.
+#include "octavo/Conversion/Kernels/Scalars.h"
+#include "octavo/Conversion/Steps/FunctionLowering.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Steps/Fourier.h"
+#include "octavo/Steps/LinearAlgebra.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace octavo::conversion {
+
+/// Nothing for elements that are neither f32 nor f64 nor complex.
+static std::optional<steps::Numbers> numbersOf(mlir::Value value) {
+  mlir::Type part = elementOf(value);
+  auto complex = mlir::dyn_cast<mlir::ComplexType>(part);
+  if (complex)
+    part = complex.getElementType();
+  if (!part.isF32() && !part.isF64())
+    return std::nullopt;
+  return steps::Numbers{.isComplex = static_cast<bool>(complex), .isF64 = part.isF64()};
+}
+
+/// How many there are along all axes but the last ones.
+static steps::Rows countOf(llvm::ArrayRef<std::int64_t> shape, std::size_t last) {
+  steps::Rows count{1};
+  for (const std::int64_t extent : shape.drop_back(last))
+    count.count *= extent;
+  return count;
+}
+
+void FunctionLowering::widen(mlir::Block& block) {
+  for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
+    if (!llvm::isa<stablehlo::CholeskyOp, stablehlo::TriangularSolveOp>(op))
+      continue;
+    mlir::Value result = op.getResult(0);
+    const mlir::Type narrow = result.getType();
+    const mlir::Type element = elementOf(result);
+    if (!isCompiled(element) || numbersOf(result))
+      continue;
+    mlir::OpBuilder builder(&op);
+    const auto of = [&](mlir::Value value) {
+      return mlir::RankedTensorType::get(shapeOf(value), builder.getF64Type());
+    };
+    for (mlir::OpOperand& operand : op.getOpOperands())
+      operand.set(
+          stablehlo::ConvertOp::create(builder, op.getLoc(), of(operand.get()), operand.get()));
+    op.getResult(0).setType(of(result));
+    builder.setInsertionPointAfter(&op);
+    auto rounded = stablehlo::ConvertOp::create(builder, op.getLoc(), narrow, result);
+    result.replaceAllUsesExcept(rounded.getResult(), rounded);
+  }
+}
+
+llvm::Error FunctionLowering::cholesky(stablehlo::CholeskyOp op, Sequence& sequence) {
+  const std::optional<steps::Numbers> numbers = numbersOf(op.getA());
+  if (!numbers)
+    return interpret(op, sequence, whyNoCode(op));
+  llvm::Expected<Slot> from = usedSlot(op.getA());
+  if (!from)
+    return from.takeError();
+  llvm::Expected<Slot> to = usedSlot(op.getResult());
+  if (!to)
+    return to.takeError();
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getA());
+  add(sequence, std::make_unique<steps::CholeskyStep>(text(op), *numbers, op.getLower(),
+                                                      countOf(shape, 2), shape.back(), *from, *to));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::triangularSolve(stablehlo::TriangularSolveOp op, Sequence& sequence) {
+  const std::optional<steps::Numbers> numbers = numbersOf(op.getA());
+  if (!numbers)
+    return interpret(op, sequence, whyNoCode(op));
+  llvm::Expected<Slot> a = usedSlot(op.getA());
+  if (!a)
+    return a.takeError();
+  llvm::Expected<Slot> b = usedSlot(op.getB());
+  if (!b)
+    return b.takeError();
+  llvm::Expected<Slot> x = usedSlot(op.getResult());
+  if (!x)
+    return x.takeError();
+  const stablehlo::Transpose form = op.getTransposeA();
+  const steps::TriangularSolveStep::System system{
+      .isLeft = op.getLeftSide(),
+      .isLower = op.getLower(),
+      .isUnitDiagonal = op.getUnitDiagonal(),
+      .isTransposed =
+          form == stablehlo::Transpose::TRANSPOSE || form == stablehlo::Transpose::ADJOINT,
+      .isConjugate = form == stablehlo::Transpose::ADJOINT};
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getB());
+  const std::int64_t n = shapeOf(op.getA()).back();
+  const std::int64_t others = system.isLeft ? shape.back() : shape[shape.size() - 2];
+  add(sequence, std::make_unique<steps::TriangularSolveStep>(
+                    text(op), *numbers, system, countOf(shape, 2), n, others, *a, *b, *x));
+  return llvm::Error::success();
+}
+
+llvm::Error FunctionLowering::fft(stablehlo::FftOp op, Sequence& sequence) {
+  using Kind = steps::FourierStep::Kind;
+  const auto kind = [&] {
+    switch (op.getFftType()) {
+    case stablehlo::FftType::FFT:
+      return Kind::Forward;
+    case stablehlo::FftType::IFFT:
+      return Kind::Inverse;
+    case stablehlo::FftType::RFFT:
+      return Kind::RealForward;
+    case stablehlo::FftType::IRFFT:
+      return Kind::RealInverse;
+    }
+    llvm_unreachable("a transform that is none");
+  }();
+  const std::optional<steps::Numbers> numbers = numbersOf(op.getOperand());
+  if (!numbers)
+    return interpret(op, sequence, whyNoCode(op));
+  llvm::Expected<Slot> from = usedSlot(op.getOperand());
+  if (!from)
+    return from.takeError();
+  llvm::Expected<Slot> to = usedSlot(op.getResult());
+  if (!to)
+    return to.takeError();
+  const std::vector<std::int64_t> lengths = op.getFftLength().vec();
+  const steps::Rows count = countOf(shapeOf(op.getOperand()), lengths.size());
+  Slot wide;
+  if (lengths.size() > 1) {
+    wide = Slot{static_cast<int>(program.slots.size())};
+    program.slots.push_back({.bytes = static_cast<std::size_t>(count.count) *
+                                      steps::FourierStep::wideBytes(kind, numbers->isF64, lengths),
+                             .first = position,
+                             .last = position});
+  }
+  add(sequence, std::make_unique<steps::FourierStep>(text(op), kind, numbers->isF64, count, lengths,
+                                                     *from, wide, *to));
+  return llvm::Error::success();
+}
+
+} // namespace octavo::conversion
