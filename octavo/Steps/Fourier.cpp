@@ -136,25 +136,17 @@ FourierPlan<Real>::FourierPlan(std::int64_t n, bool isInverse)
   }
 }
 
-FourierStep::FourierStep(OperationTextPtr op, Kind kind, bool isF64, Rows count,
-                         std::vector<std::int64_t> lengths, Slot from, Slot wide, Slot to)
-    : Step(std::move(op)), kind(kind), isF64(isF64), count(count), lengths(std::move(lengths)),
-      from(from), wide(wide), to(to) {
-  plan();
-}
-
 std::uint64_t FourierStep::wideBytes(Kind kind, bool isF64,
                                      const std::vector<std::int64_t>& lengths) {
   const std::size_t each = isF64 ? sizeof(std::complex<long double>) : sizeof(std::complex<double>);
   return lengths.size() == 1 ? 0 : static_cast<std::uint64_t>(sizeFrom(kind, lengths, 0)) * each;
 }
 
-void FourierStep::plan() {
+void FourierStep::plan() const {
   const auto make = [&]<typename Real>(Real) {
     Plans<Real> all;
-    if (numerics::elementCount(lengths) != 0)
-      for (const std::int64_t length : lengths)
-        all.emplace_back(length, isInverse(kind));
+    for (const std::int64_t length : lengths)
+      all.emplace_back(length, isInverse(kind));
     plans = std::move(all);
   };
   isF64 ? make(numerics::TransformedIn<double>{}) : make(numerics::TransformedIn<float>{});
@@ -322,6 +314,7 @@ template <typename Part> bool FourierStep::transform(Frame& frame) const {
 Outcome FourierStep::run(Frame& frame) const {
   if (numerics::elementCount(lengths) == 0 || count.of(frame) == 0)
     return {};
+  std::call_once(isPlanned, [&] { plan(); });
   const bool isWhole = isF64 ? transform<double>(frame) : transform<float>(frame);
   return isWhole ? Outcome() : interruption(*this);
 }

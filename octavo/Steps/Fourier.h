@@ -4,6 +4,7 @@
 #include "octavo/Steps/Step.h"
 
 #include <complex>
+#include <mutex>
 #include <variant>
 #include <vector>
 
@@ -28,7 +29,9 @@ public:
   /// `lengths` are of the axes that are transformed, the last ones; `count` is how many there are
   /// of all of them. With several axes `wide` has memory between them (wideBytes).
   FourierStep(OperationTextPtr op, Kind kind, bool isF64, Rows count,
-              std::vector<std::int64_t> lengths, Slot from, Slot wide, Slot to);
+              std::vector<std::int64_t> lengths, Slot from, Slot wide, Slot to)
+      : Step(std::move(op)), kind(kind), isF64(isF64), count(count), lengths(std::move(lengths)),
+        from(from), wide(wide), to(to) {}
   /// Of one of `count`; 0 where no memory is needed.
   static std::uint64_t wideBytes(Kind kind, bool isF64, const std::vector<std::int64_t>& lengths);
   Outcome run(Frame& frame) const override;
@@ -38,7 +41,7 @@ public:
 
 private:
   template <typename Part> bool transform(Frame& frame) const;
-  void plan();
+  void plan() const;
 
   Kind kind = Kind::Forward;
   bool isF64 = false;
@@ -46,7 +49,10 @@ private:
   std::vector<std::int64_t> lengths;
   Slot from, wide, to;
   template <typename Real> using Plans = std::vector<FourierPlan<Real>>;
-  std::variant<Plans<double>, Plans<long double>> plans; ///< of each axis
+  /// Of each axis, made by the first run: a file that says how long its lines are is not trusted,
+  /// the memory of a run is there.
+  mutable std::variant<Plans<double>, Plans<long double>> plans;
+  mutable std::once_flag isPlanned;
 };
 
 } // namespace octavo::steps

@@ -485,8 +485,6 @@ void FourierStep::fields(ProgramFields& fields) {
         wide,
         fields.bytes({count.count, static_cast<std::int64_t>(wideBytes(kind, isF64, lengths))}),
         Access::Write);
-  if (!fields.failed() && fields.isReading())
-    plan();
 }
 
 void CopyStep::fields(ProgramFields& fields) {
