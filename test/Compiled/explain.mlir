@@ -28,7 +28,7 @@
 // JSON-NEXT:   "count": 1
 // JSON-NEXT:   "bytes": 512
 
-// WHOLE: interpreted   as a whole: {{.*}}'stablehlo.sort': its regions use values from around it
+// WHOLE: interpreted   as a whole: {{.*}}'stablehlo.scatter': its regions use values from around it
 // REFERENCE: interpreted   as a whole: the backend is the interpreter
 
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>, %n: tensor<4x16xbf16>, %c: tensor<3xf32>)
@@ -44,12 +44,12 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>, %n: tensor<4x16xbf16>
   return %s, %b, %m : tensor<4x16xf32>, tensor<4x16xbf16>, tensor<3x4xi8>
 }
 
-func.func @whole(%x: tensor<4xf32>, %sign: tensor<f32>) -> tensor<4xf32> {
-  %s = "stablehlo.sort"(%x) ({
+func.func @whole(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<2x1xi32>, %sign: tensor<f32>) -> tensor<4xf32> {
+  %s = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%l: tensor<f32>, %r: tensor<f32>):
-    %a = stablehlo.multiply %l, %sign : tensor<f32>
-    %less = stablehlo.compare LT, %a, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %less : tensor<i1>
-  }) : (tensor<4xf32>) -> tensor<4xf32>
+    %a = stablehlo.multiply %r, %sign : tensor<f32>
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
   return %s : tensor<4xf32>
 }

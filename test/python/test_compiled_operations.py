@@ -325,6 +325,54 @@ def test_windows_of_several_tensors(elements, tmp_path):
         assert np.array_equal(found, expected)
 
 
+@pytest.mark.parametrize("element", ["i32", "f32", "bf16", "f8E5M2"])
+def test_bodies_that_use_scalars_from_around_them(element, tmp_path):
+    """Of reductions, windows and sorts, two scalars in one of them; what NumPy has of integers."""
+    function = Function()
+    scalar, shape = f"tensor<{element}>", [6, 9]
+    of = tensor(shape, element)
+    drawn = np.random.default_rng(5).integers(-9, 10, shape)
+    arrays = [drawn, np.array(-3), np.array(2)]
+    if element == "i32":
+        x, s, t = (function.argument(each.astype(np.int32), "i32") for each in arrays)
+    else:
+        x, s, t = (function.convert(function.argument(each.astype(np.float32), "f32"), each.shape, "f32", element)
+                   if element != "f32" else function.argument(each.astype(np.float32), "f32") for each in arrays)
+    zero = function.constant("0" if element == "i32" else "0.0", element)
+    head = f"({{\n    ^bb0(%a: {scalar}, %b: {scalar}):\n"
+    name = function.emit(f"\"stablehlo.reduce\"({x}, {zero}) <{{dimensions = array<i64: 1>}}> {head}"
+                         f"      %p = stablehlo.multiply %b, {s} : {scalar}\n      %m = stablehlo.maximum %a, %p : {scalar}\n"
+                         f"      %r = stablehlo.minimum %m, {t} : {scalar}\n      stablehlo.return %r : {scalar}\n  }}) : "
+                         f"({of}, {scalar}) -> {tensor([6], element)}")
+    function.give(function.convert(name, [6], element, "f32"), [6], "f32")
+    window = (shape, [1, 4], [1, 2], [1, 1], [1, 1], [(0, 0), (1, 0)])
+    counts = window_counts(*window)
+    name = function.emit(f"\"stablehlo.reduce_window\"({x}, {zero}) {window_attributes(*window)} {head}"
+                         f"      %p = stablehlo.multiply %b, {s} : {scalar}\n      %r = stablehlo.add %a, %p : {scalar}\n"
+                         f"      stablehlo.return %r : {scalar}\n  }}) : ({of}, {scalar}) -> {tensor(counts, element)}")
+    function.give(function.convert(name, counts, element, "f32"), counts, "f32")
+    name = function.emit(f"\"stablehlo.sort\"({x}) <{{dimension = 1 : i64}}> {head}"
+                         f"      %p = stablehlo.multiply %a, {s} : {scalar}\n      %q = stablehlo.multiply %b, {s} : {scalar}\n"
+                         f"      %r = stablehlo.compare LT, %p, %q, {kind_of(element)} : ({scalar}, {scalar}) -> tensor<i1>\n"
+                         f"      stablehlo.return %r : tensor<i1>\n  }}) : ({of}) -> {of}")
+    function.give(function.convert(name, shape, element, "f32"), shape, "f32")
+    function.assert_bits(tmp_path)
+    if element == "i32":
+        found = function.run(tmp_path, "compiled")
+        assert np.array_equal(found[0], [min_after(row) for row in drawn])
+        padded = np.pad(drawn, ((0, 0), (1, 0)))
+        assert np.array_equal(found[1], np.lib.stride_tricks.sliding_window_view(padded, 4, 1)[:, ::2].sum(-1) * -3)
+        assert np.array_equal(found[2], -np.sort(-drawn, 1))
+
+
+def min_after(row):
+    """Of the body above."""
+    running = 0
+    for each in row:
+        running = min(max(running, -3 * each), 2)
+    return running
+
+
 @pytest.mark.parametrize("left,right,result", [
     ("i8", "i8", "i32"), ("ui8", "i8", "i32"), ("i32", "i32", "i32"), ("i64", "i64", "i64"), ("i4", "i4", "i32"),
     ("i16", "i16", "i16"), ("ui8", "ui8", "ui32"), ("i1", "i1", "i1")])

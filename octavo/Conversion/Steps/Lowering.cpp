@@ -256,6 +256,7 @@ llvm::Error FunctionLowering::block(mlir::Block& block, Sequence& sequence) {
   layOutSides(block);
   for (auto pack : block.getOps<ir::PackOp>())
     layOutParts(pack);
+  takeCaptured(block);
   reduceByRows(block);
   widen(block);
   program.operations += llvm::range_size(block.without_terminator());

@@ -1,13 +1,19 @@
 #include "octavo/Conversion/Steps/Reductions.h"
 
+#include "octavo/Conversion/Kernels/Members.h"
 #include "octavo/Conversion/Kernels/Scalars.h"
 #include "octavo/Conversion/Kernels/Views.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Dialect/StableHLO/Reduction.h"
+#include "octavo/Dialect/StableHLO/Sort.h"
+#include "octavo/Dialect/StableHLO/Windows.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <numeric>
 
@@ -46,6 +52,60 @@ void reduceByRows(mlir::Block& block) {
     std::iota(others.begin(), others.end(), 0);
     reduce.getInputsMutable()[0].set(ofRows.getResult(0));
     reduce.setDimensions(others);
+  }
+}
+
+/// The operation with one more tensor, whose elements a body has in place of `captured`.
+static mlir::Operation* withTensorOf(mlir::Operation* op, mlir::Value captured) {
+  const bool isSort = llvm::isa<stablehlo::SortOp>(op);
+  const unsigned count = op->getNumResults();
+  mlir::OpBuilder builder(op);
+  const auto of = [&](mlir::Value value) {
+    return mlir::RankedTensorType::get(shapeOf(value), elementOf(captured));
+  };
+  llvm::SmallVector<mlir::Value> operands(op->getOperands());
+  llvm::SmallVector<mlir::Type> results(op->getResultTypes());
+  operands.insert(operands.begin() + count,
+                  stablehlo::BroadcastInDimOp::create(builder, op->getLoc(), of(op->getOperand(0)),
+                                                      captured, builder.getDenseI64ArrayAttr({})));
+  if (!isSort)
+    operands.push_back(captured);
+  results.push_back(of(op->getResult(0)));
+  mlir::OperationState state(op->getLoc(), op->getName(), operands, results, op->getAttrs());
+  state.addRegion()->takeBody(op->getRegion(0));
+  mlir::Operation* next = builder.create(state);
+  mlir::Region& body = next->getRegion(0);
+  // A comparator has both sides of each tensor beside each other.
+  body.insertArgument(isSort ? 2 * count : count, captured.getType(), op->getLoc());
+  const mlir::Value element = body.addArgument(captured.getType(), op->getLoc());
+  captured.replaceUsesWithIf(element, [&](mlir::OpOperand& use) {
+    return body.isAncestor(use.getOwner()->getParentRegion());
+  });
+  if (!isSort) {
+    mlir::Operation* end = body.front().getTerminator();
+    end->insertOperands(count, element);
+  }
+  op->replaceAllUsesWith(next->getResults().take_front(count));
+  op->erase();
+  return next;
+}
+
+void takeCaptured(mlir::Block& block) {
+  for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
+    if (!llvm::isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::SortOp>(op))
+      continue;
+    llvm::SetVector<mlir::Value> captured;
+    mlir::getUsedValuesDefinedAbove(op.getRegions(), captured);
+    captured.remove_if([](mlir::Value value) { return splatBits(value).has_value(); });
+    const auto isScalar = [](mlir::Value value) {
+      auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+      return tensor && tensor.getRank() == 0 && isCompiled(tensor.getElementType());
+    };
+    if (!llvm::all_of(captured, isScalar))
+      continue;
+    mlir::Operation* last = &op;
+    for (mlir::Value value : captured)
+      last = withTensorOf(last, value);
   }
 }
 

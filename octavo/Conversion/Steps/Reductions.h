@@ -1,4 +1,4 @@
-// Reductions in the order that kernels are good at.
+// Reductions, and what else has a body on scalars, in the form that kernels are good at.
 #pragma once
 
 #include "mlir/IR/Block.h"
@@ -9,5 +9,9 @@ namespace octavo::conversion {
 /// rows' ones, where the order changes nothing. Rows are then for all threads to take, and for the
 /// kernel that makes them: an amax is a part of the product's epilogue.
 void reduceByRows(mlir::Block& block);
+
+/// Has bodies of reductions, windows and sorts that use scalars from around them take these as
+/// elements of one more tensor each, which is the scalar everywhere.
+void takeCaptured(mlir::Block& block);
 
 } // namespace octavo::conversion
