@@ -3,6 +3,9 @@
 
 BUILD := build/release
 VENV  := .venv
+# Ten sources at a time are compiled in two thirds of the time. UNITY=OFF compiles each on its own, which
+# is faster for who changes one and builds again.
+UNITY ?= ON
 BIN   := $(BUILD)/bin
 
 .PHONY: demo test clients bench bench-peers exhaustive build asan tsan memory-tests style check-tree clean help
@@ -77,7 +80,7 @@ style: $(VENV)/test.stamp build
 	scripts/check-style --build $(BUILD)
 
 build: build/packages.stamp
-	@cmake --preset release -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python $(OPTIONS) > build/configure.log \
+	@cmake --preset release -DOCTAVO_PYTHON=$(CURDIR)/$(VENV)/bin/python -DCMAKE_UNITY_BUILD=$(UNITY) $(OPTIONS) > build/configure.log \
 	  || { cat build/configure.log; exit 1; }
 	cmake --build --preset release --target $(or $(TARGET),all)
 
