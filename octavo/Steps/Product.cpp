@@ -13,28 +13,38 @@ namespace octavo::steps {
 
 namespace {
 
+/// Of a matrix that lies transposed where it does.
+kernels::OperandFormat asItLies(kernels::OperandFormat format, bool isTransposed) {
+  if (isTransposed)
+    std::swap(format.across, format.along);
+  return format;
+}
+
 auto& rightOf(auto& frame, int number) { return frame.rights[static_cast<std::size_t>(number)]; }
 
-template <typename T>
-std::vector<T> transposed(const std::vector<T>& matrix, std::int64_t rows, std::int64_t columns) {
-  std::vector<T> result(matrix.size());
+template <typename To, typename From>
+std::vector<To> transposed(const From* matrix, std::int64_t rows, std::int64_t columns) {
+  std::vector<To> result(static_cast<std::size_t>(rows * columns));
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
-      result[static_cast<std::size_t>(j * rows + i)] =
-          matrix[static_cast<std::size_t>(i * columns + j)];
+      result[static_cast<std::size_t>(j * rows + i)] = matrix[i * columns + j];
   return result;
 }
 
 /// A matrix with its blocks turned with it.
-numerics::ScaledTensor transposed(const numerics::ScaledTensor& matrix) {
-  const auto grid = format::scaleShape(matrix.shape, matrix.type.block);
-  numerics::ScaledTensor result{{matrix.shape[1], matrix.shape[0]},
-                                matrix.type,
-                                transposed(matrix.elements, matrix.shape[0], matrix.shape[1]),
-                                transposed(matrix.scales, grid[0], grid[1]),
-                                matrix.outer};
-  std::ranges::reverse(result.type.block);
-  return result;
+numerics::ScaledTensor transposed(const kernels::ScaledView& matrix) {
+  const std::vector<std::int64_t> shape = {matrix.rows, matrix.depth};
+  const std::vector<std::int64_t> block = {matrix.across, matrix.along};
+  const auto grid = format::scaleShape(shape, block);
+  return {{matrix.depth, matrix.rows},
+          {matrix.element, matrix.scale, {matrix.along, matrix.across}},
+          transposed<std::uint8_t>(matrix.elements, matrix.rows, matrix.depth),
+          matrix.scaleBytes == 1
+              ? transposed<std::uint32_t>(static_cast<const std::uint8_t*>(matrix.scales), grid[0],
+                                          grid[1])
+              : transposed<std::uint32_t>(static_cast<const std::uint32_t*>(matrix.scales), grid[0],
+                                          grid[1]),
+          matrix.outer};
 }
 
 /// What lies between two looks for Ctrl-C: 0.1 s of one thread, about.
@@ -258,121 +268,155 @@ Outcome MatrixProductStep::multiply(const Frame& frame, Worker& worker, RowRange
 
 Outcome PackStep::compute(const Frame& frame, Worker& worker, RowRange range,
                           const kernels::Execution& execution) const {
-  const RowRange own = range.of(rows.of(frame));
-  const std::span values(worker.at<const float>(from) + own.begin * plan.depth,
-                         static_cast<std::size_t>(own.size() * plan.depth));
-  kernels::PackedOperand& target = worker.packed[static_cast<std::size_t>(packed)];
-  if (!options) {
-    target = kernels::pack(values, plan, execution, std::move(target));
-    return {};
+  const Matrices::Range own = matrices.of(frame, range, rows);
+  auto& target = worker.packed[static_cast<std::size_t>(packed)];
+  target.resize(static_cast<std::size_t>(own.count));
+  const float* values =
+      worker.at<const float>(from) + (own.first * own.rows + own.begin) * plan.depth;
+  for (kernels::PackedOperand& each : target) {
+    const std::span matrix(values, static_cast<std::size_t>(own.rows * plan.depth));
+    values += matrix.size();
+    if (!options) {
+      each = kernels::pack(matrix, plan, execution, std::move(each));
+      continue;
+    }
+    auto quantized = kernels::quantizeAndPack(matrix, plan, *options, execution, std::move(each));
+    if (!quantized)
+      return refusal(*this, quantized.error().value);
+    each = std::move(*quantized);
   }
-  auto quantized = kernels::quantizeAndPack(values, plan, *options, execution, std::move(target));
-  if (!quantized) {
-    return refusal(*this, quantized.error().value);
-  }
-  target = std::move(*quantized);
   return {};
 }
 
 Outcome PackStoredStep::run(Frame& frame) const {
-  const numerics::ScaledTensor& tensor = frame.values[static_cast<std::size_t>(from)].scaled();
-  kernels::PackedOperand& target = frame.whole.packed[static_cast<std::size_t>(packed)];
-  // All axes but the last are one: a block has one row, or all.
-  const std::int64_t rows = numerics::elementCount(tensor.shape) / plan.depth;
-  const std::int64_t across = tensor.shape.size() == 2 ? tensor.type.block.front()
-                              : plan.left.across == 1  ? 1
-                                                       : rows;
-  target = kernels::pack(kernels::ScaledView{.element = tensor.type.element,
-                                             .scale = tensor.type.scale,
-                                             .rows = rows,
-                                             .depth = plan.depth,
-                                             .across = across,
-                                             .along = plan.left.along,
-                                             .elements = tensor.elements.data(),
-                                             .scales = tensor.scales.data(),
-                                             .scaleBytes = sizeof(tensor.scales.front()),
-                                             .outer = tensor.outer},
-                         kernels::Side::Left, plan, {}, std::move(target));
+  const kernels::ScaledView first = firstMatrix(
+      frame.values[static_cast<std::size_t>(from)].scaled(), plan.left, rows, plan.depth);
+  auto& target = frame.whole.packed[static_cast<std::size_t>(packed)];
+  target.resize(static_cast<std::size_t>(matrices.count.of(frame)));
+  std::int64_t number = 0;
+  for (kernels::PackedOperand& each : target)
+    each =
+        kernels::pack(matrices.at(first, number++), kernels::Side::Left, plan, {}, std::move(each));
   return {};
 }
 
-kernels::PackedOperand ScaledProductStep::pack(const numerics::ScaledTensor& scaled,
-                                               std::int64_t count) const {
-  kernels::PackedOperand right = isTransposed
-                                     ? kernels::pack(transposed(scaled), kernels::Side::Right, plan)
-                                     : kernels::pack(scaled, kernels::Side::Right, plan);
-  return count > kFewRows ? kernels::decodedAhead(plan, std::move(right)) : std::move(right);
+kernels::ScaledView ScaledProductStep::first(const numerics::ScaledTensor& tensor) const {
+  return firstMatrix(tensor, asItLies(plan.right, isTransposed),
+                     isTransposed ? plan.depth : columns, isTransposed ? columns : plan.depth);
 }
 
-tl::expected<std::shared_ptr<const kernels::PackedOperand>, std::string>
-ScaledProductStep::formOf(const Value& value, std::int64_t count) const {
+kernels::ScaledView ScaledProductStep::first(const Frame& frame) const {
+  if (const int* value = std::get_if<int>(&weight))
+    return first(frame.values[static_cast<std::size_t>(*value)].scaled());
+  return firstMatrix(frame.whole, std::get<PartSlots>(weight), asItLies(plan.right, isTransposed),
+                     isTransposed ? plan.depth : columns, isTransposed ? columns : plan.depth);
+}
+
+kernels::PackedOperand ScaledProductStep::pack(const kernels::ScaledView& matrix,
+                                               std::int64_t count,
+                                               const kernels::Execution& execution,
+                                               kernels::PackedOperand&& old) const {
+  kernels::PackedOperand right =
+      isTransposed
+          ? kernels::pack(transposed(matrix), kernels::Side::Right, plan, execution, std::move(old))
+          : kernels::pack(matrix, kernels::Side::Right, plan, execution, std::move(old));
+  return count > kFewRows ? kernels::decodedAhead(plan, std::move(right), execution)
+                          : std::move(right);
+}
+
+ScaledProductStep::Packed ScaledProductStep::pack(const kernels::ScaledView& first,
+                                                  std::int64_t products, std::int64_t count) const {
+  Packed all;
+  for (std::int64_t i = 0; i < products; ++i)
+    all.push_back(pack(matrices.at(first, i), count, {}, {}));
+  return all;
+}
+
+tl::expected<std::shared_ptr<const ScaledProductStep::Packed>, std::string>
+ScaledProductStep::formOf(const Value& value, std::int64_t products, std::int64_t count) const {
   // A plan is made of its operands' formats and the depth alone.
-  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, count > kFewRows ? 1 : 0};
+  execution::Forms::Key key{plan.depth, isTransposed ? 1 : 0, count > kFewRows ? 1 : 0, products};
   for (const kernels::OperandFormat* operand : {&plan.left, &plan.right})
     key.insert(key.end(),
                {reinterpret_cast<std::intptr_t>(operand->element),
                 reinterpret_cast<std::intptr_t>(operand->scale), operand->across, operand->along});
-  return value.forms().of<kernels::PackedOperand>(
-      key, [&]() -> tl::expected<kernels::PackedOperand, std::string> {
-        return pack(value.scaled(), count);
-      });
+  return value.forms().of<Packed>(key, [&]() -> tl::expected<Packed, std::string> {
+    return pack(first(value.scaled()), products, count);
+  });
 }
 
 Outcome ScaledProductStep::bind(const Binding& binding) const {
   // Which form open rows take is known in a run.
-  if (rows.isOpen || !std::holds_alternative<int>(weight) || binding.place != std::get<int>(weight))
+  if (rows.isOpen || matrices.count.isOpen || !std::holds_alternative<int>(weight) ||
+      binding.place != std::get<int>(weight))
     return {};
-  return formOf(binding.value, rows.count).map([](const auto&) {});
+  return formOf(binding.value, matrices.count.count, rows.count).map([](const auto&) {});
 }
 
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   RightOperand& right = rightOf(frame, number);
-  const std::int64_t count = rows.of(frame);
   if (ahead) {
     right.form = ahead;
     return {};
   }
-  if (const auto* const parts = std::get_if<ScaledParts>(&weight)) {
+  const std::int64_t products = matrices.count.of(frame), count = rows.of(frame);
+  const auto made = [&] { return pack(first(frame), products, count); };
+  // What does not come again is packed where its products are, or, of one, for all threads.
+  const auto makeOwn = [&] {
+    right.owner = Value();
+    right.form = matrices.isOne() ? std::make_shared<const Packed>(made()) : nullptr;
+  };
+  if (const auto* const parts = std::get_if<PartSlots>(&weight)) {
     std::vector<const Value*> owners;
     for (const Slot slot : {parts->elements, parts->scales, parts->outer.value_or(parts->scales)})
       owners.push_back(frame.owners[static_cast<std::size_t>(slot.number)]);
-    const auto made = [&] { return pack(tensorOf(frame.whole, *parts), count); };
+    if (std::ranges::find(owners, nullptr) != owners.end()) {
+      makeOwn();
+      return {};
+    }
     right.owner = Value();
-    if (std::ranges::find(owners, nullptr) == owners.end())
-      right.form = packedParts[count > kFewRows ? 1 : 0].of(owners, made);
-    else
-      right.form = std::make_shared<const kernels::PackedOperand>(made());
+    right.form = packedParts[count > kFewRows ? 1 : 0].of(owners, made);
     return {};
   }
   const Value& value = frame.values[static_cast<std::size_t>(std::get<int>(weight))];
   // One that nobody else holds will not come again.
-  if (value.isShared() && !rows.isOpen) {
-    if (auto shared = right.share(value, [&] { return formOf(value, count); }); !shared)
+  if (!value.isShared()) {
+    makeOwn();
+    return {};
+  }
+  if (!rows.isOpen && !matrices.count.isOpen) {
+    if (auto shared = right.share(value, [&] { return formOf(value, products, count); }); !shared)
       return failure(*this, shared.error());
     return {};
   }
   right.owner = Value();
-  if (value.isShared()) {
-    auto form = formOf(value, count);
-    if (!form)
-      return failure(*this, form.error());
-    right.form = std::move(*form);
-    return {};
-  }
-  right.form = std::make_shared<const kernels::PackedOperand>(pack(value.scaled(), count));
+  auto form = formOf(value, products, count);
+  if (!form)
+    return failure(*this, form.error());
+  right.form = std::move(*form);
   return {};
 }
 
 Outcome ScaledProductStep::multiply(const Frame& frame, Worker& worker, RowRange range,
                                     const kernels::Execution& execution,
                                     Finishing /*finishing*/) const {
-  const auto& right =
-      *static_cast<const kernels::PackedOperand*>(rightOf(frame, number).form.get());
-  const RowRange own = range.of(rows.of(frame));
-  kernels::multiply(plan, worker.packed[static_cast<std::size_t>(packed)], right,
-                    std::span(worker.at<float>(result) + own.begin * columns,
-                              static_cast<std::size_t>(own.size() * columns)),
-                    execution);
+  const Matrices::Range own = matrices.of(frame, range, rows);
+  const auto* const kept = static_cast<const Packed*>(rightOf(frame, number).form.get());
+  const Packed& left = worker.packed[static_cast<std::size_t>(packed)];
+  const std::int64_t count = rows.of(frame);
+  const auto size = static_cast<std::size_t>(own.rows * columns);
+  float* const c = worker.at<float>(result) + (own.first * count + own.begin) * columns;
+  kernels::forRanges(left.size(), 1, execution, [&](std::size_t begin, std::size_t end) {
+    kernels::PackedOperand made{};
+    for (std::size_t i = begin; i != end; ++i) {
+      const std::size_t product = static_cast<std::size_t>(own.first) + i;
+      if (kept == nullptr)
+        made = pack(matrices.at(first(frame), static_cast<std::int64_t>(product)), count, execution,
+                    std::move(made));
+      kernels::multiply(plan, left[i], kept != nullptr ? (*kept)[product] : made,
+                        std::span(c + i * size, size), execution);
+    }
+  });
   return {};
 }
 
@@ -440,12 +484,13 @@ static std::string_view arithmeticName(execution::Multiplied multiplied) {
 }
 
 StepFacts PackStep::facts() const {
+  const std::int64_t all = matrices.count.count * rows.count;
   return {.kind = StepFacts::Kind::Pack,
           .detail = formatName(plan.left, plan.depth),
           .operations = options ? 1 : 0,
-          .bytes = static_cast<double>(sizeof(float)) * static_cast<double>(rows.count) *
+          .bytes = static_cast<double>(sizeof(float)) * static_cast<double>(all) *
                        static_cast<double>(plan.depth) +
-                   bytesOf(plan.left, rows.count, plan.depth)};
+                   bytesOf(plan.left, all, plan.depth)};
 }
 
 StepFacts PackStoredStep::facts() const {
@@ -454,18 +499,22 @@ StepFacts PackStoredStep::facts() const {
 }
 
 StepFacts ScaledProductStep::productFacts() const {
-  const ScaledParts* const parts = std::get_if<ScaledParts>(&weight);
-  const double weightBytes = bytesOf(plan.right, columns, plan.depth);
-  const double results = static_cast<double>(rows.count) * static_cast<double>(columns);
-  return {
-      .kind = StepFacts::Kind::Product,
-      .detail = fmt::format("{} x {}, in {}", formatName(plan.left, plan.depth),
-                            formatName(plan.right, plan.depth), arithmeticName(multipliedOf(plan))),
-      .bytes = bytesOf(plan.left, rows.count, plan.depth) + weightBytes + sizeof(float) * results,
-      .arithmetic = 2 * results * static_cast<double>(plan.depth),
-      .multiplied = multipliedOf(plan),
-      .weight = parts ? StepFacts::Weight{.slot = parts->elements.number, .bytes = weightBytes}
-                      : StepFacts::Weight{.value = std::get<int>(weight), .bytes = weightBytes}};
+  const PartSlots* const parts = std::get_if<PartSlots>(&weight);
+  const std::int64_t products = matrices.count.count;
+  const double weightBytes = bytesOf(plan.right, products * columns, plan.depth);
+  const double results = static_cast<double>(products * rows.count) * static_cast<double>(columns);
+  return {.kind = StepFacts::Kind::Product,
+          .detail = fmt::format("{} x {}{}, in {}", formatName(plan.left, plan.depth),
+                                formatName(plan.right, plan.depth),
+                                matrices.isOne() ? "" : ", in batches",
+                                arithmeticName(multipliedOf(plan))),
+          .bytes = bytesOf(plan.left, products * rows.count, plan.depth) + weightBytes +
+                   sizeof(float) * results,
+          .arithmetic = 2 * results * static_cast<double>(plan.depth),
+          .multiplied = multipliedOf(plan),
+          .weight = parts
+                        ? StepFacts::Weight{.slot = parts->elements.number, .bytes = weightBytes}
+                        : StepFacts::Weight{.value = std::get<int>(weight), .bytes = weightBytes}};
 }
 
 } // namespace octavo::steps

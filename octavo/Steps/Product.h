@@ -140,15 +140,17 @@ private:
   std::shared_ptr<const kernels::PackedMatrix> ahead; ///< of a program that was loaded, packed
 };
 
-/// Activations packed for products with scaled weights, quantized where the plan's left side is.
+/// Activations packed for products with scaled weights, quantized where the plan's left side is: a
+/// matrix, or those of a batch, one after the other.
 class PackStep : public RowStep {
 public:
   explicit PackStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `packed` is of Worker::packed.
   PackStep(OperationTextPtr op, kernels::ProductPlan plan,
-           std::optional<numerics::QuantizeOptions> options, Slot from, Rows rows, int packed)
+           std::optional<numerics::QuantizeOptions> options, Slot from, Matrices matrices,
+           Rows rows, int packed)
       : RowStep(std::move(op)), plan(std::move(plan)), options(std::move(options)), from(from),
-        rows(rows), packed(packed) {}
+        matrices(matrices), rows(rows), packed(packed) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
   StepFacts facts() const override;
@@ -159,6 +161,7 @@ private:
   kernels::ProductPlan plan = {};
   std::optional<numerics::QuantizeOptions> options;
   Slot from;
+  Matrices matrices;
   Rows rows;
   int packed = 0;
 };
@@ -168,8 +171,10 @@ class PackStoredStep : public Step {
 public:
   explicit PackStoredStep(OperationTextPtr op) : Step(std::move(op)) {}
   /// `packed` is of Worker::packed.
-  PackStoredStep(OperationTextPtr op, kernels::ProductPlan plan, int from, int packed)
-      : Step(std::move(op)), plan(std::move(plan)), from(from), packed(packed) {}
+  PackStoredStep(OperationTextPtr op, kernels::ProductPlan plan, int from, Matrices matrices,
+                 std::int64_t rows, int packed)
+      : Step(std::move(op)), plan(std::move(plan)), from(from), matrices(matrices), rows(rows),
+        packed(packed) {}
   Outcome run(Frame& frame) const override;
   StepFacts facts() const override;
   StepType type() const override { return StepType::PackStored; }
@@ -177,7 +182,10 @@ public:
 
 private:
   kernels::ProductPlan plan = {};
-  int from = 0, packed = 0;
+  int from = 0;
+  Matrices matrices;
+  std::int64_t rows = 0;
+  int packed = 0;
 };
 
 /// What a product of such operands multiplies.
@@ -188,17 +196,19 @@ std::string formatName(const kernels::OperandFormat& operand, std::int64_t depth
 /// Bytes of rows of an operand, codes and scales.
 double bytesOf(const kernels::OperandFormat& operand, std::int64_t rows, std::int64_t depth);
 
+/// Products with a scaled weight. Its ranges are of rows, or of products where it has a batch.
 class ScaledProductStep : public ProductStep {
 public:
   explicit ScaledProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
   /// A number among the values, or what lies in slots.
-  using Weight = std::variant<int, ScaledParts>;
-  /// `packed` is of Worker::packed, the weight [columns, depth] or transposed, `number` of
-  /// Frame::rights.
+  using Weight = std::variant<int, PartSlots>;
+  /// `packed` is of Worker::packed, each matrix of the weight [columns, depth] or transposed,
+  /// `number` of Frame::rights.
   ScaledProductStep(OperationTextPtr op, kernels::ProductPlan plan, int packed, Weight weight,
-                    bool isTransposed, Slot result, Rows rows, std::int64_t columns, int number)
-      : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed),
-        weight(std::move(weight)), isTransposed(isTransposed), result(result), rows(rows),
+                    Matrices matrices, bool isTransposed, Slot result, Rows rows,
+                    std::int64_t columns, int number)
+      : ProductStep(std::move(op)), plan(std::move(plan)), packed(packed), weight(weight),
+        matrices(matrices), isTransposed(isTransposed), result(result), rows(rows),
         columns(columns), number(number) {}
   Outcome bind(const Binding& binding) const override;
   Outcome prepare(Frame& frame) const override;
@@ -210,22 +220,31 @@ private:
   std::int64_t finishedRows(const Frame& /*frame*/) const override { return 0; }
   StepFacts productFacts() const override;
   void productFields(ProgramFields& fields) override;
+  void packedAhead(ProgramFields& fields);
 
-  /// For products of so many rows.
-  kernels::PackedOperand pack(const numerics::ScaledTensor& scaled, std::int64_t count) const;
-  tl::expected<std::shared_ptr<const kernels::PackedOperand>, std::string>
-  formOf(const Value& value, std::int64_t count) const;
+  using Packed = std::vector<kernels::PackedOperand>; ///< each matrix of a weight
+  /// The first matrix as it lies.
+  kernels::ScaledView first(const numerics::ScaledTensor& tensor) const;
+  kernels::ScaledView first(const Frame& frame) const;
+  /// One matrix for products of so many rows.
+  kernels::PackedOperand pack(const kernels::ScaledView& matrix, std::int64_t count,
+                              const kernels::Execution& execution,
+                              kernels::PackedOperand&& old) const;
+  Packed pack(const kernels::ScaledView& first, std::int64_t products, std::int64_t count) const;
+  tl::expected<std::shared_ptr<const Packed>, std::string>
+  formOf(const Value& value, std::int64_t products, std::int64_t count) const;
 
   kernels::ProductPlan plan = {};
   int packed = 0;
   Weight weight;
+  Matrices matrices;
   bool isTransposed = false;
   Slot result;
   Rows rows;
   std::int64_t columns = 0;
   int number = 0;
-  std::shared_ptr<const kernels::PackedOperand> ahead; ///< of a program that was loaded, packed
-  MadeOnce<kernels::PackedOperand> packedParts[2];     ///< for few rows, for many
+  std::shared_ptr<const Packed> ahead; ///< of a program that was loaded, packed
+  MadeOnce<Packed> packedParts[2];     ///< for few rows, for many
 };
 
 } // namespace octavo::steps

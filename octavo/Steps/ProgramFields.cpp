@@ -353,15 +353,17 @@ void ProgramFields::packed(int& number) {
     fail("a packed operand of a program that has none");
 }
 
-void ProgramFields::packs(int number, const kernels::ProductPlan& plan, std::int64_t rows) {
-  lefts[number] = {plan.left, plan.right, plan.depth, rows};
+void ProgramFields::packs(int number, const kernels::ProductPlan& plan, std::int64_t count,
+                          std::int64_t rows) {
+  lefts[number] = {plan.left, plan.right, plan.depth, count, rows};
 }
 
-void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t rows) {
+void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t count,
+                                std::int64_t rows) {
   const auto found = lefts.find(number);
   if (found == lefts.end() || !isSame(found->second.left, plan.left) ||
       !isSame(found->second.right, plan.right) || found->second.depth != plan.depth ||
-      found->second.rows != rows)
+      found->second.count != count || found->second.rows != rows)
     fail("a product whose left side is packed for another");
 }
 

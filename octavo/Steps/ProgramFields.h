@@ -116,9 +116,10 @@ public:
   void value(int& number);
   void right(int& number);
   void packed(int& number);
-  /// Notes, or requires, what a left operand is packed for.
-  void packs(int number, const kernels::ProductPlan& plan, std::int64_t rows);
-  void needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t rows);
+  /// Notes, or requires, what left operands are packed for: so many, of so many rows each.
+  void packs(int number, const kernels::ProductPlan& plan, std::int64_t count, std::int64_t rows);
+  void needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t count,
+                   std::int64_t rows);
   /// Notes the scaled tensor that a step makes among the values: in one place, always of one type.
   void makes(int value, const numerics::ScaledType& type, const std::vector<std::int64_t>& shape);
   struct Scaled {
@@ -179,7 +180,7 @@ private:
   std::int64_t chainRows = 0;
   struct Packed {
     kernels::OperandFormat left, right;
-    std::int64_t depth, rows;
+    std::int64_t depth, count, rows;
   };
   std::map<int, Packed> lefts;
   std::map<int, Scaled> scaled;

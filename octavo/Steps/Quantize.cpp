@@ -83,10 +83,10 @@ StepFacts DequantizeStep::facts() const {
 
 Outcome UnpackStep::run(Frame& frame) const {
   const numerics::ScaledTensor& tensor = frame.values[static_cast<std::size_t>(from)].scaled();
-  std::ranges::copy(tensor.elements, frame.at<std::uint8_t>(to.elements));
-  writeScales(tensor, frame.at(to.scales));
-  if (to.outer)
-    *frame.at<float>(*to.outer) = tensor.outer;
+  std::ranges::copy(tensor.elements, frame.at<std::uint8_t>(to.slots.elements));
+  writeScales(tensor, frame.at(to.slots.scales));
+  if (to.slots.outer)
+    *frame.at<float>(*to.slots.outer) = tensor.outer;
   return {};
 }
 

@@ -8,11 +8,11 @@
 namespace octavo::steps {
 
 numerics::ScaledTensor tensorOf(const Worker& worker, const ScaledParts& parts) {
-  numerics::ScaledTensor tensor{parts.shape, parts.type, {}, {}, parts.outerScale(worker)};
-  const auto* codes = worker.at<const std::uint8_t>(parts.elements);
+  numerics::ScaledTensor tensor{parts.shape, parts.type, {}, {}, parts.slots.outerScale(worker)};
+  const auto* codes = worker.at<const std::uint8_t>(parts.slots.elements);
   tensor.elements.assign(codes, codes + numerics::elementCount(parts.shape));
   const auto bytes = static_cast<std::size_t>(parts.type.scale->bytes());
-  const std::byte* scales = worker.at<const std::byte>(parts.scales);
+  const std::byte* scales = worker.at<const std::byte>(parts.slots.scales);
   tensor.scales.resize(static_cast<std::size_t>(
       numerics::elementCount(format::scaleShape(parts.shape, parts.type.block))));
   for (std::size_t i = 0; i < tensor.scales.size(); ++i)
@@ -20,32 +20,90 @@ numerics::ScaledTensor tensorOf(const Worker& worker, const ScaledParts& parts) 
   return tensor;
 }
 
-Outcome PackPartsStep::compute(const Frame& /*frame*/, Worker& worker, RowRange range,
+/// Of a block on an axis of n elements.
+static std::int64_t extent(std::int64_t block, std::int64_t n) {
+  return std::max<std::int64_t>(1, block == format::kWholeAxis ? n : std::min(block, n));
+}
+
+static std::int64_t blocks(std::int64_t n, std::int64_t extent) {
+  return n / extent + (n % extent != 0 ? 1 : 0);
+}
+
+std::array<std::int64_t, 2> gridOf(const kernels::OperandFormat& format, std::int64_t rows,
+                                   std::int64_t depth) {
+  return {blocks(rows, extent(format.across, rows)), blocks(depth, extent(format.along, depth))};
+}
+
+kernels::ScaledView firstMatrix(const Worker& worker, const PartSlots& slots,
+                                const kernels::OperandFormat& format, std::int64_t rows,
+                                std::int64_t depth) {
+  return {.element = format.element,
+          .scale = format.scale,
+          .rows = rows,
+          .depth = depth,
+          .across = extent(format.across, rows),
+          .along = extent(format.along, depth),
+          .elements = worker.at<const std::uint8_t>(slots.elements),
+          .scales = worker.at(slots.scales),
+          .scaleBytes = format.scale->bytes(),
+          .outer = slots.outerScale(worker)};
+}
+
+kernels::ScaledView firstMatrix(const numerics::ScaledTensor& tensor,
+                                const kernels::OperandFormat& format, std::int64_t rows,
+                                std::int64_t depth) {
+  return {.element = format.element,
+          .scale = format.scale,
+          .rows = rows,
+          .depth = depth,
+          .across = extent(format.across, rows),
+          .along = extent(format.along, depth),
+          .elements = tensor.elements.data(),
+          .scales = tensor.scales.data(),
+          .scaleBytes = sizeof(tensor.scales.front()),
+          .outer = tensor.outer};
+}
+
+/// The same matrix so many elements and rows of blocks farther on.
+static kernels::ScaledView farther(kernels::ScaledView matrix, std::int64_t elements,
+                                   std::int64_t rowsOfBlocks) {
+  matrix.elements += elements;
+  matrix.scales = static_cast<const std::byte*>(matrix.scales) +
+                  rowsOfBlocks * blocks(matrix.depth, matrix.along) * matrix.scaleBytes;
+  return matrix;
+}
+
+Matrices::Range Matrices::of(const Frame& frame, RowRange range, Rows rows) const {
+  const std::int64_t all = rows.of(frame);
+  if (isOne()) {
+    const RowRange own = range.of(all);
+    return {0, 1, own.begin, own.size()};
+  }
+  const RowRange own = range.of(count.of(frame));
+  return {own.begin, own.size(), 0, all};
+}
+
+kernels::ScaledView Matrices::at(kernels::ScaledView first, std::int64_t i) const {
+  return farther(first, i * first.rows * first.depth,
+                 shareScales ? 0 : i * blocks(first.rows, first.across));
+}
+
+Outcome PackPartsStep::compute(const Frame& frame, Worker& worker, RowRange range,
                                const kernels::Execution& execution) const {
-  const RowRange own = range.of(rows);
-  const auto extent = [](std::int64_t block, std::int64_t n) {
-    return std::max<std::int64_t>(1, block == format::kWholeAxis ? n : std::min(block, n));
-  };
-  const std::int64_t along = extent(plan.left.along, plan.depth);
-  const int bytes = plan.left.scale->bytes();
-  // Ranges are whole blocks: of rows, or of all of them under one scale.
-  const std::int64_t grid = (plan.depth + along - 1) / along;
-  const std::int64_t first =
-      plan.left.across == format::kWholeAxis ? 0 : own.begin / plan.left.across * grid;
-  kernels::PackedOperand& target = worker.packed[static_cast<std::size_t>(packed)];
-  target = kernels::pack(
-      kernels::ScaledView{.element = plan.left.element,
-                          .scale = plan.left.scale,
-                          .rows = own.size(),
-                          .depth = plan.depth,
-                          .across = extent(plan.left.across, own.size()),
-                          .along = along,
-                          .elements =
-                              worker.at<const std::uint8_t>(from.elements) + own.begin * plan.depth,
-                          .scales = worker.at<const std::byte>(from.scales) + first * bytes,
-                          .scaleBytes = bytes,
-                          .outer = from.outerScale(worker)},
-      kernels::Side::Left, plan, execution, std::move(target));
+  const Matrices::Range own = matrices.of(frame, range, rows);
+  const kernels::ScaledView first =
+      firstMatrix(worker, from, plan.left, rows.of(frame), plan.depth);
+  auto& target = worker.packed[static_cast<std::size_t>(packed)];
+  target.resize(static_cast<std::size_t>(own.count));
+  for (std::int64_t i = 0; i < own.count; ++i) {
+    // Ranges are whole blocks: of rows, or of all of them under one scale.
+    kernels::ScaledView part = farther(matrices.at(first, own.first + i), own.begin * plan.depth,
+                                       own.begin / first.across);
+    part.rows = own.rows;
+    part.across = extent(first.across, own.rows);
+    kernels::PackedOperand& each = target[static_cast<std::size_t>(i)];
+    each = kernels::pack(part, kernels::Side::Left, plan, execution, std::move(each));
+  }
   return {};
 }
 
@@ -53,7 +111,7 @@ StepFacts PackPartsStep::facts() const {
   return {.kind = StepFacts::Kind::Pack,
           .detail = formatName(plan.left, plan.depth),
           .operations = 0,
-          .bytes = 2 * bytesOf(plan.left, rows, plan.depth)};
+          .bytes = 2 * bytesOf(plan.left, matrices.count.count * rows.count, plan.depth)};
 }
 
 } // namespace octavo::steps

@@ -5,33 +5,65 @@
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Steps/Chain.h"
 
+#include <array>
 #include <optional>
 #include <vector>
 
 namespace octavo::steps {
 
-/// A scaled tensor whose parts lie in slots: elements one a byte, scales in containers of their
-/// format.
-struct ScaledParts {
+/// The slots of a scaled tensor's parts: elements one a byte, scales in containers of their format.
+struct PartSlots {
   Slot elements, scales;
   std::optional<Slot> outer;
-  std::vector<std::int64_t> shape;
-  numerics::ScaledType type;
 
   float outerScale(const Worker& worker) const { return outer ? *worker.at<float>(*outer) : 1.0f; }
+};
+
+/// A scaled tensor whose parts lie in slots.
+struct ScaledParts {
+  PartSlots slots;
+  std::vector<std::int64_t> shape;
+  numerics::ScaledType type;
 };
 
 /// A copy of it.
 numerics::ScaledTensor tensorOf(const Worker& worker, const ScaledParts& parts);
 
-/// Packs rows of a left operand that lies in parts.
+/// The grid of a matrix's blocks.
+std::array<std::int64_t, 2> gridOf(const kernels::OperandFormat& format, std::int64_t rows,
+                                   std::int64_t depth);
+/// A matrix [rows, depth] at the beginning of a scaled tensor.
+kernels::ScaledView firstMatrix(const Worker& worker, const PartSlots& slots,
+                                const kernels::OperandFormat& format, std::int64_t rows,
+                                std::int64_t depth);
+kernels::ScaledView firstMatrix(const numerics::ScaledTensor& tensor,
+                                const kernels::OperandFormat& format, std::int64_t rows,
+                                std::int64_t depth);
+
+/// The matrix of a product's side, or those of a batch of products, one after the other.
+struct Matrices {
+  Rows count = {1};
+  bool shareScales = false; ///< of scaled ones: all have the scales of the first
+
+  bool isOne() const { return !count.isOpen && count.count == 1; }
+  /// Those that a range is of: rows of one matrix, or whole ones of several.
+  struct Range {
+    std::int64_t first, count; ///< matrices
+    std::int64_t begin, rows;  ///< of each
+  };
+  Range of(const Frame& frame, RowRange range, Rows rows) const;
+  /// Number `i`.
+  kernels::ScaledView at(kernels::ScaledView first, std::int64_t i) const;
+};
+
+/// Packs the left operands of products, which lie in parts.
 class PackPartsStep : public RowStep {
 public:
   explicit PackPartsStep(OperationTextPtr op) : RowStep(std::move(op)) {}
   /// `packed` is of Worker::packed.
-  PackPartsStep(OperationTextPtr op, kernels::ProductPlan plan, ScaledParts from, std::int64_t rows,
-                int packed)
-      : RowStep(std::move(op)), plan(std::move(plan)), from(std::move(from)), rows(rows),
+  PackPartsStep(OperationTextPtr op, kernels::ProductPlan plan, PartSlots from, Matrices matrices,
+                Rows rows, int packed)
+      : RowStep(std::move(op)), plan(std::move(plan)), from(from), matrices(matrices), rows(rows),
         packed(packed) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
@@ -41,8 +73,9 @@ public:
 
 private:
   kernels::ProductPlan plan = {};
-  ScaledParts from = {};
-  std::int64_t rows = 0;
+  PartSlots from = {};
+  Matrices matrices;
+  Rows rows;
   int packed = 0;
 };
 

@@ -48,10 +48,10 @@ struct Rows {
 
 /// What a thread computes on: the slots, and what it packs for products.
 struct Worker {
-  std::vector<std::byte*> memory; ///< of each slot
-  std::vector<kernels::PackedOperand> packed;
-  kernels::PackedBytes own;       ///< memory of the thread's
-  std::vector<std::byte*> passed; ///< to a kernel
+  std::vector<std::byte*> memory;                          ///< of each slot
+  std::vector<std::vector<kernels::PackedOperand>> packed; ///< matrices of each left side
+  kernels::PackedBytes own;                                ///< memory of the thread's
+  std::vector<std::byte*> passed;                          ///< to a kernel
 
   template <typename T = std::byte> T* at(Slot slot) const {
     return reinterpret_cast<T*>(memory[static_cast<std::size_t>(slot.number)]);

@@ -50,15 +50,22 @@ void sameType(ProgramFields& fields, const Place& from, const Place& to) {
 
 constexpr std::int64_t kF32 = sizeof(float);
 
-/// Whether a scaled matrix is what a plan's side packs.
-bool isSideOf(const kernels::OperandFormat& side, const numerics::ScaledType& type,
-              std::span<const std::int64_t> shape, std::span<const std::int64_t> block) {
-  const auto extent = [](std::int64_t wanted, std::int64_t n) {
-    return std::max<std::int64_t>(1, wanted == format::kWholeAxis ? n : std::min(wanted, n));
-  };
-  return shape.size() == 2 && block.size() == 2 && type.element == side.element &&
-         type.scale == side.scale && block[0] == extent(side.across, shape[0]) &&
-         block[1] == extent(side.along, shape[1]);
+void matricesOf(ProgramFields& fields, Matrices& matrices) {
+  fields.rows(matrices.count);
+  fields.truth(matrices.shareScales);
+}
+
+/// Elements and scales of matrices [rows, depth] of a product's side.
+struct SideSizes {
+  std::uint64_t elements, scales;
+};
+SideSizes sizesOf(ProgramFields& fields, const kernels::OperandFormat& side,
+                  const Matrices& matrices, std::int64_t rows, std::int64_t depth) {
+  const auto grid = gridOf(side, rows, depth);
+  const std::int64_t count = matrices.count.count;
+  return {fields.bytes({count, rows, depth}),
+          fields.bytes(
+              {matrices.shareScales ? std::min<std::int64_t>(1, count) : count, grid[0], grid[1]})};
 }
 
 } // namespace
@@ -201,68 +208,68 @@ void PackStep::fields(ProgramFields& fields) {
   fields.maybe(options, [&](numerics::QuantizeOptions& given) { fields.options(given); });
   if (options.has_value() != (plan.left.scale != nullptr))
     fields.fail("activations of a format that they are not packed in");
+  matricesOf(fields, matrices);
   fields.rows(rows);
-  fields.slot(from, fields.bytes({rows.count, plan.depth, kF32}), Access::Read);
+  fields.slot(from, fields.bytes({matrices.count.count, rows.count, plan.depth, kF32}),
+              Access::Read);
   fields.packed(packed);
-  fields.packs(packed, plan, rows.count);
+  fields.packs(packed, plan, matrices.count.count, rows.count);
 }
 
-/// Without an access, what lies in the slots is not what is read.
-static void partsOf(ProgramFields& fields, ScaledParts& parts, std::optional<Access> access) {
+/// Parts of so many elements and scales. Without an access, what lies in the slots is not what is
+/// read.
+static void partsOf(ProgramFields& fields, PartSlots& slots, std::uint64_t elements,
+                    std::uint64_t scales, const format::ElementFormat& scale,
+                    std::optional<Access> access) {
+  const auto slot = [&](Slot& slot, std::uint64_t bytes) {
+    fields.number(slot);
+    if (access)
+      fields.require(slot, bytes, *access);
+  };
+  slot(slots.elements, elements);
+  slot(slots.scales, fields.bytes({static_cast<std::int64_t>(scales), scale.bytes()}));
+  fields.maybe(slots.outer, [&](Slot& outer) { slot(outer, sizeof(float)); });
+}
+
+static void partsOf(ProgramFields& fields, ScaledParts& parts, Access access) {
   fields.shape(parts.shape);
   fields.scaledType(parts.type);
   if (parts.type.block.size() != parts.shape.size())
     fields.fail("a scaled type of other axes than its tensor's");
   if (fields.failed())
     return;
-  const auto slot = [&](Slot& slot, std::uint64_t bytes) {
-    fields.number(slot);
-    if (access)
-      fields.require(slot, bytes, *access);
+  partsOf(fields, parts.slots, bytesOf(fields, parts.shape, 1),
+          bytesOf(fields, format::scaleShape(parts.shape, parts.type.block), 1), *parts.type.scale,
+          access);
+}
+
+/// Whether a scaled tensor is the matrices of a product's side, as they lie or turned.
+static bool isSideOf(const kernels::OperandFormat& side, const SideSizes& sizes,
+                     const ProgramFields::Scaled& tensor) {
+  const auto count = [](const std::vector<std::int64_t>& shape) {
+    return static_cast<std::uint64_t>(numerics::elementCount(shape));
   };
-  slot(parts.elements, bytesOf(fields, parts.shape, 1));
-  slot(parts.scales, bytesOf(fields, format::scaleShape(parts.shape, parts.type.block),
-                             parts.type.scale->bytes()));
-  fields.maybe(parts.outer, [&](Slot& outer) { slot(outer, sizeof(float)); });
-}
-
-/// Whether a scaled tensor is a product's weight.
-static bool isWeightOf(const kernels::OperandFormat& side, const numerics::ScaledType& type,
-                       std::vector<std::int64_t> shape, bool isTransposed, std::int64_t columns,
-                       std::int64_t depth) {
-  std::vector<std::int64_t> block = type.block;
-  if (isTransposed) {
-    std::ranges::reverse(shape);
-    std::ranges::reverse(block);
-  }
-  return shape == std::vector{columns, depth} && isSideOf(side, type, shape, block);
-}
-
-/// Whether it is what a product's left side packs: all axes but the last are one.
-static bool isLeftOf(const kernels::ProductPlan& plan, const numerics::ScaledType& type,
-                     const std::vector<std::int64_t>& shape, std::int64_t rows) {
-  std::vector<std::int64_t> block = type.block;
-  if (block.size() > 2)
-    block = {plan.left.across == 1 ? 1 : rows, block.back()};
-  return !shape.empty() && shape.back() == plan.depth &&
-         numerics::elementCount(shape) == rows * plan.depth &&
-         isSideOf(plan.left, type, std::vector{rows, plan.depth}, block);
+  return tensor.type.element == side.element && tensor.type.scale == side.scale &&
+         count(tensor.shape) == sizes.elements &&
+         count(format::scaleShape(tensor.shape, tensor.type.block)) == sizes.scales;
 }
 
 void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.plan(plan);
+  matricesOf(fields, matrices);
   fields.rows(rows);
   fields.number(columns);
   fields.truth(isTransposed);
   fields.packed(packed);
-  fields.needsPacked(packed, plan, rows.count);
+  fields.needsPacked(packed, plan, matrices.count.count, rows.count);
   fields.right(number);
-  fields.slot(result, fields.bytes({rows.count, columns, kF32}), Access::Write);
-  bool isParts = std::holds_alternative<ScaledParts>(weight);
+  fields.slot(result, fields.bytes({matrices.count.count, rows.count, columns, kF32}),
+              Access::Write);
+  bool isParts = std::holds_alternative<PartSlots>(weight);
   fields.truth(isParts);
   if (fields.isReading() && isParts)
-    weight = ScaledParts{};
-  auto* parts = std::get_if<ScaledParts>(&weight);
+    weight = PartSlots{};
+  auto* parts = std::get_if<PartSlots>(&weight);
   Frame* frame = fields.frame();
   bool isAhead = ahead != nullptr;
   if (frame != nullptr && parts != nullptr)
@@ -271,8 +278,12 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   else if (frame != nullptr)
     isAhead = !frame->values[static_cast<std::size_t>(std::get<int>(weight))].isToken();
   fields.truth(isAhead);
+  if (fields.failed())
+    return;
+  const SideSizes sizes = sizesOf(fields, plan.right, matrices, columns, plan.depth);
   if (parts != nullptr)
-    partsOf(fields, *parts, isAhead ? std::nullopt : std::optional(Access::Read));
+    partsOf(fields, *parts, sizes.elements, sizes.scales, *plan.right.scale,
+            isAhead ? std::nullopt : std::optional(Access::Read));
   else
     fields.value(std::get<int>(weight));
   if (fields.failed())
@@ -281,20 +292,34 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     return;
   if (isAhead) {
     if (frame != nullptr && prepare(*frame))
-      ahead = std::static_pointer_cast<const kernels::PackedOperand>(
+      ahead = std::static_pointer_cast<const Packed>(
           frame->rights[static_cast<std::size_t>(number)].form);
-    return fields.operand(ahead, plan, columns);
+    return packedAhead(fields);
   }
-  const ProgramFields::Scaled* made =
-      parts != nullptr ? nullptr : fields.made(std::get<int>(weight));
-  if (parts == nullptr && made == nullptr)
+  if (parts != nullptr)
+    return;
+  const ProgramFields::Scaled* made = fields.made(std::get<int>(weight));
+  if (made == nullptr)
     return fields.fail("a product with a weight that nothing makes");
-  const bool fits =
-      parts != nullptr
-          ? isWeightOf(plan.right, parts->type, parts->shape, isTransposed, columns, plan.depth)
-          : isWeightOf(plan.right, made->type, made->shape, isTransposed, columns, plan.depth);
-  if (!fits)
+  if (!isSideOf(plan.right, sizes, *made))
     fields.fail("a product with a weight of another form");
+}
+
+void ScaledProductStep::packedAhead(ProgramFields& fields) {
+  std::vector<std::shared_ptr<const kernels::PackedOperand>> each;
+  for (std::size_t i = 0; ahead != nullptr && i < ahead->size(); ++i)
+    each.emplace_back(ahead, &(*ahead)[i]);
+  fields.list(each, kMost, [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
+    fields.operand(operand, plan, columns);
+  });
+  if (static_cast<std::int64_t>(each.size()) != matrices.count.count)
+    fields.fail("a product with packed weights of another batch");
+  if (!fields.isReading() || fields.failed())
+    return;
+  Packed made;
+  for (const auto& operand : each)
+    made.push_back(std::move(const_cast<kernels::PackedOperand&>(*operand)));
+  ahead = std::make_shared<const Packed>(std::move(made));
 }
 
 void ConvolutionStep::productFields(ProgramFields& fields) {
@@ -530,6 +555,8 @@ void BranchStep::fields(ProgramFields& fields) {
 
 void PackStoredStep::fields(ProgramFields& fields) {
   fields.plan(plan);
+  matricesOf(fields, matrices);
+  fields.number(rows);
   fields.value(from);
   fields.packed(packed);
   const ProgramFields::Scaled* made = fields.made(from);
@@ -537,23 +564,24 @@ void PackStoredStep::fields(ProgramFields& fields) {
     return fields.fail("a product of a scaled tensor that nothing makes");
   if (fields.failed())
     return;
-  const std::int64_t rows = numerics::elementCount(made->shape) / plan.depth;
-  if (!isLeftOf(plan, made->type, made->shape, rows))
+  if (plan.left.scale == nullptr ||
+      !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, rows, plan.depth), *made))
     return fields.fail("a product of a scaled tensor of another form");
-  fields.packs(packed, plan, rows);
+  fields.packs(packed, plan, matrices.count.count, rows);
 }
 
 void PackPartsStep::fields(ProgramFields& fields) {
   fields.plan(plan);
-  fields.number(rows);
+  matricesOf(fields, matrices);
+  fields.rows(rows);
   fields.packed(packed);
-  partsOf(fields, from, Access::Read);
   if (fields.failed())
     return;
-  fields.bytes({rows, plan.depth});
-  if (!isLeftOf(plan, from.type, from.shape, rows))
+  if (plan.left.scale == nullptr)
     return fields.fail("a product of a scaled tensor of another form");
-  fields.packs(packed, plan, rows);
+  const SideSizes sizes = sizesOf(fields, plan.left, matrices, rows.count, plan.depth);
+  partsOf(fields, from, sizes.elements, sizes.scales, *plan.left.scale, Access::Read);
+  fields.packs(packed, plan, matrices.count.count, rows.count);
 }
 
 void FromPartsStep::fields(ProgramFields& fields) {

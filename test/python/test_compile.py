@@ -349,6 +349,43 @@ def test_scaled_tensors_of_parts(tmp_path, runner):
     np.testing.assert_allclose(np.frombuffer(found, np.float32).reshape(5, 8), x @ values.T, rtol=1e-5, atol=1e-5)
 
 
+def test_scaled_products_in_batches(tmp_path, runner):
+    """By parts that are given, by constant ones and by a bound weight, which the folder keeps packed; the left side is
+    of parts and quantized."""
+    import ml_dtypes
+    from safetensors.numpy import save_file
+    of = {n: f"!octavo.scaled<3x{n}x64xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>" for n in (5, 8)}
+    elements, scales = "tensor<3x{}x64xf8E4M3FN>", "tensor<3x{}x2xf8E8M0FNU>"
+    dots = "batching_dims = [0] x [0], contracting_dims = [2] x [2]"
+    text = f"""
+func.func @main(%x: tensor<3x5x64xf32>, %e: {elements.format(8)}, %s: {scales.format(8)},
+                %w: {of[8]} {{octavo.name = "w", octavo.parameter, octavo.quantize = #octavo.quantization<rule = floor>}})
+    -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x8x8xf32>) {{
+  %given = octavo.pack %e, %s : ({elements.format(8)}, {scales.format(8)}) -> {of[8]}
+  %two = stablehlo.constant dense<2.0> : {elements.format(8)}
+  %half = stablehlo.constant dense<0.5> : {scales.format(8)}
+  %ones = octavo.pack %two, %half : ({elements.format(8)}, {scales.format(8)}) -> {of[8]}
+  %q = octavo.quantize %x, rule = floor : tensor<3x5x64xf32> -> {of[5]}
+  %0 = octavo.dot_general %q, %given, {dots} : ({of[5]}, {of[8]}) -> tensor<3x5x8xf32>
+  %1 = octavo.dot_general %x, %ones, {dots} : (tensor<3x5x64xf32>, {of[8]}) -> tensor<3x5x8xf32>
+  %2 = octavo.dot_general %given, %w, {dots} : ({of[8]}, {of[8]}) -> tensor<3x8x8xf32>
+  return %0, %1, %2 : tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x8x8xf32>
+}}"""
+    # Whole numbers that quantizing leaves as they are, and sums that every order gives.
+    drawn = np.random.default_rng(0)
+    x, e, w = (drawn.integers(-8, 9, shape).astype(np.float32) for shape in ((3, 5, 64), (3, 8, 64), (3, 8, 64)))
+    s = np.exp2(drawn.integers(-2, 3, (3, 8, 2))).astype(ml_dtypes.float8_e8m0fnu)
+    save_file({"w": w}, tmp_path / "w.safetensors")
+    (tmp_path / "p.mlir").write_text(text)
+    weights = "--weights", tmp_path / "w.safetensors"
+    octavo("compile", tmp_path / "p.mlir", *weights, "-o", tmp_path / "folder")
+    given = e.astype(np.float64) * np.repeat(s.astype(np.float64), 32, axis=2)
+    expected = [x @ given.swapaxes(1, 2), x @ np.ones((3, 64, 8)), given @ w.swapaxes(1, 2)]
+    found = run_in_c(runner, tmp_path / "folder", [x, e.astype(ml_dtypes.float8_e4m3fn), s], 3)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(np.frombuffer(a, np.float32).reshape(b.shape), b)
+
+
 @pytest.mark.parametrize("weight", ["argument", "constant"])
 def test_convolutions_of_bf16(tmp_path, runner, weight):
     import ml_dtypes

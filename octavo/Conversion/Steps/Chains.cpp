@@ -57,14 +57,12 @@ llvm::SmallVector<mlir::Value> madeBy(const Node& node) {
 
 /// The rows of a product that can be cut into ranges; 0 for all else.
 std::int64_t rowsOf(const Node& node) {
-  if (node.matrices) {
-    const auto products = static_cast<std::int64_t>(node.matrices->left.batch.size());
-    return products == 1 ? node.matrices->rows : products;
-  }
   if (node.patches)
     return node.patches->shape.rows();
-  if (!node.scaled)
-    return 0;
+  if (const std::int64_t products = node.productsOfBatch(); products != 1)
+    return products;
+  if (node.matrices)
+    return node.matrices->rows;
   // Blocks across rows, and a scale for all of them, are not known from a range; but of parts.
   const std::int64_t across = node.scaled->plan.left.across;
   const bool isInBands = across != 1 && across != format::kWholeAxis && across < node.scaled->rows;
@@ -129,11 +127,12 @@ private:
   void dropPacked();
   void findWithin();
   void findEpilogues();
-  static bool fits(const Node& node, std::int64_t rows, const Values& made);
+  static bool fits(const Node& node, const Chain& chain, const Values& made);
 };
 
 /// Whether a node can be cut into the chain's rows, and reads of `made` what is in its row.
-bool ChainBuilder::fits(const Node& node, std::int64_t rows, const Values& made) {
+bool ChainBuilder::fits(const Node& node, const Chain& chain, const Values& made) {
+  const std::int64_t rows = chain.rows;
   if (node.isKernel())
     return node.kernel.rows % rows == 0 && llvm::all_of(node.code.reads, [&](const Element& read) {
              return !made.contains(inMemory(read.tensor)) ||
@@ -142,9 +141,13 @@ bool ChainBuilder::fits(const Node& node, std::int64_t rows, const Values& made)
   if (rowsOf(node) != rows)
     return false;
   if (node.scaled) {
+    // Ranges of products have fewer rows than keep the order of sums of one.
+    if (chain.isBatch != (node.scaled->batch.count != 1))
+      return false;
     // A scale that is not of a row is whole before any row is.
     const auto isMade = [&](mlir::Value value) { return made.contains(inMemory(value)); };
-    const bool isByRow = node.scaled->plan.left.across == 1;
+    const bool isByRow = node.scaled->batch.count == 1 ? node.scaled->plan.left.across == 1
+                                                       : !node.scaled->batch.sharesLeftScales;
     const llvm::SmallVector<mlir::Value> left = node.scaled->leftReads();
     return llvm::none_of(node.scaled->rightReads(), isMade) &&
            llvm::none_of(
@@ -168,7 +171,7 @@ bool ChainBuilder::fits(const Node& node, std::int64_t rows, const Values& made)
 
 void ChainBuilder::begin(std::size_t first) {
   const std::int64_t rows = rowsOf(nodes[first]);
-  Chain chain{.links = {}, .rows = rows};
+  Chain chain{.links = {}, .rows = rows, .isBatch = nodes[first].productsOfBatch() > 1};
   Values made, later;
   llvm::DenseSet<mlir::Operation*> quantized;
   llvm::SmallVector<std::size_t> before;
@@ -202,7 +205,7 @@ void ChainBuilder::begin(std::size_t first) {
         before.push_back(i);
       continue;
     }
-    if (!waits && fits(node, rows, made) && (isIn(made) || rowsOf(node) != 0)) {
+    if (!waits && fits(node, chain, made) && (isIn(made) || rowsOf(node) != 0)) {
       join(i);
       missed = 0;
     } else if (!waits && !isIn(made)) {
@@ -260,9 +263,9 @@ void ChainBuilder::findWithin() {
 
 /// The rows of the result of a product, if it can be computed row by row.
 std::int64_t resultRowsOf(const Node& node) {
-  const std::int64_t ofBatch =
-      node.matrices && node.matrices->left.batch.size() > 1 ? node.matrices->rows : 1;
-  return rowsOf(node) * ofBatch;
+  if (node.productsOfBatch() <= 1)
+    return rowsOf(node);
+  return rowsOf(node) * (node.matrices ? node.matrices->rows : node.scaled->rows);
 }
 
 bool isProduct(const Node& node) {

@@ -12,6 +12,7 @@ struct Chain {
   /// What several links are cut into: rows of products, or products of batches. Of what an earlier
   /// link gives, a link reads those rows alone that it computes.
   std::int64_t rows = 0;
+  bool isBatch = false; ///< the first product has one
   /// What the links alone read of what they give.
   llvm::SetVector<mlir::Value> within = {};
 };

@@ -102,7 +102,7 @@ private:
   llvm::Expected<ProductStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
   llvm::Expected<ProductStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
   llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
-  llvm::Expected<steps::ScaledParts> parts(ir::PackOp op);
+  llvm::Expected<steps::PartSlots> parts(ir::PackOp op);
   llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
   llvm::Expected<ProductStepPtr> scaled(mlir::Operation* op, const ScaledProduct& product,
                                         std::vector<RowStepPtr>& steps);

@@ -42,13 +42,16 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
 }
 
 llvm::Error FunctionLowering::fromParts(ir::PackOp op, Sequence& sequence) {
-  llvm::Expected<steps::ScaledParts> from = parts(op);
+  llvm::Expected<steps::PartSlots> from = parts(op);
   if (!from)
     return from.takeError();
   llvm::Expected<Place> result = used(op.getResult());
   if (!result)
     return result.takeError();
-  add(sequence, std::make_unique<steps::FromPartsStep>(text(op), std::move(*from), result->number));
+  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
+  add(sequence, std::make_unique<steps::FromPartsStep>(
+                    text(op), steps::ScaledParts{*from, type.getShape().vec(), type.getKind()},
+                    result->number));
   return llvm::Error::success();
 }
 
@@ -70,22 +73,26 @@ llvm::Error FunctionLowering::toParts(ir::UnpackOp op, Sequence& sequence) {
   if (!from)
     return from.takeError();
   const auto type = mlir::cast<ir::ScaledType>(op.getOperand().getType());
-  steps::ScaledParts to{.elements = {},
-                        .scales = {},
-                        .outer = {},
-                        .shape = type.getShape().vec(),
-                        .type = type.getKind()};
+  steps::ScaledParts to{.slots = {}, .shape = type.getShape().vec(), .type = type.getKind()};
   for (const auto [i, part] : llvm::enumerate(op->getResults())) {
     llvm::Expected<Slot> slot = usedSlot(part);
     if (!slot)
       return slot.takeError();
     if (i == 2)
-      to.outer = *slot;
+      to.slots.outer = *slot;
     else
-      (i == 0 ? to.elements : to.scales) = *slot;
+      (i == 0 ? to.slots.elements : to.slots.scales) = *slot;
   }
   add(sequence, std::make_unique<steps::UnpackStep>(text(op), from->number, std::move(to)));
   return llvm::Error::success();
+}
+
+static steps::Matrices leftOf(const ScaledBatch& batch) {
+  return {{batch.count}, batch.sharesLeftScales};
+}
+
+static steps::Matrices rightOf(const ScaledBatch& batch) {
+  return {{batch.count}, batch.sharesRightScales};
 }
 
 /// A product of two scaled tensors that lie among the values.
@@ -102,10 +109,12 @@ llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
     return result.takeError();
   const int left = program.packedCount++;
   add(sequence,
-      std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number, left));
+      std::make_unique<steps::PackStoredStep>(text(op), product->plan, (*sides)[0].number,
+                                              leftOf(product->batch), product->rows, left));
   add(sequence, std::make_unique<steps::ScaledProductStep>(
-                    text(op), product->plan, left, (*sides)[1].number, product->isTransposed,
-                    *result, steps::Rows{product->rows}, product->columns, program.rightCount++));
+                    text(op), product->plan, left, (*sides)[1].number, rightOf(product->batch),
+                    product->isTransposed, *result, steps::Rows{product->rows}, product->columns,
+                    program.rightCount++));
   return llvm::Error::success();
 }
 
@@ -163,7 +172,7 @@ FunctionLowering::convolution(mlir::Operation* op, const PatchProduct& product) 
                                                   program.rightCount++);
 }
 
-llvm::Expected<steps::ScaledParts> FunctionLowering::parts(ir::PackOp op) {
+llvm::Expected<steps::PartSlots> FunctionLowering::parts(ir::PackOp op) {
   llvm::SmallVector<Slot> slots;
   for (mlir::Value value : op->getOperands()) {
     llvm::Expected<Slot> slot = usedSlot(value);
@@ -171,21 +180,19 @@ llvm::Expected<steps::ScaledParts> FunctionLowering::parts(ir::PackOp op) {
       return slot.takeError();
     slots.push_back(*slot);
   }
-  const auto type = mlir::cast<ir::ScaledType>(op.getResult().getType());
-  return steps::ScaledParts{slots[0], slots[1],
-                            slots.size() > 2 ? std::optional(slots[2]) : std::nullopt,
-                            type.getShape().vec(), type.getKind()};
+  return steps::PartSlots{slots[0], slots[1],
+                          slots.size() > 2 ? std::optional(slots[2]) : std::nullopt};
 }
 
 /// The step that packs the left operand of products, quantized where `quantize` says so.
 llvm::Expected<FunctionLowering::RowStepPtr>
 FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int number) {
   if (product.leftParts) {
-    llvm::Expected<steps::ScaledParts> from = parts(product.leftParts);
+    llvm::Expected<steps::PartSlots> from = parts(product.leftParts);
     if (!from)
       return from.takeError();
-    return std::make_unique<steps::PackPartsStep>(text(op), product.plan, std::move(*from),
-                                                  product.rows, number);
+    return std::make_unique<steps::PackPartsStep>(
+        text(op), product.plan, *from, leftOf(product.batch), steps::Rows{product.rows}, number);
   }
   llvm::Expected<Slot> from = usedSlot(product.activations);
   if (!from)
@@ -195,7 +202,8 @@ FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int nu
     options = quantize.getQuantization().getOptions(
         mlir::cast<ir::ScaledType>(quantize.getResult().getType()), format::element("f32"));
   return std::make_unique<steps::PackStep>(text(op), product.plan, std::move(options), *from,
-                                           steps::Rows{product.rows}, number);
+                                           leftOf(product.batch), steps::Rows{product.rows},
+                                           number);
 }
 
 /// Packs and multiplies; a quantization has been packed before.
@@ -204,10 +212,10 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
                          std::vector<RowStepPtr>& steps) {
   steps::ScaledProductStep::Weight weight;
   if (product.rightParts) {
-    llvm::Expected<steps::ScaledParts> right = parts(product.rightParts);
+    llvm::Expected<steps::PartSlots> right = parts(product.rightParts);
     if (!right)
       return right.takeError();
-    weight = std::move(*right);
+    weight = *right;
   } else {
     llvm::Expected<Place> place = used(product.weight);
     if (!place)
@@ -228,7 +236,7 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
   if (!result)
     return result.takeError();
   return std::make_unique<steps::ScaledProductStep>(
-      text(op), product.plan, left, std::move(weight), product.isTransposed, *result,
+      text(op), product.plan, left, weight, rightOf(product.batch), product.isTransposed, *result,
       steps::Rows{product.rows}, product.columns, program.rightCount++);
 }
 
@@ -329,13 +337,10 @@ llvm::Error FunctionLowering::chain(const Chain& chain, Sequence& sequence) {
     const SlotUse& use = program.slots[static_cast<std::size_t>(number)];
     slots.push_back({Slot{number}, use.offset, use.bytes});
   }
-  const MatrixProduct* first =
-      chain.links.front().matrices ? &*chain.links.front().matrices : nullptr;
-  const bool isBatch = first != nullptr && first->left.batch.size() > 1;
   execution::OperationTextPtr last = links.back()->operation();
-  add(sequence,
-      std::make_unique<steps::ChainStep>(std::move(last), std::move(links), std::move(slots),
-                                         bytesOfRow, steps::Rows{chain.rows}, isBatch, guard));
+  add(sequence, std::make_unique<steps::ChainStep>(std::move(last), std::move(links),
+                                                   std::move(slots), bytesOfRow,
+                                                   steps::Rows{chain.rows}, chain.isBatch, guard));
   return llvm::Error::success();
 }
 

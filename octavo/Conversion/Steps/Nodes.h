@@ -30,6 +30,12 @@ struct Node {
   std::shared_ptr<const Node> epilogue = nullptr;
 
   bool isKernel() const { return op == nullptr; }
+  /// Of a dot that the kernels multiply; 1 without a batch, of all else 0.
+  std::int64_t productsOfBatch() const {
+    return matrices ? static_cast<std::int64_t>(matrices->left.batch.size())
+           : scaled ? scaled->batch.count
+                    : 0;
+  }
 };
 
 /// What an operation reads in memory: matrices of products, else operands and what regions use from

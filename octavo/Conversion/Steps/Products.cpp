@@ -305,31 +305,6 @@ void layOutOperands(stablehlo::DotGeneralOp dot) {
 
 namespace {
 
-/// The blocks of a scaled matrix [rows, depth] that a tensor with its contracted axis last is, or,
-/// transposed, a matrix with that axis first.
-std::optional<kernels::OperandFormat> formatOf(ir::ScaledType type, bool isTransposed = false) {
-  Axes shape(type.getShape()), block(type.getBlock());
-  if (isTransposed) {
-    std::ranges::reverse(shape);
-    std::ranges::reverse(block);
-  }
-  kernels::OperandFormat format{&*type.getElement(), &*type.getScale(), 1, block.back()};
-  const auto outer =
-      llvm::zip(llvm::ArrayRef(shape).drop_back(), llvm::ArrayRef(block).drop_back());
-  const bool isByRow = llvm::all_of(outer, [](auto pair) { return std::get<1>(pair) == 1; });
-  const bool isWhole =
-      llvm::all_of(outer, [](auto pair) { return std::get<0>(pair) == std::get<1>(pair); });
-  if (isByRow)
-    format.across = 1;
-  else if (shape.size() == 2)
-    format.across = block.front();
-  else if (isWhole)
-    format.across = format::kWholeAxis;
-  else
-    return std::nullopt;
-  return format;
-}
-
 bool contractsLast(llvm::ArrayRef<std::int64_t> contracting, std::size_t rank) {
   return contracting.size() == 1 && contracting.front() + 1 == static_cast<std::int64_t>(rank);
 }
@@ -347,42 +322,89 @@ template <typename T> std::optional<T> formOr(Form<T> form, std::string* why) {
   return std::nullopt;
 }
 
-/// The right side of a dot as the kernels take it.
-struct RightSide {
-  kernels::OperandFormat format;
-  bool isTransposed; ///< [depth, columns]
-  std::int64_t depth, columns;
-};
-
-Form<RightSide> rightSide(ir::DotGeneralOp dot) {
-  const auto numbers = dot.getDotDimensionNumbers();
-  auto type = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
-  if (!type || type.getRank() != 2 || !type.hasStaticShape())
-    return none("the kernels multiply by a scaled matrix of known extents on the right");
-  if (!numbers.getLhsBatchingDimensions().empty() ||
-      numbers.getRhsContractingDimensions().size() != 1)
-    return none("the kernels contract one axis of the right matrix and have no batches");
-  if (!isF32(dot.getResult()))
-    return none("the kernels' products of scaled tensors are f32");
-  const bool isTransposed = numbers.getRhsContractingDimensions().front() == 0;
-  const auto format = formatOf(type, isTransposed);
-  const std::int64_t depth = type.getShape()[isTransposed ? 0 : 1];
-  if (!format || depth == 0)
-    return none("the kernels contract the last axis of both sides, which has elements");
-  return RightSide{*format, isTransposed, depth, type.getShape()[isTransposed ? 1 : 0]};
+bool areFirst(llvm::ArrayRef<std::int64_t> axes) {
+  return llvm::all_of(llvm::enumerate(axes), [](auto each) {
+    return each.value() == static_cast<std::int64_t>(each.index());
+  });
 }
 
-constexpr llvm::StringLiteral kNoLeftForm =
-    "the kernels have no form for the blocks of its left side";
+/// Whether blocks have one element on each of some axes, or all of them.
+struct BlocksOnAxes {
+  bool areOne, areWhole;
+  BlocksOnAxes(llvm::ArrayRef<std::int64_t> shape, llvm::ArrayRef<std::int64_t> block)
+      : areOne(llvm::all_of(block, [](std::int64_t extent) { return extent == 1; })),
+        areWhole(shape == block) {}
+};
 
-/// The blocks of a left side that is a scaled tensor.
-Form<kernels::OperandFormat> leftFormat(ir::DotGeneralOp dot) {
-  const auto type = mlir::cast<ir::ScaledType>(dot.getLhs().getType());
+/// A scaled side of a dot as the kernels take it: the matrices of a batch, one after the other.
+struct ScaledSide {
+  kernels::OperandFormat format;
+  std::int64_t count, rows, depth;
+  bool isTransposed; ///< each is [depth, rows]
+  bool sharesScales; ///< all have the scales of the first
+};
+
+Form<ScaledSide> scaledSide(ir::ScaledType type, llvm::ArrayRef<std::int64_t> batching,
+                            llvm::ArrayRef<std::int64_t> contracting) {
+  if (!type.hasStaticShape())
+    return none("the kernels multiply scaled tensors of known extents");
+  if (contracting.size() != 1)
+    return none("the kernels contract one axis");
+  if (!areFirst(batching))
+    return none("the axes of its batch are not the first ones");
+  const std::size_t batch = batching.size();
+  ScaledSide side{};
+  side.isTransposed = !contractsLast(contracting, type.getShape().size());
+  if (side.isTransposed && contracting.front() != static_cast<std::int64_t>(batch))
+    return none("the kernels contract the first or the last axis of a matrix");
+  const auto shape = llvm::ArrayRef(type.getShape()), block = llvm::ArrayRef(type.getBlock());
+  const auto ofMatrix = [&](llvm::ArrayRef<std::int64_t> extents) {
+    extents = extents.drop_front(batch);
+    return side.isTransposed ? std::pair(extents.drop_front(), extents.front())
+                             : std::pair(extents.drop_back(), extents.back());
+  };
+  const auto [free, depth] = ofMatrix(shape);
+  const auto [across, along] = ofMatrix(block);
+  side.depth = depth;
+  side.count = numerics::elementCount(shape.take_front(batch));
+  side.rows = numerics::elementCount(free);
+  if (depth == 0)
+    return none("the kernels contract an axis that has elements");
+  const BlocksOnAxes ofBatch(shape.take_front(batch), block.take_front(batch));
+  side.sharesScales = !ofBatch.areOne;
+  if (side.sharesScales && !ofBatch.areWhole)
+    return none("its blocks lie across some of its batch");
+  const BlocksOnAxes ofFree(free, across);
+  side.format = {&*type.getElement(), &*type.getScale(), 1, along};
+  if (ofFree.areOne)
+    return side;
+  if (free.size() != 1 && !ofFree.areWhole)
+    return none("the kernels have no form for blocks across some of its axes");
+  side.format.across = free.size() == 1 ? across.front() : format::kWholeAxis;
+  return side;
+}
+
+/// The right side, and what a product of scaled tensors must be besides.
+Form<ScaledSide> rightSide(ir::DotGeneralOp dot) {
   const auto numbers = dot.getDotDimensionNumbers();
-  if (contractsLast(numbers.getLhsContractingDimensions(), type.getRank()))
-    if (const auto format = formatOf(type))
-      return *format;
-  return none(kNoLeftForm);
+  const auto type = mlir::dyn_cast<ir::ScaledType>(dot.getRhs().getType());
+  if (!type)
+    return none("the kernels multiply by a scaled tensor on the right");
+  if (!isF32(dot.getResult()))
+    return none("the kernels' products of scaled tensors are f32");
+  return scaledSide(type, numbers.getRhsBatchingDimensions(),
+                    numbers.getRhsContractingDimensions());
+}
+
+/// A left side that is a scaled tensor.
+Form<ScaledSide> leftSide(ir::DotGeneralOp dot) {
+  const auto numbers = dot.getDotDimensionNumbers();
+  Form<ScaledSide> side =
+      scaledSide(mlir::cast<ir::ScaledType>(dot.getLhs().getType()),
+                 numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions());
+  if (side && side->isTransposed)
+    return none("the kernels contract the last axis of the left side");
+  return side;
 }
 
 /// What packs the parts of a side in the block of the dot, if anything does.
@@ -391,54 +413,85 @@ ir::PackOp packedBeside(ir::DotGeneralOp dot, mlir::Value side) {
   return pack && pack->getBlock() == dot->getBlock() ? pack : ir::PackOp();
 }
 
+/// Whether each matrix of a quantized side has scales that depend on it alone.
+bool isQuantizedByMatrix(ir::QuantizeOp quantize, const ScaledSide& side) {
+  const auto type = mlir::cast<ir::ScaledType>(quantize.getResult().getType());
+  return side.count == 1 ||
+         (!side.sharesScales &&
+          !(type.getHasOuterScale() &&
+            numerics::needsWholeTensor(
+                quantize.getQuantization().getOptions(type, format::element("f32")), true)));
+}
+
 Form<ScaledProduct> scaledForm(ir::DotGeneralOp dot) {
-  const Form<RightSide> right = rightSide(dot);
+  const Form<ScaledSide> right = rightSide(dot);
   if (!right)
     return tl::make_unexpected(right.error());
-  kernels::OperandFormat left = kernels::floatOperand();
-  ir::PackOp leftParts, rightParts = packedBeside(dot, dot.getRhs());
-  ir::QuantizeOp quantize;
-  mlir::Value activations = dot.getLhs();
-  if (mlir::isa<ir::ScaledType>(activations.getType())) {
-    leftParts = packedBeside(dot, dot.getLhs());
-    quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
-    if (!quantize && !leftParts)
+  ScaledProduct product{.plan = {},
+                        .batch = {.count = right->count, .sharesRightScales = right->sharesScales},
+                        .quantize = {},
+                        .leftParts = {},
+                        .rightParts = packedBeside(dot, dot.getRhs()),
+                        .activations = dot.getLhs(),
+                        .weight = dot.getRhs(),
+                        .isTransposed = right->isTransposed,
+                        .rows = 0,
+                        .columns = right->rows};
+  kernels::OperandFormat format = kernels::floatOperand();
+  if (mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
+    product.leftParts = packedBeside(dot, dot.getLhs());
+    product.quantize = dot.getLhs().getDefiningOp<ir::QuantizeOp>();
+    if (!product.quantize && !product.leftParts)
       return none("its left side is neither quantized nor packed beside it");
-    if (quantize && quantize.getRandomBits())
+    if (product.quantize && product.quantize.getRandomBits())
       return none("its left side is rounded by random bits");
-    const Form<kernels::OperandFormat> format = leftFormat(dot);
-    if (!format)
-      return tl::make_unexpected(format.error());
-    left = *format;
-    activations = quantize ? quantize.getOperand() : leftParts.getElements();
+    const Form<ScaledSide> left = leftSide(dot);
+    if (!left)
+      return tl::make_unexpected(left.error());
+    if (product.quantize && !isQuantizedByMatrix(product.quantize, *left))
+      return none("its left side is quantized under scales of the whole batch");
+    format = left->format;
+    product.batch.sharesLeftScales = left->sharesScales;
+    product.activations =
+        product.quantize ? product.quantize.getOperand() : product.leftParts.getElements();
   }
-  if (!leftParts && !isF32(activations))
+  const auto numbers = dot.getDotDimensionNumbers();
+  if (!product.leftParts && !isF32(product.activations))
     return none("its left side is not of f32");
-  if (!contractsLast(dot.getDotDimensionNumbers().getLhsContractingDimensions(),
-                     shapeOf(activations).size()))
-    return none("the kernels contract the last axis of both sides, which has elements");
-  const auto plan = kernels::productPlan(left, right->format, right->depth);
+  if (!areFirst(numbers.getLhsBatchingDimensions()))
+    return none("the axes of its batch are not the first ones");
+  if (!contractsLast(numbers.getLhsContractingDimensions(), shapeOf(product.activations).size()))
+    return none("the kernels contract the last axis of the left side");
+  auto plan = kernels::productPlan(format, right->format, right->depth);
   if (!plan)
     return none(plan.error());
-  return ScaledProduct{
-      *plan,         quantize,     leftParts,           rightParts,
-      activations,   dot.getRhs(), right->isTransposed, sizeOf(activations) / right->depth,
-      right->columns};
+  product.plan = std::move(*plan);
+  product.rows = numerics::elementCount(shapeOf(product.activations)
+                                            .drop_front(numbers.getLhsBatchingDimensions().size())
+                                            .drop_back());
+  return product;
 }
 
 Form<StoredProduct> storedForm(ir::DotGeneralOp dot) {
-  const Form<RightSide> right = rightSide(dot);
+  const Form<ScaledSide> right = rightSide(dot);
   if (!right)
     return tl::make_unexpected(right.error());
-  auto type = mlir::dyn_cast<ir::ScaledType>(dot.getLhs().getType());
-  const Form<kernels::OperandFormat> left = type ? leftFormat(dot) : none(kNoLeftForm);
+  if (!mlir::isa<ir::ScaledType>(dot.getLhs().getType())) {
+    const Form<ScaledProduct> product = scaledForm(dot);
+    return product ? none("its left side is no scaled tensor")
+                   : tl::make_unexpected(product.error());
+  }
+  const Form<ScaledSide> left = leftSide(dot);
   if (!left)
     return tl::make_unexpected(left.error());
-  const auto plan = kernels::productPlan(*left, right->format, right->depth);
+  const auto plan = kernels::productPlan(left->format, right->format, right->depth);
   if (!plan)
     return none(plan.error());
-  return StoredProduct{*plan, right->isTransposed,
-                       numerics::elementCount(type.getShape()) / right->depth, right->columns};
+  return StoredProduct{*plan,
+                       {right->count, left->sharesScales, right->sharesScales},
+                       right->isTransposed,
+                       left->rows,
+                       right->rows};
 }
 
 } // namespace
@@ -483,7 +536,7 @@ bool isTakenInParts(ir::PackOp op) {
 }
 
 bool isPackedForProducts(ir::QuantizeOp op) {
-  std::optional<kernels::ProductPlan> first;
+  std::optional<ScaledProduct> first;
   return llvm::all_of(op.getResult().getUsers(), [&](mlir::Operation* user) {
     auto dot = mlir::dyn_cast<ir::DotGeneralOp>(user);
     if (!dot || dot.getLhs() != op.getResult() || dot.getRhs() == op.getResult())
@@ -493,10 +546,11 @@ bool isPackedForProducts(ir::QuantizeOp op) {
       return false;
     const kernels::OperandFormat& right = product->plan.right;
     const bool isSame =
-        !first || (first->right.element == right.element && first->right.scale == right.scale &&
-                   first->right.across == right.across && first->right.along == right.along &&
-                   first->depth == product->plan.depth);
-    first = product->plan;
+        !first ||
+        (first->plan.right.element == right.element && first->plan.right.scale == right.scale &&
+         first->plan.right.across == right.across && first->plan.right.along == right.along &&
+         first->plan.depth == product->plan.depth && first->batch.count == product->batch.count);
+    first = product;
     return isSame;
   });
 }

@@ -61,15 +61,22 @@ struct QuantizationSource {
 };
 QuantizationSource quantizationSource(ir::QuantizeOp op);
 
+/// The products of a batch, whose matrices lie one after the other; or one.
+struct ScaledBatch {
+  std::int64_t count = 1;
+  bool sharesLeftScales = false, sharesRightScales = false; ///< all have the scales of the first
+};
+
 /// How a dot of a scaled weight runs on the kernels: the left side f32, or quantized where it is
 /// used, or codes and scales in memory, as the right side may be.
 struct ScaledProduct {
   kernels::ProductPlan plan;
+  ScaledBatch batch;
   ir::QuantizeOp quantize;          ///< of the left side; null: as it is
   ir::PackOp leftParts, rightParts; ///< null where a side is not in parts
-  mlir::Value activations;          ///< [rows, depth], f32, or elements
-  mlir::Value weight;               ///< [columns, depth], scaled
-  bool isTransposed;                ///< the weight is [depth, columns]
+  mlir::Value activations;          ///< [rows, depth] each, f32, or elements
+  mlir::Value weight;               ///< [columns, depth] each, scaled
+  bool isTransposed;                ///< the weight is [depth, columns] each
   std::int64_t rows, columns;
 
   /// What lies in memory, or among the values.
@@ -83,7 +90,8 @@ std::optional<ScaledProduct> scaledProduct(ir::DotGeneralOp dot, std::string* wh
 /// A dot whose two sides are scaled tensors that the program has, and not only values.
 struct StoredProduct {
   kernels::ProductPlan plan;
-  bool isTransposed; ///< the right side is [depth, columns]
+  ScaledBatch batch;
+  bool isTransposed; ///< the right side is [depth, columns] each
   std::int64_t rows, columns;
 };
 

@@ -227,3 +227,24 @@ def test_many_numbers_at_once():
     for thread in threads:
         thread.join()
     assert not failed
+
+
+def test_any_number_of_products_of_scaled_tensors():
+    """A batch of them, which lie in codes and scales; whole numbers, so that the order of sums is nobody's."""
+    program = octavo.compile("""
+!codes = tensor<?x5x64xf8E4M3FN>
+!scales = tensor<?x5x2xf8E8M0FNU>
+!scaled = !octavo.scaled<?x5x64xf8E4M3FN, scale f8E8M0FNU, block [1, 1, 32]>
+func.func @main(%x: tensor<?x4x64xf32>, %codes: !codes, %scales: !scales) -> tensor<?x4x5xf32> {
+  %k = octavo.pack %codes, %scales : (!codes, !scales) -> !scaled
+  %y = octavo.dot_general %x, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<?x4x64xf32>, !scaled) -> tensor<?x4x5xf32>
+  return %y : tensor<?x4x5xf32>
+}
+""")
+    for items in (3, 1, 40, 3):
+        x, codes = drawn(items, "4, 64", F32), drawn(items, "5, 64", F32).astype(jnp.float8_e4m3fn)
+        scales = np.exp2(np.random.default_rng(items).integers(-2, 3, (items, 5, 2))).astype(jnp.float8_e8m0fnu)
+        values = codes.astype(np.float64) * np.repeat(scales.astype(np.float64), 32, -1)
+        np.testing.assert_array_equal(program(x, codes, scales), x @ values.swapaxes(1, 2))
+        explained = program.explain()
+        assert explained["open_extents"] == "any number of items" and not explained["interpreted"]
