@@ -31,8 +31,10 @@ def i1e(x):
 
 
 def zeta(x, q):
-    with mpmath.workdps(450):  # its precision is absolute, and (x, q) = (60, 1e6) gives 1e-360
-        return mpmath.zeta(mpmath.mpf(float(x)), mpmath.mpf(float(q)))
+    x, q = float(x), float(q)
+    small = x * np.log10(max(q, 1))  # mpmath's precision is absolute, and the first term is q^-x
+    with mpmath.workdps(60 + int(small)):
+        return mpmath.zeta(mpmath.mpf(x), mpmath.mpf(q))
 
 
 CASES = {
