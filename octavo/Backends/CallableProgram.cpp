@@ -190,22 +190,34 @@ CallableProgram::compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const {
 
 /// `shapes` has the items marked.
 llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(const Shapes& shapes) {
-  // Primes, so that what is as many for each item is known by its factor.
-  constexpr std::int64_t kNumbers[] = {1009, 1013};
-  mlir::OwningOpRef<mlir::ModuleOp> modules[2];
   std::vector<Result> results[2];
-  for (const std::size_t i : {0, 1}) {
+  const auto withItems =
+      [&](std::int64_t items,
+          std::vector<Result>& results) -> llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> {
     Shapes closed = shapes;
     for (std::vector<std::int64_t>& shape : closed)
-      std::ranges::replace(shape, kItems, kNumbers[i]);
-    modules[i] = file.program->clone();
-    auto function = modules[i]->lookupSymbol<mlir::func::FuncOp>(functionName);
+      std::ranges::replace(shape, kItems, items);
+    mlir::OwningOpRef<mlir::ModuleOp> module = file.program->clone();
+    auto function = module->lookupSymbol<mlir::func::FuncOp>(functionName);
     if (llvm::Error error = closeExtents(function, closed))
       return std::move(error);
     auto found = resultsOf(function);
     if (!found)
       return found.takeError();
-    results[i] = std::move(*found);
+    results = std::move(*found);
+    return module;
+  };
+  // A fixed place that is read, as by a slice, must be there for one item.
+  if (auto module = withItems(1, results[0]); !module)
+    return module.takeError();
+  // Primes, so that what is as many for each item is known by its factor.
+  constexpr std::int64_t kNumbers[] = {1009, 1013};
+  mlir::OwningOpRef<mlir::ModuleOp> modules[2];
+  for (const std::size_t i : {0, 1}) {
+    auto module = withItems(kNumbers[i], results[i]);
+    if (!module)
+      return module.takeError();
+    modules[i] = std::move(*module);
   }
   auto executable =
       pipelines::compileForItems({*modules[0], kNumbers[0]}, {*modules[1], kNumbers[1]},

@@ -196,6 +196,20 @@ def test_assertions_hold_for_each_number():
     program(drawn(6, "16", F32))
 
 
+def test_what_reads_fixed_items_is_not_for_fewer():
+    program = octavo.compile("""func.func @main(%x: tensor<?x4xf32>) -> tensor<3x4xf32> {
+  %0 = stablehlo.slice %x [0:3, 0:4] : (tensor<?x4xf32>) -> tensor<3x4xf32>
+  %1 = stablehlo.negate %0 : tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
+}
+""")
+    for items in (5, 3, 4):
+        x = drawn(items, "4", F32)
+        assert_bits(program(x), -x[:3])
+        with pytest.raises(octavo.ProgramError, match="slice"):
+            program(drawn(2, "4", F32))
+
+
 def test_results_in_the_callers_memory():
     program = octavo.compile(exported(mlp, "16", F32))
     for items in (3, 50, 7):
