@@ -8,7 +8,8 @@ namespace {
 // Operations and bytes alone: rates are for benchmarks, which hold products beside the peak.
 
 TEST(MachinePeak, HalfTheBitsAreTwiceTheOperations) {
-  const double f32 = runPeak(Peak::F32, 1), bf16 = runPeak(Peak::Bf16, 1), int8 = runPeak(Peak::Int8, 1);
+  const double f32 = runPeak(Peak::F32, 1), bf16 = runPeak(Peak::Bf16, 1),
+               int8 = runPeak(Peak::Int8, 1);
   if (bf16 != 0) // AVX-512's
     EXPECT_EQ(bf16, 2 * f32);
   if (int8 != 0) // AVX2's where AVX-512 has none
