@@ -34,34 +34,35 @@ std::array<std::int64_t, 2> gridOf(const kernels::OperandFormat& format, std::in
   return {blocks(rows, extent(format.across, rows)), blocks(depth, extent(format.along, depth))};
 }
 
-kernels::ScaledView firstMatrix(const Worker& worker, const PartSlots& slots,
-                                const kernels::OperandFormat& format, std::int64_t rows,
-                                std::int64_t depth) {
+/// Of a matrix whose codes and scales begin there.
+static kernels::ScaledView matrixAt(const std::uint8_t* elements, const void* scales,
+                                    int scaleBytes, float outer,
+                                    const kernels::OperandFormat& format, std::int64_t rows,
+                                    std::int64_t depth) {
   return {.element = format.element,
           .scale = format.scale,
           .rows = rows,
           .depth = depth,
           .across = extent(format.across, rows),
           .along = extent(format.along, depth),
-          .elements = worker.at<const std::uint8_t>(slots.elements),
-          .scales = worker.at(slots.scales),
-          .scaleBytes = format.scale->bytes(),
-          .outer = slots.outerScale(worker)};
+          .elements = elements,
+          .scales = scales,
+          .scaleBytes = scaleBytes,
+          .outer = outer};
+}
+
+kernels::ScaledView firstMatrix(const Worker& worker, const PartSlots& slots,
+                                const kernels::OperandFormat& format, std::int64_t rows,
+                                std::int64_t depth) {
+  return matrixAt(worker.at<const std::uint8_t>(slots.elements), worker.at(slots.scales),
+                  format.scale->bytes(), slots.outerScale(worker), format, rows, depth);
 }
 
 kernels::ScaledView firstMatrix(const numerics::ScaledTensor& tensor,
                                 const kernels::OperandFormat& format, std::int64_t rows,
                                 std::int64_t depth) {
-  return {.element = format.element,
-          .scale = format.scale,
-          .rows = rows,
-          .depth = depth,
-          .across = extent(format.across, rows),
-          .along = extent(format.along, depth),
-          .elements = tensor.elements.data(),
-          .scales = tensor.scales.data(),
-          .scaleBytes = sizeof(tensor.scales.front()),
-          .outer = tensor.outer};
+  return matrixAt(tensor.elements.data(), tensor.scales.data(), sizeof(tensor.scales.front()),
+                  tensor.outer, format, rows, depth);
 }
 
 /// The same matrix so many elements and rows of blocks farther on.
