@@ -305,21 +305,29 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     fields.fail("a product with a weight of another form");
 }
 
-void ScaledProductStep::packedAhead(ProgramFields& fields) {
-  std::vector<std::shared_ptr<const kernels::PackedOperand>> each;
-  for (std::size_t i = 0; ahead != nullptr && i < ahead->size(); ++i)
-    each.emplace_back(ahead, &(*ahead)[i]);
-  fields.list(each, kMost, [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
-    fields.operand(operand, plan, columns);
-  });
-  if (static_cast<std::int64_t>(each.size()) != matrices.count.count)
-    fields.fail("a product with packed weights of another batch");
+/// Several that are packed, which a step keeps as one; `read` is the fields of each.
+template <typename Operand, typename Read>
+static void packedAll(ProgramFields& fields, std::shared_ptr<const std::vector<Operand>>& all,
+                      std::int64_t count, const char* otherCount, Read read) {
+  std::vector<std::shared_ptr<const Operand>> each;
+  for (std::size_t i = 0; all != nullptr && i < all->size(); ++i)
+    each.emplace_back(all, &(*all)[i]);
+  fields.list(each, kMost, read);
+  if (static_cast<std::int64_t>(each.size()) != count)
+    fields.fail(otherCount);
   if (!fields.isReading() || fields.failed())
     return;
-  Packed made;
+  std::vector<Operand> made;
   for (const auto& operand : each)
-    made.push_back(std::move(const_cast<kernels::PackedOperand&>(*operand)));
-  ahead = std::make_shared<const Packed>(std::move(made));
+    made.push_back(std::move(const_cast<Operand&>(*operand)));
+  all = std::make_shared<const std::vector<Operand>>(std::move(made));
+}
+
+void ScaledProductStep::packedAhead(ProgramFields& fields) {
+  packedAll(fields, ahead, matrices.count.count, "a product with packed weights of another batch",
+            [&](std::shared_ptr<const kernels::PackedOperand>& operand) {
+              fields.operand(operand, plan, columns);
+            });
 }
 
 void ConvolutionStep::productFields(ProgramFields& fields) {
@@ -371,21 +379,11 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
     ahead = std::static_pointer_cast<const Weights>(
         frame->rights[static_cast<std::size_t>(number)].form);
-  std::vector<std::shared_ptr<const kernels::PackedMatrix>> groups;
-  for (std::size_t i = 0; ahead != nullptr && i < ahead->size(); ++i)
-    groups.emplace_back(ahead, &(*ahead)[i]);
   const std::int64_t columns = shape.outputs / shape.groups();
-  fields.list(groups, kMost, [&](std::shared_ptr<const kernels::PackedMatrix>& group) {
-    fields.matrix(group, shape.type, depth, columns);
-  });
-  if (static_cast<std::int64_t>(groups.size()) != shape.groups())
-    fields.fail("a convolution with weights of other groups");
-  if (!fields.isReading() || fields.failed())
-    return;
-  Weights made;
-  for (const auto& group : groups)
-    made.push_back(std::move(const_cast<kernels::PackedMatrix&>(*group)));
-  ahead = std::make_shared<const Weights>(std::move(made));
+  packedAll(fields, ahead, shape.groups(), "a convolution with weights of other groups",
+            [&](std::shared_ptr<const kernels::PackedMatrix>& group) {
+              fields.matrix(group, shape.type, depth, columns);
+            });
 }
 
 void ChainStep::fields(ProgramFields& fields) {
