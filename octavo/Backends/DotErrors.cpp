@@ -312,10 +312,12 @@ llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const
     return narrow.takeError();
   if (narrow->report.quantized() == 0)
     return runtime::failure(whyNoneIsQuantized(narrow->report));
-  if (!narrow->report.delayed.empty() || !narrow->report.random.empty())
-    return runtime::failure("scales of earlier steps and random numbers make the program one of "
-                            "other arguments and results, which says nothing of its dots' errors; "
-                            "quantize with scales of the values themselves, gradients to nearest");
+  if (!narrow->report.delayed.empty() || !narrow->report.random.empty() ||
+      !narrow->report.caches.empty())
+    return runtime::failure(
+        "caches, scales of earlier steps and random numbers make the program one of "
+        "other arguments and results, which says nothing of its dots' errors; "
+        "quantize with scales of the values themselves, gradients to nearest");
 
   DotErrors errors{.dots = {}, .graph = runs.graph()};
   for (const transforms::DotRecord& record : narrow->report.dots)

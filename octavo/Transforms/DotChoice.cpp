@@ -238,9 +238,12 @@ llvm::Expected<DotChoice> DotChoice::make(const DotOptions& options) {
       return made.takeError();
     *expression = std::move(*made);
   }
+  if (llvm::Error error = checkCaches(options.caches))
+    return std::move(error);
   if (options.rules.empty()) {
-    if (llvm::Error error = checkFormats(options))
-      return std::move(error);
+    if (options.weights != nullptr || options.caches.empty())
+      if (llvm::Error error = checkFormats(options))
+        return std::move(error);
     return choice;
   }
   const auto of = [](const DotRule& rule, llvm::Error error) {
@@ -377,7 +380,7 @@ bool DotChoice::isWeightGradient(const Dot& dot) const {
 
 std::string DotChoice::chooseFormats(Dot& dot) const {
   const DotFormats* formats = &chosen;
-  if (!chosen.rules.empty()) {
+  if (!chosen.rules.empty() || !chosen.caches.empty()) {
     formats = nullptr;
     for (const auto& [index, rule] : llvm::enumerate(chosen.rules)) {
       if (!takes(rule, index, dot))

@@ -15,13 +15,9 @@
 
 namespace octavo::transforms {
 
-namespace {
-
 using mlir::func::FuncOp;
 
-/// The function that a call or a composite means; null where it has no body, or the operation is
-/// neither.
-FuncOp callee(mlir::Operation* op) {
+FuncOp calledFunction(mlir::Operation* op) {
   mlir::FlatSymbolRefAttr name;
   if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op))
     name = call.getCalleeAttr();
@@ -32,10 +28,12 @@ FuncOp callee(mlir::Operation* op) {
   return function && !function.isExternal() ? function : FuncOp();
 }
 
+namespace {
+
 bool reaches(FuncOp from, FuncOp to, llvm::SetVector<mlir::Operation*>& seen) {
   return from
       .walk([&](mlir::Operation* op) {
-        FuncOp next = callee(op);
+        FuncOp next = calledFunction(op);
         const bool isThere = next && (next == to || (seen.insert(next) && reaches(next, to, seen)));
         return isThere ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
       })
@@ -43,7 +41,7 @@ bool reaches(FuncOp from, FuncOp to, llvm::SetVector<mlir::Operation*>& seen) {
 }
 
 void open(mlir::Operation* call) {
-  mlir::Block& body = callee(call).getBody().front();
+  mlir::Block& body = calledFunction(call).getBody().front();
   mlir::OpBuilder builder(call);
   mlir::IRMapping values;
   values.map(body.getArguments(), call->getOperands());
@@ -55,6 +53,13 @@ void open(mlir::Operation* call) {
        llvm::zip_equal(call->getResults(), body.getTerminator()->getOperands()))
     result.replaceAllUsesWith(values.lookupOrDefault(returned));
   call->erase();
+}
+
+void eraseIfUnused(FuncOp function) {
+  if (function.isPrivate() &&
+      mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
+                                             function->getParentOfType<mlir::ModuleOp>()))
+    function.erase();
 }
 
 /// What narrow values are multiplied or divided by, and what that is computed from.
@@ -88,6 +93,16 @@ bool follows(mlir::Value value, ScaledOrigins& origins) {
 
 } // namespace
 
+bool openCall(mlir::Operation* call) {
+  FuncOp function = calledFunction(call);
+  llvm::SetVector<mlir::Operation*> seen;
+  if (!function || reaches(function, function, seen))
+    return false;
+  open(call);
+  eraseIfUnused(function);
+  return true;
+}
+
 void openCalls(mlir::ModuleOp module) {
   for (bool isDone = false; !isDone;) {
     ScaledOrigins origins;
@@ -97,7 +112,7 @@ void openCalls(mlir::ModuleOp module) {
     };
     llvm::SmallVector<mlir::Operation*> calls;
     module.walk([&](mlir::Operation* op) {
-      FuncOp function = callee(op);
+      FuncOp function = calledFunction(op);
       llvm::SetVector<mlir::Operation*> seen;
       if (function && !reaches(function, function, seen) &&
           (hasNarrowFloats(function) || llvm::any_of(op->getOperands(), isOfScales) ||
@@ -107,13 +122,11 @@ void openCalls(mlir::ModuleOp module) {
     isDone = calls.empty();
     llvm::SetVector<mlir::Operation*> opened;
     for (mlir::Operation* call : calls) {
-      opened.insert(callee(call));
+      opened.insert(calledFunction(call));
       open(call);
     }
     for (mlir::Operation* function : opened)
-      if (llvm::cast<FuncOp>(function).isPrivate() &&
-          mlir::SymbolTable::symbolKnownUseEmpty(function, module))
-        function->erase();
+      eraseIfUnused(llvm::cast<FuncOp>(function));
   }
 }
 

@@ -1,6 +1,7 @@
 // Calls that stand between codes and the dots that multiply their values.
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace octavo::transforms {
@@ -9,5 +10,13 @@ namespace octavo::transforms {
 /// have narrow tensors within, are given dequantized values or compute scales of them. Private
 /// functions that nothing names then are erased. Calls of functions that reach themselves stay.
 void openCalls(mlir::ModuleOp module);
+
+/// The function that a call, or a composite but xla.scaled_dot, means; null where it has no body,
+/// or the operation is neither.
+mlir::func::FuncOp calledFunction(mlir::Operation* op);
+
+/// Puts the body of the function in the place of one such operation; not if it reaches itself. A
+/// private function that nothing names then is erased.
+bool openCall(mlir::Operation* call);
 
 } // namespace octavo::transforms

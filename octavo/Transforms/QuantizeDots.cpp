@@ -6,10 +6,14 @@
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Transforms/DotChoice.h"
 #include "octavo/Transforms/RandomState.h"
+#include "octavo/Transforms/RecoverScaled.h"
 #include "octavo/Transforms/WeightPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -329,10 +333,48 @@ const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weigh
 
 llvm::Error checkOptions(const DotOptions& options) { return DotChoice::make(options).takeError(); }
 
-llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
+/// Has the dots that are left and read caches multiply their codes, and says so in their records.
+static void readCodes(llvm::ArrayRef<Dot> dots, DotReport& report) {
+  llvm::SmallVector<stablehlo::DotGeneralOp> left;
+  llvm::SmallVector<std::pair<DotRecord*, std::array<const CacheRecord*, 2>>> records;
+  for (const auto& [dot, record] : llvm::zip_equal(dots, report.dots)) {
+    if (record.isQuantized)
+      continue;
+    const std::array caches = {cacheBehind(dot.sides[0].value(), report.caches),
+                               cacheBehind(dot.sides[1].value(), report.caches)};
+    if (!caches[0] && !caches[1])
+      continue;
+    left.push_back(dot.op());
+    records.emplace_back(&record, caches);
+  }
+  const RecoverReport recovered = recoverDots(left);
+  for (const auto& [each, found] : llvm::zip_equal(records, recovered.dots)) {
+    auto& [record, caches] = each;
+    const CacheRecord* cache = caches[0] ? caches[0] : caches[1];
+    record->isQuantized = found.width == DotWidth::Narrow;
+    if (!record->isQuantized) {
+      record->reason += "; it reads values of the cache " + cache->name + ": '" + found.obstacle +
+                        "' at " + found.place + " " + found.reason;
+      continue;
+    }
+    record->lhs = caches[0] ? caches[0]->format : nullptr;
+    record->rhs = caches[1] ? caches[1]->format : nullptr;
+    record->reason = "reads codes of the cache " + cache->name +
+                     (caches[0] && caches[1] ? " and of " + caches[1]->name : "");
+  }
+}
+
+static llvm::Expected<DotReport> quantizeWithin(mlir::ModuleOp module, const DotOptions& options) {
   llvm::Expected<DotChoice> choice = DotChoice::make(options);
   if (!choice)
     return choice.takeError();
+  DotReport report;
+  if (!options.caches.empty()) {
+    auto caches = quantizeCaches(module, options.caches);
+    if (!caches)
+      return caches.takeError();
+    report.caches = std::move(*caches);
+  }
   std::vector<Dot> dots;
   module.walk([&](stablehlo::DotGeneralOp op) { dots.push_back(choice->describe(op)); });
   if (llvm::Error error = choice->look(dots))
@@ -354,7 +396,6 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
   llvm::Expected<WeightPlan> plan = WeightPlan::make(*choice, dots);
   if (!plan)
     return plan.takeError();
-  DotReport report;
   for (Dot& dot : dots) {
     dot.record.lhsAmax = dot.sides[0].amax;
     dot.record.rhsAmax = dot.sides[1].amax;
@@ -372,6 +413,23 @@ llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& 
       rewriting.replace(dot);
   rewriting.eraseUnused();
   rewriting.finishState(report);
+  if (!report.caches.empty())
+    readCodes(dots, report);
+  return report;
+}
+
+llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options) {
+  if (options.caches.empty())
+    return quantizeWithin(module, options);
+  // Caches change the program before dots can be decided, and an error must leave it as it was.
+  mlir::OwningOpRef<mlir::ModuleOp> changed(module.clone());
+  llvm::Expected<DotReport> report = quantizeWithin(*changed, options);
+  if (report) {
+    mlir::IRRewriter rewriter(module.getContext());
+    mlir::DominanceInfo dominance;
+    mlir::eliminateCommonSubExpressions(rewriter, dominance, *changed);
+    module.getBodyRegion().takeBody(changed->getBodyRegion());
+  }
   return report;
 }
 

@@ -5,6 +5,7 @@
 #include "octavo/Format/ScaledFormat.h"
 #include "octavo/Numerics/Scaled.h"
 #include "octavo/Transforms/DelayedScales.h"
+#include "octavo/Transforms/QuantizeCaches.h"
 #include "octavo/Transforms/StaticScales.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -75,10 +76,15 @@ struct DotRule {
   DotFormats formats;
 };
 
-/// One format for all dots; or, where there are rules, of each dot the format of the first rule
-/// that takes it, and the formats here are not used. A dot that no rule takes is left.
-struct DotOptions : DotFormats {
+/// What a recipe says. A dot that no rule takes is left.
+struct Recipe {
   std::vector<DotRule> rules;
+  std::vector<CacheRule> caches;
+};
+
+/// One format for all dots; or, where there is a recipe, of each dot the format of the first rule
+/// that takes it, and the formats here are not used.
+struct DotOptions : DotFormats, Recipe {
   /// Regular expressions (RE2), each found anywhere in the name of a dot or of its weight. Empty:
   /// every dot; no dot.
   std::string match;
@@ -135,6 +141,7 @@ struct DotReport {
   std::vector<WeightRecord> weights;
   std::vector<DelayedRecord> delayed;
   std::vector<std::string> random; ///< functions that take and return octavo.random
+  std::vector<CacheRecord> caches; ///< in the order of the arguments
 
   std::int64_t quantized() const;
   std::int64_t weightBitsBefore() const;
@@ -148,9 +155,10 @@ const format::ScaledFormat* defaultActivations(const format::ScaledFormat& weigh
 /// expression is none. Of a rule, after its place in the recipe.
 llvm::Error checkOptions(const DotOptions& options);
 
-/// Rewrites the dots of a verified module. The error, if checkOptions finds one, a name of a rule
-/// is that of no dot, or a constant weight has a NaN or Inf that the policy refuses, says which,
-/// and the module is then as it was.
+/// Rewrites the dots of a verified module, and the caches, whose codes dots that are left then
+/// multiply. The error, if checkOptions finds one, a name of a rule is that of no dot or no
+/// argument, there is no cache, or a constant weight has a NaN or Inf that the policy refuses, says
+/// which, and the module is then as it was.
 llvm::Expected<DotReport> quantizeDots(mlir::ModuleOp module, const DotOptions& options);
 
 } // namespace octavo::transforms

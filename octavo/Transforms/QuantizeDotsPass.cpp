@@ -41,6 +41,8 @@ public:
     llvm::Expected<DotReport> report = quantizeDots(getOperation(), *options);
     if (!report)
       return fail(report.takeError());
+    for (const CacheRecord& cache : report->caches)
+      remark(cache);
     for (const DotRecord& dot : report->dots)
       remark(dot);
   }
@@ -70,10 +72,10 @@ private:
       if (!each->empty())
         return llvm::createStringError(each->getArgStr() +
                                        "= is given beside recipe=, whose rules say it; give one");
-    llvm::Expected<std::vector<DotRule>> rules = readRecipe(recipe);
-    if (!rules)
-      return rules.takeError();
-    result.rules = std::move(*rules);
+    llvm::Expected<Recipe> read = readRecipe(recipe);
+    if (!read)
+      return read.takeError();
+    static_cast<Recipe&>(result) = std::move(*read);
     return llvm::Error::success();
   }
 
@@ -125,6 +127,16 @@ private:
       result.range = *found;
     }
     return llvm::Error::success();
+  }
+
+  static void remark(const CacheRecord& cache) {
+    auto diagnostic = mlir::emitRemark(cache.location);
+    diagnostic << "cache " << cache.name;
+    if (cache.format)
+      diagnostic << " quantized: " << cache.format->name << ", codes " << cache.codes << ", scales "
+                 << cache.scales;
+    else
+      diagnostic << " left: " << cache.reason;
   }
 
   static void remark(const DotRecord& dot) {

@@ -291,22 +291,46 @@ llvm::Error RuleReader::finish(const Json& object) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<DotRule>> rulesOf(const Json& recipe, const std::string& file,
-                                             const std::filesystem::path& folder) {
+/// A format for every cache, or an object of names and formats.
+llvm::Expected<std::vector<CacheRule>> cachesOf(const Json& value, const std::string& where) {
+  const Json formats = value.is_object() ? value : Json::object({{"*", value}});
+  if (!value.is_object() && !value.is_string())
+    return wrongType(where, "a scaled format, or an object of names of arguments and their formats",
+                     value);
+  if (formats.empty())
+    return llvm::createStringError(where + ": the object is empty; \"*\" stands for every cache");
+  std::vector<CacheRule> rules;
+  for (const auto& [name, format] : formats.items()) {
+    auto found = formatOf(value.is_object() ? where + "." + name : where, format, true);
+    if (!found)
+      return found.takeError();
+    rules.push_back({where, name, *found});
+  }
+  return rules;
+}
+
+llvm::Expected<Recipe> recipeOf(const Json& recipe, const std::string& file,
+                                const std::filesystem::path& folder) {
   if (!recipe.is_object())
     return wrongType(file, "an object", recipe);
   for (const auto& [key, value] : recipe.items())
-    if (key != "rules")
-      return unknown(file, "key", key, {"rules"});
-  if (!recipe.contains("rules"))
+    if (key != "rules" && key != "kv_cache")
+      return unknown(file, "key", key, {"rules", "kv_cache"});
+  DotOptions options;
+  if (recipe.contains("kv_cache")) {
+    auto caches = cachesOf(recipe["kv_cache"], file + ": kv_cache");
+    if (!caches)
+      return caches.takeError();
+    options.caches = std::move(*caches);
+  } else if (!recipe.contains("rules")) {
     return llvm::createStringError(file + ": expected the key \"rules\", a list of rules");
-  const Json& list = recipe["rules"];
+  }
+  const Json list = recipe.value("rules", Json::array());
   if (!list.is_array())
     return wrongType(file + ": rules", "a list of rules", list);
-  if (list.empty())
+  if (list.empty() && recipe.contains("rules"))
     return llvm::createStringError(file + ": rules: the list is empty");
   Calibrations calibrations(folder);
-  DotOptions options;
   for (const auto& [index, object] : llvm::enumerate(list)) {
     llvm::Expected<DotRule> rule =
         RuleReader(file + ": rules[" + std::to_string(index) + "]", calibrations).read(object);
@@ -316,15 +340,14 @@ llvm::Expected<std::vector<DotRule>> rulesOf(const Json& recipe, const std::stri
   }
   if (llvm::Error error = checkOptions(options))
     return std::move(error);
-  return std::move(options.rules);
+  return std::move(static_cast<Recipe&>(options));
 }
 
-llvm::Expected<std::vector<DotRule>> rulesOf(const tl::expected<Json, checkpoint::Error>& recipe,
-                                             const std::string& file,
-                                             const std::filesystem::path& folder) {
+llvm::Expected<Recipe> recipeOf(const tl::expected<Json, checkpoint::Error>& recipe,
+                                const std::string& file, const std::filesystem::path& folder) {
   if (!recipe)
     return llvm::createStringError(recipe.error().message());
-  return rulesOf(*recipe, file, folder);
+  return recipeOf(*recipe, file, folder);
 }
 
 /// What a recipe in that folder says of a calibration: its path from there, or what it holds.
@@ -400,11 +423,11 @@ std::string exactName(const std::string& name) {
              : name;
 }
 
-llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file) {
-  return rulesOf(checkpoint::parseJson(text, file), file, {});
+llvm::Expected<Recipe> parseRecipe(std::string_view text, const std::string& file) {
+  return recipeOf(checkpoint::parseJson(text, file), file, {});
 }
 
-llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath) {
+llvm::Expected<Recipe> readRecipe(const std::string& nameOrPath) {
   for (const NamedRecipe& recipe : kRecipes)
     if (recipe.name == nameOrPath)
       return parseRecipe(recipe.text, nameOrPath);
@@ -412,8 +435,8 @@ llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath) {
   if (!std::filesystem::exists(nameOrPath, error) &&
       nameOrPath.find_first_of("/.") == std::string::npos)
     return unknown("recipe", "file or named recipe", nameOrPath, text::namesOf(kRecipes));
-  return rulesOf(checkpoint::readJson(nameOrPath), nameOrPath,
-                 std::filesystem::path(nameOrPath).parent_path());
+  return recipeOf(checkpoint::readJson(nameOrPath), nameOrPath,
+                  std::filesystem::path(nameOrPath).parent_path());
 }
 
 } // namespace octavo::transforms

@@ -58,12 +58,12 @@ inline constexpr std::array kRecipes = {
                 R"({"rules": [{"weights": "fp8_block"}]})"},
 };
 
-/// The rules of a recipe. `file` stands for it in errors, which name the place: not JSON, an
+/// A recipe's text. `file` stands for it in errors, which name the place: not JSON, an
 /// unknown key, format or name of a setting (with near names), a value of the wrong type, a rule
 /// that both keeps and quantizes or does neither, a calibration that cannot be read, what
 /// checkOptions finds. Paths of calibrations are from the working folder on; in a file of
 /// readRecipe, from the folder of that.
-llvm::Expected<std::vector<DotRule>> parseRecipe(std::string_view text, const std::string& file);
+llvm::Expected<Recipe> parseRecipe(std::string_view text, const std::string& file);
 
 /// The file of a recipe of these rules, from which, in that folder, readRecipe reads them again.
 /// Names, reasons and paths must be UTF-8; ranges of calibrations and strengths are those that a
@@ -73,7 +73,7 @@ std::string recipeText(const std::vector<DotRule>& rules, const std::filesystem:
 /// How a rule names one name, which may begin as a regular expression does.
 std::string exactName(const std::string& name);
 
-/// The rules of the recipe of that name in kRecipes, or else of the file of that path.
-llvm::Expected<std::vector<DotRule>> readRecipe(const std::string& nameOrPath);
+/// The recipe of that name in kRecipes, or else of the file of that path.
+llvm::Expected<Recipe> readRecipe(const std::string& nameOrPath);
 
 } // namespace octavo::transforms

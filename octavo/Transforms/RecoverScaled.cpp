@@ -85,8 +85,10 @@ public:
   explicit Recovery(llvm::SetVector<mlir::Operation*>& left) : left(left) {}
 
   RecoverReport run(mlir::ModuleOp module);
+  RecoverReport run(llvm::ArrayRef<stablehlo::DotGeneralOp> dots);
 
 private:
+  RecoverReport finish();
   void dot(stablehlo::DotGeneralOp op);
   void dot(stablehlo::DotOp op);
   void otherProduct(mlir::Operation* op);
@@ -343,6 +345,16 @@ RecoverReport Recovery::run(mlir::ModuleOp module) {
                        narrow.getDotDimensionNumbers().getLhsContractingDimensions());
     }
   }
+  return finish();
+}
+
+RecoverReport Recovery::run(llvm::ArrayRef<stablehlo::DotGeneralOp> dots) {
+  for (stablehlo::DotGeneralOp op : dots)
+    dot(op);
+  return finish();
+}
+
+RecoverReport Recovery::finish() {
   for (mlir::Operation* op : replaced) {
     for (mlir::Value operand : op->getOperands())
       if (mlir::Operation* made = operand.getDefiningOp())
@@ -370,6 +382,13 @@ std::optional<double> RecoverReport::narrowShare() const {
 RecoverReport recoverScaled(mlir::ModuleOp module) {
   llvm::SetVector<mlir::Operation*> left;
   RecoverReport report = Recovery(left).run(module);
+  eraseUnused(std::move(left));
+  return report;
+}
+
+RecoverReport recoverDots(llvm::ArrayRef<stablehlo::DotGeneralOp> dots) {
+  llvm::SetVector<mlir::Operation*> left;
+  RecoverReport report = Recovery(left).run(dots);
   eraseUnused(std::move(left));
   return report;
 }

@@ -3,6 +3,8 @@
 // function.
 #pragma once
 
+#include "octavo/Dialect/StableHLO/Contraction.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
 
@@ -45,5 +47,8 @@ struct RecoverReport {
 
 /// Rewrites the dots of a verified module.
 RecoverReport recoverScaled(mlir::ModuleOp module);
+
+/// The same of these dots alone, a record for each.
+RecoverReport recoverDots(llvm::ArrayRef<stablehlo::DotGeneralOp> dots);
 
 } // namespace octavo::transforms

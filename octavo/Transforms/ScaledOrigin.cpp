@@ -115,10 +115,11 @@ mlir::Value packed(mlir::OpBuilder& builder, mlir::Location location, const Dequ
 bool ScaledOrigins::comesFromNarrow(mlir::Value value) {
   if (const auto found = narrow.find(value); found != narrow.end())
     return found->second;
-  narrow[value] = isCodes(value); // of circles, too
-  if (isCodes(value))
-    return true;
   mlir::Operation* op = value.getDefiningOp();
+  const bool isNarrow = isCodes(value) || llvm::isa_and_nonnull<ir::DequantizeOp>(op);
+  narrow[value] = isNarrow; // of circles, too
+  if (isNarrow)
+    return true;
   if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
     mlir::Operation* around = argument.getOwner()->getParentOp();
     const unsigned number = argument.getArgNumber();
@@ -223,6 +224,13 @@ ScaledOrigin ScaledOrigins::traced(mlir::Value value) {
                   "apply it before the quantization, or after the dot"};
 }
 
+/// Whether a tensor is one row or one column, whose elements may each have the scale of a column or
+/// row.
+static bool isRowOrColumn(llvm::ArrayRef<std::int64_t> shape) {
+  return shape.size() > 1 &&
+         llvm::count_if(shape, [](std::int64_t extent) { return extent != 1; }) == 1;
+}
+
 ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir::Value factor,
                                    bool isDivided) {
   ScaledOrigin origin = of(codes);
@@ -234,7 +242,7 @@ ScaledOrigin ScaledOrigins::scaled(mlir::Operation* op, mlir::Value codes, mlir:
                           "multiply by their reciprocals as scales"};
   std::optional<Grid> grid = gridOf(factor);
   if (!grid || (elementCount(shapeOf(grid->value)) == elementCount(shapeOf(factor)) &&
-                elementCount(shapeOf(factor)) > 1))
+                elementCount(shapeOf(factor)) > 1 && !isRowOrColumn(shapeOf(factor))))
     return Obstacle{op,
                     std::string(isDivided ? "divides" : "multiplies") +
                         " by a tensor that is no broadcast of fewer scales",

@@ -114,11 +114,10 @@ transforms::DotOptions dotOptions(nb::handle weights, const std::string& recipe,
     options.range = *choice;
   }
   if (weights.is_none()) {
-    auto rules =
-        isText ? transforms::parseRecipe(recipe, "recipe") : transforms::readRecipe(recipe);
-    if (!rules)
-      raise(ErrorClass::Format, "{}", llvm::toString(rules.takeError()));
-    options.rules = std::move(*rules);
+    auto read = isText ? transforms::parseRecipe(recipe, "recipe") : transforms::readRecipe(recipe);
+    if (!read)
+      raise(ErrorClass::Format, "{}", llvm::toString(read.takeError()));
+    static_cast<transforms::Recipe&>(options) = std::move(*read);
   } else {
     options.weights = &scaledFormat(weights);
   }
@@ -241,8 +240,8 @@ nb::list recipes() {
 }
 
 void checkRecipe(const std::string& text) {
-  if (auto rules = transforms::parseRecipe(text, "recipe"); !rules)
-    raise(ErrorClass::Format, "{}", llvm::toString(rules.takeError()));
+  if (auto recipe = transforms::parseRecipe(text, "recipe"); !recipe)
+    raise(ErrorClass::Format, "{}", llvm::toString(recipe.takeError()));
 }
 
 nb::list argumentsOf(const CallableProgram& program) {

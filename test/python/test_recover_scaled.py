@@ -81,6 +81,8 @@ FORMS = {
     "divide": (lambda q, s: dot(f32(q) / s, weight()), [codes((M, K)), scales(())], lambda q, s: q / s),
     "row": (lambda q, s: dot(f32(q) * s[:, None], weight()), [codes((M, K)), scales(M)], lambda q, s: q * s[:, None]),
     "row divided": (lambda q, s: dot(f32(q) / s[:, None], weight()), [codes((M, K)), scales(M)], lambda q, s: q / s[:, None]),
+    "rows of one element": (lambda q, s: dot(f32(q) * s[:, None], weight()[:1]), [codes((M, 1)), scales(M)], lambda q, s: q * s[:, None]),
+    "one row, along the contraction": (lambda q, s: dot(f32(q) * s, weight()), [codes((1, K)), scales((1, K))], lambda q, s: q * s),
     "along the contraction": (lambda q, s: dot(f32(q) * s, weight()), [codes((M, K)), scales(K)], lambda q, s: q * s),
     "convert after": (lambda q, s: dot((q.astype(jnp.bfloat16) * s.astype(jnp.bfloat16)).astype(jnp.float32), weight()),
                       [codes((M, K)), scales(())], lambda q, s: q * s),

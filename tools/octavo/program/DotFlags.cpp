@@ -116,10 +116,10 @@ std::shared_ptr<const transforms::StaticScales> staticScales(const std::string& 
 transforms::DotOptions dotOptions(const DotFlags& flags) {
   transforms::DotOptions options;
   if (!flags.recipe.empty()) {
-    llvm::Expected<std::vector<transforms::DotRule>> rules = transforms::readRecipe(flags.recipe);
-    if (!rules)
-      throw CommandError(llvm::toString(rules.takeError()), ExitCode::BadInput);
-    options.rules = std::move(*rules);
+    llvm::Expected<transforms::Recipe> recipe = transforms::readRecipe(flags.recipe);
+    if (!recipe)
+      throw CommandError(llvm::toString(recipe.takeError()), ExitCode::BadInput);
+    static_cast<transforms::Recipe&>(options) = std::move(*recipe);
   } else if (flags.format.empty()) {
     throw CommandError("give --format FORMAT, or --recipe FILE or NAME", ExitCode::BadUsage);
   } else {

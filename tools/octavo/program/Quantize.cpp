@@ -64,6 +64,14 @@ std::string summary(const transforms::DotReport& report) {
   if (!report.weights.empty())
     text += fmt::format("; weights of dots: {} bytes before, {} after",
                         toBytes(report.weightBitsBefore()), toBytes(report.weightBitsAfter()));
+  for (const transforms::CacheRecord& cache : report.caches)
+    text +=
+        cache.format
+            ? fmt::format("\ncache {} of @{}: {}, {} bytes before, {} after; it is codes {}, "
+                          "and {}.scales {} goes beside it, both 0 before anything is appended.",
+                          cache.name, cache.function, cache.format->name, toBytes(cache.bitsBefore),
+                          toBytes(cache.bitsAfter), cache.codes, cache.name, cache.scales)
+            : fmt::format("\ncache {} of @{}: left: {}", cache.name, cache.function, cache.reason);
   for (const transforms::DelayedRecord& delayed : report.delayed)
     text +=
         fmt::format("\n@{} takes and returns octavo.scales f32[{}], 1 before the first step, and "
@@ -117,6 +125,14 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
                        {"elements", weight.elements},
                        {"bytes_before", toBytes(weight.bitsBefore)},
                        {"bytes_after", toBytes(weight.bitsAfter)}});
+  Json caches = Json::array();
+  for (const transforms::CacheRecord& cache : report.caches)
+    caches.push_back({{"name", cache.name},
+                      {"function", cache.function},
+                      {"format", formatJson(cache.format)},
+                      {"bytes_before", toBytes(cache.bitsBefore)},
+                      {"bytes_after", toBytes(cache.bitsAfter)},
+                      {"reason", cache.reason}});
   Json delayed = Json::array();
   for (const transforms::DelayedRecord& each : report.delayed)
     delayed.push_back(
@@ -133,6 +149,7 @@ Json document(const QuantizeFlags& flags, const transforms::DotOptions& options,
           {"weight_bytes_after", toBytes(report.weightBitsAfter())},
           {"dots", dots},
           {"weights", weights},
+          {"caches", caches},
           {"delayed", delayed},
           {"random", report.random}};
 }

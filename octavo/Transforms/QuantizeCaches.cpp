@@ -1,0 +1,382 @@
+#include "octavo/Transforms/QuantizeCaches.h"
+
+#include "octavo/Dialect/ElementTypes.h"
+#include "octavo/Dialect/Octavo/Octavo.h"
+#include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Dialect/StableHLO/Indexing.h"
+#include "octavo/Text/NearNames.h"
+#include "octavo/Transforms/CarriedParts.h"
+#include "octavo/Transforms/OpenedCalls.h"
+#include "octavo/Transforms/ProgramState.h"
+#include "octavo/Transforms/ScaledOrigin.h"
+#include "octavo/Transforms/SourceNames.h"
+#include "octavo/Transforms/TensorFacts.h"
+#include "octavo/Transforms/UnusedOperations.h"
+#include "octavo/Transforms/WeightPlan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Support/DebugStringHelper.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <re2/re2.h>
+
+#include <optional>
+
+namespace octavo::transforms {
+
+namespace {
+
+using format::ScaledFormat;
+using mlir::func::FuncOp;
+
+bool isNamed(const CacheRule& rule, const std::string& name) {
+  llvm::StringRef wanted = rule.name;
+  return wanted.consume_front("re:") ? re2::RE2::PartialMatch(name, re2::RE2(wanted.str()))
+                                     : wanted == "*" || wanted == name;
+}
+
+/// Where the values of an argument go that are it, or it with something appended.
+struct Flow {
+  llvm::SetVector<mlir::Value> values;
+  llvm::SetVector<mlir::Operation*> updates;
+  llvm::SmallVector<unsigned> results;      ///< of the function
+  mlir::Operation* scatter = nullptr;       ///< that writes into it
+  mlir::Operation* call = nullptr;          ///< that takes it and appends something
+  mlir::Operation* branchingLoop = nullptr; ///< some of whose rounds are given other values
+};
+
+bool appends(mlir::Operation* within) {
+  return within->walk([](stablehlo::DynamicUpdateSliceOp) { return mlir::WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+Flow flowOf(mlir::BlockArgument argument) {
+  Flow flow;
+  flow.values.insert(argument);
+  llvm::SmallVector<std::pair<stablehlo::WhileOp, unsigned>> places;
+  for (std::size_t i = 0; i < flow.values.size(); ++i)
+    for (mlir::OpOperand& use : flow.values[i].getUses()) {
+      mlir::Operation* op = use.getOwner();
+      const unsigned place = use.getOperandNumber();
+      auto around = llvm::dyn_cast<stablehlo::WhileOp>(op->getParentOp());
+      if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
+        flow.values.insert(loop.getBody().getArgument(place));
+        flow.values.insert(loop.getCond().getArgument(place));
+        flow.values.insert(loop->getResult(place));
+        places.emplace_back(loop, place);
+      } else if (around && op == around.getBody().front().getTerminator()) {
+        places.emplace_back(around, place);
+      } else if (llvm::isa<mlir::func::ReturnOp>(op)) {
+        flow.results.push_back(place);
+      } else if (FuncOp function = calledFunction(op); function && appends(function)) {
+        flow.call = op;
+      } else if (place == 0 && llvm::isa<stablehlo::DynamicUpdateSliceOp>(op)) {
+        flow.updates.insert(op);
+        flow.values.insert(op->getResult(0));
+      } else if (place == 0 && llvm::isa<stablehlo::ScatterOp>(op)) {
+        flow.scatter = op;
+        flow.values.insert(op->getResult(0));
+      }
+    }
+  for (auto [loop, place] : places)
+    if (!flow.values.contains(loop.getBody().getArgument(place)) ||
+        !flow.values.contains(loop.getBody().front().getTerminator()->getOperand(place)))
+      flow.branchingLoop = loop;
+  return flow;
+}
+
+/// The same with the calls opened that stand between.
+Flow openedFlow(mlir::BlockArgument argument) {
+  for (;;) {
+    Flow flow = flowOf(argument);
+    if (flow.call == nullptr || !openCall(flow.call))
+      return flow;
+  }
+}
+
+/// Whether a dot takes what is computed from the values, without another dot between.
+bool isReadByDot(const Flow& flow) {
+  llvm::SetVector<mlir::Value> reached(flow.values.begin(), flow.values.end());
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    for (mlir::Operation* op : reached[i].getUsers()) {
+      if (llvm::isa<stablehlo::DotGeneralOp, stablehlo::DotOp, ir::DotGeneralOp>(op))
+        return true;
+      reached.insert(op->result_begin(), op->result_end());
+    }
+  return false;
+}
+
+/// The axis along which blocks lie: the last that every update covers, so that none cuts a block.
+std::optional<std::int64_t> blockAxis(mlir::BlockArgument argument, const Flow& flow) {
+  const llvm::ArrayRef<std::int64_t> shape = shapeOf(argument);
+  for (std::int64_t axis = typeOf(argument).getRank(); axis-- > 0;)
+    if (shape[axis] > 1 && llvm::all_of(flow.updates, [&](mlir::Operation* update) {
+          return shapeOf(llvm::cast<stablehlo::DynamicUpdateSliceOp>(update).getUpdate())[axis] ==
+                 shape[axis];
+        }))
+      return axis;
+  return {};
+}
+
+/// The value that an operation moves, or writes into; null where it computes another.
+mlir::Value movedBy(mlir::Operation* op) {
+  return llvm::isa<stablehlo::DynamicUpdateSliceOp, stablehlo::DynamicSliceOp, stablehlo::SliceOp,
+                   stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::BroadcastInDimOp,
+                   stablehlo::ConvertOp, stablehlo::GatherOp, ir::DequantizeOp, ir::PackOp>(op)
+             ? op->getOperand(0)
+             : mlir::Value();
+}
+
+/// What a value is a view of.
+mlir::Value viewed(mlir::Value value) {
+  for (;;) {
+    mlir::Value from;
+    if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+      auto loop = llvm::dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
+      from = loop ? loop->getOperand(argument.getArgNumber()) : mlir::Value();
+    } else if (auto loop = value.getDefiningOp<stablehlo::WhileOp>()) {
+      from = loop->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber());
+    } else {
+      from = movedBy(value.getDefiningOp());
+    }
+    if (!from)
+      return value;
+    value = from;
+  }
+}
+
+bool isWide(mlir::Value value) {
+  const mlir::Type element = mlir::getElementTypeOrSelf(value.getType());
+  return element.isF32() || element.isBF16() || element.isF16();
+}
+
+/// Why an argument cannot be stored as codes; empty if it can.
+std::string reasonToLeave(FuncOp function, mlir::BlockArgument argument, const Flow& flow) {
+  const unsigned index = argument.getArgNumber();
+  if (!isWide(argument))
+    return "it is " + mlir::debugString(argument.getType()) +
+           "; codes are made of f32, bf16 and f16";
+  const auto at = [](mlir::Operation* op) { return " at " + sourceName(op->getLoc()); };
+  if (!typeOf(argument))
+    return "its extents are not all known; octavo-opt --octavo-refine-shapes makes them known";
+  if (elementCount(shapeOf(argument)) == 0)
+    return "it has no elements";
+  if (flow.scatter != nullptr)
+    return "'stablehlo.scatter'" + at(flow.scatter) +
+           " writes into it; append by dynamic_update_slice (jax.lax.dynamic_update_slice)";
+  if (flow.updates.empty())
+    return "no dynamic_update_slice appends to it";
+  if (flow.branchingLoop != nullptr)
+    return "the loop" + at(flow.branchingLoop) + " carries other values in its place";
+  if (flow.results.size() != 1)
+    return flow.results.empty()
+               ? "no result is it with what is appended; return what dynamic_update_slice gives"
+               : "it is returned " + std::to_string(flow.results.size()) + " times; return it once";
+  if (auto donated = function.getArgAttrOfType<mlir::IntegerAttr>(index, "tf.aliasing_output");
+      donated && donated.getValue() != flow.results.front())
+    return "it is donated to another result than the one that returns it";
+  for (const char* sharding : {"mhlo.sharding", "sdy.sharding"})
+    if (function.getArgAttr(index, sharding))
+      return std::string("it is divided among processes (") + sharding +
+             "); partition the program first";
+  if (!isReadByDot(flow))
+    return "no dot reads it";
+  for (mlir::Operation* op : flow.updates)
+    if (viewed(llvm::cast<stablehlo::DynamicUpdateSliceOp>(op).getUpdate()) == argument)
+      return "what is written into it" + at(op) +
+             " is a slice of it with something appended; append to the whole of it";
+  if (!blockAxis(argument, flow))
+    return "no axis of it is whole in everything that is appended, so that blocks would be cut; "
+           "append whole entries";
+  return {};
+}
+
+/// `value` in another float type.
+mlir::Value converted(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
+                      mlir::Type element) {
+  const mlir::RankedTensorType type = typeOf(value).clone(element);
+  return value.getType() == type
+             ? value
+             : stablehlo::ConvertOp::create(builder, location, type, value).getResult();
+}
+
+/// The values of a scaled tensor in a type.
+mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, mlir::Value scaled,
+                        mlir::RankedTensorType type) {
+  const mlir::Value wide =
+      ir::DequantizeOp::create(builder, location, type.clone(builder.getF32Type()), scaled);
+  return converted(builder, location, wide, type.getElementType());
+}
+
+/// A cache that is becoming codes and scales.
+struct Cache {
+  mlir::BlockArgument argument, scales;
+  unsigned result;
+  std::string name;
+};
+
+/// Quantizes what is appended, and has the function take codes and scales.
+Cache takeCodes(FuncOp function, mlir::BlockArgument argument, const Flow& flow,
+                CacheRecord& record) {
+  mlir::MLIRContext* context = function.getContext();
+  const std::int64_t axis = *blockAxis(argument, flow);
+  const mlir::RankedTensorType type = typeOf(argument);
+  numerics::QuantizeOptions options;
+  options.rule = record.format->rule;
+  const auto quantization = ir::QuantizationAttr::get(context, options);
+  for (mlir::Operation* op : flow.updates) {
+    auto update = llvm::cast<stablehlo::DynamicUpdateSliceOp>(op);
+    const mlir::Value entry = update.getUpdate();
+    mlir::OpBuilder builder(op);
+    const mlir::Value quantized = ir::QuantizeOp::create(
+        builder, op->getLoc(), scaledType(context, *record.format, shapeOf(entry), axis),
+        converted(builder, op->getLoc(), entry, builder.getF32Type()), mlir::Value(), quantization);
+    update.getUpdateMutable().assign(dequantized(builder, op->getLoc(), quantized, typeOf(entry)));
+  }
+  const ir::ScaledType scaled = scaledType(context, *record.format, type.getShape(), axis);
+  const mlir::BlockArgument scales =
+      appendState(function, record.name + ".scales", scaled.getScalesType());
+  argument.setType(scaled.getElementsType());
+  auto builder = mlir::OpBuilder::atBlockBegin(argument.getOwner());
+  auto pack =
+      ir::PackOp::create(builder, function.getLoc(), scaled, argument, scales, mlir::Value());
+  argument.replaceAllUsesExcept(dequantized(builder, function.getLoc(), pack, type), pack);
+  record.codes = mlir::debugString(scaled.getElementsType());
+  record.scales = mlir::debugString(scaled.getScalesType());
+  record.bitsBefore = type.getNumElements() * type.getElementTypeBitWidth();
+  record.bitsAfter = scaled.getStoredBits();
+  return {argument, scales, flow.results.front(), record.name};
+}
+
+/// Has the function return codes and scales, which loops carry too.
+void returnCodes(FuncOp function, llvm::ArrayRef<Cache> caches) {
+  mlir::Operation* end = function.getBody().front().getTerminator();
+  function.setType(mlir::FunctionType::get(
+      function.getContext(), function.getBody().getArgumentTypes(), function.getResultTypes()));
+  carryParts(function.getBody());
+  llvm::SetVector<mlir::Operation*> wide;
+  llvm::SmallVector<mlir::Value> scales;
+  {
+    ScaledOrigins origins;
+    for (const Cache& cache : caches) {
+      const mlir::Value value = end->getOperand(cache.result);
+      const Dequantized parts = std::get<Dequantized>(origins.of(value));
+      end->setOperand(cache.result, parts.elements);
+      scales.push_back(parts.scales);
+      wide.insert(value.getDefiningOp());
+    }
+    for (auto [cache, next] : llvm::zip_equal(caches, scales))
+      returnState(cache.scales, next);
+  }
+  function.setType(mlir::FunctionType::get(
+      function.getContext(), function.getBody().getArgumentTypes(), end->getOperandTypes()));
+  for (const Cache& cache : caches) {
+    // Donated as the codes are.
+    const unsigned index = cache.argument.getArgNumber(), scalesIndex = cache.scales.getArgNumber();
+    if (!function.getArgAttr(index, "tf.aliasing_output"))
+      function.removeArgAttr(scalesIndex, "tf.aliasing_output");
+    if (mlir::Attribute donor = function.getArgAttr(index, "jax.buffer_donor"))
+      function.setArgAttr(scalesIndex, "jax.buffer_donor", donor);
+  }
+  eraseUnused(std::move(wide));
+}
+
+} // namespace
+
+llvm::Error checkCaches(llvm::ArrayRef<CacheRule> rules) {
+  for (const CacheRule& rule : rules) {
+    llvm::StringRef name = rule.name;
+    if (name.consume_front("re:"))
+      if (const re2::RE2 pattern(name.str(), re2::RE2::Quiet); !pattern.ok())
+        return llvm::createStringError(rule.where + ": \"" + name +
+                                       "\" is not a regular expression: " + pattern.error());
+    const ScaledFormat* format = rule.format;
+    if (format == nullptr)
+      continue;
+    const std::string what =
+        format->hasScaleOfTensor()     ? "a scale of the whole tensor, which what is "
+                                         "appended would change"
+        : format->across != 1          ? "blocks of several entries, which an entry would "
+                                         "cut"
+        : format->element->isInteger() ? "integer elements, which no state has"
+                                       : "";
+    if (!what.empty())
+      return llvm::createStringError(rule.where + ": " + std::string(format->name) + " has " +
+                                     what + "; formats of MX, fp8_row and fp8_group will do");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<CacheRecord>> quantizeCaches(mlir::ModuleOp module,
+                                                        llvm::ArrayRef<CacheRule> rules) {
+  std::vector<FuncOp> functions;
+  for (auto function : module.getOps<FuncOp>())
+    if (function.isPublic() && !function.isExternal() &&
+        llvm::hasSingleElement(function.getBody()) &&
+        mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(), module))
+      functions.push_back(function);
+  std::vector<std::string> names;
+  for (FuncOp function : functions)
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      names.push_back(argumentName(function, i));
+  for (const CacheRule& rule : rules) {
+    if (rule.name == "*" ||
+        llvm::any_of(names, [&](const std::string& name) { return isNamed(rule, name); }))
+      continue;
+    std::string message = rule.where + ": \"" + rule.name + "\" is the name of no argument";
+    if (const std::vector<std::string> near = text::nearNames(rule.name, names); !near.empty())
+      message += "; near it: " + llvm::join(near, ", ");
+    return llvm::createStringError(message);
+  }
+
+  std::vector<CacheRecord> records;
+  for (FuncOp function : functions) {
+    std::vector<Cache> caches;
+    const unsigned count = function.getNumArguments();
+    for (unsigned i = 0; i < count; ++i) {
+      const mlir::BlockArgument argument = function.getArgument(i);
+      CacheRecord record{argumentName(function, i), function.getName().str(), argument.getLoc()};
+      const auto* rule =
+          llvm::find_if(rules, [&](const CacheRule& each) { return isNamed(each, record.name); });
+      const Flow flow = isWide(argument) ? openedFlow(argument) : Flow();
+      const bool isCache = (!flow.updates.empty() || flow.scatter != nullptr) && isReadByDot(flow);
+      if (!isCache && (rule == rules.end() || rule->name != record.name))
+        continue;
+      record.reason = reasonToLeave(function, argument, flow);
+      if (rule == rules.end() || rule->format == nullptr)
+        record.reason =
+            rule == rules.end() ? "no name of the recipe is its" : "the recipe keeps it";
+      if (record.reason.empty()) {
+        record.format = rule->format;
+        caches.push_back(takeCodes(function, argument, flow, record));
+      }
+      records.push_back(std::move(record));
+    }
+    if (!caches.empty())
+      returnCodes(function, caches);
+  }
+  if (records.empty())
+    return llvm::createStringError(
+        rules.front().where + ": the program has no cache: no argument of f32, bf16 or f16 that "
+                              "dynamic_update_slice appends to and a dot reads");
+  return records;
+}
+
+const CacheRecord* cacheBehind(mlir::Value value, llvm::ArrayRef<CacheRecord> caches) {
+  const auto argument = llvm::dyn_cast<mlir::BlockArgument>(viewed(value));
+  auto function = argument ? llvm::dyn_cast<FuncOp>(argument.getOwner()->getParentOp()) : FuncOp();
+  if (!function)
+    return nullptr;
+  const std::string name = argumentName(function, argument.getArgNumber());
+  const auto* found = llvm::find_if(caches, [&](const CacheRecord& cache) {
+    return cache.format != nullptr && cache.function == function.getName() && cache.name == name;
+  });
+  return found == caches.end() ? nullptr : found;
+}
+
+} // namespace octavo::transforms

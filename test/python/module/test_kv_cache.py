@@ -1,0 +1,275 @@
+"""A recipe's kv_cache: decode steps as JAX exports them, whose caches become codes and scales, beside what NumPy and
+ml_dtypes store and multiply."""
+import json
+import os
+import pathlib
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+from jax import lax
+from program_commands import octavo
+
+import octavo as module
+from octavo import recipes
+
+pytestmark = pytest.mark.mlir
+
+BIN = pathlib.Path(os.environ["OCTAVO_BIN_DIR"])
+HEADS, PLACES, WIDTH = 2, 6, 64
+SHAPE = (HEADS, PLACES, WIDTH)
+
+
+def attention(query, keys, values, position):
+    scores = lax.dot_general(query, keys, (((2,), (2,)), ((0,), (0,)))) * WIDTH**-0.5
+    shares = jax.nn.softmax(jnp.where(jnp.arange(PLACES) <= position, scores, -jnp.inf))
+    return lax.dot_general(shares, values, (((2,), (1,)), ((0,), (0,))))
+
+
+def appended(keys, values, key, value, position):
+    return (lax.dynamic_update_slice(keys, key.astype(keys.dtype), (0, position, 0)),
+            lax.dynamic_update_slice(values, value.astype(values.dtype), (0, position, 0)))
+
+
+def step(query, key, value, position, keys, values):
+    keys, values = appended(keys, values, key, value, position)
+    return attention(query, keys.astype(jnp.float32), values.astype(jnp.float32), position), keys, values
+
+
+@jax.jit
+def attend(query, key, value, position, keys, values):
+    keys, values = appended(keys, values, key, value, position)
+    return attention(query, keys, values, position), keys, values
+
+
+def step_that_calls(query, key, value, position, keys, values):
+    return attend(query, key, value, position, keys, values)
+
+
+def entries(seed, count=None):
+    """A query, a key and a value, or so many of each."""
+    shape = (HEADS, 1, WIDTH) if count is None else (count, HEADS, 1, WIDTH)
+    rng = np.random.default_rng(seed)
+    return [(rng.standard_normal(shape) * np.exp2(rng.integers(-6, 7, shape))).astype(np.float32) for _ in range(3)]
+
+
+def text(function, *arrays, donated=(4, 5)):
+    return jax.jit(function, donate_argnums=donated).lower(*arrays).as_text(debug_info=True)
+
+
+def exported(function=step, dtype=np.float32, donated=(4, 5)):
+    caches = [np.zeros(SHAPE, dtype)] * 2
+    return text(function, *entries(0), np.int32(0), *caches, donated=donated)
+
+
+def quantized(x, dtype, block=32):
+    """MX by S3 (floor) and S7, or of a whole row by S5; codes and scales along the last axis."""
+    x = x.astype(np.float64)
+    blocks = x.reshape(*x.shape[:-1], -1, block)
+    amax = np.abs(blocks).max(-1)
+    most = float(ml_dtypes.finfo(dtype).max)
+    if block == 32:
+        scale = np.exp2(np.frexp(amax)[1] - np.frexp(most)[1]).astype(np.float32)
+        scales = scale.astype(ml_dtypes.float8_e8m0fnu)
+    else:
+        scales = scale = amax.astype(np.float32) / np.float32(most)
+    codes = np.clip((blocks.astype(np.float32) / scale[..., None]), -most, most).astype(dtype)
+    return codes.reshape(x.shape), scales
+
+
+def dequantized(codes, scales):
+    blocks = codes.astype(np.float64).reshape(*scales.shape, -1)
+    return (blocks * scales.astype(np.float64)[..., None]).reshape(codes.shape)
+
+
+def attended(query, keys, values, position):
+    scores = np.einsum("hqd,hpd->hqp", query.astype(np.float64), keys) * WIDTH**-0.5
+    scores[..., position + 1:] = -np.inf
+    shares = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.einsum("hqp,hpd->hqd", shares / shares.sum(-1, keepdims=True), values)
+
+
+FORMATS = {"mxfp8_e4m3": (ml_dtypes.float8_e4m3fn, 32), "mxfp8_e5m2": (ml_dtypes.float8_e5m2, 32),
+           "mxfp4": (ml_dtypes.float4_e2m1fn, 32), "fp8_row": (ml_dtypes.float8_e4m3fn, WIDTH)}
+
+
+def state_of(dtype, block):
+    """Codes of keys and values, and their scales, before anything is appended."""
+    grid, scale = (HEADS, PLACES, WIDTH // block), np.dtype(ml_dtypes.float8_e8m0fnu if block == 32 else np.float32)
+    zeros = np.zeros((*grid, scale.itemsize), np.uint8).view(scale)[..., 0]
+    return [np.zeros(SHAPE, dtype), np.zeros(SHAPE, dtype), zeros, zeros.copy()]
+
+
+def bits(array):
+    return np.ascontiguousarray(array).view(np.uint8)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+@pytest.mark.parametrize("function", [step, step_that_calls])
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_decode_step_carries_codes_and_scales(format, function, backend):
+    dtype, block = FORMATS[format]
+    made = module.compile(exported(function), recipe={"kv_cache": format}, backend=backend)
+    assert [argument.name for argument in made.arguments][4:] == ["keys", "values", "keys.scales", "values.scales"]
+    assert [dot.rhs for dot in made.dots] == [format] * 2 and [dot.lhs for dot in made.dots] == [None] * 2
+    state, expected = state_of(dtype, block), state_of(dtype, block)
+    for position in range(4):
+        query, key, value = entries(position)
+        for i, entry in enumerate((key, value)):
+            codes, scales = quantized(entry, dtype, block)
+            expected[i][:, position], expected[2 + i][:, position] = codes[:, 0], scales[:, 0]
+        found, *state = made(query, key, value, np.int32(position), *state)
+        for ours, theirs in zip(state, expected, strict=True):
+            np.testing.assert_array_equal(bits(ours), bits(theirs))
+        wide = [dequantized(expected[i], expected[2 + i]) for i in range(2)]
+        reference = attended(query, *wide, position)
+        np.testing.assert_allclose(found, reference, atol=1e-5 * np.abs(wide[1]).max(), rtol=1e-4)
+
+
+def test_caches_of_bf16():
+    made = module.compile(exported(dtype=ml_dtypes.bfloat16), recipe={"kv_cache": "mxfp8_e4m3"})
+    state = state_of(ml_dtypes.float8_e4m3fn, 32)
+    query, key, value = entries(3)
+    _, keys, values, key_scales, value_scales = made(query, key, value, np.int32(2), *state)
+    for codes, scales, entry in ((keys, key_scales, key), (values, value_scales, value)):
+        expected = quantized(entry.astype(ml_dtypes.bfloat16), ml_dtypes.float8_e4m3fn)
+        np.testing.assert_array_equal(bits(codes[:, 2]), bits(expected[0][:, 0]))
+        np.testing.assert_array_equal(bits(scales[:, 2]), bits(expected[1][:, 0]))
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_loops_carry_codes_and_scales(backend):
+    """A scan over tokens; each entry is quantized once, in the round that appends it."""
+    def decode(queries, keys_in, values_in, keys, values):
+        def round(carry, xs):
+            position, query, key, value = xs
+            found, *carry = step(query, key, value, position, *carry)
+            return carry, found
+        (keys, values), found = lax.scan(round, [keys, values], (jnp.arange(4), queries, keys_in, values_in))
+        return found, keys, values
+
+    drawn = entries(5, 4)
+    program = text(decode, *drawn, np.zeros(SHAPE, np.float32), np.zeros(SHAPE, np.float32), donated=(3, 4))
+    made = module.compile(program, recipe={"kv_cache": "mxfp8_e4m3"}, backend=backend)
+    assert [dot.rhs for dot in made.dots] == ["mxfp8_e4m3"] * 2
+    found, *state = made(*drawn, *state_of(ml_dtypes.float8_e4m3fn, 32))
+    once = module.compile(exported(), recipe={"kv_cache": "mxfp8_e4m3"}, backend=backend)
+    expected = state_of(ml_dtypes.float8_e4m3fn, 32)
+    for position in range(4):
+        one, *expected = once(*(each[position] for each in drawn), np.int32(position), *expected)
+        np.testing.assert_allclose(found[position], one, rtol=1e-5, atol=1e-6)
+    for ours, theirs in zip(state, expected, strict=True):
+        np.testing.assert_array_equal(bits(ours), bits(theirs))
+
+
+def test_a_name_has_a_format_of_its_own():
+    made = module.compile(exported(), recipe={"kv_cache": {"keys": "none", "re:^val": "mxfp4"}})
+    assert [argument.name for argument in made.arguments][4:] == ["keys", "values", "values.scales"]
+    assert [dot.rhs for dot in made.dots] == [None, "mxfp4"]
+
+
+def written(tmp_path, recipe, program=None):
+    (tmp_path / "step.mlir").write_text(program or exported())
+    (tmp_path / "kv.json").write_text(json.dumps(recipe))
+    return tmp_path / "step.mlir", tmp_path / "kv.json"
+
+
+def test_quantize_tells_of_caches(tmp_path):
+    program, recipe = written(tmp_path, {"kv_cache": "mxfp8_e4m3"})
+    out = tmp_path / "out.mlir"
+    told = octavo("quantize", program, "--recipe", recipe, "--explain", "-o", out)
+    assert "cache keys of @main: mxfp8_e4m3, 3072 bytes before, 792 after; it is codes " in told
+    assert told.count("reads codes of the cache") == 2
+    changed = out.read_text()
+    assert changed.count("stablehlo.dynamic_update_slice") == 4 and changed.count("octavo.quantize") == 2
+    assert 'octavo.name = "values.scales", tf.aliasing_output = 4 : i32' in changed
+    caches = json.loads(octavo("quantize", program, "--recipe", recipe, "--json"))["caches"]
+    assert [(each["name"], each["format"], each["bytes_before"], each["bytes_after"]) for each in caches] == [
+        ("keys", "mxfp8_e4m3", 3072, 792), ("values", "mxfp8_e4m3", 3072, 792)]
+    done = subprocess.run([BIN / "octavo-opt", f"--octavo-quantize-dots=recipe={recipe}", program], check=True,
+                          capture_output=True, text=True)
+    assert "cache values quantized: mxfp8_e4m3, codes tensor<2x6x64xf8E4M3FN>" in done.stderr
+    assert "octavo.dot_general" in done.stdout
+
+
+def test_what_is_not_donated_stays_so(tmp_path):
+    program, recipe = written(tmp_path, {"kv_cache": "mxfp8_e4m3"}, exported(donated=()))
+    octavo("quantize", program, "--recipe", recipe, "-o", tmp_path / "out.mlir")
+    assert "tf.aliasing_output" not in (tmp_path / "out.mlir").read_text()
+
+
+def scattered(query, key, value, position, keys, values):
+    keys, values = keys.at[:, position].set(key[:, 0]), values.at[:, position].set(value[:, 0])
+    return attention(query, keys, values, position), keys, values
+
+
+def kept(query, key, value, position, keys, values):
+    found, keys, _ = step(query, key, value, position, keys, values)
+    return found, keys
+
+
+def by_halves(query, key, value, position, keys, values):
+    keys = lax.dynamic_update_slice(keys, key[:1, :, :32], (0, position, 0))
+    keys = lax.dynamic_update_slice(keys, key[:1, :, 32:], (0, position, 32))
+    return attention(query, keys, values, position), keys, values
+
+
+def of_a_slice(query, key, value, position, keys, values):
+    first = lax.dynamic_update_slice(keys[:1], key[:1], (0, position, 0))
+    keys = lax.dynamic_update_slice(keys, first, (0, 0, 0))
+    return attention(query, keys, values, position), keys, values
+
+
+@pytest.mark.parametrize("function, name, reason", [
+    (scattered, "keys", "'stablehlo.scatter' at jit(scattered)/scatter writes into it; append by dynamic_update_slice"),
+    (kept, "values", "no result is it with what is appended"),
+    (by_halves, "keys", "no axis of it is whole in everything that is appended"),
+    (of_a_slice, "keys", "is a slice of it with something appended; append to the whole of it"),
+    (of_a_slice, "values", "no dynamic_update_slice appends to it"),
+    (step, "position", "it is tensor<i32>; codes are made of f32, bf16 and f16"),
+])
+def test_a_pattern_that_is_not_met_is_told(tmp_path, function, name, reason):
+    program, recipe = written(tmp_path, {"kv_cache": {name: "mxfp8_e4m3"}}, exported(function))
+    told = octavo("quantize", program, "--recipe", recipe)
+    assert f"cache {name} of @main: left: " in told and reason in told
+
+
+@pytest.mark.parametrize("recipe, words", [
+    ({"kv_cache": "mxfp8"}, 'recipe: kv_cache: no scaled format "mxfp8"; near it: mxfp4, mxfp8_e4m3'),
+    ({"kv_cache": {"keys": 8}}, "recipe: kv_cache.keys: expected a string, found number"),
+    ({"kv_cache": []}, "recipe: kv_cache: expected a scaled format, or an object of names"),
+    ({"kv_cache": {}}, "recipe: kv_cache: the object is empty"),
+    ({"kv_cache": "nvfp4"}, "recipe: kv_cache: nvfp4 has a scale of the whole tensor"),
+    ({"kv_cache": "fp8_block"}, "recipe: kv_cache: fp8_block has blocks of several entries"),
+    ({"kv_cache": "mxint8"}, "recipe: kv_cache: mxint8 has integer elements"),
+    ({"kv_cache": {"re:(": "mxfp4"}}, "recipe: kv_cache: \"\\(\" is not a regular expression"),
+    ({"kv_caches": "mxfp4"}, 'recipe: no key "kv_caches"; near it: kv_cache'),
+])
+def test_bad_recipes(recipe, words):
+    with pytest.raises(module.FormatError, match=words):
+        recipes.check(recipe)
+
+
+def test_names_that_no_argument_has():
+    with pytest.raises(module.ProgramError, match='kv_cache: "kyes" is the name of no argument; near it: key, keys'):
+        module.compile(exported(), recipe={"kv_cache": {"kyes": "mxfp4"}})
+    no_cache = text(lambda x, w: x @ w, np.zeros((4, 32), np.float32), np.zeros((32, 8), np.float32), donated=())
+    with pytest.raises(module.ProgramError, match="kv_cache: the program has no cache: no argument"):
+        module.compile(no_cache, recipe={"kv_cache": "mxfp4"})
+
+
+def test_rules_of_dots_beside_it():
+    """Weights by their rules; the attention's dots read codes."""
+    def projected(x, w, position, keys):
+        key = (x @ w).reshape(HEADS, 1, WIDTH)
+        keys = lax.dynamic_update_slice(keys, key, (0, position, 0))
+        return lax.dot_general(key, keys, (((2,), (2,)), ((0,), (0,)))), keys
+
+    arrays = [np.zeros((1, 32), np.float32), np.zeros((32, HEADS * WIDTH), np.float32), np.int32(0),
+              np.zeros(SHAPE, np.float32)]
+    made = module.compile(text(projected, *arrays, donated=(3,)), parameters="^w$",
+                          recipe={"rules": [{"weights": "mxfp4"}], "kv_cache": "mxfp8_e4m3"})
+    assert [(dot.lhs, dot.rhs) for dot in made.dots] == [("mxfp4", "mxfp4"), (None, "mxfp8_e4m3")]
