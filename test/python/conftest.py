@@ -1,11 +1,17 @@
 """Tests marked `mlir` run programs: a build without MLIR (OCTAVO_MLIR=OFF in the environment, which
-ctest sets) deselects them, and pytest's last line counts them."""
+ctest sets) deselects them, and pytest's last line counts them. A kernel that several of them need is
+compiled once: they share a cache of kernels that begins empty."""
 
 import os
+import tempfile
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "mlir: needs a build of octavo with MLIR")
+    if not hasattr(config, "workerinput"):  # xdist's workers have it from here
+        folder = tempfile.TemporaryDirectory(prefix="octavo-kernels-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["OCTAVO_CACHE_DIR"] = folder.name
 
 
 def pytest_collection_modifyitems(config, items):

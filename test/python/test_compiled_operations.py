@@ -69,6 +69,7 @@ class Function:
             assert function["compiled"] and not function["interpreted"], function["interpreted"]
 
     def assert_bits(self, folder):
+        """The results, which both backends have."""
         wanted, found = self.run(folder, "reference"), self.run(folder, "compiled")
         for i, (a, b) in enumerate(zip(found, wanted, strict=True)):
             assert (a.shape, a.dtype) == (b.shape, b.dtype), (self.results[i], self.kinds[i])
@@ -81,6 +82,7 @@ class Function:
                 f"{self.results[i]}: {a.ravel()[different[0] // a.itemsize]!r} and "
                 f"{b.ravel()[different[0] // a.itemsize]!r} at {different[0] // a.itemsize}\n{self.text()[:4000]}")
         self.assert_all_is_compiled(folder)
+        return found
 
 
 def codes(function, element):
@@ -320,8 +322,7 @@ def test_windows_of_several_tensors(elements, tmp_path):
             doubled = function.emit(f"stablehlo.add {name}#1, {name}#1 : {tensor(result, 'i32')}")
             function.give(doubled, result, "i32")
             wanted.append(found[1] * 2)
-    function.assert_bits(tmp_path)
-    for found, expected in zip(function.run(tmp_path, "compiled"), wanted):
+    for found, expected in zip(function.assert_bits(tmp_path), wanted):
         assert np.array_equal(found, expected)
 
 
@@ -356,9 +357,8 @@ def test_bodies_that_use_scalars_from_around_them(element, tmp_path):
                          f"      %r = stablehlo.compare LT, %p, %q, {kind_of(element)} : ({scalar}, {scalar}) -> tensor<i1>\n"
                          f"      stablehlo.return %r : tensor<i1>\n  }}) : ({of}) -> {of}")
     function.give(function.convert(name, shape, element, "f32"), shape, "f32")
-    function.assert_bits(tmp_path)
+    found = function.assert_bits(tmp_path)
     if element == "i32":
-        found = function.run(tmp_path, "compiled")
         assert np.array_equal(found[0], [min_after(row) for row in drawn])
         padded = np.pad(drawn, ((0, 0), (1, 0)))
         assert np.array_equal(found[1], np.lib.stride_tricks.sliding_window_view(padded, 4, 1)[:, ::2].sum(-1) * -3)
@@ -759,8 +759,7 @@ def test_functions_of_complex_numbers(name, part, tmp_path):
     value = function.emit(f"{name} {number} : {of}" + (f" -> {of}" if name.startswith("chlo") else ""))
     for which in ("real", "imag"):
         function.give(function.emit(f"stablehlo.{which} {value} : ({of}) -> {tensor(shape, part)}"), shape, part)
-    function.assert_bits(tmp_path)
-    found = function.run(tmp_path, "compiled")
+    found = function.assert_bits(tmp_path)
     with np.errstate(all="ignore"):
         expected = COMPLEX_FUNCTIONS[name](drawn[0].astype(np.complex128) + 1j * drawn[1])
     found = found[0][-2000:].astype(np.complex128) + 1j * found[1][-2000:]
@@ -825,8 +824,7 @@ def test_dots_of_complex_numbers(part, tmp_path):
     y = function.emit(f"stablehlo.slice {y} [10:50, 0:12] : ({of[2]}) -> {of[3]}")
     name = function.emit(f"stablehlo.dot_general {x}, {y}, contracting_dims = [1] x [0] : ({of[1]}, {of[3]}) -> {of[4]}")
     give_parts(function, function.emit(f"stablehlo.multiply {name}, {name} : {of[4]}"), [9, 12], part)
-    function.assert_bits(tmp_path)
-    for found, (exact, bound) in zip(complex_results(function.run(tmp_path, "compiled")), wanted):
+    for found, (exact, bound) in zip(complex_results(function.assert_bits(tmp_path)), wanted):
         assert found.shape == exact.shape and (np.abs(found - exact) <= bound).all()
 
 
@@ -915,8 +913,7 @@ def test_cholesky(element, tmp_path):
                 wanted.append(factor if lower else np.conj(np.swapaxes(factor, -1, -2)))
             else:
                 wanted.append(None)
-    function.assert_bits(tmp_path)
-    found = function.run(tmp_path, "compiled")
+    found = function.assert_bits(tmp_path)
     found = complex_results(found) if element.startswith("complex") else found
     for a, b in zip(found, wanted, strict=True):
         if b is not None:
@@ -952,8 +949,7 @@ def test_triangular_solve(element, tmp_path):
             read = {"NO_TRANSPOSE": read, "TRANSPOSE": np.swapaxes(read, -1, -2),
                     "ADJOINT": np.conj(np.swapaxes(read, -1, -2))}[form]
             checks.append((left, read, right))
-    function.assert_bits(tmp_path)
-    found = function.run(tmp_path, "compiled")
+    found = function.assert_bits(tmp_path)
     for x, (left, a, b) in zip(complex_results(found) if element.startswith("complex") else found, checks, strict=True):
         assert x.shape == b.shape and not np.isnan(x).any()
         if element in MATRIX_ERRORS and x.size:
@@ -988,8 +984,7 @@ def test_fft(kind, part, tmp_path):
         give_matrix(function, name, after, result)
         of = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}[kind]
         wanted.append(of(exact, shape[-axes:], range(len(shape) - axes, len(shape))) if exact.size else np.zeros(after))
-    function.assert_bits(tmp_path)
-    found = function.run(tmp_path, "compiled")
+    found = function.assert_bits(tmp_path)
     for i, (a, b) in enumerate(zip(found if kind == "IRFFT" else complex_results(found), wanted, strict=True)):
         assert a.shape == b.shape and np.allclose(a, b, rtol=0, atol=(1e-6 if part == "f32" else 1e-13) * np.max(np.abs(b), initial=1)), i
 
@@ -1012,8 +1007,7 @@ def test_two_complex_numbers(part, tmp_path):
     for direction in ("LT", "LE", "GT", "GE"):
         function.give(function.emit(f"stablehlo.compare {direction}, {sides[0]}, {sides[1]}, FLOAT : ({of}, {of}) -> "
                                     f"{tensor(shape, 'i1')}"), shape, "i1")
-    function.assert_bits(tmp_path)
-    found = function.run(tmp_path, "compiled")
+    found = function.assert_bits(tmp_path)
     numbers = list(zip(*(each.tolist() for each in grid), strict=True))
     with np.errstate(all="ignore"):
         for axis0, axis1 in np.ndindex(81, 81):
@@ -1240,7 +1234,6 @@ def test_scaled_tensors_and_their_parts(name, tmp_path):
     function.give(names[0], [5, 70], element)
     again = function.emit(f"octavo.pack {', '.join(names)} : ({', '.join(parts)}) -> {scaled}")
     function.give(function.emit(f"octavo.dequantize {again} : {scaled} -> tensor<5x70xf32>"), [5, 70], "f32")
-    function.assert_bits(tmp_path)
-    first, elements, second = function.run(tmp_path, "compiled")
+    first, elements, second = function.assert_bits(tmp_path)
     np.testing.assert_array_equal(first, second)
     assert np.abs(first - drawn).max() < np.abs(drawn).max() / 3 and not first[2, :32].any() and elements.any()
