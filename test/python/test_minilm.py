@@ -133,8 +133,11 @@ def run(octavo, folder, *options):
     return np.load(output), json.loads(done.stdout)
 
 
-def numpy_embeddings(**options):
-    return minilm_numpy.encode(checkpoint(), INPUT_IDS, ATTENTION_MASK, **options)
+SOME = slice(None, None, 4)  # of the sentences, where the rest has no part in their embeddings
+
+
+def numpy_embeddings(sentences=slice(None), **options):
+    return minilm_numpy.encode(checkpoint(), INPUT_IDS[sentences], ATTENTION_MASK[sentences], **options)
 
 
 # Bits per weight value of the 36 dense weights, by hand from the formats' definitions: those of the
@@ -170,8 +173,8 @@ def test_quantized_weights(octavo, tmp_path, name):
     assert report["quantization"]["dots"] == 48
     assert report["weights"]["quantized"]["values"] == VALUES
     assert report["weights"]["quantized"]["bits_per_value"] == pytest.approx(BITS_PER_WEIGHT[name])
-    expected = numpy_embeddings(quantization=name, activations=False)
-    np.testing.assert_allclose(embeddings, expected, rtol=0, atol=2e-6)
+    expected = numpy_embeddings(SOME, quantization=name, activations=False)
+    np.testing.assert_allclose(embeddings[SOME], expected, rtol=0, atol=2e-6)
 
 
 @pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp4", "nvfp4", "mxint8", "fp8_block"])
@@ -183,10 +186,10 @@ def test_quantized_operands_of_one_layer(octavo, tmp_path, name):
     assert report["quantization"]["dots_quantized"] == 3
     only = re.compile(r"layer\.0\.attention\.self")
     expected = numpy_embeddings(quantization=name, layers=only)
-    weights_alone = numpy_embeddings(quantization=name, layers=only, activations=False)
+    weights_alone = numpy_embeddings(SOME, quantization=name, layers=only, activations=False)
     assert 1 - cosine(embeddings, expected).min() <= 1e-6
     # The activations count: leaving them in f32 would be noticed.
-    assert 1 - cosine(embeddings, weights_alone).min() > 1e-6
+    assert 1 - cosine(embeddings[SOME], weights_alone).min() > 1e-6
 
 
 def test_static_scales_of_one_layer(octavo, tmp_path, monkeypatch):
