@@ -1,7 +1,7 @@
-// A compiled program of products, kernels, updates and loops that has run before, on memory of the
-// caller's, allocates nothing: every call of malloc and its like in the process is counted while it
-// runs. Products of scaled weights do still, some twenty times each, for what they plan by. The
-// sanitizers have an allocator of their own, so that they do not build this.
+// A compiled program of products, kernels, updates, sorts and loops that has run before, on memory
+// of the caller's, allocates nothing: every call of malloc and its like in the process is counted
+// while it runs. Products of scaled weights do still, some twenty times each, for what they plan
+// by. The sanitizers have an allocator of their own, so that they do not build this.
 #include "octavo/Backends/Backends.h"
 #include "octavo/Runtime/Program.h"
 
@@ -155,6 +155,38 @@ std::string training() {
          "  return " + sum + " : tensor<64x64xf32>\n}";
 }
 
+/// Sorts by keys: of short lines, and of long ones along the first axis, digit by digit; and by a
+/// comparator of two tensors, which is no order of keys.
+constexpr const char* kSorts = R"(
+func.func @main(%x: tensor<40x50xf32> loc("x"), %y: tensor<3000x8xf32> loc("y"), %z: tensor<70x30xf32> loc("z"))
+    -> (tensor<40x50xf32>, tensor<40x50xi32>, tensor<3000x8xf32>, tensor<70x30xf32>, tensor<70x30xi32>) {
+  %i = stablehlo.iota dim = 1 : tensor<40x50xi32>
+  %0:2 = "stablehlo.sort"(%x, %i) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    %p = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 1 : i64, is_stable = true} : (tensor<40x50xf32>, tensor<40x50xi32>) -> (tensor<40x50xf32>, tensor<40x50xi32>)
+  %1 = "stablehlo.sort"(%y) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %p = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = false} : (tensor<3000x8xf32>) -> tensor<3000x8xf32>
+  %j = stablehlo.iota dim = 0 : tensor<70x30xi32>
+  %2:2 = "stablehlo.sort"(%z, %j) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    %seven = stablehlo.constant dense<7> : tensor<i32>
+    %rc = stablehlo.remainder %c, %seven : tensor<i32>
+    %rd = stablehlo.remainder %d, %seven : tensor<i32>
+    %less = stablehlo.compare LT, %rc, %rd : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %same = stablehlo.compare EQ, %rc, %rd : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %more = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %then = stablehlo.and %same, %more : tensor<i1>
+    %p = stablehlo.or %less, %then : tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<70x30xf32>, tensor<70x30xi32>) -> (tensor<70x30xf32>, tensor<70x30xi32>)
+  return %0#0, %0#1, %1, %2#0, %2#1 : tensor<40x50xf32>, tensor<40x50xi32>, tensor<3000x8xf32>, tensor<70x30xf32>, tensor<70x30xi32>
+})";
+
 Tensor drawn(const runtime::Argument& argument, std::mt19937& random) {
   Tensor tensor = Tensor::zeros(std::get<numerics::ElementType>(argument.type), argument.shape);
   std::uniform_real_distribution<float> number(-1, 1);
@@ -215,6 +247,7 @@ TEST(Allocations, areCounted) {
 TEST(Allocations, ofALayerInF32) { EXPECT_EQ(allocationsOf(kLayer), 0); }
 TEST(Allocations, ofMatricesAndTransforms) { EXPECT_EQ(allocationsOf(kMatrices), 0); }
 TEST(Allocations, ofProductsOfWhatIsMadeInALoop) { EXPECT_EQ(allocationsOf(training()), 0); }
+TEST(Allocations, ofSorts) { EXPECT_EQ(allocationsOf(kSorts), 0); }
 
 } // namespace
 } // namespace octavo::backends

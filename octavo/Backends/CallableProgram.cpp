@@ -4,7 +4,6 @@
 #include "octavo/Dialect/Donation.h"
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
-#include "octavo/Execution/Savable.h"
 #include "octavo/Pipelines/Compiled.h"
 #include "octavo/Reference/Interpreter.h"
 #include "octavo/Runtime/Failure.h"
@@ -44,8 +43,15 @@ llvm::Expected<std::vector<CallableProgram::Result>> resultsOf(mlir::func::FuncO
   return results;
 }
 
-/// An extent that is the number of items.
-constexpr std::int64_t kItems = -1;
+/// Numbers of items beyond are compiled for, as no items are.
+constexpr std::int64_t kMostItems = std::numeric_limits<std::int32_t>::max();
+
+/// The shapes with so many items.
+Shapes withItems(Shapes shapes, std::int64_t items) {
+  for (std::vector<std::int64_t>& shape : shapes)
+    std::ranges::replace(shape, kItems, items);
+  return shapes;
+}
 
 /// The extents of open arguments that are the number of items, and what it is: the first axes, as
 /// far as they are as long as the first of them. 0 where there is none.
@@ -188,36 +194,38 @@ CallableProgram::compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const {
                   !explanation.interpretedWhole.empty() || !explanation.interpreted.empty()};
 }
 
+llvm::Expected<std::vector<CallableProgram::Result>>
+CallableProgram::close(mlir::ModuleOp module, const Shapes& shapes) const {
+  auto function = module.lookupSymbol<mlir::func::FuncOp>(functionName);
+  if (llvm::Error error = closeExtents(function, shapes))
+    return std::move(error);
+  return resultsOf(function);
+}
+
 /// `shapes` has the items marked.
 llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(const Shapes& shapes) {
-  std::vector<Result> results[2];
-  const auto withItems =
-      [&](std::int64_t items,
-          std::vector<Result>& results) -> llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> {
-    Shapes closed = shapes;
-    for (std::vector<std::int64_t>& shape : closed)
-      std::ranges::replace(shape, kItems, items);
-    mlir::OwningOpRef<mlir::ModuleOp> module = file.program->clone();
-    auto function = module->lookupSymbol<mlir::func::FuncOp>(functionName);
-    if (llvm::Error error = closeExtents(function, closed))
-      return std::move(error);
-    auto found = resultsOf(function);
-    if (!found)
-      return found.takeError();
-    results = std::move(*found);
-    return module;
-  };
-  // A fixed place that is read, as by a slice, must be there for one item.
-  if (auto module = withItems(1, results[0]); !module)
-    return module.takeError();
+  // What the program asserts is held against each number of items that it is given.
+  mlir::OwningOpRef<mlir::ModuleOp> program = file.program->clone();
+  dropAssertions(*program);
+  // A kernel that reads a fixed place has it in memory if the program has it for the fewest items.
+  std::int64_t fewest = 1;
+  if (auto bounds = boundsOfItems(*file.program, functionName, shapes, kMostItems))
+    fewest = std::max(fewest, bounds->least);
+  else
+    llvm::consumeError(bounds.takeError());
+  mlir::OwningOpRef<mlir::ModuleOp> ofFewest = program->clone();
+  if (auto results = close(*ofFewest, withItems(shapes, fewest)); !results)
+    return results.takeError();
   // Primes, so that what is as many for each item is known by its factor.
   constexpr std::int64_t kNumbers[] = {1009, 1013};
   mlir::OwningOpRef<mlir::ModuleOp> modules[2];
+  std::vector<Result> results[2];
   for (const std::size_t i : {0, 1}) {
-    auto module = withItems(kNumbers[i], results[i]);
-    if (!module)
-      return module.takeError();
-    modules[i] = std::move(*module);
+    modules[i] = program->clone();
+    auto found = close(*modules[i], withItems(shapes, kNumbers[i]));
+    if (!found)
+      return found.takeError();
+    results[i] = std::move(*found);
   }
   auto executable =
       pipelines::compileForItems({*modules[0], kNumbers[0]}, {*modules[1], kNumbers[1]},
@@ -241,7 +249,6 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
 /// Nothing where there is none for such shapes. The error is an assertion that does not hold.
 llvm::Expected<std::optional<CallableProgram::Prepared>>
 CallableProgram::preparedForItems(const Shapes& shapes) {
-  constexpr std::int64_t kMostItems = std::numeric_limits<std::int32_t>::max();
   Shapes marked = shapes;
   const std::int64_t items = isOpen ? findItems(marked, taken) : 0;
   if (items < 1 || items > kMostItems)
@@ -334,18 +341,62 @@ std::string CallableProgram::openExtents() {
   return "compiled for each set of extents" + (whyNotForItems.empty() ? "" : ": " + whyNotForItems);
 }
 
-llvm::Error CallableProgram::save(const std::filesystem::path& folder) {
-  if (isOpen)
+/// Of an open program, for any number of items, whose numbers the signature is given.
+llvm::Expected<std::shared_ptr<execution::Executable>>
+CallableProgram::executableToSave(execution::Signature& signature) {
+  if (!isOpen)
+    return versions.front().prepared.executable;
+  Shapes shapes;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    shapes.push_back(bound[i] ? shapesOf(std::span(&*bound[i], 1)).front() : taken[i].shape);
+    std::vector<std::int64_t>& shape = shapes.back();
+    if (!bound[i] && !shape.empty() && mlir::ShapedType::isDynamic(shape.front()))
+      shape.front() = kItems;
+    if (llvm::any_of(shape, mlir::ShapedType::isDynamic))
+      return runtime::failure(fmt::format(
+          "argument \"{}\" of @{} leaves an extent open besides the first: a folder runs on any "
+          "number of items, which lie along first axes; export the program with the other extents "
+          "that it is to run on",
+          taken[i].name, functionName));
+  }
+  const auto failed = [&](const std::string& why) {
     return runtime::failure(fmt::format(
-        "@{} leaves extents of its arguments open, and what is written has code for known "
-        "ones alone: export the program with the shapes that it is to run on",
-        functionName));
+        "@{} leaves the number of its items open, and is not the same for each: {}; export the "
+        "program with the shapes that it is to run on",
+        functionName, why));
+  };
+  if (!whyNotForItems.empty())
+    return failed(whyNotForItems);
+  auto bounds = boundsOfItems(*file.program, functionName, shapes, kMostItems);
+  if (!bounds)
+    return failed(llvm::toString(bounds.takeError()));
+  auto made = compiledForItems(shapes);
+  if (!made)
+    return failed(llvm::toString(made.takeError()));
+  if (bounds->least == 0) {
+    mlir::OwningOpRef<mlir::ModuleOp> ofNone = file.program->clone();
+    if (auto results = close(*ofNone, withItems(shapes, 0)); !results) {
+      llvm::consumeError(results.takeError());
+      bounds->least = 1;
+    }
+  }
+  if (bounds->least > bounds->most)
+    return failed("it asserts what holds for no number of items");
+  signature.leastItems = bounds->least;
+  signature.mostItems = bounds->most;
+  return made->executable;
+}
+
+llvm::Error CallableProgram::save(const std::filesystem::path& folder) {
   execution::Signature signature{.function = functionName, .arguments = {}, .results = {}};
   for (const runtime::Argument& argument : taken)
     signature.arguments.push_back(argument.name);
   for (const Result& result : given)
     signature.results.push_back(result.name);
-  execution::Executable& executable = *versions.front().prepared.executable;
+  auto toSave = executableToSave(signature);
+  if (!toSave)
+    return toSave.takeError();
+  execution::Executable& executable = **toSave;
   if (auto* savable = dynamic_cast<execution::Savable*>(&executable))
     return savable->save(folder, signature, bound);
   return runtime::failure(

@@ -5,6 +5,7 @@
 #include "octavo/Backends/DotErrors.h"
 #include "octavo/Backends/OpenExtents.h"
 #include "octavo/Execution/Executable.h"
+#include "octavo/Execution/Savable.h"
 #include "octavo/Runtime/Binding.h"
 #include "octavo/Runtime/ProgramFile.h"
 #include "octavo/Transforms/CalibrationProbes.h"
@@ -107,7 +108,8 @@ public:
                                       DotErrorOptions options);
 
   /// Writes it to a folder with the values that are bound (execution::Savable), and is not
-  /// called afterwards. An error besides: extents are open.
+  /// called afterwards. A program whose open extents are a number of items is written for any
+  /// number of them; an error besides: others are open, or it is not the same for each item.
   llvm::Error save(const std::filesystem::path& folder);
 
   /// What it was compiled to, for the last values; nothing where extents are open and it was not
@@ -133,7 +135,11 @@ private:
   };
   llvm::Expected<Prepared> compiled(mlir::OwningOpRef<mlir::ModuleOp> module) const;
   llvm::Expected<ForItems> compiledForItems(const Shapes& shapes);
+  /// The types of its results where the arguments of its function have such shapes.
+  llvm::Expected<std::vector<Result>> close(mlir::ModuleOp module, const Shapes& shapes) const;
   llvm::Expected<std::optional<Prepared>> preparedForItems(const Shapes& shapes);
+  llvm::Expected<std::shared_ptr<execution::Executable>>
+  executableToSave(execution::Signature& signature);
 
   std::shared_ptr<mlir::MLIRContext> context;
   runtime::ProgramFile file;

@@ -1,13 +1,20 @@
 #include "octavo/Backends/OpenExtents.h"
 
 #include "octavo/Dialect/Diagnostics.h"
+#include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Dynamic.h"
+#include "octavo/Dialect/StableHLO/Elementwise.h"
 #include "octavo/Transforms/RefineShapes.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <optional>
 
 namespace octavo::backends {
 
@@ -40,6 +47,114 @@ llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const execution:
 static bool isAssertion(mlir::Operation* op) {
   const auto target = op->getAttrOfType<mlir::StringAttr>("call_target_name");
   return target && target.getValue() == "shape_assertion";
+}
+
+void dropAssertions(mlir::ModuleOp program) {
+  program->walk([](mlir::Operation* op) {
+    if (isAssertion(op))
+      op->erase();
+  });
+}
+
+namespace {
+
+/// A number that is `factor` for each item, and `fixed` besides.
+struct Affine {
+  std::int64_t factor, fixed;
+};
+
+std::optional<Affine> affineOf(mlir::Value value, const Shapes& shapes) {
+  if (llvm::APInt number; mlir::matchPattern(value, mlir::m_ConstantInt(&number)))
+    return Affine{0, number.getSExtValue()};
+  mlir::Operation* op = value.getDefiningOp();
+  if (op == nullptr)
+    return std::nullopt;
+  if (auto size = llvm::dyn_cast<stablehlo::GetDimensionSizeOp>(op)) {
+    auto argument = llvm::dyn_cast<mlir::BlockArgument>(size.getOperand());
+    if (!argument)
+      return std::nullopt;
+    const std::int64_t extent =
+        shapes[argument.getArgNumber()][static_cast<std::size_t>(size.getDimension())];
+    return extent == kItems ? Affine{1, 0} : Affine{0, extent};
+  }
+  const auto operand = [&](unsigned i) { return affineOf(op->getOperand(i), shapes); };
+  if (llvm::isa<stablehlo::ConvertOp, stablehlo::ReshapeOp>(op))
+    return operand(0);
+  if (!llvm::isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp>(op))
+    return std::nullopt;
+  const auto left = operand(0), right = operand(1);
+  if (!left || !right)
+    return std::nullopt;
+  if (llvm::isa<stablehlo::AddOp>(op))
+    return Affine{left->factor + right->factor, left->fixed + right->fixed};
+  if (llvm::isa<stablehlo::SubtractOp>(op))
+    return Affine{left->factor - right->factor, left->fixed - right->fixed};
+  if (left->factor != 0 && right->factor != 0)
+    return std::nullopt;
+  return Affine{left->factor * right->fixed + left->fixed * right->factor,
+                left->fixed * right->fixed};
+}
+
+/// Leaves the numbers of items for which the affine one is not negative.
+void keepNotNegative(Affine number, ItemBounds& bounds) {
+  if (number.factor > 0)
+    bounds.least = std::max(bounds.least, llvm::divideCeilSigned(-number.fixed, number.factor));
+  else if (number.factor < 0)
+    bounds.most = std::min(bounds.most, llvm::divideFloorSigned(number.fixed, -number.factor));
+  else if (number.fixed < 0)
+    bounds.most = -1;
+}
+
+/// Whether the condition is a bound.
+bool keepWhere(mlir::Value condition, const Shapes& shapes, ItemBounds& bounds) {
+  auto compare = condition.getDefiningOp<stablehlo::CompareOp>();
+  if (!compare)
+    return false;
+  const auto left = affineOf(compare.getLhs(), shapes), right = affineOf(compare.getRhs(), shapes);
+  if (!left || !right)
+    return false;
+  using Direction = stablehlo::ComparisonDirection;
+  const Affine more{left->factor - right->factor, left->fixed - right->fixed};
+  const Affine less{-more.factor, -more.fixed};
+  switch (compare.getComparisonDirection()) {
+  case Direction::GE:
+    keepNotNegative(more, bounds);
+    return true;
+  case Direction::GT:
+    keepNotNegative({more.factor, more.fixed - 1}, bounds);
+    return true;
+  case Direction::LE:
+    keepNotNegative(less, bounds);
+    return true;
+  case Direction::LT:
+    keepNotNegative({less.factor, less.fixed - 1}, bounds);
+    return true;
+  case Direction::EQ:
+    keepNotNegative(more, bounds);
+    keepNotNegative(less, bounds);
+    return true;
+  case Direction::NE:
+    return false;
+  }
+}
+
+} // namespace
+
+llvm::Expected<ItemBounds> boundsOfItems(mlir::ModuleOp program, llvm::StringRef name,
+                                         const Shapes& shapes, std::int64_t most) {
+  ItemBounds bounds{.least = 0, .most = most};
+  std::string other;
+  program->walk([&](mlir::Operation* op) {
+    if (!isAssertion(op))
+      return;
+    auto function = llvm::dyn_cast<mlir::func::FuncOp>(op->getParentOp());
+    if (!function || function.getName() != name || !keepWhere(op->getOperand(0), shapes, bounds))
+      other = locationText(op->getLoc());
+  });
+  if (!other.empty())
+    return llvm::createStringError(
+        other + ": it asserts of its extents what is no bound of the number of items");
+  return bounds;
 }
 
 std::string usesOfExtents(mlir::ModuleOp program) {

@@ -17,6 +17,9 @@ namespace octavo::backends {
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
+/// An extent that is the number of items.
+inline constexpr std::int64_t kItems = -1;
+
 /// Whether an argument of the function has an extent that is not known.
 bool hasOpenExtents(mlir::func::FuncOp function);
 
@@ -28,6 +31,17 @@ llvm::Error closeExtents(mlir::func::FuncOp function, std::span<const execution:
 /// What a program computes with extents that it leaves open, besides shapes: it may decide by them
 /// what else it computes. Empty where there is nothing of the kind; assertions are not.
 std::string usesOfExtents(mlir::ModuleOp program);
+
+struct ItemBounds {
+  std::int64_t least = 0, most;
+};
+/// The numbers of items up to `most` for which all that the program asserts of its extents holds,
+/// the arguments of the function having these shapes. The error is an assertion that is no bound.
+llvm::Expected<ItemBounds> boundsOfItems(mlir::ModuleOp program, llvm::StringRef function,
+                                         const Shapes& shapes, std::int64_t most);
+
+/// Has the program assert nothing of its extents.
+void dropAssertions(mlir::ModuleOp program);
 
 /// The function alone with what it asserts of its extents, without results; the whole program where
 /// assertions stand in other functions. Null where there are none.

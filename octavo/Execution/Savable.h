@@ -5,6 +5,7 @@
 
 #include "llvm/Support/Error.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -13,10 +14,12 @@
 
 namespace octavo::execution {
 
-/// The names by which a function is called.
+/// The names by which a function is called, and how many items it takes (one where nothing is
+/// open).
 struct Signature {
   std::string function;
   std::vector<std::string> arguments, results;
+  std::int64_t leastItems = 1, mostItems = 1;
 };
 
 /// What an Executable is besides, if it is compiled.

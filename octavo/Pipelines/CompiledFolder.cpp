@@ -171,6 +171,7 @@ llvm::Error writeFolder(const std::filesystem::path& folder, steps::Program prog
     return error;
   if (llvm::Error error = bind(program, signature, bound))
     return error;
+  program.items = {signature.leastItems, signature.mostItems};
   if (auto made = checkpoint::createFolders(folder); !made)
     return errorOf(made.error());
   auto weights = OutputFile::create(folder / standalone::kWeightsFile);

@@ -28,22 +28,29 @@ std::string& lastError() {
   return text;
 }
 
-std::size_t bytesOf(const LoadedProgram::Tensor& tensor) {
-  return static_cast<std::size_t>(octavo::numerics::elementCount(tensor.shape)) *
+std::size_t bytesOf(const LoadedProgram::Tensor& tensor, std::int64_t items) {
+  return static_cast<std::size_t>(octavo::numerics::elementCount(tensor.shapeOf(items))) *
          static_cast<std::size_t>(tensor.type.bytes());
 }
 
 octavo_tensor described(const std::vector<LoadedProgram::Tensor>& tensors,
                         const std::vector<std::string>& types, std::size_t index) {
   if (index >= tensors.size())
-    return {};
+    return {.name = nullptr,
+            .type = nullptr,
+            .element_bytes = 0,
+            .rank = 0,
+            .shape = nullptr,
+            .bytes = 0,
+            .items_axis = 0};
   const LoadedProgram::Tensor& tensor = tensors[index];
   return {.name = tensor.name.c_str(),
           .type = types[index].c_str(),
           .element_bytes = static_cast<std::size_t>(tensor.type.bytes()),
           .rank = tensor.shape.size(),
           .shape = tensor.shape.data(),
-          .bytes = bytesOf(tensor)};
+          .bytes = bytesOf(tensor, 1),
+          .items_axis = tensor.itemsAxis};
 }
 
 /// Calls f; what it throws or says is the thread's last error.
@@ -64,9 +71,10 @@ template <typename F> bool succeeds(const F& f) {
 }
 
 /// Why a pointer is none to the tensor's elements.
-std::optional<std::string> wrongPointer(const void* memory, const LoadedProgram::Tensor& tensor,
-                                        const char* what, std::size_t number) {
-  if (bytesOf(tensor) == 0)
+std::optional<std::string> wrongPointer(const void* memory, std::size_t bytes,
+                                        const LoadedProgram::Tensor& tensor, const char* what,
+                                        std::size_t number) {
+  if (bytes == 0)
     return std::nullopt;
   if (memory == nullptr)
     return fmt::format("{} {} (\"{}\") is a null pointer", what, number, tensor.name);
@@ -78,23 +86,27 @@ std::optional<std::string> wrongPointer(const void* memory, const LoadedProgram:
   return std::nullopt;
 }
 
-std::optional<std::string> run(LoadedProgram& program, const void* const* arguments,
-                               void* const* results) {
+std::optional<std::string> run(LoadedProgram& program, std::int64_t items,
+                               const void* const* arguments, void* const* results) {
+  if (auto wrong = program.checkItems(items); !wrong)
+    return std::move(wrong.error());
   std::vector<Value> values;
   for (std::size_t i = 0; i < program.arguments().size(); ++i) {
     const LoadedProgram::Tensor& tensor = program.arguments()[i];
-    if (auto wrong = wrongPointer(arguments[i], tensor, "argument", i))
+    const std::size_t bytes = bytesOf(tensor, items);
+    if (auto wrong = wrongPointer(arguments[i], bytes, tensor, "argument", i))
       return wrong;
     auto* memory = static_cast<std::byte*>(const_cast<void*>(arguments[i]));
-    values.emplace_back(octavo::numerics::Tensor{tensor.type, tensor.shape,
-                                                 Bytes::lent({memory, bytesOf(tensor)}, nullptr)});
+    values.emplace_back(octavo::numerics::Tensor{tensor.type, tensor.shapeOf(items),
+                                                 Bytes::lent({memory, bytes}, nullptr)});
   }
   std::vector<std::span<std::byte>> memory;
   for (std::size_t i = 0; i < program.results().size(); ++i) {
     const LoadedProgram::Tensor& tensor = program.results()[i];
-    if (auto wrong = wrongPointer(results[i], tensor, "result", i))
+    const std::size_t bytes = bytesOf(tensor, items);
+    if (auto wrong = wrongPointer(results[i], bytes, tensor, "result", i))
       return wrong;
-    memory.emplace_back(static_cast<std::byte*>(results[i]), bytesOf(tensor));
+    memory.emplace_back(static_cast<std::byte*>(results[i]), bytes);
   }
   const octavo::execution::Host host;
   auto done = program.runInto(values, host, memory);
@@ -139,6 +151,13 @@ octavo_tensor octavo_program_result(const octavo_program* program, size_t index)
   return described(program->loaded->results(), program->resultTypes, index);
 }
 
+int64_t octavo_program_least_items(const octavo_program* program) {
+  return program->loaded->items().least;
+}
+int64_t octavo_program_most_items(const octavo_program* program) {
+  return program->loaded->items().most;
+}
+
 int octavo_program_run(octavo_program* program, const void* const* arguments,
                        void* const* results) {
   return octavo_program_run_on(program, arguments, results, 0);
@@ -146,14 +165,19 @@ int octavo_program_run(octavo_program* program, const void* const* arguments,
 
 int octavo_program_run_on(octavo_program* program, const void* const* arguments,
                           void* const* results, int threads) {
+  return octavo_program_run_items(program, 1, arguments, results, threads);
+}
+
+int octavo_program_run_items(octavo_program* program, int64_t items, const void* const* arguments,
+                             void* const* results, int threads) {
   const bool isDone = succeeds([&]() -> std::optional<std::string> {
     if (threads < 0)
       return fmt::format("{} threads cannot run anything", threads);
     if (threads == 0)
-      return run(*program->loaded, arguments, results);
+      return run(*program->loaded, items, arguments, results);
     std::optional<std::string> wrong;
-    octavo::parallel::withThreads(threads,
-                                  [&] { wrong = run(*program->loaded, arguments, results); });
+    octavo::parallel::withThreads(
+        threads, [&] { wrong = run(*program->loaded, items, arguments, results); });
     return wrong;
   });
   return isDone ? 0 : -1;

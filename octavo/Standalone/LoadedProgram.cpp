@@ -13,6 +13,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <optional>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,7 +100,8 @@ tensorsOf(const std::vector<std::string>& names, const std::vector<steps::Place>
     return Error("it has other names than arguments and results");
   std::vector<LoadedProgram::Tensor> list;
   for (std::size_t i = 0; i < names.size(); ++i)
-    list.push_back({names[i], places[i].memory->type, places[i].memory->shape});
+    list.push_back(
+        {names[i], places[i].memory->type, places[i].memory->shape, places[i].memory->openAxis});
   return list;
 }
 
@@ -147,6 +149,44 @@ LoadedProgram::load(const std::filesystem::path& folder) {
   loaded->taken = std::move(*arguments);
   loaded->given = std::move(*results);
   return loaded;
+}
+
+std::vector<std::int64_t> LoadedProgram::Tensor::shapeOf(std::int64_t items) const {
+  std::vector<std::int64_t> all = shape;
+  if (itemsAxis >= 0)
+    all[static_cast<std::size_t>(itemsAxis)] *= items;
+  return all;
+}
+
+tl::expected<void, std::string> LoadedProgram::checkItems(std::int64_t count) const {
+  const auto [least, most] = items();
+  if (count >= least && count <= most)
+    return {};
+  return Error(
+      fmt::format("@{} takes {} to {} items, and {} were given", name, least, most, count));
+}
+
+tl::expected<std::int64_t, std::string>
+LoadedProgram::itemsOf(std::span<const execution::Value> arguments) const {
+  std::optional<std::size_t> first;
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    if (taken[i].itemsAxis < 0)
+      continue;
+    const auto axis = static_cast<std::size_t>(taken[i].itemsAxis);
+    const std::int64_t extent = arguments[i].tensor().shape[axis];
+    const std::int64_t own = extent / taken[i].shape[axis];
+    if (!first)
+      count = own;
+    if (own != count || extent % taken[i].shape[axis] != 0)
+      return Error(fmt::format("the arguments of @{} are not of one number of items: \"{}\" has {} "
+                               "along axis {}, \"{}\" is of {}",
+                               name, taken[i].name, extent, axis, taken[first.value_or(i)].name,
+                               count));
+    if (!first)
+      first = i;
+  }
+  return checkItems(count).map([&] { return count; });
 }
 
 bool LoadedProgram::isDonated(std::size_t argument, std::size_t result) const {

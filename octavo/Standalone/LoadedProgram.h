@@ -20,7 +20,10 @@ public:
   struct Tensor {
     std::string name;
     numerics::ElementType type;
-    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> shape; ///< of one item
+    int itemsAxis = -1;              ///< along which the items lie; -1: no extent is open
+
+    std::vector<std::int64_t> shapeOf(std::int64_t items) const;
   };
 
   /// Maps the folder's weights, which processes share, and its kernels, whose code this process
@@ -32,10 +35,19 @@ public:
   const std::string& function() const { return name; }
   const std::vector<Tensor>& arguments() const { return taken; }
   const std::vector<Tensor>& results() const { return given; }
+  /// How many items a run may have, most often the size of a batch; one where nothing is open.
+  steps::ItemRange items() const { return runner.program().items; }
+  /// The items of arguments that fit but for their number: the error names arguments that are not
+  /// of one number, or says which the program takes.
+  tl::expected<std::int64_t, std::string>
+  itemsOf(std::span<const execution::Value> arguments) const;
+  /// The second of these errors.
+  tl::expected<void, std::string> checkItems(std::int64_t items) const;
+
   /// Whether the program gives an argument's memory away for a result.
   bool isDonated(std::size_t argument, std::size_t result) const;
 
-  /// steps::ProgramRunner::run.
+  /// steps::ProgramRunner::run, of arguments that itemsOf takes. So is runInto.
   tl::expected<std::vector<execution::Value>, std::string>
   run(std::vector<execution::Value> arguments, const execution::Host& host,
       execution::ResultMemory memory) {

@@ -5,6 +5,7 @@
 #include "octavo/Steps/ProgramFile.h"
 #include "octavo/Steps/ProgramRunner.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -16,9 +17,12 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 15; ///< of what is run, so that it ends soon
 constexpr int kMostSteps = 200;
+constexpr std::int64_t kFewItems = 3;
 
 bool isSmall(const steps::Program& program) {
-  std::size_t bytes = program.arenaBytes + program.slots.size() +
+  if (program.items.least > kFewItems)
+    return false;
+  std::size_t bytes = program.arenaBytes + program.itemBytes + program.slots.size() +
                       static_cast<std::size_t>(program.valueCount + program.rightCount);
   for (const auto* places : {&program.arguments, &program.results})
     for (const steps::Place& place : *places)
@@ -26,14 +30,14 @@ bool isSmall(const steps::Program& program) {
   return bytes < kMostBytes;
 }
 
-void run(steps::Program program) {
+void run(steps::ProgramRunner& runner, std::int64_t items) {
   std::vector<execution::Value> arguments;
-  for (const steps::Place& place : program.arguments)
-    arguments.emplace_back(execution::Tensor::zeros(place.memory->type, place.memory->shape));
+  for (const steps::Place& place : runner.program().arguments)
+    arguments.emplace_back(
+        execution::Tensor::zeros(place.memory->type, place.memory->shapeOf(items)));
   int left = kMostSteps;
   execution::Host host;
   host.isInterrupted = [&] { return --left < 0; };
-  steps::ProgramRunner runner(std::move(program));
   try {
     static_cast<void>(runner.run(std::move(arguments), host, {}));
   } catch (const std::bad_alloc&) {
@@ -56,7 +60,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::abort();
     return 0;
   }
-  if (program->functions.empty() && isSmall(*program))
-    run(std::move(*program));
+  if (!program->functions.empty() || !isSmall(*program))
+    return 0;
+  const auto [least, most] = program->items;
+  steps::ProgramRunner runner(std::move(*program));
+  for (const std::int64_t items : {std::min(kFewItems, most), least})
+    run(runner, items);
   return 0;
 }

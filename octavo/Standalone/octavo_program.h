@@ -20,7 +20,9 @@ extern "C" {
 typedef struct octavo_program octavo_program;
 
 /* What a program takes or gives: a tensor, row-major, without gaps. The texts and the shape are the
- * program's, and are there as long as it is. */
+ * program's, and are there as long as it is. A program that leaves the size of a batch open runs on
+ * any number of items: shape and bytes are then those of one, and a run of n items has n times the
+ * extent of items_axis, and n times the bytes. */
 typedef struct octavo_tensor {
   const char* name;
   /* The elements, as MLIR spells them: f32, bf16, i32, ui8, i1, f8E4M3FN, complex<f32>, ... An
@@ -30,6 +32,8 @@ typedef struct octavo_tensor {
   size_t rank;
   const int64_t* shape; /* rank extents */
   size_t bytes;         /* of all elements */
+  int items_axis; /* along which items lie, one behind the other; -1: the tensor has no more of
+                   * them than one */
 } octavo_tensor;
 
 /* The program of a folder; null where it cannot be loaded, and octavo_last_error says why. Its code
@@ -49,6 +53,10 @@ OCTAVO_API size_t octavo_program_result_count(const octavo_program* program);
 OCTAVO_API octavo_tensor octavo_program_argument(const octavo_program* program, size_t index);
 OCTAVO_API octavo_tensor octavo_program_result(const octavo_program* program, size_t index);
 
+/* The fewest and the most items of a run; both are 1 where no batch is open. */
+OCTAVO_API int64_t octavo_program_least_items(const octavo_program* program);
+OCTAVO_API int64_t octavo_program_most_items(const octavo_program* program);
+
 /* Runs the program on the elements of its arguments, and writes its results: one pointer each, to
  * as many bytes as octavo_tensor says, aligned to an element. 0, or -1 where octavo_last_error says
  * what is wrong; the results may be written in part then. Any number of threads may run a program
@@ -61,6 +69,11 @@ OCTAVO_API int octavo_program_run(octavo_program* program, const void* const* ar
  */
 OCTAVO_API int octavo_program_run_on(octavo_program* program, const void* const* arguments,
                                      void* const* results, int threads);
+
+/* The same on so many items. */
+OCTAVO_API int octavo_program_run_items(octavo_program* program, int64_t items,
+                                        const void* const* arguments, void* const* results,
+                                        int threads);
 
 /* What went wrong last in a call of this thread; empty before anything did. The text is there until
  * the thread's next call that fails. */

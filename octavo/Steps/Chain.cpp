@@ -127,6 +127,8 @@ Outcome ChainStep::run(Frame& frame) const {
     if (Outcome outcome = link->prepare(frame); !outcome)
       return outcome;
   const std::int64_t whole = rows.of(frame);
+  if (whole == 0) // of no items
+    return {};
   const Ranges ranges = rangesOf(whole);
   // Each link alone uses all threads.
   if (ranges.count == 1 || ranges.count < kernels::threadsOf({})) {

@@ -300,6 +300,27 @@ Outcome PackStoredStep::run(Frame& frame) const {
   return {};
 }
 
+/// The operand again, on the same memory, which `lender` keeps.
+static kernels::PackedOperand lentBy(const std::shared_ptr<const void>& lender,
+                                     const kernels::PackedOperand& operand) {
+  const auto lent = [&](const kernels::PackedBytes& bytes) {
+    return kernels::PackedBytes::lent({bytes.data(), bytes.size()}, lender);
+  };
+  return {.side = operand.side,
+          .storage = operand.storage,
+          .scaleCodes = operand.scaleCodes,
+          .rows = operand.rows,
+          .elements = lent(operand.elements),
+          .scales = lent(operand.scales),
+          .outer = operand.outer,
+          .factors = operand.factors,
+          .paddedRows = operand.paddedRows,
+          .shifts = operand.shifts,
+          .leastExponent = operand.leastExponent,
+          .greatestExponent = operand.greatestExponent,
+          .hasUnusualScale = operand.hasUnusualScale};
+}
+
 kernels::ScaledView ScaledProductStep::first(const numerics::ScaledTensor& tensor) const {
   return firstMatrix(tensor, asItLies(plan.right, isTransposed),
                      isTransposed ? plan.depth : columns, isTransposed ? columns : plan.depth);
@@ -355,11 +376,18 @@ Outcome ScaledProductStep::bind(const Binding& binding) const {
 
 Outcome ScaledProductStep::prepare(Frame& frame) const {
   RightOperand& right = rightOf(frame, number);
+  const std::int64_t products = matrices.count.of(frame), count = rows.of(frame);
   if (ahead) {
     right.form = ahead;
+    if (rows.isOpen && count > kFewRows)
+      right.form = packedParts[1].of({}, [&] {
+        Packed all;
+        for (const kernels::PackedOperand& operand : *ahead)
+          all.push_back(kernels::decodedAhead(plan, lentBy(ahead, operand)));
+        return all;
+      });
     return {};
   }
-  const std::int64_t products = matrices.count.of(frame), count = rows.of(frame);
   const auto made = [&] { return pack(first(frame), products, count); };
   // What does not come again is packed where its products are, or, of one, for all threads.
   const auto makeOwn = [&] {

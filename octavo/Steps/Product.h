@@ -244,7 +244,8 @@ private:
   std::int64_t columns = 0;
   int number = 0;
   std::shared_ptr<const Packed> ahead; ///< of a program that was loaded, packed
-  MadeOnce<Packed> packedParts[2];     ///< for few rows, for many
+  /// For few rows, for many; of a program that was loaded, for many.
+  MadeOnce<Packed> packedParts[2];
 };
 
 } // namespace octavo::steps

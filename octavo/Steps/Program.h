@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -34,12 +35,20 @@ struct BoundValue {
   Value value;
 };
 
+/// How many items a run may have.
+struct ItemRange {
+  std::int64_t least = 1, most = 1;
+};
+/// More are no batch.
+inline constexpr std::int64_t kMostItems = std::numeric_limits<std::int32_t>::max();
+
 struct Program {
   Sequence steps;
   std::int64_t operations = 0; ///< that are computed, by whatever step, those in regions too
   std::vector<SlotUse> slots;
   std::size_t arenaBytes = 0;
   std::size_t itemBytes = 0; ///< of the arena besides, for each item
+  ItemRange items;           ///< of a program in a file
   int valueCount = 0;
   int packedCount = 0; ///< left operands that are packed in each run
   int rightCount = 0;  ///< right operands of products

@@ -81,6 +81,8 @@ bool isSame(const kernels::OperandFormat& a, const kernels::OperandFormat& b) {
   return a.element == b.element && a.scale == b.scale && a.across == b.across && a.along == b.along;
 }
 
+bool isSame(const Rows& a, const Rows& b) { return a.count == b.count && a.isOpen == b.isOpen; }
+
 } // namespace
 
 void ProgramFields::number(std::int64_t& value, std::int64_t least, std::int64_t most) {
@@ -129,15 +131,30 @@ void ProgramFields::text(std::string& value) {
   characters(value, static_cast<std::size_t>(count));
 }
 
-void ProgramFields::batch(std::vector<kernels::BatchOffsets>& offsets, bool& /*isOpen*/,
-                          kernels::BatchOffsets& /*item*/) {
-  list(offsets, kMost, [&](kernels::BatchOffsets& each) {
+void ProgramFields::rows(Rows& rows, std::int64_t least) {
+  number(rows.count, least);
+  truth(rows.isOpen);
+  if (rows.isOpen)
+    ofItem(rows.count);
+}
+
+void ProgramFields::batch(std::vector<kernels::BatchOffsets>& offsets, bool& isOpen,
+                          kernels::BatchOffsets& item) {
+  const auto product = [&](kernels::BatchOffsets& each) {
     for (std::ptrdiff_t* offset : {&each.left, &each.right, &each.c}) {
       std::int64_t wide = *offset;
       number(wide);
       *offset = wide;
     }
-  });
+  };
+  list(offsets, kMost, product);
+  truth(isOpen);
+  if (isOpen) {
+    product(item);
+    for (const std::int64_t each :
+         {static_cast<std::int64_t>(offsets.size()), item.left, item.right, item.c})
+      ofItem(each);
+  }
 }
 
 void ProgramFields::shape(std::vector<std::int64_t>& extents) {
@@ -268,18 +285,25 @@ const SlotUse* ProgramFields::useOf(Slot slot) const {
   return problem ? nullptr : &of.slots[static_cast<std::size_t>(slot.number)];
 }
 
-void ProgramFields::require(Slot slot, std::uint64_t bytes, Access access) {
+void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
   const SlotUse* use = useOf(slot);
   if (use == nullptr)
     return;
-  std::uint64_t room = use->bytes;
+  Bytes room = Bytes::of({.count = 1, .isOpen = use->isOpen}, use->bytes);
   if (use->kind == SlotUse::Kind::Range) {
     if (std::ranges::find(chainSlots, slot.number) == chainSlots.end())
       return fail(fmt::format("slot {} is another chain's", slot.number));
-    room = this->bytes({static_cast<std::int64_t>(use->bytes), chainRows});
+    room = this->bytes(chainRows, {static_cast<std::int64_t>(use->bytes)});
   }
-  if (bytes > room)
-    fail(fmt::format("slot {} has {} bytes, {} are used", slot.number, room, bytes));
+  if (bytes.withOne > room.withOne)
+    fail(
+        fmt::format("slot {} has {} bytes, {} are used", slot.number, room.withOne, bytes.withOne));
+  if (bytes.more > room.more)
+    fail(fmt::format("slot {} has {} bytes for each item, {} are used", slot.number, room.more,
+                     bytes.more));
+  if (room.isOpen && !bytes.isOpen && bytes.withOne != 0 && of.items.least == 0)
+    fail(
+        fmt::format("slot {} has no bytes without items, {} are used", slot.number, bytes.withOne));
   const bool isConstant = use->kind == SlotUse::Kind::Constant;
   if (access == Access::Write && (isConstant || use->kind == SlotUse::Kind::Argument))
     fail(fmt::format("slot {} is not to be written to", slot.number));
@@ -304,7 +328,7 @@ bool ProgramFields::isConstant(Slot slot) const {
          of.slots[static_cast<std::size_t>(slot.number)].kind == SlotUse::Kind::Constant;
 }
 
-void ProgramFields::place(Place& place, Access access) {
+void ProgramFields::place(Place& place, Access access, Items items) {
   bool isInMemory = place.memory.has_value();
   truth(isInMemory);
   if (!isInMemory)
@@ -317,12 +341,22 @@ void ProgramFields::place(Place& place, Access access) {
   if (place.memory)
     extents = place.memory->shape;
   shape(extents);
+  int openAxis = place.memory ? place.memory->openAxis : -1;
+  if (items == Items::Any)
+    number(openAxis, -1, static_cast<int>(extents.size()) - 1);
+  if (openAxis >= 0 && !problem) {
+    ofItem(extents[static_cast<std::size_t>(openAxis)]);
+    if (extents[static_cast<std::size_t>(openAxis)] == 0)
+      fail("items that have no extent");
+  }
   Slot slot{place.number};
-  const std::uint64_t size = type ? bytes({type->bytes(), numerics::elementCount(extents)}) : 0;
-  this->slot(slot, size, access);
+  const Rows item{.count = 1, .isOpen = openAxis >= 0};
+  this->slot(slot,
+             bytes(item, {type ? type->bytes() : 0, type ? numerics::elementCount(extents) : 0}),
+             access);
   place.number = slot.number;
   if (isReading() && type)
-    place.memory = Place::InMemory{*type, std::move(extents)};
+    place.memory = Place::InMemory{*type, std::move(extents), openAxis};
 }
 
 void ProgramFields::swapped(Slot a, Slot b) {
@@ -353,17 +387,16 @@ void ProgramFields::packed(int& number) {
     fail("a packed operand of a program that has none");
 }
 
-void ProgramFields::packs(int number, const kernels::ProductPlan& plan, std::int64_t count,
-                          std::int64_t rows) {
+void ProgramFields::packs(int number, const kernels::ProductPlan& plan, Rows count, Rows rows) {
   lefts[number] = {plan.left, plan.right, plan.depth, count, rows};
 }
 
-void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t count,
-                                std::int64_t rows) {
+void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, Rows count,
+                                Rows rows) {
   const auto found = lefts.find(number);
   if (found == lefts.end() || !isSame(found->second.left, plan.left) ||
       !isSame(found->second.right, plan.right) || found->second.depth != plan.depth ||
-      found->second.count != count || found->second.rows != rows)
+      !isSame(found->second.count, count) || !isSame(found->second.rows, rows))
     fail("a product whose left side is packed for another");
 }
 
@@ -444,7 +477,7 @@ void ProgramFields::steps(Sequence& sequence) {
   --depth;
 }
 
-void ProgramFields::beginChain(std::span<const Slot> slots, std::int64_t rows) {
+void ProgramFields::beginChain(std::span<const Slot> slots, Rows rows) {
   chainRows = rows;
   for (const Slot slot : slots)
     chainSlots.push_back(slot.number);
@@ -463,6 +496,23 @@ std::uint64_t ProgramFields::bytes(std::initializer_list<std::int64_t> factors) 
     }
   }
   return isZero ? 0 : static_cast<std::uint64_t>(all);
+}
+
+Bytes ProgramFields::bytes(Rows rows, std::initializer_list<std::int64_t> factors) {
+  const auto ofRow = static_cast<std::int64_t>(bytes(factors));
+  const std::uint64_t all = bytes({ofRow, rows.count});
+  if (rows.isOpen)
+    ofItem(static_cast<std::int64_t>(all));
+  return Bytes::of(rows, all);
+}
+
+Bytes ProgramFields::times(const Bytes& count, std::int64_t width) {
+  const auto wide = [&](std::uint64_t n) { return bytes({static_cast<std::int64_t>(n), width}); };
+  if (!count.isOpen)
+    return wide(count.withOne);
+  const Bytes all = Bytes::open(wide(count.withOne), wide(count.more));
+  ofItem(static_cast<std::int64_t>(std::max(all.withOne, all.more)));
+  return all;
 }
 
 std::uint64_t ProgramFields::reach(std::int64_t offset, std::span<const Extent> extents,

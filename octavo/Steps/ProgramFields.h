@@ -9,6 +9,7 @@
 #include "octavo/Numerics/QuantizeOptions.h"
 #include "octavo/Steps/Program.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -25,6 +26,26 @@ namespace octavo::steps {
 /// Part of an array: `count` places that lie `stride` apart, in elements.
 struct Extent {
   std::int64_t count, stride;
+};
+
+/// Bytes of a run. Where they are open there are none without items, and as many as with one item
+/// and `more` for each further one.
+struct Bytes {
+  std::uint64_t withOne = 0, more = 0;
+  bool isOpen = false;
+
+  Bytes() = default;
+  Bytes(std::uint64_t fixed) : withOne(fixed) {}
+  static Bytes open(std::uint64_t withOne, std::uint64_t more) {
+    Bytes bytes(withOne);
+    bytes.more = more;
+    bytes.isOpen = true;
+    return bytes;
+  }
+  /// Of what lies `count` times where so many rows do.
+  static Bytes of(const Rows& rows, std::uint64_t all) {
+    return rows.isOpen ? open(all, all) : all;
+  }
 };
 
 class ProgramFields {
@@ -81,8 +102,7 @@ public:
       field(*item);
   }
 
-  /// Those of a program that runs on any number of items have no form in a file.
-  virtual void rows(Rows& rows, std::int64_t least = 0) { number(rows.count, least); }
+  virtual void rows(Rows& rows, std::int64_t least = 0);
   virtual void batch(std::vector<kernels::BatchOffsets>& offsets, bool& isOpen,
                      kernels::BatchOffsets& item);
   /// A number for those who look into a program, which no run depends on.
@@ -100,16 +120,18 @@ public:
   void plan(kernels::ProductPlan& plan);
 
   /// A slot that has memory for so many bytes, in a chain for all of its rows.
-  void slot(Slot& slot, std::uint64_t bytes, Access access) {
+  void slot(Slot& slot, Bytes bytes, Access access) {
     number(slot);
     require(slot, bytes, access);
   }
   /// The two parts of it.
   void number(Slot& slot);
-  void require(Slot slot, std::uint64_t bytes, Access access);
+  void require(Slot slot, Bytes bytes, Access access);
   /// The same, whatever memory it has: that of kernels, whose code knows it.
   void slotOfKernel(Slot& slot);
-  void place(Place& place, Access access);
+  /// Of one item, or of as many as a run has.
+  enum class Items : bool { One, Any };
+  void place(Place& place, Access access, Items items = Items::One);
   /// Two slots whose memory changes places.
   void swapped(Slot a, Slot b);
   /// Of Frame::values, Frame::rights and Worker::packed.
@@ -117,9 +139,8 @@ public:
   void right(int& number);
   void packed(int& number);
   /// Notes, or requires, what left operands are packed for: so many, of so many rows each.
-  void packs(int number, const kernels::ProductPlan& plan, std::int64_t count, std::int64_t rows);
-  void needsPacked(int number, const kernels::ProductPlan& plan, std::int64_t count,
-                   std::int64_t rows);
+  void packs(int number, const kernels::ProductPlan& plan, Rows count, Rows rows);
+  void needsPacked(int number, const kernels::ProductPlan& plan, Rows count, Rows rows);
   /// Notes the scaled tensor that a step makes among the values: in one place, always of one type.
   void makes(int value, const numerics::ScaledType& type, const std::vector<std::int64_t>& shape);
   struct Scaled {
@@ -137,7 +158,7 @@ public:
   void steps(Sequence& sequence);
 
   /// Slots of the chain whose links come next, with memory for one range each; then none.
-  void beginChain(std::span<const Slot> slots, std::int64_t rows);
+  void beginChain(std::span<const Slot> slots, Rows rows);
   void endChain();
 
   /// Whether the slot's value is the same in every run, and its products are packed beforehand.
@@ -154,9 +175,16 @@ public:
 
   /// The product, or nothing beyond kMost: a size that nothing has.
   std::uint64_t bytes(std::initializer_list<std::int64_t> factors);
+  /// Of so many for each row.
+  Bytes bytes(Rows rows, std::initializer_list<std::int64_t> factors);
+  /// Of so many of `width` bytes.
+  Bytes times(const Bytes& count, std::int64_t width);
   /// Bytes of an array from the memory's beginning to its last element, which lies so many elements
   /// of `width` bytes after the first; what lies before the beginning is an error.
   std::uint64_t reach(std::int64_t offset, std::span<const Extent> extents, std::int64_t width);
+  /// Notes something that a run has as many of for each item, which its items must not make more
+  /// than kMost.
+  void ofItem(std::int64_t count) { largestOfItem = std::max(largestOfItem, count); }
 
 protected:
   Program& program() { return of; }
@@ -168,6 +196,8 @@ protected:
   virtual void use(std::size_t constant) = 0;
   /// The same of a value.
   virtual void useValue(int number) = 0;
+  /// Of whatever is open, as long as all of it can be counted.
+  std::int64_t mostItemsOfRun() const { return std::min(kMostItems, kMost / largestOfItem); }
 
 private:
   /// Null where something is wrong.
@@ -176,11 +206,13 @@ private:
   Program& of;
   std::optional<std::string> problem;
   int depth = 0; ///< of sequences within sequences
+  std::int64_t largestOfItem = 1;
   std::vector<int> chainSlots;
-  std::int64_t chainRows = 0;
+  Rows chainRows;
   struct Packed {
     kernels::OperandFormat left, right;
-    std::int64_t depth, count, rows;
+    std::int64_t depth;
+    Rows count, rows;
   };
   std::map<int, Packed> lefts;
   std::map<int, Scaled> scaled;

@@ -26,7 +26,13 @@ public:
   void whole() {
     Program& all = program();
     number(all.operations);
+    number(all.items.least, 0, kMostItems);
+    number(all.items.most, all.items.least, kMostItems);
     number(all.arenaBytes);
+    number(all.itemBytes);
+    ofItem(static_cast<std::int64_t>(all.itemBytes));
+    if (all.arenaBytes % kSlotAlignment != 0 || all.itemBytes % kSlotAlignment != 0)
+      fail("memory that does not end where slots may begin");
     // Each stands somewhere in what follows.
     const auto most = static_cast<int>(std::min(kMostValues, mostItems()));
     for (int* count : {&all.valueCount, &all.packedCount, &all.rightCount})
@@ -41,7 +47,7 @@ public:
     constants();
     values();
     const auto tensor = [&](Place& place, const char* what) {
-      this->place(place, Access::Read);
+      this->place(place, Access::Read, Items::Any);
       if (!place.memory)
         fail(fmt::format("{} is no tensor", what));
     };
@@ -65,6 +71,7 @@ public:
     for (BoundValue& value : all.values)
       if (usedValues.contains(value.number) && !failed())
         boundValue(value);
+    all.items.most = std::min(all.items.most, mostItemsOfRun());
   }
 
 protected:
@@ -128,14 +135,25 @@ private:
   void slotUse(SlotUse& slot) {
     choice(slot.kind, SlotUse::Kind::Range);
     number(slot.bytes);
+    truth(slot.isOpen);
     number(slot.index, 0, kMostValues);
     number(slot.result, 0, kMostValues);
     number(slot.offset);
     for (int* when : {&slot.first, &slot.last})
       number(*when, 0, std::numeric_limits<int>::max());
+    if (slot.isOpen)
+      ofItem(static_cast<std::int64_t>(slot.bytes));
+    if (slot.isOpen && (slot.kind == SlotUse::Kind::Constant || slot.kind == SlotUse::Kind::Range))
+      fail("a slot of items where there are none");
+    const std::size_t all = slot.isOpen ? program().itemBytes : program().arenaBytes;
     if (slot.kind == SlotUse::Kind::Arena &&
-        (slot.offset + slot.bytes > program().arenaBytes || slot.offset % kSlotAlignment != 0))
+        (slot.offset + slot.bytes > all || slot.offset % kSlotAlignment != 0))
       fail("a slot beyond the memory of its program");
+  }
+
+  /// Whether the items make as much of both.
+  bool areOpen(const SlotUse& slot, const Place& place) const {
+    return slot.isOpen == (place.memory->openAxis >= 0) || bytesOf(place) == 0;
   }
 
   void donation(Program::Donation& donation) {
@@ -148,7 +166,9 @@ private:
     const bool isThere =
         donation.argument < all.arguments.size() && donation.result < all.results.size();
     if (!isThere ||
-        bytesOf(all.arguments[donation.argument]) != bytesOf(all.results[donation.result]))
+        bytesOf(all.arguments[donation.argument]) != bytesOf(all.results[donation.result]) ||
+        (all.arguments[donation.argument].memory->openAxis < 0) !=
+            (all.results[donation.result].memory->openAxis < 0))
       fail("an argument that is donated to another result than it fits");
   }
 
@@ -158,7 +178,8 @@ private:
     const SlotUse& slot = all.slots[static_cast<std::size_t>(number)];
     const auto has = [&](const std::vector<Place>& places, int index) {
       return static_cast<std::size_t>(index) < places.size() &&
-             bytesOf(places[static_cast<std::size_t>(index)]) >= slot.bytes;
+             bytesOf(places[static_cast<std::size_t>(index)]) >= slot.bytes &&
+             areOpen(slot, places[static_cast<std::size_t>(index)]);
     };
     bool fits = true;
     switch (slot.kind) {
@@ -193,7 +214,7 @@ private:
     bool isDonated = slot.kind == SlotUse::Kind::Donated && slot.result == number;
     if (isDonated) {
       const Place& argument = all.arguments[static_cast<std::size_t>(slot.index)];
-      isDonated = bytesOf(argument) == bytesOf(result);
+      isDonated = bytesOf(argument) == bytesOf(result) && areOpen(slot, result);
     }
     if (!isOwn && !isDonated)
       fail(fmt::format("result {} is written by nothing", number));

@@ -25,6 +25,8 @@ public:
   tl::expected<std::vector<Value>, std::string> run(std::vector<Value> arguments, const Host& host,
                                                     execution::ResultMemory memory);
   Outcome runInto(std::span<Value> arguments, const Host& host, execution::ResultMemory memory);
+  /// How many items the arguments are, 1 where the program leaves nothing open.
+  std::int64_t itemsOf(std::span<const Value> arguments) const;
   bool takesUnread(std::size_t argument) const;
   Outcome bind(std::size_t argument, const Value& value) const;
 
@@ -46,8 +48,6 @@ private:
   };
 
   static Memory allocate(std::size_t bytes);
-  /// How many items the arguments are, 1 where the program leaves nothing open.
-  std::int64_t itemsOf(std::span<const Value> arguments) const;
   tl::expected<std::unique_ptr<Workspace>, std::string> workspace(std::int64_t items);
   /// Whether a run is right where the memory of a result is an argument's.
   bool canOverwrite(std::size_t argument, std::size_t result) const;

@@ -55,17 +55,64 @@ void matricesOf(ProgramFields& fields, Matrices& matrices) {
   fields.truth(matrices.shareScales);
 }
 
+/// So many rows of so many matrices each.
+Rows allRows(ProgramFields& fields, const Rows& matrices, const Rows& rows) {
+  if (matrices.isOpen && rows.isOpen)
+    fields.fail("matrices of items, of as many rows");
+  return {.count = static_cast<std::int64_t>(fields.bytes({matrices.count, rows.count})),
+          .isOpen = matrices.isOpen || rows.isOpen};
+}
+
 /// Elements and scales of matrices [rows, depth] of a product's side.
 struct SideSizes {
-  std::uint64_t elements, scales;
+  Bytes elements, scales;
 };
 SideSizes sizesOf(ProgramFields& fields, const kernels::OperandFormat& side,
-                  const Matrices& matrices, std::int64_t rows, std::int64_t depth) {
-  const auto grid = gridOf(side, rows, depth);
-  const std::int64_t count = matrices.count.count;
-  return {fields.bytes({count, rows, depth}),
-          fields.bytes(
-              {matrices.shareScales ? std::min<std::int64_t>(1, count) : count, grid[0], grid[1]})};
+                  const Matrices& matrices, const Rows& rows, std::int64_t depth) {
+  const auto grid = gridOf(side, rows.count, depth);
+  // One block of all rows is one of any number of them; of others, those of an item are enough for
+  // each.
+  const Rows blocks{.count = grid[0], .isOpen = rows.isOpen && side.across != format::kWholeAxis};
+  const Rows count = matrices.shareScales
+                         ? Rows{.count = std::min<std::int64_t>(1, matrices.count.count)}
+                         : matrices.count;
+  return {fields.bytes(allRows(fields, matrices.count, rows), {depth}),
+          fields.bytes(allRows(fields, count, blocks), {grid[1]})};
+}
+
+/// A side of a step's products, or their result, in elements.
+struct Reached {
+  std::int64_t offset;
+  std::span<const Extent> extents;                   ///< of each
+  std::ptrdiff_t kernels::BatchOffsets::* ofProduct; ///< from the offset on
+  bool hasRows;                                      ///< the first extent is the step's rows
+};
+
+/// The bytes of elements of so many that products reach.
+Bytes reach(ProgramFields& fields, const Reached& side, const Rows& rows,
+            const MatrixProductStep::Batch& batch, std::int64_t width) {
+  std::ptrdiff_t far = 0;
+  for (const kernels::BatchOffsets& offsets : batch.offsets)
+    far = std::max(far, offsets.*side.ofProduct);
+  // The first must not begin before its memory.
+  fields.reach(side.offset, side.extents, width);
+  const std::uint64_t one = fields.reach(side.offset + far, side.extents, width);
+  if (!batch.isOpen && !(rows.isOpen && side.hasRows))
+    return one;
+  // What each further item reaches beyond the ones before.
+  const Extent& row = side.extents.front();
+  const std::uint64_t more = batch.isOpen ? fields.bytes({batch.item.*side.ofProduct, width})
+                                          : fields.bytes({row.count, row.stride, width});
+  fields.ofItem(static_cast<std::int64_t>(std::max(one, more)));
+  return Bytes::open(one, more);
+}
+
+void checkBatch(ProgramFields& fields, const Rows& rows, std::int64_t leftStride,
+                const MatrixProductStep::Batch& batch) {
+  if (batch.offsets.empty())
+    fields.fail("a product of no batch");
+  if (rows.isOpen && (leftStride < 0 || batch.isOpen))
+    fields.fail("a product of items that lie the wrong way round, or twice");
 }
 
 } // namespace
@@ -146,25 +193,23 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   const std::int64_t width = plainType == kernels::PlainType::F32    ? kF32
                              : plainType == kernels::PlainType::Bf16 ? 2
                                                                      : 1;
-  std::ptrdiff_t farLeft = 0, farRight = 0, farC = 0;
-  for (const kernels::BatchOffsets& offsets : batch.offsets) {
-    farLeft = std::max(farLeft, offsets.left);
-    farRight = std::max(farRight, offsets.right);
-    farC = std::max(farC, offsets.c);
-  }
+  const std::int64_t rightWidth = right.codes != nullptr ? 1 : width;
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
   const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
   const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
-  // Each side by itself must not begin before its memory.
-  fields.reach(left.offset, ofLeft, width);
-  const std::int64_t rightWidth = right.codes != nullptr ? 1 : width;
-  fields.reach(right.offset, ofRight, rightWidth);
-  fields.slot(left.slot, fields.reach(left.offset + farLeft, ofLeft, width), Access::Read);
-  fields.slot(result, fields.reach(farC, ofC, kF32), Access::Write);
-  if (batch.offsets.empty() || (!batch.isOne() && right.codes != nullptr) ||
-      (batch.isOne() && (farLeft != 0 || farRight != 0 || farC != 0)))
-    fields.fail("a product of no batch");
+  checkBatch(fields, rows, left.stride, batch);
+  if (!batch.isOne() && right.codes != nullptr)
+    fields.fail("products of codes in a batch");
+  fields.slot(
+      left.slot,
+      reach(fields, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows, batch, width),
+      Access::Read);
+  fields.slot(result, reach(fields, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, kF32),
+              Access::Write);
   fields.number(right.slot);
+  const Bytes ofRightSide =
+      reach(fields, {right.offset, ofRight, &kernels::BatchOffsets::right, false}, rows, batch,
+            rightWidth);
   if (batch.isOne() && fields.isConstant(right.slot)) {
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const kernels::PackedMatrix>(
@@ -172,8 +217,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
     fields.matrix(ahead, plainType, depth, columns);
     return;
   }
-  fields.require(right.slot, fields.reach(right.offset + farRight, ofRight, rightWidth),
-                 Access::Read);
+  fields.require(right.slot, ofRightSide, Access::Read);
 }
 
 void ComplexProductStep::productFields(ProgramFields& fields) {
@@ -185,22 +229,21 @@ void ComplexProductStep::productFields(ProgramFields& fields) {
     for (std::int64_t* value : {&side->offset, &side->stride, &side->depthStride})
       stride(fields, *value);
   fields.batch(batch.offsets, batch.isOpen, batch.item);
-  if (batch.offsets.empty())
-    return fields.fail("a product of no batch");
   const std::int64_t width = isF64 ? 16 : 8;
-  kernels::BatchOffsets far = {0, 0, 0};
-  for (const kernels::BatchOffsets& offsets : batch.offsets)
-    far = {std::max(far.left, offsets.left), std::max(far.right, offsets.right),
-           std::max(far.c, offsets.c)};
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, left.depthStride}};
   const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
   const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
-  // Each side by itself must not begin before its memory.
-  fields.reach(left.offset, ofLeft, width);
-  fields.reach(right.offset, ofRight, width);
-  fields.slot(left.slot, fields.reach(left.offset + far.left, ofLeft, width), Access::Read);
-  fields.slot(right.slot, fields.reach(right.offset + far.right, ofRight, width), Access::Read);
-  fields.slot(result, fields.reach(far.c, ofC, width), Access::Write);
+  checkBatch(fields, rows, left.stride, batch);
+  fields.slot(
+      left.slot,
+      reach(fields, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows, batch, width),
+      Access::Read);
+  fields.slot(right.slot,
+              reach(fields, {right.offset, ofRight, &kernels::BatchOffsets::right, false}, rows,
+                    batch, width),
+              Access::Read);
+  fields.slot(result, reach(fields, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, width),
+              Access::Write);
 }
 
 void PackStep::fields(ProgramFields& fields) {
@@ -210,24 +253,23 @@ void PackStep::fields(ProgramFields& fields) {
     fields.fail("activations of a format that they are not packed in");
   matricesOf(fields, matrices);
   fields.rows(rows);
-  fields.slot(from, fields.bytes({matrices.count.count, rows.count, plan.depth, kF32}),
+  fields.slot(from, fields.bytes(allRows(fields, matrices.count, rows), {plan.depth, kF32}),
               Access::Read);
   fields.packed(packed);
-  fields.packs(packed, plan, matrices.count.count, rows.count);
+  fields.packs(packed, plan, matrices.count, rows);
 }
 
 /// Parts of so many elements and scales. Without an access, what lies in the slots is not what is
 /// read.
-static void partsOf(ProgramFields& fields, PartSlots& slots, std::uint64_t elements,
-                    std::uint64_t scales, const format::ElementFormat& scale,
-                    std::optional<Access> access) {
-  const auto slot = [&](Slot& slot, std::uint64_t bytes) {
+static void partsOf(ProgramFields& fields, PartSlots& slots, const SideSizes& sizes,
+                    const format::ElementFormat& scale, std::optional<Access> access) {
+  const auto slot = [&](Slot& slot, const Bytes& bytes) {
     fields.number(slot);
     if (access)
       fields.require(slot, bytes, *access);
   };
-  slot(slots.elements, elements);
-  slot(slots.scales, fields.bytes({static_cast<std::int64_t>(scales), scale.bytes()}));
+  slot(slots.elements, sizes.elements);
+  slot(slots.scales, fields.times(sizes.scales, scale.bytes()));
   fields.maybe(slots.outer, [&](Slot& outer) { slot(outer, sizeof(float)); });
 }
 
@@ -238,9 +280,10 @@ static void partsOf(ProgramFields& fields, ScaledParts& parts, Access access) {
     fields.fail("a scaled type of other axes than its tensor's");
   if (fields.failed())
     return;
-  partsOf(fields, parts.slots, bytesOf(fields, parts.shape, 1),
-          bytesOf(fields, format::scaleShape(parts.shape, parts.type.block), 1), *parts.type.scale,
-          access);
+  partsOf(fields, parts.slots,
+          {bytesOf(fields, parts.shape, 1),
+           bytesOf(fields, format::scaleShape(parts.shape, parts.type.block), 1)},
+          *parts.type.scale, access);
 }
 
 /// Whether a scaled tensor is the matrices of a product's side, as they lie or turned.
@@ -250,8 +293,8 @@ static bool isSideOf(const kernels::OperandFormat& side, const SideSizes& sizes,
     return static_cast<std::uint64_t>(numerics::elementCount(shape));
   };
   return tensor.type.element == side.element && tensor.type.scale == side.scale &&
-         count(tensor.shape) == sizes.elements &&
-         count(format::scaleShape(tensor.shape, tensor.type.block)) == sizes.scales;
+         !sizes.elements.isOpen && count(tensor.shape) == sizes.elements.withOne &&
+         count(format::scaleShape(tensor.shape, tensor.type.block)) == sizes.scales.withOne;
 }
 
 void ScaledProductStep::productFields(ProgramFields& fields) {
@@ -261,9 +304,9 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.number(columns);
   fields.truth(isTransposed);
   fields.packed(packed);
-  fields.needsPacked(packed, plan, matrices.count.count, rows.count);
+  fields.needsPacked(packed, plan, matrices.count, rows);
   fields.right(number);
-  fields.slot(result, fields.bytes({matrices.count.count, rows.count, columns, kF32}),
+  fields.slot(result, fields.bytes(allRows(fields, matrices.count, rows), {columns, kF32}),
               Access::Write);
   bool isParts = std::holds_alternative<PartSlots>(weight);
   fields.truth(isParts);
@@ -280,9 +323,9 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.truth(isAhead);
   if (fields.failed())
     return;
-  const SideSizes sizes = sizesOf(fields, plan.right, matrices, columns, plan.depth);
+  const SideSizes sizes = sizesOf(fields, plan.right, matrices, {.count = columns}, plan.depth);
   if (parts != nullptr)
-    partsOf(fields, *parts, sizes.elements, sizes.scales, *plan.right.scale,
+    partsOf(fields, *parts, sizes, *plan.right.scale,
             isAhead ? std::nullopt : std::optional(Access::Read));
   else
     fields.value(std::get<int>(weight));
@@ -290,6 +333,8 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
     return;
   if (fields.isTrusted())
     return;
+  if (isAhead && matrices.count.isOpen)
+    return fields.fail("packed weights of a batch that is open");
   if (isAhead) {
     if (frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const Packed>(
@@ -399,8 +444,8 @@ void ChainStep::fields(ProgramFields& fields) {
       fields.fail("a slot beyond the memory of its chain");
     own.push_back(each.slot);
   });
-  fields.bytes({static_cast<std::int64_t>(bytesOfRow), rows.count});
-  fields.beginChain(own, rows.count);
+  fields.bytes(rows, {static_cast<std::int64_t>(bytesOfRow)});
+  fields.beginChain(own, rows);
   fields.steps(all);
   fields.endChain();
   if (!fields.isReading())
@@ -465,7 +510,7 @@ void CholeskyStep::fields(ProgramFields& fields) {
   fields.truth(isLower);
   fields.rows(count);
   fields.number(n);
-  const std::uint64_t bytes = fields.bytes({count.count, n, n, numbers.bytes()});
+  const Bytes bytes = fields.bytes(count, {n, n, numbers.bytes()});
   fields.slot(from, bytes, Access::Read);
   fields.slot(to, bytes, Access::Write);
 }
@@ -478,8 +523,8 @@ void TriangularSolveStep::fields(ProgramFields& fields) {
   fields.rows(count);
   fields.number(n);
   fields.number(others);
-  const std::uint64_t bytes = fields.bytes({count.count, n, others, numbers.bytes()});
-  fields.slot(a, fields.bytes({count.count, n, n, numbers.bytes()}), Access::Read);
+  const Bytes bytes = fields.bytes(count, {n, others, numbers.bytes()});
+  fields.slot(a, fields.bytes(count, {n, n, numbers.bytes()}), Access::Read);
   fields.slot(b, bytes, Access::Read);
   fields.slot(x, bytes, Access::Write);
 }
@@ -495,7 +540,7 @@ void FourierStep::fields(ProgramFields& fields) {
   half.back() = half.back() == 0 ? 0 : half.back() / 2 + 1;
   const std::int64_t part = isF64 ? 8 : 4;
   const auto bytes = [&](const std::vector<std::int64_t>& shape, std::int64_t width) {
-    return fields.bytes({count.count, static_cast<std::int64_t>(bytesOf(fields, shape, width))});
+    return fields.bytes(count, {static_cast<std::int64_t>(bytesOf(fields, shape, width))});
   };
   const bool isRealThere = kind == Kind::RealForward, isRealHere = kind == Kind::RealInverse;
   fields.slot(from,
@@ -504,10 +549,9 @@ void FourierStep::fields(ProgramFields& fields) {
   fields.slot(to, isRealHere ? bytes(lengths, part) : bytes(isRealThere ? half : lengths, 2 * part),
               Access::Write);
   if (lengths.size() > 1)
-    fields.slot(
-        wide,
-        fields.bytes({count.count, static_cast<std::int64_t>(wideBytes(kind, isF64, lengths))}),
-        Access::Write);
+    fields.slot(wide,
+                fields.bytes(count, {static_cast<std::int64_t>(wideBytes(kind, isF64, lengths))}),
+                Access::Write);
 }
 
 void CopyStep::fields(ProgramFields& fields) {
@@ -563,9 +607,10 @@ void PackStoredStep::fields(ProgramFields& fields) {
   if (fields.failed())
     return;
   if (plan.left.scale == nullptr ||
-      !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, rows, plan.depth), *made))
+      !isSideOf(plan.left, sizesOf(fields, plan.left, matrices, {.count = rows}, plan.depth),
+                *made))
     return fields.fail("a product of a scaled tensor of another form");
-  fields.packs(packed, plan, matrices.count.count, rows);
+  fields.packs(packed, plan, matrices.count, {.count = rows});
 }
 
 void PackPartsStep::fields(ProgramFields& fields) {
@@ -577,9 +622,9 @@ void PackPartsStep::fields(ProgramFields& fields) {
     return;
   if (plan.left.scale == nullptr)
     return fields.fail("a product of a scaled tensor of another form");
-  const SideSizes sizes = sizesOf(fields, plan.left, matrices, rows.count, plan.depth);
-  partsOf(fields, from, sizes.elements, sizes.scales, *plan.left.scale, Access::Read);
-  fields.packs(packed, plan, matrices.count.count, rows.count);
+  const SideSizes sizes = sizesOf(fields, plan.left, matrices, rows, plan.depth);
+  partsOf(fields, from, sizes, *plan.left.scale, Access::Read);
+  fields.packs(packed, plan, matrices.count, rows);
 }
 
 void FromPartsStep::fields(ProgramFields& fields) {

@@ -25,9 +25,9 @@ class Loaded : public CalledProgram {
 public:
   explicit Loaded(std::unique_ptr<LoadedProgram> loaded) : program(std::move(loaded)) {
     for (const LoadedProgram::Tensor& tensor : program->arguments())
-      taken.push_back({.name = tensor.name, .shape = tensor.shape, .type = tensor.type});
+      taken.push_back({.name = tensor.name, .shape = openShape(tensor), .type = tensor.type});
     for (const LoadedProgram::Tensor& tensor : program->results())
-      given.push_back({tensor.name, tensor.type, tensor.shape});
+      given.push_back({tensor.name, tensor.type, openShape(tensor)});
   }
 
   const std::string& name() const override { return program->function(); }
@@ -38,8 +38,13 @@ public:
     return program->isDonated(argument, result);
   }
   tl::expected<std::vector<runtime::Result>, std::string>
-  prepare(std::span<const Value> /*values*/) override {
-    return given;
+  prepare(std::span<const Value> values) override {
+    return program->itemsOf(values).map([&](std::int64_t items) {
+      std::vector<runtime::Result> results;
+      for (const LoadedProgram::Tensor& tensor : program->results())
+        results.push_back({tensor.name, tensor.type, tensor.shapeOf(items)});
+      return results;
+    });
   }
   tl::expected<void, std::string> run(std::vector<Value> values, const execution::Host& host,
                                       execution::ResultMemory memory) override {
@@ -47,6 +52,13 @@ public:
   }
 
 private:
+  static std::vector<std::int64_t> openShape(const LoadedProgram::Tensor& tensor) {
+    std::vector<std::int64_t> shape = tensor.shape;
+    if (tensor.itemsAxis >= 0)
+      shape[static_cast<std::size_t>(tensor.itemsAxis)] = runtime::kUnknownExtent;
+    return shape;
+  }
+
   std::unique_ptr<LoadedProgram> program;
   std::vector<runtime::Argument> taken;
   std::vector<runtime::Result> given;

@@ -28,8 +28,7 @@ public:
   void rows(Rows& rows, std::int64_t /*least*/) override {
     if (rows.count != 0 && rows.count % items == 0)
       rows = {rows.count / items, true};
-    keep(rows.count);
-    keep(rows.isOpen ? 1 : 0);
+    ProgramFields::rows(rows);
   }
   void batch(std::vector<kernels::BatchOffsets>& offsets, bool& isOpen,
              kernels::BatchOffsets& item) override {
@@ -49,8 +48,6 @@ public:
         offsets.resize(size);
     }
     ProgramFields::batch(offsets, isOpen, item);
-    for (const std::int64_t each : {std::int64_t{isOpen}, item.left, item.right, item.c})
-      keep(each);
   }
   void estimate(double& value) override { estimates.push_back(&value); }
   void section(kernels::PackedBytes& /*bytes*/, std::size_t /*least*/) override {}
@@ -59,7 +56,6 @@ public:
   std::vector<double*> estimates;
 
 private:
-  void keep(std::int64_t number) { kept.push_back(static_cast<std::uint64_t>(number)); }
   void word(std::uint64_t& bits) override { kept.push_back(bits); }
   void characters(std::string& text, std::size_t count) override {
     kept.insert(kept.end(), text.begin(), text.begin() + static_cast<std::ptrdiff_t>(count));

@@ -191,23 +191,36 @@ def test_assertions_hold_for_each_number():
     program = octavo.compile(jax.export.export(jax.jit(mlp))(jax.ShapeDtypeStruct(shape, F32)))
     for items in (3, 64, 5):
         program(drawn(items, "16", F32))
+        assert program.explain()["open_extents"] == "any number of items"
     with pytest.raises(octavo.ProgramError, match="64"):
         program(drawn(65, "16", F32))
     program(drawn(6, "16", F32))
 
 
 def test_what_reads_fixed_items_is_not_for_fewer():
-    program = octavo.compile("""func.func @main(%x: tensor<?x4xf32>) -> tensor<3x4xf32> {
+    text = """func.func @main(%x: tensor<?x4xf32>) -> tensor<3x4xf32> {
   %0 = stablehlo.slice %x [0:3, 0:4] : (tensor<?x4xf32>) -> tensor<3x4xf32>
   %1 = stablehlo.negate %0 : tensor<3x4xf32>
   return %1 : tensor<3x4xf32>
 }
-""")
+"""
+    program = octavo.compile(text)
     for items in (5, 3, 4):
         x = drawn(items, "4", F32)
         assert_bits(program(x), -x[:3])
         with pytest.raises(octavo.ProgramError, match="slice"):
             program(drawn(2, "4", F32))
+    asserted = octavo.compile(text.replace("  %0", """  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %p = stablehlo.compare GE, %n, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%p, %n) {api_version = 2 : i32, error_message = "b >= 3, found {0}", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  %0""", 1))
+    for items in (5, 3):
+        x = drawn(items, "4", F32)
+        assert_bits(asserted(x), -x[:3])
+        assert asserted.explain()["open_extents"] == "any number of items"
+    with pytest.raises(octavo.ProgramError, match="b >= 3, found 2"):
+        asserted(drawn(2, "4", F32))
 
 
 def test_results_in_the_callers_memory():

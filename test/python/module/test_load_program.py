@@ -173,6 +173,55 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{
     assert len(os.listdir("/proc/self/fd")) == opened
 
 
+def test_any_number_of_items(tmp_path):
+    """A program that JAX exports with an open batch, which asserts that there is an item, and at most 1099."""
+    jax = pytest.importorskip("jax")
+
+    def function(x, y):
+        hidden = jax.numpy.maximum(x @ W, 0) + y
+        return jax.nn.softmax(hidden), hidden.reshape(-1)
+
+    b, = jax.export.symbolic_shape("b", constraints=["b <= 1099"])
+    exported = jax.export.export(jax.jit(function))(jax.ShapeDtypeStruct((b, 64), np.float32),
+                                                    jax.ShapeDtypeStruct((b, 16), np.float32))
+    program = octavo.load_program(compiled(tmp_path, exported.mlir_module()))
+    assert [each.shape for each in program.arguments] == [(None, 64), (None, 16)]
+    assert [each.shape for each in program.results] == [(None, 16), (None,)]
+    reference = octavo.compile(exported, backend="reference")
+    same = octavo.compile(exported)
+    for items in (1, 2, 7, 1009, 2):
+        drawn = np.random.default_rng(items)
+        x, y = drawn.integers(-3, 4, (items, 64)).astype(np.float32), drawn.standard_normal((items, 16), np.float32)
+        found = program(x, y)
+        for each, wanted, near in zip(found, same(x, y), reference(x, y), strict=True):
+            np.testing.assert_array_equal(each, wanted)
+            np.testing.assert_allclose(each, near, rtol=1e-4, atol=1e-5)
+        assert same.explain()["open_extents"] == "any number of items"
+        out = np.empty((items, 16), np.float32), np.empty(items * 16, np.float32)
+        assert program(x, y, out=out)[1] is out[1]
+        np.testing.assert_array_equal(out[1], found[1])
+        with pytest.raises(octavo.ShapeError):
+            program(x, y, out=(np.empty((items + 1, 16), np.float32), out[1]))
+    with pytest.raises(octavo.ProgramError, match=r'not of one number of items: ".*" has 3 along axis 0, ".*" is of 2'):
+        program(np.zeros((2, 64), np.float32), np.zeros((3, 16), np.float32))
+    for items in (0, 1100):
+        with pytest.raises(octavo.ProgramError, match=f"@main takes 1 to 1099 items, and {items} were given"):
+            program(np.zeros((items, 64), np.float32), np.zeros((items, 16), np.float32))
+    with pytest.raises(octavo.ShapeError, match="expected"):
+        program(np.zeros((2, 63), np.float32), np.zeros((2, 16), np.float32))
+
+
+def test_numbers_of_items_at_once(tmp_path):
+    program = octavo.load_program(compiled(tmp_path, PROGRAM.replace("tensor<4x", "tensor<?x")))
+    given = {items: np.random.default_rng(items).standard_normal((items, 64), np.float32) for items in (1, 5, 64, 200)}
+    expected = {items: program(x, n=1, w=W)[0] for items, x in given.items()}
+    for items, x in given.items():
+        np.testing.assert_allclose(expected[items], np.tanh(x.astype(np.float64) @ W), atol=1e-5)
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        for items, found in threads.map(lambda items: (items, program(given[items], n=1, w=W)[0]), [*given] * 50):
+            np.testing.assert_array_equal(found, expected[items])
+
+
 def test_no_compiler_is_loaded(folder):
     """Neither MLIR nor LLVM is in the process that loads and calls a program."""
     code = ("import octavo, numpy, sys\n"
