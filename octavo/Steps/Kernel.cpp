@@ -35,7 +35,7 @@ Outcome UpdateStep::run(Frame& frame) const {
   for (const std::int64_t extent : shape)
     bytes *= extent;
   if (operand.number != result.number && bytes != 0)
-    std::memcpy(target, frame.at(operand), static_cast<std::size_t>(bytes));
+    std::memmove(target, frame.at(operand), static_cast<std::size_t>(bytes));
   std::int64_t offset = 0, stride = elementBytes;
   for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
     const Start& given = starts[axis];

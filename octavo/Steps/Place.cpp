@@ -40,7 +40,7 @@ void copy(Frame& frame, const Place& from, const Place& to) {
   if (!from.memory)
     frame.values[target] = frame.values[source];
   else if (frame.whole.memory[target] != frame.whole.memory[source] && bytesOf(from) != 0)
-    std::memcpy(frame.whole.memory[target], frame.whole.memory[source], bytesOf(from));
+    std::memmove(frame.whole.memory[target], frame.whole.memory[source], bytesOf(from));
 }
 
 StepFacts CopyStep::facts() const {

@@ -218,7 +218,9 @@ void ProgramFields::scaledType(numerics::ScaledType& type) {
   format(type.scale);
   list(type.block, kMostRank, [&](std::int64_t& extent) { number(extent, 1); });
   truth(type.hasOuterScale);
-  if (type.element == nullptr || type.scale == nullptr || !type.element->isNarrow())
+  if (type.element == nullptr || type.scale == nullptr || !type.element->isNarrow() ||
+      !type.element->hasZero() || !type.scale->hasNan() || type.scale->width() > 32 ||
+      (type.hasOuterScale && !type.scale->isNarrow()))
     fail("a scaled type of formats that do not scale one another");
 }
 
@@ -289,12 +291,10 @@ void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
   const SlotUse* use = useOf(slot);
   if (use == nullptr)
     return;
-  Bytes room = Bytes::of({.count = 1, .isOpen = use->isOpen}, use->bytes);
-  if (use->kind == SlotUse::Kind::Range) {
-    if (std::ranges::find(chainSlots, slot.number) == chainSlots.end())
-      return fail(fmt::format("slot {} is another chain's", slot.number));
-    room = this->bytes(chainRows, {static_cast<std::int64_t>(use->bytes)});
-  }
+  if (use->kind == SlotUse::Kind::Range)
+    return fail(
+        fmt::format("slot {} has memory for rows of a chain, and is used as a whole", slot.number));
+  const Bytes room = Bytes::of({.count = 1, .isOpen = use->isOpen}, use->bytes);
   if (bytes.withOne > room.withOne)
     fail(
         fmt::format("slot {} has {} bytes, {} are used", slot.number, room.withOne, bytes.withOne));
@@ -311,13 +311,39 @@ void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
     this->use(static_cast<std::size_t>(use->index));
 }
 
+bool ProgramFields::isRange(Slot slot) const {
+  const SlotUse* use = useOf(slot);
+  return use != nullptr && use->kind == SlotUse::Kind::Range;
+}
+
+std::int64_t ProgramFields::bytesInEach(Slot slot) {
+  if (failed())
+    return 0;
+  if (!chainSlots.contains(slot.number))
+    fail(fmt::format("slot {} is another chain's", slot.number));
+  return static_cast<std::int64_t>(of.slots[static_cast<std::size_t>(slot.number)].bytes);
+}
+
+void ProgramFields::requireInEach(Slot slot, const Rows& rows, std::int64_t bytesOfRow) {
+  const auto room = static_cast<std::uint64_t>(bytesInEach(slot));
+  if (const std::uint64_t used = bytes({rowsInEach(rows), bytesOfRow}); used != room)
+    fail(fmt::format("slot {} has {} bytes for each row of its chain, {} are used", slot.number,
+                     room, used));
+}
+
+std::int64_t ProgramFields::rowsInEach(const Rows& rows) {
+  if (chain != kNoChain && rows.isOpen == chainRows.isOpen && rows.count % chainRows.count == 0)
+    return rows.count / chainRows.count;
+  fail(fmt::format("{} rows in a chain of {}", rows.count, chainRows.count));
+  return 0;
+}
+
 void ProgramFields::slotOfKernel(Slot& slot) {
   number(slot);
   const SlotUse* use = useOf(slot);
   if (use == nullptr)
     return;
-  if (use->kind == SlotUse::Kind::Range &&
-      std::ranges::find(chainSlots, slot.number) == chainSlots.end())
+  if (use->kind == SlotUse::Kind::Range && !chainSlots.contains(slot.number))
     fail(fmt::format("slot {} is another chain's", slot.number));
   if (use->kind == SlotUse::Kind::Constant)
     this->use(static_cast<std::size_t>(use->index));
@@ -364,8 +390,8 @@ void ProgramFields::swapped(Slot a, Slot b) {
     return;
   const SlotUse &one = of.slots[static_cast<std::size_t>(a.number)],
                 &other = of.slots[static_cast<std::size_t>(b.number)];
-  if (a.number != b.number &&
-      (one.kind != SlotUse::Kind::Arena || other.kind != one.kind || one.bytes != other.bytes))
+  if (a.number != b.number && (one.kind != SlotUse::Kind::Arena || other.kind != one.kind ||
+                               one.bytes != other.bytes || one.isOpen != other.isOpen))
     fail(fmt::format("slots {} and {} do not change places", a.number, b.number));
 }
 
@@ -379,6 +405,8 @@ void ProgramFields::right(int& number) {
   this->number(number, 0, std::max(0, of.rightCount - 1));
   if (of.rightCount == 0)
     fail("a product of a program that has none");
+  if (!rights.insert(number).second)
+    fail("a right side of two products");
 }
 
 void ProgramFields::packed(int& number) {
@@ -388,21 +416,37 @@ void ProgramFields::packed(int& number) {
 }
 
 void ProgramFields::packs(int number, const kernels::ProductPlan& plan, Rows count, Rows rows) {
-  lefts[number] = {plan.left, plan.right, plan.depth, count, rows};
+  const auto [found, isNew] =
+      lefts.try_emplace(number, Packed{plan.left, plan.right, plan.depth, count, rows, kNotPacked});
+  Packed& packed = found->second;
+  if (!isNew && !isFor(packed, plan, count, rows))
+    fail("a left side that is packed for products of two forms");
+  packedNow.emplace_back(&packed, packed.chain);
+  packed.chain = chain;
+}
+
+bool ProgramFields::isFor(const Packed& packed, const kernels::ProductPlan& plan, Rows count,
+                          Rows rows) {
+  return isSame(packed.left, plan.left) && isSame(packed.right, plan.right) &&
+         packed.depth == plan.depth && isSame(packed.count, count) && isSame(packed.rows, rows);
 }
 
 void ProgramFields::needsPacked(int number, const kernels::ProductPlan& plan, Rows count,
                                 Rows rows) {
   const auto found = lefts.find(number);
-  if (found == lefts.end() || !isSame(found->second.left, plan.left) ||
-      !isSame(found->second.right, plan.right) || found->second.depth != plan.depth ||
-      !isSame(found->second.count, count) || !isSame(found->second.rows, rows))
+  if (found == lefts.end() || found->second.chain == kNotPacked)
+    return fail("a product whose left side is not packed before it");
+  if (found->second.chain != chain)
+    return fail("a product whose left side is packed in another chain");
+  if (!isFor(found->second, plan, count, rows))
     fail("a product whose left side is packed for another");
 }
 
 void ProgramFields::makes(int value, const numerics::ScaledType& type,
                           const std::vector<std::int64_t>& shape) {
   const auto [found, isNew] = scaled.try_emplace(value, Scaled{type, shape});
+  if (unscaled.contains(value))
+    fail(fmt::format("value {} is a scaled tensor, and takes the place of none", value));
   if (!isNew && (found->second.type != type || found->second.shape != shape))
     fail(fmt::format("value {} is of two types", value));
 }
@@ -429,6 +473,7 @@ void ProgramFields::becomes(int value, int from) {
     return makes(value, given->type, given->shape);
   if (scaled.contains(value))
     fail(fmt::format("value {} is a scaled tensor, and takes the place of none", value));
+  unscaled.insert({value, from});
 }
 
 void ProgramFields::kernel(const KernelFunction*& function, std::int64_t* number) {
@@ -451,6 +496,7 @@ void ProgramFields::steps(Sequence& sequence) {
   if (depth == kMostDepth)
     return fail("loops within loops, too deep");
   ++depth;
+  const std::size_t packedBefore = packedNow.size();
   auto count = static_cast<std::int64_t>(sequence.all().size());
   number(count, 0, mostItems());
   for (std::int64_t i = 0; i < count && !problem; ++i) {
@@ -474,16 +520,32 @@ void ProgramFields::steps(Sequence& sequence) {
     }
     step->fields(*this);
   }
+  // A sequence may not run, or on ranges.
+  for (; packedNow.size() > packedBefore; packedNow.pop_back())
+    packedNow.back().first->chain = packedNow.back().second;
   --depth;
 }
 
-void ProgramFields::beginChain(std::span<const Slot> slots, Rows rows) {
+void ProgramFields::beginChain(const Rows& rows) {
+  if (chain != kNoChain)
+    fail("a chain within a chain");
+  chain = chains++;
   chainRows = rows;
-  for (const Slot slot : slots)
-    chainSlots.push_back(slot.number);
 }
 
-void ProgramFields::endChain() { chainSlots.clear(); }
+void ProgramFields::slotOfChain(Slot slot, std::size_t bytesOfRow) {
+  if (failed())
+    return;
+  if (!isRange(slot) || of.slots[static_cast<std::size_t>(slot.number)].bytes != bytesOfRow)
+    return fail(fmt::format("slot {} is no memory of a chain's with {} bytes for each row",
+                            slot.number, bytesOfRow));
+  chainSlots.insert(slot.number);
+}
+
+void ProgramFields::endChain() {
+  chain = kNoChain;
+  chainSlots.clear();
+}
 
 std::uint64_t ProgramFields::bytes(std::initializer_list<std::int64_t> factors) {
   std::int64_t all = 1;
@@ -515,6 +577,13 @@ Bytes ProgramFields::times(const Bytes& count, std::int64_t width) {
   return all;
 }
 
+std::int64_t ProgramFields::beginOf(std::int64_t offset, std::span<const Extent> extents,
+                                    std::int64_t width) {
+  for (const Extent& extent : extents)
+    offset += std::min<std::int64_t>(0, (extent.count - 1) * extent.stride);
+  return offset * width;
+}
+
 std::uint64_t ProgramFields::reach(std::int64_t offset, std::span<const Extent> extents,
                                    std::int64_t width) {
   __int128 first = offset, last = offset;
@@ -531,15 +600,20 @@ std::uint64_t ProgramFields::reach(std::int64_t offset, std::span<const Extent> 
   return bytes({static_cast<std::int64_t>(last) + 1, width});
 }
 
-void ProgramFields::matrix(std::shared_ptr<const kernels::PackedMatrix>& matrix,
-                           kernels::PlainType type, std::int64_t depth, std::int64_t columns) {
-  if (isTrusted())
-    return;
+std::uint64_t ProgramFields::bytesOfMatrix(kernels::PlainType type, std::int64_t depth,
+                                           std::int64_t columns) {
   const std::int64_t width = type == kernels::PlainType::F32    ? 1
                              : type == kernels::PlainType::Bf16 ? 2
                                                                 : 4; ///< elements of a dword
   const std::int64_t steps = depth / width + (depth % width != 0);
-  const std::uint64_t size = bytes({steps, (columns + 15) / 16, std::int64_t{4} * 16});
+  return bytes({steps, (columns + 15) / 16, std::int64_t{4} * 16});
+}
+
+void ProgramFields::matrix(std::shared_ptr<const kernels::PackedMatrix>& matrix,
+                           kernels::PlainType type, std::int64_t depth, std::int64_t columns) {
+  if (isTrusted())
+    return;
+  const std::uint64_t size = bytesOfMatrix(type, depth, columns);
   if (failed())
     return;
   kernels::PackedMatrix made{.type = type, .depth = depth, .columns = columns};

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -119,7 +120,7 @@ public:
   /// Of this machine: the formats and the depth decide all else.
   void plan(kernels::ProductPlan& plan);
 
-  /// A slot that has memory for so many bytes, in a chain for all of its rows.
+  /// A slot that has memory for so many bytes.
   void slot(Slot& slot, Bytes bytes, Access access) {
     number(slot);
     require(slot, bytes, access);
@@ -127,6 +128,15 @@ public:
   /// The two parts of it.
   void number(Slot& slot);
   void require(Slot slot, Bytes bytes, Access access);
+  /// Whether the slot has memory for one range of a chain at a time.
+  bool isRange(Slot slot) const;
+  /// Its bytes for each row of the chain whose links come.
+  std::int64_t bytesInEach(Slot slot);
+  /// How many of a link's rows each row of the chain is: as many in each.
+  std::int64_t rowsInEach(const Rows& rows);
+  /// Requires of a range's slot that a link's rows fill it, one after the other.
+  void requireInEach(Slot slot, const Rows& rows, std::int64_t bytesOfRow);
+  const Rows& rowsOfChain() const { return chainRows; }
   /// The same, whatever memory it has: that of kernels, whose code knows it.
   void slotOfKernel(Slot& slot);
   /// Of one item, or of as many as a run has.
@@ -136,9 +146,12 @@ public:
   void swapped(Slot a, Slot b);
   /// Of Frame::values, Frame::rights and Worker::packed.
   void value(int& number);
+  /// Of one product alone, which finds there what it has made.
   void right(int& number);
   void packed(int& number);
-  /// Notes, or requires, what left operands are packed for: so many, of so many rows each.
+  /// Notes, or requires, what left operands are packed for: so many, of so many rows each. A number
+  /// is always packed for the same, and what needs it comes after it in its sequence, or in one
+  /// within, and in the same chain.
   void packs(int number, const kernels::ProductPlan& plan, Rows count, Rows rows);
   void needsPacked(int number, const kernels::ProductPlan& plan, Rows count, Rows rows);
   /// Notes the scaled tensor that a step makes among the values: in one place, always of one type.
@@ -157,8 +170,9 @@ public:
   void kernel(const KernelFunction*& function, std::int64_t* number = nullptr);
   void steps(Sequence& sequence);
 
-  /// Slots of the chain whose links come next, with memory for one range each; then none.
-  void beginChain(std::span<const Slot> slots, Rows rows);
+  /// The chain whose links come next; then none. Its slots have memory for one range each.
+  void beginChain(const Rows& rows);
+  void slotOfChain(Slot slot, std::size_t bytesOfRow);
   void endChain();
 
   /// Whether the slot's value is the same in every run, and its products are packed beforehand.
@@ -172,6 +186,8 @@ public:
               std::int64_t depth, std::int64_t columns);
   void operand(std::shared_ptr<const kernels::PackedOperand>& operand,
                const kernels::ProductPlan& plan, std::int64_t rows);
+  /// The bytes of a right side that is packed.
+  std::uint64_t bytesOfMatrix(kernels::PlainType type, std::int64_t depth, std::int64_t columns);
 
   /// The product, or nothing beyond kMost: a size that nothing has.
   std::uint64_t bytes(std::initializer_list<std::int64_t> factors);
@@ -179,9 +195,12 @@ public:
   Bytes bytes(Rows rows, std::initializer_list<std::int64_t> factors);
   /// Of so many of `width` bytes.
   Bytes times(const Bytes& count, std::int64_t width);
-  /// Bytes of an array from the memory's beginning to its last element, which lies so many elements
-  /// of `width` bytes after the first; what lies before the beginning is an error.
+  /// Bytes of an array of elements of `width` bytes from the memory's beginning to its last
+  /// element; what lies before the beginning is an error.
   std::uint64_t reach(std::int64_t offset, std::span<const Extent> extents, std::int64_t width);
+  /// Of one that has elements, to its first.
+  static std::int64_t beginOf(std::int64_t offset, std::span<const Extent> extents,
+                              std::int64_t width);
   /// Notes something that a run has as many of for each item, which its items must not make more
   /// than kMost.
   void ofItem(std::int64_t count) { largestOfItem = std::max(largestOfItem, count); }
@@ -200,6 +219,7 @@ protected:
   std::int64_t mostItemsOfRun() const { return std::min(kMostItems, kMost / largestOfItem); }
 
 private:
+  static constexpr int kNoChain = -1, kNotPacked = -2;
   /// Null where something is wrong.
   const SlotUse* useOf(Slot slot) const;
 
@@ -207,15 +227,22 @@ private:
   std::optional<std::string> problem;
   int depth = 0; ///< of sequences within sequences
   std::int64_t largestOfItem = 1;
-  std::vector<int> chainSlots;
+  std::set<int> chainSlots;
   Rows chainRows;
+  int chain = kNoChain, chains = 0; ///< the number of the one that is read, and of all
   struct Packed {
     kernels::OperandFormat left, right;
     std::int64_t depth;
     Rows count, rows;
+    int chain; ///< in which it is packed now
   };
+  static bool isFor(const Packed& packed, const kernels::ProductPlan& plan, Rows count, Rows rows);
   std::map<int, Packed> lefts;
+  /// What the sequences that are read have packed, and the chain in which it was before.
+  std::vector<std::pair<Packed*, int>> packedNow;
+  std::set<int> rights;
   std::map<int, Scaled> scaled;
+  std::set<int> unscaled; ///< values that are no scaled tensors
 };
 
 } // namespace octavo::steps

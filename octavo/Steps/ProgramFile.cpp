@@ -56,6 +56,10 @@ public:
     list(all.results, kMostValues, [&](Place& result) { tensor(result, "a result"); });
     if (failed())
       return;
+    const auto isOpen = [](const Place& place) { return place.memory->openAxis >= 0; };
+    if ((all.items.least != 1 || all.items.most != 1) &&
+        std::ranges::none_of(all.arguments, isOpen))
+      fail("a program of any number of items, none of which are given to it");
     for (std::size_t i = 0; i < all.slots.size(); ++i)
       checkSlot(static_cast<int>(i));
     for (std::size_t i = 0; i < all.results.size() && !failed(); ++i)
@@ -203,7 +207,11 @@ private:
       break;
     }
     if (!fits)
-      fail(fmt::format("slot {} is larger than what lies there", number));
+      return fail(fmt::format("slot {} is larger than what lies there", number));
+    // What is given away for a result lies where that does.
+    if ((slot.kind == SlotUse::Kind::Argument || slot.kind == SlotUse::Kind::Donated) &&
+        all.arguments[static_cast<std::size_t>(slot.index)].number != number)
+      fail(fmt::format("slot {} is of an argument that lies in another", number));
   }
 
   void checkResult(int number) {

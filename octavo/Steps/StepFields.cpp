@@ -107,12 +107,65 @@ Bytes reach(ProgramFields& fields, const Reached& side, const Rows& rows,
   return Bytes::open(one, more);
 }
 
+/// A slot that has memory for what products reach; that of a range, for what those of each row do.
+void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const Rows& rows,
+                    const MatrixProductStep::Batch& batch, std::int64_t width, Access access) {
+  const Bytes all = reach(fields, side, rows, batch, width);
+  if (!fields.isRange(slot))
+    return fields.require(slot, all, access);
+  const std::int64_t room = fields.bytesInEach(slot);
+  const std::int64_t each = fields.rowsInEach(batch.isOne() ? rows : batch.products());
+  if (fields.failed())
+    return;
+  const auto isInRow = [&](std::int64_t row, std::int64_t offset, std::span<const Extent> extents) {
+    const auto end = static_cast<std::int64_t>(fields.reach(offset, extents, width));
+    return fields.failed() || end == 0 ||
+           (row * room <= ProgramFields::beginOf(offset, extents, width) &&
+            end <= (row + 1) * room);
+  };
+  bool fits = true;
+  if (batch.isOne()) {
+    std::vector<Extent> ofRow(side.extents.begin(), side.extents.end());
+    ofRow.front().count = each;
+    const auto advance = fields.bytes({each, ofRow.front().stride, width});
+    fits = side.hasRows && advance == static_cast<std::uint64_t>(room) &&
+           isInRow(0, side.offset + batch.offsets.front().*side.ofProduct, ofRow);
+  }
+  for (std::size_t i = 0; !batch.isOne() && i < batch.offsets.size() && fits; ++i)
+    fits = isInRow(static_cast<std::int64_t>(i) / each,
+                   side.offset + batch.offsets[i].*side.ofProduct, side.extents);
+  if (batch.isOpen)
+    fits = fits && batch.item.*side.ofProduct * width == fields.rowsOfChain().count * room;
+  if (!fits)
+    fields.fail(
+        fmt::format("products that reach beyond a row of their chain in slot {}", slot.number));
+}
+
+/// A slot that has so many bytes for each row of the matrices; that of a range, in each row of the
+/// chain.
+void requireRows(ProgramFields& fields, Slot slot, const Matrices& matrices, const Rows& rows,
+                 std::int64_t bytesOfRow, Access access) {
+  if (!fields.isRange(slot))
+    return fields.require(slot, fields.bytes(allRows(fields, matrices.count, rows), {bytesOfRow}),
+                          access);
+  if (matrices.isOne())
+    return fields.requireInEach(slot, rows, bytesOfRow);
+  if (rows.isOpen)
+    fields.fail("rows of items in a chain of matrices");
+  fields.requireInEach(slot, matrices.count,
+                       static_cast<std::int64_t>(fields.bytes({rows.count, bytesOfRow})));
+}
+
 void checkBatch(ProgramFields& fields, const Rows& rows, std::int64_t leftStride,
-                const MatrixProductStep::Batch& batch) {
+                std::int64_t depth, std::int64_t columns, const MatrixProductStep::Batch& batch) {
   if (batch.offsets.empty())
     fields.fail("a product of no batch");
   if (rows.isOpen && (leftStride < 0 || batch.isOpen))
     fields.fail("a product of items that lie the wrong way round, or twice");
+  // What is computed with them has no more.
+  fields.bytes({rows.count, depth});
+  fields.bytes({rows.count, columns});
+  fields.bytesOfMatrix(kernels::PlainType::F32, depth, columns);
 }
 
 } // namespace
@@ -186,7 +239,8 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
       stride(fields, *value);
   fields.format(right.codes);
   if (right.codes != nullptr &&
-      (plainType != kernels::PlainType::Bf16 || right.stride < 0 || right.depthStride < 0))
+      (plainType != kernels::PlainType::Bf16 || !right.codes->isNarrow() || right.stride < 0 ||
+       right.depthStride < 0))
     fields.fail("a product of codes that become no bf16");
   fields.batch(batch.offsets, batch.isOpen, batch.item);
   fields.right(number);
@@ -197,19 +251,20 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, 1}};
   const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
   const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
-  checkBatch(fields, rows, left.stride, batch);
-  if (!batch.isOne() && right.codes != nullptr)
-    fields.fail("products of codes in a batch");
-  fields.slot(
-      left.slot,
-      reach(fields, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows, batch, width),
-      Access::Read);
-  fields.slot(result, reach(fields, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, kF32),
-              Access::Write);
+  checkBatch(fields, rows, left.stride, depth, columns, batch);
+  if (fields.failed())
+    return;
+  const kernels::BatchOffsets& first = batch.offsets.front();
+  if (batch.isOne() ? first.left != 0 || first.right != 0 || first.c != 0 : right.codes != nullptr)
+    return fields.fail("a product of no batch");
+  fields.number(left.slot);
+  requireReached(fields, left.slot, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows,
+                 batch, width, Access::Read);
+  fields.number(result);
+  requireReached(fields, result, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, kF32,
+                 Access::Write);
   fields.number(right.slot);
-  const Bytes ofRightSide =
-      reach(fields, {right.offset, ofRight, &kernels::BatchOffsets::right, false}, rows, batch,
-            rightWidth);
+  const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
   if (batch.isOne() && fields.isConstant(right.slot)) {
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))
       ahead = std::static_pointer_cast<const kernels::PackedMatrix>(
@@ -217,7 +272,7 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
     fields.matrix(ahead, plainType, depth, columns);
     return;
   }
-  fields.require(right.slot, ofRightSide, Access::Read);
+  requireReached(fields, right.slot, rightSide, rows, batch, rightWidth, Access::Read);
 }
 
 void ComplexProductStep::productFields(ProgramFields& fields) {
@@ -233,17 +288,18 @@ void ComplexProductStep::productFields(ProgramFields& fields) {
   const Extent ofLeft[] = {{rows.count, left.stride}, {depth, left.depthStride}};
   const Extent ofRight[] = {{columns, right.stride}, {depth, right.depthStride}};
   const Extent ofC[] = {{rows.count, columns}, {columns, 1}};
-  checkBatch(fields, rows, left.stride, batch);
-  fields.slot(
-      left.slot,
-      reach(fields, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows, batch, width),
-      Access::Read);
-  fields.slot(right.slot,
-              reach(fields, {right.offset, ofRight, &kernels::BatchOffsets::right, false}, rows,
-                    batch, width),
-              Access::Read);
-  fields.slot(result, reach(fields, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, width),
-              Access::Write);
+  checkBatch(fields, rows, left.stride, depth, columns, batch);
+  if (fields.failed())
+    return;
+  fields.number(left.slot);
+  requireReached(fields, left.slot, {left.offset, ofLeft, &kernels::BatchOffsets::left, true}, rows,
+                 batch, width, Access::Read);
+  fields.number(right.slot);
+  requireReached(fields, right.slot, {right.offset, ofRight, &kernels::BatchOffsets::right, false},
+                 rows, batch, width, Access::Read);
+  fields.number(result);
+  requireReached(fields, result, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, width,
+                 Access::Write);
 }
 
 void PackStep::fields(ProgramFields& fields) {
@@ -253,8 +309,9 @@ void PackStep::fields(ProgramFields& fields) {
     fields.fail("activations of a format that they are not packed in");
   matricesOf(fields, matrices);
   fields.rows(rows);
-  fields.slot(from, fields.bytes(allRows(fields, matrices.count, rows), {plan.depth, kF32}),
-              Access::Read);
+  fields.number(from);
+  requireRows(fields, from, matrices, rows,
+              static_cast<std::int64_t>(fields.bytes({plan.depth, kF32})), Access::Read);
   fields.packed(packed);
   fields.packs(packed, plan, matrices.count, rows);
 }
@@ -306,8 +363,9 @@ void ScaledProductStep::productFields(ProgramFields& fields) {
   fields.packed(packed);
   fields.needsPacked(packed, plan, matrices.count, rows);
   fields.right(number);
-  fields.slot(result, fields.bytes(allRows(fields, matrices.count, rows), {columns, kF32}),
-              Access::Write);
+  fields.number(result);
+  requireRows(fields, result, matrices, rows,
+              static_cast<std::int64_t>(fields.bytes({columns, kF32})), Access::Write);
   bool isParts = std::holds_alternative<PartSlots>(weight);
   fields.truth(isParts);
   if (fields.isReading() && isParts)
@@ -399,7 +457,9 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   if (shape.axes.empty() || (shape.inputGroups > 1 && shape.batchGroups > 1) ||
       shape.outputs % (shape.inputGroups * shape.batchGroups) != 0)
     fields.fail("a convolution of groups that do not divide it");
-  std::int64_t rows = shape.batch, depth = shape.features;
+  // Their products are computed, whichever of them are none.
+  std::int64_t rows = std::max<std::int64_t>(1, shape.batch),
+               depth = std::max<std::int64_t>(1, shape.features);
   std::vector<Extent> input = {
       {static_cast<std::int64_t>(fields.bytes({shape.batch, shape.batchGroups})),
        shape.imageStride},
@@ -407,15 +467,21 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   std::vector<Extent> kernel = {{shape.features, shape.weightInputStride},
                                 {shape.outputs, shape.weightOutputStride}};
   for (const PatchAxis& axis : shape.axes) {
-    rows = static_cast<std::int64_t>(fields.bytes({rows, axis.places}));
-    depth = static_cast<std::int64_t>(fields.bytes({depth, axis.window}));
+    rows = static_cast<std::int64_t>(fields.bytes({rows, std::max<std::int64_t>(1, axis.places)}));
+    depth =
+        static_cast<std::int64_t>(fields.bytes({depth, std::max<std::int64_t>(1, axis.window)}));
     input.push_back({axis.extent, axis.inputStride});
     kernel.push_back({axis.window, axis.weightStride});
     fields.bytes({axis.places, axis.step});
     fields.bytes({axis.window, axis.windowDilation});
   }
+  fields.bytesOfMatrix(kernels::PlainType::F32, depth, shape.outputs);
+  if (fields.failed())
+    return;
   fields.slot(this->input, fields.reach(shape.inputOffset, input, width), Access::Read);
-  fields.slot(result, fields.bytes({rows, shape.outputs, kF32}), Access::Write);
+  fields.number(result);
+  requireRows(fields, result, {}, {.count = shape.rows()},
+              static_cast<std::int64_t>(fields.bytes({shape.outputs, kF32})), Access::Write);
   fields.number(weight);
   if (!fields.isConstant(weight)) {
     fields.require(weight, fields.reach(shape.weightOffset, kernel, width), Access::Read);
@@ -427,7 +493,7 @@ void ConvolutionStep::productFields(ProgramFields& fields) {
   const std::int64_t columns = shape.outputs / shape.groups();
   packedAll(fields, ahead, shape.groups(), "a convolution with weights of other groups",
             [&](std::shared_ptr<const kernels::PackedMatrix>& group) {
-              fields.matrix(group, shape.type, depth, columns);
+              fields.matrix(group, shape.type, shape.depth(), columns);
             });
 }
 
@@ -435,17 +501,16 @@ void ChainStep::fields(ProgramFields& fields) {
   fields.number(bytesOfRow);
   fields.rows(rows, 1);
   fields.truth(isBatch);
-  std::vector<Slot> own;
+  fields.beginChain(rows);
   fields.list(slots, kMost, [&](RangeSlot& each) {
     fields.number(each.slot);
     fields.number(each.offset);
     fields.number(each.bytes);
-    if (each.offset + each.bytes > bytesOfRow)
+    fields.slotOfChain(each.slot, each.bytes);
+    if (each.offset + each.bytes > bytesOfRow || each.offset % kSlotAlignment != 0)
       fields.fail("a slot beyond the memory of its chain");
-    own.push_back(each.slot);
   });
   fields.bytes(rows, {static_cast<std::int64_t>(bytesOfRow)});
-  fields.beginChain(own, rows);
   fields.steps(all);
   fields.endChain();
   if (!fields.isReading())
@@ -622,8 +687,23 @@ void PackPartsStep::fields(ProgramFields& fields) {
     return;
   if (plan.left.scale == nullptr)
     return fields.fail("a product of a scaled tensor of another form");
-  const SideSizes sizes = sizesOf(fields, plan.left, matrices, rows, plan.depth);
-  partsOf(fields, from, sizes, *plan.left.scale, Access::Read);
+  fields.number(from.elements);
+  requireRows(fields, from.elements, matrices, rows, plan.depth, Access::Read);
+  fields.number(from.scales);
+  const auto grid = gridOf(plan.left, rows.count, plan.depth);
+  const std::int64_t bytesOfScale = plan.left.scale->bytes();
+  const bool isByRow =
+      matrices.isOne() ? plan.left.across == 1 : !matrices.shareScales && !rows.isOpen;
+  if (isByRow && fields.isRange(from.scales))
+    fields.requireInEach(from.scales, matrices.isOne() ? rows : matrices.count,
+                         static_cast<std::int64_t>(fields.bytes(
+                             {matrices.isOne() ? 1 : grid[0], grid[1], bytesOfScale})));
+  else
+    fields.require(
+        from.scales,
+        fields.times(sizesOf(fields, plan.left, matrices, rows, plan.depth).scales, bytesOfScale),
+        Access::Read);
+  fields.maybe(from.outer, [&](Slot& outer) { fields.slot(outer, sizeof(float), Access::Read); });
   fields.packs(packed, plan, matrices.count, rows);
 }
 

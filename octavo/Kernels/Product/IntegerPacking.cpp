@@ -101,13 +101,6 @@ bool isZero(PieceCodes piece) {
                      [](std::uint8_t code) { return (code & 7) == 0; });
 }
 
-/// E2M1 under scales of 8 bits, in pieces that nothing joins.
-bool canStoreNibbles(const ProductPlan& plan) {
-  return plan.right.element->name == "e2m1fn" && plan.right.scale->width() == 8 &&
-         plan.dot != Dot::Words && plan.piecesInSum == 1 &&
-         (plan.piece == 16 || plan.right.scale->specials == format::Specials::Scale);
-}
-
 /// The rows of a tile of a left operand as integers of their steps, with the sums of the pieces of
 /// the last one.
 class RowIntegers {
@@ -304,6 +297,12 @@ PackedOperand packLeftIntegers(const ScaledView& matrix, const ProductPlan& plan
         };
   });
   return packed;
+}
+
+bool canStoreNibbles(const ProductPlan& plan) {
+  return plan.right.element->name == "e2m1fn" && plan.right.scale->width() == 8 &&
+         plan.dot != Dot::Words && plan.piecesInSum == 1 &&
+         (plan.piece == 16 || plan.right.scale->specials == format::Specials::Scale);
 }
 
 PackedOperand packRightIntegers(const ScaledView& matrix, const ProductPlan& plan,

@@ -54,6 +54,10 @@ struct ExponentRange {
   }
 };
 
+/// Whether the right operand may be stored as nibbles: E2M1 under scales of 8 bits, in pieces that
+/// nothing joins.
+bool canStoreNibbles(const ProductPlan& plan);
+
 /// Calls makePacker()(row, range) for all rows, and joins the ranges of their scales.
 template <typename MakePacker>
 void forRows(PackedOperand& packed, std::size_t grain, const Execution& execution,

@@ -1,5 +1,6 @@
 #include "octavo/Kernels/Product/PackedSizes.h"
 
+#include "octavo/Kernels/Product/IntegerPacking.h"
 #include "octavo/Kernels/Product/ProductFloat.h"
 
 namespace octavo::kernels {
@@ -20,6 +21,8 @@ std::optional<PackedSizes> rightSizes(const ProductPlan& plan, std::int64_t rows
   case Storage::Records:
     return PackedSizes{size(panels * plan.pieces * (plan.steps() + 1) * kStepBytes), 0, 0, 0};
   case Storage::Nibbles:
+    if (!canStoreNibbles(plan))
+      return std::nullopt;
     return PackedSizes{size(panels * plan.pieces * plan.piece * kPanelColumns / 2),
                        size(panels * plan.pieces * kPanelColumns), 0, 0};
   case Storage::Codes:

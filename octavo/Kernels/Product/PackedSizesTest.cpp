@@ -39,5 +39,10 @@ TEST(PackedSizes, areThoseOfWhatIsPacked) {
   EXPECT_GT(plans, 100);
 }
 
+TEST(PackedSizes, areNoneOfNibblesThatAProductDoesNotRead) {
+  const OperandFormat int8 = operandFormat(*format::findScaledFormat("mxint8"));
+  EXPECT_FALSE(rightSizes(*productPlan(int8, int8, 64), 16, PackedOperand::Storage::Nibbles));
+}
+
 } // namespace
 } // namespace octavo::kernels

@@ -1,0 +1,362 @@
+// Files of programs are not trusted: each of these is one that is read and runs, with a few numbers
+// changed so that a step would read or write what is not its own.
+#include "octavo/Steps/ProgramFile.h"
+
+#include "octavo/Steps/Control.h"
+#include "octavo/Steps/Convolution.h"
+#include "octavo/Steps/LinearAlgebra.h"
+#include "octavo/Steps/Product.h"
+#include "octavo/Steps/ProgramRunner.h"
+#include "octavo/Steps/Quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace octavo::steps {
+namespace {
+
+using execution::Tensor;
+using Bytes = std::vector<std::byte>;
+using Words = std::vector<std::uint64_t>;
+using Kind = SlotUse::Kind;
+
+constexpr auto kArena = static_cast<std::uint64_t>(Kind::Arena),
+               kArgument = static_cast<std::uint64_t>(Kind::Argument),
+               kRange = static_cast<std::uint64_t>(Kind::Range);
+
+OperationTextPtr op() {
+  return std::make_shared<execution::OperationText>(
+      execution::OperationText{"test.step", "here", "", "main"});
+}
+
+/// A program whose slots are named by what they are for.
+class Programs {
+public:
+  Programs() { program.operations = kOperations; }
+
+  static constexpr std::int64_t kOperations = 12345; ///< to be found by
+  Slot argument(std::vector<std::int64_t> shape, const char* format = "f32", int openAxis = -1) {
+    return tensor(program.arguments, Kind::Argument, std::move(shape), format, openAxis);
+  }
+  Slot result(std::vector<std::int64_t> shape, int openAxis = -1) {
+    return tensor(program.results, Kind::Result, std::move(shape), "f32", openAxis);
+  }
+  Slot arena(std::size_t bytes) {
+    const Slot slot = add({.kind = Kind::Arena, .bytes = bytes, .offset = program.arenaBytes});
+    program.arenaBytes += (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+    return slot;
+  }
+  Slot range(std::size_t bytesOfRow) { return add({.kind = Kind::Range, .bytes = bytesOfRow}); }
+  template <typename S, typename... Fields> void step(Fields... fields) {
+    program.steps.add(std::make_unique<S>(op(), std::move(fields)...));
+  }
+
+  Bytes written() {
+    auto bytes = writeProgram(
+        program, [](std::span<const std::byte>) { return tl::expected<void, std::string>(); });
+    EXPECT_TRUE(bytes) << bytes.error();
+    return bytes ? std::move(*bytes) : Bytes();
+  }
+
+  Program program;
+
+private:
+  Slot add(SlotUse use) {
+    program.slots.push_back(use);
+    return {static_cast<int>(program.slots.size()) - 1};
+  }
+  Slot tensor(std::vector<Place>& places, Kind kind, std::vector<std::int64_t> shape,
+              const char* format, int openAxis) {
+    const numerics::ElementType type(*format::findElementFormat(format));
+    const std::size_t bytes = static_cast<std::size_t>(numerics::elementCount(shape)) *
+                              static_cast<std::size_t>(type.bytes());
+    const Slot slot = add({.kind = kind,
+                           .bytes = bytes,
+                           .isOpen = openAxis >= 0,
+                           .index = static_cast<int>(places.size())});
+    places.push_back({slot.number, Place::InMemory{type, std::move(shape), openAxis}});
+    return slot;
+  }
+};
+
+tl::expected<Program, std::string> read(const Bytes& bytes) {
+  alignas(64) static const std::byte kNoSections[64] = {};
+  return readProgram(bytes, kNoSections, std::make_shared<int>());
+}
+
+/// Why a file is refused.
+std::string refusal(const Bytes& bytes) {
+  const auto program = read(bytes);
+  return program ? "" : program.error();
+}
+
+/// The file with something else where `from` stands, which it does once.
+Bytes with(Bytes file, std::span<const std::byte> from, std::span<const std::byte> to) {
+  const auto found = std::ranges::search(file, from);
+  EXPECT_FALSE(found.empty());
+  if (!found.empty())
+    std::ranges::copy(to, found.begin());
+  EXPECT_TRUE(std::ranges::search(file, from).empty());
+  return file;
+}
+Bytes with(Bytes file, const Words& from, const Words& to) {
+  return with(std::move(file), std::as_bytes(std::span(from)), std::as_bytes(std::span(to)));
+}
+Bytes with(Bytes file, std::string_view from, std::string_view to) {
+  return with(std::move(file), std::as_bytes(std::span(from)), std::as_bytes(std::span(to)));
+}
+
+Value tensorOf(std::vector<std::int64_t> shape, float value) {
+  Tensor tensor = Tensor::zeros(numerics::ElementType(format::element("f32")), std::move(shape));
+  const std::span values(reinterpret_cast<float*>(tensor.bytes.data()),
+                         tensor.bytes.size() / sizeof(float));
+  std::ranges::fill(values, value);
+  return Value(std::move(tensor));
+}
+
+MatrixProductStep::Side rowsOf(Slot slot, std::int64_t depth) { return {slot, 0, depth, 1}; }
+MatrixProductStep::Batch one() { return {.offsets = {{0, 0, 0}}}; }
+
+constexpr std::int64_t kRows = 3000, kDepth = 4, kHidden = 5, kColumns = 3;
+
+/// Two products in a chain, with memory for a range of what is between them.
+Bytes chainOfProducts() {
+  Programs made;
+  const Slot x = made.argument({kRows, kDepth}), w = made.argument({kHidden, kDepth}),
+             v = made.argument({kColumns, kHidden}), y = made.result({kRows, kColumns});
+  const Slot hidden = made.range(kHidden * sizeof(float));
+  made.program.rightCount = 2;
+  std::vector<std::unique_ptr<RowStep>> links;
+  links.push_back(std::make_unique<MatrixProductStep>(op(), kernels::PlainType::F32,
+                                                      rowsOf(x, kDepth), rowsOf(w, kDepth), hidden,
+                                                      Rows{kRows}, kDepth, kHidden, one(), 0));
+  links.push_back(std::make_unique<MatrixProductStep>(op(), kernels::PlainType::F32,
+                                                      rowsOf(hidden, kHidden), rowsOf(v, kHidden),
+                                                      y, Rows{kRows}, kHidden, kColumns, one(), 1));
+  made.step<ChainStep>(std::move(links),
+                       std::vector<ChainStep::RangeSlot>{{hidden, 0, kHidden * sizeof(float)}},
+                       kSlotAlignment, Rows{kRows}, false);
+  return made.written();
+}
+
+TEST(ProgramFile, isReadAndRun) {
+  auto program = read(chainOfProducts());
+  ASSERT_TRUE(program) << program.error();
+  ProgramRunner runner(std::move(*program));
+  const auto results = runner.run({tensorOf({kRows, kDepth}, 1), tensorOf({kHidden, kDepth}, 2),
+                                   tensorOf({kColumns, kHidden}, 3)},
+                                  Host(), {});
+  ASSERT_TRUE(results) << results.error();
+  for (const std::byte *at = results->front().tensor().bytes.data(),
+                       *end = at + results->front().tensor().bytes.size();
+       at != end; at += sizeof(float)) {
+    float found = 0;
+    std::memcpy(&found, at, sizeof found);
+    ASSERT_EQ(found, 1 * 2 * 4 * 3 * 5);
+  }
+}
+
+TEST(ProgramFile, linksFillTheRowsOfTheirChain) {
+  constexpr std::uint64_t kBytes = kHidden * sizeof(float);
+  const Bytes file = chainOfProducts();
+  // Its slot's rows lie farther apart than the product's.
+  EXPECT_EQ(refusal(with(with(file, {kRange, kBytes}, {kRange, 2 * kBytes}), {4, 0, kBytes},
+                         {4, 0, 2 * kBytes})),
+            "products that reach beyond a row of their chain in slot 4");
+  // The chain has less memory for it than the slot is said to have.
+  EXPECT_EQ(refusal(with(file, {4, 0, kBytes}, {4, 0, 4})),
+            "slot 4 is no memory of a chain's with 4 bytes for each row");
+  // It moves an argument into its memory.
+  EXPECT_EQ(refusal(with(file, {4, 0, kBytes}, {0, 0, kBytes})),
+            "slot 0 is no memory of a chain's with 20 bytes for each row");
+  // The second product has half the rows: each of its rows would be half of one.
+  EXPECT_EQ(refusal(with(file, {kRows, 0, kHidden, kColumns}, {kRows / 2, 0, kHidden, kColumns})),
+            "1500 rows in a chain of 3000");
+  // What is packed before the chain begins would lie in memory of a range.
+  EXPECT_EQ(refusal(with(file, {1, 4, 3, 2}, {1, 4, 3, 4})),
+            "products that reach beyond a row of their chain in slot 4");
+}
+
+TEST(ProgramFile, anArgumentLiesInOneSlot) {
+  EXPECT_EQ(refusal(with(chainOfProducts(), {kArgument, 80, 0, 1}, {kArgument, 80, 0, 0})),
+            "slot 1 is of an argument that lies in another");
+}
+
+TEST(ProgramFile, itemsAreThoseOfArguments) {
+  EXPECT_EQ(refusal(with(chainOfProducts(), {Programs::kOperations, 1, 1},
+                         {Programs::kOperations, 0, 1})),
+            "a program of any number of items, none of which are given to it");
+}
+
+/// Products with scaled weights, whose left sides are packed before them.
+class ScaledPrograms : public Programs {
+public:
+  static constexpr std::int64_t kRows = 40, kDepth = 32, kColumns = 3;
+
+  /// Steps that pack so many rows to number `number` and multiply them.
+  std::vector<std::unique_ptr<RowStep>> links(int number, std::int64_t rows = kRows) {
+    std::vector<std::unique_ptr<RowStep>> links;
+    links.push_back(
+        std::make_unique<PackStep>(op(), plan, std::nullopt, x, Matrices(), Rows{rows}, number));
+    links.push_back(std::make_unique<ScaledProductStep>(
+        op(), plan, number, PartSlots{elements, scales, std::nullopt}, Matrices(), false, y,
+        Rows{rows}, kColumns, number));
+    program.packedCount = program.rightCount = number + 1;
+    return links;
+  }
+  void chain(int number) {
+    step<ChainStep>(links(number), std::vector<ChainStep::RangeSlot>(), kSlotAlignment, Rows{kRows},
+                    false);
+  }
+  void alone(int number, std::int64_t rows = kRows) {
+    for (std::unique_ptr<RowStep>& link : links(number, rows))
+      program.steps.add(std::move(link));
+  }
+  /// The file whose product has other numbers of its left and its right side.
+  static Bytes product(const Bytes& file, Words from, Words to) {
+    from.insert(from.begin(), {kColumns, 0});
+    to.insert(to.begin(), {kColumns, 0});
+    return with(file, from, to);
+  }
+
+  const Slot x = argument({kRows, kDepth}), elements = argument({kColumns, kDepth}, "e4m3fn"),
+             scales = argument({kColumns, 1}, "e4m3fn"), y = result({kRows, kColumns});
+
+private:
+  const kernels::ProductPlan plan = *kernels::productPlan(
+      kernels::floatOperand(), kernels::operandFormat(*format::findScaledFormat("mxfp8_e4m3")),
+      kDepth);
+};
+
+TEST(ProgramFile, leftSidesArePackedBeforeTheirProducts) {
+  const std::string notBefore = "a product whose left side is not packed before it";
+  ScaledPrograms chains;
+  chains.chain(0);
+  chains.chain(1);
+  const Bytes ofChains = chains.written();
+  EXPECT_EQ(refusal(ofChains), "");
+  EXPECT_EQ(refusal(ScaledPrograms::product(ofChains, {1, 1}, {0, 1})), notBefore);
+  EXPECT_EQ(refusal(ScaledPrograms::product(ofChains, {0, 0}, {1, 0})), notBefore);
+
+  ScaledPrograms mixed;
+  mixed.alone(0);
+  mixed.chain(1);
+  EXPECT_EQ(refusal(ScaledPrograms::product(mixed.written(), {1, 1}, {0, 1})),
+            "a product whose left side is packed in another chain");
+
+  ScaledPrograms branching;
+  std::vector<BranchStep::Branch> branches(2);
+  for (std::unique_ptr<RowStep>& link : branching.links(0))
+    branches.front().steps.add(std::move(link));
+  branching.step<BranchStep>(branching.scales, true, std::move(branches), std::vector<Place>());
+  branching.alone(1);
+  EXPECT_EQ(refusal(ScaledPrograms::product(branching.written(), {1, 1}, {0, 1})), notBefore);
+}
+
+TEST(ProgramFile, numbersOfSidesAreOfOneThing) {
+  ScaledPrograms made;
+  made.alone(0);
+  made.alone(1, ScaledPrograms::kRows / 2);
+  const Bytes file = made.written();
+  const auto x = static_cast<std::uint64_t>(made.x.number);
+  EXPECT_EQ(refusal(with(file, {ScaledPrograms::kRows / 2, 0, x, 1},
+                         {ScaledPrograms::kRows / 2, 0, x, 0})),
+            "a left side that is packed for products of two forms");
+  EXPECT_EQ(refusal(ScaledPrograms::product(file, {1, 1}, {1, 0})), "a right side of two products");
+}
+
+TEST(ProgramFile, slotsThatChangePlacesHaveTheSameOfItems) {
+  Programs made;
+  made.argument({1, 4}, "f32", 0);
+  const Slot given = made.argument({4}), predicate = made.argument({1}, "e4m3fn");
+  const Slot a = made.arena(16), b = made.arena(16);
+  made.program.itemBytes = 2 * kSlotAlignment;
+  made.program.items = {1, 9};
+  const auto place = [&](Slot slot) {
+    return Place{slot.number, Place::InMemory{numerics::ElementType(format::element("f32")), {4}}};
+  };
+  Sequence body;
+  body.add(std::make_unique<CopyStep>(op(), place(a), place(b)));
+  made.step<WhileStep>(std::vector<WhileStep::Carried>{{place(given), place(a), place(b)}},
+                       Sequence(), predicate, std::move(body));
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  EXPECT_EQ(refusal(with(file, {kArena, 16, 0, 0, 0, kSlotAlignment},
+                         {kArena, 16, 1, 0, 0, kSlotAlignment})),
+            "slots 3 and 4 do not change places");
+}
+
+TEST(ProgramFile, whatRowsOfItemsUseIsOfItems) {
+  Programs made;
+  const Slot a = made.argument({2, 3, 3}), l = made.result({2, 3, 3});
+  made.step<CholeskyStep>(Numbers{false, false}, true, Rows{2}, 3, a, l);
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  EXPECT_EQ(refusal(with(file, {2, 0, 3, 0, 1}, {2, 1, 3, 0, 1})),
+            "slot 0 has 0 bytes for each item, 72 are used");
+}
+
+TEST(ProgramFile, aValueIsAScaledTensorOrNone) {
+  ScaledPrograms made;
+  constexpr int kFrom = 0, kMade = 77;
+  made.program.valueCount = kMade + 1;
+  made.step<CopyStep>(Place{kFrom}, Place{1});
+  numerics::ScaledType type{format::findElementFormat("e4m3fn"),
+                            format::findElementFormat("e8m0fnu"),
+                            {1, ScaledPrograms::kDepth}};
+  made.step<FromPartsStep>(ScaledParts{{made.elements, made.scales, std::nullopt},
+                                       {ScaledPrograms::kColumns, ScaledPrograms::kDepth},
+                                       std::move(type)},
+                           kMade);
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  EXPECT_EQ(refusal(with(file, {kMade}, {kFrom})),
+            "value 0 is a scaled tensor, and takes the place of none");
+}
+
+TEST(ProgramFile, scalesFitTheirContainers) {
+  Programs made;
+  const Slot elements = made.argument({3, 32}, "e4m3fn"), scales = made.argument({3}, "f64");
+  made.program.valueCount = 1;
+  made.step<FromPartsStep>(
+      ScaledParts{{elements, scales, std::nullopt},
+                  {3, 32},
+                  {format::findElementFormat("e4m3fn"), format::findElementFormat("f16"), {1, 32}}},
+      0);
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  EXPECT_EQ(refusal(with(file, "f16", "f64")),
+            "a scaled type of formats that do not scale one another");
+}
+
+TEST(ProgramFile, whatIsPackedIsNoLargerThanMemory) {
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;
+  const std::string tooLarge = "a size that memory does not have";
+  Programs product;
+  const MatrixProductStep::Side nowhere{product.argument({1}), 0, 0, 0};
+  product.program.rightCount = 1;
+  product.step<MatrixProductStep>(kernels::PlainType::F32, nowhere, nowhere, product.arena(64),
+                                  Rows{0}, std::int64_t{7}, std::int64_t{9}, one(), 0);
+  EXPECT_EQ(refusal(with(product.written(), {0, 0, 7, 9}, {0, 0, kHuge, kHuge})), tooLarge);
+
+  Programs patches;
+  const Slot input = patches.argument({1});
+  patches.program.rightCount = 1;
+  const PatchShape shape{.type = kernels::PlainType::F32,
+                         .batch = 0,
+                         .features = 7,
+                         .outputs = 9,
+                         .axes = {{1, 1, 1, 1, 0, 1, 1, 0, 0}},
+                         .inputOffset = 0,
+                         .imageStride = 0,
+                         .weightOffset = 0,
+                         .weightInputStride = 0,
+                         .weightOutputStride = 0};
+  patches.step<ConvolutionStep>(shape, input, input, patches.arena(64), 0);
+  EXPECT_EQ(refusal(with(patches.written(), {0, 7, 9}, {0, kHuge, kHuge})), tooLarge);
+}
+
+} // namespace
+} // namespace octavo::steps
