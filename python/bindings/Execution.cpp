@@ -11,9 +11,9 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-static std::atomic<int> threadLimit = 0;
+static std::atomic<int> mostThreads = 0;
 
-kernels::Execution execution() { return {.threads = threadLimit}; }
+kernels::Execution execution() { return {.threads = mostThreads}; }
 
 void bindExecution(nb::module_& module) {
   module.def(
@@ -24,13 +24,13 @@ void bindExecution(nb::module_& module) {
                 "set_threads: expected a number of threads, or 0 for as many as the machine has; "
                 "found {}",
                 threads);
-        threadLimit = threads;
+        mostThreads = threads;
       },
       nb::arg("threads"),
       "Lets every later call use at most that many threads; 0, as at the start, is as many as the\n"
       "machine has. Results do not depend on it.");
   module.def(
-      "get_threads", [] { return threadLimit.load(); },
+      "get_threads", [] { return mostThreads.load(); },
       "The number that set_threads was given; 0 for as many as the machine has.");
   module.def(
       "isa", [] { return std::string(kernels::isaName(kernels::defaultIsa())); },

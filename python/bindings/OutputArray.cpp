@@ -11,7 +11,7 @@ namespace octavo::python {
 
 namespace nb = nanobind;
 
-static nb::module_ numpy() { return nb::module_::import_("numpy"); }
+static nb::module_ numpyModule() { return nb::module_::import_("numpy"); }
 
 OutputArray::OutputArray(nb::handle out, const Shape& shape, const ElementFormat& format,
                          std::string_view name, std::span<const Array> inputs) {
@@ -19,7 +19,7 @@ OutputArray::OutputArray(nb::handle out, const Shape& shape, const ElementFormat
     computed = emptyArray(shape, format);
     return;
   }
-  if (!nb::isinstance(out, numpy().attr("ndarray")))
+  if (!nb::isinstance(out, numpyModule().attr("ndarray")))
     raise(
         ErrorClass::Dtype,
         "{}: expected a NumPy array, found {}; a tensor of torch has one of its memory by numpy()",
@@ -40,7 +40,7 @@ OutputArray::OutputArray(nb::handle out, const Shape& shape, const ElementFormat
   object = nb::borrow(out);
   given = isBytes ? viewed(array, format) : array;
   const bool isShared = std::ranges::any_of(inputs, [&](const Array& input) {
-    return nb::cast<bool>(numpy().attr("may_share_memory")(array.numpy, input.numpy));
+    return nb::cast<bool>(numpyModule().attr("may_share_memory")(array.numpy, input.numpy));
   });
   computed = given->isContiguous && !isShared ? *given : emptyArray(shape, format);
 }
@@ -49,7 +49,7 @@ Array OutputArray::stored(const Array& result) const {
   if (!given)
     return result;
   if (given->data != result.data)
-    numpy().attr("copyto")(given->numpy, result.numpy);
+    numpyModule().attr("copyto")(given->numpy, result.numpy);
   return *given;
 }
 
