@@ -57,7 +57,6 @@ function(octavo_unit_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE octavo_options ${arg_LINK} GTest::gtest GTest::gtest_main)
   octavo_precompile(${name} UnitTest)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF) # tests have constants and helpers of the same names
   add_test(NAME ${name} COMMAND ${name} "--gtest_output=xml:${octavo_test_results}/${name}.xml")
   set_tests_properties(${name} PROPERTIES LABELS memory)
   set_property(GLOBAL APPEND PROPERTY octavo_memory_tests ${name})

@@ -14,7 +14,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// One pair after the other, by the definition.
-struct Plain {
+struct PlainComparison {
   std::uint64_t differing = 0, notFinite = 0;
   double largest = 0, ratio = 0, amax = 0, errors = 0, squares = 0;
   void add(float value, float other) {
@@ -36,7 +36,7 @@ struct Plain {
   }
 };
 
-void expectLike(const Comparison& comparison, const Plain& plain) {
+void expectLike(const Comparison& comparison, const PlainComparison& plain) {
   EXPECT_EQ(comparison.differing(), plain.differing);
   EXPECT_EQ(comparison.notFinite(), plain.notFinite);
   EXPECT_EQ(comparison.largestError(), plain.largest);
@@ -58,7 +58,7 @@ TEST_P(ComparisonKernels, IsThatOfThePairsOneByOne) {
   for (const std::size_t n : {0, 1, 3, 4, 5, 255, 256, 257, 1000}) {
     std::vector<float> values(n), others(n);
     Comparison whole, pieces, portable;
-    Plain plain;
+    PlainComparison plain;
     for (int piece = 0; piece < 3; ++piece) {
       for (std::size_t i = 0; i < n; ++i) {
         values[i] = std::ldexp(normal(random), static_cast<int>(random() % 160) - 80);
@@ -91,7 +91,7 @@ TEST_P(ComparisonKernels, PairsThatAreNotFinite) {
       std::vector<float> values(300, 2), others(300, 2.5f);
       values[place] = value;
       others[place] = other;
-      Plain plain;
+      PlainComparison plain;
       for (std::size_t i = 0; i < values.size(); ++i)
         plain.add(values[i], others[i]);
       Comparison comparison;

@@ -11,7 +11,7 @@ namespace octavo::kernels {
 namespace {
 
 /// One value after the other, by the definition.
-struct Plain {
+struct PlainLoss {
   double largest = 0, largestRelative = 0, errorSquares = 0, valueSquares = 0;
   void add(float value, float quantized) {
     const double error = std::fabs(static_cast<double>(value) - quantized);
@@ -28,7 +28,7 @@ struct Plain {
 class LossKernels : public OnEachIsa {};
 OCTAVO_ON_EACH_ISA(LossKernels);
 
-void expectLike(const Loss& loss, const Plain& plain, std::size_t n) {
+void expectLike(const Loss& loss, const PlainLoss& plain, std::size_t n) {
   EXPECT_EQ(loss.largest(), plain.largest) << n;
   EXPECT_DOUBLE_EQ(loss.largestRelative(), plain.largestRelative) << n;
   EXPECT_NEAR(loss.errorSquares(), plain.errorSquares, plain.errorSquares * 1e-12) << n;
@@ -41,7 +41,7 @@ TEST_P(LossKernels, IsThatOfTheValuesOneByOne) {
   for (const std::size_t n : {0, 1, 3, 4, 5, 255, 256, 257, 1000}) {
     std::vector<float> values(n), quantized(n);
     Loss loss, twice;
-    Plain plain;
+    PlainLoss plain;
     for (int piece = 0; piece < 3; ++piece) {
       for (std::size_t i = 0; i < n; ++i) {
         values[i] = std::ldexp(normal(random), static_cast<int>(random() % 160) - 80);

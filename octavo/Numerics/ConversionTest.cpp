@@ -4,6 +4,7 @@
 #include "octavo/Numerics/Conversion.h"
 
 #include "octavo/Numerics/FieldValues.h"
+#include "octavo/Numerics/TestConstants.h"
 
 #include <bit>
 #include <cmath>
@@ -14,9 +15,6 @@ namespace octavo::numerics {
 namespace {
 
 using format::element;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // N1: decode.
 
@@ -186,7 +184,7 @@ TEST(ConversionTest, NanWhereTheFormatHasNone) {
 // N6: overflow. OCP FP8 1.0, table 3 in both modes; OCP MX 5.3.2 to 5.3.4.
 TEST(ConversionTest, OverflowAnswers) {
   const Conversion saturate{.overflow = Overflow::Saturate};
-  for (double big : {1e30, kInf}) {
+  for (double big : {1e30, double{kInf}}) {
     EXPECT_EQ(convert(element("e4m3fn"), big), 0x7Fu);
     EXPECT_EQ(convert(element("e4m3fn"), -big), 0xFFu);
     EXPECT_EQ(convert(element("e4m3fn"), big, saturate), 0x7Eu);
@@ -237,7 +235,7 @@ TEST(ConversionTest, OverflowsIsAskedOfTheRoundedValue) {
 // N7: E8M0.
 TEST(ConversionTest, ScalesFromNumbersThatAreNone) {
   const ElementFormat& e8m0 = element("e8m0fnu");
-  for (double none : {0.0, -0.0, -1.0, -kInf, kNan})
+  for (double none : {0.0, -0.0, -1.0, -double{kInf}, double{kNan}})
     EXPECT_EQ(convert(e8m0, none), 0xFFu) << none;
   EXPECT_EQ(convert(e8m0, 0x1p-149), 0u);
   EXPECT_EQ(convert(e8m0, std::numeric_limits<double>::denorm_min()), 0u);
@@ -356,7 +354,7 @@ TEST(ConversionTest, ReducePrecision) {
   EXPECT_EQ(reduce(0x1.8p-127, 8, 7), 0x1.8p-127);
   EXPECT_EQ(reduce(0x1p-149, 8, 7), 0);
   EXPECT_EQ(reduce(std::numeric_limits<float>::max(), 8, 7), kInf);
-  for (double kept : {0.0, -0.0, kInf, -kInf})
+  for (double kept : {0.0, -0.0, double{kInf}, -double{kInf}})
     EXPECT_EQ(std::bit_cast<std::uint64_t>(reduce(kept, 2, 0)), std::bit_cast<std::uint64_t>(kept));
   EXPECT_TRUE(std::isnan(reduce(kNan, 2, 0)));
 }

@@ -1,6 +1,7 @@
 // Steps worked by hand (F1 to F5 of docs/semantics.md).
 
 #include "octavo/Numerics/DelayedScaling.h"
+#include "octavo/Numerics/TestConstants.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -11,12 +12,6 @@ namespace octavo::numerics {
 namespace {
 
 using format::element;
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kMax = std::numeric_limits<float>::max();
-constexpr const ElementFormat& kE4m3 = element("e4m3fn"); // max 448
-constexpr const ElementFormat& kE5m2 = element("e5m2");   // max 57344
 
 struct Step {
   TrainingScale scale;

@@ -3,6 +3,7 @@
 #include "octavo/Numerics/Dot.h"
 
 #include "octavo/Numerics/FieldValues.h"
+#include "octavo/Numerics/TestConstants.h"
 
 #include <cmath>
 #include <limits>
@@ -14,8 +15,6 @@ namespace {
 using format::element;
 using Codes = std::vector<std::uint8_t>;
 using Scales = std::vector<std::uint32_t>;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Codes encodeAll(const ElementFormat& format, const std::vector<double>& values) {
   Codes codes;

@@ -4,6 +4,7 @@
 #include "octavo/Numerics/Fnuz.h"
 
 #include "octavo/Numerics/Conversion.h"
+#include "octavo/Numerics/TestConstants.h"
 
 #include <bit>
 #include <cmath>
@@ -19,8 +20,6 @@ using format::element;
 
 using Codes = std::vector<std::uint8_t>;
 
-constexpr const ElementFormat& kE4m3 = element("e4m3fn");
-constexpr const ElementFormat& kE5m2 = element("e5m2");
 constexpr const ElementFormat& kE4m3Fnuz = element("e4m3fnuz");
 constexpr const ElementFormat& kE5m2Fnuz = element("e5m2fnuz");
 

@@ -3,6 +3,7 @@
 #include "octavo/Numerics/Preset.h"
 
 #include "octavo/Numerics/Scaled.h"
+#include "octavo/Numerics/TestConstants.h"
 
 #include <bit>
 #include <cmath>
@@ -11,10 +12,6 @@
 
 namespace octavo::numerics {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kMax = std::numeric_limits<float>::max();
 
 const ScaledFormat& scaledFormat(std::string_view name) { return *format::findScaledFormat(name); }
 

@@ -4,6 +4,7 @@
 #include "octavo/Numerics/Conversion.h"
 
 #include "octavo/Numerics/FieldValues.h"
+#include "octavo/Numerics/TestConstants.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +13,6 @@
 
 namespace octavo::numerics {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 constexpr Rounding kRoundings[] = {Rounding::TiesToEven,     Rounding::TiesToAway,
                                    Rounding::TiesTowardZero, Rounding::TowardZero,

@@ -4,6 +4,7 @@
 #include "octavo/Numerics/Scaled.h"
 
 #include "octavo/Numerics/FieldValues.h"
+#include "octavo/Numerics/TestConstants.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,7 +17,6 @@ namespace {
 
 using format::element;
 
-constexpr float kMax = std::numeric_limits<float>::max();
 constexpr ScaleRule kRules[] = {ScaleRule::Floor, ScaleRule::Ceil, ScaleRule::Even,
                                 ScaleRule::RoundUp, ScaleRule::Nearest};
 

@@ -5,6 +5,7 @@
 
 #include "octavo/Numerics/FieldValues.h"
 #include "octavo/Numerics/Saturation.h"
+#include "octavo/Numerics/TestConstants.h"
 
 #include <bit>
 #include <cmath>
@@ -20,8 +21,6 @@ using Values = std::vector<float>;
 using Codes = std::vector<std::uint8_t>;
 using Scales = std::vector<std::uint32_t>;
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kMax = std::numeric_limits<float>::max();
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
 ScaledType mx(std::string_view name, Shape block) {

@@ -16,8 +16,8 @@ using numerics::ElementType;
 using numerics::IntegerType;
 using numerics::Tensor;
 
-std::string image(const std::string& header, const std::string& data = "", int version = 1,
-                  std::optional<std::uint32_t> length = std::nullopt) {
+std::string npyImage(const std::string& header, const std::string& data = "", int version = 1,
+                     std::optional<std::uint32_t> length = std::nullopt) {
   std::string text = "\x93NUMPY";
   text += static_cast<char>(version);
   text += '\0';
@@ -31,7 +31,7 @@ std::string header(const std::string& descr, const std::string& order, const std
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
 }
 
-auto parse(const std::string& text, const std::string& name = "x.npy") {
+auto parseNpy(const std::string& text, const std::string& name = "x.npy") {
   return readNpy(InputFile::ofMemory(std::as_bytes(std::span(text)), name));
 }
 
@@ -66,8 +66,8 @@ TEST(Npy, readsEachType) {
   };
   for (const auto& each : cases)
     for (int version : {1, 2, 3}) {
-      const auto tensor = parse(
-          image(header(each.descr, "False", "(2,)"), data.substr(0, 2 * each.bytes), version));
+      const auto tensor = parseNpy(
+          npyImage(header(each.descr, "False", "(2,)"), data.substr(0, 2 * each.bytes), version));
       ASSERT_TRUE(tensor) << tensor.error().message();
       EXPECT_EQ(tensor->type, each.type) << each.descr;
       EXPECT_EQ(tensor->shape, std::vector<std::int64_t>{2});
@@ -92,20 +92,20 @@ TEST(Npy, theNameOfTheFileSaysTheTypeOfCodes) {
   };
   for (const auto& each : cases) {
     const auto tensor =
-        parse(image(header(each.descr, "False", "(2,)"), std::string("\0\1", 2)), each.name);
+        parseNpy(npyImage(header(each.descr, "False", "(2,)"), std::string("\0\1", 2)), each.name);
     ASSERT_TRUE(tensor) << tensor.error().message();
     EXPECT_EQ(tensor->type, each.type) << each.name;
     EXPECT_EQ(tensor->code(1), 1u);
   }
-  EXPECT_EQ(parse(image(header("<V2", "False", "(1,)"), "12"), "x.bf16.npy")->type,
+  EXPECT_EQ(parseNpy(npyImage(header("<V2", "False", "(1,)"), "12"), "x.bf16.npy")->type,
             ElementType(element("bf16")));
-  EXPECT_FALSE(parse(image(header("<V2", "False", "(1,)"), "12"), "x.f8E4M3.npy"));
-  EXPECT_FALSE(parse(image(header("<V1", "False", "(1,)"), "1"), "x.f32.npy"));
+  EXPECT_FALSE(parseNpy(npyImage(header("<V2", "False", "(1,)"), "12"), "x.f8E4M3.npy"));
+  EXPECT_FALSE(parseNpy(npyImage(header("<V1", "False", "(1,)"), "1"), "x.f32.npy"));
 }
 
 // -1 in 4 bits: ml_dtypes writes 0x0f, an array of int8 has 0xff.
 TEST(Npy, theSignOfANarrowIntegerMayFillItsByte) {
-  const auto tensor = parse(image(header("int4", "False", "(2,)"), "\17\377"));
+  const auto tensor = parseNpy(npyImage(header("int4", "False", "(2,)"), "\17\377"));
   ASSERT_TRUE(tensor);
   EXPECT_EQ(tensor->code(0), 0xfu);
   EXPECT_EQ(tensor->code(1), 0xfu);
@@ -113,22 +113,24 @@ TEST(Npy, theSignOfANarrowIntegerMayFillItsByte) {
 
 TEST(Npy, fortranOrderBecomesRowMajor) {
   // numpy.asfortranarray([[0, 1, 2], [3, 4, 5]]) lies as 0 3 1 4 2 5.
-  const auto matrix = parse(image(header("|u1", "True", "(2, 3)"), std::string("\0\3\1\4\2\5", 6)));
+  const auto matrix =
+      parseNpy(npyImage(header("|u1", "True", "(2, 3)"), std::string("\0\3\1\4\2\5", 6)));
   ASSERT_TRUE(matrix);
   for (int i = 0; i < 6; ++i)
     EXPECT_EQ(matrix->code(i), static_cast<std::uint64_t>(i));
   // arange(8).reshape(2, 2, 2) lies as 0 4 2 6 1 5 3 7.
   const auto cube =
-      parse(image(header("|u1", "True", "(2, 2, 2)"), std::string("\0\4\2\6\1\5\3\7", 8)));
+      parseNpy(npyImage(header("|u1", "True", "(2, 2, 2)"), std::string("\0\4\2\6\1\5\3\7", 8)));
   ASSERT_TRUE(cube);
   for (int i = 0; i < 8; ++i)
     EXPECT_EQ(cube->code(i), static_cast<std::uint64_t>(i));
-  EXPECT_TRUE(parse(image(header("<f4", "True", "(3, 0)"))));
+  EXPECT_TRUE(parseNpy(npyImage(header("<f4", "True", "(3, 0)"))));
 }
 
 TEST(Npy, readsHeadersInOtherSpellings) {
-  EXPECT_TRUE(parse(image("{\"shape\":(),\"descr\":\"|u1\",\"fortran_order\":False}", "x")));
-  EXPECT_TRUE(parse(image("{'shape': (1,1), 'descr': '|u1', 'fortran_order': False}   ", "x")));
+  EXPECT_TRUE(parseNpy(npyImage("{\"shape\":(),\"descr\":\"|u1\",\"fortran_order\":False}", "x")));
+  EXPECT_TRUE(
+      parseNpy(npyImage("{'shape': (1,1), 'descr': '|u1', 'fortran_order': False}   ", "x")));
 }
 
 TEST(Npy, refusesWhatIsWrongAndSaysWhat) {
@@ -141,53 +143,61 @@ TEST(Npy, refusesWhatIsWrongAndSaysWhat) {
       {"empty", "", {"not a .npy file", "an empty file"}},
       {"a zip", "PK\3\4aaaaaaaa", {"not a .npy file", ".safetensors"}},
       {"magic only", "\x93NUMPY", {"ends inside its header"}},
-      {"version 9", image(good, "12345678", 9), {"unknown version", "found 9"}},
-      {"short version 2", image("", "", 2).substr(0, 11), {"ends inside its header"}},
+      {"version 9", npyImage(good, "12345678", 9), {"unknown version", "found 9"}},
+      {"short version 2", npyImage("", "", 2).substr(0, 11), {"ends inside its header"}},
       {"header beyond the file",
-       image(good, "", 1, 60000),
+       npyImage(good, "", 1, 60000),
        {"header length", "60000", "cut short"}},
-      {"header beyond the file, version 2", image(good, "", 2, 0xffffffff), {"4294967295"}},
-      {"no dict", image("[]"), {"cannot be read", "a dict"}},
-      {"no end", image("{'descr': '<f4'"), {"',' or '}'", "its end"}},
-      {"no shape", image("{'descr': '<f4', 'fortran_order': False}"), {"each once"}},
-      {"a key twice", image("{'descr': '<f4', 'descr': '<f4'}"), {"each once"}},
-      {"an unknown key", image("{'order': 1}"), {"each once"}},
-      {"more after the dict", image(good + "x"), {"nothing after the dict", "\"x\""}},
-      {"open string", image("{'descr"), {"a key in quotes"}},
-      {"a structured type", image("{'descr': [('a', '<f4')]}"), {"structured"}},
-      {"order not boolean", image("{'fortran_order': 1}"), {"True or False"}},
-      {"negative extent", image(header("<f4", "False", "(-2,)")), {"0 to 2^63 - 1", "\"-2"}},
-      {"float extent", image(header("<f4", "False", "(2.0,)")), {"0 to 2^63 - 1"}},
-      {"not a tuple", image(header("<f4", "False", "(2)"), "12345678"), {"a tuple"}},
-      {"two numbers in a row", image(header("<f4", "False", "(2 2)")), {"a tuple"}},
-      {"extent too large", image(header("<f4", "False", "(9223372036854775808,)")), {"2^63 - 1"}},
+      {"header beyond the file, version 2", npyImage(good, "", 2, 0xffffffff), {"4294967295"}},
+      {"no dict", npyImage("[]"), {"cannot be read", "a dict"}},
+      {"no end", npyImage("{'descr': '<f4'"), {"',' or '}'", "its end"}},
+      {"no shape", npyImage("{'descr': '<f4', 'fortran_order': False}"), {"each once"}},
+      {"a key twice", npyImage("{'descr': '<f4', 'descr': '<f4'}"), {"each once"}},
+      {"an unknown key", npyImage("{'order': 1}"), {"each once"}},
+      {"more after the dict", npyImage(good + "x"), {"nothing after the dict", "\"x\""}},
+      {"open string", npyImage("{'descr"), {"a key in quotes"}},
+      {"a structured type", npyImage("{'descr': [('a', '<f4')]}"), {"structured"}},
+      {"order not boolean", npyImage("{'fortran_order': 1}"), {"True or False"}},
+      {"negative extent", npyImage(header("<f4", "False", "(-2,)")), {"0 to 2^63 - 1", "\"-2"}},
+      {"float extent", npyImage(header("<f4", "False", "(2.0,)")), {"0 to 2^63 - 1"}},
+      {"not a tuple", npyImage(header("<f4", "False", "(2)"), "12345678"), {"a tuple"}},
+      {"two numbers in a row", npyImage(header("<f4", "False", "(2 2)")), {"a tuple"}},
+      {"extent too large",
+       npyImage(header("<f4", "False", "(9223372036854775808,)")),
+       {"2^63 - 1"}},
       {"size too large",
-       image(header("<f4", "False", "(4294967296, 4294967296)")),
+       npyImage(header("<f4", "False", "(4294967296, 4294967296)")),
        {"exceeds 2^63 - 1 bytes", "[4294967296, 4294967296]"}},
       {"size too large under a zero",
-       image(header("<f4", "True", "(4294967296, 4294967296, 0)")),
+       npyImage(header("<f4", "True", "(4294967296, 4294967296, 0)")),
        {"exceeds 2^63 - 1"}},
-      {"data cut short", image(good, "1234567"), {"8 bytes for <f4 [2]", "found 7", "cut short"}},
-      {"data too long", image(good, "123456789"), {"found 9 bytes"}},
-      {"big-endian", image(header(">f4", "False", "(2,)"), "12345678"), {"\">f4\"", "big-endian"}},
-      {"objects", image(header("|O", "False", "(1,)"), "12345678"), {"pickled"}},
+      {"data cut short",
+       npyImage(good, "1234567"),
+       {"8 bytes for <f4 [2]", "found 7", "cut short"}},
+      {"data too long", npyImage(good, "123456789"), {"found 9 bytes"}},
+      {"big-endian",
+       npyImage(header(">f4", "False", "(2,)"), "12345678"),
+       {"\">f4\"", "big-endian"}},
+      {"objects", npyImage(header("|O", "False", "(1,)"), "12345678"), {"pickled"}},
       {"extended",
-       image(header("<f16", "False", "(1,)"), "1234567812345678"),
+       npyImage(header("<f16", "False", "(1,)"), "1234567812345678"),
        {"\"<f16\"", "one of |b1"}},
       {"float8_e4m3fn by NumPy",
-       image(header("<V1", "False", "(1,)"), "1"),
+       npyImage(header("<V1", "False", "(1,)"), "1"),
        {"does not keep the types", "x.float8_e4m3fn.npy"}},
-      {"bfloat16 by NumPy", image(header("<V2", "False", "(1,)"), "12"), {"x.bfloat16.npy"}},
-      {"float8_e5m2 by NumPy", image(header("<f1", "False", "(1,)"), "1"), {"in the file's name"}},
+      {"bfloat16 by NumPy", npyImage(header("<V2", "False", "(1,)"), "12"), {"x.bfloat16.npy"}},
+      {"float8_e5m2 by NumPy",
+       npyImage(header("<f1", "False", "(1,)"), "1"),
+       {"in the file's name"}},
       {"a code of 7 bits",
-       image(header("float6_e2m3fn", "False", "(2,)"), "\1\100"),
+       npyImage(header("float6_e2m3fn", "False", "(2,)"), "\1\100"),
        {"element 1 is not a code of f6E2M3FN", "found 64"}},
-      {"a uint4 of 255", image(header("uint4", "False", "(1,)"), "\377"), {"code of ui4"}},
-      {"an int4 of 127", image(header("int4", "False", "(1,)"), "\177"), {"code of i4"}},
-      {"a boolean of 2", image(header("|b1", "False", "(1,)"), "\2"), {"0 or 1", "found 2"}},
+      {"a uint4 of 255", npyImage(header("uint4", "False", "(1,)"), "\377"), {"code of ui4"}},
+      {"an int4 of 127", npyImage(header("int4", "False", "(1,)"), "\177"), {"code of i4"}},
+      {"a boolean of 2", npyImage(header("|b1", "False", "(1,)"), "\2"), {"0 or 1", "found 2"}},
   };
   for (const auto& each : cases) {
-    const auto tensor = parse(each.bytes);
+    const auto tensor = parseNpy(each.bytes);
     if (tensor) {
       ADD_FAILURE() << each.what << ": accepted";
       continue;
@@ -201,10 +211,10 @@ TEST(Npy, refusesWhatIsWrongAndSaysWhat) {
 }
 
 TEST(Npy, everyPrefixOfAFileIsRefused) {
-  const std::string whole = image(header("<f4", "False", "(2,)"), "12345678");
-  ASSERT_TRUE(parse(whole));
+  const std::string whole = npyImage(header("<f4", "False", "(2,)"), "12345678");
+  ASSERT_TRUE(parseNpy(whole));
   for (std::size_t length = 0; length < whole.size(); ++length)
-    EXPECT_FALSE(parse(whole.substr(0, length))) << length;
+    EXPECT_FALSE(parseNpy(whole.substr(0, length))) << length;
 }
 
 // What numpy.save writes for numpy.array([[1, 2]], float32): the header line, 118 bytes.
@@ -219,7 +229,7 @@ TEST(Npy, writesTheBytesOfNumpy) {
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   std::string line = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
   line.resize(117, ' ');
-  EXPECT_EQ(text, image(line + "\n", std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
+  EXPECT_EQ(text, npyImage(line + "\n", std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
   EXPECT_EQ(*readNpy(folder / "x.npy"), tensor);
 
   const Tensor narrow = Tensor::zeros(element("e5m2"), {3});

@@ -1,6 +1,7 @@
 #include "octavo/Checkpoint/Jobs/Job.h"
 
 #include "octavo/Checkpoint/Files/TemporaryName.h"
+#include "octavo/Checkpoint/Jobs/TestFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -22,11 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using numerics::Tensor;
-
-std::string fileText(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 void writeText(const fs::path& path, std::string_view text) {
   fs::create_directories(path.parent_path());

@@ -3,6 +3,7 @@
 
 #include "octavo/Checkpoint/FindingRules.h"
 #include "octavo/Checkpoint/Jobs/Quantization.h"
+#include "octavo/Checkpoint/Jobs/TestFiles.h"
 #include "octavo/Checkpoint/LayerReader.h"
 
 #include <gtest/gtest.h>
@@ -22,11 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using numerics::Tensor;
-
-std::string fileText(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// The bytes of the shards of a folder.
 std::map<std::string, std::string> shardsOf(const fs::path& folder) {

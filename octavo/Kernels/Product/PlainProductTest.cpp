@@ -27,7 +27,7 @@ void put(float& to, float value) { to = value; }
 /// Toward zero, which is as good as any bf16 here.
 void put(std::uint16_t& to, float value) { to = std::bit_cast<std::uint32_t>(value) >> 16; }
 
-template <typename T> std::vector<T> normals(std::int64_t n, Random& random) {
+template <typename T> std::vector<T> standardNormals(std::int64_t n, Random& random) {
   std::normal_distribution<float> normal;
   std::vector<T> values(static_cast<std::size_t>(n));
   for (T& value : values)
@@ -61,7 +61,8 @@ std::vector<float> product(const std::vector<T>& a, const std::vector<T>& b, std
 template <typename T> void expectEveryRaggedSize(const Execution& execution) {
   constexpr std::int64_t kMost = 40;
   Random random(1);
-  const std::vector<T> a = normals<T>(kMost * kMost, random), b = normals<T>(kMost * kMost, random);
+  const std::vector<T> a = standardNormals<T>(kMost * kMost, random),
+                       b = standardNormals<T>(kMost * kMost, random);
   std::vector<float> sums(kMost * kMost, 0.0f);
   for (std::int64_t k = 0; k <= kMost; ++k) {
     for (std::int64_t n = 1; n <= kMost; ++n) {
@@ -175,7 +176,7 @@ void expectPiecesAreTheWhole(PlainType type, std::int64_t depth, std::int64_t co
                              std::ptrdiff_t depthStride, std::ptrdiff_t columnStride) {
   Random random(7);
   const std::int64_t size = 1 + (depth - 1) * depthStride + (columns - 1) * columnStride;
-  const std::vector<T> values = normals<T>(size, random);
+  const std::vector<T> values = standardNormals<T>(size, random);
   const PackedMatrix whole = packMatrix(values.data(), depth, columns, depthStride, columnStride);
   int pieces = 0;
   std::vector<T> piece;
@@ -233,7 +234,8 @@ template <typename T> void expectWithinBound(const Execution& execution) {
   };
   for (const auto& [m, n, k] : {Shape{1, 70, 3001}, Shape{101, 203, 1537}, Shape{7, 33, 5000}}) {
     Random random(static_cast<std::uint32_t>(m));
-    const std::vector<T> a = normals<T>(m * k, random), b = normals<T>(k * n, random);
+    const std::vector<T> a = standardNormals<T>(m * k, random),
+                         b = standardNormals<T>(k * n, random);
     const std::vector<float> c = product(a, b, m, n, k, execution);
     for (std::int64_t i = 0; i < m; i += 1 + m / 8)
       for (std::int64_t j = 0; j < n; ++j) {
@@ -264,8 +266,8 @@ TEST_P(PlainProduct, OfLargeMatricesOfBf16IsWithinTheStatedBound) {
 template <typename T> void expectSameBits(Isa isa) {
   constexpr std::int64_t kRows = 333, kColumns = 250, kDepth = 1100;
   Random random(5);
-  const std::vector<T> a = normals<T>(kRows * kDepth, random);
-  const std::vector<T> b = normals<T>(kDepth * kColumns, random);
+  const std::vector<T> a = standardNormals<T>(kRows * kDepth, random);
+  const std::vector<T> b = standardNormals<T>(kDepth * kColumns, random);
   const auto one = bitsOf(product(a, b, kRows, kColumns, kDepth, {.isa = isa, .threads = 1}));
   for (int threads : {2, 3, 7})
     EXPECT_EQ(one, bitsOf(product(a, b, kRows, kColumns, kDepth, {.isa = isa, .threads = threads})))
@@ -293,7 +295,8 @@ template <typename T> void expectStrides(const Execution& execution) {
     for (std::int64_t n : {1, 3, 4, 7, 16, 21, 32})
       for (std::int64_t k : {1, 2, 5, 8, 9, 31}) {
         Random random(static_cast<std::uint32_t>(m + 100 * n + 10000 * k));
-        const std::vector<T> a = normals<T>(m * k, random), b = normals<T>(k * n, random);
+        const std::vector<T> a = standardNormals<T>(m * k, random),
+                             b = standardNormals<T>(k * n, random);
         const auto expected = bitsOf(product(a, b, m, n, k, execution));
         T nan;
         put(nan, kNan);
@@ -409,8 +412,8 @@ TEST_P(PlainProduct, FinishesEachRowOnceWhenItIsWhole) {
     for (std::int64_t columns : {0, 40, 500})
       for (int threads : {1, 2, 5}) {
         Random random(3);
-        const std::vector<float> a = normals<float>(rows * kDepth, random);
-        const std::vector<float> b = normals<float>(kDepth * columns, random);
+        const std::vector<float> a = standardNormals<float>(rows * kDepth, random);
+        const std::vector<float> b = standardNormals<float>(kDepth * columns, random);
         const std::vector<float> expected = product(a, b, rows, columns, kDepth, execution());
         std::vector<float> c(expected.size());
         Finished finished(c, expected, rows, columns);
@@ -427,8 +430,8 @@ template <typename T> void expectBatch(Isa isa) {
       constexpr std::int64_t kDepth = 32;
       const std::int64_t width = heads * kDepth;
       Random random(7);
-      const std::vector<T> q = normals<T>(tokens * width, random);
-      const std::vector<T> k = normals<T>(tokens * width, random);
+      const std::vector<T> q = standardNormals<T>(tokens * width, random);
+      const std::vector<T> k = standardNormals<T>(tokens * width, random);
       std::vector<BatchOffsets> products;
       std::vector<float> expected;
       for (std::int64_t head = heads - 1; head >= 0; --head) {
@@ -477,13 +480,13 @@ template <typename T> void expectFewRowsAreTheStatedChain(const Execution& execu
           const std::int64_t ofColumn = isTransposed ? depth + 3 : 1;
           const std::int64_t size = isTransposed ? columns * ofColumn : depth * ofDepth;
           Random random(static_cast<std::uint32_t>(rows + 100 * columns + 10000 * depth));
-          const std::vector<T> a = normals<T>(kProducts * rows * depth, random);
+          const std::vector<T> a = standardNormals<T>(kProducts * rows * depth, random);
           std::vector<T> b(static_cast<std::size_t>(kProducts * size), nan);
           std::vector<BatchOffsets> products;
           std::vector<float> expected;
           for (std::int64_t p = 0; p < kProducts; ++p) {
             products.push_back({p * rows * depth, p * size, p * rows * columns});
-            const std::vector<T> values = normals<T>(depth * columns, random);
+            const std::vector<T> values = standardNormals<T>(depth * columns, random);
             for (std::int64_t k = 0; k < depth; ++k)
               for (std::int64_t n = 0; n < columns; ++n)
                 b[p * size + k * ofDepth + n * ofColumn] = values[k * columns + n];
@@ -540,8 +543,8 @@ TEST_P(PlainProduct, OfABatchMayBeFinishedByAnother) {
     Execution execution;
   } inner{.shape = shape, .execution = execution()};
   Random random(9);
-  const std::vector<float> a = normals<float>(kExtent * kExtent, random);
-  const std::vector<float> b = normals<float>(kExtent * kExtent, random);
+  const std::vector<float> a = standardNormals<float>(kExtent * kExtent, random);
+  const std::vector<float> b = standardNormals<float>(kExtent * kExtent, random);
   const std::vector<float> expected = product(a, b, kExtent, kExtent, kExtent, execution());
   std::vector<float> c(kExtent * kExtent);
   const BatchOffsets at{0, 0, 0};

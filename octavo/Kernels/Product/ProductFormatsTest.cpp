@@ -15,9 +15,6 @@ OCTAVO_ON_EACH_ISA(ProductFormats);
 /// Pairs that have no plan, "left*right", and what the refusal says. None at present.
 const std::map<std::string, std::string> kRefusals = {};
 
-struct Shape {
-  std::int64_t m, n, k;
-};
 constexpr Shape kShapes[] = {{1, 1, 1},    {1, 40, 70},   {3, 17, 300},
                              {6, 33, 128}, {29, 50, 257}, {50, 35, 700}};
 

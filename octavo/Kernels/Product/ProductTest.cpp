@@ -23,10 +23,6 @@ std::vector<float> expected(const ScaledTensor& a, const ScaledTensor& b) {
   return c;
 }
 
-struct Shape {
-  std::int64_t m, n, k;
-};
-
 void expectDot(const OperandFormat& left, const OperandFormat& right, Shape shape, Range range,
                const Execution& execution, std::uint32_t seed) {
   Random random(seed);

@@ -15,6 +15,10 @@ namespace octavo::kernels {
 using numerics::ScaledTensor;
 using Random = std::mt19937;
 
+struct Shape {
+  std::int64_t m, n, k;
+};
+
 inline const format::ElementFormat& kE8M0 = format::element("e8m0fnu");
 inline const format::ElementFormat& kE4M3 = format::element("e4m3fn");
 inline const format::ElementFormat& kF32 = format::element("f32");

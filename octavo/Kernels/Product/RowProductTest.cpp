@@ -19,13 +19,10 @@ namespace {
 class RowProducts : public OnEachIsa {};
 OCTAVO_ON_EACH_ISA(RowProducts);
 
-struct Shape {
-  std::int64_t m, n, k;
-};
 /// One panel, few rows or many; several; and with blocks of 128 rows a last one of 8, which must
 /// not be summed as few rows are.
-constexpr Shape kShapes[] = {{1, 20, 70},    {5, 33, 96},    {16, 17, 128}, {50, 35, 300},
-                             {200, 70, 160}, {385, 40, 257}, {520, 33, 64}};
+constexpr Shape kRowShapes[] = {{1, 20, 70},    {5, 33, 96},    {16, 17, 128}, {50, 35, 300},
+                                {200, 70, 160}, {385, 40, 257}, {520, 33, 64}};
 
 /// Rows of values, `stride` apart, of which some are far from 1.
 std::vector<float> drawRows(Shape shape, std::ptrdiff_t stride, Random& random) {
@@ -72,7 +69,7 @@ template <typename Body> void forPairs(Isa isa, std::int64_t depth, Body body) {
 }
 
 TEST_P(RowProducts, AreTheBitsOfPackingAllRowsAtOnce) {
-  for (const Shape& shape : kShapes)
+  for (const Shape& shape : kRowShapes)
     forPairs(GetParam(), shape.k, [&](const ProductPlan& plan, const std::string& what) {
       Random random(static_cast<std::uint32_t>(shape.m));
       const std::ptrdiff_t stride = shape.k + 5, cStride = shape.n + 3;
@@ -111,7 +108,7 @@ TEST_P(RowProducts, AreTheBitsOfPackingAllRowsAtOnce) {
 
 TEST_P(RowProducts, OfAnOperandThatIsDecodedAheadHaveTheSameBits) {
   int decoded = 0;
-  for (const Shape& shape : kShapes)
+  for (const Shape& shape : kRowShapes)
     forPairs(GetParam(), shape.k, [&](const ProductPlan& plan, const std::string& what) {
       if (shape.m <= kMostDirectRows || shape.m > 200)
         return; // few rows are summed in another order; more rows are as many

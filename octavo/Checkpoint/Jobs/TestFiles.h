@@ -1,0 +1,16 @@
+// What tests of jobs read of the files that jobs write.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace octavo::checkpoint {
+
+inline std::string fileText(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+} // namespace octavo::checkpoint
