@@ -122,7 +122,7 @@ def train(recipe, seed, steps, told):
             told(number, float(value))
     test = unseen[:len(unseen) // LENGTH * LENGTH - LENGTH + 1]
     windows = test[np.arange(0, len(test) - LENGTH, LENGTH)[:, None] + np.arange(LENGTH + 1)]
-    return [float(value) for value in losses], float(loss(state[0], None, windows, key, None))
+    return [float(value) for value in losses], float(jax.jit(loss, static_argnames="recipe")(state[0], None, windows, key, None))
 
 
 def draw(results, path):

@@ -25,6 +25,7 @@ def outcome(make):
 @pytest.mark.parametrize("axis", [-1, 1])
 @pytest.mark.parametrize("format", FORMATS)
 def test_parts_are_those_of_scaled_tensors(format, axis):
+    """octavo.jax's own values of them for one format: JAX compiles that for each shape of a part."""
     array = oj.quantize(X, format, axis=axis)
     tensor = array.to_tensor()
     seen = set()
@@ -35,7 +36,8 @@ def test_parts_are_those_of_scaled_tensors(format, axis):
             assert type(found) is type(expected), (key, expected, found)
         else:
             assert found.axis == expected.axis - expected.ndim, key
-            np.testing.assert_array_equal(found.dequantize(), expected.dequantize(), str(key))
+            values = found if format == "nvfp4" else found.to_tensor()
+            np.testing.assert_array_equal(values.dequantize(), expected.dequantize(), str(key))
     assert seen == {octavo.ScaledTensor, ShapeError, IndexError}
 
 

@@ -33,18 +33,34 @@ def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-3)
 
 
-@pytest.mark.parametrize("format", KINDS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_rank_and_empty_ones(format, shape):
+def test_every_rank_and_empty_ones(shape):
+    """All kinds in one program: what costs time is to compile it."""
+    x = draw(shape)
     for axis in {-1, -min(2, len(shape)), -len(shape)}:
-        q = oj.quantize(draw(shape), format, axis=axis)
-        expected = octavo.quantize(draw(shape), format, axis=axis)
-        np.testing.assert_array_equal(values(q), expected.dequantize())
-        assert (q.shape, q.ndim, q.size, len(q)) == (shape, len(shape), int(np.prod(shape)), shape[0])
+        @jax.jit
+        def uses(x):
+            arrays = [oj.quantize(x, format, axis=axis) for format in KINDS]
+            products = [(q if axis == -1 else q.T) @ (q.T if axis == -1 else q) for q in arrays] if len(shape) == 2 else []
+            return arrays, [q.dequantize() for q in arrays], products
+
+        arrays, found, products = uses(x)
+        for format, q, each in zip(KINDS, arrays, found, strict=True):
+            expected = octavo.quantize(x, format, axis=axis)
+            np.testing.assert_array_equal(each, expected.dequantize(), err_msg=f"{format} {axis}")
+            assert (q.shape, q.ndim, q.size, len(q)) == (shape, len(shape), int(np.prod(shape)), shape[0])
+            assert q.to_tensor() == expected, (format, axis)
+        for each, product in zip(found, products):
+            each = np.asarray(each)
+            close(product, each @ each.T if axis == -1 else each.T @ each)
+
+
+@pytest.mark.parametrize("format", KINDS)
+def test_from_tensor_is_what_quantize_gives(format):
+    for axis in (-1, -2):
+        expected = octavo.quantize(X[0, :130], format, axis=axis)
+        q = oj.quantize(X[0, :130], format, axis=axis)
         assert q.to_tensor() == expected and oj.from_tensor(expected) == q
-        if len(shape) == 2:
-            close((q if axis == -1 else q.T) @ (q.T if axis == -1 else q),
-                  values(q) @ values(q).T if axis == -1 else values(q).T @ values(q))
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -82,17 +98,23 @@ def test_equal_is_all_of_it():
 @pytest.mark.parametrize("format", FORMATS)
 def test_batches_over_first_axes(format):
     """What was quantized as a whole is mapped and scanned over like what vmap quantized."""
+    @jax.jit
+    def uses(q, x):
+        batch = q.batched()
+        _, scanned = lax.scan(lambda carry, member: (carry, member.dequantize()), 0, batch)
+        return (batch, batch.dequantize(), jax.vmap(oj.dequantize)(batch), scanned,
+                jax.vmap(lambda x, member: x @ member.T)(x, batch), [batch[i] for i in range(4)])
+
     q = oj.quantize(X[:, :130], format)
-    batch = q.batched()
+    batch, whole, mapped, scanned, products, members = uses(q, X)
     assert batch.shape == q.shape and batch.outer.shape == (4,)
-    np.testing.assert_array_equal(values(batch), values(q))
-    np.testing.assert_array_equal(jax.vmap(oj.dequantize)(batch), values(q))
-    _, scanned = lax.scan(lambda carry, member: (carry, member.dequantize()), 0, batch)
-    np.testing.assert_array_equal(scanned, values(q))
-    close(jax.vmap(lambda x, member: x @ member.T)(X, batch), X @ values(q).swapaxes(-1, -2))
-    for i in range(4):
-        np.testing.assert_array_equal(values(oj.from_tensor(batch[i].to_tensor())), values(q)[i])
-    assert batch.batched().outer.shape == (4,)
+    expected = values(q)
+    for found in (whole, mapped, scanned):
+        np.testing.assert_array_equal(found, expected)
+    close(products, X @ expected.swapaxes(-1, -2))
+    for i, member in enumerate(members):
+        np.testing.assert_array_equal(member.to_tensor().dequantize(), expected[i])
+    assert jax.eval_shape(lambda batch: batch.batched(), batch).outer.shape == (4,)
 
 
 def test_batches_over_several_axes_and_rows():
@@ -116,16 +138,27 @@ def test_batches_over_several_axes_and_rows():
 @pytest.mark.parametrize("format", KINDS)
 def test_gradients_of_the_plain_side(format):
     w = oj.quantize(draw((48, 96)), format)
-    weights, g = values(w), draw((256, 48))
-    expected = g @ weights
-    for of_x in (lambda x: (x @ w.T * g).sum(), jax.jit(lambda x: (x @ w.T * g).sum()),
-                 jax.checkpoint(lambda x: (x @ w.T * g).sum())):
-        close(jax.grad(of_x)(X[0]), expected)
-    close(jax.vmap(jax.grad(lambda x: (x @ w.T * g).sum()))(X), np.stack([expected] * 4))
-    close(jax.grad(lambda x: (x @ w.T * jnp.stack([g] * 4)).sum())(X), np.stack([expected] * 4))
-    close(jax.grad(lambda y: (w @ y * draw((48, 3))).sum())(draw((96, 3))), weights.T @ draw((48, 3)))
     batch = oj.quantize(draw((4, 48, 96)), format).batched()
-    close(jax.grad(lambda x: jax.vmap(lambda x, w: x @ w.T)(x, batch).sum())(X), values(batch).sum(1, keepdims=True).repeat(256, 1))
+    weights, g, h = values(w), draw((256, 48)), draw((48, 3))
+    expected = g @ weights
+
+    @jax.jit
+    def gradients(w, batch, x, y):
+        def product(x):
+            return (x @ w.T * g).sum()
+
+        return (jax.grad(product)(x[0]), jax.grad(jax.jit(product))(x[0]), jax.grad(jax.checkpoint(product))(x[0]),
+                jax.vmap(jax.grad(product))(x), jax.grad(lambda x: (x @ w.T * jnp.stack([g] * 4)).sum())(x),
+                jax.grad(lambda y: (w @ y * h).sum())(y),
+                jax.grad(lambda x: jax.vmap(lambda x, w: x @ w.T)(x, batch).sum())(x))
+
+    *alone, mapped, of_stack, of_right, of_batch = gradients(w, batch, X, draw((96, 3)))
+    for found in (*alone, jax.grad(lambda x: (x @ w.T * g).sum())(X[0])):  # of a program, and outside of one
+        close(found, expected)
+    for found in (mapped, of_stack):
+        close(found, np.stack([expected] * 4))
+    close(of_right, weights.T @ h)
+    close(of_batch, values(batch).sum(1, keepdims=True).repeat(256, 1))
 
 
 def test_what_has_no_gradient_says_so():

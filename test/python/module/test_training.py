@@ -155,7 +155,7 @@ def test_what_is_wrong_is_named(call, message):
 
 
 def test_the_example_trains(tmp_path):
-    done = subprocess.run([sys.executable, EXAMPLE, "--steps", "60", "--output", tmp_path / "losses.png"],
+    done = subprocess.run([sys.executable, EXAMPLE, "--steps", "25", "--output", tmp_path / "losses.png"],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "losses.png").read_bytes().startswith(b"\x89PNG") and done.stderr == ""

@@ -99,17 +99,19 @@ class Draw:
         """A part of a scaled array: the right one, a piece of it, or anything."""
         choice = self.of("right", "right", "cut", "grown", "any")
         if choice == "cut" and right.ndim:
-            return right[..., :-1]
+            right = right[..., :-1]
         if choice == "grown":
-            return jnp.stack([right, right])
-        return jnp.asarray(self.array(dtypes=IN_JAX, others=IN_JAX)) if choice == "any" else right
+            right = np.stack([right, right])
+        return jax.device_put(self.array(dtypes=IN_JAX, others=IN_JAX) if choice == "any" else right)
 
     def scaled(self):
-        """An octavo.jax.ScaledArray, mostly of parts that do not fit."""
+        """An octavo.jax.ScaledArray, mostly of parts that do not fit; JAX compiles nothing to make it."""
         format, shape = self.of(*FORMATS), self.of((4, 64), (2, 3, 40), (3, 33), (0, 32), (64,))
-        q = oj.quantize(jnp.ones(shape), format, axis=self.of(-1, 0, -len(shape)))
-        return oj.ScaledArray(self.part(q.elements), self.part(q.scales), self.part(q.outer),
-                              self.of(format, format, *FORMATS, "none"), self.of(q.axis, q.axis, -1, -2, 0, 3, -9))
+        q = octavo.quantize(np.ones(shape, np.float32), format, axis=self.of(-1, 0, -len(shape)))
+        elements = q.elements if q.elements.dtype in IN_JAX else q.codes
+        axis = q.axis - q.ndim
+        return oj.ScaledArray(self.part(elements), self.part(q.scales), self.part(np.float32(q.outer)),
+                              self.of(format, format, *FORMATS, "none"), self.of(axis, axis, -1, -2, 0, 3, -9))
 
     def side(self):
         return self.of(self.scaled, self.scaled, lambda: self.floats((4, 64), (64, 4), (2, 40, 3)))()
