@@ -1,5 +1,6 @@
 """examples/decode: a KV cache that is quantized where it is appended, by octavo beside XLA, and its quantization
 beside OCP MX by hand."""
+import functools
 import os
 import pathlib
 import sys
@@ -36,6 +37,7 @@ def test_quantize_is_mx_by_hand(element, emax, largest):
     np.testing.assert_array_equal(codes.view(np.uint8), by_hand.reshape(x.shape).view(np.uint8))
 
 
+@functools.cache
 def steps_of_xla(cache):
     """Logits of each step, and the caches after the last."""
     weights, caches = decoder.random_weights(SIZES), decoder.empty_caches(SIZES, cache)

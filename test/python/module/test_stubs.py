@@ -144,15 +144,14 @@ octavo.formats().nothing
 
 
 def test_mypy_takes_what_runs_and_refuses_what_does_not(tmp_path):
-    def mypy(*arguments):
-        return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", *arguments],
-                              capture_output=True, text=True, cwd=STUB.parents[1])
-
     (tmp_path / "use.py").write_text(USE)
     (tmp_path / "misuse.py").write_text(MISUSE)
     package = [STUB.with_name(name) for name in ("_core.pyi", "__init__.py", "checkpoint.py", "errors.py", "_signatures.py")]
     # octavo/jax.py itself is judged by what it offers: JAX types too little for --strict.
-    used = mypy("--follow-imports=silent", *package, tmp_path / "use.py")
-    assert used.returncode == 0, used.stdout
-    refused = mypy("--follow-imports=silent", tmp_path / "misuse.py")
-    assert '"quantize"' in refused.stdout and "axes" in refused.stdout and "nothing" in refused.stdout
+    judged = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "--no-error-summary",
+                             "--follow-imports=silent", *package, tmp_path / "use.py", tmp_path / "misuse.py"],
+                            capture_output=True, text=True, cwd=STUB.parents[1])
+    assert judged.returncode == 1, (judged.stdout, judged.stderr)
+    refused = judged.stdout.splitlines()
+    assert all("misuse.py:" in line for line in refused), judged.stdout
+    assert any('"quantize"' in line and "axes" in line for line in refused) and any("nothing" in line for line in refused)
