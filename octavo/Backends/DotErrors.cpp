@@ -312,8 +312,7 @@ llvm::Expected<DotErrors> dotErrors(mlir::func::FuncOp function, std::span<const
     return narrow.takeError();
   if (narrow->report.quantized() == 0)
     return runtime::failure(whyNoneIsQuantized(narrow->report));
-  if (!narrow->report.delayed.empty() || !narrow->report.random.empty() ||
-      !narrow->report.caches.empty())
+  if (narrow->report.hasState())
     return runtime::failure(
         "caches, scales of earlier steps and random numbers make the program one of "
         "other arguments and results, which says nothing of its dots' errors; "

@@ -323,6 +323,11 @@ std::int64_t DotReport::quantized() const {
   return llvm::count_if(dots, [](const DotRecord& dot) { return dot.isQuantized; });
 }
 
+bool DotReport::hasState() const {
+  return !delayed.empty() || !random.empty() ||
+         llvm::any_of(caches, [](const CacheRecord& cache) { return cache.format != nullptr; });
+}
+
 std::int64_t DotReport::weightBitsBefore() const { return sum(weights, &WeightRecord::bitsBefore); }
 
 std::int64_t DotReport::weightBitsAfter() const { return sum(weights, &WeightRecord::bitsAfter); }

@@ -144,6 +144,8 @@ struct DotReport {
   std::vector<CacheRecord> caches; ///< in the order of the arguments
 
   std::int64_t quantized() const;
+  /// Whether the program has got state: arguments and results that it did not have, or others.
+  bool hasState() const;
   std::int64_t weightBitsBefore() const;
   std::int64_t weightBitsAfter() const;
 };

@@ -195,6 +195,12 @@ def test_quantize_tells_of_caches(tmp_path):
     assert "octavo.dot_general" in done.stdout
 
 
+def test_files_are_not_those_of_the_program_in_f32(tmp_path):
+    program, recipe = written(tmp_path, {"kv_cache": "mxfp8_e4m3"})
+    told = octavo("run", program, "--recipe", recipe, "--compare", "f32", code=2)
+    assert "caches as codes" in told and "--compare f32 runs both on the same files" in told
+
+
 def test_what_is_not_donated_stays_so(tmp_path):
     program, recipe = written(tmp_path, {"kv_cache": "mxfp8_e4m3"}, exported(donated=()))
     octavo("quantize", program, "--recipe", recipe, "-o", tmp_path / "out.mlir")

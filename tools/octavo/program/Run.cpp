@@ -470,6 +470,11 @@ QuantizationReport quantizeProgram(mlir::ModuleOp program, const RunOptions& opt
   const ElapsedTime time("quantizing dots");
   const transforms::DotReport report =
       orThrow(transforms::quantizeDots(program, dots), options.program);
+  if (options.compare == "f32" && report.hasState())
+    throw CommandError("caches as codes, scales of earlier steps and random numbers make the "
+                       "program one of other arguments and results, and --compare f32 runs both on "
+                       "the same files; --compare reference runs it on the interpreter",
+                       ExitCode::BadUsage);
   return {.recipe = options.dots.recipe,
           .format = dots.weights ? std::string(dots.weights->name) : "",
           .activations = dots.activations ? std::string(dots.activations->name) : "",
