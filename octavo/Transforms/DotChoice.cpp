@@ -3,6 +3,8 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Numerics/Preset.h"
 #include "octavo/Text/NearNames.h"
+#include "octavo/Transforms/Derivatives.h"
+#include "octavo/Transforms/RandomState.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,14 +26,6 @@ namespace octavo::transforms {
 using format::ScaledFormat;
 
 namespace {
-
-/// JAX writes it around what differentiating in reverse made of the operations of a function.
-constexpr llvm::StringLiteral kDerivative = "transpose(";
-
-bool isDerivative(mlir::Value value) {
-  mlir::Operation* op = value.getDefiningOp();
-  return op && llvm::StringRef(sourceName(op->getLoc())).contains(kDerivative);
-}
 
 /// Whether a format has that rule: scales with a significand have but one.
 bool takes(const ScaledFormat* format, format::ScaleRule rule) {
@@ -183,23 +177,32 @@ bool isNamed(const std::string& name, const RE2* pattern, const Dot& dot) {
              : name == dot.record.name || (!dot.record.weight.empty() && name == dot.record.weight);
 }
 
-/// Why a function cannot carry `state`, a plural, for a dot; empty if it can.
-std::string reasonByState(const Dot& dot, const std::string& state) {
+bool hasOpenExtents(const Dot& dot) {
+  return llvm::any_of(dot.sides, [](const DotSide& side) { return !side.type().hasStaticShape(); });
+}
+
+/// Why a dot's scales cannot come from earlier steps; empty if they can.
+std::string reasonByDelay(const Dot& dot) {
   stablehlo::DotGeneralOp op = dot.op();
   auto function = llvm::dyn_cast<mlir::func::FuncOp>(op->getParentOp());
   if (!function)
-    return state + " are state of a function, and the dot is within " +
+    return "delayed scales are state of a function, and the dot is within " +
            op->getParentOp()->getName().getStringRef().str();
   const std::string name = "@" + function.getName().str();
   if (!function.isPublic())
-    return state + " are state of the program, and " + name +
+    return "delayed scales are state of the program, and " + name +
            " is private; octavo-opt --inline may help";
   if (!mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
                                               function->getParentOfType<mlir::ModuleOp>()))
-    return state + " are state of the program, which itself calls " + name;
-  if (llvm::any_of(dot.sides, [](const DotSide& side) { return !side.type().hasStaticShape(); }))
-    return state + " need tensors of known extents";
-  return {};
+    return "delayed scales are state of the program, which itself calls " + name;
+  return hasOpenExtents(dot) ? "delayed scales need tensors of known extents" : "";
+}
+
+/// Why no random numbers can be drawn for a dot; empty if they can.
+std::string reasonByRandomState(const Dot& dot) {
+  if (std::string reason = reasonWithoutState(dot.op()); !reason.empty())
+    return "random numbers are state of the program, which does not reach the dot: " + reason;
+  return hasOpenExtents(dot) ? "random numbers need tensors of known extents" : "";
 }
 
 /// Elements of its weight; of the larger side where it has none.
@@ -408,10 +411,10 @@ std::string DotChoice::chooseFormats(Dot& dot) const {
     return wide->isGradient ? "both operands are activations, and its gradient stays wide"
                             : "both operands are activations, which stay wide";
   if (formats->delayed)
-    if (std::string reason = reasonByState(dot, "delayed scales"); !reason.empty())
+    if (std::string reason = reasonByDelay(dot); !reason.empty())
       return reason;
   if (dot.hadamard() != 0 || llvm::any_of(dot.sides, std::mem_fn(&DotSide::isRoundedAtRandom)))
-    if (std::string reason = reasonByState(dot, "random numbers"); !reason.empty())
+    if (std::string reason = reasonByRandomState(dot); !reason.empty())
       return reason;
   const std::int64_t size = sizeOf(dot);
   if (size < chosen.minSize)

@@ -50,7 +50,6 @@ private:
   };
   /// `signs` of a Hadamard transform, of the contracted axis; null: there is none.
   ScaledSide scaled(const DotSide& side, mlir::Value signs);
-  RandomState& random(mlir::Operation* op);
   mlir::Value merge(const DotSide& side, const MergedAxes& merged);
   mlir::Value move(const DotSide& side);
   mlir::Value quantize(const DotSide& side, mlir::Value value, const MergedAxes& merged);
@@ -64,8 +63,8 @@ private:
   /// Tensors whose columns were moved along an axis, by the exponents.
   llvm::DenseMap<std::tuple<mlir::Value, std::int64_t, const ColumnExponents*>, mlir::Value> moved;
   llvm::SetVector<mlir::Operation*> maybeUnused;
-  llvm::MapVector<mlir::Operation*, DelayedScales> delayed;    ///< of functions
-  llvm::MapVector<mlir::Operation*, RandomState> randomStates; ///< of functions
+  llvm::MapVector<mlir::Operation*, DelayedScales> delayed; ///< of functions
+  RandomState random;
   llvm::DenseMap<std::pair<mlir::Value, const format::ElementFormat*>, DelayedScales::Codes> codes;
 };
 
@@ -138,7 +137,7 @@ mlir::Value Rewriting::quantize(const DotSide& side, mlir::Value value, const Me
     stablehlo::DotGeneralOp op = side.op;
     mlir::Value bits;
     if (side.isRoundedAtRandom())
-      bits = random(op).bits(builder, op.getLoc(), merged.shape);
+      bits = random.bits(builder, op.getLoc(), merged.shape);
     quantized = ir::QuantizeOp::create(builder, op.getLoc(), type, value, bits, quantization);
   }
   return quantized;
@@ -166,21 +165,14 @@ mlir::Value Rewriting::quantizeDelayed(const DotSide& side, const MergedAxes& me
                             mlir::Value());
 }
 
-RandomState& Rewriting::random(mlir::Operation* op) {
-  auto function = op->getParentOfType<mlir::func::FuncOp>();
-  return randomStates.try_emplace(function, function).first->second;
-}
-
 void Rewriting::finishState(DotReport& report) {
   for (auto& [function, scales] : delayed) {
     scales.finish();
     report.delayed.push_back(
         {scales.function().getName().str(), scales.tensors(), scales.history()});
   }
-  for (auto& [function, state] : randomStates) {
-    state.finish();
+  for (mlir::Operation* function : random.finish())
     report.random.push_back(llvm::cast<mlir::func::FuncOp>(function).getName().str());
-  }
 }
 
 Rewriting::ScaledSide Rewriting::scaled(const DotSide& side, mlir::Value signs) {
@@ -207,7 +199,7 @@ void Rewriting::replace(const Dot& dot) {
   mlir::OpBuilder builder(op);
   mlir::Value signs;
   if (const std::int64_t size = dot.hadamard())
-    signs = random(op).bits(builder, op.getLoc(), {size});
+    signs = random.bits(builder, op.getLoc(), {size});
   const ScaledSide lhs = scaled(dot.sides[0], signs);
   const ScaledSide rhs = scaled(dot.sides[1], signs);
   auto scaledDot = ir::DotGeneralOp::create(

@@ -1,12 +1,16 @@
 #include "octavo/Transforms/RandomState.h"
 
 #include "octavo/Dialect/StableHLO/Contraction.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
-#include "octavo/Dialect/StableHLO/Random.h"
+#include "octavo/Transforms/FunctionCalls.h"
+#include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ProgramState.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,6 +22,8 @@
 namespace octavo::transforms {
 
 using mlir::RankedTensorType;
+using mlir::func::FuncOp;
+using stablehlo::RngBitGeneratorOp;
 
 namespace {
 
@@ -43,37 +49,177 @@ std::vector<float> hadamardMatrix(std::int64_t size) {
   return matrix;
 }
 
+RankedTensorType stateType(mlir::MLIRContext* context) {
+  return RankedTensorType::get({2},
+                               mlir::IntegerType::get(context, 64, mlir::IntegerType::Unsigned));
+}
+
+/// `state` with so many counters drawn.
+mlir::Value after(mlir::OpBuilder builder, mlir::Location location, mlir::Value state,
+                  std::uint64_t counters) {
+  if (counters == 0)
+    return state;
+  const auto type = llvm::cast<RankedTensorType>(state.getType());
+  const mlir::Value drawn =
+      constant(builder, location,
+               mlir::DenseElementsAttr::get(
+                   type, llvm::ArrayRef<std::uint64_t>{std::uint64_t{0}, counters}));
+  return stablehlo::AddOp::create(builder, location, type, state, drawn);
+}
+
+std::uint64_t countersOf(RngBitGeneratorOp draw) {
+  const auto type = llvm::cast<RankedTensorType>(draw.getOutput().getType());
+  return static_cast<std::uint64_t>(llvm::divideCeil(type.getNumElements(), kPerBlock));
+}
+
+/// The operation with one more result, of that type, and one more operand unless it is null.
+mlir::Operation* extended(mlir::Operation* op, mlir::Value operand, mlir::Type result) {
+  llvm::SmallVector<mlir::Value> operands(op->getOperands());
+  if (operand)
+    operands.push_back(operand);
+  llvm::SmallVector<mlir::Type> types(op->getResultTypes());
+  types.push_back(result);
+  mlir::OperationState state(op->getLoc(), op->getName(), operands, types, op->getAttrs());
+  for (mlir::Region& region : op->getRegions())
+    state.addRegion()->takeBody(region);
+  mlir::Operation* made = mlir::OpBuilder(op).create(state);
+  op->replaceAllUsesWith(made->getResults().drop_back());
+  op->erase();
+  return made;
+}
+
+/// Gives each draw the state that the one before has left.
+class Carrying {
+public:
+  explicit Carrying(llvm::ArrayRef<RngBitGeneratorOp> all) : draws(all.begin(), all.end()) {
+    for (RngBitGeneratorOp draw : all)
+      markAround(draw);
+  }
+
+  llvm::SetVector<mlir::Operation*> run() {
+    for (mlir::Operation* entry : entries) {
+      auto function = llvm::cast<FuncOp>(entry);
+      const mlir::BlockArgument state =
+          appendState(function, "octavo.random", stateType(function.getContext()));
+      returnState(state, through(function.getBody().front(), state));
+    }
+    return entries;
+  }
+
+private:
+  void markAround(mlir::Operation* op) {
+    mlir::Operation* around = op->getParentOp();
+    if (!carriers.insert(around).second)
+      return;
+    auto function = llvm::dyn_cast<FuncOp>(around);
+    if (!function)
+      return markAround(around);
+    if (function.isPublic())
+      entries.insert(function);
+    for (mlir::func::CallOp call : callsOf(function)) {
+      carriers.insert(call);
+      markAround(call);
+    }
+  }
+
+  /// The state at the end of a block.
+  mlir::Value through(mlir::Block& block, mlir::Value state) {
+    std::uint64_t counters = 0; // drawn from `state`
+    for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
+      const auto here = [&] { return after(mlir::OpBuilder(&op), op.getLoc(), state, counters); };
+      if (auto draw = llvm::dyn_cast<RngBitGeneratorOp>(op); draw && draws.contains(draw)) {
+        mlir::Operation* none = draw.getInitialState().getDefiningOp();
+        draw.getInitialStateMutable().assign(here());
+        none->erase();
+        counters += countersOf(draw);
+      } else if (carriers.contains(&op)) {
+        state = through(op, here());
+        counters = 0;
+      }
+    }
+    mlir::Operation* end = block.getTerminator();
+    return after(mlir::OpBuilder(end), end->getLoc(), state, counters);
+  }
+
+  /// The state after a loop, a branch or a call.
+  mlir::Value through(mlir::Operation& op, mlir::Value state) {
+    const auto endWith = [](mlir::Block& block, mlir::Value next) {
+      block.getTerminator()->insertOperands(block.getTerminator()->getNumOperands(), next);
+    };
+    const mlir::Type type = state.getType();
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(op)) {
+      loop.getCond().addArgument(type, op.getLoc());
+      const mlir::Value round = loop.getBody().addArgument(type, op.getLoc());
+      endWith(loop.getBody().front(), through(loop.getBody().front(), round));
+    } else if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op)) {
+      FuncOp function = calledFunction(call);
+      if (done.insert(function).second) {
+        const unsigned index = function.getNumArguments();
+        static_cast<void>(function.insertArgument(index, type, {}, function.getLoc()));
+        mlir::Block& body = function.getBody().front();
+        endWith(body, through(body, function.getArgument(index)));
+        static_cast<void>(function.insertResult(function.getNumResults(), type, {}));
+      }
+    } else {
+      for (mlir::Region& region : op.getRegions())
+        endWith(region.front(), through(region.front(), state));
+      state = {}; // of the values around them
+    }
+    return extended(&op, state, type)->getResults().back();
+  }
+
+  llvm::DenseSet<mlir::Operation*> draws, carriers, done;
+  llvm::SetVector<mlir::Operation*> entries;
+};
+
+std::string reasonWithoutState(mlir::Operation* op, llvm::SetVector<mlir::Operation*>& inside) {
+  mlir::Operation* around = op->getParentOp();
+  auto function = llvm::dyn_cast<FuncOp>(around);
+  if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(around);
+      loop && op->getParentRegion() == &loop.getCond())
+    return "it is within the condition of stablehlo.while";
+  if (llvm::isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(around))
+    return reasonWithoutState(around, inside);
+  if (!function)
+    return "it is within " + around->getName().getStringRef().str();
+  const std::string name = "@" + function.getName().str();
+  if (function.isPublic())
+    return mlir::SymbolTable::symbolKnownUseEmpty(function.getOperation(),
+                                                  function->getParentOfType<mlir::ModuleOp>())
+               ? ""
+               : name + ", which is public, is called by the program itself";
+  if (!inside.insert(function))
+    return name + " calls itself";
+  const auto calls = callsOf(function);
+  if (calls.empty())
+    return name + " is private and is not, or not only, called";
+  for (mlir::func::CallOp call : calls)
+    if (std::string reason = reasonWithoutState(call, inside); !reason.empty())
+      return reason;
+  inside.pop_back();
+  return {};
+}
+
 } // namespace
 
-RandomState::RandomState(mlir::func::FuncOp function)
-    : state(appendState(
-          function, "octavo.random",
-          RankedTensorType::get({2}, mlir::IntegerType::get(function.getContext(), 64,
-                                                            mlir::IntegerType::Unsigned)))) {}
-
-/// Past all that was drawn.
-mlir::Value RandomState::after(mlir::OpBuilder& builder, mlir::Location location) const {
-  const auto type = llvm::cast<RankedTensorType>(state.getType());
-  const mlir::Value drawn = constant(
-      builder, location,
-      mlir::DenseElementsAttr::get(type, llvm::ArrayRef<std::uint64_t>{std::uint64_t{0}, blocks}));
-  return stablehlo::AddOp::create(builder, location, type, state, drawn);
+std::string reasonWithoutState(mlir::Operation* op) {
+  llvm::SetVector<mlir::Operation*> inside;
+  return reasonWithoutState(op, inside);
 }
 
 mlir::Value RandomState::bits(mlir::OpBuilder& builder, mlir::Location location,
                               llvm::ArrayRef<std::int64_t> shape) {
-  auto drawn = stablehlo::RngBitGeneratorOp::create(
-      builder, location, state.getType(), unsignedType(builder, shape, 32),
-      stablehlo::RngAlgorithm::PHILOX, after(builder, location));
-  const auto type = llvm::cast<RankedTensorType>(drawn.getOutput().getType());
-  blocks += static_cast<std::uint64_t>(llvm::divideCeil(type.getNumElements(), kPerBlock));
-  return drawn.getOutput();
+  // Which state it is drawn from is known at the end.
+  const RankedTensorType type = stateType(builder.getContext());
+  const mlir::Value none = constant(
+      builder, location, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<std::uint64_t>{0, 0}));
+  auto draw = RngBitGeneratorOp::create(builder, location, type, unsignedType(builder, shape, 32),
+                                        stablehlo::RngAlgorithm::PHILOX, none);
+  draws.push_back(draw);
+  return draw.getOutput();
 }
 
-void RandomState::finish() {
-  mlir::OpBuilder builder(state.getOwner()->getTerminator());
-  returnState(state, after(builder, state.getLoc()));
-}
+llvm::SetVector<mlir::Operation*> RandomState::finish() { return Carrying(draws).run(); }
 
 mlir::Value rotated(mlir::OpBuilder& builder, mlir::Location location, mlir::Value value,
                     std::int64_t axis, mlir::Value bits) {

@@ -1,34 +1,39 @@
 // Random numbers of a program, whose key and counter are its state.
 #pragma once
 
+#include "octavo/Dialect/StableHLO/Random.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <string>
 
 namespace octavo::transforms {
 
-/// The random numbers of one function, which no other calls. Each call takes others, and each run
-/// of the program goes on where the one before ended: they depend on the first state alone.
+/// Why no state of the program comes to an operation: "it is within stablehlo.reduce"; empty where
+/// one does, through bodies of loops, branches and private functions that are only called.
+std::string reasonWithoutState(mlir::Operation* op);
+
+/// The random numbers of a program. Each draw takes others, also in each round of a loop and in
+/// each call of a function, and each run of the program goes on where the one before ended: they
+/// depend on the first state alone.
 class RandomState {
 public:
-  /// Appends an argument to the function: `octavo.random` [2], ui64, the key and the counter of
-  /// Philox as StableHLO's rng_bit_generator takes them.
-  explicit RandomState(mlir::func::FuncOp function);
-
-  /// Random ui32 of that shape, of known extents, at a place in the function's body.
+  /// Random ui32 of that shape, of known extents, at a place that state comes to.
   mlir::Value bits(mlir::OpBuilder& builder, mlir::Location location,
                    llvm::ArrayRef<std::int64_t> shape);
 
-  /// Returns the state of the next step, as a result that the argument is donated to; nothing is
-  /// drawn afterwards.
-  void finish();
+  /// Carries the state from draw to draw, in the order of the program. The public functions take it
+  /// as an argument, `octavo.random` [2], ui64, the key and the counter of Philox as StableHLO's
+  /// rng_bit_generator takes them, and return that of the next step, as a result that the argument
+  /// is donated to. Gives these functions; nothing is drawn afterwards.
+  llvm::SetVector<mlir::Operation*> finish();
 
 private:
-  mlir::Value after(mlir::OpBuilder& builder, mlir::Location location) const;
-
-  mlir::BlockArgument state;
-  std::uint64_t blocks = 0; ///< of four numbers each, that were drawn
+  llvm::SmallVector<stablehlo::RngBitGeneratorOp> draws;
 };
 
 /// `value`, f32, bf16 or f16, as f32 with each `size` elements of `axis` multiplied by the

@@ -173,7 +173,10 @@ std::string decide(mlir::Value root, const Takers& takers, Mapping& mapping, ir:
     return "its dots move other powers of two to its columns";
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(root))
     return reasonOfArgument(argument, takers);
-  if (!hasValues(root.getDefiningOp<stablehlo::ConstantOp>()))
+  auto constant = root.getDefiningOp<stablehlo::ConstantOp>();
+  if (!constant)
+    return "it is a result of " + root.getDefiningOp()->getName().getStringRef().str();
+  if (!hasValues(constant))
     return "its values are not in the text of the program";
   if (!type.getElementsType() || !type.getScalesType())
     return "its elements or scales have no MLIR type, so their tensors cannot be expressed";

@@ -3,14 +3,15 @@
 #include "octavo/Dialect/ElementTypes.h"
 #include "octavo/Dialect/Octavo/Octavo.h"
 #include "octavo/Dialect/Sdy/Sdy.h"
+#include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Dialect/StableHLO/DataMovement.h"
 #include "octavo/Dialect/StableHLO/Elementwise.h"
+#include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/SourceNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -57,6 +58,8 @@ public:
     result.root = result.source = value;
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
       traceArgument(argument, result);
+    else if (auto loop = value.getDefiningOp<stablehlo::WhileOp>())
+      traceLoop(loop, llvm::cast<mlir::OpResult>(value).getResultNumber(), result);
     return result;
   }
 
@@ -65,6 +68,8 @@ private:
     mlir::Operation* owner = argument.getOwner()->getParentOp();
     if (llvm::isa<sdy::ManualComputationOp, sdy::NamedComputationOp>(owner))
       return take(result, trace(owner->getOperand(argument.getArgNumber())));
+    if (auto loop = llvm::dyn_cast<stablehlo::WhileOp>(owner))
+      return traceLoop(loop, argument.getArgNumber(), result);
     auto function = llvm::dyn_cast<mlir::func::FuncOp>(owner);
     if (!function || !argument.getOwner()->isEntryBlock())
       return;
@@ -75,29 +80,30 @@ private:
       return;
     }
     // A program that calls itself around in a circle gives no weight.
-    if (!function.isPrivate() || !visited.insert(argument).second)
+    if (!visited.insert(argument).second)
       return;
     traceCalls(function, argument.getArgNumber(), result);
     visited.erase(argument);
   }
 
+  /// A parameter that a loop is given stays one, though a training step changes it; zeros do not.
+  void traceLoop(stablehlo::WhileOp loop, unsigned index, WeightTrace& result) {
+    const WeightTrace given = trace(loop->getOperand(index));
+    if (given.origin != Origin::Constant)
+      take(result, given);
+  }
+
   void traceCalls(mlir::func::FuncOp function, unsigned index, WeightTrace& result) {
-    const auto uses = mlir::SymbolTable::getSymbolUses(function.getOperation(),
-                                                       function->getParentOfType<mlir::ModuleOp>());
-    if (!uses || uses->empty())
-      return;
     std::optional<WeightTrace> first;
-    for (const mlir::SymbolTable::SymbolUse& use : *uses) {
-      auto call = llvm::dyn_cast<mlir::func::CallOp>(use.getUser());
-      if (!call || index >= call.getNumOperands())
-        return;
+    for (mlir::func::CallOp call : callsOf(function)) {
       const WeightTrace given = trace(call.getOperand(index));
       if (given.origin == Origin::Computed)
         return;
       if (!first)
         first = given;
     }
-    take(result, *first);
+    if (first)
+      take(result, *first);
   }
 
   /// The root of `result` is what `given` describes outside.
