@@ -1,5 +1,6 @@
 """The examples in README.md, docs/python.md and docstrings give what they say; those in docs/jax.md run."""
 import doctest
+import functools
 import importlib.util
 import pathlib
 
@@ -54,14 +55,31 @@ def test_the_training_step_of_jax():
     assert losses[-1] < losses[0] / 10, losses
 
 
+@functools.cache
+def example():
+    spec = importlib.util.spec_from_file_location("train", ROOT / "examples/mxfp8_training/train.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@functools.cache
+def losses(recipe):
+    return example().train(example().RECIPES[recipe], 25)
+
+
 def test_the_training_table_of_jax():
     """Its three decimals, which hold on every instruction set, for the first quarter of the steps."""
-    spec = importlib.util.spec_from_file_location("train", ROOT / "examples/mxfp8_training/train.py")
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
     table = (DOCS / "jax.md").read_text().split("train.py --steps 60\n")[1].split("\n```")[0].splitlines()
     assert table[0].split()[-8:] == "step 3 step 15 step 30 step 60".split()
-    assert [row[:24].strip() for row in table[1:]] == list(example.RECIPES)
+    assert [row[:24].strip() for row in table[1:]] == list(example().RECIPES)
     for row in table[1:]:
-        losses = example.train(example.RECIPES[row[:24].strip()], 15)
-        assert [f"{losses[i]:.3f}" for i in (2, 14)] == row[24:].split()[:2], row
+        found = losses(row[:24].strip())
+        assert [f"{found[i]:.3f}" for i in (2, 14)] == row[24:].split()[:2], row
+
+
+def test_training_in_mxfp8_follows_training_in_f32():
+    plain, narrow = losses("f32"), losses("mxfp8_e4m3")
+    assert narrow[-1] < 0.75 * narrow[0]
+    np.testing.assert_allclose(narrow, plain, rtol=0.05)
+    assert narrow != plain
