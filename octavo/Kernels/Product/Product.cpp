@@ -55,7 +55,8 @@ void multiply(const ProductPlan& plan, std::span<const PackedOperand> left,
   std::vector<std::unique_ptr<ProductWork>> works;
   std::vector<std::int64_t> ends; // of each product's tasks among all
   epilogues.reserve(left.size());
-  for (std::size_t i = 0; i < left.size(); ++i) {
+  const bool isEmpty = left.empty() || left[0].rows == 0 || right[0].rows == 0;
+  for (std::size_t i = 0; i < left.size() && !isEmpty; ++i) {
     const PackedOperand& a = left[i];
     const PackedOperand& b = right[right.size() == 1 ? 0 : i];
     assert(a.side == Side::Left && b.side == Side::Right && a.rows == left[0].rows &&

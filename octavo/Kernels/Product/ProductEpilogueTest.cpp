@@ -290,6 +290,20 @@ TEST_P(ProductEpilogues, OfNothingWriteNothing) {
   multiply(plan, std::span<const PackedOperand>{}, std::span<const PackedOperand>{}, nullptr,
            {.amax = &amax}, execution());
   EXPECT_EQ(amax, 0);
+  for (const char* element : {"e2m1fn", "e4m3fn"}) {
+    const auto ofElement = productPlan(mx(element), mx(element), 32, GetParam()).value();
+    const auto packed = [&](std::int64_t rows, Side side) {
+      const OperandFormat format = mx(element);
+      return pack(ScaledTensor{{rows, 32},
+                               {format.element, format.scale, {1, 32}},
+                               std::vector<std::uint8_t>(static_cast<std::size_t>(rows * 32)),
+                               std::vector<std::uint32_t>(static_cast<std::size_t>(rows), 127)},
+                  side, ofElement, execution());
+    };
+    for (const auto& [rows, columns] : {std::pair(0, 3), std::pair(3, 0), std::pair(0, 0)})
+      multiply(ofElement, packed(rows, Side::Left), packed(columns, Side::Right),
+               std::span<float>{}, execution());
+  }
 }
 
 } // namespace
