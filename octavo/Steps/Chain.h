@@ -12,7 +12,10 @@ namespace octavo::steps {
 struct RowRange {
   std::int64_t begin, end, count;
 
-  RowRange of(std::int64_t own) const { return {begin * own / count, end * own / count, own}; }
+  RowRange of(std::int64_t own) const {
+    const auto scaled = [&](__int128 row) { return static_cast<std::int64_t>(row * own / count); };
+    return {scaled(begin), scaled(end), own};
+  }
   std::int64_t size() const { return end - begin; }
 };
 

@@ -343,7 +343,7 @@ private:
     const auto fill = [&](auto& codes, const std::vector<std::int64_t>& extents) {
       const auto given = lent(bytes({numerics::elementCount(extents), sizeof(codes[0])}));
       codes.resize(given.size() / sizeof(codes[0]));
-      std::memcpy(codes.data(), given.data(), given.size());
+      std::ranges::copy(given, reinterpret_cast<std::byte*>(codes.data()));
     };
     fill(tensor.elements, tensor.shape);
     fill(tensor.scales, format::scaleShape(tensor.shape, tensor.type.block));

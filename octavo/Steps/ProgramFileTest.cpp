@@ -179,6 +179,25 @@ TEST(ProgramFile, linksFillTheRowsOfTheirChain) {
             "products that reach beyond a row of their chain in slot 4");
 }
 
+TEST(ProgramFile, productsOfABatchStayInTheRowsOfTheirChain) {
+  Programs made;
+  const Slot x = made.argument({4}), w = made.argument({2, 5, 4});
+  const Slot all = made.range(std::size_t{3} * 5 * sizeof(float));
+  made.program.rightCount = 1;
+  std::vector<std::unique_ptr<RowStep>> links;
+  links.push_back(std::make_unique<MatrixProductStep>(
+      op(), kernels::PlainType::F32, MatrixProductStep::Side{x, 0, 0, 1}, rowsOf(w, 4), all,
+      Rows{3}, 4, 5, MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {0, 20, 15}}}, 0));
+  made.step<ChainStep>(std::move(links),
+                       std::vector<ChainStep::RangeSlot>{{all, 0, 3 * 5 * sizeof(float)}},
+                       kSlotAlignment, Rows{2}, true);
+  const Bytes file = made.written();
+  const std::string beyond = "products that reach beyond a row of their chain in slot 2";
+  EXPECT_EQ(refusal(file), "");
+  EXPECT_EQ(refusal(with(file, {20, 15}, {20, 16})), beyond);
+  EXPECT_EQ(refusal(with(file, {3, 0, 4, 5}, {3, 1, 4, 5})), beyond);
+}
+
 TEST(ProgramFile, anArgumentLiesInOneSlot) {
   EXPECT_EQ(refusal(with(chainOfProducts(), {kArgument, 80, 0, 1}, {kArgument, 80, 0, 0})),
             "slot 1 is of an argument that lies in another");

@@ -123,7 +123,7 @@ void requireReached(ProgramFields& fields, Slot slot, const Reached& side, const
            (row * room <= ProgramFields::beginOf(offset, extents, width) &&
             end <= (row + 1) * room);
   };
-  bool fits = true;
+  bool fits = batch.isOne() || !rows.isOpen;
   if (batch.isOne()) {
     std::vector<Extent> ofRow(side.extents.begin(), side.extents.end());
     ofRow.front().count = each;
