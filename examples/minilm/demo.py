@@ -41,13 +41,14 @@ WEIGHTS_ONLY = ("mxfp4", "nvfp4")
 REPEAT = 15
 
 
-GRADIENTS = {"fp8_e5m2_tensor", "fp8_e5m2_row"}  # formats of gradients, of which a run has none
+# Formats of gradients, of which a run has none, and those of Tesla's hardware.
+LEFT_OUT = {"fp8_e5m2_tensor", "fp8_e5m2_row", "cfloat8_1_4_3_tensor", "cfloat8_1_5_2_tensor"}
 
 
 def rows_to_run(scaled_formats):
     """Name, weights' and activations' format of each row, from `octavo formats --json`. A format
     that only serves as another's activations (fp8_group) is no row."""
-    partners = {f["activation"] for f in scaled_formats if f["activation"] != f["name"]} | GRADIENTS
+    partners = {f["activation"] for f in scaled_formats if f["activation"] != f["name"]} | LEFT_OUT
     rows = [
         (f["name"], f["name"], f["activation"])
         for f in scaled_formats

@@ -26,11 +26,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def scaled_formats(octavo):
-    """The formats that weights are given: those that only serve as another's activations, and those
-    of gradients, are none."""
+    """The formats that weights are given: those that only serve as another's activations, those of
+    gradients, and those of Tesla's hardware are none."""
     listed = json.loads(subprocess.check_output([octavo, "formats", "--json"]))["scaled_formats"]
     partners = {f["activation"] for f in listed if f["activation"] != f["name"]}
-    return [f["name"] for f in listed if f["name"] not in partners and "e5m2_" not in f["name"]]
+    return [f["name"] for f in listed
+            if f["name"] not in partners and "e5m2_" not in f["name"] and "cfloat8" not in f["name"]]
 
 
 def exported(model, arguments):

@@ -14,7 +14,7 @@ namespace octavo::format {
 enum class Specials : std::uint8_t {
   Ieee,            ///< all-ones exponent: Inf where the significand is 0, else NaN (IEEE 754, 3.4)
   NanOnly,         ///< FN: no Inf; exponent and trailing significand all ones is NaN (OCP FP8, E4M3)
-  None,            ///< every code is a finite number (OCP MX FP6, FP4)
+  None,            ///< every code is a finite number (OCP MX FP6, FP4; Tesla CFloat8)
   UnsignedZero,    ///< FNUZ: no Inf, no -0; the code of -0 is the one NaN
   Scale,           ///< no sign, no zero, no Inf; the all-ones code is NaN (OCP MX 5.4.1, E8M0)
   TwosComplement,  ///< a two's complement integer times 2^-bias (OCP MX 5.3.4, INT8)
@@ -173,6 +173,8 @@ inline constexpr auto kElementFormats = std::to_array<ElementFormat>({
     {"e2m3fn",        2,  3,    1, Specials::None,           "f6E2M3FN",      "float6_e2m3fn",      "",                "F6_E2M3",     15, "E2M3", "OCP MX 5.3.2"},
     {"e2m1fn",        2,  1,    1, Specials::None,           "f4E2M1FN",      "float4_e2m1fn",      "float4_e2m1fn_x2", "F4",       17, "E2M1", "OCP MX 5.3.3"},
     {"e8m0fnu",       8,  0,  127, Specials::Scale,          "f8E8M0FNU",     "float8_e8m0fnu",     "float8_e8m0fnu",  "F8_E8M0",     14, "E8M0", "OCP MX 5.4.1"},
+    {"cfloat8_1_4_3", 4,  3,    7, Specials::None,           "",              "",                   "",                "",            -1, "",     "Tesla, Configurable Floating Point Formats (2021), table 3"},
+    {"cfloat8_1_5_2", 5,  2,   15, Specials::None,           "",              "",                   "",                "",            -1, "",     "Tesla, Configurable Floating Point Formats (2021), table 3"},
     {"int8",          0,  7,    6, Specials::TwosComplement, "i8",            "int8",               "int8",            "I8",           0, "INT8", "OCP MX 5.3.4"},
     {"bf16",          8,  7,  127, Specials::Ieee,           "bf16",          "bfloat16",           "bfloat16",        "BF16",         4, "",     "IEEE 754 binary32 without its low 16 bits"},
     {"f16",           5, 10,   15, Specials::Ieee,           "f16",           "float16",            "float16",         "F16",          2, "",     "IEEE 754 binary16"},

@@ -37,6 +37,9 @@ constexpr Literal kLiterals[] = {
     {"e2m3fn", 6, 1, 0, 2, 0x1F, {}, {}, true},
     {"e2m1fn", 4, 1, 0, 2, 0x7, {}, {}, true},
     {"e8m0fnu", 8, 127, -127, 127, 0xFE, {}, 0xFF, false},
+    // Tesla's paper, tables 3 to 5, at biases 7 and 15.
+    {"cfloat8_1_4_3", 8, 7, -6, 8, 0x7F, {}, {}, true},
+    {"cfloat8_1_5_2", 8, 15, -14, 16, 0x7F, {}, {}, true},
     {"int8", 8, 6, -6, 0, 0x7F, {}, {}, false},
     {"bf16", 16, 127, -126, 127, 0x7F7F, 0x7F80, 0x7FC0, true},
     {"f16", 16, 15, -14, 15, 0x7BFF, 0x7C00, 0x7E00, true},
@@ -96,8 +99,11 @@ TEST(ElementFormatTest, NanAndInfCodesAreThoseListed) {
   EXPECT_EQ(nan(element("e8m0fnu")), Codes{0xFF});
   for (const char* name : {"e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz"})
     EXPECT_EQ(nan(*findElementFormat(name)), Codes{0x80}) << name;
-  for (const char* name : {"e3m2fn", "e2m3fn", "e2m1fn", "int8"})
+  for (const char* name :
+       {"e3m2fn", "e2m3fn", "e2m1fn", "cfloat8_1_4_3", "cfloat8_1_5_2", "int8"}) {
     EXPECT_EQ(nan(*findElementFormat(name)), Codes{}) << name;
+    EXPECT_EQ(inf(*findElementFormat(name)), Codes{}) << name;
+  }
 }
 
 TEST(ElementFormatTest, LowestCodes) {
@@ -164,7 +170,7 @@ TEST(ElementFormatTest, DlpackTellsRowsApart) {
   EXPECT_EQ(element("e2m1fn").dlpack, 17);
   std::set<std::pair<int, int>> seen;
   for (const ElementFormat& row : kElementFormats)
-    EXPECT_TRUE(seen.insert({row.dlpack, row.width()}).second) << row.name;
+    EXPECT_TRUE(row.dlpack == -1 || seen.insert({row.dlpack, row.width()}).second) << row.name;
 }
 
 TEST(ElementFormatTest, UnknownSpellingsFindNothing) {

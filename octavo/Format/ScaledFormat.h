@@ -80,6 +80,8 @@ inline constexpr auto kScaledFormats = std::to_array<ScaledFormat>({
     {"fp8_e5m2_row", &element("e5m2"),  &element("f32"),              1, kWholeAxis, false, ScaleRule::Nearest, "fp8_e5m2_row", "cuBLAS, OUTER_VEC_32F"},
     {"fp8_block",   &element("e4m3fn"), &element("f32"),            128,        128, false, ScaleRule::Nearest, "fp8_group",  "DeepSeek-V3, weights"},
     {"fp8_group",   &element("e4m3fn"), &element("f32"),              1,        128, false, ScaleRule::Nearest, "fp8_group",  "DeepSeek-V3, activations"},
+    {"cfloat8_1_4_3_tensor", &element("cfloat8_1_4_3"), &element("e8m0fnu"), kWholeAxis, kWholeAxis, false, ScaleRule::RoundUp, "cfloat8_1_4_3_tensor", "Tesla, Configurable Floating Point Formats (2021), table 4"},
+    {"cfloat8_1_5_2_tensor", &element("cfloat8_1_5_2"), &element("e8m0fnu"), kWholeAxis, kWholeAxis, false, ScaleRule::RoundUp, "cfloat8_1_5_2_tensor", "Tesla, Configurable Floating Point Formats (2021), table 5"},
 // clang-format on
 #include "octavo/Format/MoreScaledFormats.inc"
 });

@@ -46,6 +46,7 @@ TEST(ScaledFormatTest, BitsPerValueOfTheOthers) {
   EXPECT_DOUBLE_EQ(bits("nvfp4", {64, 384}, 1), 4.5 + 32.0 / (64 * 384));
   EXPECT_DOUBLE_EQ(bits("fp8_tensor", {64, 384}, 1), 8 + 32.0 / (64 * 384));
   EXPECT_DOUBLE_EQ(bits("fp8_row", {64, 384}, 1), 8 + 32.0 / 384);
+  EXPECT_DOUBLE_EQ(bits("cfloat8_1_4_3_tensor", {64, 384}, 1), 8 + 8.0 / (64 * 384));
   EXPECT_DOUBLE_EQ(bits("fp8_block", {256, 384}, 1), 8 + 32.0 / (128 * 128));
   EXPECT_DOUBLE_EQ(bits("fp8_group", {256, 384}, 1), 8 + 32.0 / 128);
   // A short last block has a whole scale: 33 values in 2 blocks.
@@ -63,6 +64,7 @@ TEST(ScaledFormatTest, BlockShapes) {
   EXPECT_EQ(block("mxfp4", {384}, 0), (Shape{32}));
   EXPECT_EQ(block("nvfp4", {64, 384}, 1), (Shape{1, 16}));
   EXPECT_EQ(block("fp8_tensor", {4, 64, 384}, 1), (Shape{4, 64, 384}));
+  EXPECT_EQ(block("cfloat8_1_5_2_tensor", {4, 64, 384}, 1), (Shape{4, 64, 384}));
   EXPECT_EQ(block("fp8_row", {64, 384}, 1), (Shape{1, 384}));
   EXPECT_EQ(block("fp8_row", {384, 64}, 0), (Shape{384, 1}));
   EXPECT_EQ(block("fp8_block", {256, 384}, 1), (Shape{128, 128}));

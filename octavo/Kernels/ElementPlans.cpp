@@ -134,7 +134,7 @@ static DecodePlan makeDecodePlan(const ElementFormat& format) {
     plan.shift = static_cast<std::uint32_t>(10 - format.trailingSignificandBits);
     plan.factor = static_cast<float>(std::ldexp(1.0, 15 - format.bias));
     plan.magnitudeMask = static_cast<std::uint8_t>(format.signMask() - 1);
-    plan.firstSpecial = 0xFF;
+    plan.firstSpecial = 0x80; // beyond all magnitudes
     for (std::uint32_t magnitude = plan.magnitudeMask + 1u; magnitude-- > 0;) {
       const double half = numerics::decode(format::element("f16"), magnitude << plan.shift);
       if (numerics::decode(format, magnitude) != half * plan.factor)
@@ -142,7 +142,7 @@ static DecodePlan makeDecodePlan(const ElementFormat& format) {
     }
     const bool unsignedZero = format.specials == Specials::UnsignedZero;
     plan.exception = static_cast<std::uint8_t>(unsignedZero ? format.signMask() : 0xFF);
-    plan.hasSpecials = plan.firstSpecial != 0xFF || unsignedZero;
+    plan.hasSpecials = plan.firstSpecial != 0x80 || unsignedZero;
   }
   return plan;
 }

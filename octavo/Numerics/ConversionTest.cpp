@@ -125,6 +125,14 @@ TEST(ConversionTest, LimitsPrintedInTheDocuments) {
            {element("e5m2fnuz"), 0x01, std::exp2(-17)},
            {element("e4m3b11fnuz"), 0x7F, 30},
            {element("e4m3b11fnuz"), 0x01, std::exp2(-13)},
+           {element("cfloat8_1_4_3"), 0b0'1111'111, 480},
+           {element("cfloat8_1_4_3"), 0b1'1111'000, -256},
+           {element("cfloat8_1_4_3"), 0b0'0001'000, e4m3},
+           {element("cfloat8_1_4_3"), 0b0'0000'111, e4m3 * 7 / 8},
+           {element("cfloat8_1_5_2"), 0b0'11111'11, 114688},
+           {element("cfloat8_1_5_2"), 0b1'11111'00, -65536},
+           {element("cfloat8_1_5_2"), 0b0'00001'00, e5m2},
+           {element("cfloat8_1_5_2"), 0b0'00000'11, e5m2 * 3 / 4},
        }) {
     EXPECT_EQ(decode(format, code), value) << format.name << " " << code;
     EXPECT_EQ(convert(format, value), code) << format.name << " " << value;

@@ -47,6 +47,8 @@ inline constexpr GivenScale kNan{std::numeric_limits<float>::quiet_NaN()};
 inline constexpr GivenScale kZero{0.0f};
 inline constexpr GivenScale kTwoToMinus127{0x1p-127f};
 inline constexpr GivenScale kTwoToMinus126{0x1p-126f};
+inline constexpr GivenScale kTwoToMinus56{0x1p-56f};
+inline constexpr GivenScale kTwoToMinus48{0x1p-48f};
 inline constexpr GivenScale kTwoToMinus23{0x1p-23f};
 inline constexpr GivenScale kTwoToMinus6{0x1p-6f};
 inline constexpr GivenScale kEighth{0.125f};
@@ -484,6 +486,31 @@ inline constexpr auto kPresets = std::to_array<Preset>({
      .differs =
          "0 / 0 gives NaN in a block of scale 0; NaN and Inf are not refused there; XLA on CPUs "
          "rounds some ties of e2m1fn to the odd neighbour, on some processors under jit, too"},
+    {.name = "tesla",
+     .formats = {"cfloat8_1_4_3_tensor"},
+     .options = {.rule = ScaleRule::RoundUp,
+                 .nonFinite = NonFinite::SkipNan,
+                 .corners = {.zero = detail::kOne,
+                             .infinite = detail::kOne,
+                             .least = detail::kTwoToMinus56}},
+     .ragged = RaggedEdge::ShortBlock,
+     .source = "Tesla, Configurable Floating Point Formats (2021): biases of 6 bits, NaN and Inf "
+               "clamped",
+     .inputs = "f32, bf16, f16",
+     .differs = "the paper has no rule for the bias; an amax above 61440 needs one below 0"},
+    {.name = "tesla",
+     .formats = {"cfloat8_1_5_2_tensor"},
+     .options = {.rule = ScaleRule::RoundUp,
+                 .nonFinite = NonFinite::SkipNan,
+                 .corners = {.zero = detail::kOne,
+                             .infinite = detail::kOne,
+                             .least = detail::kTwoToMinus48}},
+     .ragged = RaggedEdge::ShortBlock,
+     .source = "Tesla, Configurable Floating Point Formats (2021): biases of 6 bits, NaN and Inf "
+               "clamped",
+     .inputs = "f32, bf16, f16",
+     .differs = "the paper has no rule for the bias; an amax above 2^15 * 114688 needs "
+                "one below 0"},
 });
 
 /// All rows, in the order of the table; the rows of one name follow one another by format.

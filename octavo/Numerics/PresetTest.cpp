@@ -411,6 +411,26 @@ TEST(PresetTest, ScalesThatAreConverted) {
   EXPECT_EQ(scaleOf("xla", "mxfp8_e4m3", {0x1p-130f}), 0u);
 }
 
+// A bias of 6 bits is a scale of 2^(7 - bias), of cfloat8_1_5_2 2^(15 - bias), and byte 127 is 2^0.
+// 480 = 1.875 * 2^8 and 114688 = 1.75 * 2^16 are the largest values.
+TEST(PresetTest, BiasesOfSixBits) {
+  EXPECT_EQ(scaleOf("tesla", "cfloat8_1_4_3_tensor", {480}), 127u);
+  EXPECT_EQ(scaleOf("tesla", "cfloat8_1_4_3_tensor", {481}), 128u);
+  EXPECT_EQ(scaleOf("tesla", "cfloat8_1_4_3_tensor", {61440}), 127u + 7); // bias 0
+  EXPECT_EQ(scaleOf("tesla", "cfloat8_1_4_3_tensor", {480 * 0x1p-56f}), 127u + 7 - 63);
+  EXPECT_EQ(scaleOf("tesla", "cfloat8_1_4_3_tensor", {0x1p-100f}), 127u + 7 - 63);
+  EXPECT_EQ(scaleOf("tesla", "cfloat8_1_5_2_tensor", {114688}), 127u);
+  EXPECT_EQ(scaleOf("tesla", "cfloat8_1_5_2_tensor", {114688 * 0x1p15f}), 127u + 15);
+  EXPECT_EQ(scaleOf("tesla", "cfloat8_1_5_2_tensor", {0x1p-100f}), 127u + 15 - 63);
+  for (const char* format : {"cfloat8_1_4_3_tensor", "cfloat8_1_5_2_tensor"}) {
+    EXPECT_EQ(scaleOf("tesla", format, {0, -0.0f}), 127u);
+    EXPECT_EQ(scaleOf("tesla", format, {-kInf, 1}), 127u);
+    EXPECT_EQ(codeOf("tesla", format, {-kInf, 1}), 0xFFu);
+    EXPECT_EQ(codeOf("tesla", format, {kNan, 1}), 0x7Fu);
+    EXPECT_EQ(scaleOf("tesla", format, {kNan, 1}), scaleOf("tesla", format, {1}));
+  }
+}
+
 TEST(PresetTest, SettingsOfEveryRow) {
   for (const Preset& preset : presets())
     for (const ScaledFormat& format : format::kScaledFormats)

@@ -85,7 +85,7 @@ std::vector<DotFormats> inferenceFormats(const std::shared_ptr<const StaticScale
     const bool isForActivations = llvm::any_of(format::kScaledFormats, [&](const auto& other) {
       return other.name != row.name && other.activation == row.name;
     });
-    if (isForActivations || row.element->name == "e5m2")
+    if (isForActivations || row.element->name == "e5m2" || row.element->mlir.empty())
       continue;
     DotFormats& formats = all.emplace_back();
     formats.weights = &row;

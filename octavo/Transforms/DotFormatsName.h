@@ -23,9 +23,10 @@ llvm::Expected<DotFormats> dotFormatsOf(std::string_view name,
 std::string nameOf(const DotFormats& formats);
 
 /// Each scaled format of weights with its own activations, but those of E5M2, which are for
-/// gradients: other formats of as many bits lose less of weights and activations. With a
-/// calibration, which may be null, also with static scales where one is of the tensor, and where it
-/// knows columns, with these migrated where blocks lie along them.
+/// gradients (other formats of as many bits lose less of weights and activations), and those whose
+/// elements MLIR has no type for, which are chosen by name alone. With a calibration, which may be
+/// null, also with static scales where one is of the tensor, and where it knows columns, with these
+/// migrated where blocks lie along them.
 std::vector<DotFormats> inferenceFormats(const std::shared_ptr<const StaticScales>& calibration);
 
 } // namespace octavo::transforms

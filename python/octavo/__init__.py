@@ -39,6 +39,7 @@ from ._core import (
     update_delayed_scale,
 )
 from . import _signatures
+from .cfloat8 import cfloat8_bias, from_cfloat8
 from .errors import (DtypeError, Error, FileError, FormatError, NonFiniteError, ProgramError,
                      ShapeError)
 from .programs import LoadedProgram, Program, calibrate, compile, load_program
@@ -64,11 +65,13 @@ __all__ = [
     "analyze",
     "calibrate",
     "cap_fnuz",
+    "cfloat8_bias",
     "compile",
     "convert",
     "current_scale",
     "dequantize",
     "formats",
+    "from_cfloat8",
     "get_threads",
     "isa",
     "load",

@@ -38,6 +38,15 @@ def _mx(x, to_element, emax):
     return (elements * scale).astype(np.float32).reshape(x.shape)
 
 
+def _cfloat8(x, trailing_bits, largest, emin):
+    """Tesla's CFloat8 of the whole tensor under the greatest exponent bias that does not clip."""
+    scale = 2.0 ** np.ceil(np.log2(np.abs(x).max() / np.float64(largest)))
+    elements = x / scale
+    _, exponent = np.frexp(elements)
+    step = 2.0 ** (np.maximum(exponent - 1, emin) - trailing_bits)
+    return (np.rint(elements / step) * step * scale).astype(np.float32)
+
+
 def _nvfp4(x):
     outer = np.float32(np.abs(x).max() / np.float32(448 * 6)) or np.float32(1)
     blocks = x.reshape(*x.shape[:-1], -1, 16)
@@ -70,6 +79,10 @@ def fake_quantize(x, name, role):
         return _mx(x, lambda v: np.clip(np.rint(v * 64), -127, 127) / np.float32(64), 0)
     if name == "nvfp4":
         return _nvfp4(x)
+    if name == "cfloat8_1_4_3_tensor":
+        return _cfloat8(x, 3, 480, -6)
+    if name == "cfloat8_1_5_2_tensor":
+        return _cfloat8(x, 2, 114688, -14)
     if name in ("fp8_tensor", "fp8_row", "fp8_e5m2_tensor", "fp8_e5m2_row"):
         amax = np.abs(x).max() if name.endswith("tensor") else np.abs(x).max(-1, keepdims=True)
         return _fp8(x, amax, ml_dtypes.float8_e5m2 if "e5m2" in name else ml_dtypes.float8_e4m3fn)

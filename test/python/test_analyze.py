@@ -82,6 +82,8 @@ ELEMENTS = {
     "e2m1": (ml_dtypes.float4_e2m1fn, 6, 2, 1),
     "e3m4": (ml_dtypes.float8_e3m4, 15.5, 3, 4),
     "e2m2": (None, 7, 2, 2),
+    "1_4_3": (None, 480, 8, 3),
+    "1_5_2": (None, 114688, 16, 2),
     "int8": (None, 127 / 64, 0, 6),
 }
 MX = {
@@ -89,16 +91,18 @@ MX = {
     "mxfp4": "e2m1", "mxint8": "int8",
     **{name: name.split("_")[1] for name in ("mxfp8_e3m4", "mxfp5_e2m2") if name in TRIAL},
 }  # fmt: skip
+CFLOAT8 = {"cfloat8_1_4_3_tensor": "1_4_3", "cfloat8_1_5_2_tensor": "1_5_2"}
+EMIN = {"e2m2": 0, "1_4_3": -6, "1_5_2": -14}  # of those that ml_dtypes lacks
 
 
 def rounded(element, x):
     """x to the nearest value of the element format, saturating."""
-    dtype, largest, _, _ = ELEMENTS[element]
+    dtype, largest, _, bits = ELEMENTS[element]
     x = np.clip(x, -largest, largest)
     if element == "int8":
         return np.clip(np.rint(x * 64), -127, 127) / 64
-    if dtype is None:  # e2m2: values are a quarter apart below 2, then as many in each octave
-        step = 2.0 ** (np.frexp(np.maximum(np.abs(x), 1))[1] - 3)
+    if dtype is None:  # as many values in each octave, and below the first as in the first
+        step = 2.0 ** (np.frexp(np.maximum(np.abs(x), 2.0 ** EMIN[element]))[1] - 1 - bits)
         return np.rint(x / step) * step
     return x.astype(np.float32).astype(dtype).astype(np.float64)
 
@@ -125,6 +129,8 @@ def scaled(name, rule, x):
     if name in MX:
         amax = np.abs(x).reshape(-1, 32).max(1)
         return np.repeat(2.0 ** exponents(rule, MX[name], amax), 32).reshape(x.shape)
+    if name in CFLOAT8:
+        return np.full(x.shape, 2.0 ** exponents(rule, CFLOAT8[name], np.abs(x).max()))
     if name == "nvfp4":
         outer = np.float32(np.abs(x).max()) / np.float32(6 * 448)
         amax = np.abs(x).reshape(-1, 16).max(1)
@@ -139,12 +145,12 @@ def scaled(name, rule, x):
 
 
 def expected(name, rule, x):
-    element = MX.get(name, "e2m1" if name == "nvfp4" else "e5m2" if "e5m2" in name else "e4m3")
+    element = (MX | CFLOAT8).get(name, "e2m1" if name == "nvfp4" else "e5m2" if "e5m2" in name else "e4m3")
     scale = scaled(name, rule, x)
-    quotient = x.astype(np.float64) / scale if name in MX else x / scale
+    quotient = x.astype(np.float64) / scale if name in MX | CFLOAT8 else x / scale
     y = (rounded(element, quotient) * scale.astype(np.float64)).astype(np.float32).astype(np.float64)
     x = x.astype(np.float64)
-    block = {"nvfp4": 16}.get(name, 32)
+    block = x.size if name in CFLOAT8 else {"nvfp4": 16}.get(name, 32)
     beyond = np.abs(x) / scale > ELEMENTS[element][1] * (1 + 2.0**-19)
     return {
         "mean_relative_error": np.mean(np.abs(y - x) / np.abs(x)),
@@ -157,7 +163,7 @@ def expected(name, rule, x):
 def test_every_format_and_rule_is_as_numpy_says(source):
     x = SOURCES[source]()
     rows = rows_of("--distribution", source, "--samples", SAMPLES)
-    assert {name for name, _ in rows} == {*MX, "nvfp4", "fp8_tensor", "fp8_row", "fp8_e5m2_tensor",
+    assert {name for name, _ in rows} == {*MX, *CFLOAT8, "nvfp4", "fp8_tensor", "fp8_row", "fp8_e5m2_tensor",
                                          "fp8_e5m2_row", "fp8_block", "fp8_group"}
     assert {rule for name, rule in rows if name == "mxfp4"} == {
         "floor", "ceil", "even", "round-up", "nearest"

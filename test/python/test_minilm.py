@@ -157,6 +157,8 @@ BITS_PER_WEIGHT = {
     "fp8_e5m2_tensor": 8 + 32 * 36 / VALUES,
     "fp8_e5m2_row": 8 + 32 * ROWS / VALUES,
     "fp8_block": 8 + 32 / (128 * 128),
+    "cfloat8_1_4_3_tensor": 8 + 8 * 36 / VALUES,
+    "cfloat8_1_5_2_tensor": 8 + 8 * 36 / VALUES,
 }
 
 
@@ -177,7 +179,7 @@ def test_quantized_weights(octavo, tmp_path, name):
     np.testing.assert_allclose(embeddings[SOME], expected, rtol=0, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp4", "nvfp4", "mxint8", "fp8_block"])
+@pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp4", "nvfp4", "mxint8", "fp8_block", "cfloat8_1_5_2_tensor"])
 def test_quantized_operands_of_one_layer(octavo, tmp_path, name):
     """Both operands where activations are rounded once: an activation next to a rounding edge may
     still fall on the other side of it, so a few embeddings may differ by a little more."""

@@ -18,7 +18,7 @@ namespace {
 using analysis::ErrorRow;
 
 // In pixels of the picture at its own size.
-constexpr double kLabels = 176; ///< the formats' names, left of the panels
+constexpr double kLabels = 220; ///< the formats' names, left of the panels
 constexpr double kPanel = 330;
 constexpr double kBetween = 34;
 constexpr double kLine = 24; ///< one format

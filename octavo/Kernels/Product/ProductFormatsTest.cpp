@@ -19,7 +19,8 @@ constexpr Shape kShapes[] = {{1, 1, 1},    {1, 40, 70},   {3, 17, 300},
                              {6, 33, 128}, {29, 50, 257}, {50, 35, 700}};
 
 bool isExactInteger(const OperandFormat& format) {
-  return format.element->isInteger() || format.element->specials == format::Specials::None;
+  return format.element->isInteger() ||
+         (format.element->specials == format::Specials::None && format.element->width() < 8);
 }
 
 /// The left side of a product: quantized, or f32 activations.

@@ -23,9 +23,12 @@ static std::int32_t greatestInteger(const ElementFormat& format) {
       std::fabs(std::ldexp(numerics::decode(format, code), -format.quantumExponent())));
 }
 
-/// Elements whose products are summed in integers: every code a number of few quanta.
+/// Elements whose products are summed in integers: every code a number of few quanta. Those of
+/// all-finite floats of 8 bits are too many.
 static bool isExactInteger(const ElementFormat& format) {
-  return format.isNarrow() && (format.isInteger() || format.specials == format::Specials::None);
+  return format.isNarrow() &&
+         (format.isInteger() || (format.specials == format::Specials::None &&
+                                 format.emax() - format.quantumExponent() < 15));
 }
 
 static bool isMultiplied(const OperandFormat& operand) {
@@ -51,8 +54,9 @@ static bool isPackedAsValues(const OperandFormat& operand, std::int64_t depth) {
   const ElementFormat& element = *operand.element;
   if (operand.scale == nullptr || element.isInteger() || !element.hasNegativeZero())
     return true;
-  // Of infinities, F16C knows those of E5M2.
-  if (element.hasInf() && element.bias != 15)
+  // F16C takes the greatest of five exponent bits for Inf and NaN, as those of E5M2 are, and no
+  // other for them.
+  if (element.hasInf() ? element.bias != 15 : element.exponentBits >= 5)
     return true;
   const std::int64_t along = extentAlong(operand, depth);
   return operand.scale->name != "f32" && along < depth && along % kGroup != 0;

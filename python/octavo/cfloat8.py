@@ -1,0 +1,72 @@
+"""Tesla's CFloat8: codes of 8 bits whose exponent bias is a setting of 6 bits. octavo's formats have one
+bias, and the scale of the tensor, a power of two, says the others (docs/semantics.md, S20)."""
+from __future__ import annotations
+
+import operator
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing
+
+from ._core import ElementFormat, ScaledFormat, ScaledTensor, formats
+from .errors import DtypeError, FormatError, ShapeError
+
+__all__ = ["cfloat8_bias", "from_cfloat8"]
+
+_NAMES = ("cfloat8_1_4_3", "cfloat8_1_5_2")
+_BIASES = range(64)
+_BYTE_OF_ONE = 127  # of E8M0
+
+
+def _element(format: str | ElementFormat) -> ElementFormat:
+    name = format.name if isinstance(format, ElementFormat) else format
+    row = formats()[name] if name in _NAMES else None
+    if not isinstance(row, ElementFormat):
+        raise FormatError(f"format: expected {' or '.join(_NAMES)}, found {name!r}")
+    return row
+
+
+def from_cfloat8(codes: numpy.typing.ArrayLike, format: str | ElementFormat, *, bias: SupportsIndex) -> ScaledTensor:
+    """CFloat8 codes under an exponent bias, as a tensor whose one scale is 2**(the format's bias - bias).
+
+    codes: uint8, any shape, not copied. format: "cfloat8_1_4_3" or "cfloat8_1_5_2". bias: 0 to 63.
+
+    Raises FormatError (format, bias), DtypeError, ShapeError.
+    """
+    element = _element(format)
+    try:
+        given = operator.index(bias)
+    except TypeError:
+        raise DtypeError(f"bias: expected an integer, found {type(bias).__name__}") from None
+    if given not in _BIASES:
+        raise FormatError(f"bias: expected 0 to {_BIASES[-1]}, which 6 bits hold, found {given}")
+    grid = [min(extent, 1) for extent in np.shape(codes)]
+    scales = np.full(grid, _BYTE_OF_ONE + element.bias - given, np.uint8)
+    return ScaledTensor(codes, scales, f"{element.name}_tensor")
+
+
+def cfloat8_bias(tensor: ScaledTensor) -> int:
+    """The exponent bias under which CFloat8 hardware reads ``tensor.codes`` as the tensor's values.
+
+    tensor: of the format "cfloat8_1_4_3_tensor" or "cfloat8_1_5_2_tensor".
+
+    Raises DtypeError, FormatError (another format, or a scale that no bias of 6 bits gives: then
+    ``octavo.quantize(x, format, preset="tesla")`` makes one that is), ShapeError (no values).
+    """
+    found: Any = tensor
+    if not isinstance(found, ScaledTensor):
+        raise DtypeError(f"tensor: expected an octavo.ScaledTensor, found {type(found).__name__}")
+    row: ScaledFormat = tensor.format
+    if row.element.name not in _NAMES:
+        raise FormatError(f"tensor: expected the format {' or '.join(name + '_tensor' for name in _NAMES)}, "
+                          f"found {row.name}")
+    if tensor.scales.size == 0:
+        raise ShapeError(f"tensor: its shape {tensor.shape} has no values, and so no scale")
+    byte = int(tensor.scales.view(np.uint8).flat[0])
+    bias = row.element.bias + _BYTE_OF_ONE - byte
+    if bias not in _BIASES:
+        scale = "NaN" if byte == 255 else f"2^{byte - _BYTE_OF_ONE}"
+        raise FormatError(f"tensor: no bias of 0 to {_BIASES[-1]} gives its scale, {scale}; "
+                          'quantize(..., preset="tesla") keeps small scales within, values beyond '
+                          "the largest need a scale of their own")
+    return bias
