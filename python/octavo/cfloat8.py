@@ -26,6 +26,17 @@ def _element(format: str | ElementFormat) -> ElementFormat:
     return row
 
 
+def _with_shape(codes: Any) -> Any:
+    if hasattr(codes, "shape"):
+        return codes
+    if hasattr(codes, "__dlpack__"):
+        return np.from_dlpack(codes)
+    if hasattr(codes, "__array__"):
+        return np.asarray(codes)
+    raise DtypeError("codes: expected an array of uint8 (NumPy, or with DLPack or __array__), found "
+                     f"{type(codes).__name__}; numpy.asarray(codes, numpy.uint8) makes one of a list")
+
+
 def from_cfloat8(codes: numpy.typing.ArrayLike, format: str | ElementFormat, *, bias: SupportsIndex) -> ScaledTensor:
     """CFloat8 codes under an exponent bias, as a tensor whose one scale is 2**(the format's bias - bias).
 
@@ -40,6 +51,7 @@ def from_cfloat8(codes: numpy.typing.ArrayLike, format: str | ElementFormat, *, 
         raise DtypeError(f"bias: expected an integer, found {type(bias).__name__}") from None
     if given not in _BIASES:
         raise FormatError(f"bias: expected 0 to {_BIASES[-1]}, which 6 bits hold, found {given}")
+    codes = _with_shape(codes)
     grid = [min(extent, 1) for extent in np.shape(codes)]
     scales = np.full(grid, _BYTE_OF_ONE + element.bias - given, np.uint8)
     return ScaledTensor(codes, scales, f"{element.name}_tensor")
@@ -50,8 +62,8 @@ def cfloat8_bias(tensor: ScaledTensor) -> int:
 
     tensor: of the format "cfloat8_1_4_3_tensor" or "cfloat8_1_5_2_tensor".
 
-    Raises DtypeError, FormatError (another format, or a scale that no bias of 6 bits gives: then
-    ``octavo.quantize(x, format, preset="tesla")`` makes one that is), ShapeError (no values).
+    Raises DtypeError, FormatError (another format, or a scale that no bias of 6 bits gives;
+    ``octavo.quantize(x, format, preset="tesla")`` makes none that is too small or NaN), ShapeError (no values).
     """
     found: Any = tensor
     if not isinstance(found, ScaledTensor):
@@ -65,8 +77,9 @@ def cfloat8_bias(tensor: ScaledTensor) -> int:
     byte = int(tensor.scales.view(np.uint8).flat[0])
     bias = row.element.bias + _BYTE_OF_ONE - byte
     if bias not in _BIASES:
-        scale = "NaN" if byte == 255 else f"2^{byte - _BYTE_OF_ONE}"
-        raise FormatError(f"tensor: no bias of 0 to {_BIASES[-1]} gives its scale, {scale}; "
-                          'quantize(..., preset="tesla") keeps small scales within, values beyond '
-                          "the largest need a scale of their own")
+        isnan = byte == 255
+        scale = "NaN" if isnan else f"2^{byte - _BYTE_OF_ONE}"
+        fix = (f"its values divided by 2^{-bias} have one" if bias < 0 and not isnan
+               else 'quantize(..., preset="tesla") gives it one')
+        raise FormatError(f"tensor: no bias of 0 to {_BIASES[-1]} gives its scale, {scale}; {fix}")
     return bias

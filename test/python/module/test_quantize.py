@@ -11,7 +11,7 @@ import elements
 import octavo
 
 MX = [name for name, row in octavo.formats().items()
-      if isinstance(row, octavo.ScaledFormat) and row.scale.name == "e8m0fnu"]
+      if isinstance(row, octavo.ScaledFormat) and row.scale.name == "e8m0fnu" and row.block == (1, 32)]
 SCALED = [name for name, row in octavo.formats().items() if isinstance(row, octavo.ScaledFormat)]
 
 
