@@ -1,7 +1,6 @@
 #include "octavo/Conversion/Kernels/Scalars.h"
 
 #include "octavo/Dialect/ElementTypes.h"
-#include "octavo/Numerics/Conversion.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -130,35 +129,42 @@ llvm::Value* Scalars::round(mlir::Type element, llvm::Value* value) {
   return value;
 }
 
+/// On integers and without branches: a loop of it is vectorized.
 llvm::Value* Scalars::decode(const format::ElementFormat& format, llvm::Value* code) {
-  llvm::Module* module = b.GetInsertBlock()->getModule();
-  const std::string name = "values." + std::string(format.name);
-  llvm::GlobalVariable* table = module->getNamedGlobal(name);
-  if (table == nullptr) {
-    llvm::SmallVector<std::uint32_t> values;
-    const int unused = 23 - format.trailingSignificandBits;
-    for (std::uint32_t each = 0; each < 256; ++each) {
-      const std::uint64_t bits = each & format.codeMask();
-      std::uint32_t value =
-          std::bit_cast<std::uint32_t>(static_cast<float>(numerics::decode(format, bits)));
-      // The order of NaN codes among one another stays.
-      if (format.isNan(bits)) {
-        const bool isNegative =
-            format.specials != format::Specials::UnsignedZero && (bits & format.signMask()) != 0;
-        value = 0x7F800000U | (static_cast<std::uint32_t>(bits) << unused & 0x7FFFFFU) |
-                (isNegative ? 0x80000000U : 0U);
-        if ((value & 0x7FFFFFU) == 0)
-          value |= 0x400000U;
-      }
-      values.push_back(value);
-    }
-    llvm::Constant* data =
-        llvm::ConstantDataArray::getFP(b.getFloatTy(), llvm::ArrayRef<std::uint32_t>(values));
-    table = new llvm::GlobalVariable(*module, data->getType(), true,
-                                     llvm::GlobalValue::InternalLinkage, data, name);
+  llvm::Value* all = b.CreateZExt(code, b.getInt32Ty());
+  const auto integer = [&](std::uint64_t bits) {
+    return b.getInt32(static_cast<std::uint32_t>(bits));
+  };
+  constexpr std::uint32_t kInf = 0x7F800000, kNan = 0x7FC00000;
+  if (!format.isSigned()) {
+    llvm::Value* power =
+        b.CreateSelect(b.CreateICmpEQ(all, integer(0)), integer(0x00400000), b.CreateShl(all, 23));
+    llvm::Value* isNan = b.CreateICmpEQ(all, integer(*format.nanCode()));
+    return b.CreateBitCast(b.CreateSelect(isNan, integer(kNan), power), b.getFloatTy());
   }
-  return b.CreateLoad(b.getFloatTy(), b.CreateInBoundsGEP(b.getFloatTy(), table,
-                                                          b.CreateZExt(code, b.getInt64Ty())));
+  const int trailing = format.trailingSignificandBits;
+  llvm::Value* magnitude = b.CreateAnd(all, integer(format.signMask() - 1));
+  llvm::Value* normal = b.CreateAdd(b.CreateShl(magnitude, static_cast<unsigned>(23 - trailing)),
+                                    integer(static_cast<std::uint64_t>(127 - format.bias) << 23));
+  // Low bits of a float whose last bit is the smallest subnormal are the number of them.
+  const float unit = std::ldexp(1.0F, format.quantumExponent() + 23);
+  llvm::Value* shifted = b.CreateAdd(magnitude, integer(std::bit_cast<std::uint32_t>(unit)));
+  llvm::Value* subnormal = b.CreateFSub(b.CreateBitCast(shifted, b.getFloatTy()),
+                                        llvm::ConstantFP::get(b.getFloatTy(), unit));
+  llvm::Value* bits =
+      b.CreateSelect(b.CreateICmpULT(magnitude, integer(std::uint64_t{1} << trailing)),
+                     b.CreateBitCast(subnormal, b.getInt32Ty()), normal);
+  // The order of NaN codes among one another stays.
+  if (format.hasNegativeZero() && format.hasNan()) {
+    llvm::Value* isSpecial =
+        b.CreateICmpUGE(magnitude, integer(format.infCode().value_or(*format.nanCode())));
+    bits = b.CreateSelect(isSpecial, b.CreateOr(bits, integer(kInf)), bits);
+  }
+  bits = b.CreateOr(bits, b.CreateShl(b.CreateAnd(all, integer(format.signMask())),
+                                      static_cast<unsigned>(32 - format.width())));
+  if (!format.hasNegativeZero())
+    bits = b.CreateSelect(b.CreateICmpEQ(all, integer(*format.nanCode())), integer(kNan), bits);
+  return b.CreateBitCast(bits, b.getFloatTy());
 }
 
 /// Powers of two above 2^-127, the tie upward; NaN for all that is not positive and finite.
