@@ -197,6 +197,35 @@ Roles rolesOf(mlir::Value operand, llvm::ArrayRef<std::int64_t> batching,
 
 } // namespace
 
+/// Has products one after the other that have one right side, as query heads that share a head of
+/// the keys, be one of more rows: the right side is then packed once for them.
+static void joinRows(MatrixProduct& product) {
+  llvm::SmallVector<std::int64_t>&left = product.left.batch, &right = product.right.batch;
+  const std::size_t count = left.size();
+  std::size_t group = 1;
+  while (group < count && right[group] == right[0])
+    ++group;
+  if (group == 1 || group == count || count % group != 0)
+    return;
+  const std::int64_t step = left[1] - left[0];
+  if (product.rows != 1 && step != product.rows * product.left.stride)
+    return;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = i / group * group;
+    if (right[i] != right[first] ||
+        left[i] != left[first] + static_cast<std::int64_t>(i - first) * step)
+      return;
+  }
+  product.left.stride = product.rows == 1 ? step : product.left.stride;
+  product.rows *= static_cast<std::int64_t>(group);
+  for (std::size_t i = 0; i < count; i += group) {
+    left[i / group] = left[i];
+    right[i / group] = right[i];
+  }
+  left.truncate(count / group);
+  right.truncate(count / group);
+}
+
 std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
   const std::optional<kernels::PlainType> type = plainType(dot);
   if (!type && !isComplex(dot))
@@ -211,12 +240,14 @@ std::optional<MatrixProduct> matrixProduct(stablehlo::DotGeneralOp dot) {
   auto rightLayout = layoutOf(dot.getRhs(), right, false);
   if (!leftLayout || !rightLayout)
     return std::nullopt;
-  return MatrixProduct{type,
+  MatrixProduct result{type,
                        product(shapeOf(dot.getLhs()), left.free),
                        product(shapeOf(dot.getLhs()), left.contracted),
                        product(shapeOf(dot.getRhs()), right.free),
                        std::move(*leftLayout),
                        std::move(*rightLayout)};
+  joinRows(result);
+  return result;
 }
 
 /// Whether a loop over what is contracted goes over neighbours.
