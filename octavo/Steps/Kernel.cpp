@@ -28,6 +28,16 @@ Outcome KernelStep::compute(const Frame& frame, Worker& worker, RowRange range,
   return {};
 }
 
+void KernelStep::makeRows(const Frame& frame, const Worker& worker, std::int64_t begin,
+                          std::int64_t end, Slot made, std::ptrdiff_t bytes, std::byte* to) const {
+  thread_local std::vector<std::byte*> passed;
+  passed.resize(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    passed[i] = arguments[i].number == made.number ? to - begin * bytes : worker.at(arguments[i]);
+  const execution::Timed timed(frame.host->profile, this, execution::Profile::Extent::Piece);
+  (*function)(passed.data(), begin, end);
+}
+
 Outcome UpdateStep::run(Frame& frame) const {
   const std::byte* source = frame.at(update);
   std::byte* target = frame.at(result);

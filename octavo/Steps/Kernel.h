@@ -16,6 +16,11 @@ public:
         grain(grain), known(std::move(known)) {}
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const override;
+  const Rows& allRows() const { return rows; }
+  /// Rows `begin` to `end` for a product alone: what the kernel writes to the slot `made`, `bytes`
+  /// for each row, is written from `to` on. On any thread.
+  void makeRows(const Frame& frame, const Worker& worker, std::int64_t begin, std::int64_t end,
+                Slot made, std::ptrdiff_t bytes, std::byte* to) const;
   StepFacts facts() const override { return known; }
   StepType type() const override { return StepType::Kernel; }
   void fields(ProgramFields& fields) override;

@@ -108,6 +108,18 @@ Outcome ProductStep::compute(const Frame& frame, Worker& worker, RowRange range,
   return kernel->compute(frame, worker, range, execution);
 }
 
+void MatrixProductStep::beginWith(std::unique_ptr<KernelStep> step) {
+  maker = step.get();
+  prologue.add(std::move(step));
+}
+
+std::vector<const Sequence*> MatrixProductStep::nested() const {
+  std::vector<const Sequence*> all = ProductStep::nested();
+  if (maker != nullptr)
+    all.insert(all.begin(), &prologue);
+  return all;
+}
+
 /// Calls f with a null pointer to elements of the type.
 template <typename F> static auto ofType(kernels::PlainType type, const F& f) {
   switch (type) {
@@ -227,17 +239,37 @@ Outcome MatrixProductStep::multiplyAs(const Frame& frame, Worker& worker, RowRan
   if (!batch.isOne()) {
     const auto& offsets = batch.isOpen ? rightOf(frame, number).batch : batch.offsets;
     const RowRange own = range.of(static_cast<std::int64_t>(offsets.size()));
-    kernels::multiplyBatch(a, worker.at<T>(right.slot) + right.offset, c,
-                           {.rows = rowsNow,
-                            .depth = depth,
-                            .columns = columns,
-                            .leftStride = left.stride,
-                            .rightDepthStride = right.depthStride,
-                            .rightColumnStride = right.stride,
-                            .cStride = columns},
-                           std::span(offsets).subspan(static_cast<std::size_t>(own.begin),
-                                                      static_cast<std::size_t>(own.size())),
-                           execution, finishing.from(own.begin * rowsNow));
+    const kernels::BatchShape shape{.rows = rowsNow,
+                                    .depth = depth,
+                                    .columns = columns,
+                                    .leftStride = left.stride,
+                                    .rightDepthStride = right.depthStride,
+                                    .rightColumnStride = right.stride,
+                                    .cStride = columns};
+    const auto products = std::span(offsets).subspan(static_cast<std::size_t>(own.begin),
+                                                     static_cast<std::size_t>(own.size()));
+    const kernels::RowFinisher finisher = finishing.from(own.begin * rowsNow);
+    if constexpr (!std::is_same_v<T, std::int8_t>)
+      if (maker != nullptr) {
+        // Each row is as many of the kernel's.
+        const std::int64_t each =
+            maker->allRows().of(frame) / (static_cast<std::int64_t>(offsets.size()) * madeRows());
+        const std::int64_t first = right.offset / madeElements();
+        const std::ptrdiff_t bytes = madeElements() * static_cast<std::ptrdiff_t>(sizeof(T)) / each;
+        const auto make = [&](std::int64_t begin, std::int64_t end, std::byte* to) {
+          maker->makeRows(frame, worker, (first + begin) * each, (first + end) * each, right.slot,
+                          bytes, to);
+        };
+        using Make = decltype(make);
+        kernels::multiplyBatch(
+            a, nullptr, c, shape, products, execution, finisher,
+            {.make = [](const void* context, std::int64_t begin, std::int64_t end,
+                        std::byte* to) { (*static_cast<Make*>(context))(begin, end, to); },
+             .context = &make});
+        return {};
+      }
+    kernels::multiplyBatch(a, worker.at<T>(right.slot) + right.offset, c, shape, products,
+                           execution, finisher);
     return {};
   }
   const RowRange own = range.of(rowsNow);
@@ -468,8 +500,9 @@ StepFacts MatrixProductStep::productFacts() const {
   const std::string_view names[] = {"f32", "bf16", "int8"};
   const std::string_view name = names[static_cast<int>(plainType)];
   StepFacts facts{.kind = StepFacts::Kind::Product,
-                  .detail = fmt::format("{} x {}{}", name, right.codes ? right.codes->name : name,
-                                        batch.isOne() ? "" : ", in batches"),
+                  .detail = fmt::format("{} x {}{}{}", name, right.codes ? right.codes->name : name,
+                                        batch.isOne() ? "" : ", in batches",
+                                        maker == nullptr ? "" : ", with a prologue"),
                   .bytes = count * (width * m * k + rightWidth * k * n + sizeof(float) * m * n),
                   .arithmetic = 2 * count * m * k * n,
                   .multiplied = multipliedOf(plainType)};

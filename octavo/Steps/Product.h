@@ -50,7 +50,7 @@ public:
   Outcome compute(const Frame& frame, Worker& worker, RowRange range,
                   const kernels::Execution& execution) const final;
   StepFacts facts() const final;
-  std::vector<const Sequence*> nested() const final;
+  std::vector<const Sequence*> nested() const override;
   void fields(ProgramFields& fields) final;
 
 protected:
@@ -83,8 +83,9 @@ private:
 };
 
 /// Products of f32, bf16 or int8, [rows, depth] * [columns, depth]^T each; the result is row-major,
-/// f32, of int8 int32.
-/// Its ranges are of rows, or of products where it has a batch.
+/// f32, of int8 int32. Its ranges are of rows, or of products where it has a batch. Of a batch, a
+/// kernel may make the rows of the right side while they are multiplied, the product's prologue:
+/// they are nowhere in memory as a whole.
 class MatrixProductStep : public ProductStep {
 public:
   explicit MatrixProductStep(OperationTextPtr op) : ProductStep(std::move(op)) {}
@@ -111,10 +112,18 @@ public:
       : ProductStep(std::move(op)), plainType(type), left(left), right(right), result(result),
         rows(rows), depth(depth), columns(columns), batch(std::move(batch)), number(number) {}
   Outcome bind(const Binding& binding) const override;
+  /// Each row of the right side's memory, of which there are as many for each product, is as many
+  /// rows of the kernel.
+  void beginWith(std::unique_ptr<KernelStep> kernel);
   Outcome prepare(Frame& frame) const override;
+  std::vector<const Sequence*> nested() const override;
   StepType type() const override { return StepType::MatrixProduct; }
 
 private:
+  /// Of the right side where its rows are made: elements of one, and rows of a product.
+  std::int64_t madeElements() const { return right.depthStride == 1 ? depth : columns; }
+  std::int64_t madeRows() const { return right.depthStride == 1 ? columns : depth; }
+  bool hasMadeRows() const;
   tl::expected<std::shared_ptr<const kernels::PackedMatrix>, std::string>
   formOf(const Value& value) const;
   void repeatBatch(std::vector<kernels::BatchOffsets>& all, std::int64_t items) const;
@@ -138,6 +147,8 @@ private:
   Batch batch;
   int number = 0;
   std::shared_ptr<const kernels::PackedMatrix> ahead; ///< of a program that was loaded, packed
+  Sequence prologue;
+  const KernelStep* maker = nullptr; ///< of the prologue
 };
 
 /// Activations packed for products with scaled weights, quantized where the plan's left side is: a

@@ -17,9 +17,10 @@ namespace octavo::steps {
 /// What has to lie in memory while a program runs.
 struct SlotUse {
   /// Donated: an argument that becomes a result where it lies. Range: its chain alone uses it.
-  enum class Kind : std::uint8_t { Arena, Argument, Donated, Constant, Result, Range };
+  /// Rows: a product alone uses it, and has some rows of it made at a time (its prologue).
+  enum class Kind : std::uint8_t { Arena, Argument, Donated, Constant, Result, Range, Rows };
   Kind kind = Kind::Arena;
-  std::size_t bytes = 0;   ///< of a row of the chain, if it is a range's
+  std::size_t bytes = 0;   ///< of a row, if it is a range's, or has rows
   bool isOpen = false;     ///< bytes and offset are those of one item
   int index = 0;           ///< of the argument, constant or result
   int result = 0;          ///< that a donated argument becomes

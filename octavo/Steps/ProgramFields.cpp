@@ -294,6 +294,8 @@ void ProgramFields::require(Slot slot, Bytes bytes, Access access) {
   if (use->kind == SlotUse::Kind::Range)
     return fail(
         fmt::format("slot {} has memory for rows of a chain, and is used as a whole", slot.number));
+  if (use->kind == SlotUse::Kind::Rows)
+    return fail(fmt::format("slot {} has memory for a prologue alone", slot.number));
   const Bytes room = Bytes::of({.count = 1, .isOpen = use->isOpen}, use->bytes);
   if (bytes.withOne > room.withOne)
     fail(
@@ -345,6 +347,8 @@ void ProgramFields::slotOfKernel(Slot& slot) {
     return;
   if (use->kind == SlotUse::Kind::Range && !chainSlots.contains(slot.number))
     fail(fmt::format("slot {} is another chain's", slot.number));
+  if (use->kind == SlotUse::Kind::Rows && slot.number != rowsSlot)
+    fail(fmt::format("slot {} is another prologue's", slot.number));
   if (use->kind == SlotUse::Kind::Constant)
     this->use(static_cast<std::size_t>(use->index));
 }

@@ -174,6 +174,9 @@ public:
   void beginChain(const Rows& rows);
   void slotOfChain(Slot slot, std::size_t bytesOfRow);
   void endChain();
+  /// The slot that the kernel that comes next makes rows of; then none.
+  void beginPrologue(Slot rows) { rowsSlot = rows.number; }
+  void endPrologue() { rowsSlot = -1; }
 
   /// Whether the slot's value is the same in every run, and its products are packed beforehand.
   bool isConstant(Slot slot) const;
@@ -230,6 +233,7 @@ private:
   std::set<int> chainSlots;
   Rows chainRows;
   int chain = kNoChain, chains = 0; ///< the number of the one that is read, and of all
+  int rowsSlot = -1;                ///< of the prologue that is read
   struct Packed {
     kernels::OperandFormat left, right;
     std::int64_t depth;

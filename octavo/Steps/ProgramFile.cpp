@@ -137,7 +137,7 @@ private:
   }
 
   void slotUse(SlotUse& slot) {
-    choice(slot.kind, SlotUse::Kind::Range);
+    choice(slot.kind, SlotUse::Kind::Rows);
     number(slot.bytes);
     truth(slot.isOpen);
     number(slot.index, 0, kMostValues);
@@ -204,6 +204,7 @@ private:
     }
     case SlotUse::Kind::Arena:
     case SlotUse::Kind::Range:
+    case SlotUse::Kind::Rows:
       break;
     }
     if (!fits)

@@ -4,6 +4,7 @@
 
 #include "octavo/Steps/Control.h"
 #include "octavo/Steps/Convolution.h"
+#include "octavo/Steps/Kernel.h"
 #include "octavo/Steps/LinearAlgebra.h"
 #include "octavo/Steps/Product.h"
 #include "octavo/Steps/ProgramRunner.h"
@@ -49,6 +50,7 @@ public:
     return slot;
   }
   Slot range(std::size_t bytesOfRow) { return add({.kind = Kind::Range, .bytes = bytesOfRow}); }
+  Slot rows(std::size_t bytesOfRow) { return add({.kind = Kind::Rows, .bytes = bytesOfRow}); }
   template <typename S, typename... Fields> void step(Fields... fields) {
     program.steps.add(std::make_unique<S>(op(), std::move(fields)...));
   }
@@ -196,6 +198,33 @@ TEST(ProgramFile, productsOfABatchStayInTheRowsOfTheirChain) {
   EXPECT_EQ(refusal(file), "");
   EXPECT_EQ(refusal(with(file, {20, 15}, {20, 16})), beyond);
   EXPECT_EQ(refusal(with(file, {3, 0, 4, 5}, {3, 1, 4, 5})), beyond);
+}
+
+TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
+  Programs made;
+  const Slot q = made.argument({2, 1, 4}), codes = made.argument({2, 3, 4}, "e4m3fn"),
+             scores = made.result({2, 1, 3}), keys = made.rows(4 * sizeof(float));
+  made.program.rightCount = 1;
+  made.program.functions.push_back(nullptr);
+  auto product = std::make_unique<MatrixProductStep>(
+      op(), kernels::PlainType::F32, rowsOf(q, 4), rowsOf(keys, 4), scores, Rows{1}, 4, 3,
+      MatrixProductStep::Batch{.offsets = {{0, 0, 0}, {4, 12, 3}}}, 0);
+  product->beginWith(std::make_unique<KernelStep>(op(), made.program.functions.front(),
+                                                  std::vector{codes, keys}, Rows{24}, 7,
+                                                  StepFacts{.kind = StepFacts::Kind::Kernel}));
+  made.program.steps.add(std::move(product));
+  const Bytes file = made.written();
+  EXPECT_EQ(refusal(file), "");
+  const std::string none = "a product whose prologue does not make its right side";
+  // Rows of the kernel that are no whole number for each.
+  EXPECT_EQ(refusal(with(file, {24, 0, 7}, {25, 0, 7})), none);
+  // A right side that begins behind its place, within a row, and for items that it has not.
+  EXPECT_EQ(refusal(with(file, {4, 12, 3}, {4, 16, 3})), none);
+  EXPECT_EQ(refusal(with(file, {4, 12, 3}, {4, 10, 3})), none);
+  EXPECT_EQ(refusal(with(file, {24, 0, 7}, {24, 1, 7})), none);
+  // A left side of rows that its prologue makes.
+  EXPECT_EQ(refusal(with(file, {0, 0, 0, 2, 3}, {0, 0, 3, 2, 3})),
+            "slot 3 has memory for a prologue alone");
 }
 
 TEST(ProgramFile, anArgumentLiesInOneSlot) {

@@ -208,6 +208,7 @@ Outcome ProgramRunner::execute(Workspace& work, std::span<Value> arguments) cons
                        : slot.offset);
       break;
     case SlotUse::Kind::Range: // its chain gives it memory
+    case SlotUse::Kind::Rows:  // its product
       break;
     case SlotUse::Kind::Argument:      // read only
       if (arguments[index].isTensor()) // else it is packed, or lies where a result does

@@ -229,6 +229,28 @@ void ProductStep::fields(ProgramFields& fields) {
     fields.fail("a product whose epilogue is no kernel");
 }
 
+/// Whether the prologue makes the right sides, each of whose rows is some of its own.
+bool MatrixProductStep::hasMadeRows() const {
+  const std::int64_t elements = madeElements();
+  const std::int64_t stride = right.depthStride == 1 ? right.stride : right.depthStride;
+  std::int64_t all = 0;
+  if (__builtin_mul_overflow(batch.offsets.size(), madeRows(), &all) || maker == nullptr ||
+      batch.isOne() || plainType == kernels::PlainType::Int8 ||
+      (right.depthStride != 1 && right.stride != 1) || elements <= 0 || stride <= 0 ||
+      stride % elements != 0 || right.offset % elements != 0 || all <= 0)
+    return false;
+  const Rows& made = maker->allRows();
+  const std::ptrdiff_t item = batch.item.right;
+  if (made.isOpen != batch.isOpen || made.count < all || made.count % all != 0 ||
+      (batch.isOpen && (item < 0 || item % elements != 0 || item / elements > all)))
+    return false;
+  const std::int64_t last = (madeRows() - 1) * (stride / elements);
+  return std::ranges::all_of(batch.offsets, [&](const kernels::BatchOffsets& each) {
+    const std::int64_t first = right.offset + each.right;
+    return first >= 0 && first % elements == 0 && first / elements + last < all;
+  });
+}
+
 void MatrixProductStep::productFields(ProgramFields& fields) {
   fields.choice(plainType, kernels::PlainType::Int8);
   fields.rows(rows);
@@ -264,6 +286,17 @@ void MatrixProductStep::productFields(ProgramFields& fields) {
   requireReached(fields, result, {0, ofC, &kernels::BatchOffsets::c, true}, rows, batch, kF32,
                  Access::Write);
   fields.number(right.slot);
+  fields.beginPrologue(right.slot);
+  fields.steps(prologue);
+  fields.endPrologue();
+  if (!prologue.all().empty()) {
+    if (fields.isReading())
+      maker = dynamic_cast<const KernelStep*>(prologue.all().front().get());
+    fields.reach(right.offset, ofRight, rightWidth);
+    if (!fields.failed() && (prologue.all().size() != 1 || !hasMadeRows()))
+      fields.fail("a product whose prologue does not make its right side");
+    return;
+  }
   const Reached rightSide{right.offset, ofRight, &kernels::BatchOffsets::right, false};
   if (batch.isOne() && fields.isConstant(right.slot)) {
     if (Frame* frame = fields.frame(); frame != nullptr && prepare(*frame))

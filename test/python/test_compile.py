@@ -301,6 +301,23 @@ func.func @main(%x: tensor<9x37xi8>{", %y: tensor<37x20xi8>" if right == "argume
     np.testing.assert_array_equal(np.frombuffer(result, np.int32).reshape(9, 20), x.astype(np.int32) @ y)
 
 
+@pytest.mark.parametrize("rows", [1, 40])
+def test_prologues(tmp_path, runner, rows):
+    """The kernel that makes rows of a product's right side is one step with it."""
+    text = f"""
+func.func @main(%q: tensor<3x{rows}x64xf32>, %k: tensor<3x70x64xf16>) -> tensor<3x{rows}x70xf32> {{
+  %w = stablehlo.convert %k : (tensor<3x70x64xf16>) -> tensor<3x70x64xf32>
+  %s = stablehlo.dot_general %q, %w, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<3x{rows}x64xf32>, tensor<3x70x64xf32>) -> tensor<3x{rows}x70xf32>
+  return %s : tensor<3x{rows}x70xf32>
+}}"""
+    q, k = f32(3, rows, 64), f32(3, 70, 64, seed=1).astype(np.float16)
+    folder = assert_same(tmp_path, runner, text, [q, k])
+    assert "with a prologue" in octavo("run", tmp_path / "p.mlir", "--explain-compile")
+    (result,) = run_in_c(runner, folder, [q, k], 1)
+    np.testing.assert_allclose(np.frombuffer(result, np.float32).reshape(3, rows, 70),
+                               q.astype(np.float64) @ k.swapaxes(1, 2), atol=1e-4)
+
+
 @pytest.mark.parametrize("rows", [1, 40, 700])
 def test_epilogues(tmp_path, runner, rows):
     """The kernel that reads rows of a product is one step with it."""

@@ -184,6 +184,60 @@ def test_products_are_chained_over_rows(rows, tmp_path):
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5 * np.abs(wanted).max())
 
 
+def attention(heads, rows, places, width, element, first, keeps):
+    """Of queries to keys and values that are codes under scales of 32 of them, one head after the other, or with the
+    places `first`; `keeps`: the values are results, too."""
+    def decoded(name, codes, scales):
+        blocks = f"tensor<{outer}x{width // 32}x32xf32>"
+        return f"""  %{name}0 = stablehlo.convert %{codes} : ({cache}) -> {wide}
+  %{name}1 = stablehlo.reshape %{name}0 : ({wide}) -> {blocks}
+  %{name}2 = stablehlo.broadcast_in_dim %{scales}, dims = [0, 1, 2] : ({scale}) -> {blocks}
+  %{name}3 = stablehlo.multiply %{name}1, %{name}2 : {blocks}
+  %{name} = stablehlo.reshape %{name}3 : ({blocks}) -> {wide}
+"""
+
+    outer, head, place = (f"{places}x{heads}", 1, 0) if first == "places" else (f"{heads}x{places}", 0, 1)
+    cache, wide = (f"tensor<{outer}x{width}x{of}>" for of in (element, "f32"))
+    scale, query = f"tensor<{outer}x{width // 32}xf32>", f"tensor<{heads}x{rows}x{width}xf32>"
+    scores = f"tensor<{heads}x{rows}x{places}xf32>"
+    results = f"{query}, {scores}" + f", {wide}, {wide}" * keeps
+    return (f"func.func @main(%q: {query}, %a: {cache}, %b: {cache}, %s: {scale}, %t: {scale}) -> ({results}) {{\n" +
+            decoded("k", "a", "s") +
+            f"  %p = stablehlo.dot_general %q, %k, batching_dims = [0] x [{head}], contracting_dims = [2] x [2] : "
+            f"({query}, {wide}) -> {scores}\n"
+            f"  %g = stablehlo.logistic %p : {scores}\n" + decoded("v", "b", "t") +
+            f"  %c = stablehlo.dot_general %g, %v, batching_dims = [0] x [{head}], contracting_dims = [2] x [{place}] : "
+            f"({scores}, {wide}) -> {query}\n"
+            f"  return %c, %p{', %k, %v' * keeps} : {results}\n}}\n")
+
+
+@pytest.mark.parametrize("first", ["heads", "places"])
+@pytest.mark.parametrize("rows, places, width, element", [
+    (1, 300, 64, "f8E4M3FN"), (1, 7, 32, "f4E2M1FN"), (3, 129, 96, "f8E5M2"), (40, 90, 64, "f8E4M3FN")])
+def test_what_is_decoded_for_a_product_alone_gives_the_bits_of_values_in_memory(
+        rows, places, width, element, first, tmp_path):
+    drawn = np.random.default_rng(places)
+    heads, code = 5, getattr(ml_dtypes, {"8": "float8_", "4": "float4_"}[element[1]] + element[2:].lower())
+    outer = (places, heads) if first == "places" else (heads, places)
+    cache = [drawn.standard_normal((*outer, width)).astype(code) for _ in range(2)]
+    scales = [np.exp2(drawn.integers(-3, 4, (*outer, width // 32))).astype(np.float32) for _ in range(2)]
+    query = drawn.standard_normal((heads, rows, width)).astype(np.float32)
+    found = []
+    for keeps in (False, True):
+        program = tmp_path / "p.mlir"
+        program.write_text(attention(heads, rows, places, width, element, first, keeps))
+        found.append(outputs(program, [query, *cache, *scales], tmp_path, "compiled"))
+        explained = subprocess.run([OCTAVO, "run", program, "--explain-compile"], stdout=subprocess.PIPE, text=True, check=True)
+        assert explained.stdout.count("with a prologue") == (0 if keeps else 2)
+        assert keeps or "arena 0 bytes" in explained.stdout
+    keys = cache[0].astype(np.float32) * np.repeat(scales[0], 32, 2)
+    np.testing.assert_array_equal(found[1][2], keys)
+    keys = keys.swapaxes(0, 1) if first == "places" else keys
+    np.testing.assert_allclose(found[1][1], query.astype(np.float64) @ keys.swapaxes(1, 2), atol=1e-3)
+    for a, b in zip(*found):
+        assert a.tobytes() == b.tobytes()
+
+
 @pytest.mark.parametrize("rows", [5, 17, 40, 65, 500])
 @pytest.mark.parametrize("name", ["mxfp4", "mxint8", "nvfp4"])
 def test_chains_of_scaled_products_have_the_interpreters_bits(rows, name, tmp_path):
@@ -200,6 +254,33 @@ def test_chains_of_scaled_products_have_the_interpreters_bits(rows, name, tmp_pa
     wanted = outputs(program, [x, a, b, bias], tmp_path, "reference", *options)
     for a, b in zip(outputs(program, [x, a, b, bias], tmp_path, "compiled", *options), wanted, strict=True):
         assert a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+@pytest.mark.parametrize("is_between", [False, True])
+def test_heads_that_share_a_right_side(rows, is_between, tmp_path):
+    """Three groups of two, which lie beside each other in a row of all, or one behind the other."""
+    query = f"tensor<{rows}x3x2x16xf32>" if is_between else f"tensor<3x2x{rows}x16xf32>"
+    group, row = ("[1, 2]", 0) if is_between else ("[0, 1]", 2)
+    scores = f"tensor<3x2x{rows}x20xf32>"
+    program = tmp_path / "p.mlir"
+    program.write_text(f"""
+func.func @main(%q: {query}, %k: tensor<3x20x16xf32>, %v: tensor<3x20x16xf32>) -> ({scores}, tensor<3x2x{rows}x16xf32>) {{
+  %a = stablehlo.broadcast_in_dim %k, dims = [0, 2, 3] : (tensor<3x20x16xf32>) -> tensor<3x2x20x16xf32>
+  %s = stablehlo.dot_general %q, %a, batching_dims = {group} x [0, 1], contracting_dims = [3] x [3] : ({query}, tensor<3x2x20x16xf32>) -> {scores}
+  %n = stablehlo.negate %s : {scores}
+  %b = stablehlo.broadcast_in_dim %v, dims = [0, 2, 3] : (tensor<3x20x16xf32>) -> tensor<3x2x20x16xf32>
+  %c = stablehlo.dot_general %n, %b, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : ({scores}, tensor<3x2x20x16xf32>) -> tensor<3x2x{rows}x16xf32>
+  return %s, %c : {scores}, tensor<3x2x{rows}x16xf32>
+}}
+""")
+    drawn = np.random.default_rng(0)
+    q = drawn.integers(-4, 5, (rows, 3, 2, 16) if is_between else (3, 2, rows, 16)).astype(np.float32)
+    k, v = (drawn.integers(-4, 5, (3, 20, 16)).astype(np.float32) for _ in range(2))
+    found, context = outputs(program, [q, k, v], tmp_path, "compiled")
+    expected = np.einsum("thgd,hsd->hgts" if is_between else "hgtd,hsd->hgts", q, k)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(context, np.einsum("hgts,hsd->hgtd", -expected, v))
 
 
 ELEMENTS = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f64": np.float64, "i8": np.int8, "i1": np.bool_}
@@ -382,6 +463,15 @@ BODIES = {  # what comes of %p and %m, and how many matrices the arena has: two 
     "an epilogue": ("""%g = stablehlo.dot_general %x, %p, contracting_dims = [1] x [0] : (M, M) -> M
     %p1 = stablehlo.subtract %g, %p : M
     %m1 = stablehlo.subtract %half, %m : M""", lambda p, m: (X @ p - p, 0.5 - m), None),
+    "read by a prologue after": ("""%p1 = stablehlo.add %p, %half : M
+    %l = stablehlo.broadcast_in_dim %p1, dims = [1, 2] : (M) -> tensor<2x8x8xf32>
+    %b = stablehlo.broadcast_in_dim %p, dims = [1, 2] : (M) -> tensor<2x8x8xf32>
+    %halves = stablehlo.constant dense<0.5> : tensor<2x8x8xf32>
+    %w = stablehlo.multiply %b, %halves : tensor<2x8x8xf32>
+    %g = stablehlo.dot_general %l, %w, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+    %s = stablehlo.slice %g [1:2, 0:8, 0:8] : (tensor<2x8x8xf32>) -> tensor<1x8x8xf32>
+    %d = stablehlo.reshape %s : (tensor<1x8x8xf32>) -> M
+    %m1 = stablehlo.subtract %d, %m : M""", lambda p, m: (p + 0.5, (p + 0.5) @ (p / 2) - m), None),
     "both ways": ("""%h = stablehlo.multiply %m, %half : M
     %m1 = stablehlo.add %p, %half : M
     %p1 = stablehlo.add %h, %p : M""", lambda p, m: (m / 2 + p, p + 0.5), None),

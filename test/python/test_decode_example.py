@@ -1,8 +1,10 @@
 """examples/decode: a KV cache that is quantized where it is appended, by octavo beside XLA, and its quantization
 beside OCP MX by hand."""
 import functools
+import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import ml_dtypes
@@ -69,6 +71,18 @@ def test_octavo_decodes_as_xla_does(tmp_path, cache, backend):
         else:
             same = found.view(np.uint8) == expected.view(np.uint8)
             assert same.mean() > 0.99, name
+
+
+@pytest.mark.parametrize("cache", ["mxfp8", "mxfp4"])
+def test_no_step_has_a_cache_as_f32(tmp_path, cache):
+    sizes = SIZES._replace(places=4096)
+    (tmp_path / "step.mlir").write_text(export_step.program_text(sizes, cache))
+    run = subprocess.run([OCTAVO, "run", tmp_path / "step.mlir", "--explain-compile", "--json"], stdout=subprocess.PIPE,
+                         check=True)
+    main = json.loads(run.stdout)["functions"][0]
+    assert main["arena_bytes"] < 4 * sizes.heads * sizes.places * sizes.head / 4
+    prologues = sum(product["count"] for product in main["products"] if "with a prologue" in product["what"])
+    assert prologues == 2 * sizes.layers and not main["interpreted"]
 
 
 def test_the_table(tmp_path):

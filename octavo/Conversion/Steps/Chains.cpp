@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,6 +21,8 @@ llvm::SmallVector<mlir::Value> memoryReadBy(const Node& node) {
     }
     for (mlir::Value value : readsOf(node))
       read.push_back(inMemory(value));
+    if (node.prologue)
+      read.append(memoryReadBy(*node.prologue));
     return read;
   }
   for (const Element& element : node.code.reads)
@@ -125,6 +128,7 @@ private:
   }
   void begin(std::size_t first);
   void dropPacked();
+  void findPrologues();
   void findWithin();
   void findEpilogues();
   static bool fits(const Node& node, const Chain& chain, const Values& made);
@@ -238,6 +242,72 @@ void ChainBuilder::dropPacked() {
   });
 }
 
+/// Whether a kernel makes more bytes than it reads.
+bool expands(const Node& node) {
+  std::int64_t read = 0, made = 0;
+  for (mlir::Value argument : node.code.arguments)
+    (llvm::is_contained(node.kernel.stored, argument) ? made : read) +=
+        sizeOf(argument) * containerBytes(elementOf(argument));
+  return read < made;
+}
+
+/// The rows of memory of the right sides of products in a batch, each of which is a row, along the
+/// columns or along what is contracted, of one product; 0 where they lie otherwise.
+std::int64_t rowsOfRightSides(const MatrixProduct& product) {
+  const MatrixLayout& right = product.right;
+  const bool isOfColumns = right.depthStride == 1;
+  const std::int64_t elements = isOfColumns ? product.depth : product.columns;
+  const std::int64_t rows = isOfColumns ? product.columns : product.depth;
+  const std::int64_t stride = isOfColumns ? right.stride : right.depthStride;
+  const std::int64_t all = static_cast<std::int64_t>(right.batch.size()) * rows;
+  if ((!isOfColumns && right.stride != 1) || stride <= 0 || stride % elements != 0 ||
+      right.offset % elements != 0 || sizeOf(right.memory) != all * elements)
+    return 0;
+  llvm::BitVector found(static_cast<unsigned>(all));
+  for (const std::int64_t first : right.batch)
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int64_t at = right.offset + first + i * stride;
+      const auto row = static_cast<unsigned>(at / elements);
+      if (at % elements != 0 || found.test(row))
+        return 0;
+      found.set(row);
+    }
+  return all;
+}
+
+void ChainBuilder::findPrologues() {
+  llvm::DenseMap<mlir::Value, Chain*> makers;
+  llvm::DenseMap<mlir::Value, int> readers;
+  for (Chain& chain : chains) {
+    const Node& node = chain.links.front();
+    if (chain.links.size() == 1 && node.isKernel() && node.kernel.stored.size() == 1 &&
+        expands(node))
+      makers[node.kernel.stored.front()] = &chain;
+    for (const Node& link : chain.links)
+      for (mlir::Value value : memoryReadBy(link))
+        ++readers[value];
+  }
+  for (mlir::Value value : block.getTerminator()->getOperands())
+    ++readers[inMemory(value)];
+  for (Chain& chain : chains)
+    for (Node& product : chain.links) {
+      if (product.productsOfBatch() <= 1 || !product.matrices || !product.matrices->type ||
+          product.matrices->type == kernels::PlainType::Int8)
+        continue;
+      const mlir::Value memory = inMemory(product.matrices->right.memory);
+      const auto maker = makers.find(memory);
+      if (maker == makers.end() || readers.lookup(memory) != 1)
+        continue;
+      Node& kernel = maker->second->links.front();
+      const std::int64_t rows = rowsOfRightSides(*product.matrices);
+      if (rows == 0 || kernel.kernel.rows % rows != 0)
+        continue;
+      product.prologue = std::make_shared<const Node>(std::move(kernel));
+      maker->second->links.clear();
+    }
+  std::erase_if(chains, [](const Chain& chain) { return chain.links.empty(); });
+}
+
 void ChainBuilder::findWithin() {
   llvm::DenseMap<mlir::Value, Chain*> makers;
   for (Chain& chain : chains)
@@ -331,6 +401,7 @@ std::vector<Chain> ChainBuilder::build() {
       takeAlone(i);
   }
   dropPacked();
+  findPrologues();
   findWithin();
   findEpilogues();
   return std::move(chains);

@@ -25,7 +25,9 @@ llvm::SmallVector<mlir::Value> memoryReadBy(const Node& node);
 bool isReadBeside(const Node& writer, const Chain& chain, mlir::Value memory);
 
 /// The nodes of a block (Nodes.h) in chains that begin with products. A kernel that reads a
-/// product's rows, and nothing that is made later, becomes its epilogue. A quantization that is
+/// product's rows, and nothing that is made later, becomes its epilogue. A kernel that makes more
+/// bytes than it reads, for the right side of products in a batch alone, as one that decodes what a
+/// cache holds, becomes their prologue: what it makes is nowhere as a whole. A quantization that is
 /// packed for products becomes a link before the first product that uses it; where all of its
 /// products are in chains, it is no node besides.
 llvm::Expected<std::vector<Chain>> chainsOf(mlir::Block& block);

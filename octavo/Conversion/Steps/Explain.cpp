@@ -136,6 +136,8 @@ static std::string describe(const steps::SlotUse& slot) {
     return fmt::format("result {}, {} bytes", slot.index, slot.bytes);
   case steps::SlotUse::Kind::Range:
     return fmt::format("in a chain at {}, {} bytes a row", slot.offset, slot.bytes);
+  case steps::SlotUse::Kind::Rows:
+    return fmt::format("made for a product, {} bytes a row", slot.bytes);
   }
   llvm_unreachable("a kind that is none");
 }

@@ -99,7 +99,7 @@ private:
   std::size_t numberOf(const KernelCode& code);
   bool canBeOverwritten(mlir::Value value, mlir::Operation* op, const Place& place);
   llvm::Expected<std::unique_ptr<steps::KernelStep>> kernel(const Node& node);
-  llvm::Expected<ProductStepPtr> matrices(mlir::Operation* op, const MatrixProduct& product);
+  llvm::Expected<ProductStepPtr> matrices(const Node& node);
   llvm::Expected<ProductStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
   llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
   llvm::Expected<steps::PartSlots> parts(ir::PackOp op);

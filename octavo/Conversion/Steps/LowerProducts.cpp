@@ -118,8 +118,19 @@ llvm::Error FunctionLowering::stored(ir::DotGeneralOp op, Sequence& sequence) {
   return llvm::Error::success();
 }
 
-llvm::Expected<FunctionLowering::ProductStepPtr>
-FunctionLowering::matrices(mlir::Operation* op, const MatrixProduct& product) {
+llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(const Node& node) {
+  mlir::Operation* const op = node.op;
+  const MatrixProduct& product = *node.matrices;
+  if (node.prologue) {
+    const mlir::Value made = inMemory(product.right.memory);
+    Place place = newPlace(made.getType());
+    const std::int64_t rowElements =
+        product.right.depthStride == 1 ? product.depth : product.columns;
+    slot(place).kind = SlotUse::Kind::Rows;
+    slot(place).bytes =
+        static_cast<std::size_t>(rowElements * containerBytes(elementOf(product.right.memory)));
+    places[made] = std::move(place);
+  }
   llvm::Expected<Slot> left = usedSlot(product.left.memory);
   if (!left)
     return left.takeError();
@@ -150,10 +161,17 @@ FunctionLowering::matrices(mlir::Operation* op, const MatrixProduct& product) {
     return steps::MatrixProductStep::Side{slot, layout.offset, layout.stride, layout.depthStride,
                                           layout.codes};
   };
-  return std::make_unique<steps::MatrixProductStep>(
+  auto step = std::make_unique<steps::MatrixProductStep>(
       text(op), *product.type, side(*left, product.left), side(*right, product.right), *result,
       steps::Rows{product.rows}, product.depth, product.columns,
       steps::MatrixProductStep::Batch{std::move(batch)}, program.rightCount++);
+  if (node.prologue) {
+    auto prologue = kernel(*node.prologue);
+    if (!prologue)
+      return prologue.takeError();
+    step->beginWith(std::move(*prologue));
+  }
+  return step;
 }
 
 llvm::Expected<FunctionLowering::ProductStepPtr>
@@ -273,7 +291,7 @@ FunctionLowering::rowSteps(const Node& node) {
   if (node.isKernel())
     error = add(kernel(node));
   else if (node.matrices)
-    error = finished(matrices(node.op, *node.matrices));
+    error = finished(matrices(node));
   else if (node.patches)
     error = finished(convolution(node.op, *node.patches));
   else if (node.isPacked && !node.op->use_empty())

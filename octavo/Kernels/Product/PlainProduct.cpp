@@ -108,7 +108,7 @@ void multiplyPart(const PlainKernels& kernels, const Part& part, const T* left,
   constexpr std::int64_t kUnit = kElements == 4 ? 4 : 1;
   const std::int64_t step =
       tiles == 1 ? depth : chunkOf((depth + kUnit - 1) / kUnit, width) * kUnit;
-  const bool isBegun = kernels.columnOffset != 0;
+  const bool isBegun = part.isBegun || kernels.columnOffset != 0;
   std::int64_t first = 0;
   do { // of K = 0 too
     const std::int64_t here = std::min(step, depth - first);
@@ -160,7 +160,7 @@ void multiplyWidened(const PlainKernels& kernels, const PlainKernels& ofBf16, co
                  .right = reinterpret_cast<const std::byte*>(widePanels),
                  .rightStride = panelFloats * 4,
                  .depth = here,
-                 .startFromC = first != 0});
+                 .startFromC = first != 0 || part.isBegun});
       }
     }
   }
@@ -221,19 +221,92 @@ void multiplyFewRows(Isa isa, const Part& part, const T* left, std::ptrdiff_t le
                .right = reinterpret_cast<const std::byte*>(right.values + column),
                .rightStride = kStepBytes,
                .rightStep = right.depthStride * static_cast<std::ptrdiff_t>(sizeof(T)),
-               .depth = right.depth});
+               .depth = right.depth,
+               .startFromC = part.isBegun});
     } else {
       packPanels(right, panel, panel + count, memory, right.panelBytes());
       multiply(isa,
                {.rows = part.rows,
                 .columns = std::min<std::int64_t>(count * kPanelColumns, part.columns - column),
                 .c = part.c + column,
-                .stride = part.stride},
+                .stride = part.stride,
+                .isBegun = part.isBegun},
                left, leftStride, memory, right.depth);
     }
     panel += count;
   }
 }
+
+/// A right operand whose rows are made while it is multiplied: rows along K, or along the columns,
+/// some at a time in memory of the thread, where they are packed or multiplied at once.
+template <typename T> class MadeMatrix {
+public:
+  /// A piece begins a panel, or a step of K, and is of no more rows than stay in L1 with what is
+  /// packed of them, but of `panels` where its rows are columns.
+  MadeMatrix(const MatrixView<T>& whole, RowMaker maker, int panels)
+      : whole(whole), maker(maker), isOfDepth(whole.depthStride != 1),
+        rows(isOfDepth ? whole.depth : whole.columns),
+        elements(isOfDepth ? whole.columns : whole.depth),
+        apart((isOfDepth ? whole.depthStride : whole.columnStride) /
+              std::max<std::int64_t>(1, elements)) {
+    constexpr std::int64_t kBytes = 16384;
+    const std::int64_t unit = isOfDepth ? 2 : std::int64_t{panels} * kPanelColumns;
+    const std::int64_t fitting =
+        kBytes / std::max<std::int64_t>(1, elements * static_cast<std::int64_t>(sizeof(T)));
+    step = std::max<std::int64_t>(1, fitting / unit) * unit;
+  }
+  /// The row of memory that a matrix begins with.
+  std::int64_t rowOf(std::ptrdiff_t offset) const {
+    return offset / std::max<std::int64_t>(1, elements);
+  }
+  std::size_t bytesOfPiece() const { return static_cast<std::size_t>(step * elements) * sizeof(T); }
+
+  /// Few enough rows for one tile.
+  void multiplyFewRows(Isa isa, const Part& part, const T* left, std::ptrdiff_t leftStride,
+                       std::int64_t firstRow, std::byte* piece, std::byte* panels) const {
+    forPieces(firstRow, piece, [&](std::int64_t begin, const MatrixView<T>& view) {
+      Part of = part;
+      if (isOfDepth)
+        of.isBegun = begin != 0;
+      else
+        of.c += begin, of.columns = view.columns;
+      kernels::multiplyFewRows(isa, of, left + (isOfDepth ? begin : 0), leftStride, view, panels);
+    });
+  }
+
+  void pack(std::int64_t firstRow, std::byte* piece, std::byte* panels) const {
+    forPieces(firstRow, piece, [&](std::int64_t begin, const MatrixView<T>& view) {
+      std::byte* const to = panels + (isOfDepth ? begin / MatrixView<T>::kElements * kStepBytes
+                                                : begin / kPanelColumns * whole.panelBytes());
+      packPanels(view, 0, view.panels(), to, whole.panelBytes());
+    });
+  }
+
+private:
+  template <typename F> void forPieces(std::int64_t firstRow, std::byte* piece, F f) const {
+    MatrixView<T> view = whole;
+    view.values = reinterpret_cast<const T*>(piece);
+    (isOfDepth ? view.depthStride : view.columnStride) = elements;
+    for (std::int64_t begin = 0; begin < rows; begin += step) {
+      const std::int64_t count = std::min(step, rows - begin);
+      if (apart == 1)
+        maker(firstRow + begin, firstRow + begin + count, piece);
+      else
+        for (std::int64_t row = 0; row < count; ++row)
+          maker(firstRow + (begin + row) * apart, firstRow + (begin + row) * apart + 1,
+                piece + static_cast<std::size_t>(row * elements) * sizeof(T));
+      (isOfDepth ? view.depth : view.columns) = count;
+      f(begin, view);
+    }
+  }
+
+  MatrixView<T> whole;
+  RowMaker maker;
+  bool isOfDepth;
+  std::int64_t rows, elements;
+  std::int64_t apart; ///< numbers of one row and the next
+  std::int64_t step;
+};
 
 /// How C is cut into tasks: rows first, for then a panel is read once for each range; columns where
 /// there are not rows enough for all threads.
@@ -358,13 +431,15 @@ void rowsTimes(const T* left, std::ptrdiff_t leftStride, std::int64_t rows,
 
 template <typename T>
 void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
-             std::span<const BatchOffsets> products, Execution execution, RowFinisher finisher) {
+             std::span<const BatchOffsets> products, Execution execution, RowFinisher finisher,
+             RowMaker maker = {}) {
   if (products.empty() || shape.rows == 0)
     return;
   const auto count = static_cast<std::int64_t>(products.size());
   if (!isWorthThreads(count * shape.rows, shape.columns, shape.depth))
     execution.threads = 1;
-  const int tallest = plainKernels(execution.isa, kPlainType<T>).tallest;
+  const PlainKernels& kernels = plainKernels(execution.isa, kPlainType<T>);
+  const int tallest = kernels.tallest;
   MatrixView<T> matrix{.depth = shape.depth,
                        .columns = shape.columns,
                        .depthStride = shape.rightDepthStride,
@@ -374,13 +449,16 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
       isFewRows ? MatrixView<T>{.depth = shape.depth, .columns = kMostPlainPanels * kPanelColumns}
                       .packedBytes()
                 : matrix.packedBytes();
-  // Each range of rows packs its right operand again.
-  constexpr std::int64_t kLeastTiles = 4, kTasksOfThread = 2;
+  const MadeMatrix<T> made(matrix, maker, isFewRows ? kernels.panels[shape.rows - 1] : 1);
+  const std::size_t allBytes = bytes + (maker.make ? made.bytesOfPiece() : 0);
+  // Each range of rows packs its right operand again, or makes it, which takes longer.
+  constexpr std::int64_t kTasksOfThread = 2;
+  const std::int64_t leastTiles = maker.make ? 16 : 4;
   const std::int64_t threads = threadsOf(execution);
   const std::int64_t ranges =
       threads == 1 ? 1
                    : std::clamp<std::int64_t>((kTasksOfThread * threads + count - 1) / count, 1,
-                                              (shape.rows - 1) / (kLeastTiles * tallest) + 1);
+                                              (shape.rows - 1) / (leastTiles * tallest) + 1);
   const std::int64_t rowsOfRange = (shape.rows + ranges - 1) / ranges;
   forRanges(
       static_cast<std::size_t>(count * ranges), 1, execution,
@@ -388,8 +466,9 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
         // Taken away meanwhile: a finisher may multiply a batch too.
         thread_local PackedBytes memory;
         PackedBytes panels = std::move(memory);
-        if (panels.size() < bytes)
-          panels = PackedBytes(bytes, PackedBytes::Fill::None);
+        if (panels.size() < allBytes)
+          panels = PackedBytes(allBytes, PackedBytes::Fill::None);
+        std::byte* const piece = panels.data() + bytes;
         MatrixView<T> view = matrix;
         std::int64_t packedProduct = -1;
         for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end);
@@ -399,9 +478,12 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
           if (rows <= 0)
             continue;
           const BatchOffsets& at = products[static_cast<std::size_t>(product)];
-          view.values = right + at.right;
+          view.values = maker.make ? nullptr : right + at.right;
           if (!isFewRows && product != packedProduct) {
-            packPanels(view, 0, view.panels(), panels.data(), view.panelBytes());
+            if (maker.make)
+              made.pack(made.rowOf(at.right), piece, panels.data());
+            else
+              packPanels(view, 0, view.panels(), panels.data(), view.panelBytes());
             packedProduct = product;
           }
           const Part part{.rows = rows,
@@ -409,7 +491,10 @@ void batchOf(const T* left, const T* right, float* c, const BatchShape& shape,
                           .c = c + at.c + row * shape.cStride,
                           .stride = shape.cStride};
           const T* const rowsOfLeft = left + at.left + row * shape.leftStride;
-          if (isFewRows)
+          if (isFewRows && maker.make)
+            made.multiplyFewRows(execution.isa, part, rowsOfLeft, shape.leftStride,
+                                 made.rowOf(at.right), piece, panels.data());
+          else if (isFewRows)
             multiplyFewRows(execution.isa, part, rowsOfLeft, shape.leftStride, view, panels.data());
           else
             multiply(execution.isa, part, rowsOfLeft, shape.leftStride, panels.data(), shape.depth);
@@ -474,14 +559,14 @@ void multiplyRows(const std::int8_t* left, std::ptrdiff_t leftStride, std::int64
 
 void multiplyBatch(const float* left, const float* right, float* c, const BatchShape& shape,
                    std::span<const BatchOffsets> products, const Execution& execution,
-                   RowFinisher finisher) {
-  batchOf(left, right, c, shape, products, execution, finisher);
+                   RowFinisher finisher, RowMaker maker) {
+  batchOf(left, right, c, shape, products, execution, finisher, maker);
 }
 
 void multiplyBatch(const std::uint16_t* left, const std::uint16_t* right, float* c,
                    const BatchShape& shape, std::span<const BatchOffsets> products,
-                   const Execution& execution, RowFinisher finisher) {
-  batchOf(left, right, c, shape, products, execution, finisher);
+                   const Execution& execution, RowFinisher finisher, RowMaker maker) {
+  batchOf(left, right, c, shape, products, execution, finisher, maker);
 }
 
 void multiplyBatch(const std::int8_t* left, const std::int8_t* right, std::int32_t* c,

@@ -75,16 +75,30 @@ struct BatchOffsets {
   std::ptrdiff_t left, right, c;
 };
 
+/// What right operands are made by while they are multiplied: writes rows `begin` to `end` of the
+/// memory that they would lie in to `to`. Called on any thread.
+struct RowMaker {
+  void (*make)(const void* context, std::int64_t begin, std::int64_t end, std::byte* to) = nullptr;
+  const void* context = nullptr;
+
+  void operator()(std::int64_t begin, std::int64_t end, std::byte* to) const {
+    make(context, begin, end, to);
+  }
+};
+
 /// A batch of small products whose right operands are made at run time, as attention's are: each is
 /// packed on the way, to memory of the thread. Rows few enough for one tile read f32 with
 /// neighbours of a row of B beside each other where they lie, and pack others a tile's columns at a
 /// time. The finisher is told of rows product * rows + row.
+/// With a maker the right operands are not in memory, `right` is ignored, and the offsets count
+/// elements of what would be there: rows of neighbours along the columns or along K, from one row
+/// of a product to the next a multiple of them.
 void multiplyBatch(const float* left, const float* right, float* c, const BatchShape& shape,
                    std::span<const BatchOffsets> products, const Execution& execution = {},
-                   RowFinisher finisher = {});
+                   RowFinisher finisher = {}, RowMaker maker = {});
 void multiplyBatch(const std::uint16_t* left, const std::uint16_t* right, float* c,
                    const BatchShape& shape, std::span<const BatchOffsets> products,
-                   const Execution& execution = {}, RowFinisher finisher = {});
+                   const Execution& execution = {}, RowFinisher finisher = {}, RowMaker maker = {});
 void multiplyBatch(const std::int8_t* left, const std::int8_t* right, std::int32_t* c,
                    const BatchShape& shape, std::span<const BatchOffsets> products,
                    const Execution& execution = {}, RowFinisher finisher = {});

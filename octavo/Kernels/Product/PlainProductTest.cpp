@@ -528,6 +528,62 @@ TEST_P(PlainProduct, OfABatchOfFewRowsOfBf16IsTheStatedChain) {
 }
 
 /// A finisher that multiplies a batch itself leaves what the outer one has packed alone.
+/// Right sides that are made while they are multiplied, of more rows than are made at a time,
+/// beside the same ones in memory.
+template <typename T> void expectMadeAsInMemory(Isa isa) {
+  constexpr int kProducts = 3;
+  for (std::int64_t rows : {1, 2, 7, 40})
+    for (const auto [depth, columns] :
+         {std::pair(1, 1), {5, 700}, {701, 3}, {64, 150}, {151, 64}, {3000, 40}, {40, 3000}})
+      for (const auto [isTransposed, isBetween] :
+           {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
+        Random random(static_cast<std::uint32_t>(rows + 100 * columns));
+        const std::vector<T> a = standardNormals<T>(kProducts * rows * depth, random);
+        const std::vector<T> b = standardNormals<T>((kProducts + 1) * depth * columns, random);
+        std::vector<BatchOffsets> products;
+        const std::int64_t ofRow = isTransposed ? depth : columns;
+        const std::int64_t rowsOfOne = isTransposed ? columns : depth;
+        const std::int64_t apart = isBetween ? kProducts + 1 : 1;
+        for (std::int64_t p = 0; p < kProducts; ++p)
+          products.push_back({p * rows * depth,
+                              (kProducts - p) * ofRow * (isBetween ? 1 : rowsOfOne),
+                              p * rows * columns});
+        const BatchShape shape{.rows = rows,
+                               .depth = depth,
+                               .columns = columns,
+                               .leftStride = depth,
+                               .rightDepthStride = isTransposed ? 1 : apart * ofRow,
+                               .rightColumnStride = isTransposed ? apart * ofRow : 1,
+                               .cStride = columns};
+        const auto make = [&](std::int64_t begin, std::int64_t end, std::byte* to) {
+          std::memcpy(to, b.data() + begin * ofRow,
+                      static_cast<std::size_t>((end - begin) * ofRow) * sizeof(T));
+        };
+        const RowMaker maker{
+            .make = [](const void* context, std::int64_t begin, std::int64_t end,
+                       std::byte* to) { (*static_cast<decltype(&make)>(context))(begin, end, to); },
+            .context = &make};
+        std::vector<float> expected(static_cast<std::size_t>(kProducts * rows * columns));
+        multiplyBatch(a.data(), b.data(), expected.data(), shape, products,
+                      {.isa = isa, .threads = 1});
+        for (int threads : {1, 3}) {
+          std::vector<float> c(expected.size());
+          Finished finished(c, expected, kProducts * rows, columns);
+          multiplyBatch(a.data(), nullptr, c.data(), shape, products,
+                        {.isa = isa, .threads = threads}, finished.finisher(), maker);
+          ASSERT_EQ(bitsOf(c), bitsOf(expected))
+              << rows << " x " << columns << " x " << depth << ", " << isTransposed << isBetween;
+          finished.expectEachRowOnce();
+        }
+      }
+}
+TEST_P(PlainProduct, OfABatchWhoseRightSideIsMadeIsTheSame) {
+  expectMadeAsInMemory<float>(GetParam());
+}
+TEST_P(PlainProduct, OfABatchOfBf16WhoseRightSideIsMadeIsTheSame) {
+  expectMadeAsInMemory<std::uint16_t>(GetParam());
+}
+
 TEST_P(PlainProduct, OfABatchMayBeFinishedByAnother) {
   constexpr std::int64_t kExtent = 60;
   const BatchShape shape{.rows = kExtent,

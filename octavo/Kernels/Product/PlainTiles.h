@@ -22,6 +22,7 @@ struct Part {
   std::int64_t rows, columns;
   float* c;
   std::ptrdiff_t stride;
+  bool isBegun = false; ///< sums go on from C
 
   std::int64_t panels() const { return (columns + kPanelColumns - 1) / kPanelColumns; }
   /// Tiles of about the same height: one of few rows is slow.
