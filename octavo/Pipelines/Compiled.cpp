@@ -2,6 +2,7 @@
 
 #include "octavo/Conversion/Steps/Explain.h"
 #include "octavo/Conversion/Steps/Items.h"
+#include "octavo/Conversion/Steps/Nodes.h"
 #include "octavo/Dialect/CHLO/CHLO.h"
 #include "octavo/Dialect/Diagnostics.h"
 #include "octavo/Dialect/ElementTypes.h"
@@ -15,6 +16,7 @@
 #include "octavo/Transforms/Legalizations/LegalizeBatchNorm.h"
 #include "octavo/Transforms/LegalizeCHLO/LegalizeCHLO.h"
 #include "octavo/Transforms/Passes.h"
+#include "octavo/Transforms/ScaleArithmetic.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
@@ -161,6 +163,55 @@ void widenProducts(mlir::ModuleOp module) {
   });
 }
 
+/// What makes a scaled tensor of parts that each run computes anew; null where there is nothing.
+ir::PackOp packedAnew(mlir::Value scaled) {
+  auto pack = scaled.getDefiningOp<ir::PackOp>();
+  const bool isMadeAnew =
+      pack && llvm::any_of(pack->getOperands(), [](mlir::Value part) {
+        mlir::Operation* maker = conversion::inMemory(part).getDefiningOp();
+        return maker != nullptr && !maker->hasTrait<mlir::OpTrait::ConstantLike>();
+      });
+  return isMadeAnew ? pack : ir::PackOp();
+}
+
+mlir::Value dequantized(mlir::OpBuilder& builder, mlir::Location location, ir::PackOp pack) {
+  return transforms::emitDequantize(builder, location,
+                                    {pack.getElements(), pack.getScales(), pack.getOuter()},
+                                    mlir::cast<ir::ScaledType>(pack.getResult().getType()));
+}
+
+/// Has kernels compute the values of scaled tensors whose parts each run computes, as a cache's:
+/// those that are dequantized, and those that f32 is multiplied by in batches, which would be
+/// packed in each run, or for which products have no form (rule I13).
+void dequantizeParts(mlir::ModuleOp module) {
+  module->walk([](ir::DequantizeOp op) {
+    if (ir::PackOp pack = packedAnew(op.getOperand())) {
+      mlir::OpBuilder builder(op);
+      op.replaceAllUsesWith(dequantized(builder, op.getLoc(), pack));
+      op.erase();
+    }
+  });
+  module->walk([](ir::DotGeneralOp dot) {
+    const auto isF32 = [](mlir::Value side) {
+      return mlir::getElementTypeOrSelf(side.getType()).isF32();
+    };
+    const bool isLeft = isF32(dot.getRhs());
+    if (isLeft == isF32(dot.getLhs()))
+      return;
+    ir::PackOp pack = packedAnew(isLeft ? dot.getLhs() : dot.getRhs());
+    const bool isBatch = !dot.getDotDimensionNumbers().getLhsBatchingDimensions().empty();
+    if (!pack || (!isBatch && conversion::scaledProduct(dot)))
+      return;
+    mlir::OpBuilder builder(dot);
+    const mlir::Value values = dequantized(builder, dot.getLoc(), pack);
+    dot.replaceAllUsesWith(
+        transforms::emitDot(builder, dot.getLoc(), isLeft ? values : dot.getLhs(),
+                            isLeft ? dot.getRhs() : values, dot.getDotDimensionNumbers(),
+                            mlir::cast<mlir::RankedTensorType>(dot.getResult().getType())));
+    dot.erase();
+  });
+}
+
 /// Whether the bytes of the tensor can be counted.
 bool isAddressable(mlir::RankedTensorType type) {
   std::int64_t bytes = 16; // the widest element, complex<f64>
@@ -239,6 +290,7 @@ llvm::Error simplify(mlir::ModuleOp module) {
   transforms::legalizeBatchNorm(module);
   if (mlir::failed(simplify.run(module)))
     return llvm::createStringError(diagnostics.found());
+  dequantizeParts(module);
   widenProducts(module);
   return llvm::Error::success();
 }
