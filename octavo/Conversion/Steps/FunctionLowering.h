@@ -76,6 +76,7 @@ private:
   llvm::Expected<Place> used(mlir::Value value);
   llvm::Expected<std::vector<Place>> used(mlir::ValueRange values);
   llvm::Expected<Slot> usedSlot(mlir::Value value);
+  llvm::Expected<std::vector<Slot>> usedSlots(mlir::ValueRange values);
   SlotUse& slot(Slot number) { return program.slots[static_cast<std::size_t>(number.number)]; }
   SlotUse& slot(const Place& place) { return slot(Slot{place.number}); }
   void keep(const Place& place) {
@@ -102,7 +103,7 @@ private:
   llvm::Expected<ProductStepPtr> matrices(const Node& node);
   llvm::Expected<ProductStepPtr> convolution(mlir::Operation* op, const PatchProduct& product);
   llvm::Expected<RowStepPtr> quantization(ir::QuantizeOp op);
-  llvm::Expected<steps::PartSlots> parts(ir::PackOp op);
+  llvm::Expected<steps::PartSlots> partSlots(mlir::ValueRange parts);
   llvm::Expected<RowStepPtr> pack(mlir::Operation* op, const ScaledProduct& product, int number);
   llvm::Expected<ProductStepPtr> scaled(mlir::Operation* op, const ScaledProduct& product,
                                         std::vector<RowStepPtr>& steps);

@@ -57,15 +57,13 @@ llvm::Error FunctionLowering::cholesky(stablehlo::CholeskyOp op, Sequence& seque
   const std::optional<steps::Numbers> numbers = numbersOf(op.getA());
   if (!numbers)
     return interpret(op, sequence, whyNoCode(op));
-  llvm::Expected<Slot> from = usedSlot(op.getA());
-  if (!from)
-    return from.takeError();
-  llvm::Expected<Slot> to = usedSlot(op.getResult());
-  if (!to)
-    return to.takeError();
+  llvm::Expected<std::vector<Slot>> slots = usedSlots({op.getA(), op.getResult()});
+  if (!slots)
+    return slots.takeError();
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getA());
-  add(sequence, std::make_unique<steps::CholeskyStep>(text(op), *numbers, op.getLower(),
-                                                      countOf(shape, 2), shape.back(), *from, *to));
+  add(sequence,
+      std::make_unique<steps::CholeskyStep>(text(op), *numbers, op.getLower(), countOf(shape, 2),
+                                            shape.back(), slots->front(), slots->back()));
   return llvm::Error::success();
 }
 
@@ -73,15 +71,9 @@ llvm::Error FunctionLowering::triangularSolve(stablehlo::TriangularSolveOp op, S
   const std::optional<steps::Numbers> numbers = numbersOf(op.getA());
   if (!numbers)
     return interpret(op, sequence, whyNoCode(op));
-  llvm::Expected<Slot> a = usedSlot(op.getA());
-  if (!a)
-    return a.takeError();
-  llvm::Expected<Slot> b = usedSlot(op.getB());
-  if (!b)
-    return b.takeError();
-  llvm::Expected<Slot> x = usedSlot(op.getResult());
-  if (!x)
-    return x.takeError();
+  llvm::Expected<std::vector<Slot>> slots = usedSlots({op.getA(), op.getB(), op.getResult()});
+  if (!slots)
+    return slots.takeError();
   const stablehlo::Transpose form = op.getTransposeA();
   const steps::TriangularSolveStep::System system{
       .isLeft = op.getLeftSide(),
@@ -93,8 +85,9 @@ llvm::Error FunctionLowering::triangularSolve(stablehlo::TriangularSolveOp op, S
   const llvm::ArrayRef<std::int64_t> shape = shapeOf(op.getB());
   const std::int64_t n = shapeOf(op.getA()).back();
   const std::int64_t others = system.isLeft ? shape.back() : shape[shape.size() - 2];
-  add(sequence, std::make_unique<steps::TriangularSolveStep>(
-                    text(op), *numbers, system, countOf(shape, 2), n, others, *a, *b, *x));
+  add(sequence,
+      std::make_unique<steps::TriangularSolveStep>(text(op), *numbers, system, countOf(shape, 2), n,
+                                                   others, (*slots)[0], (*slots)[1], (*slots)[2]));
   return llvm::Error::success();
 }
 
@@ -116,12 +109,9 @@ llvm::Error FunctionLowering::fft(stablehlo::FftOp op, Sequence& sequence) {
   const std::optional<steps::Numbers> numbers = numbersOf(op.getOperand());
   if (!numbers)
     return interpret(op, sequence, whyNoCode(op));
-  llvm::Expected<Slot> from = usedSlot(op.getOperand());
-  if (!from)
-    return from.takeError();
-  llvm::Expected<Slot> to = usedSlot(op.getResult());
-  if (!to)
-    return to.takeError();
+  llvm::Expected<std::vector<Slot>> slots = usedSlots({op.getOperand(), op.getResult()});
+  if (!slots)
+    return slots.takeError();
   const std::vector<std::int64_t> lengths = op.getFftLength().vec();
   const steps::Rows count = countOf(shapeOf(op.getOperand()), lengths.size());
   Slot wide;
@@ -133,7 +123,7 @@ llvm::Error FunctionLowering::fft(stablehlo::FftOp op, Sequence& sequence) {
                              .last = position});
   }
   add(sequence, std::make_unique<steps::FourierStep>(text(op), kind, numbers->isF64, count, lengths,
-                                                     *from, wide, *to));
+                                                     slots->front(), wide, slots->back()));
   return llvm::Error::success();
 }
 

@@ -42,7 +42,7 @@ llvm::Error FunctionLowering::quantize(ir::QuantizeOp op, Sequence& sequence) {
 }
 
 llvm::Error FunctionLowering::fromParts(ir::PackOp op, Sequence& sequence) {
-  llvm::Expected<steps::PartSlots> from = parts(op);
+  llvm::Expected<steps::PartSlots> from = partSlots(op->getOperands());
   if (!from)
     return from.takeError();
   llvm::Expected<Place> result = used(op.getResult());
@@ -72,18 +72,13 @@ llvm::Error FunctionLowering::toParts(ir::UnpackOp op, Sequence& sequence) {
   llvm::Expected<Place> from = used(op.getOperand());
   if (!from)
     return from.takeError();
+  llvm::Expected<steps::PartSlots> to = partSlots(op->getResults());
+  if (!to)
+    return to.takeError();
   const auto type = mlir::cast<ir::ScaledType>(op.getOperand().getType());
-  steps::ScaledParts to{.slots = {}, .shape = type.getShape().vec(), .type = type.getKind()};
-  for (const auto [i, part] : llvm::enumerate(op->getResults())) {
-    llvm::Expected<Slot> slot = usedSlot(part);
-    if (!slot)
-      return slot.takeError();
-    if (i == 2)
-      to.slots.outer = *slot;
-    else
-      (i == 0 ? to.slots.elements : to.slots.scales) = *slot;
-  }
-  add(sequence, std::make_unique<steps::UnpackStep>(text(op), from->number, std::move(to)));
+  add(sequence,
+      std::make_unique<steps::UnpackStep>(
+          text(op), from->number, steps::ScaledParts{*to, type.getShape().vec(), type.getKind()}));
   return llvm::Error::success();
 }
 
@@ -131,17 +126,13 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
         static_cast<std::size_t>(rowElements * containerBytes(elementOf(product.right.memory)));
     places[made] = std::move(place);
   }
-  llvm::Expected<Slot> left = usedSlot(product.left.memory);
-  if (!left)
-    return left.takeError();
-  llvm::Expected<Slot> right = usedSlot(product.right.memory);
-  if (!right)
-    return right.takeError();
+  llvm::Expected<std::vector<Slot>> slots =
+      usedSlots({product.left.memory, product.right.memory, op->getResult(0)});
+  if (!slots)
+    return slots.takeError();
+  const Slot left = (*slots)[0], right = (*slots)[1], result = (*slots)[2];
   if (product.type && product.right.batch.size() == 1)
-    ++slot(*right).packs;
-  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
-  if (!result)
-    return result.takeError();
+    ++slot(right).packs;
   std::vector<kernels::BatchOffsets> batch;
   for (std::size_t b = 0; b < product.left.batch.size(); ++b)
     batch.push_back({product.left.batch[b], product.right.batch[b],
@@ -153,8 +144,8 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
     };
     const auto type = mlir::cast<mlir::ComplexType>(elementOf(op->getResult(0)));
     return std::make_unique<steps::ComplexProductStep>(
-        text(op), type.getElementType().isF64(), side(*left, product.left),
-        side(*right, product.right), *result, steps::Rows{product.rows}, product.depth,
+        text(op), type.getElementType().isF64(), side(left, product.left),
+        side(right, product.right), result, steps::Rows{product.rows}, product.depth,
         product.columns, steps::MatrixProductStep::Batch{std::move(batch)});
   }
   const auto side = [](Slot slot, const MatrixLayout& layout) {
@@ -162,7 +153,7 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
                                           layout.codes};
   };
   auto step = std::make_unique<steps::MatrixProductStep>(
-      text(op), *product.type, side(*left, product.left), side(*right, product.right), *result,
+      text(op), *product.type, side(left, product.left), side(right, product.right), result,
       steps::Rows{product.rows}, product.depth, product.columns,
       steps::MatrixProductStep::Batch{std::move(batch)}, program.rightCount++);
   if (node.prologue) {
@@ -176,37 +167,29 @@ llvm::Expected<FunctionLowering::ProductStepPtr> FunctionLowering::matrices(cons
 
 llvm::Expected<FunctionLowering::ProductStepPtr>
 FunctionLowering::convolution(mlir::Operation* op, const PatchProduct& product) {
-  llvm::Expected<Slot> input = usedSlot(product.input);
-  if (!input)
-    return input.takeError();
-  llvm::Expected<Slot> weight = usedSlot(product.weight);
-  if (!weight)
-    return weight.takeError();
-  ++slot(*weight).packs;
-  llvm::Expected<Slot> result = usedSlot(op->getResult(0));
-  if (!result)
-    return result.takeError();
-  return std::make_unique<steps::ConvolutionStep>(text(op), product.shape, *input, *weight, *result,
+  llvm::Expected<std::vector<Slot>> slots =
+      usedSlots({product.input, product.weight, op->getResult(0)});
+  if (!slots)
+    return slots.takeError();
+  const Slot input = (*slots)[0], weight = (*slots)[1], result = (*slots)[2];
+  ++slot(weight).packs;
+  return std::make_unique<steps::ConvolutionStep>(text(op), product.shape, input, weight, result,
                                                   program.rightCount++);
 }
 
-llvm::Expected<steps::PartSlots> FunctionLowering::parts(ir::PackOp op) {
-  llvm::SmallVector<Slot> slots;
-  for (mlir::Value value : op->getOperands()) {
-    llvm::Expected<Slot> slot = usedSlot(value);
-    if (!slot)
-      return slot.takeError();
-    slots.push_back(*slot);
-  }
-  return steps::PartSlots{slots[0], slots[1],
-                          slots.size() > 2 ? std::optional(slots[2]) : std::nullopt};
+llvm::Expected<steps::PartSlots> FunctionLowering::partSlots(mlir::ValueRange parts) {
+  llvm::Expected<std::vector<Slot>> slots = usedSlots(parts);
+  if (!slots)
+    return slots.takeError();
+  return steps::PartSlots{(*slots)[0], (*slots)[1],
+                          slots->size() > 2 ? std::optional((*slots)[2]) : std::nullopt};
 }
 
 /// The step that packs the left operand of products, quantized where `quantize` says so.
 llvm::Expected<FunctionLowering::RowStepPtr>
 FunctionLowering::pack(mlir::Operation* op, const ScaledProduct& product, int number) {
   if (product.leftParts) {
-    llvm::Expected<steps::PartSlots> from = parts(product.leftParts);
+    llvm::Expected<steps::PartSlots> from = partSlots(product.leftParts->getOperands());
     if (!from)
       return from.takeError();
     return std::make_unique<steps::PackPartsStep>(
@@ -230,7 +213,7 @@ FunctionLowering::scaled(mlir::Operation* op, const ScaledProduct& product,
                          std::vector<RowStepPtr>& steps) {
   steps::ScaledProductStep::Weight weight;
   if (product.rightParts) {
-    llvm::Expected<steps::PartSlots> right = parts(product.rightParts);
+    llvm::Expected<steps::PartSlots> right = partSlots(product.rightParts->getOperands());
     if (!right)
       return right.takeError();
     weight = *right;

@@ -19,14 +19,14 @@ llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequenc
   llvm::Expected<Slot> update = usedSlot(op.getUpdate());
   if (!update)
     return update.takeError();
+  llvm::Expected<std::vector<Slot>> indices = usedSlots(op.getStartIndices());
+  if (!indices)
+    return indices.takeError();
   std::vector<steps::UpdateStep::Start> starts;
-  for (mlir::Value start : op.getStartIndices()) {
-    llvm::Expected<Slot> place = usedSlot(start);
-    if (!place)
-      return place.takeError();
-    const mlir::Type element = mlir::getElementTypeOrSelf(start.getType());
+  for (const auto [index, slot] : llvm::zip_equal(op.getStartIndices(), *indices)) {
+    const mlir::Type element = mlir::getElementTypeOrSelf(index.getType());
     starts.push_back(
-        {*place, static_cast<int>(containerBytes(element)), element.isUnsignedInteger()});
+        {slot, static_cast<int>(containerBytes(element)), element.isUnsignedInteger()});
   }
   if (canBeOverwritten(op.getOperand(), op, *operand))
     places[op.getResult()] = *operand;
@@ -42,15 +42,12 @@ llvm::Error FunctionLowering::update(stablehlo::DynamicUpdateSliceOp op, Sequenc
 
 llvm::Error FunctionLowering::write(mlir::Operation* op, const WritingCode& written,
                                     Sequence& sequence) {
-  std::vector<Slot> slots;
+  llvm::Expected<std::vector<Slot>> slots = usedSlots(written.code.arguments);
+  if (!slots)
+    return slots.takeError();
   double bytes = 0;
-  for (mlir::Value argument : written.code.arguments) {
-    llvm::Expected<Slot> place = usedSlot(argument);
-    if (!place)
-      return place.takeError();
-    slots.push_back(*place);
+  for (mlir::Value argument : written.code.arguments)
     bytes += static_cast<double>(sizeOf(argument) * containerBytes(elementOf(argument)));
-  }
   if (written.rows == 0 || sizeOf(op->getResult(0)) == 0)
     return llvm::Error::success();
   // Each range goes through all indices: one for each thread, if it is worth one.
@@ -61,7 +58,7 @@ llvm::Error FunctionLowering::write(mlir::Operation* op, const WritingCode& writ
   const std::size_t number = numberOf(written.code);
   add(sequence,
       std::make_unique<steps::KernelStep>(
-          text(op), program.functions[number], std::move(slots), steps::Rows{written.rows}, grain,
+          text(op), program.functions[number], std::move(*slots), steps::Rows{written.rows}, grain,
           steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                            .detail = op->getName().stripDialect().str(),
                            .kernel = static_cast<std::int64_t>(number),
@@ -117,16 +114,9 @@ llvm::Error FunctionLowering::sort(stablehlo::SortOp op, Sequence& sequence) {
     lines.outer *= extent;
   for (const std::int64_t extent : shape.drop_front(axis + 1))
     lines.inner *= extent;
-  const auto reads = [&](const KernelCode& code) -> llvm::Expected<std::vector<Slot>> {
-    std::vector<Slot> slots;
-    for (mlir::Value argument : code.arguments)
-      if (argument) {
-        llvm::Expected<Slot> slot = usedSlot(argument);
-        if (!slot)
-          return slot.takeError();
-        slots.push_back(*slot);
-      }
-    return slots;
+  const auto reads = [&](const KernelCode& code) {
+    return usedSlots(llvm::to_vector(llvm::make_filter_range(
+        code.arguments, [](mlir::Value argument) { return argument != nullptr; })));
   };
   const SortCode code = emitSort(op);
   llvm::Expected<std::vector<Slot>> compared = reads(code.comparator);
@@ -162,12 +152,9 @@ llvm::Error FunctionLowering::randomBits(stablehlo::RngBitGeneratorOp op, Sequen
   const std::int64_t words = sizeOf(op.getInitialState());
   if (words != 2 && words != 3)
     return interpret(op, sequence, "its state has neither 2 nor 3 numbers");
-  llvm::Expected<Slot> given = usedSlot(op.getInitialState());
-  if (!given)
-    return given.takeError();
-  llvm::Expected<Slot> next = usedSlot(op.getOutputState());
-  if (!next)
-    return next.takeError();
+  llvm::Expected<std::vector<Slot>> states = usedSlots({op.getInitialState(), op.getOutputState()});
+  if (!states)
+    return states.takeError();
   llvm::Expected<Place> output = used(op.getOutput());
   if (!output)
     return output.takeError();
@@ -176,7 +163,7 @@ llvm::Error FunctionLowering::randomBits(stablehlo::RngBitGeneratorOp op, Sequen
   const numerics::ElementType& element = output->memory->type;
   add(sequence, std::make_unique<steps::RandomBitsStep>(
                     text(op), isThreefry ? Generator::Threefry : Generator::Philox,
-                    steps::RandomBitsStep::State{*given, *next, words},
+                    steps::RandomBitsStep::State{states->front(), states->back(), words},
                     steps::RandomBitsStep::Output{Slot{output->number}, output->memory->shape,
                                                   element.width(), element.bytes()}));
   return llvm::Error::success();

@@ -139,6 +139,16 @@ llvm::Expected<Slot> FunctionLowering::usedSlot(mlir::Value value) {
   return Slot{place->number};
 }
 
+llvm::Expected<std::vector<Slot>> FunctionLowering::usedSlots(mlir::ValueRange values) {
+  llvm::Expected<std::vector<Place>> found = used(values);
+  if (!found)
+    return found.takeError();
+  std::vector<Slot> slots;
+  for (const Place& place : *found)
+    slots.push_back({place.number});
+  return slots;
+}
+
 /// The number of a kernel's code, which others may have in common with it.
 std::size_t FunctionLowering::numberOf(const KernelCode& code) {
   const auto [entry, isNew] = kernelNumbers.try_emplace(code.text, kernels.size());
@@ -159,13 +169,9 @@ bool FunctionLowering::canBeOverwritten(mlir::Value value, mlir::Operation* op,
 }
 
 llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(const Node& node) {
-  std::vector<Slot> slots;
-  for (mlir::Value argument : node.code.arguments) {
-    llvm::Expected<Slot> place = usedSlot(argument);
-    if (!place)
-      return place.takeError();
-    slots.push_back(*place);
-  }
+  llvm::Expected<std::vector<Slot>> slots = usedSlots(node.code.arguments);
+  if (!slots)
+    return slots.takeError();
   mlir::Operation* last = node.kernel.stored.back().getDefiningOp();
   const std::size_t number = numberOf(node.code);
   constexpr std::int64_t kElementsWorthAThread = 32768;
@@ -182,7 +188,7 @@ llvm::Expected<std::unique_ptr<steps::KernelStep>> FunctionLowering::kernel(cons
         over[argument] = given;
   }
   auto step = std::make_unique<steps::KernelStep>(
-      text(last), program.functions[number], std::move(slots), steps::Rows{node.kernel.rows},
+      text(last), program.functions[number], std::move(*slots), steps::Rows{node.kernel.rows},
       std::max<std::int64_t>(1, kElementsWorthAThread / width),
       steps::StepFacts{.kind = steps::StepFacts::Kind::Kernel,
                        .detail = memberNames(node.kernel),
