@@ -12,7 +12,7 @@ BIN   := $(BUILD)/bin
 
 help:
 	@echo "make demo   build, run the MiniLM sentence encoder in f32 and in every scaled format"
-	@echo "make test   build, run all tests, the unit tests and part of the others with sanitizers too"
+	@echo "make test   build, run all tests; those that need no MLIR with sanitizers too"
 	@echo "make clients  build, load and write checkpoints with transformers and compressed-tensors"
 	@echo "make bench  build the benchmarks, run all of them, print one table (BENCH=--json: as JSON)"
 	@echo "make bench-peers  programs compiled by octavo beside XLA, ONNX Runtime and torch.compile (BENCH=--json, names)"
@@ -29,7 +29,7 @@ demo: build $(VENV)/demo.stamp
 test: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
 test: check-tree $(VENV)/test.stamp build memory-tests
 	scripts/check-style --build $(BUILD) --seconds 40
-	scripts/run-tests release=$(BUILD) memory=build/asan
+	scripts/run-tests release=$(BUILD) memory=build/memory
 
 # Several GB of packages, so no part of `make test`.
 clients: OPTIONS := -DOCTAVO_PYTHON_MODULE=ON
@@ -64,7 +64,7 @@ asan: $(VENV)/test.stamp build/asan/build.ninja
 	scripts/run-tests asan=build/asan
 
 # What `make test` runs of the sanitizers' tests.
-memory-tests: $(VENV)/test.stamp build/asan/build.ninja
+memory-tests: $(VENV)/test.stamp build/memory/build.ninja
 	cmake --build --preset memory
 
 tsan: $(VENV)/test.stamp build/tsan/build.ninja

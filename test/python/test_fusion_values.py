@@ -279,7 +279,7 @@ def test_axes_of_the_product(name, tmp_path):
     for found in program.run(tmp_path):
         assert_codes(found[0], wanted, "f8E4M3FN")
         assert found[1] == np.abs(wanted).max()
-    kind = "bf16 x bf16, in batches" if name == "batched" else "bf16 x e4m3fn"
+    kind = "bf16 x bf16, in batches, with a prologue" if name == "batched" else "bf16 x e4m3fn"
     assert program.products == [kind + ", and its epilogue"]
 
 
