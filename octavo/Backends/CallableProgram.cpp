@@ -8,6 +8,7 @@
 #include "octavo/Reference/Interpreter.h"
 #include "octavo/Runtime/Failure.h"
 #include "octavo/Runtime/Program.h"
+#include "octavo/Steps/Program.h"
 #include "octavo/Transforms/RecoverScaled.h"
 
 #include "mlir/Support/DebugStringHelper.h"
@@ -16,7 +17,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace octavo::backends {
 
@@ -42,9 +42,6 @@ llvm::Expected<std::vector<CallableProgram::Result>> resultsOf(mlir::func::FuncO
   }
   return results;
 }
-
-/// Numbers of items beyond are compiled for, as no items are.
-constexpr std::int64_t kMostItems = std::numeric_limits<std::int32_t>::max();
 
 /// The shapes with so many items.
 Shapes withItems(Shapes shapes, std::int64_t items) {
@@ -209,7 +206,7 @@ llvm::Expected<CallableProgram::ForItems> CallableProgram::compiledForItems(cons
   dropAssertions(*program);
   // A kernel that reads a fixed place has it in memory if the program has it for the fewest items.
   std::int64_t fewest = 1;
-  if (auto bounds = boundsOfItems(*file.program, functionName, shapes, kMostItems))
+  if (auto bounds = boundsOfItems(*file.program, functionName, shapes, steps::kMostItems))
     fewest = std::max(fewest, bounds->least);
   else
     llvm::consumeError(bounds.takeError());
@@ -251,7 +248,7 @@ llvm::Expected<std::optional<CallableProgram::Prepared>>
 CallableProgram::preparedForItems(const Shapes& shapes) {
   Shapes marked = shapes;
   const std::int64_t items = isOpen ? findItems(marked, taken) : 0;
-  if (items < 1 || items > kMostItems)
+  if (items < 1 || items > steps::kMostItems)
     return std::nullopt;
   auto found =
       std::ranges::find_if(forItems, [&](const ForItems& each) { return each.shapes == marked; });
@@ -367,7 +364,7 @@ CallableProgram::executableToSave(execution::Signature& signature) {
   };
   if (!whyNotForItems.empty())
     return failed(whyNotForItems);
-  auto bounds = boundsOfItems(*file.program, functionName, shapes, kMostItems);
+  auto bounds = boundsOfItems(*file.program, functionName, shapes, steps::kMostItems);
   if (!bounds)
     return failed(llvm::toString(bounds.takeError()));
   auto made = compiledForItems(shapes);

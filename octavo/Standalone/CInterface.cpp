@@ -50,7 +50,7 @@ octavo_tensor described(const std::vector<LoadedProgram::Tensor>& tensors,
           .rank = tensor.shape.size(),
           .shape = tensor.shape.data(),
           .bytes = bytesOf(tensor, 1),
-          .items_axis = tensor.itemsAxis};
+          .items_axis = tensor.openAxis};
 }
 
 /// Calls f; what it throws or says is the thread's last error.

@@ -100,8 +100,7 @@ tensorsOf(const std::vector<std::string>& names, const std::vector<steps::Place>
     return Error("it has other names than arguments and results");
   std::vector<LoadedProgram::Tensor> list;
   for (std::size_t i = 0; i < names.size(); ++i)
-    list.push_back(
-        {names[i], places[i].memory->type, places[i].memory->shape, places[i].memory->openAxis});
+    list.push_back({*places[i].memory, names[i]});
   return list;
 }
 
@@ -151,13 +150,6 @@ LoadedProgram::load(const std::filesystem::path& folder) {
   return loaded;
 }
 
-std::vector<std::int64_t> LoadedProgram::Tensor::shapeOf(std::int64_t items) const {
-  std::vector<std::int64_t> all = shape;
-  if (itemsAxis >= 0)
-    all[static_cast<std::size_t>(itemsAxis)] *= items;
-  return all;
-}
-
 tl::expected<void, std::string> LoadedProgram::checkItems(std::int64_t count) const {
   const auto [least, most] = items();
   if (count >= least && count <= most)
@@ -171,9 +163,9 @@ LoadedProgram::itemsOf(std::span<const execution::Value> arguments) const {
   std::optional<std::size_t> first;
   std::int64_t count = 1;
   for (std::size_t i = 0; i < taken.size(); ++i) {
-    if (taken[i].itemsAxis < 0)
+    if (taken[i].openAxis < 0)
       continue;
-    const auto axis = static_cast<std::size_t>(taken[i].itemsAxis);
+    const auto axis = static_cast<std::size_t>(taken[i].openAxis);
     const std::int64_t extent = arguments[i].tensor().shape[axis];
     const std::int64_t own = extent / taken[i].shape[axis];
     if (!first)

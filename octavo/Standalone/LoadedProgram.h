@@ -1,7 +1,7 @@
 // A program that `octavo compile` wrote to a folder, ready to run: no compiler, no LLVM.
 #pragma once
 
-#include "octavo/Numerics/ElementType.h"
+#include "octavo/Steps/Place.h"
 #include "octavo/Steps/ProgramRunner.h"
 
 #include <cstddef>
@@ -17,13 +17,8 @@ namespace octavo::standalone {
 /// Any number of threads may run it at once.
 class LoadedProgram {
 public:
-  struct Tensor {
+  struct Tensor : steps::Place::InMemory {
     std::string name;
-    numerics::ElementType type;
-    std::vector<std::int64_t> shape; ///< of one item
-    int itemsAxis = -1;              ///< along which the items lie; -1: no extent is open
-
-    std::vector<std::int64_t> shapeOf(std::int64_t items) const;
   };
 
   /// Maps the folder's weights, which processes share, and its kernels, whose code this process

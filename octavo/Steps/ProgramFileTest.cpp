@@ -218,7 +218,8 @@ TEST(ProgramFile, aPrologueMakesTheRowsOfItsProduct) {
   const std::string none = "a product whose prologue does not make its right side";
   // Rows of the kernel that are no whole number for each.
   EXPECT_EQ(refusal(with(file, {24, 0, 7}, {25, 0, 7})), none);
-  // A right side that begins behind its place, within a row, and for items that it has not.
+  // A right side that ends beyond the last row; one that begins in the middle of a row; a kernel
+  // for any number of items, whose product is for one.
   EXPECT_EQ(refusal(with(file, {4, 12, 3}, {4, 16, 3})), none);
   EXPECT_EQ(refusal(with(file, {4, 12, 3}, {4, 10, 3})), none);
   EXPECT_EQ(refusal(with(file, {24, 0, 7}, {24, 1, 7})), none);

@@ -2,6 +2,7 @@
 
 #include "octavo/Dialect/StableHLO/ControlFlow.h"
 #include "octavo/Transforms/ScaledOrigin.h"
+#include "octavo/Transforms/TakenRegions.h"
 #include "octavo/Transforms/TensorFacts.h"
 #include "octavo/Transforms/UnusedOperations.h"
 
@@ -65,10 +66,7 @@ mlir::Operation* withParts(mlir::Operation* op, mlir::ValueRange operands, unsig
   types.erase(types.begin() + place);
   for (mlir::Value part : values(parts))
     types.push_back(part.getType());
-  mlir::OperationState state(op->getLoc(), op->getName(), operands, types, op->getAttrs());
-  for (mlir::Region& region : op->getRegions())
-    state.addRegion()->takeBody(region);
-  mlir::Operation* narrow = builder.create(state);
+  mlir::Operation* narrow = takeRegions(op, operands, types);
   const std::size_t first = types.size() - values(parts).size();
   for (unsigned i = 0, j = 0; i < op->getNumResults(); ++i) {
     mlir::Value result = op->getResult(i);

@@ -7,6 +7,7 @@
 #include "octavo/Transforms/FunctionCalls.h"
 #include "octavo/Transforms/OpenedCalls.h"
 #include "octavo/Transforms/ProgramState.h"
+#include "octavo/Transforms/TakenRegions.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
@@ -79,10 +80,7 @@ mlir::Operation* extended(mlir::Operation* op, mlir::Value operand, mlir::Type r
     operands.push_back(operand);
   llvm::SmallVector<mlir::Type> types(op->getResultTypes());
   types.push_back(result);
-  mlir::OperationState state(op->getLoc(), op->getName(), operands, types, op->getAttrs());
-  for (mlir::Region& region : op->getRegions())
-    state.addRegion()->takeBody(region);
-  mlir::Operation* made = mlir::OpBuilder(op).create(state);
+  mlir::Operation* made = takeRegions(op, operands, types);
   op->replaceAllUsesWith(made->getResults().drop_back());
   op->erase();
   return made;

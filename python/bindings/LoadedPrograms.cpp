@@ -54,8 +54,8 @@ public:
 private:
   static std::vector<std::int64_t> openShape(const LoadedProgram::Tensor& tensor) {
     std::vector<std::int64_t> shape = tensor.shape;
-    if (tensor.itemsAxis >= 0)
-      shape[static_cast<std::size_t>(tensor.itemsAxis)] = runtime::kUnknownExtent;
+    if (tensor.openAxis >= 0)
+      shape[static_cast<std::size_t>(tensor.openAxis)] = runtime::kUnknownExtent;
     return shape;
   }
 
